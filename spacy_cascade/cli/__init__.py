@@ -1,0 +1,28 @@
+"""The command group `spacy cascade`.
+
+spaCy imports this module by the entry point group `spacy_cli` before it reads its
+command line; the group is there because it is then already part of spaCy's own.
+Each command is one module, and one line below.
+"""
+
+import typer
+from spacy.cli._util import app as spacy_app
+
+from spacy_cascade.cli.convert import convert_command
+
+app = typer.Typer(
+    name="cascade",
+    help="Commands for cascaded taggers and their training data.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@app.callback()
+def group() -> None:
+    """Without this, an app of one command would take the command's place."""
+
+
+app.command("convert", no_args_is_help=True)(convert_command)
+
+spacy_app.add_typer(app)

@@ -1,0 +1,168 @@
+"""Turning sentences of column files into spaCy `Doc`s and `.spacy` files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import spacy
+from spacy.tokens import Doc, DocBin, Span
+from spacy.vocab import Vocab
+from tqdm import tqdm  # type: ignore[import-untyped]
+
+from spacy_cascade.corpora.columns import Document, ReadOptions, Sentence, read_columns
+from spacy_cascade.corpora.tags import LabelledSpan, Scheme
+from spacy_cascade.errors import CorpusError
+
+SUFFIXES = (".iob", ".iob2", ".conll", ".tsv", ".txt", ".bio", ".bilou")
+CHUNKS_KEY = "chunks"
+_DELAY_SECONDS = 2
+
+
+@dataclass(slots=True)
+class ConversionSummary:
+    """What a conversion wrote: counts, entities by label, and what to look at.
+
+    `missing` counts words without annotation, `replaced` lists the words that U+FFFD
+    stands in for, and `schemes` are those that the files were read in.
+    """
+
+    documents: int = 0
+    sentences: int = 0
+    words: int = 0
+    missing: int = 0
+    entities: Counter[str] = field(default_factory=Counter)
+    replaced: list[str] = field(default_factory=list)
+    schemes: set[Scheme] = field(default_factory=set)
+
+    def add(self, document: Document) -> None:
+        """Count one more document."""
+        self.documents += 1
+        self.schemes.add(document.scheme)
+        for sentence in document.sentences:
+            self.sentences += 1
+            self.words += len(sentence.words)
+            self.missing += len(sentence.missing)
+            self.entities.update(span.label for span in sentence.spans)
+            self.replaced.extend(sentence.replaced)
+
+
+def column_files(path: Path) -> list[Path]:
+    """`path` itself, or in a folder all files with one of `SUFFIXES`, sorted by name.
+
+    Raises `CorpusError` if there is no such file. Folders inside it are not searched.
+    """
+    if path.is_file():
+        return [path]
+    if not path.is_dir():
+        raise CorpusError(f"{path} does not exist. Give a column file, or a folder of them.")
+    files = (file for file in path.iterdir() if file.is_file())
+    chosen = sorted(file for file in files if file.suffix.lower() in SUFFIXES)
+    if not chosen:
+        raise CorpusError(
+            f"Folder {path} has no column files. Give them one of the suffixes "
+            f"{' '.join(SUFFIXES)}, or name one file."
+        )
+    return chosen
+
+
+def to_docs(
+    documents: Iterable[Document],
+    vocab: Vocab,
+    *,
+    spans_key: str | None = None,
+    chunks_key: str = CHUNKS_KEY,
+) -> Iterator[Doc]:
+    """Make one `Doc` of each document, with sentence starts and entities.
+
+    `spaces` are unknown, so that training and evaluation take the words as they are.
+    Entities are in `doc.ents`, and with `spans_key` also in `doc.spans[spans_key]`; part
+    of speech is in `token.tag`, and chunks are in `doc.spans[chunks_key]`, where read.
+
+    Raises `CorpusError` if both kinds of spans would have the same key.
+    """
+    for document in documents:
+        yield _to_doc(document.sentences, vocab, spans_key, chunks_key)
+
+
+def _to_doc(
+    sentences: Sequence[Sentence], vocab: Vocab, spans_key: str | None, chunks_key: str
+) -> Doc:
+    words: list[str] = []
+    pos: list[str] = []
+    starts: list[bool | int | None] = []
+    entities: list[tuple[int, LabelledSpan]] = []
+    chunks: list[tuple[int, LabelledSpan]] = []
+    missing: list[int] = []
+    for sentence in sentences:
+        offset = len(words)
+        words.extend(sentence.words)
+        pos.extend(sentence.pos or [""] * len(sentence.words))
+        starts.extend(position == 0 for position in range(len(sentence.words)))
+        entities.extend((offset, span) for span in sentence.spans)
+        chunks.extend((offset, span) for span in sentence.chunks or ())
+        missing.extend(offset + word for word in sentence.missing)
+    # Tags that are all empty would still count as annotation, so they are left out.
+    doc = Doc(vocab, words=words, tags=pos if any(pos) else None, sent_starts=starts)
+    spans = _spans(doc, entities)
+    doc.set_ents(spans, missing=[Span(doc, word, word + 1) for word in missing])
+    if spans_key is not None:
+        doc.spans[spans_key] = spans
+    if any(sentence.chunks is not None for sentence in sentences):
+        if chunks_key == spans_key:
+            raise CorpusError(
+                f"Entities and chunks cannot both be doc.spans[{chunks_key!r}]. "
+                "Change --spans-key or --chunks-key."
+            )
+        doc.spans[chunks_key] = _spans(doc, chunks)
+    return doc
+
+
+def _spans(doc: Doc, placed: list[tuple[int, LabelledSpan]]) -> list[Span]:
+    return [Span(doc, at + span.start, at + span.end, label=span.label) for at, span in placed]
+
+
+def convert(
+    source: str | Path,
+    output: str | Path,
+    options: ReadOptions | None = None,
+    *,
+    spans_key: str | None = None,
+    chunks_key: str = CHUNKS_KEY,
+    show_progress: bool = False,
+) -> ConversionSummary:
+    """Convert a column file, or the column files of a folder, to one `.spacy` file.
+
+    Folders on the way to `output` are made. `to_docs` says where the annotation goes.
+    `show_progress` shows a bar on the terminal if a file takes more than two seconds.
+
+    Raises `CorpusError` as `read_columns` does, and if there is nothing to read or
+    `output` does not end in `.spacy`; nothing is written then.
+    """
+    source, output = Path(source), Path(output)
+    if output.suffix != ".spacy":
+        raise CorpusError(f"{output} does not end in .spacy. Give the output file that suffix.")
+    vocab = spacy.blank("xx").vocab
+    summary = ConversionSummary()
+    doc_bin = DocBin()
+    for path in column_files(source):
+        documents = list(read_columns(path, options))
+        docs = to_docs(documents, vocab, spans_key=spans_key, chunks_key=chunks_key)
+        progress = tqdm(
+            zip(documents, docs, strict=True),
+            desc=path.name,
+            total=len(documents),
+            unit=" documents",
+            delay=_DELAY_SECONDS,
+            # None: not where stderr is a file, which bars would fill.
+            disable=None if show_progress else True,
+            leave=False,
+        )
+        for document, doc in progress:
+            summary.add(document)
+            doc_bin.add(doc)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    doc_bin.to_disk(output)
+    return summary

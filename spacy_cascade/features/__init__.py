@@ -1,0 +1,1 @@
+"""From Docs to arrays: templates, word attributes, feature ids, sequences."""

@@ -1,0 +1,83 @@
+"""Feature keys and their ids: an open-addressing table with full-key comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numba import njit
+
+from ..inference.hashing import probe
+from ..types import Floats1d, Ints1d, Keys1d
+
+
+@njit(nogil=True, cache=True)
+def _insert(table, keys, begin, end):  # type: ignore[no-untyped-def]
+    """Enter ids `begin <= i < end`; False when a key is there already."""
+    for i in range(begin, end):
+        place = probe(table, keys, keys[i])
+        if table[place] >= 0:
+            return False
+        table[place] = i
+    return True
+
+
+@njit(nogil=True, cache=True)
+def _lookup(table, keys, queries, ids):  # type: ignore[no-untyped-def]
+    for i in range(len(queries)):
+        ids[i] = table[probe(table, keys, queries[i])] if queries[i] != 0 else -1
+
+
+class KeyIndex:
+    """Ids `0 … n-1` for distinct 64-bit keys, in the order in which they were added.
+
+    The key 0 means "no value" and is never found.
+    """
+
+    def __init__(self, keys: Keys1d | None = None) -> None:
+        self._keys = np.zeros(16, dtype=np.uint64)
+        self._table = np.full(32, -1, dtype=np.int32)
+        self._size = 0
+        if keys is not None:
+            self.add(keys)
+
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def keys(self) -> Keys1d:
+        """The keys by id, uint64 `[n]`."""
+        return self._keys[: self._size]
+
+    def add(self, keys: Keys1d) -> None:
+        """Add keys that are not there yet. Raises `ValueError` on a repeated key."""
+        size = self._size + len(keys)
+        grown = size > len(self._keys)
+        if grown:
+            capacity = 1 << (size - 1).bit_length()
+            self._keys = np.concatenate([self.keys, np.zeros(capacity - self._size, np.uint64)])
+            self._table = np.full(2 * capacity, -1, dtype=np.int32)
+        self._keys[self._size : size] = keys
+        if not _insert(self._table, self._keys, 0 if grown else self._size, size):
+            raise ValueError("A key was added twice.")
+        self._size = size
+
+    def lookup(self, queries: Keys1d) -> Ints1d:
+        """The ids of the queries, int32 of the same shape; -1 where unknown."""
+        ids = np.empty(queries.size, dtype=np.int32)
+        _lookup(self._table, self._keys, queries.reshape(-1), ids)
+        return ids.reshape(queries.shape)
+
+    def apply(self, kernel: Callable[..., None], *arguments: object) -> None:
+        """Call `kernel(table, keys, *arguments)` with the arrays behind `hashing.probe`."""
+        kernel(self._table, self._keys, *arguments)
+
+
+def frequent_keys(keys: Keys1d, counts: Floats1d | None, minimum: int) -> Keys1d:
+    """The distinct non-zero keys that occur at least `minimum` times, in ascending order."""
+    if counts is None:
+        unique, occurrences = np.unique(keys, return_counts=True)
+    else:
+        unique, inverse = np.unique(keys, return_inverse=True)
+        occurrences = np.bincount(inverse.reshape(-1), weights=counts, minlength=len(unique))
+    return unique[(occurrences >= minimum) & (unique != 0)]

@@ -1,0 +1,148 @@
+"""A template set as arrays that kernels can follow.
+
+Templates divide in two. *Factored* ones are a function of one word: their features
+are kept for each (lexeme, slot), a slot being a place such as `first-1`. *Direct* ones,
+conjunctions and whatever depends on the token's place in its Doc, are looked up for each
+unit. A unit is a span of tokens; on a chain, one token.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from spacy.strings import hash_string
+
+from ..types import Ints1d, Keys1d
+from .templates import ANY, PLACED, UNIT, Template, Templates
+
+
+class Slots(NamedTuple):
+    """The places of factored templates: anchor and offset, int32 `[n_slots]`."""
+
+    anchor: Ints1d
+    offset: Ints1d
+
+
+class DirectTemplates(NamedTuple):
+    """Direct templates for kernels.
+
+    salt: uint64 `[n]`. first_part: int32 `[n + 1]`. For each part: column, anchor, offset,
+    int32; columns below `n_lexeme_columns` are attributes of the lexeme, the others of the
+    position.
+    """
+
+    salt: Keys1d
+    first_part: Ints1d
+    column: Ints1d
+    anchor: Ints1d
+    offset: Ints1d
+    n_lexeme_columns: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to compute for words, positions and units (built by `make_plan`).
+
+    attributes: lexeme attributes, those that direct templates read first.
+    n_direct_attributes: how many of them direct templates read.
+    placed: position attributes (`tag`, `pos`, `lexicon(NAME)`).
+    slots, slot_end: places of factored templates; template `j` belongs to slot `s` when
+        `slot_end[s - 1] <= j < slot_end[s]`.
+    factored_attribute, factored_salt: for each factored template, ordered by slot.
+    direct: the direct templates.
+    margin: positions that must exist before and after every sequence.
+    """
+
+    attributes: tuple[str, ...]
+    n_direct_attributes: int
+    placed: tuple[str, ...]
+    slots: Slots
+    slot_end: Ints1d
+    factored_attribute: Ints1d
+    factored_salt: Keys1d
+    direct: DirectTemplates
+    margin: int
+
+    @property
+    def n_slots(self) -> int:
+        """Number of places of factored templates."""
+        return len(self.slots.anchor)
+
+
+def make_plan(templates: Templates) -> Plan:
+    """Sort the templates into factored and direct ones and number what they read."""
+    expanded = templates.expanded()
+    factored = [template for template in expanded if template.by_lexeme]
+    direct = [template for template in expanded if not template.by_lexeme]
+    placed = _distinct(part.attribute for t in direct for part in t.parts if _is_placed(part))
+    direct_attributes = _distinct(
+        part.attribute
+        for t in direct
+        for part in t.parts
+        if part.anchor != UNIT and not _is_placed(part)
+    )
+    factored_attributes = _distinct(t.parts[0].attribute for t in factored)
+    # Lexicons are matched in lower case.
+    matched = ["lower"] if any(name.startswith("lexicon(") for name in placed) else []
+    attributes = _distinct([*direct_attributes, *factored_attributes, *matched])
+    places = sorted({(t.parts[0].anchor, t.parts[0].offset) for t in factored})
+    slot_of = {place: slot for slot, place in enumerate(places)}
+    factored.sort(key=lambda t: slot_of[t.parts[0].anchor, t.parts[0].offset])
+    counts = np.zeros(len(places), dtype=np.int32)
+    for template in factored:
+        counts[slot_of[template.parts[0].anchor, template.parts[0].offset]] += 1
+    return Plan(
+        attributes=attributes,
+        n_direct_attributes=len(direct_attributes),
+        placed=placed,
+        slots=Slots(*(np.array(c, dtype=np.int32) for c in _columns(places, 2))),
+        slot_end=np.cumsum(counts, dtype=np.int32),
+        factored_attribute=np.array(
+            [attributes.index(t.parts[0].attribute) for t in factored], dtype=np.int32
+        ),
+        factored_salt=np.array([_salt(t) for t in factored], dtype=np.uint64),
+        direct=_direct_arrays(direct, direct_attributes, placed),
+        margin=max((abs(p.offset) for t in expanded for p in t.parts), default=0) or 1,
+    )
+
+
+def _is_placed(part: object) -> bool:
+    return getattr(part, "attribute").split("(")[0] in PLACED
+
+
+def _distinct(names: object) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))  # type: ignore[call-overload]
+
+
+def _columns(rows: list[tuple[int, int]], n: int) -> list[list[int]]:
+    return [[row[i] for row in rows] for i in range(n)]
+
+
+def _salt(template: Template) -> int:
+    return hash_string(str(template)) or 1
+
+
+def _direct_arrays(
+    direct: list[Template], attributes: tuple[str, ...], placed: tuple[str, ...]
+) -> DirectTemplates:
+    columns = {name: column for column, name in enumerate([*attributes, *placed])}
+    parts = [[p for p in template.parts] for template in direct]
+    flat = [p for template_parts in parts for p in template_parts]
+    # `size` and `bias` read no column; the kernel tells them apart by the sign.
+    unit_columns = {"size": -1, "bias": -2}
+    return DirectTemplates(
+        salt=np.array([_salt(t) for t in direct], dtype=np.uint64),
+        first_part=np.cumsum([0, *map(len, parts)]).astype(np.int32),
+        column=np.array(
+            [unit_columns[p.attribute] if p.anchor == UNIT else columns[p.attribute] for p in flat],
+            dtype=np.int32,
+        ),
+        anchor=np.array([p.anchor for p in flat], dtype=np.int32),
+        offset=np.array([p.offset for p in flat], dtype=np.int32),
+        n_lexeme_columns=len(attributes),  # direct attributes only: they come first
+    )
+
+
+__all__ = ["ANY", "DirectTemplates", "Plan", "Slots", "make_plan"]

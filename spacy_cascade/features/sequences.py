@@ -1,0 +1,110 @@
+"""Docs as arrays: words, positions and sentence boundaries of a batch.
+
+Tokens of a batch are numbered through, `0 <= t < T`. For kernels they stand in a line
+of *positions* with `margin` boundary words before, between and after the sequences, so
+that looking a few places to the side never needs a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from spacy.attrs import ORTH, POS, SENT_START, TAG
+from spacy.tokens import Doc
+
+from ..types import Ints1d, Keys1d, Keys2d, Pointers1d
+from .lexemes import BOUNDARY
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """The tokens of a batch of Docs.
+
+    words, tags, parts_of_speech: uint64 `[T]`, spaCy's string hashes and ids.
+    sequence_starts: int64 `[N + 1]`; a sequence is a sentence where sentence starts are
+        set, else the whole Doc. Docs without tokens have none.
+    doc_starts: int64 `[D + 1]`.
+    """
+
+    words: Keys1d
+    tags: Keys1d
+    parts_of_speech: Keys1d
+    sequence_starts: Pointers1d
+    doc_starts: Pointers1d
+
+
+@dataclass(frozen=True)
+class Positions:
+    """Tokens with boundary words between sequences.
+
+    lexemes: int32 `[P]`. placed: uint64 `[P, n_placed]`, 0 for "no value". of_token:
+    int32 `[T]`, the position of each token.
+    """
+
+    lexemes: Ints1d
+    placed: Keys2d
+    of_token: Ints1d
+
+
+def read_tokens(docs: Sequence[Doc]) -> Tokens:
+    """Read a batch of Docs; nothing on them is changed."""
+    rows = [doc.to_array([ORTH, SENT_START, TAG, POS]) for doc in docs]
+    table = np.concatenate(rows) if rows else np.zeros((0, 4), dtype=np.uint64)
+    lengths = [len(row) for row in rows]
+    doc_starts = np.zeros(len(docs) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=doc_starts[1:])
+    is_start = table[:, 1] == 1
+    is_start[doc_starts[:-1][np.array(lengths, dtype=np.int64) > 0]] = True
+    return Tokens(
+        words=np.ascontiguousarray(table[:, 0]),
+        tags=np.ascontiguousarray(table[:, 2]),
+        parts_of_speech=np.ascontiguousarray(table[:, 3]),
+        sequence_starts=np.append(np.flatnonzero(is_start), len(table)),
+        doc_starts=doc_starts,
+    )
+
+
+def join_tokens(batches: Sequence[Tokens]) -> Tokens:
+    """Several batches as one."""
+    return Tokens(
+        words=np.concatenate([batch.words for batch in batches]),
+        tags=np.concatenate([batch.tags for batch in batches]),
+        parts_of_speech=np.concatenate([batch.parts_of_speech for batch in batches]),
+        sequence_starts=_joined_starts([batch.sequence_starts for batch in batches]),
+        doc_starts=_joined_starts([batch.doc_starts for batch in batches]),
+    )
+
+
+def _joined_starts(parts: Sequence[Pointers1d]) -> Pointers1d:
+    """Starts of several batches, each counted from its own zero, counted through."""
+    offsets = np.cumsum([0, *(part[-1] for part in parts)])
+    shifted = [part[:-1] + offset for part, offset in zip(parts, offsets, strict=False)]
+    return np.concatenate([*shifted, offsets[-1:]])
+
+
+@njit(nogil=True, cache=True)
+def _place(sequence_starts, margin, of_token):  # type: ignore[no-untyped-def]
+    position = margin
+    for i in range(len(sequence_starts) - 1):
+        for t in range(sequence_starts[i], sequence_starts[i + 1]):
+            of_token[t] = position
+            position += 1
+        position += margin
+    return position
+
+
+def lay_out(tokens: Tokens, lexemes: Ints1d, placed: Keys2d, margin: int) -> Positions:
+    """Put tokens in a line with `margin` boundary words around every sequence.
+
+    lexemes: int32 `[T]`. placed: uint64 `[T, n_placed]`.
+    """
+    of_token = np.empty(len(lexemes), dtype=np.int32)
+    n_positions = _place(tokens.sequence_starts, margin, of_token)
+    line = np.full(n_positions, BOUNDARY, dtype=np.int32)
+    line[of_token] = lexemes
+    placed_line = np.zeros((n_positions, placed.shape[1]), dtype=np.uint64)
+    placed_line[of_token] = placed
+    return Positions(line, placed_line, of_token)

@@ -1,0 +1,153 @@
+"""Named template sets, so that a table of the thesis is one line of config."""
+
+from collections.abc import Mapping, Sequence
+
+from .templates import Templates
+
+WORDS = [
+    "word@-2..2",
+    "word@-2 & word@-1",
+    "word@-1 & word@0",
+    "word@0 & word@1",
+    "word@1 & word@2",
+    "word@-2 & word@-1 & word@0",
+    "word@-1 & word@0 & word@1",
+    "word@0 & word@1 & word@2",
+]
+"""Table 5.2: unigrams, bigrams and trigrams of words."""
+
+JNLPBA_PATTERNS = {
+    "capital_initial": r"^[A-Z][a-z]",
+    "capitals": r"[A-Z]{2,}",
+    "capital_inside": r"[a-z]+[A-Z]+",
+    "digit": r"[0-9]+",
+    "one_digit": r"^[^0-9]*[0-9][^0-9]*$",
+    "two_digits": r"^[^0-9]*[0-9][0-9][^0-9]*$",
+    "number": r"^[0-9]+$",
+    "decimal": r"[0-9]+[,.][0-9,.]+",
+    "letters_digits": r"[A-Za-z]+[0-9]+",
+    "digits_letters": r"[0-9]+[A-Za-z]+",
+    "dash": r"[-]+",
+    "dash_initial": r"^[-]+",
+    "dash_final": r"[-]+$",
+    "punctuation": r"""[,;:?!\-+'"/]+""",
+}
+"""Table 5.3: capital, digit, dash and punctuation patterns."""
+
+JNLPBA = [
+    "bias",
+    *WORDS,
+    "prefix(1..5)",
+    "suffix(1..5)",
+    "class@-1..1",
+    "brief_class@-1..1",
+    "length@-1..1",
+    "pattern(*)@-1..1",
+]
+"""Table 5.3 without part of speech and lexicons."""
+
+
+def make_templates(
+    templates: Sequence[str],
+    patterns: Mapping[str, str],
+    lexicons: Mapping[str, str | Sequence[str]],
+) -> Templates:
+    """Registered as `spacy_cascade.Templates.v1`: a set written out in the config."""
+    return Templates(tuple(templates), dict(patterns), dict(lexicons))
+
+
+def _with(
+    templates: Sequence[str],
+    extra: Sequence[str],
+    patterns: Mapping[str, str],
+    lexicons: Mapping[str, str | Sequence[str]] | None,
+) -> Templates:
+    members = [f"lexicon({name})@-1..1" for name in lexicons or {}]
+    return Templates((*templates, *members, *extra), patterns, dict(lexicons or {}))
+
+
+Lexicons = Mapping[str, str | Sequence[str]]
+
+
+def make_jnlpba(extra: Sequence[str] = (), lexicons: Lexicons | None = None) -> Templates:
+    """Tables 5.2 and 5.3; registered as `spacy_cascade.JnlpbaTemplates.v1`.
+
+    extra: further templates. lexicons: term lists, each of which adds membership.
+    """
+    return _with(JNLPBA, extra, JNLPBA_PATTERNS, lexicons)
+
+
+SEGMENTATION = [*JNLPBA, "lower@-2..2"]
+"""For finding spans: the JNLPBA tables and words in lower case."""
+
+CLASSIFICATION = [
+    "bias",
+    "size",
+    "word@any",
+    "lower@any",
+    "word@first-3..2",
+    "word@last-2..3",
+    "word@all",
+    "lower@all",
+    "brief_class@all",
+    "class@first",
+    "class@last",
+    "brief_class@first",
+    "brief_class@last",
+    "brief_class@any",
+    "prefix(1..5)@first",
+    "suffix(1..5)@first",
+    "prefix(1..5)@last",
+    "suffix(1..5)@last",
+    "prefix(3..5)@any",
+    "suffix(3..5)@any",
+    "pattern(*)@first",
+    "pattern(*)@last",
+    "lower@last-1 & lower@last",
+    "lower@first & lower@first+1",
+    "lower@last & lower@last+1",
+    "lower@first-1 & lower@first",
+    "lower@last+1 & lower@last+2",
+    "lower@first-2 & lower@first-1",
+    "size & lower@last",
+    "lower@last & lower@first-1",
+]
+"""For typing spans: their words, classes and affixes by position, and their context."""
+
+
+def make_segmentation(extra: Sequence[str] = (), lexicons: Lexicons | None = None) -> Templates:
+    """The default of the segmenter; registered as `spacy_cascade.SegmentationTemplates.v1`.
+
+    extra: further templates. lexicons: term lists, each of which adds membership.
+    """
+    return _with(SEGMENTATION, extra, JNLPBA_PATTERNS, lexicons)
+
+
+def make_classification(extra: Sequence[str] = (), lexicons: Lexicons | None = None) -> Templates:
+    """The default of the classifier; registered as `spacy_cascade.ClassificationTemplates.v1`.
+
+    extra: further templates. lexicons: term lists, each of which adds membership.
+    """
+    return _with(CLASSIFICATION, extra, JNLPBA_PATTERNS, lexicons)
+
+
+_CONLL2003_PATTERNS = {
+    "capital_initial": r"^[A-Z][a-z]+",
+    "capitals": r"^[A-Z]+",
+    "camel_case": r"^[A-Z]+[a-z]+[A-Z]+[a-z]+",
+    "digit": r".*[0-9].*",
+}
+_CONLL2003 = ["bias", "word@-2..2", "prefix(2..4)", "suffix(2..4)", "pattern(*)", "tag"]
+
+
+def make_conll2003_chunks(extra: Sequence[str] = (), lexicons: Lexicons | None = None) -> Templates:
+    """Table 5.12; registered as `spacy_cascade.Conll2003ChunkTemplates.v1`."""
+    return _with(_CONLL2003, extra, _CONLL2003_PATTERNS, lexicons)
+
+
+def make_conll2003_entities(
+    extra: Sequence[str] = (), lexicons: Lexicons | None = None
+) -> Templates:
+    """Table 5.13 without chunk tags; registered as `spacy_cascade.Conll2003EntityTemplates.v1`."""
+    patterns = {name: _CONLL2003_PATTERNS[name] for name in ("capital_initial", "digit")}
+    return _with(_CONLL2003, extra, patterns, lexicons)

@@ -1,0 +1,143 @@
+"""A feature space: template set, feature ids, and the way from tokens to a design matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from ..types import Ints1d, Keys1d, Keys2d
+from .design import Design, Rows
+from .index import KeyIndex, frequent_keys
+from .kernels import direct_keys, factored_keys, known_features, slot_rows
+from .lexemes import LexemeTable
+from .lexicons import Lexicon, read_terms
+from .plan import make_plan
+from .sequences import Positions, Tokens, lay_out
+from .templates import Templates
+
+TextOf = Callable[[int], str]
+"""Gives the text of a word's 64-bit hash, as `vocab.strings` does."""
+
+
+class FeatureSpace:
+    """Everything that turns tokens into features, and the ids of the features known.
+
+    A *unit* is what gets a label: a token (`first = last`) or a span of positions.
+
+    templates: what to look at. index: keys of known features, in the order of the rows
+    of the weights. lexicons: the term lists by name.
+    """
+
+    def __init__(self, templates: Templates) -> None:
+        self.templates = templates
+        self.plan = make_plan(templates)
+        self.index = KeyIndex()
+        self.lexicons: dict[str, Lexicon] = {}
+        self.lexemes = LexemeTable(templates, self.plan)
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    @property
+    def lexicon_names(self) -> list[str]:
+        """Lexicons that some template reads."""
+        return [n[8:-1] for n in self.plan.placed if n.startswith("lexicon(")]
+
+    @property
+    def uses_tags(self) -> bool:
+        """Whether some template reads `tag` or `pos`."""
+        return "tag" in self.plan.placed or "pos" in self.plan.placed
+
+    def read_lexicons(self, tokenize: Callable[[str], Iterable[str]]) -> None:
+        """Load the term lists; a term is known both as tokenized and as split at spaces.
+
+        Raises `TemplateError` where a list cannot be read.
+        """
+        for name in self.lexicon_names:
+            terms = read_terms(name, self.templates.lexicons[name])
+            self.lexicons[name] = Lexicon.of(
+                tokens for term in terms for tokens in (term.split(), list(tokenize(term)))
+            )
+
+    def forget_lexemes(self, more_than: int) -> None:
+        """Start the table of words anew if it has grown beyond so many."""
+        if len(self.lexemes) > more_than:
+            self.lexemes = LexemeTable(self.templates, self.plan)
+
+    def positions(self, tokens: Tokens, text_of: TextOf) -> Positions:
+        """The tokens in a line with boundary words between sequences."""
+        lexemes = self.lexemes.rows(tokens.words, text_of)
+        return lay_out(tokens, lexemes, self._placed(tokens, lexemes), self.plan.margin)
+
+    def learn(self, positions: Positions, first: Ints1d, last: Ints1d, minimum: int) -> None:
+        """Number all features that are seen in at least `minimum` units.
+
+        first, last: int32 `[U]`, first and last position of each unit.
+        """
+        counts = np.bincount(
+            slot_rows(self.plan.slots, positions.lexemes, first, last)[1],
+            minlength=len(self.lexemes) * self.plan.n_slots,
+        ).reshape(len(self.lexemes), self.plan.n_slots)
+        per_template = np.diff(self.plan.slot_end, prepend=0)
+        factored = frequent_keys(
+            self._factored_keys(0).reshape(-1),
+            np.repeat(counts, per_template, axis=1).reshape(-1).astype(np.float64),
+            minimum,
+        )
+        direct = frequent_keys(self._direct_keys(positions, first, last), None, minimum)
+        self.index = KeyIndex(np.concatenate([factored, direct]))
+
+    def design(self, positions: Positions, first: Ints1d, last: Ints1d) -> Design:
+        """The design matrix of units over all lexemes met so far."""
+        return Design(
+            lexeme_features=self.lexeme_features(0),
+            unit_lexemes=self.unit_lexemes(positions, first, last),
+            unit_features=self.unit_features(positions, first, last),
+        )
+
+    def lexeme_features(self, from_lexeme: int) -> Rows:
+        """Known features of each (lexeme, slot), for lexemes from the given row on."""
+        ids = self.index.lookup(self._factored_keys(from_lexeme))
+        return Rows(*known_features(ids, self.plan.slot_end), len(self))
+
+    def unit_lexemes(self, positions: Positions, first: Ints1d, last: Ints1d) -> Rows:
+        """Which (lexeme, slot) rows each unit sums."""
+        rows = slot_rows(self.plan.slots, positions.lexemes, first, last)
+        return Rows(*rows, len(self.lexemes) * self.plan.n_slots)
+
+    def unit_features(self, positions: Positions, first: Ints1d, last: Ints1d) -> Rows:
+        """Known direct features of each unit."""
+        ids = self.index.lookup(self._direct_keys(positions, first, last))
+        return Rows(*known_features(ids, np.array([ids.shape[1]], dtype=np.int32)), len(self))
+
+    def _factored_keys(self, from_lexeme: int) -> Keys2d:
+        return factored_keys(
+            self.lexemes.attributes[from_lexeme:],
+            self.plan.factored_attribute,
+            self.plan.factored_salt,
+        )
+
+    def _direct_keys(self, positions: Positions, first: Ints1d, last: Ints1d) -> Keys2d:
+        return direct_keys(
+            self.plan.direct,
+            positions.lexemes,
+            self.lexemes.attributes,
+            positions.placed,
+            first,
+            last,
+        )
+
+    def _placed(self, tokens: Tokens, lexemes: Ints1d) -> Keys2d:
+        columns: list[Keys1d] = []
+        for name in self.plan.placed:
+            if name == "tag":
+                columns.append(tokens.tags)
+            elif name == "pos":
+                columns.append(tokens.parts_of_speech)
+            else:
+                lower = self.lexemes.attributes[lexemes, self.plan.attributes.index("lower")]
+                columns.append(self.lexicons[name[8:-1]].values(lower, tokens.sequence_starts))
+        if not columns:
+            return np.zeros((len(lexemes), 0), dtype=np.uint64)
+        return np.ascontiguousarray(np.stack(columns, axis=1))

@@ -1,0 +1,1 @@
+"""Numba kernels: they take arrays and return arrays, and know nothing of spaCy."""

@@ -1,0 +1,38 @@
+"""64-bit keys and an open-addressing table of them, for kernels.
+
+A key is a mix of a template's salt and the hashes of its values; the key zero means
+"no value". The table compares full keys, so two features are one only if their 64-bit
+keys are equal.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ..types import Ints1d, Keys1d
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_FIRST = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND = np.uint64(0x94D049BB133111EB)
+_S30, _S27, _S31, _S32 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32)
+_ONE = np.uint64(1)
+
+
+@njit(nogil=True, cache=True, inline="always")
+def mix(state, value):  # type: ignore[no-untyped-def]
+    """One key from two (the finaliser of SplitMix64, Steele et al. 2014), never zero."""
+    x = (state ^ value) + _GOLDEN
+    x = (x ^ (x >> _S30)) * _FIRST
+    x = (x ^ (x >> _S27)) * _SECOND
+    return (x ^ (x >> _S31)) | _ONE
+
+
+@njit(nogil=True, cache=True, inline="always")
+def probe(table, keys, key):  # type: ignore[no-untyped-def]
+    """Place of `key` in the table, or of the empty place where it belongs."""
+    mask = len(table) - 1
+    place = np.int64((key * _GOLDEN) >> _S32) & mask
+    while table[place] >= 0 and keys[table[place]] != key:
+        place = (place + 1) & mask
+    return place

@@ -1,0 +1,119 @@
+"""The chain lattice: which label may follow which, as a list of edges.
+
+Conventions
+-----------
+`Y` labels, `E` edges, `S` score columns. Edge `e` leads from label `source[e]` to
+label `target[e]`; edges are sorted by target, then source. A transition that is not
+listed does not exist, so no kernel ever meets a masked score. A sequence starts as if
+label `start` stood before it. Scores of a position are `[S]`, and edge `e` reads column
+`column[e]` of them: its own (`S = E`) where features see label pairs, its target's
+(`S = Y`) where they see labels only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..types import Bools1d, Floats2d, Ints1d
+
+
+class Lattice(NamedTuple):
+    """Edges of a linear chain (a named tuple, because kernels take it as it is).
+
+    source, target, column: int32 `[E]`.
+    first_edge: int32 `[Y + 1]`; edges `first_edge[y]:first_edge[y + 1]` lead to `y`.
+    continues: bool `[E]`, whether the edge stays inside one span.
+    final: bool `[Y]`, whether a sequence may end with the label.
+    start: the label that stands before the first position.
+    """
+
+    source: Ints1d
+    target: Ints1d
+    column: Ints1d
+    first_edge: Ints1d
+    continues: Bools1d
+    final: Bools1d
+    start: int
+
+    @property
+    def n_labels(self) -> int:
+        """`Y`."""
+        return len(self.first_edge) - 1
+
+    @property
+    def n_edges(self) -> int:
+        """`E`."""
+        return len(self.source)
+
+    @property
+    def n_columns(self) -> int:
+        """`S`."""
+        return int(self.column.max()) + 1
+
+    @property
+    def label_pairs(self) -> bool:
+        """Whether features see label pairs, so that every edge has a score of its own."""
+        return self.n_columns == self.n_edges
+
+
+def chain_lattice(
+    labels: Sequence[str],
+    follows: Callable[[str, str], bool],
+    continues: Callable[[str, str], bool],
+    ends: Callable[[str], bool],
+    start: str,
+    label_pairs: bool,
+) -> Lattice:
+    """The lattice of all pairs `(previous, current)` for which `follows` is true."""
+    pairs = [
+        (p, c)
+        for c, current in enumerate(labels)
+        for p, previous in enumerate(labels)
+        if follows(previous, current)
+    ]
+    target = np.array([c for _, c in pairs], dtype=np.int32)
+    return Lattice(
+        source=np.array([p for p, _ in pairs], dtype=np.int32),
+        target=target,
+        column=np.arange(len(pairs), dtype=np.int32) if label_pairs else target.copy(),
+        first_edge=np.searchsorted(target, np.arange(len(labels) + 1)).astype(np.int32),
+        continues=np.array([continues(labels[p], labels[c]) for p, c in pairs], dtype=np.bool_),
+        final=np.array([ends(label) for label in labels], dtype=np.bool_),
+        start=labels.index(start),
+    )
+
+
+def choice_lattice(n_labels: int) -> Lattice:
+    """The lattice of one free choice among labels: a chain of length one."""
+    labels = np.arange(n_labels, dtype=np.int32)
+    return Lattice(
+        source=np.zeros(n_labels, dtype=np.int32),
+        target=labels,
+        column=labels.copy(),
+        first_edge=np.arange(n_labels + 1, dtype=np.int32),
+        continues=np.zeros(n_labels, dtype=np.bool_),
+        final=np.ones(n_labels, dtype=np.bool_),
+        start=0,
+    )
+
+
+def label_pair_mixing(lattice: Lattice) -> Floats2d:
+    """Symmetric `M` `[S, S]` that turns free parameters into score columns, `v = M z`.
+
+    An atomic feature combined with the label (weight `u[y]`) and with the label pair
+    (weight `p[e]`) adds `v[e] = u[target(e)] + p[e]` to edge `e`. Of all `(u, p)` with
+    the same `v`, a Gaussian prior admits only the smallest, and its `‖u‖² + ‖p‖²` is
+    `‖z‖²` where `M² = I + 1·1ᵀ` within each group of edges that share a target. So `E`
+    parameters do exactly the work of `Y + E`, for any optimiser that starts at zero and
+    moves along gradients. Without label pairs `M` is the identity.
+    """
+    mixing = np.eye(lattice.n_columns)
+    if lattice.label_pairs and lattice.n_edges > lattice.n_labels:
+        for first, last in zip(lattice.first_edge[:-1], lattice.first_edge[1:], strict=True):
+            n = int(last - first)
+            if n:
+                mixing[first:last, first:last] += (np.sqrt(1.0 + n) - 1.0) / n
+    return mixing

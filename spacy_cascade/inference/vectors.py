@@ -1,0 +1,45 @@
+"""Long vectors in blocks of fixed size, so that sums do not depend on the threads."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ..parallel import Workers
+from ..types import Floats1d
+
+_BLOCK = 1 << 18
+
+
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+def _dot(x, y, begin, end):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for i in range(begin, end):
+        total += x[i] * y[i]
+    return total
+
+
+@njit(nogil=True, cache=True, fastmath={"contract"})
+def _add_scaled(factor, x, y, begin, end):  # type: ignore[no-untyped-def]
+    for i in range(begin, end):
+        y[i] += factor * x[i]
+
+
+def _blocks(n: int) -> list[tuple[int, int]]:
+    return [(begin, min(begin + _BLOCK, n)) for begin in range(0, n, _BLOCK)]
+
+
+def dot(x: Floats1d, y: Floats1d, workers: Workers) -> float:
+    """`Σ x[i]·y[i]`, the same bits for any number of threads."""
+    parts = np.zeros((len(x) - 1) // _BLOCK + 1)
+
+    def block(begin: int, end: int) -> None:
+        parts[begin // _BLOCK] = _dot(x, y, begin, end)
+
+    workers.map(block, _blocks(len(x)))
+    return float(parts.sum())
+
+
+def add_scaled(factor: float, x: Floats1d, y: Floats1d, workers: Workers) -> None:
+    """`y += factor·x` in place."""
+    workers.map(lambda begin, end: _add_scaled(factor, x, y, begin, end), _blocks(len(x)))

@@ -1,0 +1,1 @@
+"""Linear models: weights and features in, scores out."""

@@ -1,0 +1,145 @@
+"""The linear model behind both stages: a thinc model that scores units.
+
+Its weights `W` `[K, S]` and `transitions` `[E]` are ordinary thinc parameters, so that
+`use_params`, copying and pickling work as for any spaCy component. Scores of whole
+lexemes are cached: a word's part of the score is summed once, whatever the number of
+times it occurs.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from thinc.api import Model
+
+from ..errors import ConfigError, NotTrainedError
+from ..features.lexemes import LexemeTable
+from ..features.sequences import Positions
+from ..features.space import FeatureSpace
+from ..features.templates import Templates
+from ..inference.rows import add_rows
+from ..parallel import Workers
+from ..types import Floats1d, Floats2d, Ints1d
+
+
+@dataclass(frozen=True)
+class Units:
+    """What is to be scored: positions of a batch, first and last one of each unit."""
+
+    positions: Positions
+    first: Ints1d
+    last: Ints1d
+
+
+class LexemeScores:
+    """Cached scores of (lexeme, slot) rows under one set of weights."""
+
+    def __init__(self) -> None:
+        self._weights: Floats2d | None = None
+        self._lexemes: LexemeTable | None = None
+        self._rows = np.zeros((0, 0))
+        self._n_lexemes = 0
+
+    def __reduce__(self) -> "tuple[type[LexemeScores], tuple[()]]":
+        return LexemeScores, ()
+
+    def rows(self, space: FeatureSpace, weights: Floats2d) -> Floats2d:
+        """Scores `[n_lexemes · n_slots, S]`, brought up to date with the lexeme table."""
+        if self._weights is not weights or self._lexemes is not space.lexemes:
+            self._weights, self._lexemes, self._n_lexemes = weights, space.lexemes, 0
+        n_slots, known, size = space.plan.n_slots, self._n_lexemes, len(space.lexemes)
+        if size > known:
+            if size * n_slots > len(self._rows) or self._rows.shape[1] != weights.shape[1]:
+                grown = np.zeros((2 * size * n_slots, weights.shape[1]))
+                if known:
+                    grown[: known * n_slots] = self._rows[: known * n_slots]
+                self._rows = grown
+            new = self._rows[known * n_slots : size * n_slots]
+            new[:] = 0.0
+            features = space.lexeme_features(known)
+            add_rows(features.starts, features.columns, weights, new, 0, features.n_rows)
+            self._n_lexemes = size
+        return self._rows
+
+
+def make_linear_model(name: str, templates: Templates, min_count: int, label_pairs: bool) -> Model:
+    """A model without weights; `initialize` of the component learns its feature space."""
+    if min_count < 1:
+        raise ConfigError(f"min_count must be 1 or more, not {min_count}. Mend [model].")
+    return Model(
+        name,
+        _forward,
+        params={"W": None, "transitions": None},
+        attrs={
+            "space": FeatureSpace(templates),
+            "lexeme_scores": LexemeScores(),
+            "min_count": min_count,
+            "label_pairs": label_pairs,
+        },
+    )
+
+
+def make_linear_chain(
+    templates: Templates, min_count: int = 5, label_pairs: bool = True
+) -> Model[Units, Floats2d]:
+    """Linear chain; registered as `spacy_cascade.LinearChain.v1`.
+
+    templates: what features look at. min_count: features in fewer tokens are dropped.
+    label_pairs: combine features with the pair (previous label, label) too, not only with
+    the label.
+    """
+    return make_linear_model("cascade_linear_chain", templates, min_count, label_pairs)
+
+
+def make_span_classifier(templates: Templates, min_count: int = 3) -> Model[Units, Floats2d]:
+    """Log-linear span classifier; registered as `spacy_cascade.SpanClassifier.v1`.
+
+    templates: what features look at. min_count: features in fewer spans are dropped.
+    """
+    return make_linear_model("cascade_span_classifier", templates, min_count, False)
+
+
+def set_weights(model: Model[Units, Floats2d], weights: Floats2d, transitions: Floats1d) -> None:
+    """Publish weights `[K, S]` and transitions `[E]`.
+
+    They are rounded to half precision, which no score notices and which halves the model
+    on disk; rounding them here keeps a saved model and the one in memory equal.
+    """
+    for name, values in (("W", weights), ("transitions", transitions)):
+        with np.errstate(over="ignore"):
+            rounded = values.astype(np.float16)
+        kept = rounded if np.isfinite(rounded).all() else values
+        model.set_param(name, kept.astype(np.float32))
+
+
+def get_weights(model: Model[Units, Floats2d]) -> tuple[Floats2d, Floats1d]:
+    """Weights `[K, S]` and transitions `[E]`. Raises `NotTrainedError` before there are any."""
+    if not model.has_param("W"):
+        raise NotTrainedError(
+            "The component has no weights yet. Train it with 'spacy train', or call "
+            "nlp.initialize(...) and nlp.update(...), before you run it on Docs."
+        )
+    return model.get_param("W"), model.get_param("transitions").astype(np.float64)
+
+
+def _forward(
+    model: Model[Units, Floats2d], units: Units, is_train: bool
+) -> tuple[Floats2d, Callable[[Floats2d], Units]]:
+    """Scores `[U, S]`. The way back adds to the gradient of `W` and returns the units."""
+    weights, _ = get_weights(model)
+    space: FeatureSpace = model.attrs["space"]
+    scores = np.zeros((len(units.first), weights.shape[1]))
+    where = (units.positions, units.first, units.last)
+    by_lexeme = model.attrs["lexeme_scores"].rows(space, weights)
+    for rows, values in (
+        (space.unit_lexemes(*where), by_lexeme),
+        (space.unit_features(*where), weights),
+    ):
+        add_rows(rows.starts, rows.columns, values, scores, 0, rows.n_rows)
+
+    def backprop(score_gradient: Floats2d) -> Units:
+        gradient = space.design(*where).gradient(score_gradient, Workers(1))
+        model.inc_grad("W", gradient.astype(np.float32))
+        return units
+
+    return scores, backprop

@@ -1,0 +1,197 @@
+"""Saved models: a NumPy `.npz` archive, read without pickle and checked before use.
+
+Arrays: `header` (UTF-8 JSON: format, version, kind, labels, identity), `keys` uint64
+`[K]`, `weights` `[K, S]` and `transitions` `[E]` (half or single precision), and for each
+lexicon its keys and flags. Everything a kernel relies on is checked here, because
+kernels check no bounds.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import zipfile
+import zlib
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import ModelFileError
+from ..features.index import KeyIndex
+from ..features.lexicons import Lexicon
+from ..features.space import FeatureSpace
+
+FILE_NAME = "cascade.npz"
+FORMAT = "spacy_cascade"
+VERSION = 1
+
+Header: TypeAlias = dict[str, Any]
+Arrays: TypeAlias = dict[str, npt.NDArray[Any]]
+_HEADER_TYPES = {"format": str, "version": int, "kind": str, "labels": list, "identity": dict}
+
+
+def model_state(
+    kind: str,
+    identity: dict[str, Any],
+    labels: Sequence[str],
+    space: FeatureSpace,
+    weights: npt.NDArray[np.float32],
+    transitions: npt.NDArray[np.float64],
+) -> tuple[Header, Arrays]:
+    """Header and arrays of a model."""
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "kind": kind,
+        "labels": list(labels),
+        "identity": identity,
+    }
+    arrays: Arrays = {
+        "keys": space.index.keys,
+        "weights": _smallest(weights),
+        "transitions": _smallest(transitions),
+    }
+    for name, lexicon in space.lexicons.items():
+        arrays[f"lexicon_keys:{name}"] = lexicon.index.keys
+        arrays[f"lexicon_complete:{name}"] = lexicon.complete
+    return header, arrays
+
+
+def _smallest(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """In half precision where that loses nothing, else in single precision."""
+    with np.errstate(over="ignore"):
+        half = values.astype(np.float16)
+    return half if np.array_equal(half.astype(values.dtype), values) else values.astype(np.float32)
+
+
+def pack(header: Header, arrays: Arrays) -> bytes:
+    """The archive as bytes; equal states give equal bytes."""
+    text = json.dumps(header, sort_keys=True, ensure_ascii=False).encode("utf8", "surrogatepass")
+    buffer = io.BytesIO()
+    np.savez_compressed(
+        buffer, allow_pickle=False, header=np.frombuffer(text, dtype=np.uint8), **arrays
+    )
+    return buffer.getvalue()
+
+
+def unpack(data: bytes, where: str) -> tuple[Header, Arrays]:
+    """Header and arrays of an archive. Raises `ModelFileError`, naming `where` and why."""
+    try:
+        arrays = {name.removesuffix(".npy"): array for name, array in _read_members(data).items()}
+        header = json.loads(arrays.pop("header").tobytes().decode("utf8", "surrogatepass"))
+    except (zipfile.BadZipFile, zlib.error, ValueError, EOFError, OSError, KeyError) as error:
+        raise _damaged(where, str(error)) from None
+    except (NotImplementedError, RuntimeError, SyntaxError, RecursionError) as error:
+        raise _damaged(where, str(error)) from None
+    for field, kind in _HEADER_TYPES.items():
+        if not isinstance(header, dict) or not isinstance(header.get(field), kind):
+            raise _damaged(where, f"the header has no valid '{field}'")
+    if header["format"] != FORMAT:
+        raise ModelFileError(f"Cannot load {where}: it is no model of spacy_cascade.")
+    if header["version"] > VERSION:
+        raise ModelFileError(
+            f"Cannot load {where}: it has format version {header['version']}, this release reads "
+            f"up to {VERSION}. Update spacy_cascade."
+        )
+    labels = header["labels"]
+    if not all(isinstance(label, str) and label for label in labels) or len(labels) != len(
+        set(labels)
+    ):
+        raise _damaged(where, "the labels are not distinct, non-empty texts")
+    return header, arrays
+
+
+def _damaged(where: str, why: str) -> ModelFileError:
+    return ModelFileError(
+        f"Cannot load {where}: the file is damaged or not a model of spacy_cascade ({why}). "
+        "Copy it again from where it was saved, or train the model again."
+    )
+
+
+def _read_members(data: bytes) -> Arrays:
+    """All arrays; the size that a member claims is checked before memory is taken for it."""
+    arrays: Arrays = {}
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for member in archive.infolist():
+            with archive.open(member) as file:
+                version = np.lib.format.read_magic(file)
+                if version != (1, 0):
+                    raise ValueError(f"'{member.filename}' has an unknown array version")
+                shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+                if dtype.hasobject or dtype.kind not in "uifb":
+                    raise ValueError(f"'{member.filename}' holds {dtype}, not numbers")
+                size = math.prod(shape) * dtype.itemsize
+                # Deflate cannot shrink by more than about a thousand.
+                if min(shape, default=0) < 0 or size > 1032 * len(data):
+                    raise ValueError(f"'{member.filename}' claims the impossible shape {shape}")
+            with archive.open(member) as file:
+                arrays[member.filename] = np.lib.format.read_array(file, allow_pickle=False)
+    return arrays
+
+
+def check_identity(header: Header, kind: str, identity: dict[str, Any]) -> None:
+    """Raise `ModelFileError` where weights and configuration do not belong together."""
+    if header["kind"] != kind:
+        raise ModelFileError(
+            f"The saved model is a '{header['kind']}', but the configuration asks for a '{kind}'."
+        )
+    for setting, expected in identity.items():
+        if header["identity"].get(setting) != expected:
+            raise ModelFileError(
+                f"The saved model was trained with another '{setting}' than the configuration "
+                f"states ({_first_difference(header['identity'].get(setting), expected)}). Load it "
+                "with its own config.cfg."
+            )
+
+
+def _first_difference(saved: Any, stated: Any) -> str:
+    if isinstance(saved, list) and isinstance(stated, list):
+        for value in saved:
+            if value not in stated:
+                return f"'{value}' is not in the configuration"
+        for value in stated:
+            if value not in saved:
+                return f"'{value}' is only in the configuration"
+    return f"{saved!r} instead of {stated!r}"[:200]
+
+
+def check_arrays(
+    arrays: Arrays, shape: tuple[int, int], n_edges: int, lexicons: Sequence[str]
+) -> None:
+    """Raise `ModelFileError` for a missing, misshapen or not finite array."""
+    expected: dict[str, tuple[tuple[int, ...] | None, str]] = {
+        "keys": ((shape[0],), "u8"),
+        "weights": (shape, "f"),
+        "transitions": ((n_edges,), "f"),
+    }
+    for name in lexicons:
+        expected[f"lexicon_keys:{name}"] = (None, "u8")
+        n_entries = len(arrays.get(f"lexicon_keys:{name}", ()))
+        expected[f"lexicon_complete:{name}"] = ((n_entries,), "b")
+    for name, (size, kind) in expected.items():
+        array = arrays.get(name)
+        if array is None or not array.dtype.str[1:].startswith(kind):
+            raise ModelFileError(f"The saved model has no valid array '{name}'.")
+        if size is not None and array.shape != size or array.ndim == 0:
+            raise ModelFileError(
+                f"The array '{name}' of the saved model has shape {array.shape}, not {size}."
+            )
+        if kind == "f" and not np.isfinite(array).all():
+            raise ModelFileError(f"The array '{name}' of the saved model is not finite.")
+        if kind == "u8" and (len(np.unique(array)) < len(array) or (array == 0).any()):
+            raise ModelFileError(f"The array '{name}' of the saved model repeats a key.")
+
+
+def restore_space(space: FeatureSpace, arrays: Arrays) -> None:
+    """Put the keys of checked arrays into a feature space."""
+    space.index = KeyIndex(arrays["keys"].astype(np.uint64))
+    space.lexicons = {
+        name: Lexicon(
+            KeyIndex(arrays[f"lexicon_keys:{name}"].astype(np.uint64)),
+            arrays[f"lexicon_complete:{name}"].astype(np.bool_),
+        )
+        for name in space.lexicon_names
+    }

@@ -1,0 +1,1 @@
+"""What training minimises: a cost for wrong labels, a prior, and their gradient."""

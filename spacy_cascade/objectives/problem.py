@@ -1,0 +1,165 @@
+"""The regularised loss of a corpus as a function of one flat parameter vector."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from ..features.design import Design
+from ..inference.chain import chain_losses
+from ..inference.lattice import Lattice, label_pair_mixing
+from ..inference.rows import scale_and_mix
+from ..parallel import Workers, split
+from ..types import Floats1d, Floats2d, Ints1d, Pointers1d
+
+_TYPICAL_VARIANCE = 0.05
+"""Of an edge's probability; only the speed of training depends on it."""
+
+
+class Problem(Protocol):
+    """A function to minimise."""
+
+    def value_and_gradient(self, parameters: Floats1d) -> tuple[float, Floats1d]:
+        """The value and a new array with the gradient."""
+
+
+class Objective(Protocol):
+    """A cost for wrong labels and the width of the prior (`objectives.costs`)."""
+
+    @property
+    def sigma(self) -> float:
+        """Standard deviation of the Gaussian prior."""
+
+    def costs(self, n_labels: int) -> Floats2d:
+        """`[Y, Y]`."""
+
+
+def observation_costs(costs: Floats2d) -> tuple[Floats2d, Floats2d]:
+    """Costs `[Y, Y]` as the kernels want them, and the clamp to the observed label.
+
+    Both `[Y + 1, Y]`, the first row for positions without an observation.
+    """
+    n_labels = len(costs)
+    margin = np.zeros((n_labels + 1, n_labels))
+    margin[1:] = costs
+    clamp = np.zeros((n_labels + 1, n_labels))
+    clamp[1:] = np.where(np.eye(n_labels) > 0, 0.0, -np.inf)
+    return margin, clamp
+
+
+class ChainProblem:
+    """Loss of sequences under a linear chain (or of free choices, chains of length one).
+
+    design: features of `T` units. lattice: the chain. tags: int32 `[T]`, -1 where not
+    observed. starts: int64 `[N + 1]`, the sequences.
+
+    Parameters are `[K·S + E]`: `u` `[K, S]`, then one for each edge where features see
+    labels only. Weights are `w = (d ⊙ u) M`: `M` is the label-pair mixing of
+    `inference.lattice`, and `d[k] = (v·n_k + 1/σ²)^(-1/2)` divides out the curvature that
+    `n_k` occurrences of feature `k` give, so that L-BFGS needs about a quarter of the
+    iterations. The optimum is that of the unscaled problem.
+    """
+
+    def __init__(
+        self,
+        design: Design,
+        lattice: Lattice,
+        objective: Objective,
+        tags: Ints1d,
+        starts: Pointers1d,
+        workers: Workers,
+    ) -> None:
+        self.design = design
+        self.lattice = lattice
+        self.tags = tags
+        self.starts = starts
+        self.workers = workers
+        self._mixing = label_pair_mixing(lattice)
+        self._margin, self._clamp = observation_costs(objective.costs(lattice.n_labels))
+        self._precision = objective.sigma**-2
+        self._scale = (_TYPICAL_VARIANCE * design.counts(workers) + self._precision) ** -0.5
+        self._transition_scale = (_TYPICAL_VARIANCE * len(tags) + self._precision) ** -0.5
+        self._rows = split(np.arange(len(self._scale) + 1, dtype=np.int64) * lattice.n_columns)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """`(K, S)`."""
+        return len(self._scale), self.lattice.n_columns
+
+    def weights(self, parameters: Floats1d) -> tuple[Floats2d, Floats1d]:
+        """Weights `[K, S]` of the score columns, and of the transitions `[E]`."""
+        scores, transitions = self._parts(parameters)
+        return self._mixed(scores), transitions * self._transition_scale
+
+    def parameters(self, weights: Floats2d, transitions: Floats1d) -> Floats1d:
+        """The parameters that give these weights."""
+        unmixed = np.linalg.solve(self._mixing, weights.T.astype(np.float64)).T
+        scores = (unmixed / self._scale[:, None]).reshape(-1)
+        if self.lattice.label_pairs:
+            return np.ascontiguousarray(scores)
+        return np.concatenate([scores, transitions / self._transition_scale])
+
+    def value_and_gradient(self, parameters: Floats1d) -> tuple[float, Floats1d]:
+        """Loss with prior, and its gradient, for parameters `[K·S + E]`."""
+        weights, transitions = self.weights(parameters)
+        scores = self.design.scores(weights, self.workers)
+        losses, transition_gradient = self._losses(scores, transitions)
+        gradient = np.empty_like(parameters)
+        score_part, transition_part = self._parts(gradient)
+        self._mixed(self.design.gradient(scores, self.workers), score_part)
+        transition_part[:] = self._transition_scale * (
+            transition_gradient + self._precision * transitions
+        )
+        penalty = self._add_prior(self._parts(parameters)[0], score_part)
+        penalty += 0.5 * self._precision * float((transitions**2).sum())
+        return losses + penalty, gradient
+
+    def _parts(self, vector: Floats1d) -> tuple[Floats2d, Floats1d]:
+        """Views of the score part `[K, S]` and the transition part `[E]`.
+
+        Where features see label pairs there is no transition part: zeros stand for it.
+        """
+        n_scores = self.shape[0] * self.shape[1]
+        transitions = vector[n_scores:]
+        if self.lattice.label_pairs:
+            transitions = np.zeros(self.lattice.n_edges)
+        return vector[:n_scores].reshape(self.shape), transitions
+
+    def _mixed(self, values: Floats2d, out: Floats2d | None = None) -> Floats2d:
+        mixed = np.empty(self.shape) if out is None else out
+
+        def piece(begin: int, end: int) -> None:
+            scale_and_mix(values, self._scale, self._mixing, mixed, begin, end)
+
+        self.workers.map(piece, self._rows)
+        return mixed
+
+    def _losses(self, scores: Floats2d, transitions: Floats1d) -> tuple[float, Floats1d]:
+        """Sum of losses and the transitions' gradient; scores become their gradient."""
+        losses = np.empty(len(self.starts) - 1)
+        pieces = split(self.starts)
+        counts = {first: np.zeros(self.lattice.n_edges) for first, _ in pieces}
+
+        def piece(first: int, last: int) -> None:
+            chain_losses(
+                self.lattice, scores, transitions, self._margin, self._clamp,
+                self.tags, self.starts, first, last, losses, counts[first],
+            )  # fmt: skip
+
+        self.workers.map(piece, pieces)
+        return float(losses.sum()), np.sum(list(counts.values()), axis=0)
+
+    def _add_prior(self, parameters: Floats2d, gradient: Floats2d) -> float:
+        """Add the prior's gradient in place and return its value."""
+        penalties = np.zeros(len(self._scale))
+
+        def piece(begin: int, end: int) -> None:
+            scale = self._scale[begin:end, None]
+            free = scale * parameters[begin:end]
+            penalties[begin:end] = (free * free).sum(axis=1)
+            free *= self._precision * scale
+            gradient[begin:end] += free
+
+        self.workers.map(piece, self._rows)
+        return 0.5 * self._precision * float(penalties.sum())

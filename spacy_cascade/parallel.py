@@ -1,0 +1,66 @@
+"""Threads for kernels that release the interpreter lock."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from .types import Pointers1d
+
+_PIECES = 32
+_SMALLEST_PIECE = 1 << 12
+_LARGEST_PIECE = 1 << 21
+"""Entries of one kernel call: about a tenth of a second, so that Ctrl-C is seen."""
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def split(starts: Pointers1d) -> list[tuple[int, int]]:
+    """Ranges of rows with about equal numbers of entries, whatever the number of threads.
+
+    starts: int64 `[n + 1]`, ascending; row `i` has `starts[i + 1] - starts[i]` entries.
+    """
+    n_rows = len(starts) - 1
+    # A row costs something even when it is empty.
+    work = starts - starts[0] + np.arange(n_rows + 1)
+    total = int(work[-1])
+    n_pieces = max(min(_PIECES, total // _SMALLEST_PIECE), total // _LARGEST_PIECE, 1)
+    targets = np.arange(1, n_pieces) * (total / n_pieces)
+    cuts = np.unique(np.concatenate([[0], np.searchsorted(work, targets), [n_rows]]))
+    return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
+
+
+class Workers:
+    """A number of threads.
+
+    n_threads: 0 for all cores. Pieces of work are cut by `split` and write to separate
+    places, so results do not depend on the number. Picklable; threads start on first use.
+    """
+
+    def __init__(self, n_threads: int = 1) -> None:
+        self.n_threads = n_threads or available_cores()
+        self._pool: ThreadPoolExecutor | None = None
+
+    def __reduce__(self) -> tuple[type[Workers], tuple[int]]:
+        return Workers, (self.n_threads,)
+
+    def map(
+        self, function: Callable[[int, int], object], bounds: Sequence[tuple[int, int]]
+    ) -> None:
+        """Call `function(begin, end)` for all ranges and wait; the first error is raised."""
+        if self.n_threads == 1 or len(bounds) <= 1:
+            for begin, end in bounds:
+                function(begin, end)
+            return
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.n_threads, thread_name_prefix="spacy_cascade")
+        for future in [self._pool.submit(function, begin, end) for begin, end in bounds]:
+            future.result()

@@ -1,0 +1,1 @@
+"""The spaCy components, and how they read and write Docs."""

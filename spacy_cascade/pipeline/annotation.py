@@ -1,0 +1,136 @@
+"""Reading gold spans from Examples, and writing spans to Docs without losing any."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from spacy.attrs import ENT_IOB, ORTH
+from spacy.tokens import Doc, Span, SpanGroup
+from spacy.training import Example
+
+from ..errors import TrainingError
+from ..types import Bools1d, Floats1d
+
+CONFIDENCE_ATTRIBUTE = "scores"
+"""Key of a span group's attributes under which the confidences stand, as in spancat."""
+
+
+@dataclass(frozen=True)
+class GoldSpans:
+    """What the reference says about the tokens of the predicted Doc.
+
+    spans: `(start, end, label)` in ascending order, without overlap.
+    observed: bool `[T]`, False for tokens without annotation.
+    """
+
+    spans: list[tuple[int, int, str]]
+    observed: Bools1d
+
+
+def same_tokens(example: Example) -> bool:
+    """Whether the two Docs of the example have the same tokens."""
+    predicted, reference = example.predicted, example.reference
+    return len(predicted) == len(reference) and np.array_equal(
+        predicted.to_array(ORTH), reference.to_array(ORTH)
+    )
+
+
+def read_gold(example: Example, spans_key: str | None) -> GoldSpans:
+    """Gold spans from `reference.ents`, or from `reference.spans[spans_key]`.
+
+    Tokens of gold spans that the predicted tokenization cannot express are not observed.
+    Raises `TrainingError` where gold spans overlap.
+    """
+    reference = example.reference
+    n_tokens = len(example.predicted)
+    identical = same_tokens(example)
+    if spans_key is None:
+        spans = list(reference.ents)
+        observed = np.asarray(reference.to_array(ENT_IOB) != 0)
+    else:
+        spans = sorted(reference.spans.get(spans_key, []))
+        observed = np.full(len(reference), spans_key in reference.spans)
+        _refuse_overlap(spans, spans_key)
+    if identical:
+        return GoldSpans([(s.start, s.end, s.label_) for s in spans], observed)
+    aligned: list[tuple[int, int, str]] = []
+    x_observed = np.zeros(n_tokens, dtype=np.bool_)
+    for t, sources in enumerate(_aligned_tokens(example)):
+        x_observed[t] = len(sources) > 0 and bool(observed[sources].all())
+    for span in spans:
+        start = reference[span.start].idx
+        end = reference[span.end - 1].idx + len(reference[span.end - 1])
+        exact = example.predicted.char_span(start, end)
+        if exact is not None and exact.text == span.text:
+            aligned.append((exact.start, exact.end, span.label_))
+        else:
+            x_observed[_touched(example, span)] = False
+    return GoldSpans(aligned, x_observed)
+
+
+def _aligned_tokens(example: Example) -> list[list[int]]:
+    alignment = example.alignment.x2y
+    return [alignment[t].tolist() for t in range(len(example.predicted))]
+
+
+def _touched(example: Example, span: Span) -> list[int]:
+    alignment = example.alignment.y2x
+    return [int(t) for y in range(span.start, span.end) for t in alignment[y]]
+
+
+def _refuse_overlap(spans: Sequence[Span], spans_key: str) -> None:
+    for left, right in zip(spans, spans[1:], strict=False):
+        if right.start < left.end:
+            raise TrainingError(
+                f"Gold spans in doc.spans['{spans_key}'] overlap: '{left.text}' "
+                f"(tokens {left.start}-{left.end}) and '{right.text}' (tokens {right.start}-"
+                f"{right.end}) in the Doc that begins '{left.doc.text[:50]}'. A chain has one "
+                "label a token: keep one of them, for example with spacy.util.filter_spans."
+            )
+
+
+def write_group(doc: Doc, key: str, spans: list[Span], confidences: Floats1d | None) -> None:
+    """Put spans in `doc.spans[key]`, with their confidences where there are any."""
+    group = SpanGroup(doc, name=key, spans=spans)
+    if confidences is not None:
+        group.attrs[CONFIDENCE_ATTRIBUTE] = confidences
+    doc.spans[key] = group
+
+
+def write_entities(doc: Doc, spans: list[Span], replaced: Sequence[Span] = ()) -> None:
+    """Add spans to `doc.ents`; what another component set there stays.
+
+    A span that touches an earlier entity or a blocked token is left out, unless it is
+    one of `replaced`, which give way.
+    """
+    iob = doc.to_array(ENT_IOB)
+    taken = (iob == 1) | (iob == 3)
+    for span in replaced:
+        taken[span.start : span.end] = False
+    if taken.any():
+        spans = [span for span in spans if not taken[span.start : span.end].any()]
+    if spans:
+        doc.set_ents(spans, default="unmodified")
+
+
+def confidence_of(span: Span) -> float | None:
+    """Confidence of a span that a cascade component found, else None.
+
+    Looked up in the Doc's span groups with confidences; the getter of `Span._.confidence`.
+    """
+    for group in span.doc.spans.values():
+        scores = group.attrs.get(CONFIDENCE_ATTRIBUTE)
+        if scores is None:
+            continue
+        for found, score in zip(group, scores, strict=False):
+            if (found.start, found.end, found.label) == (span.start, span.end, span.label):
+                return float(score)
+    return None
+
+
+def register_confidence() -> None:
+    """Make `Span._.confidence` available, unless the user has an extension of that name."""
+    if not Span.has_extension("confidence"):
+        Span.set_extension("confidence", getter=confidence_of)

@@ -1,0 +1,305 @@
+"""What both components share: labels, training sessions, saving."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from spacy.language import Language
+from spacy.pipeline import TrainablePipe
+from spacy.training import Example, validate_examples
+from thinc.api import Model, Optimizer
+from tqdm import tqdm
+
+from ..errors import ModelFileError, TrainingError
+from ..features.sequences import Tokens, join_tokens, read_tokens
+from ..features.space import FeatureSpace
+from ..inference.lattice import Lattice
+from ..models import storage
+from ..models.linear import Units, get_weights, set_weights
+from ..objectives.problem import ChainProblem, Objective
+from ..parallel import Workers
+from ..trainers.base import Run, Trainer
+from .annotation import GoldSpans, same_tokens
+
+_MAXIMUM_LEXEMES = 1 << 16
+"""Words whose scores are kept between batches; beyond that the cache starts anew."""
+_READ_AT_ONCE = 256
+_BAR_AFTER = 2.0
+"""Seconds of work after which a progress bar appears."""
+
+
+@dataclass
+class _Session:
+    """Training under way on one corpus, known by the identity of its reference Docs."""
+
+    references: dict[int, object]
+    problem: ChainProblem
+    run: Run
+
+    def is_about(self, references: dict[int, object]) -> bool:
+        return self.references.keys() == references.keys()
+
+
+class CascadePipe(TrainablePipe):
+    """A component around one linear model, its objective and its trainer."""
+
+    def __init__(
+        self,
+        nlp: Language,
+        model: Model[Units, Any],
+        name: str,
+        objective: Objective,
+        trainer: Trainer,
+        scorer: Callable[..., dict[str, Any]] | None,
+        settings: dict[str, Any],
+    ) -> None:
+        self.vocab = nlp.vocab
+        self.model = model
+        self.name = name
+        self.scorer = scorer
+        self.objective = objective
+        self.trainer = trainer
+        self.cfg: dict[str, Any] = settings
+        self._labels: tuple[str, ...] = ()
+        self._n_examples: int | None = None
+        self._session: _Session | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but training under way."""
+        return {**self.__dict__, "_session": None}
+
+    # What a component has to say
+
+    @property
+    @abstractmethod
+    def lattice(self) -> Lattice:
+        """The legal transitions between labels."""
+
+    @abstractmethod
+    def labels_changed(self) -> None:
+        """Forget what depends on the labels."""
+
+    @abstractmethod
+    def read_gold(self, example: Example) -> GoldSpans:
+        """Gold spans of an example."""
+
+    @abstractmethod
+    def labels_in(self, gold: GoldSpans) -> Iterable[str]:
+        """Labels that the component learns from one example."""
+
+    @abstractmethod
+    def all_units(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Units:
+        """The units of a corpus from which features are learnt."""
+
+    @abstractmethod
+    def make_problem(
+        self, examples: Sequence[Example], gold: Sequence[GoldSpans], workers: Workers
+    ) -> ChainProblem:
+        """The loss of a corpus as a function of the parameters."""
+
+    # Labels and features
+
+    @property
+    def space(self) -> FeatureSpace:
+        """The feature space of the model."""
+        space: FeatureSpace = self.model.attrs["space"]
+        return space
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The span labels, in alphabetical order."""
+        return self._labels
+
+    @property
+    def label_data(self) -> tuple[str, ...]:
+        """The labels, as `spacy init labels` saves them."""
+        return self._labels
+
+    def add_label(self, label: str) -> int:
+        """Add a label before training; 0 if it is there already, else 1.
+
+        Raises `TrainingError` on a trained component, whose weights have no room for it.
+        """
+        if label in self._labels:
+            return 0
+        if self.model.has_param("W"):
+            raise TrainingError(
+                f"Cannot add the label '{label}' to '{self.name}': it has been initialized with "
+                f"{list(self._labels)}. Train it again on data that has the label."
+            )
+        self._set_labels((*self._labels, label))
+        return 1
+
+    def _set_labels(self, labels: Iterable[str]) -> None:
+        self._labels = tuple(sorted(set(labels)))
+        self.labels_changed()
+
+    def forget_words(self) -> None:
+        """Keep the table of words within bounds; called before a batch is predicted."""
+        self.space.forget_lexemes(_MAXIMUM_LEXEMES)
+
+    # Training
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        labels: Sequence[str] | None = None,
+    ) -> None:
+        """Collect labels, learn the feature space and set all weights to zero.
+
+        labels: the labels, as saved by `spacy init labels`; else those in the examples.
+        Raises `TrainingError` where there is nothing to learn from.
+        """
+        batches: list[Tokens] = []
+        gold: list[GoldSpans] = []
+        self._n_examples = 0
+        for examples in _batches(tqdm(get_examples(), f"Reading for {self.name}", **_BAR)):
+            validate_examples(examples, f"{type(self).__name__}.initialize")
+            batches.append(read_tokens([_with_tags(example) for example in examples]))
+            gold.extend(self.read_gold(example) for example in examples)
+            self._n_examples += len(examples)
+        if not gold:
+            raise TrainingError(
+                f"'{self.name}' got no examples to initialize from. Check [corpora.train] path."
+            )
+        found = labels or {label for g in gold for label in self.labels_in(g)} | set(self._labels)
+        self._set_labels(found)
+        tokenizer = (lambda text: [t.text for t in nlp.tokenizer(text)]) if nlp else str.split
+        self.space.read_lexicons(tokenizer)
+        units = self.all_units(join_tokens(batches), gold)
+        self.space.learn(units.positions, units.first, units.last, self.model.attrs["min_count"])
+        shape = (len(self.space), self.lattice.n_columns)
+        set_weights(self.model, np.zeros(shape), np.zeros(self.lattice.n_edges))
+        self._session = None
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Optimizer | None = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Run the trainer's iterations on the examples and publish the weights.
+
+        drop, sgd: of no effect; they belong to neural components. losses: the objective
+        is added under the component's name. Raises `TrainingError` on a partial batch.
+        """
+        examples = list(examples)
+        losses = {} if losses is None else losses
+        losses.setdefault(self.name, 0.0)
+        validate_examples(examples, f"{type(self).__name__}.update")
+        if not any(len(example.predicted) for example in examples):
+            return losses
+        with tqdm(total=self.trainer.iterations, desc=f"Training {self.name}", **_BAR) as bar:
+            session = self._session_on(examples)
+            losses[self.name] += session.run.run(self.trainer.iterations, bar.update)
+        set_weights(self.model, *session.problem.weights(session.run.parameters))
+        return losses
+
+    def _session_on(self, examples: list[Example]) -> _Session:
+        references = {id(example.reference): example.reference for example in examples}
+        if self._session is None or not self._session.is_about(references):
+            if self.trainer.whole_corpus:
+                self._refuse_partial_batch(len(examples))
+            workers = self.trainer.workers()
+            gold = [self.read_gold(example) for example in examples]
+            problem = self.make_problem(examples, gold, workers)
+            start = problem.parameters(*get_weights(self.model))
+            run = self.trainer.start(problem, start, workers)
+            self._session = _Session(dict(references), problem, run)
+        return self._session
+
+    def _refuse_partial_batch(self, n_examples: int) -> None:
+        expected = len(self._session.references) if self._session else self._n_examples
+        if expected is not None and n_examples < expected:
+            raise TrainingError(
+                f"'{self.name}' was given {n_examples} of {expected} training examples at once, "
+                "but its trainer needs the whole corpus in every update. Put "
+                '@batchers = "spacy_cascade.WholeCorpus.v1" into [training.batcher] and set '
+                "accumulate_gradient = 1 in [training]."
+            )
+
+    def finish_update(self, sgd: Optimizer) -> None:
+        """Nothing: `update` has published the weights already."""
+
+    # Saving
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """The component as bytes; see `models.storage` for the format."""
+        return storage.pack(*self._state())
+
+    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "CascadePipe":
+        """Load from bytes. Raises `ModelFileError` for anything that is not a valid model."""
+        self._load_state(*storage.unpack(data, f"the bytes given to '{self.name}'"))
+        return self
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Save into the folder `path`, as the single file `cascade.npz`."""
+        folder = Path(path)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / storage.FILE_NAME).write_bytes(self.to_bytes())
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "CascadePipe":
+        """Load from the folder `path`. Raises `ModelFileError` where that cannot be done."""
+        file = Path(path) / storage.FILE_NAME
+        try:
+            data = file.read_bytes()
+        except OSError as error:
+            raise ModelFileError(
+                f"Cannot read {file}: {error.strerror}. Is the pipeline complete?"
+            ) from None
+        self._load_state(*storage.unpack(data, str(file)))
+        return self
+
+    def _state(self) -> tuple[storage.Header, storage.Arrays]:
+        weights, transitions = get_weights(self.model)
+        return storage.model_state(
+            self.model.name, self._identity(), self.labels, self.space, weights, transitions
+        )
+
+    def _identity(self) -> dict[str, Any]:
+        """Settings without which the weights mean something else."""
+        return {
+            "templates": [str(t) for t in self.space.templates.expanded()],
+            "patterns": dict(self.space.templates.patterns),
+            "label_pairs": self.model.attrs["label_pairs"],
+            "scheme": self.cfg.get("scheme"),
+        }
+
+    def _load_state(self, header: storage.Header, arrays: storage.Arrays) -> None:
+        storage.check_identity(header, self.model.name, self._identity())
+        previous = self._labels
+        self._set_labels(header["labels"])
+        shape = (len(arrays["keys"]), self.lattice.n_columns)
+        try:
+            storage.check_arrays(arrays, shape, self.lattice.n_edges, self.space.lexicon_names)
+            storage.restore_space(self.space, arrays)
+        except ModelFileError:
+            self._set_labels(previous)
+            raise
+        set_weights(self.model, arrays["weights"], arrays["transitions"])
+        self._session = None
+
+
+_BAR: dict[str, Any] = {"delay": _BAR_AFTER, "leave": False, "disable": None}
+
+
+def _batches(examples: Iterable[Example]) -> Iterator[list[Example]]:
+    iterator = iter(examples)
+    while batch := list(islice(iterator, _READ_AT_ONCE)):
+        yield batch
+
+
+def _with_tags(example: Example) -> Any:
+    """The Doc to learn features from: as it will be seen, but with tags where known."""
+    predicted = example.predicted
+    if predicted.has_annotation("TAG") or not same_tokens(example):
+        return predicted
+    return example.reference

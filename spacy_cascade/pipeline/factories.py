@@ -1,0 +1,130 @@
+"""Factories of the components, with their defaults."""
+
+from collections.abc import Callable
+from typing import Any
+
+from spacy.language import Language
+from thinc.api import Model
+
+from ..models.linear import Units
+from ..objectives.problem import Objective
+from ..trainers.base import Trainer
+from ..types import Floats2d
+from .annotation import register_confidence
+from .classifier import CascadeClassifier
+from .segmenter import CascadeSegmenter
+
+register_confidence()
+
+SEGMENTER_DEFAULTS: dict[str, Any] = {
+    "model": {
+        "@architectures": "spacy_cascade.LinearChain.v1",
+        "templates": {"@misc": "spacy_cascade.SegmentationTemplates.v1"},
+        "min_count": 5,
+        "label_pairs": True,
+    },
+    "objective": {"@misc": "spacy_cascade.SoftmaxMargin.v1", "kappa": 2.0, "sigma": 0.2},
+    "trainer": {"@misc": "spacy_cascade.LBFGS.v1"},
+    "scheme": "BILOU",
+    "typed": False,
+    "gold_key": None,
+    "spans_key": "cascade",
+    "confidence": True,
+    "set_ents": False,
+    "scorer": {"@scorers": "spacy_cascade.segments_scorer.v1"},
+}
+
+CLASSIFIER_DEFAULTS: dict[str, Any] = {
+    "model": {
+        "@architectures": "spacy_cascade.SpanClassifier.v1",
+        "templates": {"@misc": "spacy_cascade.ClassificationTemplates.v1"},
+        "min_count": 3,
+    },
+    "objective": {"@misc": "spacy_cascade.SoftmaxMargin.v1", "kappa": 1.0, "sigma": 0.5},
+    "trainer": {"@misc": "spacy_cascade.LBFGS.v1"},
+    "spans_key": "cascade",
+    "mention_labels": None,
+    "gold_key": None,
+    "reject": False,
+    "confidence": True,
+    "set_ents": True,
+    "scorer": {"@scorers": "spacy_cascade.types_scorer.v1"},
+}
+
+
+@Language.factory(
+    "cascade_segmenter",
+    assigns=["doc.spans", "span._.confidence"],
+    default_config=SEGMENTER_DEFAULTS,
+    default_score_weights={"segments_f": 1.0, "segments_p": 0.0, "segments_r": 0.0},
+)
+def make_segmenter(
+    nlp: Language,
+    name: str,
+    model: Model[Units, Floats2d],
+    objective: Objective,
+    trainer: Trainer,
+    scheme: str,
+    typed: bool,
+    gold_key: str | None,
+    spans_key: str,
+    confidence: bool,
+    set_ents: bool,
+    scorer: Callable[..., dict[str, Any]] | None,
+) -> CascadeSegmenter:
+    """The factory `cascade_segmenter`.
+
+    model: a linear chain. objective: what training minimises. trainer: how.
+    scheme: `BILOU` or `IOB2`. typed: keep the gold labels (single-phase recogniser)
+    instead of collapsing them. gold_key: `doc.spans` key of the gold spans; None for
+    `doc.ents`. spans_key: `doc.spans` key for the spans found. confidence: give each span
+    its posterior probability. set_ents: write `doc.ents` too. scorer: the scorer.
+    """
+    return CascadeSegmenter(
+        nlp, model, name, objective=objective, trainer=trainer, scheme=scheme, typed=typed,
+        gold_key=gold_key, spans_key=spans_key, confidence=confidence, set_ents=set_ents,
+        scorer=scorer,
+    )  # fmt: skip
+
+
+@Language.factory(
+    "cascade_classifier",
+    requires=["doc.spans"],
+    assigns=["doc.ents", "token.ent_iob", "token.ent_type", "doc.spans", "span._.confidence"],
+    default_config=CLASSIFIER_DEFAULTS,
+    default_score_weights={
+        "ents_f": 1.0,
+        "ents_p": 0.0,
+        "ents_r": 0.0,
+        "ents_per_type": None,
+        "types_acc": 0.0,
+    },
+)
+def make_classifier(
+    nlp: Language,
+    name: str,
+    model: Model[Units, Floats2d],
+    objective: Objective,
+    trainer: Trainer,
+    spans_key: str | None,
+    mention_labels: list[str] | None,
+    gold_key: str | None,
+    reject: bool,
+    confidence: bool,
+    set_ents: bool,
+    scorer: Callable[..., dict[str, Any]] | None,
+) -> CascadeClassifier:
+    """The factory `cascade_classifier`.
+
+    model: a span classifier. objective: what training minimises. trainer: how.
+    spans_key: `doc.spans` key of the spans to type; None for `doc.ents`.
+    mention_labels: type only spans that have one of these labels; None for all.
+    gold_key: `doc.spans` key of the gold spans; None for `doc.ents`. reject: learn a class
+    for wrong proposals (needs the segmenter in `annotating_components`). confidence: give
+    each span the probability of its type. set_ents: write `doc.ents`. scorer: the scorer.
+    """
+    return CascadeClassifier(
+        nlp, model, name, objective=objective, trainer=trainer, spans_key=spans_key,
+        mention_labels=mention_labels, gold_key=gold_key, reject=reject, confidence=confidence,
+        set_ents=set_ents, scorer=scorer,
+    )  # fmt: skip

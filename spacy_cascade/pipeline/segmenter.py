@@ -1,0 +1,216 @@
+"""`cascade_segmenter`: finds entity spans with a linear chain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+from spacy.training import Example
+from thinc.api import Model
+
+from ..features.sequences import Tokens, read_tokens
+from ..inference.chain import span_posteriors, viterbi
+from ..inference.lattice import Lattice
+from ..models.linear import Units, get_weights
+from ..objectives.problem import ChainProblem, Objective
+from ..parallel import Workers
+from ..schemes import UNOBSERVED, Spans, TagSet
+from ..trainers.base import Trainer
+from ..types import Floats1d, Floats2d, Ints1d
+from .annotation import GoldSpans, read_gold, write_entities, write_group
+from .base import CascadePipe
+
+ENTITY = "ENT"
+"""Label of spans whose types are collapsed."""
+
+
+@dataclass(frozen=True)
+class Segments:
+    """Spans found in one Doc, and the confidence of each where asked for."""
+
+    spans: Spans
+    confidences: Floats1d | None
+
+
+class CascadeSegmenter(CascadePipe):
+    """Finds non-overlapping spans by exact decoding of a linear chain over each sentence.
+
+    With `typed = False` (the first stage of a cascade) all gold labels count as one,
+    `ENT`; with `typed = True` it is a single-phase recogniser.
+    """
+
+    def __init__(
+        self,
+        nlp: Language,
+        model: Model[Units, Floats2d],
+        name: str,
+        *,
+        scheme: str,
+        typed: bool,
+        gold_key: str | None,
+        spans_key: str,
+        confidence: bool,
+        set_ents: bool,
+        objective: Objective,
+        trainer: Trainer,
+        scorer: Callable[..., dict[str, Any]] | None,
+    ) -> None:
+        settings = {
+            "scheme": scheme,
+            "typed": typed,
+            "gold_key": gold_key,
+            "spans_key": spans_key,
+            "confidence": confidence,
+            "set_ents": set_ents,
+        }
+        super().__init__(nlp, model, name, objective, trainer, scorer, settings)
+        TagSet(scheme, ())  # an unknown scheme is an error now, not in training
+        self._lattice: Lattice | None = None
+
+    @property
+    def tag_set(self) -> TagSet:
+        """The tags under the scheme and labels of this component."""
+        return TagSet(self.cfg["scheme"], self.labels)
+
+    @property
+    def lattice(self) -> Lattice:
+        """The legal transitions between tags."""
+        if self._lattice is None:
+            self._lattice = self.tag_set.lattice(self.model.attrs["label_pairs"])
+        return self._lattice
+
+    def labels_changed(self) -> None:
+        """Forget what depends on the labels."""
+        self._lattice = None
+
+    def predict(self, docs: Iterable[Doc]) -> list[Segments]:
+        """Find the spans of each Doc without changing it."""
+        docs = list(docs)
+        self.forget_words()
+        weights = get_weights(self.model)
+        tokens = read_tokens(docs)
+        if len(tokens.words) == 0:
+            empty = Spans(*(np.zeros(0, dtype=np.int64),) * 2, np.zeros(0, dtype=np.int32))
+            return [Segments(empty, np.zeros(0))] * len(docs)
+        scores = self.model.predict(self.token_units(tokens))
+        path = self._decode(scores, weights[1], tokens)
+        spans = self.tag_set.spans(path, tokens.sequence_starts)
+        confidences = None
+        if self.cfg["confidence"]:
+            confidences = self._confidences(scores, weights[1], tokens, path, spans)
+        return _by_doc(spans, confidences, tokens)
+
+    def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Segments]) -> None:
+        """Write `doc.spans[spans_key]`, and `doc.ents` with `set_ents`."""
+        strings = self.vocab.strings
+        labels = np.array([strings.add(label) for label in self.labels] or [0], dtype=np.uint64)
+        for doc, found in zip(docs, scores, strict=True):
+            spans = [
+                Span(doc, start, end, label)
+                for start, end, label in zip(
+                    found.spans.start.tolist(),
+                    found.spans.end.tolist(),
+                    labels[found.spans.label].tolist(),
+                    strict=True,
+                )
+            ]
+            write_group(doc, self.cfg["spans_key"], spans, found.confidences)
+            if self.cfg["set_ents"]:
+                write_entities(doc, spans)
+
+    def labels_in(self, gold: GoldSpans) -> Iterable[str]:
+        """Labels that the component learns from one example."""
+        return (label for _, _, label in gold.spans) if self.cfg["typed"] else (ENTITY,)
+
+    def all_units(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Units:
+        """Every token is a unit."""
+        return self.token_units(tokens)
+
+    def token_units(self, tokens: Tokens) -> Units:
+        """Every token of the batch as a unit of its own."""
+        positions = self.space.positions(tokens, self.vocab.strings.__getitem__)
+        return Units(positions, positions.of_token, positions.of_token)
+
+    def make_problem(
+        self, examples: Sequence[Example], gold: Sequence[GoldSpans], workers: Workers
+    ) -> ChainProblem:
+        """The loss of a corpus as a function of the parameters."""
+        tokens = read_tokens([example.predicted for example in examples])
+        units = self.token_units(tokens)
+        return ChainProblem(
+            self.space.design(units.positions, units.first, units.last),
+            self.lattice,
+            self.objective,
+            self._gold_tags(tokens, gold),
+            tokens.sequence_starts,
+            workers,
+        )
+
+    def read_gold(self, example: Example) -> GoldSpans:
+        """Gold spans of an example."""
+        return read_gold(example, self.cfg["gold_key"])
+
+    def _gold_tags(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints1d:
+        """Tag of each token, `UNOBSERVED` where there is no annotation.
+
+        A span across a sentence boundary cannot be had by a chain: its tokens are left
+        open too, rather than taught as something else.
+        """
+        tags = np.zeros(len(tokens.words), dtype=np.int32)
+        boundaries = tokens.sequence_starts
+        number = {label: i for i, label in enumerate(self.labels)}
+        tag_set = self.tag_set
+        for offset, doc_gold in zip(tokens.doc_starts.tolist(), gold, strict=False):
+            tags[offset : offset + len(doc_gold.observed)][~doc_gold.observed] = UNOBSERVED
+            for start, end, label in doc_gold.spans:
+                start, end = start + offset, end + offset
+                i = np.searchsorted(boundaries, start, side="right")
+                known = number.get(label if self.cfg["typed"] else ENTITY)
+                if end > boundaries[i] or known is None:
+                    tags[start:end] = UNOBSERVED
+                else:
+                    tag_set.write(tags, start, end, known)
+        return tags
+
+    def _decode(self, scores: Floats2d, transitions: Floats1d, tokens: Tokens) -> Ints1d:
+        starts = tokens.sequence_starts
+        path = np.empty(len(scores), dtype=np.int32)
+        open_tags = np.full(len(scores), UNOBSERVED, dtype=np.int32)
+        n_labels = self.lattice.n_labels
+        viterbi(
+            self.lattice, scores, transitions, np.zeros((n_labels + 1, n_labels)), open_tags,
+            starts, path, np.empty(len(starts) - 1),
+        )  # fmt: skip
+        return path
+
+    def _confidences(
+        self, scores: Floats2d, transitions: Floats1d, tokens: Tokens, path: Ints1d, spans: Spans
+    ) -> Floats1d:
+        starts = tokens.sequence_starts
+        open_tags = np.full(len(scores), UNOBSERVED, dtype=np.int32)
+        n_labels = self.lattice.n_labels
+        posteriors = np.empty(len(spans.start))
+        sequences = (np.searchsorted(starts, spans.start, side="right") - 1).astype(np.int32)
+        span_posteriors(
+            self.lattice, scores, transitions, np.zeros((n_labels + 1, n_labels)), open_tags,
+            starts, path, spans.start, spans.end, sequences, posteriors,
+        )  # fmt: skip
+        return posteriors
+
+
+def _by_doc(spans: Spans, confidences: Floats1d | None, tokens: Tokens) -> list[Segments]:
+    cuts = np.searchsorted(spans.start, tokens.doc_starts)
+    found = []
+    for doc, offset in enumerate(tokens.doc_starts[:-1]):
+        part = slice(cuts[doc], cuts[doc + 1])
+        found.append(
+            Segments(
+                Spans(spans.start[part] - offset, spans.end[part] - offset, spans.label[part]),
+                None if confidences is None else confidences[part],
+            )
+        )
+    return found

@@ -1,0 +1,146 @@
+"""Tagging schemes: spans as one tag for each token, and back.
+
+A scheme says which tags a span of a label gets, which tag may follow which, and when
+two neighbouring tags belong to the same span.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from .errors import ConfigError
+from .inference.lattice import Lattice, chain_lattice
+from .types import Ints1d, Pointers1d
+
+OUTSIDE = "O"
+UNOBSERVED = -1
+
+
+class Scheme(Protocol):
+    """What a tagging scheme has to know; tags are `O` or `PREFIX-LABEL`."""
+
+    prefixes: str
+
+    def path(self, length: int) -> str:
+        """The prefixes of a span of `length` tokens, one letter each."""
+
+    def follows(self, previous: str, current: str) -> bool:
+        """Whether `current` may stand right after `previous`; sequences start after `O`."""
+
+    def ends(self, tag: str) -> bool:
+        """Whether a span may end at this tag, so that a sequence may."""
+
+
+def _same_label(previous: str, current: str) -> bool:
+    return previous[1:] == current[1:]
+
+
+class IOB2:
+    """B at the first token of a span, I inside, O outside."""
+
+    prefixes = "BI"
+
+    def path(self, length: int) -> str:
+        """`B`, `BI`, `BII` …"""
+        return "B" + "I" * (length - 1)
+
+    def follows(self, previous: str, current: str) -> bool:
+        """I continues B or I of the same label; anything else is free."""
+        return current[0] != "I" or (previous[0] in "BI" and _same_label(previous, current))
+
+    def ends(self, tag: str) -> bool:
+        """Anywhere."""
+        return True
+
+
+class BILOU:
+    """U for a span of one token, else B, I …, L; O outside."""
+
+    prefixes = "BILU"
+
+    def path(self, length: int) -> str:
+        """`U`, `BL`, `BIL` …"""
+        return "U" if length == 1 else "B" + "I" * (length - 2) + "L"
+
+    def follows(self, previous: str, current: str) -> bool:
+        """I and L continue B or I of the same label, and nothing else does."""
+        if previous[0] in "BI":
+            return current[0] in "IL" and _same_label(previous, current)
+        return current[0] not in "IL"
+
+    def ends(self, tag: str) -> bool:
+        """Not at B or I."""
+        return tag[0] not in "BI"
+
+
+SCHEMES: dict[str, Scheme] = {"IOB2": IOB2(), "BILOU": BILOU()}
+
+
+class Spans(NamedTuple):
+    """Spans of tokens: start and end (exclusive), int64 `[P]`, label numbers int32 `[P]`."""
+
+    start: Pointers1d
+    end: Pointers1d
+    label: Ints1d
+
+
+@dataclass(frozen=True)
+class TagSet:
+    """The tags of some span labels under a scheme, numbered; tag 0 is `O`.
+
+    scheme: `IOB2` or `BILOU`. labels: the span labels, in order.
+    """
+
+    scheme: str
+    labels: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if self.scheme not in SCHEMES:
+            raise ConfigError(
+                f"Unknown tagging scheme '{self.scheme}'. Use one of {', '.join(SCHEMES)}."
+            )
+
+    @property
+    def tags(self) -> list[str]:
+        """All tags in order."""
+        prefixes = SCHEMES[self.scheme].prefixes
+        return [OUTSIDE, *(f"{p}-{label}" for label in self.labels for p in prefixes)]
+
+    def lattice(self, label_pairs: bool) -> Lattice:
+        """The legal transitions; `label_pairs`: whether features see them."""
+        scheme = SCHEMES[self.scheme]
+        return chain_lattice(
+            self.tags,
+            scheme.follows,
+            self._continues,
+            scheme.ends,
+            start=OUTSIDE,
+            label_pairs=label_pairs,
+        )
+
+    def _continues(self, previous: str, current: str) -> bool:
+        return current[0] in "IL" and SCHEMES[self.scheme].follows(previous, current)
+
+    def write(self, tags: Ints1d, start: int, end: int, label: int) -> None:
+        """Write the tags of the span `start:end` with the label's number into `tags`."""
+        prefixes = SCHEMES[self.scheme].prefixes
+        base = 1 + label * len(prefixes)
+        for t, prefix in enumerate(SCHEMES[self.scheme].path(end - start), start=start):
+            tags[t] = base + prefixes.index(prefix)
+
+    def spans(self, tags: Ints1d, sequence_starts: Pointers1d) -> Spans:
+        """The spans of a legal tag sequence; a sequence start ends whatever came before.
+
+        tags: int32 `[T]`. sequence_starts: int64 `[N + 1]`.
+        """
+        prefixes = SCHEMES[self.scheme].prefixes
+        inside_tag = np.array([False, *(p in "IL" for _ in self.labels for p in prefixes)])
+        inside = inside_tag[tags]
+        inside[sequence_starts[:-1]] = False
+        start = np.flatnonzero((tags > 0) & ~inside)
+        stops = np.append(np.flatnonzero(~inside), len(tags))
+        end = stops[np.searchsorted(stops, start, side="right")]
+        return Spans(start, end, (tags[start] - 1) // len(prefixes))

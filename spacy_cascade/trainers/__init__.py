@@ -1,0 +1,1 @@
+"""Optimisers over flat parameter vectors, and the batchers that feed them."""

@@ -1,0 +1,164 @@
+"""Limited-memory BFGS that stops after any iteration and goes on later.
+
+Two-loop recursion (Nocedal and Wright 2006, algorithm 7.4) with a line search for the
+strong decrease and a test of curvature on every stored pair. SciPy's keeps its history
+inside one call; `spacy train` needs it between calls, because each `update` runs a few
+iterations and the development score is looked at in between.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import ConfigError, TrainingError
+from ..inference.vectors import add_scaled, dot
+from ..objectives.problem import Problem
+from ..parallel import Workers
+from ..types import Floats1d
+
+_SUFFICIENT_DECREASE = 1e-4
+_CURVATURE = 0.9
+_LARGEST_SEARCH = 20
+
+
+@dataclass(frozen=True)
+class LBFGS:
+    """Settings of the optimiser; registered as `spacy_cascade.LBFGS.v1`.
+
+    iterations: how many iterations one `update` of the pipeline runs.
+    history: number of remembered pairs, `m`.
+    tolerance: stop when the gradient norm has fallen below this part of the parameters'
+        norm (or of 1).
+    threads: 0 for all cores; the result does not depend on it.
+
+    Raises `ConfigError` for a setting out of range.
+    """
+
+    iterations: int = 5
+    history: int = 6
+    tolerance: float = 1e-4
+    threads: int = 0
+
+    def __post_init__(self) -> None:
+        if self.iterations < 1 or self.history < 1 or not self.tolerance >= 0 or self.threads < 0:
+            raise ConfigError(
+                "The L-BFGS trainer needs iterations >= 1, history >= 1, tolerance >= 0 and "
+                f"threads >= 0, not {self}. Mend the [trainer] block."
+            )
+
+    @property
+    def whole_corpus(self) -> bool:
+        """Every update must see all training examples."""
+        return True
+
+    def workers(self) -> Workers:
+        """The threads that the problem and the optimiser share."""
+        return Workers(self.threads)
+
+    def start(self, problem: Problem, parameters: Floats1d, workers: Workers) -> "LBFGSRun":
+        """Begin at the given parameters."""
+        return LBFGSRun(self, problem, parameters, workers)
+
+
+class LBFGSRun:
+    """An optimisation under way.
+
+    Attributes
+    ----------
+    parameters: float64 `[n]`, where it stands. value: the objective there. iteration: how
+    many have been made. converged: whether further iterations would change nothing.
+    """
+
+    def __init__(
+        self, settings: LBFGS, problem: Problem, parameters: Floats1d, workers: Workers
+    ) -> None:
+        self.settings = settings
+        self.problem = problem
+        self.workers = workers
+        self.parameters = np.array(parameters, dtype=np.float64)
+        self.iteration = 0
+        self._pairs: deque[tuple[Floats1d, Floats1d, float]] = deque(maxlen=settings.history)
+        self.value, self._gradient = problem.value_and_gradient(self.parameters)
+        if not np.isfinite(self.value):
+            raise TrainingError(
+                f"The training objective starts at {self.value}. Look for settings that are "
+                "not finite numbers in the [objective] block."
+            )
+        self.converged = self._is_stationary()
+
+    def run(self, iterations: int, progress: Callable[[], object] = lambda: None) -> float:
+        """Make up to so many iterations and return the objective; `progress` after each."""
+        for _ in range(iterations):
+            if self.converged:
+                break
+            self._iterate()
+            self.iteration += 1
+            progress()
+        return self.value
+
+    def _is_stationary(self) -> bool:
+        size = max(1.0, dot(self.parameters, self.parameters, self.workers) ** 0.5)
+        norm = dot(self._gradient, self._gradient, self.workers) ** 0.5
+        return bool(norm <= self.settings.tolerance * size)
+
+    def _iterate(self) -> None:
+        direction = self._direction()
+        slope = dot(direction, self._gradient, self.workers)
+        if slope >= 0.0:
+            self._pairs.clear()
+            direction = -self._gradient
+            slope = -dot(self._gradient, self._gradient, self.workers)
+        first_step = 1.0 if self._pairs else min(1.0, (-slope) ** -0.5)
+        found = self._line_search(direction, slope, first_step)
+        if found is None:
+            # No step along this direction lowers the objective: a fresh start may, else done.
+            self.converged = not self._pairs
+            self._pairs.clear()
+            return
+        step, value, gradient = found
+        direction *= step
+        change = gradient - self._gradient
+        curvature = dot(direction, change, self.workers)
+        if curvature > 1e-12 * dot(change, change, self.workers):
+            self._pairs.append((direction, change, curvature))
+        self.parameters += direction
+        self.value, self._gradient = value, gradient
+        self.converged = self._is_stationary()
+
+    def _direction(self) -> Floats1d:
+        """`-H·g` by the two-loop recursion."""
+        direction = -self._gradient
+        factors = []
+        for step, change, curvature in reversed(self._pairs):
+            factor = dot(step, direction, self.workers) / curvature
+            factors.append(factor)
+            add_scaled(-factor, change, direction, self.workers)
+        if self._pairs:
+            _, change, curvature = self._pairs[-1]
+            direction *= curvature / dot(change, change, self.workers)
+        for (step, change, curvature), factor in zip(self._pairs, reversed(factors), strict=True):
+            correction = factor - dot(change, direction, self.workers) / curvature
+            add_scaled(correction, step, direction, self.workers)
+        return direction
+
+    def _line_search(
+        self, direction: Floats1d, slope: float, step: float
+    ) -> tuple[float, float, Floats1d] | None:
+        """A step under the weak Wolfe conditions by bisection (Lewis and Overton 2013)."""
+        low, high = 0.0, np.inf
+        best: tuple[float, float, Floats1d] | None = None
+        for _ in range(_LARGEST_SEARCH):
+            point = self.parameters.copy()
+            add_scaled(step, direction, point, self.workers)
+            value, gradient = self.problem.value_and_gradient(point)
+            if not value <= self.value + _SUFFICIENT_DECREASE * step * slope:
+                high = step
+            else:
+                best = (step, value, gradient)
+                if dot(direction, gradient, self.workers) >= _CURVATURE * slope:
+                    return best
+                low = step
+            step = 0.5 * (low + high) if np.isfinite(high) else 2.0 * step
+        return best

@@ -1,0 +1,22 @@
+"""Names for the arrays that pass between the layers.
+
+The digit is the number of dimensions. `Ints` are int32 (ids, labels), `Pointers`
+int64 (offsets into other arrays), `Keys` uint64 (hashes), `Floats` float64.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Ints1d: TypeAlias = npt.NDArray[np.int32]
+Ints2d: TypeAlias = npt.NDArray[np.int32]
+Pointers1d: TypeAlias = npt.NDArray[np.int64]
+Keys1d: TypeAlias = npt.NDArray[np.uint64]
+Keys2d: TypeAlias = npt.NDArray[np.uint64]
+Bools1d: TypeAlias = npt.NDArray[np.bool_]
+Floats1d: TypeAlias = npt.NDArray[np.float64]
+Floats2d: TypeAlias = npt.NDArray[np.float64]
+FloatsXd: TypeAlias = npt.NDArray[np.float64]

@@ -1,0 +1,131 @@
+"""`spacy cascade convert` as spaCy's own command line runs it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.cli._util import app as spacy_app
+from spacy.tokens import Doc, DocBin
+from typer.testing import CliRunner
+
+from spacy_cascade.cli import app
+
+CORPUS = "-DOCSTART- -X- O O\n\nEU NNP I-NP I-ORG\nin IN I-PP O\n\nRome NNP I-NP I-LOC\nx X O -\n"
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "in.conll"
+    path.write_text(CORPUS, encoding="utf-8")
+    return path
+
+
+def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
+    result = CliRunner().invoke(spacy_app, ["cascade", *map(str, arguments)])
+    assert result.exit_code == exit_code, result.output
+    return result.stdout, result.stderr
+
+
+def docs_in(path: Path) -> list[Doc]:
+    return list(DocBin().from_disk(path).get_docs(spacy.blank("xx").vocab))
+
+
+def test_the_group_is_part_of_spacys_commands() -> None:
+    result = CliRunner().invoke(spacy_app, ["--help"])
+    assert "cascade" in result.stdout
+    assert "convert" in run("--help")[0]
+    assert CliRunner().invoke(app, ["convert", "--help"]).exit_code == 0
+
+
+def test_help_tells_what_tags_mean() -> None:
+    text = " ".join(run("convert", "--help")[0].split())
+    for part in ["- or ? is not annotated", "ENT", "-DOCSTART-", "###MEDLINE:", "U+FFFD"]:
+        assert part in text
+
+
+def test_the_last_line_counts(source: Path, tmp_path: Path) -> None:
+    output = tmp_path / "new" / "out.spacy"
+    stdout, stderr = run("convert", source, output)
+    assert stderr == ""
+    lines = stdout.splitlines()
+    assert lines[-1].endswith(
+        "1 documents, 2 sentences, 4 words, 2 entities (ORG 1, LOC 1), "
+        f"1 words not annotated -> {output}"
+    )
+    assert "Tags read as iob1" in lines[0]
+    (doc,) = docs_in(output)
+    assert [(ent.text, ent.label_) for ent in doc.ents] == [("EU", "ORG"), ("Rome", "LOC")]
+
+
+def test_many_labels_are_cut_short(tmp_path: Path) -> None:
+    source = tmp_path / "in.txt"
+    source.write_text("".join(f"w B-L{n}\n" for n in range(12)), encoding="utf-8")
+    stdout, _ = run("convert", source, tmp_path / "out.spacy")
+    assert "12 entities (L0 1, " in stdout
+    assert "L9 1, …)" in stdout
+
+
+def test_options_reach_the_docs(source: Path, tmp_path: Path) -> None:
+    source.write_text("0\tRome\tNNP\tB-LOC\tB-NP\n\n0\tx\tNN\tO\tO\n", encoding="utf-8")
+    output = tmp_path / "out.spacy"
+    options = "--word-column 1 --tag-column -2 --pos-column 2 --chunk-column 4 --scheme iob2"
+    more = "--separator tab --spans-key sc --chunks-key np --n-sents 1"
+    stdout, _ = run("convert", source, output, *options.split(), *more.split())
+    assert "Tags read as" not in stdout
+    first, second = docs_in(output)
+    assert [first[0].text, first[0].tag_] == ["Rome", "NNP"]
+    assert [span.label_ for span in first.spans["sc"]] == ["LOC"]
+    assert [span.label_ for span in first.spans["np"]] == ["NP"]
+    assert second.text.strip() == "x"
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "part"),
+    [
+        ("a O\nb X-foo\n", [], ":2: 'X-foo' is not a tag, in 'b X-foo'."),
+        ("a O\nb I-X\n", ["--scheme", "iob2"], "Use --scheme iob1"),
+        ("a O\nb O O\n", [], ":2: 3 columns instead of 2 as in line 1, in 'b O O'."),
+        ("a O\n", ["--tag-column", "5"], "--tag-column"),
+        ("", [], "has no words"),
+    ],
+)
+def test_errors_are_one_line_on_stderr(
+    source: Path, tmp_path: Path, text: str, options: list[str], part: str
+) -> None:
+    source.write_text(text, encoding="utf-8")
+    stdout, stderr = run("convert", source, tmp_path / "o.spacy", *options, exit_code=1)
+    assert stdout == ""
+    assert stderr.count("\n") == 1
+    assert str(source) in stderr
+    assert part in stderr
+    assert not (tmp_path / "o.spacy").exists()
+
+
+def test_errors_are_red(source: Path, tmp_path: Path) -> None:
+    arguments = ["convert", str(source), str(tmp_path / "out.txt")]
+    result = CliRunner().invoke(app, arguments, color=True)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("\x1b[38;5;1m")
+
+
+def test_missing_input_and_unwritable_output(source: Path, tmp_path: Path) -> None:
+    assert "does not exist" in run("convert", tmp_path / "no", "o.spacy", exit_code=1)[1]
+    stderr = run("convert", source, source / "o.spacy", exit_code=1)[1]
+    assert stderr.count("\n") == 1
+    assert str(source) in stderr
+
+
+def test_bad_words_stop_or_are_replaced(source: Path, tmp_path: Path) -> None:
+    source.write_bytes(b"".join(b"x%d\xff\tO\n" % n for n in range(12)))
+    output = tmp_path / "out.spacy"
+    _, stderr = run("convert", source, output, exit_code=1)
+    assert "has 12 words that spaCy cannot use" in stderr
+    assert f"{source}:1: 'x0\\udcff' is not valid UTF-8" in stderr
+    assert len(stderr.splitlines()) == 11
+    stdout, stderr = run("convert", source, output, "--on-bad-word", "replace")
+    assert "12 words that spaCy cannot use were replaced by U+FFFD" in stderr
+    assert len(stderr.splitlines()) == 11
+    assert "12 words" in stdout
+    assert docs_in(output)[0][0].text == "x0\ufffd"

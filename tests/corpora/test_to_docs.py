@@ -1,0 +1,184 @@
+"""Docs and `.spacy` files: what spaCy holds, and that all annotation gets there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import spacy
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+from spacy.tokens import Doc, DocBin
+from spacy.training import Corpus
+from spacy.vocab import Vocab
+
+from spacy_cascade.corpora import (
+    Document,
+    LabelledSpan,
+    ReadOptions,
+    Scheme,
+    Sentence,
+    convert,
+    to_docs,
+)
+from spacy_cascade.corpora.columns import word_problem
+from spacy_cascade.corpora.docs import column_files
+from spacy_cascade.errors import CorpusError
+
+DOCUMENT = Document(
+    (
+        Sentence(
+            words=("The", "IL-2", "gene"),
+            spans=(LabelledSpan(1, 3, "DNA"),),
+            pos=("DT", "NN", "NN"),
+            chunks=(LabelledSpan(0, 3, "NP"),),
+        ),
+        Sentence(
+            words=("is", "what", "?"),
+            spans=(LabelledSpan(0, 1, "X"),),
+            missing=(1,),
+            pos=("VB", "WP", "."),
+            chunks=(),
+        ),
+    )
+)
+
+
+def one_doc(document: Document = DOCUMENT, **options: str) -> Doc:
+    (doc,) = to_docs([document], Vocab(), **options)
+    return doc
+
+
+def through_bytes(doc: Doc) -> Doc:
+    data = DocBin(docs=[doc]).to_bytes()
+    (doc,) = DocBin().from_bytes(data).get_docs(Vocab())
+    return doc
+
+
+def spans(found: object) -> list[tuple[int, int, str]]:
+    return [(span.start, span.end, span.label_) for span in found]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("word", ["", "\ud800", "caf\udce9"])
+def test_what_spacy_refuses_is_a_bad_word(word: str) -> None:
+    with pytest.raises(ValueError, match=r"E031|surrogates not allowed"):
+        Doc(Vocab(), words=["a", word])
+    assert word_problem(word) is not None
+
+
+@pytest.mark.parametrize("word", ["\xa0", "\u3000", "\x85", "\x1c"])
+def test_what_spacy_takes_for_whitespace_is_a_bad_word(word: str) -> None:
+    doc = Doc(spacy.blank("xx").vocab, words=["a", word])
+    assert [token.text for token in through_bytes(doc)] == ["a", word]
+    assert doc[1].is_space
+    assert word_problem(word) == "is only whitespace"
+
+
+@seed(0)
+@settings(deadline=None)
+@given(words=st.lists(st.text(), min_size=1, max_size=8))
+def test_spacy_keeps_every_other_word(words: list[str]) -> None:
+    kept = [word for word in words if word_problem(word) is None]
+    assert [token.text for token in through_bytes(Doc(Vocab(), words=kept))] == kept
+
+
+@pytest.mark.parametrize("change", [lambda doc: doc, through_bytes], ids=["made", "read back"])
+def test_all_annotation_is_there(change: object) -> None:
+    doc = change(one_doc(spans_key="sc"))  # type: ignore[operator]
+    assert [token.text for token in doc] == ["The", "IL-2", "gene", "is", "what", "?"]
+    assert doc.has_unknown_spaces
+    assert [token.is_sent_start for token in doc] == [True, False, False, True, False, False]
+    assert [token.tag_ for token in doc] == ["DT", "NN", "NN", "VB", "WP", "."]
+    assert [token.ent_iob_ for token in doc] == ["O", "B", "I", "B", "", "O"]
+    assert spans(doc.ents) == [(1, 3, "DNA"), (3, 4, "X")]
+    assert spans(doc.spans["sc"]) == spans(doc.ents)
+    assert spans(doc.spans["chunks"]) == [(0, 3, "NP")]
+
+
+def test_columns_not_read_leave_no_trace() -> None:
+    doc = one_doc(Document((Sentence(("a", "b"), ()),)))
+    assert not doc.has_annotation("TAG")
+    assert dict(doc.spans) == {}
+    assert [token.ent_iob_ for token in doc] == ["O", "O"]
+    assert [token.is_sent_start for token in doc] == [True, False]
+
+
+def test_span_groups_are_there_even_if_empty() -> None:
+    doc = through_bytes(one_doc(Document((Sentence(("a",), (), chunks=()),)), spans_key="sc"))
+    assert spans(doc.spans["sc"]) == spans(doc.spans["chunks"]) == []
+
+
+def test_two_kinds_of_spans_need_two_keys() -> None:
+    assert "np" in one_doc(chunks_key="np").spans
+    with pytest.raises(CorpusError, match="--spans-key or --chunks-key"):
+        one_doc(spans_key="chunks")
+
+
+@seed(0)
+@settings(
+    deadline=None,
+    max_examples=50,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(
+    tags=st.lists(
+        st.lists(st.sampled_from(["O", "-", "B-X", "I-X", "B-Y", "I-Y"]), min_size=1, max_size=6),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_converted_entities_match_spacys_own_reading(tmp_path: Path, tags: list[list[str]]) -> None:
+    source = tmp_path / "in.iob"
+    rows = ["\n".join(f"w\t{tag}" for tag in sentence) for sentence in tags]
+    source.write_text("\n\n".join(rows), encoding="utf-8")
+    convert(source, tmp_path / "out.spacy", ReadOptions(n_sents=1))
+    docs = list(DocBin().from_disk(tmp_path / "out.spacy").get_docs(Vocab()))
+    assert len(docs) == len(tags)
+    for doc, sentence in zip(docs, tags, strict=True):
+        ents = ["" if tag == "-" else tag for tag in sentence]
+        # spaCy reads IOB1 too, save for a phrase at the very beginning.
+        ents[0] = ents[0].replace("I-", "B-")
+        expected = Doc(Vocab(), words=["w"] * len(sentence), ents=ents)
+        assert spans(doc.ents) == spans(expected.ents)
+        assert [t.ent_iob_ for t in doc] == [t.ent_iob_ for t in expected]
+
+
+def test_training_takes_the_words_as_they_are(tmp_path: Path) -> None:
+    source = tmp_path / "in.txt"
+    source.write_text("can't B-X\n(a)b I-X\n. O\n", encoding="utf-8")
+    convert(source, tmp_path / "out.spacy")
+    (example,) = Corpus(tmp_path / "out.spacy")(spacy.blank("en"))
+    assert [token.text for token in example.predicted] == ["can't", "(a)b", "."]
+    assert example.get_aligned_ner() == ["B-X", "L-X", "O"]
+
+
+def test_a_folder_becomes_one_file_and_is_counted(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    (folder / "deeper.txt").mkdir(parents=True)
+    (folder / "b.iob2").write_text("-DOCSTART-\nb B-X\n?\tx\n".replace("\t", " ").replace("x", "?"))
+    (folder / "a.BIO").write_text("-DOCSTART-\na I-Y\n\nc O\n-DOCSTART-\nd O")
+    (folder / "notes.md").write_text("not a corpus")
+    output = tmp_path / "new" / "folder" / "out.spacy"
+    summary = convert(folder, output)
+    assert [path.name for path in column_files(folder)] == ["a.BIO", "b.iob2"]
+    docs = DocBin().from_disk(output).get_docs(Vocab())
+    assert [doc[0].text for doc in docs] == ["a", "d", "b"]
+    assert (summary.documents, summary.sentences, summary.words, summary.missing) == (3, 4, 5, 1)
+    assert summary.entities == {"X": 1, "Y": 1}
+    assert summary.schemes == {Scheme.IOB1, Scheme.IOB2}
+
+
+def test_nothing_to_read_or_no_place_to_write(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="absent does not exist"):
+        convert(tmp_path / "absent", tmp_path / "out.spacy")
+    with pytest.raises(CorpusError, match=r"no column files.*\.iob2"):
+        convert(tmp_path, tmp_path / "out.spacy")
+    with pytest.raises(CorpusError, match=r"does not end in \.spacy"):
+        convert(tmp_path, tmp_path)
+
+
+def test_a_bad_file_leaves_no_output(tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("a O\nb X-foo\n")
+    with pytest.raises(CorpusError, match=r"in\.txt:2"):
+        convert(tmp_path, tmp_path / "new" / "out.spacy")
+    assert not (tmp_path / "new").exists()

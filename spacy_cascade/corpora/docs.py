@@ -10,7 +10,7 @@ from pathlib import Path
 import spacy
 from spacy.tokens import Doc, DocBin, Span
 from spacy.vocab import Vocab
-from tqdm import tqdm  # type: ignore[import-untyped]
+from tqdm import tqdm
 
 from spacy_cascade.corpora.columns import Document, ReadOptions, Sentence, read_columns
 from spacy_cascade.corpora.tags import LabelledSpan, Scheme

@@ -79,7 +79,7 @@ PLAIN: dict[str, TextFunction] = {
 }
 """Attributes without an argument, by the name that templates use."""
 
-AFFIXES: dict[str, Callable[[str, int], str | None]] = {"prefix": prefix, "suffix": suffix}
+AFFIXES = {"prefix": prefix, "suffix": suffix}
 """Attributes with a number of characters as argument."""
 
 

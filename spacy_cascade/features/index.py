@@ -80,4 +80,5 @@ def frequent_keys(keys: Keys1d, counts: Floats1d | None, minimum: int) -> Keys1d
     else:
         unique, inverse = np.unique(keys, return_inverse=True)
         occurrences = np.bincount(inverse.reshape(-1), weights=counts, minlength=len(unique))
-    return unique[(occurrences >= minimum) & (unique != 0)]
+    wanted: Keys1d = unique[(occurrences >= minimum) & (unique != 0)]
+    return wanted

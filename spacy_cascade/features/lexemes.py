@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from spacy.strings import hash_string
 
 from ..types import Ints1d, Keys1d, Keys2d
 from .index import KeyIndex
 from .plan import Plan
+from .strings import hash_string
 from .templates import Templates
 
 BOUNDARY = 0

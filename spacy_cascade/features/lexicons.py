@@ -13,12 +13,12 @@ from pathlib import Path
 
 import numpy as np
 from numba import njit
-from spacy.strings import hash_string
 
 from ..errors import TemplateError
 from ..inference.hashing import mix, probe
 from ..types import Bools1d, Keys1d, Pointers1d
 from .index import KeyIndex
+from .strings import hash_string
 
 _SALT = np.uint64(0x51ED270B0A1F39C1)
 BEGIN, INSIDE = np.uint64(1), np.uint64(2)

@@ -8,14 +8,15 @@ unit. A unit is a span of tokens; on a chain, one token.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from spacy.strings import hash_string
 
 from ..types import Ints1d, Keys1d
-from .templates import ANY, PLACED, UNIT, Template, Templates
+from .strings import hash_string
+from .templates import PLACED, UNIT, Part, Template, Templates
 
 
 class Slots(NamedTuple):
@@ -108,12 +109,12 @@ def make_plan(templates: Templates) -> Plan:
     )
 
 
-def _is_placed(part: object) -> bool:
-    return getattr(part, "attribute").split("(")[0] in PLACED
+def _is_placed(part: Part) -> bool:
+    return part.attribute.split("(")[0] in PLACED
 
 
-def _distinct(names: object) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(names))  # type: ignore[call-overload]
+def _distinct(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))
 
 
 def _columns(rows: list[tuple[int, int]], n: int) -> list[list[int]]:
@@ -128,21 +129,17 @@ def _direct_arrays(
     direct: list[Template], attributes: tuple[str, ...], placed: tuple[str, ...]
 ) -> DirectTemplates:
     columns = {name: column for column, name in enumerate([*attributes, *placed])}
-    parts = [[p for p in template.parts] for template in direct]
-    flat = [p for template_parts in parts for p in template_parts]
+    flat = [part for template in direct for part in template.parts]
     # `size` and `bias` read no column; the kernel tells them apart by the sign.
     unit_columns = {"size": -1, "bias": -2}
     return DirectTemplates(
         salt=np.array([_salt(t) for t in direct], dtype=np.uint64),
-        first_part=np.cumsum([0, *map(len, parts)]).astype(np.int32),
+        first_part=np.cumsum([0, *(len(t.parts) for t in direct)]).astype(np.int32),
         column=np.array(
             [unit_columns[p.attribute] if p.anchor == UNIT else columns[p.attribute] for p in flat],
             dtype=np.int32,
         ),
         anchor=np.array([p.anchor for p in flat], dtype=np.int32),
         offset=np.array([p.offset for p in flat], dtype=np.int32),
-        n_lexeme_columns=len(attributes),  # direct attributes only: they come first
+        n_lexeme_columns=len(attributes),
     )
-
-
-__all__ = ["ANY", "DirectTemplates", "Plan", "Slots", "make_plan"]

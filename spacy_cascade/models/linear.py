@@ -8,6 +8,7 @@ times it occurs.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 from thinc.api import Model
@@ -62,7 +63,9 @@ class LexemeScores:
         return self._rows
 
 
-def make_linear_model(name: str, templates: Templates, min_count: int, label_pairs: bool) -> Model:
+def make_linear_model(
+    name: str, templates: Templates, min_count: int, label_pairs: bool
+) -> "Model[Units, Floats2d]":
     """A model without weights; `initialize` of the component learns its feature space."""
     if min_count < 1:
         raise ConfigError(f"min_count must be 1 or more, not {min_count}. Mend [model].")
@@ -109,7 +112,7 @@ def set_weights(model: Model[Units, Floats2d], weights: Floats2d, transitions: F
         with np.errstate(over="ignore"):
             rounded = values.astype(np.float16)
         kept = rounded if np.isfinite(rounded).all() else values
-        model.set_param(name, kept.astype(np.float32))
+        model.set_param(name, cast(Any, kept.astype(np.float32)))
 
 
 def get_weights(model: Model[Units, Floats2d]) -> tuple[Floats2d, Floats1d]:
@@ -119,7 +122,11 @@ def get_weights(model: Model[Units, Floats2d]) -> tuple[Floats2d, Floats1d]:
             "The component has no weights yet. Train it with 'spacy train', or call "
             "nlp.initialize(...) and nlp.update(...), before you run it on Docs."
         )
-    return model.get_param("W"), model.get_param("transitions").astype(np.float64)
+    weights, transitions = (
+        cast(Any, model.get_param("W")),
+        cast(Any, model.get_param("transitions")),
+    )
+    return weights, transitions.astype(np.float64)
 
 
 def _forward(
@@ -139,7 +146,7 @@ def _forward(
 
     def backprop(score_gradient: Floats2d) -> Units:
         gradient = space.design(*where).gradient(score_gradient, Workers(1))
-        model.inc_grad("W", gradient.astype(np.float32))
+        model.inc_grad("W", cast(Any, gradient.astype(np.float32)))
         return units
 
     return scores, backprop

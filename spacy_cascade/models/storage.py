@@ -38,8 +38,8 @@ def model_state(
     identity: dict[str, Any],
     labels: Sequence[str],
     space: FeatureSpace,
-    weights: npt.NDArray[np.float32],
-    transitions: npt.NDArray[np.float64],
+    weights: npt.NDArray[Any],
+    transitions: npt.NDArray[Any],
 ) -> tuple[Header, Arrays]:
     """Header and arrays of a model."""
     header = {
@@ -175,7 +175,7 @@ def check_arrays(
         array = arrays.get(name)
         if array is None or not array.dtype.str[1:].startswith(kind):
             raise ModelFileError(f"The saved model has no valid array '{name}'.")
-        if size is not None and array.shape != size or array.ndim == 0:
+        if (size is not None and array.shape != size) or array.ndim == 0:
             raise ModelFileError(
                 f"The array '{name}' of the saved model has shape {array.shape}, not {size}."
             )

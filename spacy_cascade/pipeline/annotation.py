@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from spacy.attrs import ENT_IOB, ORTH
@@ -81,7 +82,7 @@ def _touched(example: Example, span: Span) -> list[int]:
 
 
 def _refuse_overlap(spans: Sequence[Span], spans_key: str) -> None:
-    for left, right in zip(spans, spans[1:], strict=False):
+    for left, right in pairwise(spans):
         if right.start < left.end:
             raise TrainingError(
                 f"Gold spans in doc.spans['{spans_key}'] overlap: '{left.text}' "

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from spacy.language import Language
 from spacy.pipeline import TrainablePipe
+from spacy.tokens import Doc
 from spacy.training import Example, validate_examples
 from thinc.api import Model, Optimizer
 from tqdm import tqdm
@@ -36,15 +37,15 @@ _BAR_AFTER = 2.0
 class _Session:
     """Training under way on one corpus, known by the identity of its reference Docs."""
 
-    references: dict[int, object]
+    references: dict[int, Doc]
     problem: ChainProblem
     run: Run
 
-    def is_about(self, references: dict[int, object]) -> bool:
+    def is_about(self, references: dict[int, Doc]) -> bool:
         return self.references.keys() == references.keys()
 
 
-class CascadePipe(TrainablePipe):
+class CascadePipe(TrainablePipe):  # type: ignore[misc]
     """A component around one linear model, its objective and its trainer."""
 
     def __init__(
@@ -213,7 +214,7 @@ class CascadePipe(TrainablePipe):
             problem = self.make_problem(examples, gold, workers)
             start = problem.parameters(*get_weights(self.model))
             run = self.trainer.start(problem, start, workers)
-            self._session = _Session(dict(references), problem, run)
+            self._session = _Session(references, problem, run)
         return self._session
 
     def _refuse_partial_batch(self, n_examples: int) -> None:
@@ -297,7 +298,7 @@ def _batches(examples: Iterable[Example]) -> Iterator[list[Example]]:
         yield batch
 
 
-def _with_tags(example: Example) -> Any:
+def _with_tags(example: Example) -> Doc:
     """The Doc to learn features from: as it will be seen, but with tags where known."""
     predicted = example.predicted
     if predicted.has_annotation("TAG") or not same_tokens(example):

@@ -198,7 +198,7 @@ class CascadeClassifier(CascadePipe):
 
     def _mentions(self, doc: Doc) -> list[Span]:
         key = self.cfg["spans_key"]
-        spans = doc.ents if key is None else doc.spans[key] if key in doc.spans else ()
+        spans = doc.ents if key is None else doc.spans.get(key, ())
         wanted = self.cfg["mention_labels"]
         return [span for span in spans if wanted is None or span.label_ in wanted]
 
@@ -211,7 +211,7 @@ class CascadeClassifier(CascadePipe):
         return 1.0 if scores is None or len(scores) != len(spans) else np.asarray(scores)
 
     def _write_group(self, doc: Doc, key: str, retyped: list[Span], found: TypedSpans) -> None:
-        group = doc.spans[key] if key in doc.spans else ()
+        group = doc.spans.get(key, ())
         if len(group) == len(retyped):
             write_group(doc, key, retyped, found.confidences)
             return
@@ -224,7 +224,8 @@ class CascadeClassifier(CascadePipe):
 
     def _scores(self, docs: Sequence[Doc], spans: Sequence[Sequence[Bounds]]) -> Floats2d:
         self.forget_words()
-        return self.model.predict(self._units(read_tokens(docs), spans))
+        scores: Floats2d = self.model.predict(self._units(read_tokens(docs), spans))
+        return scores
 
     def _units(self, tokens: Tokens, spans: Sequence[Sequence[Bounds]]) -> Units:
         """Spans of Docs, given by their bounds in each, as units."""

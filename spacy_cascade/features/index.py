@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -68,9 +69,9 @@ class KeyIndex:
         _lookup(self._table, self._keys, queries.reshape(-1), ids)
         return ids.reshape(queries.shape)
 
-    def apply(self, kernel: Callable[..., None], *arguments: object) -> None:
+    def apply(self, kernel: Callable[..., Any], *arguments: object) -> Any:
         """Call `kernel(table, keys, *arguments)` with the arrays behind `hashing.probe`."""
-        kernel(self._table, self._keys, *arguments)
+        return kernel(self._table, self._keys, *arguments)
 
 
 def frequent_keys(keys: Keys1d, counts: Floats1d | None, minimum: int) -> Keys1d:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ..inference.hashing import mix
+from ..inference.hashing import mix, probe
 from ..types import Ints1d, Ints2d, Keys1d, Keys2d, Pointers1d
-from .plan import DirectTemplates, Slots
-from .templates import ALL, ANY, LAST, UNIT
+from .plan import SIZE, DirectTemplates, Slots
+from .templates import ANY, FIRST, LAST, UNIT
 
-_LAST, _ANY, _ALL, _UNIT = LAST, ANY, ALL, UNIT
+_FIRST, _LAST, _ANY, _UNIT = FIRST, LAST, ANY, UNIT
 
 
 @njit(nogil=True, cache=True)
@@ -25,50 +25,81 @@ def factored_keys(attributes: Keys2d, attribute: Ints1d, salt: Keys1d) -> Keys2d
     return keys
 
 
+@njit(nogil=True, cache=True, inline="always")
+def _direct_key(templates, j, values, first, last):  # type: ignore[no-untyped-def]
+    """Key of template `j` for the unit from position `first` to `last`.
+
+    The template's salt mixed with the value of each part in turn; 0 where one has none.
+    """
+    key = templates.salt[j]
+    for p in range(templates.first_part[j], templates.first_part[j + 1]):
+        column, anchor = templates.column[p], templates.anchor[p]
+        if anchor == _UNIT:
+            if column == SIZE:
+                key = mix(key, np.uint64(last - first + 1))
+            continue
+        begin = last if anchor == _LAST else first
+        end = first if anchor == _FIRST else last
+        for position in range(begin + templates.offset[p], end + templates.offset[p] + 1):
+            if values[position, column] == 0:
+                return np.uint64(0)
+            key = mix(key, values[position, column])
+    return key
+
+
 @njit(nogil=True, cache=True)
 def direct_keys(
     templates: DirectTemplates,
-    lexemes: Ints1d,
-    attributes: Keys2d,
-    placed: Keys2d,
+    values: Keys2d,
     first: Ints1d,
     last: Ints1d,
 ) -> Keys2d:
     """Keys of the direct templates of units, uint64 `[U, n]`; 0 where a part has no value.
 
-    lexemes `[P]`: word of each position; attributes `[n_lexemes, A]`; placed `[P, B]`.
-    first, last `[U]`: first and last position of each unit. A key mixes the template's
-    salt with the value of each part in turn.
+    values `[P, C]`: attributes of each position. first, last `[U]`: first and last
+    position of each unit.
     """
-    keys = np.zeros((len(first), len(templates.salt)), dtype=np.uint64)
-    n_lexeme_columns = templates.n_lexeme_columns
+    keys = np.empty((len(first), len(templates.salt)), dtype=np.uint64)
     for unit in range(len(first)):
         for j in range(len(templates.salt)):
-            key = templates.salt[j]
-            for p in range(templates.first_part[j], templates.first_part[j + 1]):
-                column, anchor = templates.column[p], templates.anchor[p]
-                if anchor == _UNIT:
-                    if column == -1:
-                        key = mix(key, np.uint64(last[unit] - first[unit] + 1))
-                    continue
-                begin = end = first[unit]
-                if anchor == _LAST:
-                    begin = end = last[unit]
-                elif anchor == _ALL:
-                    end = last[unit]
-                for position in range(begin + templates.offset[p], end + templates.offset[p] + 1):
-                    if column < n_lexeme_columns:
-                        value = attributes[lexemes[position], column]
-                    else:
-                        value = placed[position, column - n_lexeme_columns]
-                    if value == 0:
-                        key = np.uint64(0)
-                        break
-                    key = mix(key, value)
-                if key == 0:
-                    break
-            keys[unit, j] = key
+            keys[unit, j] = _direct_key(templates, j, values, first[unit], last[unit])
     return keys
+
+
+@njit(nogil=True, cache=True)
+def direct_features(
+    table: Ints1d,
+    keys: Keys1d,
+    templates: DirectTemplates,
+    values: Keys2d,
+    first: Ints1d,
+    last: Ints1d,
+) -> tuple[Pointers1d, Ints1d]:
+    """Sparse rows of the known direct features of units; table and keys as in `hashing.probe`.
+
+    A template is looked up only where all templates with a part of its parts have been
+    found: what is seen often enough has parts that are seen often enough.
+    """
+    n_templates = len(templates.salt)
+    starts = np.zeros(len(first) + 1, dtype=np.int64)
+    columns = np.empty(len(first) * n_templates, dtype=np.int32)
+    found = np.empty(n_templates, dtype=np.int32)
+    size = 0
+    for unit in range(len(first)):
+        for j in range(n_templates):
+            possible = True
+            for k in range(templates.first_parent[j], templates.first_parent[j + 1]):
+                possible &= found[templates.parent[k]] >= 0
+            found[j] = -1
+            if possible:
+                key = _direct_key(templates, j, values, first[unit], last[unit])
+                if key != 0:
+                    found[j] = table[probe(table, keys, key)]
+            if found[j] >= 0:
+                columns[size] = found[j]
+                size += 1
+        starts[unit + 1] = size
+    return starts, columns[:size].copy()
 
 
 @njit(nogil=True, cache=True)

@@ -18,6 +18,10 @@ from ..types import Ints1d, Keys1d
 from .strings import hash_string
 from .templates import PLACED, UNIT, Part, Template, Templates
 
+SIZE, _BIAS = -1, -2
+_UNIT_COLUMNS = {"size": SIZE, "bias": _BIAS}
+"""Parts that read no column are told apart by the sign."""
+
 
 class Slots(NamedTuple):
     """The places of factored templates: anchor and offset, int32 `[n_slots]`."""
@@ -30,8 +34,9 @@ class DirectTemplates(NamedTuple):
     """Direct templates for kernels.
 
     salt: uint64 `[n]`. first_part: int32 `[n + 1]`. For each part: column, anchor, offset,
-    int32; columns below `n_lexeme_columns` are attributes of the lexeme, the others of the
-    position.
+    int32; columns are first attributes of the lexeme, then those of the position.
+    first_parent: int32 `[n + 1]`, parent: the templates, earlier in the list, whose parts
+    are some of the parts of this one.
     """
 
     salt: Keys1d
@@ -39,7 +44,8 @@ class DirectTemplates(NamedTuple):
     column: Ints1d
     anchor: Ints1d
     offset: Ints1d
-    n_lexeme_columns: int
+    first_parent: Ints1d
+    parent: Ints1d
 
 
 @dataclass(frozen=True)
@@ -76,7 +82,9 @@ def make_plan(templates: Templates) -> Plan:
     """Sort the templates into factored and direct ones and number what they read."""
     expanded = templates.expanded()
     factored = [template for template in expanded if template.by_lexeme]
-    direct = [template for template in expanded if not template.by_lexeme]
+    direct = sorted(
+        (template for template in expanded if not template.by_lexeme), key=lambda t: len(t.parts)
+    )
     placed = _distinct(part.attribute for t in direct for part in t.parts if _is_placed(part))
     direct_attributes = _distinct(
         part.attribute
@@ -128,18 +136,24 @@ def _salt(template: Template) -> int:
 def _direct_arrays(
     direct: list[Template], attributes: tuple[str, ...], placed: tuple[str, ...]
 ) -> DirectTemplates:
-    columns = {name: column for column, name in enumerate([*attributes, *placed])}
+    columns = _UNIT_COLUMNS | {name: i for i, name in enumerate([*attributes, *placed])}
     flat = [part for template in direct for part in template.parts]
-    # `size` and `bias` read no column; the kernel tells them apart by the sign.
-    unit_columns = {"size": -1, "bias": -2}
+    parents = [
+        [i for i, other in enumerate(direct) if set(other.parts) < set(template.parts)]
+        for template in direct
+    ]
     return DirectTemplates(
         salt=np.array([_salt(t) for t in direct], dtype=np.uint64),
         first_part=np.cumsum([0, *(len(t.parts) for t in direct)]).astype(np.int32),
         column=np.array(
-            [unit_columns[p.attribute] if p.anchor == UNIT else columns[p.attribute] for p in flat],
+            [
+                _UNIT_COLUMNS[p.attribute] if p.anchor == UNIT else columns[p.attribute]
+                for p in flat
+            ],
             dtype=np.int32,
         ),
         anchor=np.array([p.anchor for p in flat], dtype=np.int32),
         offset=np.array([p.offset for p in flat], dtype=np.int32),
-        n_lexeme_columns=len(attributes),
+        first_parent=np.cumsum([0, *map(len, parents)]).astype(np.int32),
+        parent=np.array([p for found in parents for p in found], dtype=np.int32),
     )

@@ -40,12 +40,12 @@ class Tokens:
 class Positions:
     """Tokens with boundary words between sequences.
 
-    lexemes: int32 `[P]`. placed: uint64 `[P, n_placed]`, 0 for "no value". of_token:
-    int32 `[T]`, the position of each token.
+    lexemes: int32 `[P]`. values: uint64 `[P, C]`, what direct templates read, 0 for "no
+    value". of_token: int32 `[T]`, the position of each token.
     """
 
     lexemes: Ints1d
-    placed: Keys2d
+    values: Keys2d
     of_token: Ints1d
 
 
@@ -96,15 +96,19 @@ def _place(sequence_starts, margin, of_token):  # type: ignore[no-untyped-def]
     return position
 
 
-def lay_out(tokens: Tokens, lexemes: Ints1d, placed: Keys2d, margin: int) -> Positions:
+def lay_out(
+    tokens: Tokens, lexemes: Ints1d, values: Keys2d, boundary: Keys1d, margin: int
+) -> Positions:
     """Put tokens in a line with `margin` boundary words around every sequence.
 
-    lexemes: int32 `[T]`. placed: uint64 `[T, n_placed]`.
+    lexemes: int32 `[T]`. values: uint64 `[T, C]`. boundary: uint64 `[C]`, those of a
+    boundary word.
     """
     of_token = np.empty(len(lexemes), dtype=np.int32)
     n_positions = _place(tokens.sequence_starts, margin, of_token)
     line = np.full(n_positions, BOUNDARY, dtype=np.int32)
     line[of_token] = lexemes
-    placed_line = np.zeros((n_positions, placed.shape[1]), dtype=np.uint64)
-    placed_line[of_token] = placed
-    return Positions(line, placed_line, of_token)
+    value_line = np.empty((n_positions, values.shape[1]), dtype=np.uint64)
+    value_line[:] = boundary
+    value_line[of_token] = values
+    return Positions(line, value_line, of_token)

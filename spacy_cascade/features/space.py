@@ -9,8 +9,8 @@ import numpy as np
 from ..types import Ints1d, Keys1d, Keys2d
 from .design import Design, Rows
 from .index import KeyIndex, frequent_keys
-from .kernels import direct_keys, factored_keys, known_features, slot_rows
-from .lexemes import LexemeTable
+from .kernels import direct_features, direct_keys, factored_keys, known_features, slot_rows
+from .lexemes import BOUNDARY, LexemeTable
 from .lexicons import Lexicon, read_terms
 from .plan import make_plan
 from .sequences import Positions, Tokens, lay_out
@@ -68,7 +68,12 @@ class FeatureSpace:
     def positions(self, tokens: Tokens, text_of: TextOf) -> Positions:
         """The tokens in a line with boundary words between sequences."""
         lexemes = self.lexemes.rows(tokens.words, text_of)
-        return lay_out(tokens, lexemes, self._placed(tokens, lexemes), self.plan.margin)
+        attributes = self.lexemes.attributes[:, : self.plan.n_direct_attributes]
+        placed = self._placed(tokens, lexemes)
+        values = np.concatenate([attributes[lexemes], placed], axis=1)
+        boundary = np.zeros(values.shape[1], dtype=np.uint64)
+        boundary[: attributes.shape[1]] = attributes[BOUNDARY]
+        return lay_out(tokens, lexemes, values, boundary, self.plan.margin)
 
     def learn(self, positions: Positions, first: Ints1d, last: Ints1d, minimum: int) -> None:
         """Number all features that are seen in at least `minimum` units.
@@ -85,7 +90,8 @@ class FeatureSpace:
             np.repeat(counts, per_template, axis=1).reshape(-1).astype(np.float64),
             minimum,
         )
-        direct = frequent_keys(self._direct_keys(positions, first, last), None, minimum)
+        keys = direct_keys(self.plan.direct, positions.values, first, last)
+        direct = frequent_keys(keys, None, minimum)
         self.index = KeyIndex(np.concatenate([factored, direct]))
 
     def design(self, positions: Positions, first: Ints1d, last: Ints1d) -> Design:
@@ -108,24 +114,16 @@ class FeatureSpace:
 
     def unit_features(self, positions: Positions, first: Ints1d, last: Ints1d) -> Rows:
         """Known direct features of each unit."""
-        ids = self.index.lookup(self._direct_keys(positions, first, last))
-        return Rows(*known_features(ids, np.array([ids.shape[1]], dtype=np.int32)), len(self))
+        starts, columns = self.index.apply(
+            direct_features, self.plan.direct, positions.values, first, last
+        )
+        return Rows(starts, columns, len(self))
 
     def _factored_keys(self, from_lexeme: int) -> Keys2d:
         return factored_keys(
             self.lexemes.attributes[from_lexeme:],
             self.plan.factored_attribute,
             self.plan.factored_salt,
-        )
-
-    def _direct_keys(self, positions: Positions, first: Ints1d, last: Ints1d) -> Keys2d:
-        return direct_keys(
-            self.plan.direct,
-            positions.lexemes,
-            self.lexemes.attributes,
-            positions.placed,
-            first,
-            last,
         )
 
     def _placed(self, tokens: Tokens, lexemes: Ints1d) -> Keys2d:

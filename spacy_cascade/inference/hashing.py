@@ -11,26 +11,25 @@ import numpy as np
 from numba import njit
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_FIRST = np.uint64(0xBF58476D1CE4E5B9)
-_SECOND = np.uint64(0x94D049BB133111EB)
-_S30, _S27, _S31, _S32 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32)
+_HALF = np.uint64(32)
 _ONE = np.uint64(1)
 
 
 @njit(nogil=True, cache=True, inline="always")
 def mix(state, value):  # type: ignore[no-untyped-def]
-    """One key from two (the finaliser of SplitMix64, Steele et al. 2014), never zero."""
-    x = (state ^ value) + _GOLDEN
-    x = (x ^ (x >> _S30)) * _FIRST
-    x = (x ^ (x >> _S27)) * _SECOND
-    return (x ^ (x >> _S31)) | _ONE
+    """One key from two, never zero: multiply and fold (Knuth 1997, section 6.4).
+
+    Both are well mixed already, hashes of texts or earlier keys, so one round is enough.
+    """
+    x = (state ^ value) * _GOLDEN
+    return (x ^ (x >> _HALF)) | _ONE
 
 
 @njit(nogil=True, cache=True, inline="always")
 def probe(table, keys, key):  # type: ignore[no-untyped-def]
     """Place of `key` in the table, or of the empty place where it belongs."""
     mask = len(table) - 1
-    place = np.int64((key * _GOLDEN) >> _S32) & mask
+    place = np.int64((key * _GOLDEN) >> _HALF) & mask
     while table[place] >= 0 and keys[table[place]] != key:
         place = (place + 1) & mask
     return place

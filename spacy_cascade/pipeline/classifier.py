@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from ..models.linear import Units
 from ..objectives.problem import ChainProblem, Objective
 from ..parallel import Workers
 from ..trainers.base import Trainer
-from ..types import Floats2d, Ints1d, Pointers1d
+from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Pointers1d
 from .annotation import (
     CONFIDENCE_ATTRIBUTE,
     GoldSpans,
@@ -28,22 +29,22 @@ from .annotation import (
 )
 from .base import CascadePipe
 
-REJECTED = -1
-"""Type number of a span that is no entity."""
+KEPT = -1
+"""Type number of a span that keeps the label it has: rejected, or not to be typed."""
 
 
 @dataclass(frozen=True)
 class TypedSpans:
     """Types of the spans of one Doc.
 
-    spans: those of the Doc, in its order. types: int32 `[P]`, numbers of labels or
-    `REJECTED`. confidences: float64 `[P]`, probability of the type, times that of the
-    span where the component that found it gave one; None when switched off.
+    spans: those of the Doc, in its order. types: int32 `[P]`, numbers of labels or `KEPT`.
+    confidences: float64 `[P]`, probability of the type, times that of the span where the
+    component that found it gave one; None when switched off.
     """
 
     spans: list[Span]
     types: Ints1d
-    confidences: Any
+    confidences: Floats1d | None
 
 
 class CascadeClassifier(CascadePipe):
@@ -91,51 +92,43 @@ class CascadeClassifier(CascadePipe):
     def predict(self, docs: Iterable[Doc]) -> list[TypedSpans]:
         """Type the spans of each Doc without changing it."""
         docs = list(docs)
-        spans = [self._mentions(doc) for doc in docs]
-        bounds = [[(span.start, span.end) for span in doc_spans] for doc_spans in spans]
+        spans = [self._spans(doc) for doc in docs]
+        wanted = [[self._is_mention(span) for span in doc_spans] for doc_spans in spans]
+        bounds = [
+            [(span.start, span.end) for span in compress(*pair)]
+            for pair in zip(spans, wanted, strict=True)
+        ]
         scores = self._scores(docs, bounds)
-        types = scores.argmax(axis=1) if scores.size else np.zeros(len(scores), dtype=np.int64)
-        probabilities = None
-        if self.cfg["confidence"] and scores.size:
-            shifted = np.exp(scores - scores.max(axis=1, keepdims=True))
-            probabilities = 1.0 / shifted.sum(axis=1)
-        types = types.astype(np.int32) - bool(self.cfg["reject"])
-        found = []
-        begin = 0
-        for doc, doc_spans in zip(docs, spans, strict=True):
-            part = slice(begin, begin + len(doc_spans))
-            begin = part.stop
-            confidences = None if probabilities is None else probabilities[part]
-            if confidences is not None:
-                confidences = confidences * self._span_confidences(doc, doc_spans)
-            found.append(TypedSpans(doc_spans, types[part], confidences))
-        return found
+        types, probabilities = self._best(scores)
+        ends = np.cumsum([len(doc_bounds) for doc_bounds in bounds])
+        return [
+            self._typed(doc, doc_spans, np.array(mask, dtype=bool), doc_types, doc_probabilities)
+            for doc, doc_spans, mask, doc_types, doc_probabilities in zip(
+                docs,
+                spans,
+                wanted,
+                np.split(types, ends[:-1]),
+                np.split(probabilities, ends[:-1]),
+                strict=True,
+            )
+        ]
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[TypedSpans]) -> None:
         """Write the types to `doc.spans[spans_key]`, and to `doc.ents` with `set_ents`.
 
-        Rejected spans keep the label that they had and do not become entities.
+        A rejected span keeps the label that it had and does not become an entity.
         """
         labels = [self.vocab.strings.add(label) for label in self.labels]
         key = self.cfg["spans_key"]
         for doc, found in zip(docs, scores, strict=True):
-            retyped, entities, replaced = [], [], []
+            entities = []
             for span, number in zip(found.spans, found.types.tolist(), strict=True):
-                if number == REJECTED:
-                    retyped.append(span)
-                    continue
-                typed = Span(
-                    doc, span.start, span.end, labels[number], span_id=span.id, kb_id=span.kb_id
-                )
-                retyped.append(typed)
-                entities.append(typed)
-                replaced.append(span)
-            if key is not None:
-                self._write_group(doc, key, retyped, found)
-                write_entities(doc, entities if self.cfg["set_ents"] else [])
-            elif self.cfg["set_ents"]:
-                write_entities(doc, entities, replaced)
-                write_group(doc, self.name, retyped, found.confidences)
+                if number != KEPT:
+                    span.label = labels[number]
+                    entities.append(span)
+            write_group(doc, self.name if key is None else key, found.spans, found.confidences)
+            if self.cfg["set_ents"]:
+                write_entities(doc, entities, replaced=entities if key is None else ())
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Scores of the registered scorer, which may also ask for the types of gold spans."""
@@ -192,35 +185,41 @@ class CascadeClassifier(CascadePipe):
         right = {(start, end) for start, end, _ in gold.spans}
         return [
             (span.start, span.end)
-            for span in self._mentions(example.predicted)
+            for span in filter(self._is_mention, self._spans(example.predicted))
             if (span.start, span.end) not in right and gold.observed[span.start : span.end].all()
         ]
 
-    def _mentions(self, doc: Doc) -> list[Span]:
+    def _spans(self, doc: Doc) -> list[Span]:
         key = self.cfg["spans_key"]
-        spans = doc.ents if key is None else doc.spans.get(key, ())
+        return list(doc.ents if key is None else doc.spans.get(key, ()))
+
+    def _is_mention(self, span: Span) -> bool:
         wanted = self.cfg["mention_labels"]
-        return [span for span in spans if wanted is None or span.label_ in wanted]
+        return len(span) > 0 and (wanted is None or span.label_ in wanted)
 
-    def _span_confidences(self, doc: Doc, spans: list[Span]) -> Any:
-        key = self.cfg["spans_key"]
-        scores = None
-        if key is not None and key in doc.spans:
-            scores = doc.spans[key].attrs.get(CONFIDENCE_ATTRIBUTE)
-        # A group of which only some spans are mentions has scores that do not line up.
-        return 1.0 if scores is None or len(scores) != len(spans) else np.asarray(scores)
+    def _best(self, scores: Floats2d) -> tuple[Ints1d, Floats1d]:
+        """Number and probability of the best class of each span."""
+        if not scores.size:
+            return np.full(len(scores), KEPT, dtype=np.int32), np.ones(len(scores))
+        best = scores.argmax(axis=1).astype(np.int32) - int(self.cfg["reject"])
+        largest = scores.max(axis=1, keepdims=True)
+        return best, 1.0 / np.exp(scores - largest).sum(axis=1)
 
-    def _write_group(self, doc: Doc, key: str, retyped: list[Span], found: TypedSpans) -> None:
-        group = doc.spans.get(key, ())
-        if len(group) == len(retyped):
-            write_group(doc, key, retyped, found.confidences)
-            return
-        by_bounds = {(span.start, span.end, span.label): i for i, span in enumerate(found.spans)}
-        merged = []
-        for span in group:
-            i = by_bounds.get((span.start, span.end, span.label))
-            merged.append(span if i is None else retyped[i])
-        write_group(doc, key, merged, None)
+    def _typed(
+        self, doc: Doc, spans: list[Span], mask: Bools1d, types: Ints1d, probabilities: Floats1d
+    ) -> TypedSpans:
+        """Types and confidences of all spans of a Doc, from those of its mentions."""
+        all_types = np.full(len(spans), KEPT, dtype=np.int32)
+        all_types[mask] = types
+        if not self.cfg["confidence"]:
+            return TypedSpans(spans, all_types, None)
+        confidences = np.ones(len(spans))
+        group = doc.spans.get(self.cfg["spans_key"])
+        earlier = None if group is None else group.attrs.get(CONFIDENCE_ATTRIBUTE)
+        if earlier is not None and len(earlier) == len(spans):
+            confidences[:] = earlier
+        confidences[mask] *= probabilities
+        return TypedSpans(spans, all_types, confidences)
 
     def _scores(self, docs: Sequence[Doc], spans: Sequence[Sequence[Bounds]]) -> Floats2d:
         self.forget_words()

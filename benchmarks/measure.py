@@ -1,0 +1,145 @@
+"""Running measurements in processes of their own, and describing the machine.
+
+Only the standard library is imported here, so that the process which starts the others
+stays small: a child's peak memory is counted from that of its parent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+Result = dict[str, Any]
+
+HERE = Path(__file__).parent
+_THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+)
+_PACKAGES = ("spacy-cascade", "spacy", "thinc", "numpy", "numba", "python-crfsuite")
+_SHOWN_LINES = 30
+
+
+class ChildError(RuntimeError):
+    """A measurement did not come to its end."""
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def is_installed(package: str) -> bool:
+    """Whether a distribution of that name is there; nothing is imported."""
+    try:
+        version(package)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def describe_machine() -> Result:
+    """What the figures were measured on, without anything that names the machine."""
+    return {
+        "processor": _processor(),
+        "cores": available_cores(),
+        "memory_gigabytes": _memory_gigabytes(),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "packages": {name: version(name) for name in _PACKAGES if is_installed(name)},
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+def _memory_gigabytes() -> int | None:
+    try:
+        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30)
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def load_average() -> float | None:
+    """Processes that wanted to run in the last minute, ours included."""
+    return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
+
+
+def child_environment(cores: int, kernel_cache: Path) -> dict[str, str]:
+    """The variables that hold a child to so many threads and to one place for kernels."""
+    threads = {name: str(cores) for name in _THREAD_VARIABLES}
+    return {**os.environ, **threads, "NUMBA_CACHE_DIR": str(kernel_cache)}
+
+
+@dataclass
+class Laboratory:
+    """Runs tasks in child processes and remembers what they found.
+
+    work: folder for models and kernels. reuse: also take results of earlier runs from
+    there. A task with the same arguments runs once, however many figures ask for it.
+    """
+
+    work: Path
+    reuse: bool = False
+    _found: dict[str, Result] = field(default_factory=dict)
+
+    @property
+    def kernel_cache(self) -> Path:
+        """Where compiled kernels are kept between children."""
+        return self.work / "kernels"
+
+    def run(
+        self,
+        task: str,
+        arguments: Mapping[str, Any],
+        cores: int = 1,
+        kernel_cache: Path | None = None,
+        repeat: int | str = 0,
+    ) -> Result:
+        """The result of a task of `tasks.py`, from a process of its own.
+
+        repeat: tells repeats apart; a task is run again for each.
+        """
+        text = json.dumps([task, dict(arguments), cores, repeat], sort_keys=True)
+        name = f"{task}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+        saved = self.work / "results" / f"{name}.json"
+        if name not in self._found and self.reuse and saved.exists():
+            self._found[name] = json.loads(saved.read_text(encoding="utf8"))
+        if name not in self._found:
+            environment = child_environment(cores, kernel_cache or self.kernel_cache)
+            command = [sys.executable, str(HERE / "tasks.py"), task, str(cores)]
+            output = run_command(command, environment, json.dumps(dict(arguments)))
+            self._found[name] = json.loads(output.splitlines()[-1])
+            saved.parent.mkdir(parents=True, exist_ok=True)
+            saved.write_text(json.dumps(self._found[name]), encoding="utf8")
+        return self._found[name]
+
+
+def run_command(command: Sequence[str], environment: Mapping[str, str], text: str = "") -> str:
+    """Standard output of a command. Raises `ChildError` with its last lines where it fails."""
+    done = subprocess.run(
+        command, env=environment, input=text, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        tail = "\n".join((done.stdout + done.stderr).splitlines()[-_SHOWN_LINES:])
+        raise ChildError(f"{' '.join(command[1:3])} ended with {done.returncode}:\n{tail}")
+    return done.stdout

@@ -1,0 +1,57 @@
+"""The child process: `python tasks.py TASK CORES`, arguments as JSON on standard input.
+
+Its result is the last line of standard output, again JSON, with its peak memory.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+from typing import Any
+
+# Looked up only when asked for, so that a peer's process does not hold our packages.
+TASKS = {
+    "prepare": "corpora",
+    "train_crfsuite": "peer_crfsuite",
+    "train_spacy_ner": "peer_spacy_ner",
+    "train_cascade": "training",
+    "compare_threads": "training",
+    "decode_docs": "speed",
+    "decode_raw_text": "speed",
+    "load_and_decode": "loading",
+    "compile_training": "loading",
+    "compile_decoding": "loading",
+}
+
+
+def stay_on(cores: int) -> None:
+    """Keep this process on so many cores, where the system lets us."""
+    if hasattr(os, "sched_setaffinity"):
+        allowed = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, allowed[-cores:])
+
+
+def peak_memory_megabytes() -> float | None:
+    """The most memory that this process ever held, or None where the system cannot say."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    unit = 1 if sys.platform == "darwin" else 1024
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6, 1)
+
+
+def main(name: str, cores: int) -> None:
+    """Run one task."""
+    stay_on(cores)
+    arguments: dict[str, Any] = json.load(sys.stdin)
+    task = getattr(importlib.import_module(TASKS[name]), name)
+    result = task(**arguments)
+    print()
+    print(json.dumps({**result, "peak_memory_megabytes": peak_memory_megabytes()}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))

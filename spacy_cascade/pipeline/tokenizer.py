@@ -1,0 +1,36 @@
+"""A tokenizer for technical text: names keep their hyphens and slashes.
+
+Corpora such as JNLPBA and GENIA keep `NF-kappa`, `IL-2-induced` and
+`monocyte/macrophage-like` whole. spaCy's own rules split them, so a model trained on
+such a corpus would meet words in raw text that it has never seen.
+"""
+
+from collections.abc import Callable
+
+from spacy.lang.char_classes import (
+    ALPHA_LOWER,
+    ALPHA_UPPER,
+    CONCAT_QUOTES,
+    LIST_ELLIPSES,
+    LIST_ICONS,
+)
+from spacy.language import Language
+from spacy.tokenizer import Tokenizer
+from spacy.util import compile_infix_regex, registry
+
+_SENTENCE_STOP_INSIDE = rf"(?<=[{ALPHA_LOWER}{CONCAT_QUOTES}])\.(?=[{ALPHA_UPPER}{CONCAT_QUOTES}])"
+
+
+def make_whole_names_tokenizer() -> Callable[[Language], Tokenizer]:
+    """The language's tokenizer that splits no word at hyphens, slashes, commas or colons.
+
+    Registered as `spacy_cascade.WholeNamesTokenizer.v1` for `[nlp.tokenizer]`.
+    """
+    return _create_tokenizer
+
+
+def _create_tokenizer(nlp: Language) -> Tokenizer:
+    tokenizer = registry.tokenizers.get("spacy.Tokenizer.v1")()(nlp)
+    infixes = [*LIST_ELLIPSES, *LIST_ICONS, _SENTENCE_STOP_INSIDE]
+    tokenizer.infix_finditer = compile_infix_regex(infixes).finditer
+    return tokenizer

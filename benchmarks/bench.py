@@ -113,19 +113,20 @@ class Bench:
 
 def best_f1(result: Result) -> float:
     """The best dev F1 of a training."""
-    return max(f1 for _, f1 in result["series"])
+    return max(float(f1) for *_, f1 in result["series"])
 
 
-def seconds_to_best(result: Result, within: float = 0.1) -> float:
-    """Training seconds until dev F1 was as good as its best, less a little."""
-    return next(s for s, f1 in result["series"] if f1 >= best_f1(result) - within)
+def seconds_to_best(result: Result, within: float = 0.1) -> tuple[float, float]:
+    """Training seconds, passed and computed, until dev F1 was as good as its best but for a bit."""
+    enough = best_f1(result) - within
+    return next((passed, computed) for passed, computed, f1 in result["series"] if f1 >= enough)
 
 
-def crfsuite_seconds(result: Result) -> float:
-    """Seconds of the peer's features and training."""
-    return float(result["features_seconds"] + result["training_seconds"])
+def crfsuite_seconds(result: Result) -> tuple[float, float]:
+    """Seconds of the peer's features and training, passed and computed."""
+    return result["features_seconds"] + result["training_seconds"], result["computed_seconds"]
 
 
 def training_seconds(result: Result) -> float:
     """Seconds of the whole training."""
-    return result["initialize_seconds"] + sum(result["update_seconds"])
+    return float(result["initialize_seconds"]) + sum(result["update_seconds"])

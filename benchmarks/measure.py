@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from time import perf_counter, process_time
 from typing import Any
 
 Result = dict[str, Any]
@@ -33,6 +34,25 @@ _SHOWN_LINES = 30
 
 class ChildError(RuntimeError):
     """A measurement did not come to its end."""
+
+
+class Stopwatch:
+    """Seconds that passed, and seconds that this process computed, while it was running.
+
+    The second number is the steadier one on a machine that has other work to do.
+    """
+
+    def __init__(self) -> None:
+        self.passed = 0.0
+        self.computed = 0.0
+
+    def __enter__(self) -> Stopwatch:
+        self._begin = (perf_counter(), process_time())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.passed += perf_counter() - self._begin[0]
+        self.computed += process_time() - self._begin[1]
 
 
 def available_cores() -> int:

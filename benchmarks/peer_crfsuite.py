@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
-from time import perf_counter
 from typing import Any
 
 import pycrfsuite
 from corpora import read_columns
+from measure import Stopwatch
 
 Span = tuple[int, int, str]
 """Start, end (exclusive) and label."""
@@ -113,17 +113,18 @@ def train_crfsuite(train: str, dev: str, model: str, iterations: int) -> dict[st
     trainer = pycrfsuite.Trainer(algorithm="lbfgs", verbose=False)
     trainer.set_params({"c1": 0.0, "c2": 1.0, "max_iterations": iterations})
     sentences = read_columns(train)
-    begin = perf_counter()
-    for words, tags in sentences:
-        trainer.append(pycrfsuite.ItemSequence(sentence_features(words)), tags)
-    encoded = perf_counter()
-    trainer.train(model)
-    trained = perf_counter()
+    features, training = Stopwatch(), Stopwatch()
+    with features:
+        for words, tags in sentences:
+            trainer.append(pycrfsuite.ItemSequence(sentence_features(words)), tags)
+    with training:
+        trainer.train(model)
     tagger = pycrfsuite.Tagger()
     tagger.open(model)
     return {
-        "features_seconds": encoded - begin,
-        "training_seconds": trained - encoded,
+        "features_seconds": features.passed,
+        "training_seconds": training.passed,
+        "computed_seconds": features.computed + training.computed,
         "iterations": trainer.logparser.last_iteration["num"],
         "features": trainer.logparser.featgen_num_features,
         "f1": 100 * score(tagger, dev),

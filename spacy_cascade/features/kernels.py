@@ -7,10 +7,13 @@ from numba import njit
 
 from ..inference.hashing import mix, probe
 from ..types import Ints1d, Ints2d, Keys1d, Keys2d, Pointers1d
+from .lexemes import BOUNDARY
 from .plan import SIZE, DirectTemplates, Slots
-from .templates import ANY, FIRST, LAST, UNIT
+from .templates import ANY, FIRST, HEAD_AGAIN, LAST, SENTENCE, UNIT
 
-_FIRST, _LAST, _ANY, _UNIT = FIRST, LAST, ANY, UNIT
+MOST_AROUND = 256
+MOST_AGAIN = 8
+_FIRST, _LAST, _ANY, _UNIT, _SENTENCE, _HEAD_AGAIN = FIRST, LAST, ANY, UNIT, SENTENCE, HEAD_AGAIN
 
 
 @njit(nogil=True, cache=True)
@@ -124,32 +127,82 @@ def known_features(ids: Ints2d, group_end: Ints1d) -> tuple[Pointers1d, Ints1d]:
     return starts, columns[:size].copy()
 
 
+@njit(nogil=True, cache=True, inline="always")
+def _same_span(lexemes, first, last, candidate):  # type: ignore[no-untyped-def]
+    """Whether the words from `first` to `last` stand also so that they end at `candidate`."""
+    same = candidate != last
+    for back in range(last - first + 1):
+        same &= candidate >= back and lexemes[candidate - back] == lexemes[last - back]
+        if not same:
+            break
+    return same
+
+
+@njit(nogil=True, cache=True)
+def _places(anchor, offset, lexemes, doc_starts, first, last, places):  # type: ignore[no-untyped-def]
+    """Write the positions that a slot looks at to `places`; how many there are."""
+    n = 0
+    if anchor in (_FIRST, _LAST):
+        places[0] = (first if anchor == _FIRST else last) + offset
+        n = 1
+    elif anchor == _ANY:
+        for position in range(first, last + 1):
+            places[n] = position
+            n += 1
+    elif anchor == _SENTENCE:
+        for step, start in ((-1, first - 1), (1, last + 1)):
+            position = start
+            while n < len(places) and lexemes[position] != BOUNDARY:
+                places[n] = position
+                n += 1
+                position += step
+    else:
+        begin = last if anchor == _HEAD_AGAIN else first
+        doc = np.searchsorted(doc_starts, first, side="right") - 1
+        for position in range(doc_starts[doc], doc_starts[doc + 1]):
+            if lexemes[position] == lexemes[last] and _same_span(lexemes, begin, last, position):
+                place = position + offset if offset > 0 else position - (last - begin) + offset
+                known = False
+                for k in range(n):
+                    known |= lexemes[places[k]] == lexemes[place]
+                if not known:
+                    places[n] = place
+                    n += 1
+                if n == MOST_AGAIN:
+                    break
+    return n
+
+
 @njit(nogil=True, cache=True)
 def slot_rows(
-    slots: Slots, lexemes: Ints1d, first: Ints1d, last: Ints1d
+    slots: Slots, lexemes: Ints1d, doc_starts: Ints1d, first: Ints1d, last: Ints1d
 ) -> tuple[Pointers1d, Ints1d]:
     """Sparse rows of units: which (lexeme, slot) rows make up each unit's score.
 
-    Row `lexeme * n_slots + slot`; `any` slots contribute one for each token inside.
+    Row `lexeme * n_slots + slot`. A slot that looks at several tokens gives a row for each:
+    every word inside a unit, up to `MOST_AROUND` words of the sentence around it, and up to
+    `MOST_AGAIN` different words beside its other occurrences in the Doc.
     """
     n_slots = len(slots.anchor)
-    n_any = 0
-    for s in range(n_slots):
-        n_any += slots.anchor[s] == _ANY
     starts = np.zeros(len(first) + 1, dtype=np.int64)
+    columns = np.empty(n_slots * (len(first) + 1), dtype=np.int32)
+    places = np.empty(MOST_AROUND, dtype=np.int32)
+    size = 0
     for unit in range(len(first)):
         inside = last[unit] - first[unit] + 1
-        starts[unit + 1] = starts[unit] + n_slots - n_any + n_any * inside
-    columns = np.empty(starts[-1], dtype=np.int32)
-    for unit in range(len(first)):
-        j = starts[unit]
+        if inside > len(places):
+            places = np.empty(inside, dtype=np.int32)
         for s in range(n_slots):
-            begin = end = first[unit]
-            if slots.anchor[s] == _LAST:
-                begin = end = last[unit]
-            elif slots.anchor[s] == _ANY:
-                end = last[unit]
-            for position in range(begin + slots.offset[s], end + slots.offset[s] + 1):
-                columns[j] = lexemes[position] * n_slots + s
-                j += 1
-    return starts, columns
+            n = _places(
+                slots.anchor[s], slots.offset[s], lexemes, doc_starts, first[unit], last[unit],
+                places,
+            )  # fmt: skip
+            if size + n > len(columns):
+                grown = np.empty(2 * (size + n), dtype=np.int32)
+                grown[:size] = columns[:size]
+                columns = grown
+            for k in range(n):
+                columns[size] = lexemes[places[k]] * n_slots + s
+                size += 1
+        starts[unit + 1] = size
+    return starts, columns[:size].copy()

@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..types import Ints1d, Keys1d, Keys2d
+from .evidence import SHARES, share_value
 from .index import KeyIndex
 from .plan import Plan
 from .strings import hash_string
@@ -19,18 +20,28 @@ from .templates import Templates
 BOUNDARY = 0
 """Row of the word that stands before and after every sequence."""
 _BOUNDARY_KEY = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
+_CODE_FACTOR = np.uint64(0xD6E8FEB86659FD93)
 _BOUNDARY_VALUES = ("word", "lower")
 
 
 class LexemeTable:
-    """Rows of attribute hashes by spaCy's hash of the word.
+    """Rows of attribute hashes by spaCy's hash of the word and the word's evidence code.
 
     templates, plan: what to compute. `attributes` is uint64 `[n, A]` in the order of
     `plan.attributes`, 0 where an attribute says nothing.
     """
 
     def __init__(self, templates: Templates, plan: Plan) -> None:
-        self._functions = [templates.text_function(name) for name in plan.attributes]
+        self._text_columns = [
+            (column, templates.text_function(name))
+            for column, name in enumerate(plan.attributes)
+            if name not in SHARES
+        ]
+        self._share_columns = [
+            (column, SHARES.index(name))
+            for column, name in enumerate(plan.attributes)
+            if name in SHARES
+        ]
         self._index = KeyIndex(np.array([_BOUNDARY_KEY], dtype=np.uint64))
         self._attributes = np.zeros((64, len(plan.attributes)), dtype=np.uint64)
         boundary = hash_string("\ue000boundary")
@@ -45,27 +56,36 @@ class LexemeTable:
         """Attribute hashes by row, uint64 `[n, A]`."""
         return self._attributes[: len(self)]
 
-    def rows(self, words: Keys1d, text_of: Callable[[int], str]) -> Ints1d:
+    def rows(self, words: Keys1d, codes: Keys1d | None, text_of: Callable[[int], str]) -> Ints1d:
         """Row of each word, int32 `[T]`; words not met before are added.
 
-        words: spaCy's 64-bit string hashes. text_of: gives the text of such a hash.
+        words: spaCy's 64-bit string hashes. codes: evidence codes, None where no template
+        reads them. text_of: gives the text of such a hash.
         """
-        rows = self._index.lookup(words)
+        keys = words if codes is None else words ^ (codes * _CODE_FACTOR)
+        rows = self._index.lookup(keys)
         if len(rows) and rows.min() < 0:
-            new = np.unique(words[rows < 0])
-            self._add(new, text_of)
-            rows = self._index.lookup(words)
+            new, first = np.unique(keys[rows < 0], return_index=True)
+            tokens = np.flatnonzero(rows < 0)[first]
+            self._add(new, words[tokens], None if codes is None else codes[tokens], text_of)
+            rows = self._index.lookup(keys)
         return rows
 
-    def _add(self, words: Keys1d, text_of: Callable[[int], str]) -> None:
-        size = len(self) + len(words)
+    def _add(
+        self, keys: Keys1d, words: Keys1d, codes: Keys1d | None, text_of: Callable[[int], str]
+    ) -> None:
+        size = len(self) + len(keys)
         if size > len(self._attributes):
             grown = np.zeros((2 * size, self._attributes.shape[1]), dtype=np.uint64)
             grown[: len(self)] = self.attributes
             self._attributes = grown
-        functions = self._functions
         for row, word in enumerate(words.tolist(), start=len(self)):
             text = text_of(word)
-            values = [function(text) for function in functions]
-            self._attributes[row] = [0 if v is None else hash_string(v) for v in values]
-        self._index.add(words)
+            for column, function in self._text_columns:
+                value = function(text)
+                self._attributes[row, column] = 0 if value is None else hash_string(value)
+        if codes is not None:
+            for row, code in enumerate(codes.tolist(), start=len(self)):
+                for column, share in self._share_columns:
+                    self._attributes[row, column] = hash_string(share_value(code, share))
+        self._index.add(keys)

@@ -58,7 +58,7 @@ class Lexicon:
         for term in terms:
             key = _SALT
             for n, token in enumerate(term, start=1):
-                key = mix(key, np.uint64(hash_string(token.lower())))
+                key = np.uint64(mix(key, np.uint64(hash_string(token.lower()))))
                 found[int(key)] = found.get(int(key), False) or n == len(term)
         keys = np.fromiter(found, dtype=np.uint64, count=len(found))
         return cls(KeyIndex(keys), np.fromiter(found.values(), dtype=np.bool_, count=len(found)))

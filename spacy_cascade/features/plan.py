@@ -93,9 +93,7 @@ def make_plan(templates: Templates) -> Plan:
         if part.anchor != UNIT and not _is_placed(part)
     )
     factored_attributes = _distinct(t.parts[0].attribute for t in factored)
-    # Lexicons are matched in lower case.
-    matched = ["lower"] if any(name.startswith("lexicon(") for name in placed) else []
-    attributes = _distinct([*direct_attributes, *factored_attributes, *matched])
+    attributes = _distinct([*direct_attributes, *factored_attributes])
     places = sorted({(t.parts[0].anchor, t.parts[0].offset) for t in factored})
     slot_of = {place: slot for slot, place in enumerate(places)}
     factored.sort(key=lambda t: slot_of[t.parts[0].anchor, t.parts[0].offset])

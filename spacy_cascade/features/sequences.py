@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from spacy.attrs import ORTH, POS, SENT_START, TAG
+from spacy.attrs import LOWER, ORTH, POS, SENT_START, TAG
 from spacy.tokens import Doc
 
 from ..types import Ints1d, Keys1d, Keys2d, Pointers1d
@@ -23,13 +23,14 @@ from .lexemes import BOUNDARY
 class Tokens:
     """The tokens of a batch of Docs.
 
-    words, tags, parts_of_speech: uint64 `[T]`, spaCy's string hashes and ids.
+    words, lower, tags, parts_of_speech: uint64 `[T]`, spaCy's string hashes and ids.
     sequence_starts: int64 `[N + 1]`; a sequence is a sentence where sentence starts are
         set, else the whole Doc. Docs without tokens have none.
     doc_starts: int64 `[D + 1]`.
     """
 
     words: Keys1d
+    lower: Keys1d
     tags: Keys1d
     parts_of_speech: Keys1d
     sequence_starts: Pointers1d
@@ -41,18 +42,20 @@ class Positions:
     """Tokens with boundary words between sequences.
 
     lexemes: int32 `[P]`. values: uint64 `[P, C]`, what direct templates read, 0 for "no
-    value". of_token: int32 `[T]`, the position of each token.
+    value". of_token: int32 `[T]`, the position of each token. doc_starts: int32 `[D + 1]`,
+    the position from which on each Doc's tokens stand.
     """
 
     lexemes: Ints1d
     values: Keys2d
     of_token: Ints1d
+    doc_starts: Ints1d
 
 
 def read_tokens(docs: Sequence[Doc]) -> Tokens:
     """Read a batch of Docs; nothing on them is changed."""
-    rows = [doc.to_array([ORTH, SENT_START, TAG, POS]) for doc in docs]
-    table = np.concatenate(rows) if rows else np.zeros((0, 4), dtype=np.uint64)
+    rows = [doc.to_array([ORTH, SENT_START, LOWER, TAG, POS]) for doc in docs]
+    table = np.concatenate(rows) if rows else np.zeros((0, 5), dtype=np.uint64)
     lengths = [len(row) for row in rows]
     doc_starts = np.zeros(len(docs) + 1, dtype=np.int64)
     np.cumsum(lengths, out=doc_starts[1:])
@@ -60,8 +63,9 @@ def read_tokens(docs: Sequence[Doc]) -> Tokens:
     is_start[doc_starts[:-1][np.array(lengths, dtype=np.int64) > 0]] = True
     return Tokens(
         words=np.ascontiguousarray(table[:, 0]),
-        tags=np.ascontiguousarray(table[:, 2]),
-        parts_of_speech=np.ascontiguousarray(table[:, 3]),
+        lower=np.ascontiguousarray(table[:, 2]),
+        tags=np.ascontiguousarray(table[:, 3]),
+        parts_of_speech=np.ascontiguousarray(table[:, 4]),
         sequence_starts=np.append(np.flatnonzero(is_start), len(table)),
         doc_starts=doc_starts,
     )
@@ -71,6 +75,7 @@ def join_tokens(batches: Sequence[Tokens]) -> Tokens:
     """Several batches as one."""
     return Tokens(
         words=np.concatenate([batch.words for batch in batches]),
+        lower=np.concatenate([batch.lower for batch in batches]),
         tags=np.concatenate([batch.tags for batch in batches]),
         parts_of_speech=np.concatenate([batch.parts_of_speech for batch in batches]),
         sequence_starts=_joined_starts([batch.sequence_starts for batch in batches]),
@@ -111,4 +116,5 @@ def lay_out(
     value_line = np.empty((n_positions, values.shape[1]), dtype=np.uint64)
     value_line[:] = boundary
     value_line[of_token] = values
-    return Positions(line, value_line, of_token)
+    doc_starts = np.append(of_token, n_positions)[tokens.doc_starts].astype(np.int32)
+    return Positions(line, value_line, of_token, doc_starts)

@@ -77,8 +77,18 @@ def make_jnlpba(extra: Sequence[str] = (), lexicons: Lexicons | None = None) -> 
     return _with(JNLPBA, extra, JNLPBA_PATTERNS, lexicons)
 
 
-SEGMENTATION = [*JNLPBA, "lower@-2..2"]
-"""For finding spans: the JNLPBA tables and words in lower case."""
+SEGMENTATION = [
+    *JNLPBA,
+    "lower@-2..2",
+    "seen_inside@-2..2",
+    "seen_first@-2..2",
+    "seen_last@-2..2",
+    "seen_continued@-2..2",
+    "seen_inside@-1 & seen_inside@0",
+    "seen_inside@0 & seen_inside@1",
+    "seen_last@-1 & seen_first@0",
+]
+"""For finding spans: the JNLPBA tables, words in lower case, and the evidence of training."""
 
 CLASSIFICATION = [
     "bias",
@@ -111,8 +121,13 @@ CLASSIFICATION = [
     "lower@first-2 & lower@first-1",
     "size & lower@last",
     "lower@last & lower@first-1",
+    "lower@again-1",
+    "lower@again+1",
+    "lower@head_again-1",
+    "lower@head_again+1",
 ]
-"""For typing spans: their words, classes and affixes by position, and their context."""
+"""For typing spans: their words, classes and affixes by position, their context, and
+what stands beside the same words elsewhere in the Doc."""
 
 
 def make_segmentation(extra: Sequence[str] = (), lexicons: Lexicons | None = None) -> Templates:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from ..types import Ints1d, Keys1d, Keys2d
+from ..types import Ints1d, Ints2d, Keys1d, Keys2d
 from .design import Design, Rows
+from .evidence import SHARES, Evidence
 from .index import KeyIndex, frequent_keys
 from .kernels import direct_features, direct_keys, factored_keys, known_features, slot_rows
 from .lexemes import BOUNDARY, LexemeTable
@@ -26,7 +27,7 @@ class FeatureSpace:
     A *unit* is what gets a label: a token (`first = last`) or a span of positions.
 
     templates: what to look at. index: keys of known features, in the order of the rows
-    of the weights. lexicons: the term lists by name.
+    of the weights. lexicons: the term lists by name. evidence: counts of words in spans.
     """
 
     def __init__(self, templates: Templates) -> None:
@@ -34,6 +35,7 @@ class FeatureSpace:
         self.plan = make_plan(templates)
         self.index = KeyIndex()
         self.lexicons: dict[str, Lexicon] = {}
+        self.evidence = Evidence(KeyIndex(), np.zeros((0, 1 + len(SHARES)), dtype=np.int32))
         self.lexemes = LexemeTable(templates, self.plan)
 
     def __len__(self) -> int:
@@ -43,6 +45,11 @@ class FeatureSpace:
     def lexicon_names(self) -> list[str]:
         """Lexicons that some template reads."""
         return [n[8:-1] for n in self.plan.placed if n.startswith("lexicon(")]
+
+    @property
+    def uses_evidence(self) -> bool:
+        """Whether some template reads what training showed of a word."""
+        return any(name in SHARES for name in self.plan.attributes)
 
     @property
     def uses_tags(self) -> bool:
@@ -65,11 +72,24 @@ class FeatureSpace:
         if len(self.lexemes) > more_than:
             self.lexemes = LexemeTable(self.templates, self.plan)
 
-    def positions(self, tokens: Tokens, text_of: TextOf) -> Positions:
-        """The tokens in a line with boundary words between sequences."""
-        lexemes = self.lexemes.rows(tokens.words, text_of)
+    def learn_evidence(self, tokens: Tokens, flags: Ints2d) -> None:
+        """Count words inside spans, where templates ask for it; flags: `evidence.span_flags`."""
+        if self.uses_evidence:
+            self.evidence = Evidence.learn(tokens.lower, flags)
+
+    def positions(
+        self, tokens: Tokens, text_of: TextOf, own_flags: Ints2d | None = None
+    ) -> Positions:
+        """The tokens in a line with boundary words between sequences.
+
+        own_flags: gold flags of the tokens in training (see `Evidence.codes`).
+        """
+        codes = None
+        if self.uses_evidence:
+            codes = self.evidence.codes(tokens.lower, tokens.doc_starts, own_flags)
+        lexemes = self.lexemes.rows(tokens.words, codes, text_of)
         attributes = self.lexemes.attributes[:, : self.plan.n_direct_attributes]
-        placed = self._placed(tokens, lexemes)
+        placed = self._placed(tokens)
         values = np.concatenate([attributes[lexemes], placed], axis=1)
         boundary = np.zeros(values.shape[1], dtype=np.uint64)
         boundary[: attributes.shape[1]] = attributes[BOUNDARY]
@@ -81,7 +101,7 @@ class FeatureSpace:
         first, last: int32 `[U]`, first and last position of each unit.
         """
         counts = np.bincount(
-            slot_rows(self.plan.slots, positions.lexemes, first, last)[1],
+            slot_rows(self.plan.slots, positions.lexemes, positions.doc_starts, first, last)[1],
             minlength=len(self.lexemes) * self.plan.n_slots,
         ).reshape(len(self.lexemes), self.plan.n_slots)
         per_template = np.diff(self.plan.slot_end, prepend=0)
@@ -109,7 +129,7 @@ class FeatureSpace:
 
     def unit_lexemes(self, positions: Positions, first: Ints1d, last: Ints1d) -> Rows:
         """Which (lexeme, slot) rows each unit sums."""
-        rows = slot_rows(self.plan.slots, positions.lexemes, first, last)
+        rows = slot_rows(self.plan.slots, positions.lexemes, positions.doc_starts, first, last)
         return Rows(*rows, len(self.lexemes) * self.plan.n_slots)
 
     def unit_features(self, positions: Positions, first: Ints1d, last: Ints1d) -> Rows:
@@ -126,7 +146,7 @@ class FeatureSpace:
             self.plan.factored_salt,
         )
 
-    def _placed(self, tokens: Tokens, lexemes: Ints1d) -> Keys2d:
+    def _placed(self, tokens: Tokens) -> Keys2d:
         columns: list[Keys1d] = []
         for name in self.plan.placed:
             if name == "tag":
@@ -134,8 +154,8 @@ class FeatureSpace:
             elif name == "pos":
                 columns.append(tokens.parts_of_speech)
             else:
-                lower = self.lexemes.attributes[lexemes, self.plan.attributes.index("lower")]
-                columns.append(self.lexicons[name[8:-1]].values(lower, tokens.sequence_starts))
+                lexicon = self.lexicons[name[8:-1]]
+                columns.append(lexicon.values(tokens.lower, tokens.sequence_starts))
         if not columns:
-            return np.zeros((len(lexemes), 0), dtype=np.uint64)
+            return np.zeros((len(tokens.words), 0), dtype=np.uint64)
         return np.ascontiguousarray(np.stack(columns, axis=1))

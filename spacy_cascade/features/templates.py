@@ -11,13 +11,19 @@ one atomic feature. Parts joined by ` & ` make a conjunction:
     word@first-1                 the word before a span
     word@any                     each word inside the span, by itself
     word@all                     all words of the span in order, as one value
+    lower@sentence               each word of the sentence outside the span
+    lower@again+1                each word that follows the same span elsewhere in the Doc
+    lower@head_again-1           each word before another occurrence of the last token
+    seen_inside@-1..1            how often training showed the word inside a span
     size & suffix(3)@last        the number of tokens with the last token's suffix
 
     template  = part { " & " part }
     part      = attribute [ "(" argument ")" ] [ "@" place ]
-    place     = ("first" | "last") [offset] | offset | "any" | "all"
-    attribute = word | lower | length | class | brief_class | prefix | suffix
-              | pattern | lexicon | tag | pos | size | bias
+    place     = ("first" | "last") [offset] | offset | ("again" | "head_again") offset
+              | "any" | "all" | "sentence"
+    attribute = word | lower | length | class | brief_class | prefix | suffix | pattern
+              | seen_inside | seen_first | seen_last | seen_continued
+              | lexicon | tag | pos | size | bias
 
 A number can be a range `a..b`, which stands for one template for each number. On a
 chain each token is a span of length one, so `first` and `last` mean the token itself.
@@ -33,17 +39,28 @@ from itertools import product
 
 from ..errors import TemplateError
 from . import attributes
+from .evidence import SHARES
 
-FIRST, LAST, ANY, ALL, UNIT = range(5)
-"""Where a part looks: from the first or last token, at any or all inside, at none."""
+FIRST, LAST, ANY, ALL, UNIT, SENTENCE, AGAIN, HEAD_AGAIN = range(8)
+"""Where a part looks: from the first or last token, at any or all inside, at none, …"""
 
-_ANCHORS = {"first": FIRST, "last": LAST, "any": ANY, "all": ALL}
+_ANCHORS = {
+    "first": FIRST,
+    "last": LAST,
+    "any": ANY,
+    "all": ALL,
+    "sentence": SENTENCE,
+    "again": AGAIN,
+    "head_again": HEAD_AGAIN,
+}
+MULTIPLE = (ANY, SENTENCE, AGAIN, HEAD_AGAIN)
+"""Places that can hold several tokens, each of which gives a feature of its own."""
 _ANCHOR_NAMES = {anchor: name for name, anchor in _ANCHORS.items()}
 PLACED = ("tag", "pos", "lexicon")
 """Attributes that belong to a token in its Doc, not to its text."""
 _UNIT = ("size", "bias")
 _PART = re.compile(
-    r"(?P<name>[a-z_]+)(?:\((?P<argument>[^()]*)\))?(?:@(?P<anchor>first|last|any|all)?"
+    r"(?P<name>[a-z_]+)(?:\((?P<argument>[^()]*)\))?(?:@(?P<anchor>first|last|any|all|sentence|again|head_again)?"
     r"(?P<offset>[+-]?\d+(?:\.\.[+-]?\d+)?)?)?"
 )
 MAXIMUM_OFFSET = 16
@@ -60,7 +77,7 @@ class Part:
     def __str__(self) -> str:
         if self.anchor == UNIT:
             return self.attribute
-        if self.anchor in (ANY, ALL):
+        if self.anchor in (ANY, ALL, SENTENCE):
             return f"{self.attribute}@{_ANCHOR_NAMES[self.anchor]}"
         return f"{self.attribute}@{_ANCHOR_NAMES[self.anchor]}{self.offset:+d}"
 
@@ -80,7 +97,7 @@ class Template:
         part = self.parts[0]
         return (
             len(self.parts) == 1
-            and part.anchor in (FIRST, LAST, ANY)
+            and part.anchor in (FIRST, LAST, *MULTIPLE)
             and part.attribute.split("(")[0] not in PLACED
         )
 
@@ -138,10 +155,11 @@ def _expand(
 ) -> Iterator[Template]:
     choices = [list(_parts(line, text, patterns, lexicons)) for text in line.split("&")]
     for parts in product(*choices):
-        if len(parts) > 1 and any(part.anchor == ANY for part in parts):
+        several = [part for part in parts if part.anchor in MULTIPLE]
+        if len(parts) > 1 and several:
             raise TemplateError(
-                f"In the template '{line}': '@any' gives many values and cannot be part of a "
-                "conjunction. Use '@first', '@last' or '@all' there."
+                f"In the template '{line}': '@{_ANCHOR_NAMES[several[0].anchor]}' gives many "
+                "values and cannot be part of a conjunction. Use '@first', '@last' or '@all'."
             )
         yield Template(parts)
 
@@ -163,9 +181,14 @@ def _parts(
             raise TemplateError(f"In the template '{line}': '{name}' has no place; remove '@'.")
         yield Part(name, UNIT, 0)
         return
-    if found["offset"] and anchor in (ANY, ALL):
-        raise TemplateError(f"In the template '{line}': '@any' and '@all' take no offset.")
-    if name in PLACED and anchor in (ANY, ALL):
+    if found["offset"] and anchor in (ANY, ALL, SENTENCE):
+        raise TemplateError(f"In the template '{line}': '@{found['anchor']}' takes no offset.")
+    if anchor in (AGAIN, HEAD_AGAIN) and not found["offset"]:
+        raise TemplateError(
+            f"In the template '{line}': '@{found['anchor']}' needs an offset, such as "
+            f"'@{found['anchor']}+1': at offset 0 stands what is in the span itself."
+        )
+    if name in PLACED and anchor not in (FIRST, LAST):
         raise TemplateError(
             f"In the template '{line}': '{name}' can be seen from '@first' and '@last' only."
         )
@@ -200,8 +223,9 @@ def _attribute_names(
                 f"Known: {', '.join(tables[name]) or 'none'}; add it under '{name}s'."
             )
         return [f"{name}({argument})"]
-    if name not in attributes.PLAIN and name not in PLACED and name not in _UNIT:
-        known = [*attributes.PLAIN, *attributes.AFFIXES, "pattern", *PLACED, *_UNIT]
+    plain = [*attributes.PLAIN, *SHARES, *PLACED, *_UNIT]
+    if name not in plain:
+        known = [*plain, *attributes.AFFIXES, "pattern"]
         raise TemplateError(
             f"In the template '{line}': unknown attribute '{name}'. Known: {', '.join(known)}."
         )

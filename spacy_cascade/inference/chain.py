@@ -8,14 +8,16 @@ All kernels score edge `e` at position `t` by
 to each label: zeros for plain scores, `κ·Err` for a margin, `-inf` off the observed
 label for a clamped chain; its first row belongs to positions without an observation.
 
-The forward pass is kept in probability space but shifted by the Viterbi scores `δ`:
+The forward pass keeps, of every position, the probability of each edge among the edges
+into its target, given everything before:
 
-    w(t, e) = exp(s(t, e) + δ[t-1, source] - δ[t, target])      at most 1
-    α[t, y] = Σ_{e → y} α[t-1, source(e)]·w(t, e) / scale[t]
+    α(t, y) = cost[tags[t] + 1, y] + log Σ_{e → y} exp(α(t-1, source(e)) + s(t, e))
+    w(t, e) = P(source(e) at t-1 | target(e) at t)                 sums to 1 for each label
 
-Every label has one incoming edge with `w = 1`, so nothing underflows that matters,
-whatever the size of the weights or the length of the chain, and a position costs one
-`exp` an edge. (Forward-backward: Rabiner 1989, section V; METHOD.md, MEMB.)
+and the backward pass hands probabilities of labels down: `P(e at t) = P(target(e) at t)·w(t, e)`.
+Sums of such products cannot overflow, and what underflows does not matter, whatever the
+size of the weights or the length of the chain; a position costs one `exp` an edge and one
+`log` a label. (Forward-backward: Rabiner 1989, section V; METHOD.md, MEMB.)
 """
 
 from __future__ import annotations
@@ -30,84 +32,69 @@ from .lattice import Lattice
 
 
 @njit(nogil=True, cache=True)
-def _forward(lattice, scores, transitions, cost, tags, begin, end, w, alpha, scale, delta):  # type: ignore[no-untyped-def]
-    """Fill `w` `[T, E]`, `alpha` `[T + 1, Y]`, `scale` `[T]`; leave the last `δ` in `delta[0]`.
+def _forward(lattice, scores, transitions, cost, tags, begin, end, w, marginals):  # type: ignore[no-untyped-def]
+    """Fill `w` `[T, E]`, and the last row of `marginals` `[T + 1, Y]` with `P(y at the end)`.
 
-    `alpha[0]` stands before the first position. Returns the log-partition, `-inf` when
-    no path is possible.
+    Other rows of `marginals` are overwritten with `α`, shifted to a largest value of zero.
+    Returns the log-partition, `-inf` when no path is possible.
     """
     n_labels = len(lattice.first_edge) - 1
-    previous, current = delta[0], delta[1]
-    previous[:] = -np.inf
-    previous[lattice.start] = 0.0
-    alpha[0, :] = 0.0
-    alpha[0, lattice.start] = 1.0
+    marginals[0, :] = -np.inf
+    marginals[0, lattice.start] = 0.0
     log_partition = 0.0
     for t in range(begin, end):
         row = t - begin
         observed = tags[t] + 1
         shift = -np.inf
-        largest = 0.0
         for y in range(n_labels):
+            first, last = lattice.first_edge[y], lattice.first_edge[y + 1]
             best = -np.inf
-            for e in range(lattice.first_edge[y], lattice.first_edge[y + 1]):
-                s = scores[t, lattice.column[e]] + transitions[e] + previous[lattice.source[e]]
-                w[row, e] = s
-                best = max(best, s)
-            total = 0.0
-            for e in range(lattice.first_edge[y], lattice.first_edge[y + 1]):
+            for e in range(first, last):
+                before = marginals[row, lattice.source[e]]
+                w[row, e] = scores[t, lattice.column[e]] + transitions[e] + before
+                best = max(best, w[row, e])
+            if best == -np.inf or (t == end - 1 and not lattice.final[y]):
                 # -inf minus -inf has no value: a label that nothing reaches weighs nothing.
-                weight = math.exp(w[row, e] - best) if best > -np.inf else 0.0
-                w[row, e] = weight
-                total += weight * alpha[row, lattice.source[e]]
-            best += cost[observed, y]
-            if t == end - 1 and not lattice.final[y]:
-                best = -np.inf
-            if best == -np.inf:
-                total = 0.0
-            alpha[row + 1, y] = total
-            current[y] = best
-            shift = max(shift, best)
-            largest = max(largest, total)
+                w[row, first:last] = 0.0
+                marginals[row + 1, y] = -np.inf
+                continue
+            total = 0.0
+            for e in range(first, last):
+                w[row, e] = math.exp(w[row, e] - best)
+                total += w[row, e]
+            for e in range(first, last):
+                w[row, e] /= total
+            marginals[row + 1, y] = best + math.log(total) + cost[observed, y]
+            shift = max(shift, marginals[row + 1, y])
         if shift == -np.inf:
             return -np.inf
         for y in range(n_labels):
-            alpha[row + 1, y] /= largest
-            previous[y] = current[y] - shift
-        scale[row] = largest
-        log_partition += shift + math.log(largest)
+            marginals[row + 1, y] -= shift
+        log_partition += shift
     total = 0.0
     for y in range(n_labels):
-        total += alpha[end - begin, y] * math.exp(previous[y])
+        marginals[end - begin, y] = math.exp(marginals[end - begin, y])
+        total += marginals[end - begin, y]
+    for y in range(n_labels):
+        marginals[end - begin, y] /= total
     return log_partition + math.log(total)
 
 
 @njit(nogil=True, cache=True)
-def _backward(lattice, length, w, beta, delta):  # type: ignore[no-untyped-def]
-    """Fill `beta` `[T + 1, Y]`, each row scaled to a largest value of one."""
-    n_labels = len(lattice.first_edge) - 1
-    for y in range(n_labels):
-        beta[length, y] = math.exp(delta[0, y])
+def _backward(lattice, length, w, marginals):  # type: ignore[no-untyped-def]
+    """Fill `marginals` `[T + 1, Y]` with `P(y at t)` from the last row up."""
     for row in range(length - 1, -1, -1):
-        beta[row, :] = 0.0
+        marginals[row, :] = 0.0
         for e in range(len(lattice.source)):
-            beta[row, lattice.source[e]] += w[row, e] * beta[row + 1, lattice.target[e]]
-        largest = beta[row].max()
-        for y in range(n_labels):
-            beta[row, y] /= largest
+            marginals[row, lattice.source[e]] += marginals[row + 1, lattice.target[e]] * w[row, e]
 
 
 @njit(nogil=True, cache=True)
-def _add_edge_marginals(lattice, length, w, alpha, beta, sign, counts, transition_counts):  # type: ignore[no-untyped-def]
+def _add_edge_marginals(lattice, length, w, marginals, sign, counts, transition_counts):  # type: ignore[no-untyped-def]
     """Add `sign · P(edge at t)` to `counts` `[T, S]` and `transition_counts` `[E]`."""
     for row in range(length):
-        total = 0.0
         for e in range(len(lattice.source)):
-            mass = alpha[row, lattice.source[e]] * w[row, e] * beta[row + 1, lattice.target[e]]
-            w[row, e] = mass
-            total += mass
-        for e in range(len(lattice.source)):
-            marginal = sign * w[row, e] / total
+            marginal = sign * marginals[row + 1, lattice.target[e]] * w[row, e]
             counts[row, lattice.column[e]] += marginal
             transition_counts[e] += marginal
 
@@ -156,10 +143,7 @@ def chain_losses(
     for i in range(first, last):
         longest = max(longest, starts[i + 1] - starts[i])
     w = np.empty((longest, n_edges))
-    alpha = np.empty((longest + 1, n_labels))
-    beta = np.empty((longest + 1, n_labels))
-    scale = np.empty(longest)
-    delta = np.empty((2, n_labels))
+    marginals = np.empty((longest + 1, n_labels))
     counts = np.empty((longest, scores.shape[1]))
     for i in range(first, last):
         begin, end = starts[i], starts[i + 1]
@@ -172,21 +156,19 @@ def chain_losses(
             losses[i] = 0.0
             scores[begin:end] = 0.0
             continue
-        losses[i] = _forward(
-            lattice, scores, transitions, cost, tags, begin, end, w, alpha, scale, delta
-        )
-        _backward(lattice, length, w, beta, delta)
-        _add_edge_marginals(lattice, length, w, alpha, beta, 1.0, counts, transition_counts)
+        losses[i] = _forward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
+        _backward(lattice, length, w, marginals)
+        _add_edge_marginals(lattice, length, w, marginals, 1.0, counts, transition_counts)
         if n_observed == length:
             losses[i] -= _observed_path(
                 lattice, scores, transitions, tags, begin, end, counts, transition_counts
             )
         else:
             losses[i] -= _forward(
-                lattice, scores, transitions, clamp, tags, begin, end, w, alpha, scale, delta
+                lattice, scores, transitions, clamp, tags, begin, end, w, marginals
             )
-            _backward(lattice, length, w, beta, delta)
-            _add_edge_marginals(lattice, length, w, alpha, beta, -1.0, counts, transition_counts)
+            _backward(lattice, length, w, marginals)
+            _add_edge_marginals(lattice, length, w, marginals, -1.0, counts, transition_counts)
         scores[begin:end] = counts[:length]
 
 
@@ -219,42 +201,32 @@ def span_posteriors(
         i = span_sequences[p]
         longest = max(longest, starts[i + 1] - starts[i])
     w = np.empty((longest, n_edges))
-    alpha = np.empty((longest + 1, n_labels))
-    beta = np.empty((longest + 1, n_labels))
-    scale = np.empty(longest)
-    delta = np.empty((2, n_labels))
+    marginals = np.empty((longest + 1, n_labels))
     done = -1
     for p in range(len(spans)):
         i = span_sequences[p]
         begin, end = starts[i], starts[i + 1]
         if i != done:
-            _forward(lattice, scores, transitions, cost, tags, begin, end, w, alpha, scale, delta)
-            _backward(lattice, end - begin, w, beta, delta)
+            _forward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
+            _backward(lattice, end - begin, w, marginals)
             done = i
-        mass = 0.0
-        for t in range(spans[p], span_ends[p]):
-            inside = 0.0
+        after = span_ends[p] - begin
+        mass = marginals[after, path[span_ends[p] - 1]]
+        if span_ends[p] < end:
+            mass = 0.0
+            for e in range(n_edges):
+                if lattice.source[e] == path[span_ends[p] - 1] and not lattice.continues[e]:
+                    mass += marginals[after + 1, lattice.target[e]] * w[after, e]
+        for t in range(span_ends[p] - 1, spans[p] - 1, -1):
+            arriving = 0.0
             for e in range(lattice.first_edge[path[t]], lattice.first_edge[path[t] + 1]):
                 if t == spans[p]:
                     if not lattice.continues[e]:
-                        inside += alpha[t - begin, lattice.source[e]] * w[t - begin, e]
+                        arriving += w[t - begin, e]
                 elif lattice.continues[e] and lattice.source[e] == path[t - 1]:
-                    inside += mass * w[t - begin, e]
-            mass = inside / scale[t - begin]
-        after = span_ends[p] - begin
-        if span_ends[p] < end:
-            leaving, all_edges = 0.0, 0.0
-            for e in range(n_edges):
-                if lattice.source[e] == path[span_ends[p] - 1]:
-                    flow = w[after, e] * beta[after + 1, lattice.target[e]]
-                    all_edges += flow
-                    if not lattice.continues[e]:
-                        leaving += flow
-            mass *= leaving / all_edges if all_edges > 0.0 else 0.0
-        total = 0.0
-        for y in range(n_labels):
-            total += alpha[after, y] * beta[after, y]
-        posteriors[p] = min(1.0, mass * beta[after, path[span_ends[p] - 1]] / total)
+                    arriving += w[t - begin, e]
+            mass *= arriving
+        posteriors[p] = min(1.0, mass)
 
 
 @njit(nogil=True, cache=True)

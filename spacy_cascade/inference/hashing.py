@@ -8,7 +8,7 @@ keys are equal.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba import config, njit
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)
@@ -33,3 +33,8 @@ def probe(table, keys, key):  # type: ignore[no-untyped-def]
     while table[place] >= 0 and keys[table[place]] != key:
         place = (place + 1) & mask
     return place
+
+
+if config.DISABLE_JIT:
+    # Plain NumPy warns where a product wraps around, and here every one may.
+    mix, probe = (np.errstate(over="ignore")(function) for function in (mix, probe))

@@ -94,7 +94,7 @@ def make_linear_chain(
     return make_linear_model("cascade_linear_chain", templates, min_count, label_pairs)
 
 
-def make_span_classifier(templates: Templates, min_count: int = 3) -> Model[Units, Floats2d]:
+def make_span_classifier(templates: Templates, min_count: int = 5) -> Model[Units, Floats2d]:
     """Log-linear span classifier; registered as `spacy_cascade.SpanClassifier.v1`.
 
     templates: what features look at. min_count: features in fewer spans are dropped.

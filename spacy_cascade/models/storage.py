@@ -1,9 +1,9 @@
 """Saved models: a NumPy `.npz` archive, read without pickle and checked before use.
 
 Arrays: `header` (UTF-8 JSON: format, version, kind, labels, identity), `keys` uint64
-`[K]`, `weights` `[K, S]` and `transitions` `[E]` (half or single precision), and for each
-lexicon its keys and flags. Everything a kernel relies on is checked here, because
-kernels check no bounds.
+`[K]`, `weights` `[K, S]` and `transitions` `[E]` (half or single precision); where
+templates ask for them the counts of `features.evidence`, and for each lexicon its keys
+and flags. Everything a kernel relies on is checked here, because kernels check no bounds.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import io
 import json
 import math
 import zipfile
-import zlib
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -20,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ModelFileError
+from ..features.evidence import SHARES, Evidence
 from ..features.index import KeyIndex
 from ..features.lexicons import Lexicon
 from ..features.space import FeatureSpace
@@ -54,6 +54,9 @@ def model_state(
         "weights": _smallest(weights),
         "transitions": _smallest(transitions),
     }
+    if space.uses_evidence:
+        arrays["evidence_keys"] = space.evidence.index.keys
+        arrays["evidence_counts"] = space.evidence.counts
     for name, lexicon in space.lexicons.items():
         arrays[f"lexicon_keys:{name}"] = lexicon.index.keys
         arrays[f"lexicon_complete:{name}"] = lexicon.complete
@@ -82,15 +85,16 @@ def unpack(data: bytes, where: str) -> tuple[Header, Arrays]:
     try:
         arrays = {name.removesuffix(".npy"): array for name, array in _read_members(data).items()}
         header = json.loads(arrays.pop("header").tobytes().decode("utf8", "surrogatepass"))
-    except (zipfile.BadZipFile, zlib.error, ValueError, EOFError, OSError, KeyError) as error:
-        raise _damaged(where, str(error)) from None
-    except (NotImplementedError, RuntimeError, SyntaxError, RecursionError) as error:
+    except Exception as error:
+        # Damage makes zipfile, its decompressors, NumPy and json raise all sorts of errors.
         raise _damaged(where, str(error)) from None
     for field, kind in _HEADER_TYPES.items():
         if not isinstance(header, dict) or not isinstance(header.get(field), kind):
             raise _damaged(where, f"the header has no valid '{field}'")
     if header["format"] != FORMAT:
         raise ModelFileError(f"Cannot load {where}: it is no model of spacy_cascade.")
+    if header["version"] < 1:
+        raise _damaged(where, f"the format never had version {header['version']}")
     if header["version"] > VERSION:
         raise ModelFileError(
             f"Cannot load {where}: it has format version {header['version']}, this release reads "
@@ -101,6 +105,8 @@ def unpack(data: bytes, where: str) -> tuple[Header, Arrays]:
         set(labels)
     ):
         raise _damaged(where, "the labels are not distinct, non-empty texts")
+    if "keys" not in arrays or arrays["keys"].ndim != 1:
+        raise _damaged(where, "it has no valid array 'keys'")
     return header, arrays
 
 
@@ -158,36 +164,56 @@ def _first_difference(saved: Any, stated: Any) -> str:
     return f"{saved!r} instead of {stated!r}"[:200]
 
 
-def check_arrays(
-    arrays: Arrays, shape: tuple[int, int], n_edges: int, lexicons: Sequence[str]
-) -> None:
+def check_arrays(arrays: Arrays, shape: tuple[int, int], n_edges: int, space: FeatureSpace) -> None:
     """Raise `ModelFileError` for a missing, misshapen or not finite array."""
-    expected: dict[str, tuple[tuple[int, ...] | None, str]] = {
+    expected: dict[str, tuple[tuple[int, ...], str]] = {
         "keys": ((shape[0],), "u8"),
         "weights": (shape, "f"),
         "transitions": ((n_edges,), "f"),
     }
-    for name in lexicons:
-        expected[f"lexicon_keys:{name}"] = (None, "u8")
-        n_entries = len(arrays.get(f"lexicon_keys:{name}", ()))
+    if space.uses_evidence:
+        n_words = _size(arrays, "evidence_keys")
+        expected["evidence_keys"] = ((n_words,), "u8")
+        expected["evidence_counts"] = ((n_words, 1 + len(SHARES)), "i4")
+    for name in space.lexicon_names:
+        n_entries = _size(arrays, f"lexicon_keys:{name}")
+        expected[f"lexicon_keys:{name}"] = ((n_entries,), "u8")
         expected[f"lexicon_complete:{name}"] = ((n_entries,), "b")
     for name, (size, kind) in expected.items():
         array = arrays.get(name)
         if array is None or not array.dtype.str[1:].startswith(kind):
             raise ModelFileError(f"The saved model has no valid array '{name}'.")
-        if (size is not None and array.shape != size) or array.ndim == 0:
+        if array.shape != size:
             raise ModelFileError(
                 f"The array '{name}' of the saved model has shape {array.shape}, not {size}."
             )
-        if kind == "f" and not np.isfinite(array).all():
+        if kind == "f" and not _is_finite(array):
             raise ModelFileError(f"The array '{name}' of the saved model is not finite.")
+        if kind == "i4" and (array < 0).any():
+            raise ModelFileError(f"The array '{name}' of the saved model has negative counts.")
         if kind == "u8" and (len(np.unique(array)) < len(array) or (array == 0).any()):
             raise ModelFileError(f"The array '{name}' of the saved model repeats a key.")
+
+
+def _size(arrays: Arrays, name: str) -> int:
+    return arrays[name].size if name in arrays else 0
+
+
+def _is_finite(array: npt.NDArray[Any]) -> bool:
+    """Whether all values are numbers in single precision, in which models keep them."""
+    with np.errstate(over="ignore"):
+        return bool(np.isfinite(array.astype(np.float32)).all())
 
 
 def restore_space(space: FeatureSpace, arrays: Arrays) -> None:
     """Put the keys of checked arrays into a feature space."""
     space.index = KeyIndex(arrays["keys"].astype(np.uint64))
+    if space.uses_evidence:
+        space.evidence = Evidence(
+            KeyIndex(arrays["evidence_keys"].astype(np.uint64)),
+            arrays["evidence_counts"].astype(np.int32),
+        )
+    space.forget_lexemes(0)
     space.lexicons = {
         name: Lexicon(
             KeyIndex(arrays[f"lexicon_keys:{name}"].astype(np.uint64)),

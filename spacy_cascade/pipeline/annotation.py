@@ -10,9 +10,12 @@ import numpy as np
 from spacy.attrs import ENT_IOB, ORTH
 from spacy.tokens import Doc, Span, SpanGroup
 from spacy.training import Example
+from spacy.util import filter_spans
 
 from ..errors import TrainingError
-from ..types import Bools1d, Floats1d
+from ..features.evidence import span_flags
+from ..features.sequences import Tokens
+from ..types import Bools1d, Floats1d, Ints2d
 
 CONFIDENCE_ATTRIBUTE = "scores"
 """Key of a span group's attributes under which the confidences stand, as in spancat."""
@@ -71,6 +74,18 @@ def read_gold(example: Example, spans_key: str | None) -> GoldSpans:
     return GoldSpans(aligned, x_observed)
 
 
+def gold_flags(tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints2d:
+    """Evidence flags of a corpus from its gold spans (see `features.evidence`)."""
+    observed = [doc_gold.observed for doc_gold in gold]
+    spans = [
+        (start + offset, end + offset)
+        for offset, doc_gold in zip(tokens.doc_starts.tolist(), gold, strict=False)
+        for start, end, _ in doc_gold.spans
+    ]
+    bounds = np.array(spans, dtype=np.int64).reshape(-1, 2)
+    return span_flags(len(tokens.words), bounds, np.concatenate(observed))
+
+
 def _aligned_tokens(example: Example) -> list[list[int]]:
     alignment = example.alignment.x2y
     return [alignment[t].tolist() for t in range(len(example.predicted))]
@@ -104,7 +119,7 @@ def write_entities(doc: Doc, spans: list[Span], replaced: Sequence[Span] = ()) -
     """Add spans to `doc.ents`; what another component set there stays.
 
     A span that touches an earlier entity or a blocked token is left out, unless it is
-    one of `replaced`, which give way.
+    one of `replaced`, which give way. Of spans that overlap each other the longest stays.
     """
     iob = doc.to_array(ENT_IOB)
     taken = (iob == 1) | (iob == 3)
@@ -112,6 +127,8 @@ def write_entities(doc: Doc, spans: list[Span], replaced: Sequence[Span] = ()) -
         taken[span.start : span.end] = False
     if taken.any():
         spans = [span for span in spans if not taken[span.start : span.end].any()]
+    if any(right.start < left.end for left, right in pairwise(spans)):
+        spans = filter_spans(spans)
     if spans:
         doc.set_ents(spans, default="unmodified")
 

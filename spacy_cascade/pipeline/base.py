@@ -24,7 +24,7 @@ from ..models.linear import Units, get_weights, set_weights
 from ..objectives.problem import ChainProblem, Objective
 from ..parallel import Workers
 from ..trainers.base import Run, Trainer
-from .annotation import GoldSpans, same_tokens
+from .annotation import GoldSpans, gold_flags, same_tokens
 
 _MAXIMUM_LEXEMES = 1 << 16
 """Words whose scores are kept between batches; beyond that the cache starts anew."""
@@ -43,6 +43,10 @@ class _Session:
 
     def is_about(self, references: dict[int, Doc]) -> bool:
         return self.references.keys() == references.keys()
+
+    def __reduce__(self) -> tuple[type[None], tuple[()]]:
+        """None: training under way stays behind when its component is pickled or copied."""
+        return type(None), ()
 
 
 class CascadePipe(TrainablePipe):  # type: ignore[misc]
@@ -68,10 +72,6 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         self._labels: tuple[str, ...] = ()
         self._n_examples: int | None = None
         self._session: _Session | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Everything but training under way."""
-        return {**self.__dict__, "_session": None}
 
     # What a component has to say
 
@@ -170,10 +170,17 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
                 f"'{self.name}' got no examples to initialize from. Check [corpora.train] path."
             )
         found = labels or {label for g in gold for label in self.labels_in(g)} | set(self._labels)
+        if not found:
+            raise TrainingError(
+                f"'{self.name}' found no labelled gold span in {len(gold)} examples. Check that "
+                "[corpora.train] has entities, or gold spans under the component's gold_key."
+            )
         self._set_labels(found)
         tokenizer = (lambda text: [t.text for t in nlp.tokenizer(text)]) if nlp else str.split
         self.space.read_lexicons(tokenizer)
-        units = self.all_units(join_tokens(batches), gold)
+        tokens = join_tokens(batches)
+        self.space.learn_evidence(tokens, gold_flags(tokens, gold))
+        units = self.all_units(tokens, gold)
         self.space.learn(units.positions, units.first, units.last, self.model.attrs["min_count"])
         shape = (len(self.space), self.lattice.n_columns)
         set_weights(self.model, np.zeros(shape), np.zeros(self.lattice.n_edges))
@@ -276,11 +283,13 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
 
     def _load_state(self, header: storage.Header, arrays: storage.Arrays) -> None:
         storage.check_identity(header, self.model.name, self._identity())
+        if not header["labels"]:
+            raise ModelFileError(f"The saved model of '{self.name}' has no labels.")
         previous = self._labels
         self._set_labels(header["labels"])
-        shape = (len(arrays["keys"]), self.lattice.n_columns)
+        shape = (arrays["keys"].size if "keys" in arrays else 0, self.lattice.n_columns)
         try:
-            storage.check_arrays(arrays, shape, self.lattice.n_edges, self.space.lexicon_names)
+            storage.check_arrays(arrays, shape, self.lattice.n_edges, self.space)
             storage.restore_space(self.space, arrays)
         except ModelFileError:
             self._set_labels(previous)

@@ -19,10 +19,11 @@ from ..models.linear import Units
 from ..objectives.problem import ChainProblem, Objective
 from ..parallel import Workers
 from ..trainers.base import Trainer
-from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Pointers1d
+from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
 from .annotation import (
     CONFIDENCE_ATTRIBUTE,
     GoldSpans,
+    gold_flags,
     read_gold,
     write_entities,
     write_group,
@@ -92,6 +93,8 @@ class CascadeClassifier(CascadePipe):
     def predict(self, docs: Iterable[Doc]) -> list[TypedSpans]:
         """Type the spans of each Doc without changing it."""
         docs = list(docs)
+        if not docs:
+            return []
         spans = [self._spans(doc) for doc in docs]
         wanted = [[self._is_mention(span) for span in doc_spans] for doc_spans in spans]
         bounds = [
@@ -152,7 +155,8 @@ class CascadeClassifier(CascadePipe):
 
     def all_units(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Units:
         """The typed gold spans."""
-        return self._units(tokens, [[s[:2] for s in g.spans if s[2]] for g in gold])
+        typed = [[(start, end) for start, end, label in g.spans if label] for g in gold]
+        return self._units(tokens, typed, gold_flags(tokens, gold))
 
     def make_problem(
         self, examples: Sequence[Example], gold: Sequence[GoldSpans], workers: Workers
@@ -169,7 +173,7 @@ class CascadeClassifier(CascadePipe):
             bounds.append([(start, end) for start, end, _ in known])
             types.extend(type_number for _, _, type_number in known)
         tokens = read_tokens([example.predicted for example in examples])
-        units = self._units(tokens, bounds)
+        units = self._units(tokens, bounds, gold_flags(tokens, gold))
         return ChainProblem(
             self.space.design(units.positions, units.first, units.last),
             self.lattice,
@@ -226,11 +230,13 @@ class CascadeClassifier(CascadePipe):
         scores: Floats2d = self.model.predict(self._units(read_tokens(docs), spans))
         return scores
 
-    def _units(self, tokens: Tokens, spans: Sequence[Sequence[Bounds]]) -> Units:
-        """Spans of Docs, given by their bounds in each, as units."""
+    def _units(
+        self, tokens: Tokens, spans: Sequence[Sequence[Bounds]], own_flags: Ints2d | None = None
+    ) -> Units:
+        """Spans of Docs, given by their bounds in each, as units; own_flags as in training."""
         offsets: Pointers1d = np.repeat(tokens.doc_starts[:-1], [len(s) for s in spans])
         bounds = np.array([b for s in spans for b in s], dtype=np.int64).reshape(-1, 2)
-        positions = self.space.positions(tokens, self.vocab.strings.__getitem__)
+        positions = self.space.positions(tokens, self.vocab.strings.__getitem__, own_flags)
         return Units(
             positions,
             positions.of_token[bounds[:, 0] + offsets],

@@ -23,7 +23,7 @@ SEGMENTER_DEFAULTS: dict[str, Any] = {
         "min_count": 5,
         "label_pairs": True,
     },
-    "objective": {"@misc": "spacy_cascade.SoftmaxMargin.v1", "kappa": 2.0, "sigma": 0.2},
+    "objective": {"@misc": "spacy_cascade.SoftmaxMargin.v1", "kappa": 3.0, "sigma": 0.2},
     "trainer": {"@misc": "spacy_cascade.LBFGS.v1"},
     "scheme": "BILOU",
     "typed": False,
@@ -38,7 +38,7 @@ CLASSIFIER_DEFAULTS: dict[str, Any] = {
     "model": {
         "@architectures": "spacy_cascade.SpanClassifier.v1",
         "templates": {"@misc": "spacy_cascade.ClassificationTemplates.v1"},
-        "min_count": 3,
+        "min_count": 5,
     },
     "objective": {"@misc": "spacy_cascade.SoftmaxMargin.v1", "kappa": 1.0, "sigma": 0.5},
     "trainer": {"@misc": "spacy_cascade.LBFGS.v1"},

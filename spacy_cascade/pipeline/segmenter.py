@@ -20,8 +20,8 @@ from ..objectives.problem import ChainProblem, Objective
 from ..parallel import Workers
 from ..schemes import UNOBSERVED, Spans, TagSet
 from ..trainers.base import Trainer
-from ..types import Floats1d, Floats2d, Ints1d
-from .annotation import GoldSpans, read_gold, write_entities, write_group
+from ..types import Floats1d, Floats2d, Ints1d, Ints2d
+from .annotation import GoldSpans, gold_flags, read_gold, write_entities, write_group
 from .base import CascadePipe
 
 ENTITY = "ENT"
@@ -95,7 +95,7 @@ class CascadeSegmenter(CascadePipe):
         tokens = read_tokens(docs)
         if len(tokens.words) == 0:
             empty = Spans(*(np.zeros(0, dtype=np.int64),) * 2, np.zeros(0, dtype=np.int32))
-            return [Segments(empty, np.zeros(0))] * len(docs)
+            return [Segments(empty, np.zeros(0) if self.cfg["confidence"] else None)] * len(docs)
         scores = self.model.predict(self.token_units(tokens))
         path = self._decode(scores, weights[1], tokens)
         spans = self.tag_set.spans(path, tokens.sequence_starts)
@@ -128,11 +128,11 @@ class CascadeSegmenter(CascadePipe):
 
     def all_units(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Units:
         """Every token is a unit."""
-        return self.token_units(tokens)
+        return self.token_units(tokens, gold_flags(tokens, gold))
 
-    def token_units(self, tokens: Tokens) -> Units:
-        """Every token of the batch as a unit of its own."""
-        positions = self.space.positions(tokens, self.vocab.strings.__getitem__)
+    def token_units(self, tokens: Tokens, own_flags: Ints2d | None = None) -> Units:
+        """Every token of the batch as a unit of its own; own_flags: their gold, in training."""
+        positions = self.space.positions(tokens, self.vocab.strings.__getitem__, own_flags)
         return Units(positions, positions.of_token, positions.of_token)
 
     def make_problem(
@@ -140,7 +140,7 @@ class CascadeSegmenter(CascadePipe):
     ) -> ChainProblem:
         """The loss of a corpus as a function of the parameters."""
         tokens = read_tokens([example.predicted for example in examples])
-        units = self.token_units(tokens)
+        units = self.all_units(tokens, gold)
         return ChainProblem(
             self.space.design(units.positions, units.first, units.last),
             self.lattice,

@@ -1,0 +1,72 @@
+"""The chain lattice: its edges, columns and mixing."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import smallest_squares
+from strategies import LABELS, floats2d, tag_sets
+
+from spacy_cascade.inference.lattice import choice_lattice, label_pair_mixing
+from spacy_cascade.schemes import SCHEMES, TagSet
+
+
+@given(tag_sets(), st.booleans())
+def test_edges_are_the_legal_pairs_by_target(tag_set, label_pairs):
+    lattice = tag_set.lattice(label_pairs)
+    tags = tag_set.tags
+    follows = SCHEMES[tag_set.scheme].follows
+    edges = list(zip(lattice.source.tolist(), lattice.target.tolist(), strict=True))
+    assert [(tags[p], tags[c]) for p, c in edges] == [
+        (p, c) for c, p in product(tags, tags) if follows(p, c)
+    ]
+    for label in range(lattice.n_labels):
+        first, last = lattice.first_edge[label : label + 2]
+        assert (lattice.target[first:last] == label).all()
+        assert (lattice.target == label).sum() == last - first
+    assert lattice.label_pairs == label_pairs
+    assert lattice.n_columns == (lattice.n_edges if label_pairs else lattice.n_labels)
+    assert tags[lattice.start] == "O"
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_edges_that_continue_a_span(scheme):
+    tag_set = TagSet(scheme, LABELS)
+    lattice = tag_set.lattice(True)
+    tags = tag_set.tags
+    for source, target, continues in zip(
+        lattice.source, lattice.target, lattice.continues, strict=True
+    ):
+        inside = tags[target][0] in "IL"
+        assert continues == inside
+        assert not inside or tags[source][1:] == tags[target][1:]
+
+
+def test_choice_lattice():
+    lattice = choice_lattice(3)
+    assert lattice.source.tolist() == [0, 0, 0]
+    assert lattice.target.tolist() == [0, 1, 2]
+    assert lattice.n_columns == lattice.n_edges == lattice.n_labels == 3
+    assert not lattice.continues.any()
+    assert lattice.final.all()
+    np.testing.assert_array_equal(label_pair_mixing(lattice), np.eye(3))
+
+
+@given(tag_sets().flatmap(lambda s: st.tuples(st.just(s), floats2d(2, s.lattice(True).n_edges))))
+def test_mixing_keeps_the_smallest_label_and_pair_weights(example):
+    """`v = M z` has `‖z‖²` equal to the least `‖u‖² + ‖p‖²` of any `u + p = v`."""
+    tag_set, free = example
+    lattice = tag_set.lattice(True)
+    mixing = label_pair_mixing(lattice)
+    np.testing.assert_allclose(mixing, mixing.T)
+    squares = smallest_squares(lattice, free @ mixing)
+    assert squares == pytest.approx((free**2).sum(), rel=1e-9, abs=1e-12)
+
+
+def test_no_label_pairs_no_mixing():
+    lattice = TagSet("BILOU", LABELS).lattice(False)
+    np.testing.assert_array_equal(label_pair_mixing(lattice), np.eye(lattice.n_labels))

@@ -1,0 +1,82 @@
+"""Sums of sparse rows against dense matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import dense_rows, rows_from_dense
+from strategies import counts2d
+
+from spacy_cascade.inference.rows import add_rows, scale_and_mix, transpose_rows
+
+MATRICES = counts2d(st.integers(0, 6), st.integers(1, 5))
+
+
+@given(MATRICES)
+def test_rows_survive_the_way_through_a_dense_matrix(matrix):
+    np.testing.assert_array_equal(dense_rows(rows_from_dense(matrix)), matrix)
+
+
+@given(MATRICES, st.integers(1, 4))
+def test_add_rows_is_a_product(matrix, width):
+    rows = rows_from_dense(matrix)
+    generator = np.random.default_rng(len(matrix))
+    values = generator.normal(size=(rows.n_columns, width))
+    out = generator.normal(size=(rows.n_rows, width))
+    expected = out + matrix @ values
+    add_rows(rows.starts, rows.columns, values, out, 0, rows.n_rows)
+    np.testing.assert_allclose(out, expected, atol=1e-12)
+
+
+def test_add_rows_writes_only_its_range(generator):
+    rows = rows_from_dense(generator.integers(0, 2, (9, 5)))
+    values = generator.normal(size=(5, 3))
+    whole, pieces = np.zeros((9, 3)), np.zeros((9, 3))
+    add_rows(rows.starts, rows.columns, values, whole, 0, 9)
+    add_rows(rows.starts, rows.columns, values, pieces, 2, 5)
+    assert not pieces[:2].any()
+    assert not pieces[5:].any()
+    add_rows(rows.starts, rows.columns, values, pieces, 5, 9)
+    add_rows(rows.starts, rows.columns, values, pieces, 0, 2)
+    np.testing.assert_array_equal(pieces, whole)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_values_may_be_single_precision_and_read_only(dtype, generator):
+    matrix = generator.integers(0, 3, (4, 5))
+    rows = rows_from_dense(matrix)
+    values = generator.normal(size=(5, 2)).astype(dtype)
+    values.flags.writeable = False
+    out = np.zeros((4, 2))
+    add_rows(rows.starts, rows.columns, values, out, 0, 4)
+    np.testing.assert_allclose(out, matrix @ values.astype(np.float64), rtol=1e-12)
+
+
+@given(MATRICES)
+def test_transposed(matrix):
+    rows = rows_from_dense(matrix).transposed()
+    np.testing.assert_array_equal(dense_rows(rows), matrix.T)
+    for i in range(rows.n_rows):
+        row = rows.columns[rows.starts[i] : rows.starts[i + 1]]
+        assert (np.diff(row) >= 0).all()
+
+
+def test_transpose_of_a_slice_of_rows():
+    """Starts need not begin at zero: a slice of the rows is a matrix too."""
+    rows = rows_from_dense(np.array([[1, 0], [1, 1], [0, 1]]))
+    starts, columns = transpose_rows(rows.starts[1:], rows.columns, 2)
+    assert starts.tolist() == [0, 1, 3]
+    assert columns.tolist() == [0, 0, 1]
+
+
+def test_scale_and_mix(generator):
+    values = generator.normal(size=(7, 4))
+    scale = generator.random(7)
+    mixing = generator.normal(size=(4, 4))
+    out = np.full((7, 4), np.nan)
+    scale_and_mix(values, scale, mixing, out, 0, 3)
+    assert np.isnan(out[3:]).all()
+    scale_and_mix(values, scale, mixing, out, 3, 7)
+    np.testing.assert_allclose(out, scale[:, None] * (values @ mixing), atol=1e-12)

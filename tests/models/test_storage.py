@@ -1,0 +1,396 @@
+"""Saved models: what is written can be read, and nothing else."""
+
+from __future__ import annotations
+
+import io
+import json
+import warnings
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_cascade.errors import ModelFileError
+from spacy_cascade.features.index import KeyIndex
+from spacy_cascade.features.lexicons import Lexicon
+from spacy_cascade.features.space import FeatureSpace
+from spacy_cascade.features.templates import Templates
+from spacy_cascade.models import storage
+
+KIND = "cascade_linear_chain"
+IDENTITY = {"templates": ["word@first+0", "lexicon(genes)@first+0"], "label_pairs": True}
+LABELS = ["DNA", "größer", "\ud800"]
+SHAPE, N_EDGES = (50, 4), 4
+
+
+def make_space() -> FeatureSpace:
+    templates = Templates(("word@0", "lexicon(genes)"), {}, {"genes": ["p53", "STAT 5"]})
+    return FeatureSpace(templates)
+
+
+def saved_state() -> tuple[storage.Header, storage.Arrays]:
+    generator = np.random.default_rng(2)
+    space = make_space()
+    space.index = KeyIndex(np.arange(1, SHAPE[0] + 1, dtype=np.uint64) << np.uint64(20))
+    space.lexicons = {
+        "genes": Lexicon(KeyIndex(np.array([7, 9], dtype=np.uint64)), np.array([True, False]))
+    }
+    weights = generator.normal(size=SHAPE).astype(np.float16).astype(np.float32)
+    return storage.model_state(KIND, IDENTITY, LABELS, space, weights, np.zeros(N_EDGES))
+
+
+def load(data: bytes) -> tuple[storage.Header, storage.Arrays, FeatureSpace]:
+    """Everything that happens to the bytes of a model before kernels see its arrays."""
+    header, arrays = storage.unpack(data, "the model")
+    storage.check_identity(header, KIND, IDENTITY)
+    space = make_space()
+    storage.check_arrays(arrays, SHAPE, N_EDGES, space)
+    storage.restore_space(space, arrays)
+    return header, arrays, space
+
+
+GOOD = storage.pack(*saved_state())
+
+
+def assert_is_the_saved_model(data: bytes) -> None:
+    header, arrays, space = load(data)
+    saved_header, saved_arrays = saved_state()
+    assert header == saved_header
+    assert arrays.keys() == saved_arrays.keys()
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(array, saved_arrays[name])
+    np.testing.assert_array_equal(space.index.keys, saved_arrays["keys"])
+    lexicon = space.lexicons["genes"]
+    np.testing.assert_array_equal(lexicon.index.keys, [7, 9])
+    np.testing.assert_array_equal(lexicon.complete, [True, False])
+
+
+def refuse(data: bytes, match: str = "model") -> None:
+    with pytest.raises(ModelFileError, match=match):
+        load(data)
+
+
+def archive(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as file:
+        for name, content in members.items():
+            file.writestr(name, content)
+    return buffer.getvalue()
+
+
+def members_of(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as file:
+        return {name: file.read(name) for name in file.namelist()}
+
+
+def array_bytes(array: Any, **options: Any) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, array, **options)
+    return buffer.getvalue()
+
+
+def with_member(name: str, content: bytes) -> bytes:
+    return archive({**members_of(GOOD), name: content})
+
+
+def with_array(name: str, array: Any) -> bytes:
+    return with_member(f"{name}.npy", array_bytes(array))
+
+
+def with_array_header(name: str, text: bytes, version: bytes = b"\x01\x00") -> bytes:
+    """An array whose own header is any text."""
+    return with_member(
+        f"{name}.npy", b"\x93NUMPY" + version + len(text).to_bytes(2, "little") + text + bytes(64)
+    )
+
+
+def with_header(**changes: Any) -> bytes:
+    header, arrays = saved_state()
+    header = {**header, **changes}
+    return storage.pack({k: v for k, v in header.items() if v is not None}, arrays)
+
+
+def test_what_was_saved_is_loaded():
+    assert_is_the_saved_model(GOOD)
+
+
+def test_equal_models_are_equal_bytes():
+    assert storage.pack(*saved_state()) == GOOD
+
+
+def test_half_precision_only_where_it_loses_nothing():
+    space = make_space()
+    for weights, dtype in (
+        ([[0.5]], np.float16),
+        ([[0.1]], np.float32),
+        ([[1e6]], np.float32),
+        ([[1e-12]], np.float32),
+    ):
+        state = storage.model_state(
+            KIND, {}, [], space, np.array(weights, dtype=np.float32), np.array(weights[0])
+        )
+        assert state[1]["weights"].dtype == dtype
+        np.testing.assert_array_equal(state[1]["weights"], np.array(weights, dtype=np.float32))
+
+
+@pytest.mark.parametrize("data", [b"", b"PK", b"\x00" * 100, b"not a model", GOOD[100:]])
+def test_no_archive(data):
+    refuse(data, "damaged or not a model")
+
+
+def test_cut_off_anywhere():
+    for length in range(0, len(GOOD), 7):
+        refuse(GOOD[:length])
+
+
+def changed(data: bytes, place: int, bit: int) -> bytes:
+    return data[:place] + bytes([data[place] ^ (1 << bit)]) + data[place + 1 :]
+
+
+def refused_or_unharmed(data: bytes) -> None:
+    """A change is found, or hits a byte that means nothing, such as a date."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            load(data)
+        except ModelFileError:
+            return
+    assert_is_the_saved_model(data)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_flipped_bits(method):
+    data = archive(members_of(GOOD), method)
+    generator = np.random.default_rng(6)
+    for place, bit in zip(
+        generator.integers(0, len(data), 1000), generator.integers(0, 8, 1000), strict=True
+    ):
+        refused_or_unharmed(changed(data, int(place), int(bit)))
+
+
+def test_flipped_bits_in_the_directory():
+    """The end of an archive lists its members: most mistakes a reader can make are there."""
+    directory = GOOD.index(b"PK\x01\x02")
+    for place in range(directory, len(GOOD), 2):
+        for bit in (0, 3, 7):
+            refused_or_unharmed(changed(GOOD, place, bit))
+
+
+@given(st.binary(max_size=60), st.integers(0, len(GOOD)), st.integers(0, 60))
+def test_overwritten_bytes(content, place, removed):
+    refused_or_unharmed(GOOD[:place] + content + GOOD[place + removed :])
+
+
+@given(st.binary(max_size=80))
+def test_any_array_header(text):
+    refuse(with_array_header("weights", text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"{",
+        b"(" * 90,
+        b"(" * 5000,
+        b"-" * 20000 + b"1",
+        b"[" * 200 + b"]" * 200,
+        b"'unfinished",
+        b"\x00",
+        b"{}",
+        b"1",
+        b"{1: 2, 'a': 3}",
+        b"{[]: 2}",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (3,), 'more': 1}",
+        b"{'descr': 'nonsense', 'fortran_order': False, 'shape': (3,)}",
+        b"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (3,)}",
+        b"{'descr': '<f4', 'fortran_order': 2, 'shape': (3,)}",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': 3}",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (-3,)}",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (-3, -3)}",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (True, 0.5)}",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000000,)}",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (" + b"9" * 400 + b",)}",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (0, " + b"9" * 40 + b")}",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (0, 4000000000, 4000000000)}",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (" + b"1," * 100 + b")}",
+        b"{'descr': '<U0', 'fortran_order': False, 'shape': (4000000000,)}",
+    ],
+)
+def test_array_headers_that_mislead(text):
+    for member in ("weights", "keys", "header", "unknown"):
+        refuse(with_array_header(member, text))
+
+
+@pytest.mark.parametrize("version", [b"\x02\x00", b"\x03\x00", b"\x09\x09"])
+def test_unknown_array_version(version):
+    refuse(with_array_header("weights", b"{}", version))
+
+
+def test_members_that_are_no_arrays():
+    refuse(with_member("weights.npy", b""))
+    refuse(with_member("weights.npy", b"text"))
+    refuse(with_member("folder/", b""))
+    refuse(with_member("notes.txt", b"some text"))
+
+
+def test_array_that_ends_early():
+    refuse(with_member("weights.npy", members_of(GOOD)["weights.npy"][:-1]))
+
+
+class Exploding:
+    """An object that acts when it is read from a pickle."""
+
+    def __reduce__(self) -> tuple[Callable[[str], Any], tuple[str]]:
+        return pytest.fail, ("A pickle was executed.",)
+
+
+@pytest.mark.parametrize("name", ["weights", "header", "unknown"])
+def test_pickles_are_not_read(name):
+    content = array_bytes(np.array([Exploding()], dtype=object), allow_pickle=True)
+    refuse(with_member(f"{name}.npy", content), "holds object")
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_other_compression(method):
+    """Other than ours, but whole; damaged, it is an error like any other."""
+    data = archive(members_of(GOOD), method)
+    assert_is_the_saved_model(data)
+    generator = np.random.default_rng(8)
+    for place in generator.integers(0, len(data), 300):
+        refused_or_unharmed(changed(data, int(place), int(generator.integers(0, 8))))
+
+
+def test_encrypted_and_unknown_compression():
+    start = GOOD.index(b"PK\x01\x02")
+    for offset in (8, 10):  # flags, method
+        for value in range(256):
+            data = bytearray(GOOD)
+            data[start + offset] = value
+            refused_or_unharmed(bytes(data))
+
+
+def test_archive_of_someone_else():
+    buffer = io.BytesIO()
+    np.savez(buffer, x=np.zeros(3))
+    refuse(buffer.getvalue(), "damaged or not a model")
+    refuse(with_header(format="word vectors"), "no model of spacy_cascade")
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"[]", b"3", b"null", b"\xff\xfe", b"[" * 100_000])
+def test_headers_that_are_no_table(text):
+    refuse(with_array("header", np.frombuffer(text, dtype=np.uint8)))
+
+
+def test_numbers_too_long_for_a_header():
+    text = b'{"version": ' + b"9" * 10_000 + b"}"
+    refuse(with_array("header", np.frombuffer(text, dtype=np.uint8)))
+
+
+@pytest.mark.parametrize("field", ["format", "version", "kind", "labels", "identity"])
+@pytest.mark.parametrize("value", [None, 1.5, [1], {"a": 1}, ["x", "x"]])
+def test_fields_of_the_header(field, value):
+    if (field, value) in (("identity", {"a": 1}),):
+        refuse(with_header(identity=value), "trained with another 'templates'")
+    else:
+        refuse(with_header(**{field: value}))
+
+
+@pytest.mark.parametrize("labels", [["a", "a"], ["a", ""], [1], [["a"]], [None]])
+def test_labels_of_the_header(labels):
+    refuse(with_header(labels=labels), "labels")
+
+
+def test_later_version():
+    refuse(with_header(version=storage.VERSION + 1), "Update spacy_cascade")
+
+
+@pytest.mark.parametrize("version", [0, -1])
+def test_version_that_never_was(version):
+    refuse(with_header(version=version))
+
+
+def test_other_kind():
+    refuse(with_header(kind="cascade_span_classifier"), "cascade_span_classifier")
+
+
+def test_other_settings():
+    changed_templates = {**IDENTITY, "templates": ["word@first+0"]}
+    refuse(with_header(identity=changed_templates), r"'lexicon\(genes\)@first\+0' is only in")
+    more = {**IDENTITY, "templates": [*IDENTITY["templates"], "bias"]}
+    refuse(with_header(identity=more), "'bias' is not in the configuration")
+    refuse(with_header(identity={**IDENTITY, "label_pairs": False}), "False instead of True")
+
+
+@pytest.mark.parametrize("name", [name for name in saved_state()[1]])
+def test_missing_array(name):
+    header, arrays = saved_state()
+    del arrays[name]
+    refuse(storage.pack(header, arrays), "lexicon" if "lexicon" in name else name)
+
+
+@pytest.mark.parametrize("name", [name for name in saved_state()[1]])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda array: array[:-1],
+        lambda array: array[..., None],
+        lambda array: array.reshape(-1)[0],
+        lambda array: array.astype(np.int16),
+        lambda array: array.astype(np.complex128),
+        lambda array: array.astype(str),
+        lambda array: np.zeros(0, dtype=array.dtype),
+    ],
+    ids=["shorter", "deeper", "scalar", "int16", "complex", "text", "empty"],
+)
+def test_misshapen_array(name, change):
+    header, arrays = saved_state()
+    data = storage.pack(header, arrays)
+    refuse(archive({**members_of(data), f"{name}.npy": array_bytes(change(arrays[name]))}))
+
+
+@pytest.mark.parametrize("name", ["weights", "transitions"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_weights_that_are_no_numbers(name, value):
+    array = saved_state()[1][name].copy()
+    array.reshape(-1)[1] = value
+    refuse(with_array(name, array), "not finite")
+
+
+@pytest.mark.parametrize("name", ["weights", "transitions"])
+def test_weights_that_single_precision_cannot_hold(name):
+    array = saved_state()[1][name].astype(np.float64)
+    array.reshape(-1)[1] = 1e300
+    refuse(with_array(name, array), name)
+
+
+@pytest.mark.parametrize("name", ["keys", "lexicon_keys:genes"])
+def test_keys_that_repeat_or_mean_nothing(name):
+    for value in (saved_state()[1][name][0], 0):
+        array = saved_state()[1][name].copy()
+        array[-1] = value
+        refuse(with_array(name, array), "repeats a key")
+
+
+@pytest.mark.parametrize("order", [">", "<"])
+def test_byte_order_of_another_machine(order):
+    changed_arrays = {
+        f"{name}.npy": array_bytes(array.astype(array.dtype.newbyteorder(order)))
+        for name, array in saved_state()[1].items()
+    }
+    assert_is_the_saved_model(archive({**members_of(GOOD), **changed_arrays}))
+
+
+def test_the_message_names_the_file_and_what_to_do():
+    with pytest.raises(ModelFileError, match=r"models/best/cascade\.npz.*train the model again"):
+        storage.unpack(GOOD[:50], "models/best/cascade.npz")
+
+
+def test_header_is_readable_without_this_package():
+    header = json.loads(
+        np.load(io.BytesIO(GOOD))["header"].tobytes().decode("utf8", "surrogatepass")
+    )
+    assert header["format"] == "spacy_cascade"

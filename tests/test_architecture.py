@@ -1,0 +1,91 @@
+"""Imports run one way, and only the outer layers know what a Doc is."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import spacy_cascade
+
+PACKAGE = Path(spacy_cascade.__file__).parent
+LAYERS = ["cli", "pipeline", "trainers", "objectives", "models", "features", "inference"]
+"""Each may import those after it."""
+EVERYWHERE = {"types", "errors", "parallel"}
+"""These know of each other at most."""
+ALLOWED = {
+    **{layer: {*LAYERS[i:], "schemes"} for i, layer in enumerate(LAYERS)},
+    "schemes": {"inference"},
+    "corpora": {"corpora"},
+}
+ALLOWED["inference"] = {"inference"}
+ALLOWED["features"] -= {"schemes"}
+EXTRA = {"cli": {"corpora"}}
+"""The command line brings corpora and components together."""
+DOCS = {"features.sequences", "pipeline", "corpora.docs", "cli"}
+"""What may import spaCy's Doc."""
+STRINGS = {"features.strings"}
+"""What may import spaCy's hash of a text."""
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Full names of all modules that a file imports, wherever it does so."""
+    package = ["spacy_cascade", *path.relative_to(PACKAGE).parent.parts]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            names = [*base, *(node.module or "").split(".")] if node.module else base
+            if node.module:
+                yield ".".join(names)
+            else:
+                yield from (".".join([*names, alias.name]) for alias in node.names)
+
+
+FILES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+INNER = sorted(name for name in FILES if name and not name.startswith("_"))
+
+
+def test_every_module_has_a_layer():
+    known = {*LAYERS, *EVERYWHERE, "schemes", "corpora"}
+    assert {name.split(".")[0] for name in INNER} <= known
+
+
+@pytest.mark.parametrize("name", INNER)
+def test_imports_run_one_way(name):
+    layer = name.split(".")[0]
+    allowed = EVERYWHERE | ALLOWED.get(layer, set()) | EXTRA.get(layer, set())
+    for target in imports(FILES[name]):
+        if target.startswith("spacy_cascade."):
+            other = target.split(".")[1]
+            assert other in allowed or other.startswith("_"), f"{name} imports {target}"
+
+
+@pytest.mark.parametrize("name", INNER)
+def test_only_the_outer_layers_know_spacy(name):
+    outer = any(name == module or name.startswith(module + ".") for module in DOCS | STRINGS)
+    spacy_imports = [target for target in imports(FILES[name]) if target.split(".")[0] == "spacy"]
+    assert outer or not spacy_imports, f"{name} imports {spacy_imports}"
+
+
+def test_corpora_stand_apart():
+    """Readers of corpus files need nothing else of the package, but its errors."""
+    for name, path in FILES.items():
+        if name.startswith("corpora"):
+            for target in imports(path):
+                if target.startswith("spacy_cascade."):
+                    assert target.split(".")[1] in {"corpora", "errors"}
+
+
+def test_only_kernels_import_numba():
+    """Everything that is compiled lives in inference, or beside the arrays it makes."""
+    compiled = {name for name, path in FILES.items() if "numba" in set(imports(path))}
+    assert {name.split(".")[0] for name in compiled} <= {"inference", "features"}

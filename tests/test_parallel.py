@@ -1,0 +1,106 @@
+"""Work cut into pieces, and threads that do them."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import threading
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_cascade.parallel import Workers, available_cores, split
+
+
+def starts_of(sizes: list[int], begin: int = 0) -> np.ndarray:
+    return begin + np.cumsum([0, *sizes], dtype=np.int64)
+
+
+@given(st.lists(st.integers(0, 5000), max_size=50), st.integers(0, 9))
+def test_pieces_cover_all_rows_in_order(sizes, begin):
+    pieces = split(starts_of(sizes, begin))
+    assert [row for first, last in pieces for row in range(first, last)] == list(range(len(sizes)))
+    assert all(first < last for first, last in pieces)
+
+
+def test_small_work_is_one_piece():
+    assert split(starts_of([10, 0, 30])) == [(0, 3)]
+
+
+def test_no_rows_are_no_work():
+    assert split(starts_of([])) == []
+
+
+@pytest.mark.parametrize("sizes", [[1] * 200_000, [1000] * 200, [10_000] + [10] * 10_000])
+def test_pieces_are_about_equal(sizes):
+    starts = starts_of(sizes)
+    work = [starts[last] - starts[first] + last - first for first, last in split(starts)]
+    assert len(work) > 4
+    # A piece ends with the row that fills it.
+    assert max(work) <= sum(work) / len(work) + max(sizes) + 1
+
+
+def test_pieces_of_much_work_are_short():
+    """So that an interrupt is seen between two of them."""
+    work = np.full(1000, 200_000)
+    starts = starts_of(work.tolist())
+    assert max(starts[last] - starts[first] for first, last in split(starts)) < 3_000_000
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_every_piece_is_done_once(threads):
+    done: list[tuple[int, int]] = []
+    bounds = [(n, n + 1) for n in range(20)]
+    Workers(threads).map(lambda begin, end: done.append((begin, end)), bounds)
+    assert sorted(done) == bounds
+
+
+def test_one_thread_works_in_the_calling_one():
+    names = set()
+    bounds = [(0, 1), (1, 2)]
+    Workers(1).map(lambda *_: names.add(threading.current_thread().name), bounds)
+    assert names == {threading.current_thread().name}
+    Workers(2).map(lambda *_: names.add(threading.current_thread().name), bounds)
+    assert any(name.startswith("spacy_cascade") for name in names)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_first_error_is_raised(threads):
+    def fail(begin: int, _: int) -> None:
+        raise ValueError(f"piece {begin}")
+
+    with pytest.raises(ValueError, match="piece 3"):
+        Workers(threads).map(fail, [(3, 4), (4, 5)])
+
+
+def test_no_piece_is_at_work_after_an_error():
+    at_work = []
+
+    def piece(begin: int, _: int) -> None:
+        if begin == 0:
+            raise ValueError("piece 0")
+        at_work.append(begin)
+        time.sleep(0.05)
+        at_work.remove(begin)
+
+    with pytest.raises(ValueError, match="piece 0"):
+        Workers(2).map(piece, [(n, n + 1) for n in range(4)])
+    assert not at_work
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda w: pickle.loads(pickle.dumps(w))])
+def test_copies_have_threads_of_their_own(copied):
+    workers = Workers(2)
+    seen = []
+    workers.map(lambda *bounds: seen.append(bounds), [(0, 1), (1, 2)])
+    other = copied(workers)
+    assert other.n_threads == 2
+    other.map(lambda *bounds: seen.append(bounds), [(2, 3), (3, 4)])
+    assert sorted(seen) == [(0, 1), (1, 2), (2, 3), (3, 4)]
+
+
+def test_no_number_means_all_cores():
+    assert Workers(0).n_threads == available_cores() >= 1

@@ -1,0 +1,203 @@
+"""L-BFGS: where SciPy's gets to, in as many steps as one likes, and when it stops."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize, rosen, rosen_der
+from strategies import LABELS, random_corpus
+
+from spacy_cascade.errors import ConfigError, TrainingError
+from spacy_cascade.objectives.costs import SoftmaxMargin
+from spacy_cascade.objectives.problem import ChainProblem
+from spacy_cascade.parallel import Workers
+from spacy_cascade.schemes import TagSet
+from spacy_cascade.trainers.lbfgs import LBFGS, LBFGSRun
+
+
+class Function:
+    """A problem from a value and a gradient, which counts its calls."""
+
+    def __init__(self, value, gradient):
+        self.value, self.gradient, self.calls = value, gradient, 0
+
+    def value_and_gradient(self, parameters):
+        self.calls += 1
+        return float(self.value(parameters)), np.asarray(self.gradient(parameters), dtype=float)
+
+
+def rosenbrock() -> Function:
+    return Function(rosen, rosen_der)
+
+
+def quadratic() -> Function:
+    curvature = np.array([1.0, 10.0, 100.0])
+    return Function(lambda x: 0.5 * (curvature * x * x).sum(), lambda x: curvature * x)
+
+
+def chain_problem(generator: np.random.Generator, threads: int = 1) -> tuple[ChainProblem, int]:
+    lattice = TagSet("IOB2", LABELS).lattice(label_pairs=True)
+    objective = SoftmaxMargin(kappa=0.5, sigma=1.5)
+    costs = objective.costs(lattice.n_labels)
+    design, corpus = random_corpus(generator, lattice, [6, 4, 7, 5] * 3, costs, 1.5, n_features=8)
+    problem = ChainProblem(design, lattice, objective, corpus.tags, corpus.starts, Workers(threads))
+    return problem, problem.shape[0] * problem.shape[1]
+
+
+def start(problem, parameters, **settings) -> LBFGSRun:
+    trainer = LBFGS(threads=1, **settings)
+    return trainer.start(problem, np.asarray(parameters, dtype=float), trainer.workers())
+
+
+def test_chain_problem_has_the_optimum_that_scipy_finds(generator):
+    problem, size = chain_problem(generator)
+    tight = {"ftol": 1e-15, "gtol": 1e-10, "maxiter": 2000, "maxfun": 4000}
+    expected = minimize(
+        problem.value_and_gradient, np.zeros(size), jac=True, method="L-BFGS-B", options=tight
+    )
+    run = start(problem, np.zeros(size), tolerance=1e-9)
+    assert run.run(500) == pytest.approx(expected.fun, rel=1e-10)
+    assert run.converged
+    np.testing.assert_allclose(run.parameters, expected.x, atol=1e-5)
+
+
+@pytest.mark.parametrize("n", [2, 10])
+@pytest.mark.parametrize("history", [1, 6, 20])
+def test_a_bent_valley(n, history):
+    run = start(rosenbrock(), np.full(n, -1.2), history=history, tolerance=1e-8)
+    run.run(2000)
+    assert run.converged
+    reached = minimize(rosen, np.full(n, -1.2), jac=rosen_der, method="L-BFGS-B", tol=1e-12)
+    assert run.value <= reached.fun + 1e-9
+
+
+def test_it_needs_no_more_steps_than_scipy_by_much():
+    function = rosenbrock()
+    start(function, [-1.2, 1.0], tolerance=1e-6).run(200)
+    expected = minimize(rosen, [-1.2, 1.0], jac=rosen_der, method="L-BFGS-B")
+    assert function.calls <= 2 * expected.nfev
+
+
+def test_stopping_and_going_on_changes_nothing(generator):
+    problem, size = chain_problem(generator)
+    whole, pieces = start(problem, np.zeros(size)), start(problem, np.zeros(size))
+    value = whole.run(7)
+    pieces.run(3)
+    assert pieces.run(4) == value
+    assert pieces.iteration == whole.iteration == 7
+    np.testing.assert_array_equal(pieces.parameters, whole.parameters)
+
+
+def test_same_bits_for_any_number_of_threads():
+    found = []
+    for threads in (1, 2, 3):
+        problem, size = chain_problem(np.random.default_rng(4), threads)
+        trainer = LBFGS(threads=threads)
+        run = trainer.start(problem, np.zeros(size), trainer.workers())
+        run.run(6)
+        found.append(run.parameters)
+    np.testing.assert_array_equal(found[1], found[0])
+    np.testing.assert_array_equal(found[2], found[0])
+
+
+def test_every_step_goes_down(generator):
+    problem, size = chain_problem(generator)
+    run = start(problem, np.zeros(size))
+    values = [run.value, *(run.run(1) for _ in range(15))]
+    assert values == sorted(values, reverse=True)
+    assert run.value == problem.value_and_gradient(run.parameters)[0]
+
+
+def test_it_starts_where_it_is_told_and_leaves_that_alone():
+    begin = np.array([3.0, -2.0, 1.0])
+    run = start(quadratic(), begin)
+    np.testing.assert_array_equal(run.parameters, begin)
+    run.run(3)
+    np.testing.assert_array_equal(begin, [3.0, -2.0, 1.0])
+
+
+def test_a_converged_run_makes_no_more_steps():
+    function = quadratic()
+    run = start(function, [3.0, -2.0, 1.0], tolerance=1e-8)
+    run.run(100)
+    assert run.converged
+    calls, iteration, value = function.calls, run.iteration, run.value
+    assert run.run(10) == value
+    assert (function.calls, run.iteration) == (calls, iteration)
+    assert iteration < 100
+
+
+def test_a_start_at_the_optimum_is_converged_at_once():
+    run = start(quadratic(), np.zeros(3), tolerance=0.0)
+    assert run.converged
+    assert run.run(5) == 0.0
+    assert run.iteration == 0
+
+
+def test_tolerance_decides_how_far_it_goes():
+    loose, tight = (start(rosenbrock(), [-1.2, 1.0], tolerance=t) for t in (1e-1, 1e-8))
+    loose.run(500)
+    tight.run(500)
+    assert loose.converged
+    assert tight.converged
+    assert loose.iteration < tight.iteration
+
+
+def test_without_tolerance_it_stops_when_no_step_helps():
+    run = start(quadratic(), [3.0, -2.0, 1.0], tolerance=0.0)
+    run.run(500)
+    assert run.converged
+    assert run.value == pytest.approx(0.0, abs=1e-20)
+
+
+def test_progress_is_told_after_each_iteration():
+    seen = []
+    run = start(quadratic(), [3.0, -2.0, 1.0])
+    run.run(3, lambda: seen.append(run.iteration))
+    assert seen == [1, 2, 3]
+
+
+def test_no_parameters():
+    run = start(Function(lambda _: 1.0, lambda x: x), np.zeros(0))
+    assert run.run(3) == 1.0
+    assert run.converged
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_an_objective_that_starts_without_a_number(value):
+    with pytest.raises(TrainingError, match=r"starts at .*\[objective\]"):
+        start(Function(lambda _: value, lambda x: x), np.ones(2))
+
+
+def test_a_gap_in_the_objective_is_stepped_around():
+    """Where a step leads out of the domain, a shorter one is tried."""
+    bounded = Function(
+        lambda x: x[0] - math.log(x[0]) if x[0] > 0 else math.nan, lambda x: 1.0 - 1.0 / x
+    )
+    run = start(bounded, [20.0], tolerance=1e-8)
+    run.run(100)
+    assert run.parameters[0] == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"iterations": 0},
+        {"history": 0},
+        {"tolerance": -1.0},
+        {"tolerance": math.nan},
+        {"threads": -1},
+    ],
+)
+def test_settings_out_of_range(settings):
+    with pytest.raises(ConfigError, match=r"\[trainer\]"):
+        LBFGS(**settings)
+
+
+def test_it_asks_for_the_whole_corpus():
+    trainer = LBFGS(threads=2)
+    assert trainer.whole_corpus
+    assert trainer.workers().n_threads == 2
+    assert LBFGS().workers().n_threads >= 1

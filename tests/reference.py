@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -310,14 +310,14 @@ def smallest_squares(lattice: Lattice, weights: Array) -> float:
 # Features as texts
 
 BOUNDARY = "<boundary>"
-TextFunctions = {
+TEXT_FUNCTIONS = {
     "word": lambda text: text,
     "lower": lambda text: text.lower(),
     "length": lambda text: str(len(text)),
     "class": lambda text: "".join(
         "0" if c.isdigit() else "A" if c.isupper() else "a" if c.isalpha() else "_" for c in text
     ),
-    "brief_class": lambda text: re.sub(r"(.)\1+", r"\1", TextFunctions["class"](text)),
+    "brief_class": lambda text: re.sub(r"(.)\1+", r"\1", TEXT_FUNCTIONS["class"](text)),
 }
 
 
@@ -330,34 +330,75 @@ class Word:
     pos: str = ""
 
 
+Sentence = Sequence[Word]
+Place = tuple[int, int]
+"""Number of the sentence in its Doc, and of the token in the sentence."""
+SHARES = ("seen_inside", "seen_first", "seen_last", "seen_continued")
+
+
 @dataclass(frozen=True)
 class Extractor:
-    """All features of units of a sequence, as texts.
+    """All features of units, as texts.
 
-    templates: atomic texts and conjunctions with ranges written out, such as
-    `prefix(2)@first-1` and `word@first+0 & size`.
+    templates: with ranges written out, such as `prefix(2)@first-1` and
+    `word@first+0 & size`. evidence: for words in lower case how often they were seen, and
+    how often inside, first, last and continued in spans.
     """
 
     templates: Sequence[str]
-    patterns: Mapping[str, str]
-    lexicons: Mapping[str, Sequence[str]]
+    patterns: Mapping[str, str] = field(default_factory=dict)
+    lexicons: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    evidence: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
-    def features(self, sentence: Sequence[Word], first: int, last: int) -> Counter[str]:
-        """Features of the unit that goes from token `first` to token `last`."""
+    def features(self, doc: Sequence[Sentence], number: int, first: int, last: int) -> Counter[str]:
+        """Features of the unit from token `first` to token `last` of sentence `number`."""
         found: Counter[str] = Counter()
         for template in self.templates:
-            if template.endswith("@any"):
-                for t in range(first, last + 1):
-                    value = self.at(sentence, template.removesuffix("@any"), t)
-                    if value is not None:
-                        found[f"{template}={value}"] += 1
+            attribute, _, place = template.partition("@")
+            places = self.several(doc, place, number, first, last)
+            if places is not None:
+                values = [self.at(doc[i], attribute, t) for i, t in places]
+                found.update(f"{template}={value}" for value in values if value is not None)
                 continue
-            values = [self.part(sentence, part, first, last) for part in template.split(" & ")]
+            parts = template.split(" & ")
+            values = [self.part(doc[number], part, first, last) for part in parts]
             if None not in values:
                 found[f"{template}={values}"] += 1
         return found
 
-    def part(self, sentence: Sequence[Word], part: str, first: int, last: int) -> object:
+    def several(
+        self, doc: Sequence[Sentence], place: str, number: int, first: int, last: int
+    ) -> list[Place] | None:
+        """The tokens at a place that can hold several, None for other places."""
+        if place == "any":
+            return [(number, t) for t in range(first, last + 1)]
+        if place == "sentence":
+            return [(number, t) for t in range(len(doc[number])) if not first <= t <= last]
+        found = re.fullmatch(r"(head_)?again([+-]\d+)", place)
+        if not found:
+            return None
+        begin, offset = last if found[1] else first, int(found[2])
+        different: dict[str, Place] = {}
+        for occurrence, (start, end) in self.occurrences(doc, (number, begin), (number, last)):
+            t = end + offset if offset > 0 else start + offset
+            sentence = doc[occurrence]
+            text = sentence[t].text if 0 <= t < len(sentence) else BOUNDARY
+            different.setdefault(text, (occurrence, t))
+        return list(different.values())[:8]
+
+    def occurrences(
+        self, doc: Sequence[Sentence], first: Place, last: Place
+    ) -> Iterator[tuple[int, tuple[int, int]]]:
+        """Other places in the Doc with the same words: sentence, first and last token."""
+        words = [word.text for word in doc[first[0]][first[1] : last[1] + 1]]
+        for i, sentence in enumerate(doc):
+            for end in range(len(words) - 1, len(sentence)):
+                start = end - len(words) + 1
+                same = [word.text for word in sentence[start : end + 1]] == words
+                if same and (i, end) != last:
+                    yield i, (start, end)
+
+    def part(self, sentence: Sentence, part: str, first: int, last: int) -> object:
         if part == "bias":
             return True
         if part == "size":
@@ -369,7 +410,7 @@ class Extractor:
         anchor, offset = (first, place[5:]) if place.startswith("first") else (last, place[4:])
         return self.at(sentence, attribute, anchor + int(offset))
 
-    def at(self, sentence: Sequence[Word], attribute: str, t: int) -> str | None:
+    def at(self, sentence: Sentence, attribute: str, t: int) -> object:
         """Value of an attribute of token `t`, which may lie outside of the sentence."""
         if not 0 <= t < len(sentence):
             return BOUNDARY if attribute in ("word", "lower") else None
@@ -386,7 +427,19 @@ class Extractor:
             return longest_matches(terms, [word.text for word in sentence])[t]
         if name in ("tag", "pos"):
             return getattr(sentence[t], name) or None
-        return TextFunctions[name](text)
+        if name in SHARES:
+            counts = self.evidence.get(text.lower(), (0, 0, 0, 0, 0))
+            return seen(counts[0], counts[1 + SHARES.index(name)])
+        return TEXT_FUNCTIONS[name](text)
+
+
+def seen(occurrences: int, number: int) -> tuple[int, int]:
+    """How often a word was seen, roughly, and in which share of its occurrences."""
+    size = sum(occurrences >= n for n in (1, 2, 4, 8))
+    if occurrences == 0:
+        return size, 0
+    steps = (0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98)
+    return size, 1 + sum(number / occurrences >= step for step in steps)
 
 
 def longest_matches(terms: Sequence[Sequence[str]], words: Sequence[str]) -> list[str | None]:

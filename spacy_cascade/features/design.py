@@ -15,7 +15,7 @@ import numpy as np
 
 from ..inference.rows import add_rows, transpose_rows
 from ..parallel import Workers, split
-from ..types import Floats1d, Floats2d, Ints1d, Pointers1d
+from ..types import Floats1d, Floats2d, Ints1d, Pointers1d, RealsXd
 
 
 @dataclass
@@ -35,7 +35,7 @@ class Rows:
         """The transposed matrix."""
         return Rows(*transpose_rows(self.starts, self.columns, self.n_columns), self.n_rows)
 
-    def add_product(self, values: Floats2d, out: Floats2d, workers: Workers) -> None:
+    def add_product(self, values: RealsXd, out: Floats2d, workers: Workers) -> None:
         """`out += self @ values`, the same bits for any number of threads."""
 
         def piece(begin: int, end: int) -> None:

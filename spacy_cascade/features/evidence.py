@@ -23,7 +23,7 @@ SHARES = ("seen_inside", "seen_first", "seen_last", "seen_continued")
 """Attributes: share of a word's occurrences inside a span, first, last, or inside not first."""
 _SHARE_STEPS = np.array([0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98])
 _MOST = 4
-"""Counts are told apart as 0, 1, 2, 3-4 and more."""
+"""Counts are told apart as 0, 1, 2-3, 4-7 and more."""
 _BASE = 16
 
 
@@ -75,8 +75,7 @@ class Evidence:
         entries = self.index.lookup(lower)
         if own_flags is None:
             by_entry = np.append(_pack(self.counts), np.uint64(0))
-            found_codes: Keys1d = by_entry[entries]
-            return found_codes
+            return np.asarray(by_entry[entries], dtype=np.uint64)
         counts = np.where(entries[:, None] >= 0, self.counts[entries], 0)
         docs = np.repeat(np.arange(len(doc_starts) - 1), np.diff(doc_starts))
         pairs = entries.astype(np.int64) * len(doc_starts) + docs

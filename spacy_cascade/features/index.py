@@ -75,11 +75,17 @@ class KeyIndex:
 
 
 def frequent_keys(keys: Keys1d, counts: Floats1d | None, minimum: int) -> Keys1d:
-    """The distinct non-zero keys that occur at least `minimum` times, in ascending order."""
+    """The distinct non-zero keys that occur at least `minimum` times, most frequent first.
+
+    counts: occurrences that each entry of `keys` stands for; None for one each. The order
+    brings the rows of frequent features close together in memory.
+    """
     if counts is None:
         unique, occurrences = np.unique(keys, return_counts=True)
     else:
         unique, inverse = np.unique(keys, return_inverse=True)
         occurrences = np.bincount(inverse.reshape(-1), weights=counts, minlength=len(unique))
-    wanted: Keys1d = unique[(occurrences >= minimum) & (unique != 0)]
-    return wanted
+    wanted = np.flatnonzero((occurrences >= minimum) & (unique != 0))
+    order = wanted[np.argsort(-occurrences[wanted], kind="stable")]
+    frequent: Keys1d = unique[order]
+    return frequent

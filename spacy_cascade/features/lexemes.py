@@ -65,9 +65,10 @@ class LexemeTable:
         keys = words if codes is None else words ^ (codes * _CODE_FACTOR)
         rows = self._index.lookup(keys)
         if len(rows) and rows.min() < 0:
-            new, first = np.unique(keys[rows < 0], return_index=True)
-            tokens = np.flatnonzero(rows < 0)[first]
-            self._add(new, words[tokens], None if codes is None else codes[tokens], text_of)
+            # In the order of the text, so that rows of frequent words lie close together.
+            _, first = np.unique(keys[rows < 0], return_index=True)
+            new = np.flatnonzero(rows < 0)[np.sort(first)]
+            self._add(keys[new], words[new], None if codes is None else codes[new], text_of)
             rows = self._index.lookup(keys)
         return rows
 

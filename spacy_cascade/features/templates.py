@@ -60,7 +60,7 @@ PLACED = ("tag", "pos", "lexicon")
 """Attributes that belong to a token in its Doc, not to its text."""
 _UNIT = ("size", "bias")
 _PART = re.compile(
-    r"(?P<name>[a-z_]+)(?:\((?P<argument>[^()]*)\))?(?:@(?P<anchor>first|last|any|all|sentence|again|head_again)?"
+    r"(?P<name>[a-z_]+)(?:\((?P<argument>[^()]*)\))?(?:@(?=.)(?P<anchor>first|last|any|all|sentence|again|head_again)?"
     r"(?P<offset>[+-]?\d+(?:\.\.[+-]?\d+)?)?)?"
 )
 MAXIMUM_OFFSET = 16
@@ -142,7 +142,7 @@ class Templates:
 
     def text_function(self, attribute: str) -> attributes.TextFunction:
         """The function behind an attribute of a parsed part, such as `prefix(3)`."""
-        name, _, argument = attribute.rstrip(")").partition("(")
+        name, _, argument = attribute.removesuffix(")").partition("(")
         if name in attributes.AFFIXES:
             return attributes.affix(name, int(argument))
         if name == "pattern":
@@ -235,9 +235,9 @@ def _attribute_names(
 
 
 def _numbers(line: str, text: str) -> range:
-    low, _, high = text.partition("..")
+    low, dots, high = text.partition("..")
     try:
-        numbers = range(int(low), int(high or low) + 1)
+        numbers = range(int(low), int(high if dots else low) + 1)
     except ValueError:
         raise TemplateError(
             f"In the template '{line}': expected a number or a range such as '1..5', not '{text}'."

@@ -7,6 +7,9 @@ keys are equal.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numba import config, njit
 
@@ -15,7 +18,17 @@ _HALF = np.uint64(32)
 _ONE = np.uint64(1)
 
 
-@njit(nogil=True, cache=True, inline="always")
+def _inline(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile into the kernels that call it.
+
+    Without the compiler NumPy would warn where a product wraps around, as all here may.
+    """
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return np.errstate(over="ignore")(function)
+    return njit(nogil=True, cache=True, inline="always")(function)
+
+
+@_inline
 def mix(state, value):  # type: ignore[no-untyped-def]
     """One key from two, never zero: multiply and fold (Knuth 1997, section 6.4).
 
@@ -25,7 +38,7 @@ def mix(state, value):  # type: ignore[no-untyped-def]
     return (x ^ (x >> _HALF)) | _ONE
 
 
-@njit(nogil=True, cache=True, inline="always")
+@_inline
 def probe(table, keys, key):  # type: ignore[no-untyped-def]
     """Place of `key` in the table, or of the empty place where it belongs."""
     mask = len(table) - 1
@@ -33,8 +46,3 @@ def probe(table, keys, key):  # type: ignore[no-untyped-def]
     while table[place] >= 0 and keys[table[place]] != key:
         place = (place + 1) & mask
     return place
-
-
-if config.DISABLE_JIT:
-    # Plain NumPy warns where a product wraps around, and here every one may.
-    mix, probe = (np.errstate(over="ignore")(function) for function in (mix, probe))

@@ -10,14 +10,14 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ..types import Floats1d, Floats2d, Ints1d, Pointers1d
+from ..types import Floats1d, Floats2d, Ints1d, Pointers1d, RealsXd
 
 
 @njit(nogil=True, cache=True)
 def add_rows(
     starts: Pointers1d,
     columns: Ints1d,
-    values: Floats2d,
+    values: RealsXd,
     out: Floats2d,
     begin: int,
     end: int,

@@ -1,0 +1,208 @@
+"""The template language: what it says, and what it does not understand."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_cascade.errors import TemplateError
+from spacy_cascade.features import sets
+from spacy_cascade.features.templates import Templates
+
+PATTERNS = {"digit": "[0-9]", "dash": "-"}
+LEXICONS = {"genes": ["p53"], "cells": ["T cell"]}
+
+
+def expand(*lines: str) -> list[str]:
+    return [str(template) for template in Templates(lines, PATTERNS, LEXICONS).expanded()]
+
+
+@pytest.mark.parametrize(
+    ("line", "meaning"),
+    [
+        ("word", ["word@first+0"]),
+        ("word@0", ["word@first+0"]),
+        ("word@-1", ["word@first-1"]),
+        ("word@+1", ["word@first+1"]),
+        ("word@first", ["word@first+0"]),
+        ("word@first-1", ["word@first-1"]),
+        ("word@last", ["word@last+0"]),
+        ("word@last+2", ["word@last+2"]),
+        ("word@any", ["word@any"]),
+        ("word@all", ["word@all"]),
+        ("word@sentence", ["word@sentence"]),
+        ("word@again+1", ["word@again+1"]),
+        ("lower@head_again-2", ["lower@head_again-2"]),
+        ("word@-1..1", ["word@first-1", "word@first+0", "word@first+1"]),
+        ("word@last-1..0", ["word@last-1", "word@last+0"]),
+        ("word@again-1..-1", ["word@again-1"]),
+        ("prefix(3)", ["prefix(3)@first+0"]),
+        ("suffix(1..2)@last", ["suffix(1)@last+0", "suffix(2)@last+0"]),
+        ("pattern(digit)@1", ["pattern(digit)@first+1"]),
+        ("pattern(*)", ["pattern(digit)@first+0", "pattern(dash)@first+0"]),
+        ("pattern(*)@any", ["pattern(digit)@any", "pattern(dash)@any"]),
+        ("lexicon(genes)@-1", ["lexicon(genes)@first-1"]),
+        ("lexicon(*)", ["lexicon(genes)@first+0", "lexicon(cells)@first+0"]),
+        ("seen_inside@-1", ["seen_inside@first-1"]),
+        ("tag@1", ["tag@first+1"]),
+        ("pos", ["pos@first+0"]),
+        ("size", ["size"]),
+        ("bias", ["bias"]),
+        ("size & bias", ["size & bias"]),
+        ("word@-1 & word@0", ["word@first-1 & word@first+0"]),
+        ("  word@-1&word  ", ["word@first-1 & word@first+0"]),
+        ("size & lower@all & tag@last", ["size & lower@all & tag@last+0"]),
+        (
+            "prefix(1..2) & word@0..1",
+            [
+                "prefix(1)@first+0 & word@first+0",
+                "prefix(1)@first+0 & word@first+1",
+                "prefix(2)@first+0 & word@first+0",
+                "prefix(2)@first+0 & word@first+1",
+            ],
+        ),
+        ("word@-16 & word@16", ["word@first-16 & word@first+16"]),
+    ],
+)
+def test_what_a_line_means(line, meaning):
+    assert expand(line) == meaning
+
+
+def test_plain_attributes():
+    names = ["word", "lower", "length", "class", "brief_class"]
+    assert expand(*names) == [f"{name}@first+0" for name in names]
+
+
+def test_repeated_templates_count_once():
+    assert expand("word@0", "word", "word@-1..0", "word@first") == ["word@first+0", "word@first-1"]
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("", "cannot read ''"),
+        ("word@0 &", "cannot read ''"),
+        ("& word", "cannot read ''"),
+        ("word@0 word@1", "cannot read 'word@0 word@1'"),
+        ("word@@1", "cannot read"),
+        ("word@", "cannot read 'word@'"),
+        ("word@1..", "cannot read"),
+        ("word@..1", "cannot read"),
+        ("word@1.5", "cannot read"),
+        ("word@middle", "cannot read 'word@middle'. A part looks like 'word@-1'"),
+        ("word(1", "cannot read"),
+        ("Word", "cannot read"),
+        ("prefix(f(1))", "cannot read"),
+        ("wrd@0", "unknown attribute 'wrd'. Known: word, lower"),
+        ("word(3)", "'word' takes no argument"),
+        ("bias()", "'bias' takes no argument"),
+        ("size@0", "'size' has no place; remove '@'"),
+        ("bias@any", "'bias' has no place; remove '@'"),
+        ("prefix", "expected a number or a range"),
+        ("prefix()", "expected a number or a range"),
+        ("prefix(x)", "expected a number or a range such as '1..5', not 'x'"),
+        ("prefix(1..)", "expected a number or a range"),
+        ("prefix(..3)", "expected a number or a range"),
+        ("prefix(1..2..3)", "expected a number or a range"),
+        ("prefix(3..1)", "the range '3..1' is empty"),
+        ("word@1..-1", "the range '1..-1' is empty"),
+        ("suffix(0)", "an affix has 1 character or more"),
+        ("suffix(-1..2)", "an affix has 1 character or more"),
+        ("word@17", "the offset 17 is too far; the furthest is 16"),
+        ("word@-17..0", "the offset -17 is too far"),
+        ("pattern", "there is no pattern 'None'. Known: digit, dash; add it under 'patterns'"),
+        ("pattern(capital)", "there is no pattern 'capital'. Known: digit, dash"),
+        ("lexicon(drugs)", "there is no lexicon 'drugs'. Known: genes, cells"),
+        ("word@any+1", "'@any' takes no offset"),
+        ("word@all-1", "'@all' takes no offset"),
+        ("word@sentence+1", "'@sentence' takes no offset"),
+        ("word@again", "'@again' needs an offset"),
+        ("word@head_again", "'@head_again' needs an offset"),
+        ("tag@any", "'tag' can be seen from '@first' and '@last' only"),
+        ("pos@all", "'pos' can be seen from '@first' and '@last' only"),
+        ("lexicon(genes)@sentence", "can be seen from '@first' and '@last' only"),
+        ("tag@again+1", "can be seen from '@first' and '@last' only"),
+        ("word@any & size", "'@any' gives many values and cannot be part of a conjunction"),
+        ("size & lower@sentence", "'@sentence' gives many values"),
+        ("bias & lower@again+1", "'@again' gives many values"),
+    ],
+)
+def test_lines_that_make_no_sense(line, complaint):
+    with pytest.raises(TemplateError) as caught:
+        expand("word@0", line)
+    message = str(caught.value)
+    assert message.startswith(f"In the template '{line}': ")
+    assert complaint in message
+
+
+@given(st.text("word lsiz&@()-+.01*éany٣", max_size=20))
+def test_any_line_is_understood_or_refused(line):
+    try:
+        templates = expand(line)
+    except TemplateError as error:
+        assert line in str(error) or "at least one template" in str(error)
+    else:
+        assert all(expand(template) == [template] for template in templates if "@" in template)
+
+
+def test_no_templates():
+    with pytest.raises(TemplateError, match="at least one template, such as 'word@0'"):
+        Templates((), {}, {})
+    with pytest.raises(TemplateError, match="at least one template"):
+        Templates(("pattern(*)",), {}, {})
+
+
+@pytest.mark.parametrize("pattern", ["(", "[a-", "*", "(?P<x>a)(?P<x>b)"])
+def test_patterns_that_do_not_compile(pattern):
+    with pytest.raises(TemplateError, match=r"The pattern 'mine' .*templates\.patterns"):
+        Templates(("word@0",), {"mine": pattern}, {})
+
+
+@pytest.mark.parametrize("name", ["a)", "a))", "(a", "x y", "ü", "1..2", "*"])
+def test_names_of_patterns(name):
+    """Whatever a pattern is called, all of them can be asked for."""
+    templates = Templates(("pattern(*)",), {name: "[0-9]"}, {})
+    (template,) = templates.expanded()
+    function = templates.text_function(template.parts[0].attribute)
+    assert (function("p53"), function("p")) == ("yes", None)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        sets.make_jnlpba,
+        sets.make_segmentation,
+        sets.make_classification,
+        sets.make_conll2003_chunks,
+        sets.make_conll2003_entities,
+    ],
+)
+def test_named_sets(make):
+    plain = [str(template) for template in make().expanded()]
+    more = [
+        str(template) for template in make(extra=["tag@-1"], lexicons={"genes": ["p53"]}).expanded()
+    ]
+    members = [f"lexicon(genes)@first{offset:+d}" for offset in (-1, 0, 1)]
+    assert set(more) == {*plain, *members, "tag@first-1"}
+
+
+def test_jnlpba_set_is_the_one_of_the_thesis():
+    """Tables 5.2 and 5.3: words, bigrams, trigrams, affixes, classes, lengths, patterns."""
+    templates = {str(template) for template in sets.make_jnlpba().expanded()}
+    at = [f"@first{offset:+d}" for offset in (-2, -1, 0, 1, 2)]
+    expected = {"bias", *(f"word{place}" for place in at)}
+    for n in (2, 3):
+        for i in range(len(at) - n + 1):
+            expected.add(" & ".join(f"word{place}" for place in at[i : i + n]))
+    expected |= {f"{name}({n})@first+0" for name in ("prefix", "suffix") for n in range(1, 6)}
+    patterns = [f"pattern({name})" for name in sets.JNLPBA_PATTERNS]
+    for name in ("class", "brief_class", "length", *patterns):
+        expected |= {f"{name}{place}" for place in at[1:4]}
+    assert templates == expected
+    assert len(sets.JNLPBA_PATTERNS) == 14
+
+
+def test_sets_written_out():
+    templates = sets.make_templates(["word@0", "pattern(x)"], {"x": "[0-9]"}, {})
+    assert [str(t) for t in templates.expanded()] == ["word@first+0", "pattern(x)@first+0"]

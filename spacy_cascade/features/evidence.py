@@ -94,7 +94,7 @@ def _pack(counts: Ints2d) -> Keys1d:
     """Codes of counts: size of the count, then a step for each share, four bits each."""
     occurrences = counts[:, 0]
     size = np.minimum(_MOST, np.ceil(np.log2(occurrences + 1.0))).astype(np.uint64)
-    codes = size.copy()
+    codes: Keys1d = size.copy()
     for share in range(len(SHARES)):
         value = counts[:, 1 + share] / np.maximum(occurrences, 1)
         step = np.digitize(value, _SHARE_STEPS) + (occurrences > 0)

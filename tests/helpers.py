@@ -30,7 +30,7 @@ SENTENCES: list[Sentence] = [
     ("Jurkat cells express AP-1 .", [(0, 2, "cell"), (3, 4, "protein")]),
     ("Human lymphocytes lack the p53 gene .", [(0, 2, "cell"), (4, 6, "DNA")]),
     ("Nothing else is known here .", []),
-    ("Both IL-2 and p53 activate monocytes .", [(1, 2, "protein"), (3, 4, "protein"), (5, 6, "cell")]),
+    ("Both IL-2 and p53 activate cells .", [(1, 2, "protein"), (3, 4, "protein"), (5, 6, "cell")]),
 ]  # fmt: skip
 """Sentences that spaCy's English tokenizer splits at the spaces, and their entities."""
 

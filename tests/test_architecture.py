@@ -13,15 +13,14 @@ import spacy_cascade
 PACKAGE = Path(spacy_cascade.__file__).parent
 LAYERS = ["cli", "pipeline", "trainers", "objectives", "models", "features", "inference"]
 """Each may import those after it."""
-EVERYWHERE = {"types", "errors", "parallel"}
+EVERYWHERE = {"types", "errors", "parallel", "jit"}
 """These know of each other at most."""
 ALLOWED = {
     **{layer: {*LAYERS[i:], "schemes"} for i, layer in enumerate(LAYERS)},
     "schemes": {"inference"},
     "corpora": {"corpora"},
 }
-ALLOWED["inference"] = {"inference"}
-ALLOWED["features"] -= {"schemes"}
+ALLOWED["inference"] -= {"schemes"}
 EXTRA = {"cli": {"corpora"}}
 """The command line brings corpora and components together."""
 DOCS = {"features.sequences", "pipeline", "corpora.docs", "cli"}
@@ -85,7 +84,11 @@ def test_corpora_stand_apart():
                     assert target.split(".")[1] in {"corpora", "errors"}
 
 
-def test_only_kernels_import_numba():
+def test_kernels_are_compiled_in_one_way():
     """Everything that is compiled lives in inference, or beside the arrays it makes."""
-    compiled = {name for name, path in FILES.items() if "numba" in set(imports(path))}
-    assert {name.split(".")[0] for name in compiled} <= {"inference", "features"}
+    users = {target: set() for target in ("numba", "spacy_cascade.jit")}
+    for name, path in FILES.items():
+        for target in users.keys() & set(imports(path)):
+            users[target].add(name.split(".")[0])
+    assert users["numba"] == {"jit"}
+    assert users["spacy_cascade.jit"] == {"inference", "features"}

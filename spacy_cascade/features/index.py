@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from ..inference.hashing import probe
+from ..jit import helper
 from ..types import Floats1d, Ints1d, Keys1d
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _insert(table, keys, begin, end):  # type: ignore[no-untyped-def]
     """Enter ids `begin <= i < end`; False when a key is there already."""
     for i in range(begin, end):
@@ -23,7 +23,7 @@ def _insert(table, keys, begin, end):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _lookup(table, keys, queries, ids):  # type: ignore[no-untyped-def]
     for i in range(len(queries)):
         ids[i] = table[probe(table, keys, queries[i])] if queries[i] != 0 else -1

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ..inference.hashing import mix, probe
+from ..jit import helper, inlined, kernel
 from ..types import Ints1d, Ints2d, Keys1d, Keys2d, Pointers1d
 from .lexemes import BOUNDARY
 from .plan import SIZE, DirectTemplates, Slots
@@ -16,7 +16,7 @@ MOST_AGAIN = 8
 _FIRST, _LAST, _ANY, _UNIT, _SENTENCE, _HEAD_AGAIN = FIRST, LAST, ANY, UNIT, SENTENCE, HEAD_AGAIN
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def factored_keys(attributes: Keys2d, attribute: Ints1d, salt: Keys1d) -> Keys2d:
     """`key[l, j] = mix(salt[j], attributes[l, attribute[j]])`, 0 where there is no value."""
     keys = np.zeros((len(attributes), len(salt)), dtype=np.uint64)
@@ -28,7 +28,7 @@ def factored_keys(attributes: Keys2d, attribute: Ints1d, salt: Keys1d) -> Keys2d
     return keys
 
 
-@njit(nogil=True, cache=True, inline="always")
+@inlined
 def _direct_key(templates, j, values, first, last):  # type: ignore[no-untyped-def]
     """Key of template `j` for the unit from position `first` to `last`.
 
@@ -50,7 +50,7 @@ def _direct_key(templates, j, values, first, last):  # type: ignore[no-untyped-d
     return key
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def direct_keys(
     templates: DirectTemplates,
     values: Keys2d,
@@ -69,7 +69,7 @@ def direct_keys(
     return keys
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def direct_features(
     table: Ints1d,
     keys: Keys1d,
@@ -105,7 +105,7 @@ def direct_features(
     return starts, columns[:size].copy()
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def known_features(ids: Ints2d, group_end: Ints1d) -> tuple[Pointers1d, Ints1d]:
     """Sparse rows of the ids that are not -1, one row for each (line, group of columns).
 
@@ -127,7 +127,7 @@ def known_features(ids: Ints2d, group_end: Ints1d) -> tuple[Pointers1d, Ints1d]:
     return starts, columns[:size].copy()
 
 
-@njit(nogil=True, cache=True, inline="always")
+@inlined
 def _same_span(lexemes, first, last, candidate):  # type: ignore[no-untyped-def]
     """Whether the words from `first` to `last` stand also so that they end at `candidate`."""
     same = candidate != last
@@ -138,7 +138,7 @@ def _same_span(lexemes, first, last, candidate):  # type: ignore[no-untyped-def]
     return same
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _places(anchor, offset, lexemes, doc_starts, first, last, places):  # type: ignore[no-untyped-def]
     """Write the positions that a slot looks at to `places`; how many there are."""
     n = 0
@@ -152,7 +152,7 @@ def _places(anchor, offset, lexemes, doc_starts, first, last, places):  # type: 
     elif anchor == _SENTENCE:
         for step, start in ((-1, first - 1), (1, last + 1)):
             position = start
-            while n < len(places) and lexemes[position] != BOUNDARY:
+            while n < MOST_AROUND and lexemes[position] != BOUNDARY:
                 places[n] = position
                 n += 1
                 position += step
@@ -173,7 +173,7 @@ def _places(anchor, offset, lexemes, doc_starts, first, last, places):  # type: 
     return n
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def slot_rows(
     slots: Slots, lexemes: Ints1d, doc_starts: Ints1d, first: Ints1d, last: Ints1d
 ) -> tuple[Pointers1d, Ints1d]:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numba import njit
 
 from ..errors import TemplateError
 from ..inference.hashing import mix, probe
+from ..jit import helper
 from ..types import Bools1d, Keys1d, Pointers1d
 from .index import KeyIndex
 from .strings import hash_string
@@ -25,7 +25,7 @@ BEGIN, INSIDE = np.uint64(1), np.uint64(2)
 """Values of a token that begins a term or stands inside one."""
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _longest_matches(table, keys, complete, words, sequence_starts, values):  # type: ignore[no-untyped-def]
     for i in range(len(sequence_starts) - 1):
         t = sequence_starts[i]

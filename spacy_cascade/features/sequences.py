@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from spacy.attrs import LOWER, ORTH, POS, SENT_START, TAG
 from spacy.tokens import Doc
 
+from ..jit import helper
 from ..types import Ints1d, Keys1d, Keys2d, Pointers1d
 from .lexemes import BOUNDARY
 
@@ -90,7 +90,7 @@ def _joined_starts(parts: Sequence[Pointers1d]) -> Pointers1d:
     return np.concatenate([*shifted, offsets[-1:]])
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _place(sequence_starts, margin, of_token):  # type: ignore[no-untyped-def]
     position = margin
     for i in range(len(sequence_starts) - 1):

@@ -25,13 +25,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from ..jit import helper, kernel
 from ..types import Floats1d, Floats2d, Ints1d, Pointers1d
 from .lattice import Lattice
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _forward(lattice, scores, transitions, cost, tags, begin, end, w, marginals):  # type: ignore[no-untyped-def]
     """Fill `w` `[T, E]`, and the last row of `marginals` `[T + 1, Y]` with `P(y at the end)`.
 
@@ -80,7 +80,7 @@ def _forward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
     return log_partition + math.log(total)
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _backward(lattice, length, w, marginals):  # type: ignore[no-untyped-def]
     """Fill `marginals` `[T + 1, Y]` with `P(y at t)` from the last row up."""
     for row in range(length - 1, -1, -1):
@@ -89,7 +89,7 @@ def _backward(lattice, length, w, marginals):  # type: ignore[no-untyped-def]
             marginals[row, lattice.source[e]] += marginals[row + 1, lattice.target[e]] * w[row, e]
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _add_edge_marginals(lattice, length, w, marginals, sign, counts, transition_counts):  # type: ignore[no-untyped-def]
     """Add `sign · P(edge at t)` to `counts` `[T, S]` and `transition_counts` `[E]`."""
     for row in range(length):
@@ -99,7 +99,7 @@ def _add_edge_marginals(lattice, length, w, marginals, sign, counts, transition_
             transition_counts[e] += marginal
 
 
-@njit(nogil=True, cache=True)
+@helper
 def _observed_path(lattice, scores, transitions, tags, begin, end, counts, transition_counts):  # type: ignore[no-untyped-def]
     """Score of a fully observed path; its edges are taken off the counts."""
     previous = lattice.start
@@ -114,7 +114,7 @@ def _observed_path(lattice, scores, transitions, tags, begin, end, counts, trans
     return score
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def chain_losses(
     lattice: Lattice,
     scores: Floats2d,
@@ -172,7 +172,7 @@ def chain_losses(
         scores[begin:end] = counts[:length]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def span_posteriors(
     lattice: Lattice,
     scores: Floats2d,
@@ -229,7 +229,7 @@ def span_posteriors(
         posteriors[p] = min(1.0, mass)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def viterbi(
     lattice: Lattice,
     scores: Floats2d,

@@ -7,28 +7,16 @@ keys are equal.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
-from numba import config, njit
+
+from ..jit import inlined
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)
 _ONE = np.uint64(1)
 
 
-def _inline(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile into the kernels that call it.
-
-    Without the compiler NumPy would warn where a product wraps around, as all here may.
-    """
-    if config.DISABLE_JIT:  # type: ignore[attr-defined]
-        return np.errstate(over="ignore")(function)
-    return njit(nogil=True, cache=True, inline="always")(function)
-
-
-@_inline
+@inlined
 def mix(state, value):  # type: ignore[no-untyped-def]
     """One key from two, never zero: multiply and fold (Knuth 1997, section 6.4).
 
@@ -38,7 +26,7 @@ def mix(state, value):  # type: ignore[no-untyped-def]
     return (x ^ (x >> _HALF)) | _ONE
 
 
-@_inline
+@inlined
 def probe(table, keys, key):  # type: ignore[no-untyped-def]
     """Place of `key` in the table, or of the empty place where it belongs."""
     mask = len(table) - 1

@@ -8,12 +8,12 @@ gradients its transpose times expectations.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ..jit import kernel
 from ..types import Floats1d, Floats2d, Ints1d, Pointers1d, RealsXd
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def add_rows(
     starts: Pointers1d,
     columns: Ints1d,
@@ -35,7 +35,7 @@ def add_rows(
                 out[i, k] += values[column, k]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def transpose_rows(
     starts: Pointers1d, columns: Ints1d, n_columns: int
 ) -> tuple[Pointers1d, Ints1d]:
@@ -55,7 +55,7 @@ def transpose_rows(
     return transposed_starts, rows
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def scale_and_mix(
     values: Floats2d, scale: Floats1d, mixing: Floats2d, out: Floats2d, begin: int, end: int
 ) -> None:

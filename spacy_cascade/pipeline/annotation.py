@@ -64,13 +64,12 @@ def read_gold(example: Example, spans_key: str | None) -> GoldSpans:
     for t, sources in enumerate(_aligned_tokens(example)):
         x_observed[t] = len(sources) > 0 and bool(observed[sources].all())
     for span in spans:
-        start = reference[span.start].idx
-        end = reference[span.end - 1].idx + len(reference[span.end - 1])
-        exact = example.predicted.char_span(start, end)
-        if exact is not None and exact.text == span.text:
+        touched = _touched(example, span)
+        exact = example.predicted[touched[0] : touched[-1] + 1] if touched else None
+        if exact is not None and _letters(exact) == _letters(span):
             aligned.append((exact.start, exact.end, span.label_))
         else:
-            x_observed[_touched(example, span)] = False
+            x_observed[touched] = False
     return GoldSpans(aligned, x_observed)
 
 
@@ -94,6 +93,11 @@ def _aligned_tokens(example: Example) -> list[list[int]]:
 def _touched(example: Example, span: Span) -> list[int]:
     alignment = example.alignment.y2x
     return [int(t) for y in range(span.start, span.end) for t in alignment[y]]
+
+
+def _letters(span: Span) -> str:
+    """The text without white space, in which the two Docs may differ."""
+    return "".join(span.text.split())
 
 
 def _refuse_overlap(spans: Sequence[Span], spans_key: str) -> None:

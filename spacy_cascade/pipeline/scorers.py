@@ -3,10 +3,13 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
+from spacy.attrs import ENT_IOB
 from spacy.scorer import PRFScore, get_ner_prf
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from ..types import Bools1d
 from .annotation import read_gold
 
 Scores = dict[str, Any]
@@ -22,22 +25,28 @@ def score_segments(
 ) -> Scores:
     """`segments_p/r/f`: spans with the right bounds, whatever their type.
 
-    With `set_ents` also spaCy's `ents_p/r/f/per_type`. None where no example has gold
-    annotation. Registered as `spacy_cascade.segments_scorer.v1`.
+    With `set_ents` also spaCy's `ents_p/r/f/per_type`. A gold span that the predicted
+    tokenization cannot express counts as missed, a span found where there is no annotation
+    does not count. None where no example has gold annotation. Registered as
+    `spacy_cascade.segments_scorer.v1`.
     """
     examples = list(examples)
     score = PRFScore()
     annotated = False
     for example in examples:
-        gold = read_gold(example, gold_key)
-        if not gold.observed.any():
+        n_gold, known = _gold_in_reference(example, gold_key)
+        if not known.any():
             continue
         annotated = True
-        group = example.predicted.spans.get(spans_key, ())
+        sources = example.alignment.x2y
         found = {
-            (span.start, span.end) for span in group if gold.observed[span.start : span.end].all()
+            (span.start, span.end)
+            for span in example.predicted.spans.get(spans_key, ())
+            if known[sources[span.start : span.end]].all()
         }
-        score.score_set(found, {(start, end) for start, end, _ in gold.spans})
+        gold = {(start, end) for start, end, _ in read_gold(example, gold_key).spans}
+        score.score_set(found, gold)
+        score.fn += n_gold - len(gold)
     scores: Scores = dict.fromkeys(("segments_p", "segments_r", "segments_f"))
     if annotated:
         scores = {
@@ -48,6 +57,15 @@ def score_segments(
     if set_ents:
         scores.update(get_ner_prf(examples))
     return scores
+
+
+def _gold_in_reference(example: Example, gold_key: str | None) -> tuple[int, Bools1d]:
+    """Number of gold spans, and whether each token of the reference is annotated."""
+    reference = example.reference
+    if gold_key is None:
+        return len(reference.ents), np.asarray(reference.to_array(ENT_IOB) != 0)
+    is_known = gold_key in reference.spans
+    return len(reference.spans[gold_key]) if is_known else 0, np.full(len(reference), is_known)
 
 
 def score_types(

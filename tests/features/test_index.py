@@ -79,7 +79,8 @@ def test_a_key_cannot_be_added_twice(n_before):
     st.integers(1, 4),
 )
 def test_frequent_keys(keys, minimum):
-    expected = [key for key, n in sorted(Counter(keys.tolist()).items()) if key and n >= minimum]
+    occurrences = sorted(Counter(keys.tolist()).items(), key=lambda item: (-item[1], item[0]))
+    expected = [key for key, n in occurrences if key and n >= minimum]
     assert frequent_keys(keys, None, minimum).tolist() == expected
     counted, counts = np.unique(keys, return_counts=True)
     # The same keys with their counts beside them, split over several entries.

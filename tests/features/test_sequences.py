@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
+import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc
-from spacy.vocab import Vocab
 
 from spacy_cascade.features.lexemes import BOUNDARY
 from spacy_cascade.features.sequences import join_tokens, lay_out, read_tokens
 
-VOCAB = Vocab()
+VOCAB = spacy.blank("en").vocab
 FIELDS = ("words", "lower", "tags", "parts_of_speech", "sequence_starts", "doc_starts")
 LENGTHS = st.lists(st.lists(st.integers(1, 3), max_size=3), max_size=4)
 """For each Doc the lengths of its sentences."""
@@ -90,7 +92,7 @@ def test_boundary_words_stand_around_every_sequence(lengths, margin):
     line, value_line = [BOUNDARY] * margin, [[7, 0]] * margin
     of_token = []
     starts = tokens.sequence_starts.tolist()
-    for begin, end in zip(starts[:-1], starts[1:], strict=True):
+    for begin, end in pairwise(starts):
         of_token += range(len(line), len(line) + end - begin)
         line += lexemes[begin:end].tolist() + [BOUNDARY] * margin
         value_line += values[begin:end].tolist() + [[7, 0]] * margin
@@ -98,7 +100,7 @@ def test_boundary_words_stand_around_every_sequence(lengths, margin):
     assert positions.values.tolist() == value_line
     assert positions.of_token.tolist() == of_token
     bounds = positions.doc_starts.tolist()
-    for doc, (begin, end) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
+    for doc, (begin, end) in enumerate(pairwise(bounds)):
         inside = tokens.doc_starts[doc : doc + 2].tolist()
         expected = of_token[slice(*inside)]
         assert [position for position in of_token if begin <= position < end] == expected

@@ -140,10 +140,10 @@ def test_lines_that_make_no_sense(line, complaint):
 def test_any_line_is_understood_or_refused(line):
     try:
         templates = expand(line)
-    except TemplateError as error:
-        assert line in str(error) or "at least one template" in str(error)
-    else:
-        assert all(expand(template) == [template] for template in templates if "@" in template)
+    except TemplateError:
+        return
+    for template in templates:
+        assert expand(template) == [template]
 
 
 def test_no_templates():

@@ -242,6 +242,16 @@ def test_long_chain_with_large_weights(size, generator):
     assert labels == best_labels
 
 
+def test_read_only_arrays(generator):
+    """Weights in shared memory cannot be written to, and need not be."""
+    lattice = TagSet("IOB2", LABELS).lattice(label_pairs=True)
+    chain = random_chain(generator, lattice, 5, missing=1.0)
+    expected = decode(chain)
+    for array in (chain.scores, chain.transitions, *lattice[:-1]):
+        array.flags.writeable = False
+    assert decode(chain) == expected
+
+
 def divided(lattice: Lattice, length: int, gap: float, gain: float) -> Chain:
     """A chain that starts far inside a span, where it costs a lot to leave or to enter.
 

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 import pytest
-from reference import Corpus, chain_loss, Chain
+from reference import Chain, Corpus, chain_loss
 from scipy.optimize import minimize
 from strategies import LABELS, random_corpus
 

@@ -1,14 +1,8 @@
 """Pipelines that several tests read, and none may change."""
 
-import sys
-from pathlib import Path
-
 import pytest
-from spacy.language import Language
-
-sys.path.insert(0, str(Path(__file__).parents[1]))  # for `helpers`
-
 from helpers import trained_cascade
+from spacy.language import Language
 
 
 @pytest.fixture(scope="session")

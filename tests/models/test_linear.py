@@ -1,0 +1,144 @@
+"""The linear model: scores of units, their gradient, its weights as parameters."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import spacy
+from reference import dense_design
+from spacy.tokens import Doc
+from thinc.api import Model
+
+from spacy_cascade.errors import ConfigError, NotTrainedError
+from spacy_cascade.features.sequences import read_tokens
+from spacy_cascade.features.templates import Templates
+from spacy_cascade.models.linear import (
+    Units,
+    get_weights,
+    make_linear_chain,
+    make_span_classifier,
+    set_weights,
+)
+
+VOCAB = spacy.blank("en").vocab
+LINES = ("word@-1..1", "suffix(1)", "word@any", "word@0 & word@1", "bias")
+TEXTS = ["p53 binds DNA .", "IL-2 binds p53 and STAT5 .", "DNA"]
+N_COLUMNS = 3
+
+
+def units_of(model: Model, texts: list[str]) -> Units:
+    docs = [Doc(VOCAB, words=text.split()) for text in texts]
+    space = model.attrs["space"]
+    positions = space.positions(read_tokens(docs), VOCAB.strings.__getitem__)
+    return Units(positions, positions.of_token, positions.of_token)
+
+
+def expected_scores(model: Model, units: Units) -> np.ndarray:
+    design = model.attrs["space"].design(units.positions, units.first, units.last)
+    return dense_design(design) @ get_weights(model)[0].astype(np.float64)
+
+
+@pytest.fixture
+def model(generator) -> Model:
+    """A model with random weights for the features of `TEXTS`."""
+    model = make_linear_chain(Templates(LINES, {}, {}), min_count=1)
+    units = units_of(model, TEXTS)
+    space = model.attrs["space"]
+    space.learn(units.positions, units.first, units.last, 1)
+    weights = generator.normal(size=(len(space), N_COLUMNS))
+    set_weights(model, weights, generator.normal(size=4))
+    return model
+
+
+def test_scores_are_features_times_weights(model):
+    units = units_of(model, TEXTS)
+    scores = model.predict(units)
+    assert scores.dtype == np.float64
+    np.testing.assert_allclose(scores, expected_scores(model, units), atol=1e-9)
+
+
+def test_scores_of_words_met_later(model):
+    model.predict(units_of(model, TEXTS[:1]))
+    for batch in (["STAT5 and more ."], [f"word{n} binds word{n + 1}" for n in range(100)], TEXTS):
+        units = units_of(model, batch)
+        np.testing.assert_allclose(model.predict(units), expected_scores(model, units), atol=1e-9)
+
+
+def test_new_weights_count_at_once(model, generator):
+    units = units_of(model, TEXTS)
+    before = model.predict(units)
+    weights, transitions = get_weights(model)
+    set_weights(model, 2.0 * weights, transitions)
+    np.testing.assert_allclose(model.predict(units), 2.0 * before, atol=1e-9)
+    key = model.id, "W"
+    with model.use_params({key: np.zeros_like(weights)}):
+        assert not model.predict(units).any()
+    np.testing.assert_allclose(model.predict(units), 2.0 * before, atol=1e-9)
+
+
+def test_words_forgotten_change_no_score(model):
+    before = model.predict(units_of(model, TEXTS))
+    model.attrs["space"].forget_lexemes(0)
+    np.testing.assert_array_equal(model.predict(units_of(model, TEXTS[2:])), before[-1:])
+    np.testing.assert_array_equal(model.predict(units_of(model, TEXTS)), before)
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m)), lambda m: m.copy()],
+    ids=["deepcopy", "pickle", "copy"],
+)
+def test_copies_score_alike(model, copied):
+    before = model.predict(units_of(model, TEXTS))
+    other = copied(model)
+    np.testing.assert_array_equal(other.predict(units_of(other, TEXTS)), before)
+
+
+def test_gradient_is_that_of_the_weights(model, generator):
+    units = units_of(model, TEXTS)
+    scores, backprop = model.begin_update(units)
+    slopes = generator.normal(size=scores.shape)
+    assert backprop(slopes) is units
+    design = model.attrs["space"].design(units.positions, units.first, units.last)
+    expected = dense_design(design).T @ slopes
+    np.testing.assert_allclose(model.get_grad("W"), expected, rtol=1e-5, atol=1e-6)
+    backprop(slopes)
+    np.testing.assert_allclose(model.get_grad("W"), 2 * expected, rtol=1e-5, atol=1e-6)
+
+
+def test_no_units(model):
+    assert model.predict(units_of(model, [])).shape == (0, N_COLUMNS)
+
+
+def test_weights_are_kept_in_half_precision_where_they_fit(model):
+    shape = get_weights(model)[0].shape
+    set_weights(model, np.full(shape, 0.1), np.array([1e6]))
+    weights, transitions = get_weights(model)
+    assert weights.dtype == np.float32
+    assert transitions.dtype == np.float64
+    assert (weights == np.float32(np.float16(0.1))).all()
+    # What half precision cannot hold keeps single precision.
+    assert transitions.tolist() == [1e6]
+
+
+def test_no_weights_before_training():
+    for make in (make_linear_chain, make_span_classifier):
+        with pytest.raises(NotTrainedError, match="Train it with 'spacy train'"):
+            get_weights(make(Templates(("word@0",), {}, {})))
+
+
+@pytest.mark.parametrize("make", [make_linear_chain, make_span_classifier])
+def test_features_must_be_seen_at_least_once(make):
+    with pytest.raises(ConfigError, match="min_count must be 1 or more, not 0"):
+        make(Templates(("word@0",), {}, {}), min_count=0)
+
+
+def test_what_the_two_models_are():
+    chain = make_linear_chain(Templates(("word@0",), {}, {}), label_pairs=False)
+    spans = make_span_classifier(Templates(("word@0",), {}, {}), min_count=2)
+    assert (chain.name, chain.attrs["label_pairs"]) == ("cascade_linear_chain", False)
+    assert (spans.name, spans.attrs["min_count"]) == ("cascade_span_classifier", 2)
+    assert not spans.attrs["label_pairs"]

@@ -12,6 +12,7 @@ lexeme, so features that read it still factor over lexemes.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -62,6 +63,11 @@ class Evidence:
         words, inverse = np.unique(lower, return_inverse=True)
         return cls(KeyIndex(words), _sums(inverse, flags, len(words)))
 
+    @cached_property
+    def _code_of_entry(self) -> Keys1d:
+        """Codes by entry; the last one is that of words never seen."""
+        return np.append(_pack(self.counts), np.uint64(0))
+
     def codes(
         self, lower: Keys1d, doc_starts: Pointers1d, own_flags: Ints2d | None = None
     ) -> Keys1d:
@@ -74,8 +80,7 @@ class Evidence:
             return np.zeros(len(lower), dtype=np.uint64)
         entries = self.index.lookup(lower)
         if own_flags is None:
-            by_entry = np.append(_pack(self.counts), np.uint64(0))
-            return np.asarray(by_entry[entries], dtype=np.uint64)
+            return np.asarray(self._code_of_entry[entries], dtype=np.uint64)
         counts = np.where(entries[:, None] >= 0, self.counts[entries], 0)
         docs = np.repeat(np.arange(len(doc_starts) - 1), np.diff(doc_starts))
         pairs = entries.astype(np.int64) * len(doc_starts) + docs

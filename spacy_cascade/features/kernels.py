@@ -140,12 +140,9 @@ def _same_span(lexemes, first, last, candidate):  # type: ignore[no-untyped-def]
 
 @helper
 def _places(anchor, offset, lexemes, doc_starts, first, last, places):  # type: ignore[no-untyped-def]
-    """Write the positions that a slot looks at to `places`; how many there are."""
+    """Write the positions that a slot with several of them looks at; how many there are."""
     n = 0
-    if anchor in (_FIRST, _LAST):
-        places[0] = (first if anchor == _FIRST else last) + offset
-        n = 1
-    elif anchor == _ANY:
+    if anchor == _ANY:
         for position in range(first, last + 1):
             places[n] = position
             n += 1
@@ -193,10 +190,12 @@ def slot_rows(
         if inside > len(places):
             places = np.empty(inside, dtype=np.int32)
         for s in range(n_slots):
-            n = _places(
-                slots.anchor[s], slots.offset[s], lexemes, doc_starts, first[unit], last[unit],
-                places,
-            )  # fmt: skip
+            anchor, offset = slots.anchor[s], slots.offset[s]
+            if anchor in (_FIRST, _LAST):
+                n = 1
+                places[0] = (first[unit] if anchor == _FIRST else last[unit]) + offset
+            else:
+                n = _places(anchor, offset, lexemes, doc_starts, first[unit], last[unit], places)
             if size + n > len(columns):
                 grown = np.empty(2 * (size + n), dtype=np.int32)
                 grown[:size] = columns[:size]

@@ -216,10 +216,11 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         if self._session is None or not self._session.is_about(references):
             if self.trainer.whole_corpus:
                 self._refuse_partial_batch(len(examples))
+            weights = get_weights(self.model)
             workers = self.trainer.workers()
             gold = [self.read_gold(example) for example in examples]
             problem = self.make_problem(examples, gold, workers)
-            start = problem.parameters(*get_weights(self.model))
+            start = problem.parameters(*weights)
             run = self.trainer.start(problem, start, workers)
             self._session = _Session(references, problem, run)
         return self._session

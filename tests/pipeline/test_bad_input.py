@@ -25,7 +25,6 @@ from helpers import (
     trained_cascade,
 )
 from spacy import registry
-from spacy.language import Language
 from spacy.training import Example
 
 from spacy_cascade import (
@@ -162,7 +161,6 @@ def test_no_entities_teach_the_segmenter_to_find_none() -> None:
     add_segmenter(nlp)
     losses = train(nlp, make_examples(nlp, [(text, []) for text in TEXTS]))
     assert np.isfinite([loss["cascade_segmenter"] for loss in losses]).all()
-    assert losses[-1] < losses[0] if losses[0] == {} else True
     assert not any(nlp(text).spans["cascade"] for text in TEXTS)
 
 
@@ -308,7 +306,7 @@ def test_labels_of_any_kind(label: str, tmp_path: Path) -> None:
     nlp = cascade({"typed": True})
     train(nlp, make_examples(nlp, [(TEXTS[0], [(1, 3, label), (6, 8, "other")])]))
     nlp.to_disk(tmp_path)
-    doc = Language.from_config(nlp.config) if False else nlp(TEXTS[0])
+    doc = nlp(TEXTS[0])
     assert bounds(doc.ents) == [(1, 3, label), (6, 8, "other")]
     other = blank().from_config(nlp.config).from_disk(tmp_path)
     assert bounds(other(TEXTS[0]).ents) == bounds(doc.ents)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
 import numpy as np
 
@@ -55,12 +55,24 @@ class Workers:
     def map(
         self, function: Callable[[int, int], object], bounds: Sequence[tuple[int, int]]
     ) -> None:
-        """Call `function(begin, end)` for all ranges and wait; the first error is raised."""
+        """Call `function(begin, end)` for all ranges and wait for all; then raise the first error.
+
+        Pieces that no thread has begun when one fails are left out.
+        """
         if self.n_threads == 1 or len(bounds) <= 1:
             for begin, end in bounds:
                 function(begin, end)
             return
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.n_threads, thread_name_prefix="spacy_cascade")
-        for future in [self._pool.submit(function, begin, end) for begin, end in bounds]:
-            future.result()
+        futures = [self._pool.submit(function, begin, end) for begin, end in bounds]
+        try:
+            wait(futures, return_when=FIRST_EXCEPTION)
+        finally:
+            # Also on Ctrl-C: no thread may write to the caller's arrays after the call.
+            for future in futures:
+                future.cancel()
+            wait(futures)
+        for future in futures:
+            if not future.cancelled():
+                future.result()

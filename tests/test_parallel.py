@@ -76,7 +76,6 @@ def test_the_first_error_is_raised(threads):
         Workers(threads).map(fail, [(3, 4), (4, 5)])
 
 
-@pytest.mark.xfail(strict=True, reason="the call does not wait for pieces after one that failed")
 def test_no_piece_is_at_work_after_an_error():
     at_work = []
 

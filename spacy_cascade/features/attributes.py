@@ -16,6 +16,11 @@ from typing import TypeAlias
 TextFunction: TypeAlias = Callable[[str], str | None]
 
 
+def constant(_: str) -> str:
+    """The same for every word."""
+    return "1"
+
+
 def word(text: str) -> str:
     """The text itself."""
     return text

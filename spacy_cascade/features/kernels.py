@@ -9,11 +9,13 @@ from ..jit import helper, inlined, kernel
 from ..types import Ints1d, Ints2d, Keys1d, Keys2d, Pointers1d
 from .lexemes import BOUNDARY
 from .plan import SIZE, DirectTemplates, Slots
-from .templates import ANY, FIRST, HEAD_AGAIN, LAST, SENTENCE, UNIT
+from .templates import AGAIN, ANY, FIRST, HEAD_AGAIN, LAST, SENTENCE, UNIT
 
 MOST_AROUND = 256
 MOST_AGAIN = 8
-_FIRST, _LAST, _ANY, _UNIT, _SENTENCE, _HEAD_AGAIN = FIRST, LAST, ANY, UNIT, SENTENCE, HEAD_AGAIN
+MOST_VISITED = 64
+_FIRST, _LAST, _ANY, _UNIT, _SENTENCE = FIRST, LAST, ANY, UNIT, SENTENCE
+_AGAIN, _HEAD_AGAIN = AGAIN, HEAD_AGAIN
 
 
 @kernel
@@ -87,17 +89,17 @@ def direct_features(
     starts = np.zeros(len(first) + 1, dtype=np.int64)
     columns = np.empty(len(first) * n_templates, dtype=np.int32)
     found = np.empty(n_templates, dtype=np.int32)
+    unit_keys = np.empty(n_templates, dtype=np.uint64)
     size = 0
     for unit in range(len(first)):
+        # All keys first: the processor then waits for several places of the table at once.
         for j in range(n_templates):
-            possible = True
+            unit_keys[j] = _direct_key(templates, j, values, first[unit], last[unit])
+        for j in range(n_templates):
+            possible = unit_keys[j] != 0
             for k in range(templates.first_parent[j], templates.first_parent[j + 1]):
                 possible &= found[templates.parent[k]] >= 0
-            found[j] = -1
-            if possible:
-                key = _direct_key(templates, j, values, first[unit], last[unit])
-                if key != 0:
-                    found[j] = table[probe(table, keys, key)]
+            found[j] = table[probe(table, keys, unit_keys[j])] if possible else -1
             if found[j] >= 0:
                 columns[size] = found[j]
                 size += 1
@@ -139,34 +141,53 @@ def _same_span(lexemes, first, last, candidate):  # type: ignore[no-untyped-def]
 
 
 @helper
-def _places(anchor, offset, lexemes, doc_starts, first, last, places):  # type: ignore[no-untyped-def]
-    """Write the positions that a slot with several of them looks at; how many there are."""
+def _link_occurrences(lexemes, doc_starts, earliest, following):  # type: ignore[no-untyped-def]
+    """For each position the first one in its Doc with the same lexeme, and the next or -1."""
+    latest = np.full(lexemes.max() + 1, -1, dtype=np.int32)
+    for doc in range(len(doc_starts) - 1):
+        for position in range(doc_starts[doc], doc_starts[doc + 1]):
+            before = latest[lexemes[position]]
+            latest[lexemes[position]] = position
+            following[position] = -1
+            earliest[position] = position
+            if before >= doc_starts[doc]:
+                following[before] = position
+                earliest[position] = earliest[before]
+
+
+@inlined
+def _places_around(lexemes, first, last, places):  # type: ignore[no-untyped-def]
+    """Write the positions of the rest of the sentence, nearest first; how many there are."""
     n = 0
-    if anchor == _ANY:
-        for position in range(first, last + 1):
+    for step, start in ((-1, first - 1), (1, last + 1)):
+        position = start
+        while n < MOST_AROUND and lexemes[position] != BOUNDARY:
             places[n] = position
             n += 1
-    elif anchor == _SENTENCE:
-        for step, start in ((-1, first - 1), (1, last + 1)):
-            position = start
-            while n < MOST_AROUND and lexemes[position] != BOUNDARY:
-                places[n] = position
+            position += step
+    return n
+
+
+@inlined
+def _places_again(lexemes, earliest, following, begin, last, offset, places):  # type: ignore[no-untyped-def]
+    """Write positions beside the first other occurrences of `begin … last` in the Doc.
+
+    Among them are no two with the same word. Visits are few whatever the length of the Doc.
+    """
+    n = 0
+    position = earliest[last]
+    for _ in range(MOST_VISITED):
+        if position < 0 or n == MOST_AGAIN:
+            break
+        if _same_span(lexemes, begin, last, position):
+            place = position + offset if offset > 0 else position - (last - begin) + offset
+            known = False
+            for k in range(n):
+                known |= lexemes[places[k]] == lexemes[place]
+            if not known:
+                places[n] = place
                 n += 1
-                position += step
-    else:
-        begin = last if anchor == _HEAD_AGAIN else first
-        doc = np.searchsorted(doc_starts, first, side="right") - 1
-        for position in range(doc_starts[doc], doc_starts[doc + 1]):
-            if lexemes[position] == lexemes[last] and _same_span(lexemes, begin, last, position):
-                place = position + offset if offset > 0 else position - (last - begin) + offset
-                known = False
-                for k in range(n):
-                    known |= lexemes[places[k]] == lexemes[place]
-                if not known:
-                    places[n] = place
-                    n += 1
-                if n == MOST_AGAIN:
-                    break
+        position = following[position]
     return n
 
 
@@ -178,12 +199,18 @@ def slot_rows(
 
     Row `lexeme * n_slots + slot`. A slot that looks at several tokens gives a row for each:
     every word inside a unit, up to `MOST_AROUND` words of the sentence around it, and up to
-    `MOST_AGAIN` different words beside its other occurrences in the Doc.
+    `MOST_AGAIN` different words beside its other occurrences in the Doc, found among the
+    first `MOST_VISITED` places with its last word.
     """
     n_slots = len(slots.anchor)
     starts = np.zeros(len(first) + 1, dtype=np.int64)
     columns = np.empty(n_slots * (len(first) + 1), dtype=np.int32)
     places = np.empty(MOST_AROUND, dtype=np.int32)
+    looks_back = (slots.anchor == _AGAIN).any() or (slots.anchor == _HEAD_AGAIN).any()
+    earliest = np.empty(len(lexemes) if looks_back else 0, dtype=np.int32)
+    following = np.empty_like(earliest)
+    if looks_back:
+        _link_occurrences(lexemes, doc_starts, earliest, following)
     size = 0
     for unit in range(len(first)):
         inside = last[unit] - first[unit] + 1
@@ -191,11 +218,18 @@ def slot_rows(
             places = np.empty(inside, dtype=np.int32)
         for s in range(n_slots):
             anchor, offset = slots.anchor[s], slots.offset[s]
-            if anchor in (_FIRST, _LAST):
+            if anchor == _ANY:
+                n = inside
+                for k in range(inside):
+                    places[k] = first[unit] + k
+            elif anchor == _SENTENCE:
+                n = _places_around(lexemes, first[unit], last[unit], places)
+            elif anchor in (_AGAIN, _HEAD_AGAIN):
+                begin = last[unit] if anchor == _HEAD_AGAIN else first[unit]
+                n = _places_again(lexemes, earliest, following, begin, last[unit], offset, places)
+            else:
                 n = 1
                 places[0] = (first[unit] if anchor == _FIRST else last[unit]) + offset
-            else:
-                n = _places(anchor, offset, lexemes, doc_starts, first[unit], last[unit], places)
             if size + n > len(columns):
                 grown = np.empty(2 * (size + n), dtype=np.int32)
                 grown[:size] = columns[:size]

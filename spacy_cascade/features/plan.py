@@ -94,12 +94,12 @@ def make_plan(templates: Templates) -> Plan:
     )
     factored_attributes = _distinct(t.parts[0].attribute for t in factored)
     attributes = _distinct([*direct_attributes, *factored_attributes])
-    places = sorted({(t.parts[0].anchor, t.parts[0].offset) for t in factored})
+    places = sorted({template.place for template in factored})
     slot_of = {place: slot for slot, place in enumerate(places)}
-    factored.sort(key=lambda t: slot_of[t.parts[0].anchor, t.parts[0].offset])
+    factored.sort(key=lambda template: slot_of[template.place])
     counts = np.zeros(len(places), dtype=np.int32)
     for template in factored:
-        counts[slot_of[template.parts[0].anchor, template.parts[0].offset]] += 1
+        counts[slot_of[template.place]] += 1
     return Plan(
         attributes=attributes,
         n_direct_attributes=len(direct_attributes),

@@ -7,7 +7,7 @@ that looking a few places to the side never needs a test.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +23,8 @@ from .lexemes import BOUNDARY
 class Tokens:
     """The tokens of a batch of Docs.
 
-    words, lower, tags, parts_of_speech: uint64 `[T]`, spaCy's string hashes and ids.
+    words: uint64 `[T]`, spaCy's string hashes. lower, tags, parts_of_speech: the same for
+        further attributes, `[0]` where they were not asked for.
     sequence_starts: int64 `[N + 1]`; a sequence is a sentence where sentence starts are
         set, else the whole Doc. Docs without tokens have none.
     doc_starts: int64 `[D + 1]`.
@@ -52,10 +53,19 @@ class Positions:
     doc_starts: Ints1d
 
 
-def read_tokens(docs: Sequence[Doc]) -> Tokens:
-    """Read a batch of Docs; nothing on them is changed."""
-    rows = [doc.to_array([ORTH, SENT_START, LOWER, TAG, POS]) for doc in docs]
-    table = np.concatenate(rows) if rows else np.zeros((0, 5), dtype=np.uint64)
+FURTHER = {"lower": LOWER, "tags": TAG, "parts_of_speech": POS}
+"""Fields of `Tokens` that not every template set needs, and spaCy's names for them."""
+
+
+def read_tokens(docs: Sequence[Doc], further: Collection[str] = tuple(FURTHER)) -> Tokens:
+    """Read a batch of Docs; nothing on them is changed.
+
+    further: fields among `FURTHER` to be read; each takes time.
+    """
+    names = [name for name in FURTHER if name in further]
+    wanted = [ORTH, SENT_START, *(FURTHER[name] for name in names)]
+    rows = [doc.to_array(wanted) for doc in docs]
+    table = np.concatenate(rows) if rows else np.zeros((0, len(wanted)), dtype=np.uint64)
     lengths = [len(row) for row in rows]
     doc_starts = np.zeros(len(docs) + 1, dtype=np.int64)
     np.cumsum(lengths, out=doc_starts[1:])
@@ -63,11 +73,14 @@ def read_tokens(docs: Sequence[Doc]) -> Tokens:
     is_start[doc_starts[:-1][np.array(lengths, dtype=np.int64) > 0]] = True
     return Tokens(
         words=np.ascontiguousarray(table[:, 0]),
-        lower=np.ascontiguousarray(table[:, 2]),
-        tags=np.ascontiguousarray(table[:, 3]),
-        parts_of_speech=np.ascontiguousarray(table[:, 4]),
         sequence_starts=np.append(np.flatnonzero(is_start), len(table)),
         doc_starts=doc_starts,
+        **{
+            name: np.ascontiguousarray(table[:, 2 + names.index(name)])
+            if name in names
+            else np.zeros(0, dtype=np.uint64)
+            for name in FURTHER
+        },
     )
 
 

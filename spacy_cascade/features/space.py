@@ -52,9 +52,14 @@ class FeatureSpace:
         return any(name in SHARES for name in self.plan.attributes)
 
     @property
-    def uses_tags(self) -> bool:
-        """Whether some template reads `tag` or `pos`."""
-        return "tag" in self.plan.placed or "pos" in self.plan.placed
+    def reads(self) -> tuple[str, ...]:
+        """What `sequences.read_tokens` has to read besides the words."""
+        wanted = {
+            "lower": self.uses_evidence or bool(self.lexicon_names),
+            "tags": "tag" in self.plan.placed,
+            "parts_of_speech": "pos" in self.plan.placed,
+        }
+        return tuple(name for name, is_read in wanted.items() if is_read)
 
     def read_lexicons(self, tokenize: Callable[[str], Iterable[str]]) -> None:
         """Load the term lists; a term is known both as tokenized and as split at spaces.

@@ -95,11 +95,16 @@ class Template:
     def by_lexeme(self) -> bool:
         """Whether it is a function of one word, so that scores factor over lexemes."""
         part = self.parts[0]
-        return (
-            len(self.parts) == 1
-            and part.anchor in (FIRST, LAST, *MULTIPLE)
-            and part.attribute.split("(")[0] not in PLACED
-        )
+        if len(self.parts) > 1 or part.attribute.split("(")[0] in PLACED:
+            return False
+        return part.anchor in (FIRST, LAST, *MULTIPLE) or part.attribute == "bias"
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Anchor and offset of the word that a factored template is a function of."""
+        part = self.parts[0]
+        # Any word has the bias; the first one is there in every unit.
+        return (FIRST, 0) if part.anchor == UNIT else (part.anchor, part.offset)
 
 
 @dataclass(frozen=True)
@@ -143,6 +148,8 @@ class Templates:
     def text_function(self, attribute: str) -> attributes.TextFunction:
         """The function behind an attribute of a parsed part, such as `prefix(3)`."""
         name, _, argument = attribute.removesuffix(")").partition("(")
+        if name == "bias":
+            return attributes.constant
         if name in attributes.AFFIXES:
             return attributes.affix(name, int(argument))
         if name == "pattern":

@@ -1,5 +1,6 @@
 """What both components share: labels, training sessions, saving."""
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from spacy.attrs import POS, TAG
 from spacy.language import Language
 from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
@@ -139,6 +141,22 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         self._labels = tuple(sorted(set(labels)))
         self.labels_changed()
 
+    def read(self, docs: Sequence[Doc]) -> Tokens:
+        """The tokens of a batch of Docs, as far as the templates look at them.
+
+        Warns where they look at tags, and no Doc has any.
+        """
+        tokens = read_tokens(docs, self.space.reads)
+        for name, where in (("tags", "token.tag"), ("parts_of_speech", "token.pos")):
+            if name in self.space.reads and len(tokens.words) and not getattr(tokens, name).any():
+                warnings.warn(
+                    f"The templates of '{self.name}' look at {where}, but these Docs have none. "
+                    "Put a component that sets it earlier in the pipeline, in training among the "
+                    "annotating_components.",
+                    stacklevel=3,
+                )
+        return tokens
+
     def forget_words(self) -> None:
         """Keep the table of words within bounds; called before a batch is predicted."""
         self.space.forget_lexemes(_MAXIMUM_LEXEMES)
@@ -162,7 +180,7 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         self._n_examples = 0
         for examples in _batches(tqdm(get_examples(), f"Reading for {self.name}", **_BAR)):
             validate_examples(examples, f"{type(self).__name__}.initialize")
-            batches.append(read_tokens([_with_tags(example) for example in examples]))
+            batches.append(self.read([_with_tags(example) for example in examples]))
             gold.extend(self.read_gold(example) for example in examples)
             self._n_examples += len(examples)
         if not gold:
@@ -310,7 +328,10 @@ def _batches(examples: Iterable[Example]) -> Iterator[list[Example]]:
 
 def _with_tags(example: Example) -> Doc:
     """The Doc to learn features from: as it will be seen, but with tags where known."""
-    predicted = example.predicted
-    if predicted.has_annotation("TAG") or not same_tokens(example):
+    predicted, reference = example.predicted, example.reference
+    tags_known = reference.has_annotation("TAG") and not predicted.has_annotation("TAG")
+    if not tags_known or not same_tokens(example):
         return predicted
-    return example.reference
+    # Not the reference itself: its sentence starts are not seen in training.
+    tags: Any = reference.to_array([TAG, POS])
+    return predicted.copy().from_array([TAG, POS], tags)

@@ -13,7 +13,7 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 from thinc.api import Model
 
-from ..features.sequences import Tokens, read_tokens
+from ..features.sequences import Tokens
 from ..inference.lattice import Lattice, choice_lattice
 from ..models.linear import Units
 from ..objectives.problem import ChainProblem, Objective
@@ -172,7 +172,7 @@ class CascadeClassifier(CascadePipe):
             known.extend((start, end, 0) for start, end in self._wrong_proposals(example, g))
             bounds.append([(start, end) for start, end, _ in known])
             types.extend(type_number for _, _, type_number in known)
-        tokens = read_tokens([example.predicted for example in examples])
+        tokens = self.read([example.predicted for example in examples])
         units = self._units(tokens, bounds, gold_flags(tokens, gold))
         return ChainProblem(
             self.space.design(units.positions, units.first, units.last),
@@ -227,7 +227,7 @@ class CascadeClassifier(CascadePipe):
 
     def _scores(self, docs: Sequence[Doc], spans: Sequence[Sequence[Bounds]]) -> Floats2d:
         self.forget_words()
-        scores: Floats2d = self.model.predict(self._units(read_tokens(docs), spans))
+        scores: Floats2d = self.model.predict(self._units(self.read(docs), spans))
         return scores
 
     def _units(

@@ -12,7 +12,7 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 from thinc.api import Model
 
-from ..features.sequences import Tokens, read_tokens
+from ..features.sequences import Tokens
 from ..inference.chain import span_posteriors, viterbi
 from ..inference.lattice import Lattice
 from ..models.linear import Units, get_weights
@@ -92,7 +92,7 @@ class CascadeSegmenter(CascadePipe):
         docs = list(docs)
         self.forget_words()
         weights = get_weights(self.model)
-        tokens = read_tokens(docs)
+        tokens = self.read(docs)
         if len(tokens.words) == 0:
             empty = Spans(*(np.zeros(0, dtype=np.int64),) * 2, np.zeros(0, dtype=np.int32))
             return [Segments(empty, np.zeros(0) if self.cfg["confidence"] else None)] * len(docs)
@@ -139,7 +139,7 @@ class CascadeSegmenter(CascadePipe):
         self, examples: Sequence[Example], gold: Sequence[GoldSpans], workers: Workers
     ) -> ChainProblem:
         """The loss of a corpus as a function of the parameters."""
-        tokens = read_tokens([example.predicted for example in examples])
+        tokens = self.read([example.predicted for example in examples])
         units = self.all_units(tokens, gold)
         return ChainProblem(
             self.space.design(units.positions, units.first, units.last),

@@ -63,6 +63,17 @@ def test_words_tags_and_parts_of_speech():
         assert getattr(tokens, name).flags.c_contiguous
 
 
+@pytest.mark.parametrize("further", [(), ("tags",), ("parts_of_speech", "lower")])
+def test_only_what_is_asked_for_is_read(further):
+    docs = [Doc(VOCAB, words=["The", "IL-2"], tags=["DT", ""], pos=["DET", ""])] * 2
+    whole, tokens = read_tokens(docs), read_tokens(docs, further)
+    for name in FIELDS:
+        expected = getattr(whole, name)
+        if name in FIELDS[1:4] and name not in further:
+            expected = expected[:0]
+        np.testing.assert_array_equal(getattr(tokens, name), expected)
+
+
 @pytest.mark.parametrize("docs", [[], [[]], [[], []]])
 def test_no_tokens(docs):
     tokens = read_tokens([doc_of(lengths) for lengths in docs])

@@ -359,12 +359,15 @@ def test_lexicon_file_that_is_not_there(tmp_path):
 
 
 def test_what_a_space_reads():
-    assert space_for(["tag@1"])[0].uses_tags
-    assert space_for(["pos@0 & word@0"])[0].uses_tags
+    assert space_for(["tag@1"])[0].reads == ("tags",)
+    assert space_for(["pos@0 & word@0"])[0].reads == ("parts_of_speech",)
+    assert space_for(["word@0", "lower@any"])[0].reads == ()
     plain = space_for(["word@0", "lexicon(*)"])[0]
-    assert not plain.uses_tags
+    assert plain.reads == ("lower",)
     assert plain.lexicon_names == ["genes", "cells"]
-    assert space_for(["seen_last@0 & word@0"])[0].uses_evidence
+    evidence = space_for(["seen_last@0 & word@0", "tag"])[0]
+    assert evidence.uses_evidence
+    assert evidence.reads == ("lower", "tags")
 
 
 @pytest.mark.parametrize("make", [sets.make_segmentation, sets.make_classification])

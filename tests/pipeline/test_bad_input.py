@@ -310,3 +310,18 @@ def test_labels_of_any_kind(label: str, tmp_path: Path) -> None:
     assert bounds(doc.ents) == [(1, 3, label), (6, 8, "other")]
     other = blank().from_config(nlp.config).from_disk(tmp_path)
     assert bounds(other(TEXTS[0]).ents) == bounds(doc.ents)
+
+
+@pytest.mark.parametrize(("template", "where"), [("tag@-1", "token.tag"), ("pos", "token.pos")])
+def test_templates_that_look_at_tags_where_there_are_none(template: str, where: str) -> None:
+    nlp = blank()
+    templates = {
+        "@misc": "spacy_cascade.Templates.v1",
+        "templates": ["word", template],
+        "patterns": {},
+        "lexicons": {},
+    }
+    model = {"min_count": 1, "templates": templates}
+    nlp.add_pipe("cascade_segmenter", config={**SMALL, "model": model})
+    with pytest.warns(UserWarning, match=f"look at {where}, but these Docs have none"):
+        nlp.initialize(lambda: make_examples(nlp))

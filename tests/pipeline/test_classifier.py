@@ -186,9 +186,7 @@ def test_group_of_which_nothing_is_a_mention_keeps_its_scores() -> None:
 def rejecting(**settings: Any) -> Language:
     nlp = blank()
     nlp.add_pipe("propose_everything")
-    add_classifier(
-        nlp, reject=True, objective={"@misc": "spacy_cascade.Likelihood.v1"}, **settings
-    )
+    add_classifier(nlp, reject=True, objective={"@misc": "spacy_cascade.Likelihood.v1"}, **settings)
     examples = make_examples(nlp)
     nlp.initialize(lambda: examples)
     for _ in range(5):
@@ -270,9 +268,7 @@ def test_type_probabilities_are_those_of_a_softmax(alone: Language) -> None:
     """Against all classes' scores, computed from the weights by hand."""
     classifier = alone.get_pipe("cascade_classifier")
     doc = with_spans(alone, [(1, 3, "ENT"), (3, 5, "ENT")])
-    scores = classifier.model.predict(
-        classifier._units(*_tokens_and_bounds(doc, [(1, 3), (3, 5)]))
-    )
+    scores = classifier.model.predict(classifier._units(*_tokens_and_bounds(doc, [(1, 3), (3, 5)])))
     softmax = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(confidences(alone(doc)), softmax.max(axis=1), rtol=1e-9)
     assert [s.label_ for s in doc.spans["cascade"]] == [

@@ -44,9 +44,7 @@ def found(nlp: Language, text: str) -> list[tuple[int, int, str]]:
 @pytest.mark.parametrize("gold_key", [None, "gold"])
 @pytest.mark.parametrize("typed", [False, True])
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_it_learns_a_few_sentences_by_heart(
-    scheme: str, typed: bool, gold_key: str | None
-) -> None:
+def test_it_learns_a_few_sentences_by_heart(scheme: str, typed: bool, gold_key: str | None) -> None:
     nlp = blank()
     segmenter = add_segmenter(nlp, scheme=scheme, typed=typed, gold_key=gold_key)
     losses = train(nlp, make_examples(nlp, key=gold_key), updates=4)

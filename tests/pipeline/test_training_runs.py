@@ -22,9 +22,14 @@ from helpers import (
     trained_cascade,
     write_sample,
 )
+from spacy.cli.train import train as spacy_train
 from spacy.language import Language
+from spacy.training import Corpus
 from spacy.training.initialize import init_nlp
 from spacy.util import load_config
+
+from spacy_cascade import TrainingError
+from spacy_cascade.parallel import Workers
 
 NAMES = ["cascade_segmenter", "cascade_classifier"]
 
@@ -71,6 +76,36 @@ def test_another_corpus_starts_from_the_weights() -> None:
     assert all(again[name] <= last[name] * 1.001 for name in NAMES)
 
 
+def test_features_are_learnt_from_what_training_sees(tmp_path: Path) -> None:
+    """spaCy's corpus reader hides the sentence starts of the reference, but tags may be known."""
+    corpus = write_sample(tmp_path / "train.spacy", n_docs=10)
+    tagged = {
+        "min_count": 1,
+        "templates": {
+            "@misc": "spacy_cascade.Templates.v1",
+            "templates": ["word@-1..1", "word@0 & word@1", "tag"],
+            "patterns": {},
+            "lexicons": {},
+        },
+    }
+    nlp = cascade({"model": tagged})
+    examples = list(Corpus(corpus)(nlp))
+    for example in examples:
+        for token in example.reference:
+            token.tag_ = "NN" if token.ent_iob_ == "B" else "XX"
+    assert not examples[0].predicted.has_annotation("SENT_START")
+    nlp.initialize(lambda: examples)
+    n_features = {name: len(nlp.get_pipe(name).space) for name in NAMES}
+    for example in examples:
+        for token, source in zip(example.predicted, example.reference, strict=True):
+            token.tag_ = source.tag_  # as an annotating tagger would
+    nlp.update(examples)
+    for name in NAMES:
+        counts = nlp.get_pipe(name)._session.problem.design.counts(Workers(1))
+        assert len(counts) == n_features[name]
+        assert counts.min() >= 1.0
+
+
 # Resuming
 
 
@@ -78,9 +113,7 @@ def resumed_config(nlp: Language, folder: Path, frozen: list[str], corpus: Path)
     config = nlp.config.copy()
     for name in NAMES:
         config["components"][name] = {"source": str(folder)}
-    config["paths"] = {"train": str(corpus), "dev": str(corpus)}
-    config["corpora"]["train"]["path"] = str(corpus)
-    config["corpora"]["dev"]["path"] = str(corpus)
+    config["paths"].update(train=str(corpus), dev=str(corpus))
     config["training"]["frozen_components"] = frozen
     config["training"]["batcher"] = {"@batchers": "spacy_cascade.WholeCorpus.v1"}
     return config
@@ -213,8 +246,6 @@ def test_training_again_forgets_the_former_training() -> None:
 
 @pytest.mark.slow
 def test_the_training_loop_keeps_the_best_model(tmp_path: Path) -> None:
-    from spacy.cli.train import train as spacy_train
-
     corpus, dev = (
         write_sample(tmp_path / f"{split}.spacy", split, n_docs=6) for split in ("train", "dev")
     )
@@ -226,7 +257,7 @@ def test_the_training_loop_keeps_the_best_model(tmp_path: Path) -> None:
     best, last = (spacy.load(tmp_path / "out" / f"model-{name}") for name in ("best", "last"))
     scores = best.meta["performance"]
     assert scores["ents_f"] >= last.meta["performance"]["ents_f"] > 0.0
-    evaluated = best.evaluate(sample_examples(best, "dev", n_docs=6))
+    evaluated = best.evaluate(list(Corpus(dev)(best)))
     for name in ("ents_f", "ents_p", "segments_f", "types_acc"):
         assert evaluated[name] == pytest.approx(scores[name])
     assert {f"{name}_loss" for name in NAMES} <= set(scores)
@@ -234,10 +265,6 @@ def test_the_training_loop_keeps_the_best_model(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_training_loop_refuses_minibatches(tmp_path: Path) -> None:
-    from spacy.cli.train import train as spacy_train
-
-    from spacy_cascade import TrainingError
-
     corpus = write_sample(tmp_path / "train.spacy", n_docs=6)
     config = load_config(Path(__file__).parents[2] / "configs" / "memb.cfg")
     config["paths"] = {"train": str(corpus), "dev": str(corpus)}

@@ -182,7 +182,7 @@ def test_losses_add_up() -> None:
     examples = make_examples(nlp)
     nlp.initialize(lambda: examples)
     first = nlp.update(examples, losses={})
-    losses = {name: 1000.0 for name in NAMES}
+    losses = dict.fromkeys(NAMES, 1000.0)
     nlp.update(examples, losses=losses)
     assert all(1000.0 < losses[name] <= 1000.0 + first[name] for name in NAMES)
 

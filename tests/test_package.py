@@ -1,0 +1,73 @@
+"""What the package promises to those who install it."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import entry_points, requires
+from importlib.resources import files
+
+import pytest
+from helpers import run_python
+
+import spacy_cascade
+
+GROUPS = {
+    "spacy_architectures": "architectures",
+    "spacy_misc": "misc",
+    "spacy_batchers": "batchers",
+    "spacy_tokenizers": "tokenizers",
+    "spacy_scorers": "scorers",
+}
+NAMES = [
+    (registry, entry.name)
+    for group, registry in GROUPS.items()
+    for entry in entry_points(group=group)
+    if entry.value.startswith("spacy_cascade")
+]
+
+
+def test_every_name_resolves_in_a_process_that_imports_spacy_only() -> None:
+    code = (
+        "import json, sys, spacy\n"
+        "from spacy.util import registry\n"
+        "print(all(callable(getattr(registry, r).get(n)) for r, n in json.loads(sys.argv[1])))"
+    )
+    assert len(NAMES) >= 15
+    result = run_python("-c", code, json.dumps(NAMES))
+    assert result.stdout.strip() == "True", result.stderr
+
+
+def test_a_blank_pipeline_takes_the_components_without_an_import() -> None:
+    code = (
+        "import spacy; nlp = spacy.blank('en')\n"
+        "nlp.add_pipe('cascade_segmenter'); nlp.add_pipe('cascade_classifier')\n"
+        "print(nlp.pipe_names)"
+    )
+    assert "cascade_classifier" in run_python("-c", code).stdout
+
+
+def test_the_command_is_found() -> None:
+    result = run_python("-m", "spacy", "cascade", "--help")
+    assert result.returncode == 0, result.stderr
+    assert "convert" in result.stdout
+
+
+def test_annotating_needs_no_extra() -> None:
+    """Importing and adding components loads nothing that only training or plots need."""
+    code = (
+        "import sys, spacy; nlp = spacy.blank('en'); nlp.add_pipe('cascade_segmenter')\n"
+        "print([n for n in ('pycrfsuite', 'matplotlib', 'hypothesis') if n in sys.modules])"
+    )
+    assert run_python("-c", code).stdout.strip() == "[]"
+    plain = [line for line in requires("spacy-cascade") or [] if "extra ==" not in line]
+    assert len(plain) <= 6
+
+
+def test_types_and_public_names() -> None:
+    assert files("spacy_cascade").joinpath("py.typed").is_file()
+    assert all(hasattr(spacy_cascade, name) for name in spacy_cascade.__all__)
+
+
+@pytest.mark.parametrize("error", ["ConfigError", "CorpusError", "ModelFileError", "TrainingError"])
+def test_errors_have_one_base(error: str) -> None:
+    assert issubclass(getattr(spacy_cascade, error), spacy_cascade.CascadeError)

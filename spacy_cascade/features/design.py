@@ -13,9 +13,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..inference.rows import add_rows, transpose_rows
+from ..inference.rows import add_rows, add_to_columns
 from ..parallel import Workers, split
-from ..types import Floats1d, Floats2d, Ints1d, Pointers1d, RealsXd
+from ..types import Floats1d, Floats2d, Floats3d, Ints1d, Pointers1d, RealsXd
+
+_PARTS = 4
+"""Sums that gradients are gathered in side by side, whatever the number of threads.
+
+Each costs memory, and time to add it up; reading the transposed matrix instead, which any
+number of threads could share, takes more than twice as long.
+"""
 
 
 @dataclass
@@ -31,10 +38,6 @@ class Rows:
         """Number of rows."""
         return len(self.starts) - 1
 
-    def transposed(self) -> Rows:
-        """The transposed matrix."""
-        return Rows(*transpose_rows(self.starts, self.columns, self.n_columns), self.n_rows)
-
     def add_product(self, values: RealsXd, out: Floats2d, workers: Workers) -> None:
         """`out += self @ values`, the same bits for any number of threads."""
 
@@ -42,6 +45,24 @@ class Rows:
             add_rows(self.starts, self.columns, values, out, begin, end)
 
         workers.map(piece, split(self.starts))
+
+    def add_transposed_product(self, values: Floats2d, sums: Floats3d, workers: Workers) -> None:
+        """`sums.sum(axis=0) += self.T @ values`, the same bits for any number of threads.
+
+        sums `[_PARTS, n_columns, W]`: each part of the rows is added to a sum of its own.
+        """
+        pieces = split(self.starts)
+
+        def part(first: int, last: int) -> None:
+            for i in range(first, last):
+                cut = slice(len(pieces) * i // _PARTS, len(pieces) * (i + 1) // _PARTS)
+                for begin, end in pieces[cut]:
+                    add_to_columns(self.starts, self.columns, values, sums[i], begin, end)
+
+        workers.map(part, _EACH_PART)
+
+
+_EACH_PART = [(i, i + 1) for i in range(_PARTS)]
 
 
 @dataclass
@@ -51,7 +72,7 @@ class Design:
     lexeme_features: Rows
     unit_lexemes: Rows
     unit_features: Rows
-    _transposed: tuple[Rows, Rows, Rows] | None = field(default=None, repr=False)
+    _sums: tuple[Floats3d, Floats3d] | None = field(default=None, repr=False)
 
     @property
     def n_units(self) -> int:
@@ -69,21 +90,41 @@ class Design:
 
     def counts(self, workers: Workers) -> Floats1d:
         """How many units each feature is active in, `[K]`."""
-        return self.gradient(np.ones((self.n_units, 1)), workers)[:, 0]
+        counts = self.gradient(np.ones((self.n_units, 1)), workers)[:, 0]
+        self._sums = None
+        return counts
 
     def gradient(self, score_gradient: Floats2d, workers: Workers) -> Floats2d:
         """Gradient `[K, S]` with respect to the weights, from that of the scores `[U, S]`."""
-        if self._transposed is None:
-            self._transposed = (
-                self.lexeme_features.transposed(),
-                self.unit_lexemes.transposed(),
-                self.unit_features.transposed(),
-            )
-        features_lexemes, lexemes_units, features_units = self._transposed
-        width = score_gradient.shape[1]
-        by_lexeme = np.zeros((lexemes_units.n_rows, width))
-        lexemes_units.add_product(score_gradient, by_lexeme, workers)
-        gradient = np.zeros((features_units.n_rows, width))
-        features_units.add_product(score_gradient, gradient, workers)
-        features_lexemes.add_product(by_lexeme, gradient, workers)
-        return gradient
+        for_lexemes, for_features = self._empty_sums(score_gradient.shape[1], workers)
+        self.unit_lexemes.add_transposed_product(score_gradient, for_lexemes, workers)
+        self.unit_features.add_transposed_product(score_gradient, for_features, workers)
+        by_lexeme = _total(for_lexemes, workers)
+        self.lexeme_features.add_transposed_product(by_lexeme, for_features, workers)
+        return _total(for_features, workers)
+
+    def _empty_sums(self, width: int, workers: Workers) -> tuple[Floats3d, Floats3d]:
+        """Sums for lexemes and features, kept from call to call: new memory is slow."""
+        if self._sums is None or self._sums[0].shape[2] != width:
+            n_rows = (self.unit_lexemes.n_columns, self.unit_features.n_columns)
+            self._sums = np.empty((_PARTS, n_rows[0], width)), np.empty((_PARTS, n_rows[1], width))
+        lexemes, features = self._sums
+
+        def part(first: int, last: int) -> None:
+            lexemes[first:last].fill(0.0)
+            features[first:last].fill(0.0)
+
+        workers.map(part, _EACH_PART)
+        return lexemes, features
+
+
+def _total(sums: Floats3d, workers: Workers) -> Floats2d:
+    """The sum over parts, `[n, W]`."""
+    n_parts, n_rows, width = sums.shape
+    total = np.empty((n_rows, width))
+
+    def piece(begin: int, end: int) -> None:
+        np.sum(sums[:, begin:end], axis=0, out=total[begin:end])
+
+    workers.map(piece, split(np.arange(n_rows + 1) * n_parts * width))
+    return total

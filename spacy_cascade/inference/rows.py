@@ -1,4 +1,4 @@
-"""Sums of rows: the one kernel behind scores and gradients.
+"""Sums of rows: what scores and gradients are made of.
 
 A binary sparse matrix is kept as rows of column numbers: row `i` holds
 `columns[starts[i]:starts[i + 1]]`. Scores are such a matrix times weights,
@@ -6,8 +6,6 @@ gradients its transpose times expectations.
 """
 
 from __future__ import annotations
-
-import numpy as np
 
 from ..jit import kernel
 from ..types import Floats1d, Floats2d, Ints1d, Pointers1d, RealsXd
@@ -36,23 +34,25 @@ def add_rows(
 
 
 @kernel
-def transpose_rows(
-    starts: Pointers1d, columns: Ints1d, n_columns: int
-) -> tuple[Pointers1d, Ints1d]:
-    """The transposed matrix in the same form, rows in ascending order (counting sort)."""
-    transposed_starts = np.zeros(n_columns + 1, dtype=np.int64)
-    for j in range(starts[0], starts[-1]):
-        transposed_starts[columns[j] + 1] += 1
-    for c in range(n_columns):
-        transposed_starts[c + 1] += transposed_starts[c]
-    free = transposed_starts[:-1].copy()
-    rows = np.empty(transposed_starts[-1], dtype=np.int32)
-    for i in range(len(starts) - 1):
+def add_to_columns(
+    starts: Pointers1d,
+    columns: Ints1d,
+    values: Floats2d,
+    out: Floats2d,
+    begin: int,
+    end: int,
+) -> None:
+    """`out[columns[j]] += values[i]`, `j` in row `i`, for rows `begin <= i < end`.
+
+    The product of the transposed matrix with `values` `[n_rows, W]`, added to `out`
+    `[n_columns, W]`. Any row of `out` may be written.
+    """
+    width = out.shape[1]
+    for i in range(begin, end):
         for j in range(starts[i], starts[i + 1]):
             column = columns[j]
-            rows[free[column]] = i
-            free[column] += 1
-    return transposed_starts, rows
+            for k in range(width):
+                out[column, k] += values[i, k]
 
 
 @kernel

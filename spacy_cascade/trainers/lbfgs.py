@@ -20,7 +20,8 @@ from ..types import Floats1d
 
 _SUFFICIENT_DECREASE = 1e-4
 _CURVATURE = 0.9
-_LARGEST_SEARCH = 20
+_MOST_TRIALS = 20
+_LARGEST_GROWTH = 100.0
 
 
 @dataclass(frozen=True)
@@ -146,19 +147,30 @@ class LBFGSRun:
     def _line_search(
         self, direction: Floats1d, slope: float, step: float
     ) -> tuple[float, float, Floats1d] | None:
-        """A step under the weak Wolfe conditions by bisection (Lewis and Overton 2013)."""
+        """A step under the weak Wolfe conditions (bracketing of Lewis and Overton 2013).
+
+        Where the slope has not turned yet, the next step goes to where the line through both
+        slopes crosses zero: a first step is a guess that may be off by orders of magnitude.
+        """
         low, high = 0.0, np.inf
         best: tuple[float, float, Floats1d] | None = None
-        for _ in range(_LARGEST_SEARCH):
+        for _ in range(_MOST_TRIALS):
             point = self.parameters.copy()
             add_scaled(step, direction, point, self.workers)
             value, gradient = self.problem.value_and_gradient(point)
+            proposal = 0.0
             if not value <= self.value + _SUFFICIENT_DECREASE * step * slope:
                 high = step
             else:
                 best = (step, value, gradient)
-                if dot(direction, gradient, self.workers) >= _CURVATURE * slope:
+                slope_there = dot(direction, gradient, self.workers)
+                if slope_there >= _CURVATURE * slope:
                     return best
                 low = step
-            step = 0.5 * (low + high) if np.isfinite(high) else 2.0 * step
+                if slope_there > slope:
+                    proposal = step * slope / (slope - slope_there)
+            if np.isfinite(high):
+                step = 0.5 * (low + high)
+            else:
+                step *= min(max(proposal / step, 2.0), _LARGEST_GROWTH)
         return best

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import dense_design, dense_rows, rows_from_dense
+from reference import dense_design, rows_from_dense
 from strategies import counts2d, random_design
 
 from spacy_cascade.features.design import Design
@@ -32,7 +32,7 @@ def test_scores_and_gradient_are_products(design, width):
     workers = Workers(1)
     np.testing.assert_allclose(design.scores(weights, workers), matrix @ weights, atol=1e-12)
     np.testing.assert_allclose(design.gradient(slopes, workers), matrix.T @ slopes, atol=1e-12)
-    # The transposed matrices are made once and used again.
+    # The sums are kept and used again.
     np.testing.assert_allclose(design.gradient(slopes, workers), matrix.T @ slopes, atol=1e-12)
     np.testing.assert_array_equal(design.counts(workers), matrix.sum(axis=0))
     assert design.n_units == len(matrix)
@@ -66,9 +66,3 @@ def test_same_bits_for_any_number_of_threads(threads, generator):
     np.testing.assert_array_equal(
         design.gradient(slopes, Workers(threads)), design.gradient(slopes, Workers(1))
     )
-
-
-def test_transposed_rows(generator):
-    rows = rows_from_dense(generator.integers(0, 3, (6, 4)))
-    assert (rows.transposed().n_rows, rows.transposed().n_columns) == (4, 6)
-    np.testing.assert_array_equal(dense_rows(rows.transposed()), dense_rows(rows).T)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from reference import dense_rows, rows_from_dense
 from strategies import counts2d
 
-from spacy_cascade.inference.rows import add_rows, scale_and_mix, transpose_rows
+from spacy_cascade.inference.rows import add_rows, add_to_columns, scale_and_mix
 
 MATRICES = counts2d(st.integers(0, 6), st.integers(1, 5))
 
@@ -54,21 +54,17 @@ def test_values_may_be_single_precision_and_read_only(dtype, generator):
     np.testing.assert_allclose(out, matrix @ values.astype(np.float64), rtol=1e-12)
 
 
-@given(MATRICES)
-def test_transposed(matrix):
-    rows = rows_from_dense(matrix).transposed()
-    np.testing.assert_array_equal(dense_rows(rows), matrix.T)
-    for i in range(rows.n_rows):
-        row = rows.columns[rows.starts[i] : rows.starts[i + 1]]
-        assert (np.diff(row) >= 0).all()
-
-
-def test_transpose_of_a_slice_of_rows():
-    """Starts need not begin at zero: a slice of the rows is a matrix too."""
-    rows = rows_from_dense(np.array([[1, 0], [1, 1], [0, 1]]))
-    starts, columns = transpose_rows(rows.starts[1:], rows.columns, 2)
-    assert starts.tolist() == [0, 1, 3]
-    assert columns.tolist() == [0, 0, 1]
+@given(MATRICES, st.integers(1, 4), st.data())
+def test_add_to_columns_is_a_product_with_the_transposed_matrix(matrix, width, data):
+    rows = rows_from_dense(matrix)
+    begin = data.draw(st.integers(0, rows.n_rows))
+    end = data.draw(st.integers(begin, rows.n_rows))
+    generator = np.random.default_rng(len(matrix))
+    values = generator.normal(size=(rows.n_rows, width))
+    out = generator.normal(size=(rows.n_columns, width))
+    expected = out + matrix[begin:end].T @ values[begin:end]
+    add_to_columns(rows.starts, rows.columns, values, out, begin, end)
+    np.testing.assert_allclose(out, expected, atol=1e-12)
 
 
 def test_scale_and_mix(generator):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,6 +22,15 @@ TextOf = Callable[[int], str]
 """Gives the text of a word's 64-bit hash, as `vocab.strings` does."""
 
 
+@dataclass(frozen=True)
+class _KnownFeatures:
+    """Features of the lexemes of a table, under an index."""
+
+    lexemes: LexemeTable
+    index: KeyIndex
+    rows: Rows
+
+
 class FeatureSpace:
     """Everything that turns tokens into features, and the ids of the features known.
 
@@ -37,6 +47,7 @@ class FeatureSpace:
         self.lexicons: dict[str, Lexicon] = {}
         self.evidence = Evidence(KeyIndex(), np.zeros((0, 1 + len(SHARES)), dtype=np.int32))
         self.lexemes = LexemeTable(templates, self.plan)
+        self._known: _KnownFeatures | None = None
 
     def __len__(self) -> int:
         return len(self.index)
@@ -122,7 +133,7 @@ class FeatureSpace:
     def design(self, positions: Positions, first: Ints1d, last: Ints1d) -> Design:
         """The design matrix of units over all lexemes met so far."""
         return Design(
-            lexeme_features=self.lexeme_features(0),
+            lexeme_features=self._all_lexeme_features(),
             unit_lexemes=self.unit_lexemes(positions, first, last),
             unit_features=self.unit_features(positions, first, last),
         )
@@ -143,6 +154,25 @@ class FeatureSpace:
             direct_features, self.plan.direct, positions.values, first, last
         )
         return Rows(starts, columns, len(self))
+
+    def _all_lexeme_features(self) -> Rows:
+        """Known features of each (lexeme, slot), those of earlier calls not looked up again."""
+        known = self._known
+        if known is None or known.lexemes is not self.lexemes or known.index is not self.index:
+            known = _KnownFeatures(self.lexemes, self.index, self.lexeme_features(0))
+        elif known.rows.n_rows < len(self.lexemes) * self.plan.n_slots:
+            old, new = known.rows, self.lexeme_features(known.rows.n_rows // self.plan.n_slots)
+            known = _KnownFeatures(
+                self.lexemes,
+                self.index,
+                Rows(
+                    np.concatenate([old.starts, old.starts[-1] + new.starts[1:]]),
+                    np.concatenate([old.columns, new.columns]),
+                    len(self),
+                ),
+            )
+        self._known = known
+        return known.rows
 
     def _factored_keys(self, from_lexeme: int) -> Keys2d:
         return factored_keys(

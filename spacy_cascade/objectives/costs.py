@@ -8,11 +8,19 @@ Zero cost is the likelihood of a CRF; `cost = κ·[y_t ≠ gold_t]` is the softm
 
 import math
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from ..errors import ConfigError
 from ..types import Floats2d
+
+
+class Costs(Protocol):
+    """What a wrong label costs."""
+
+    def costs(self, n_labels: int) -> Floats2d:
+        """Cost of label `y` where `g` is observed, `[Y, Y]`."""
 
 
 def _check_positive(**settings: float) -> None:
@@ -65,6 +73,31 @@ class SoftmaxMargin:
 
     def costs(self, n_labels: int) -> Floats2d:
         """Cost of label `y` where `g` is observed, `[Y, Y]`."""
-        costs = self.kappa * (1.0 - np.eye(n_labels))
-        costs[1:, 0] *= self.miss
-        return costs
+        return _wrong_label_costs(n_labels, self.kappa, self.miss)
+
+
+@dataclass(frozen=True)
+class Hinge:
+    """Margin of online training; registered as `spacy_cascade.Hinge.v1`.
+
+    The observed labels have to score higher than any others by their cost.
+
+    kappa: cost of a wrong label. miss: factor on the cost of label 0 (outside, or rejected)
+        where another is right; above 1 it trades precision for recall.
+    """
+
+    kappa: float = 1.0
+    miss: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check_positive(kappa=self.kappa, miss=self.miss)
+
+    def costs(self, n_labels: int) -> Floats2d:
+        """Cost of label `y` where `g` is observed, `[Y, Y]`."""
+        return _wrong_label_costs(n_labels, self.kappa, self.miss)
+
+
+def _wrong_label_costs(n_labels: int, kappa: float, miss: float) -> Floats2d:
+    costs = kappa * (1.0 - np.eye(n_labels))
+    costs[1:, 0] *= miss
+    return costs

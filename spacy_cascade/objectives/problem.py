@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -33,6 +34,20 @@ class Objective(Protocol):
 
     def costs(self, n_labels: int) -> Floats2d:
         """`[Y, Y]`."""
+
+
+@dataclass(frozen=True)
+class ChainCorpus:
+    """Sequences with what is known of their labels.
+
+    design: features of `T` units. lattice: the chain. tags: int32 `[T]`, -1 where not
+    observed. starts: int64 `[N + 1]`, the sequences.
+    """
+
+    design: Design
+    lattice: Lattice
+    tags: Ints1d
+    starts: Pointers1d
 
 
 def observation_costs(costs: Floats2d) -> tuple[Floats2d, Floats2d]:

@@ -3,7 +3,6 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,6 @@ from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples
 from thinc.api import Model, Optimizer
-from tqdm import tqdm
 
 from ..errors import ModelFileError, TrainingError
 from ..features.sequences import Tokens, join_tokens, read_tokens
@@ -23,32 +21,15 @@ from ..features.space import FeatureSpace
 from ..inference.lattice import Lattice
 from ..models import storage
 from ..models.linear import Units, get_weights, set_weights
-from ..objectives.problem import ChainProblem, Objective
-from ..parallel import Workers
-from ..trainers.base import Run, Trainer
+from ..objectives.costs import Costs
+from ..objectives.problem import ChainCorpus
+from ..trainers.base import Trainer
 from .annotation import GoldSpans, gold_flags, same_tokens
+from .training import Bar, OnlineTraining, Training, make_training
 
 _MAXIMUM_LEXEMES = 1 << 16
 """Words whose scores are kept between batches; beyond that the cache starts anew."""
 _READ_AT_ONCE = 256
-_BAR_AFTER = 2.0
-"""Seconds of work after which a progress bar appears."""
-
-
-@dataclass
-class _Session:
-    """Training under way on one corpus, known by the identity of its reference Docs."""
-
-    references: dict[int, Doc]
-    problem: ChainProblem
-    run: Run
-
-    def is_about(self, references: dict[int, Doc]) -> bool:
-        return self.references.keys() == references.keys()
-
-    def __reduce__(self) -> tuple[type[None], tuple[()]]:
-        """None: training under way stays behind when its component is pickled or copied."""
-        return type(None), ()
 
 
 class CascadePipe(TrainablePipe):  # type: ignore[misc]
@@ -59,7 +40,7 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         nlp: Language,
         model: Model[Units, Any],
         name: str,
-        objective: Objective,
+        objective: Costs,
         trainer: Trainer,
         scorer: Callable[..., dict[str, Any]] | None,
         settings: dict[str, Any],
@@ -72,8 +53,10 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         self.trainer = trainer
         self.cfg: dict[str, Any] = settings
         self._labels: tuple[str, ...] = ()
-        self._n_examples: int | None = None
-        self._session: _Session | None = None
+        self.n_examples: int | None = None
+        self._training: Training | None = None
+        self._is_published = True
+        trainer.check(objective)
 
     # What a component has to say
 
@@ -99,10 +82,8 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         """The units of a corpus from which features are learnt."""
 
     @abstractmethod
-    def make_problem(
-        self, examples: Sequence[Example], gold: Sequence[GoldSpans], workers: Workers
-    ) -> ChainProblem:
-        """The loss of a corpus as a function of the parameters."""
+    def make_corpus(self, examples: Sequence[Example], gold: Sequence[GoldSpans]) -> ChainCorpus:
+        """What examples teach, as arrays."""
 
     # Labels and features
 
@@ -177,12 +158,12 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         """
         batches: list[Tokens] = []
         gold: list[GoldSpans] = []
-        self._n_examples = 0
-        for examples in _batches(tqdm(get_examples(), f"Reading for {self.name}", **_BAR)):
+        self.n_examples = 0
+        for examples in _batches(Bar(get_examples(), f"Reading for {self.name}")):
             validate_examples(examples, f"{type(self).__name__}.initialize")
             batches.append(self.read([_with_tags(example) for example in examples]))
             gold.extend(self.read_gold(example) for example in examples)
-            self._n_examples += len(examples)
+            self.n_examples += len(examples)
         if not gold:
             raise TrainingError(
                 f"'{self.name}' got no examples to initialize from. Check [corpora.train] path."
@@ -202,7 +183,8 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         self.space.learn(units.positions, units.first, units.last, self.model.attrs["min_count"])
         shape = (len(self.space), self.lattice.n_columns)
         set_weights(self.model, np.zeros(shape), np.zeros(self.lattice.n_edges))
-        self._session = None
+        self._training = None
+        self._is_published = True
 
     def update(
         self,
@@ -212,7 +194,7 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         sgd: Optimizer | None = None,
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
-        """Run the trainer's iterations on the examples and publish the weights.
+        """Run the trainer's iterations on the examples.
 
         drop, sgd: of no effect; they belong to neural components. losses: the objective
         is added under the component's name. Raises `TrainingError` on a partial batch.
@@ -223,38 +205,30 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         validate_examples(examples, f"{type(self).__name__}.update")
         if not any(len(example.predicted) for example in examples):
             return losses
-        with tqdm(total=self.trainer.iterations, desc=f"Training {self.name}", **_BAR) as bar:
-            session = self._session_on(examples)
-            losses[self.name] += session.run.run(self.trainer.iterations, bar.update)
-        set_weights(self.model, *session.problem.weights(session.run.parameters))
+        if self._training is None:
+            self._training = make_training(self.trainer)
+        losses[self.name] += self._training.update(self, examples)
+        self._is_published = False
+        if not isinstance(self._training, OnlineTraining):
+            self.publish()
         return losses
 
-    def _session_on(self, examples: list[Example]) -> _Session:
-        references = {id(example.reference): example.reference for example in examples}
-        if self._session is None or not self._session.is_about(references):
-            if self.trainer.whole_corpus:
-                self._refuse_partial_batch(len(examples))
-            weights = get_weights(self.model)
-            workers = self.trainer.workers()
-            gold = [self.read_gold(example) for example in examples]
-            problem = self.make_problem(examples, gold, workers)
-            start = problem.parameters(*weights)
-            run = self.trainer.start(problem, start, workers)
-            self._session = _Session(references, problem, run)
-        return self._session
+    def publish(self) -> None:
+        """Bring the weights of the model up to date with training.
 
-    def _refuse_partial_batch(self, n_examples: int) -> None:
-        expected = len(self._session.references) if self._session else self._n_examples
-        if expected is not None and n_examples < expected:
-            raise TrainingError(
-                f"'{self.name}' was given {n_examples} of {expected} training examples at once, "
-                "but its trainer needs the whole corpus in every update. Put "
-                '@batchers = "spacy_cascade.WholeCorpus.v1" into [training.batcher] and set '
-                "accumulate_gradient = 1 in [training]."
-            )
+        After the updates of an online trainer only where they are needed: it takes longer than
+        a small update itself.
+        """
+        if self._training is not None and not self._is_published:
+            set_weights(self.model, *self._training.weights())
+        self._is_published = True
+
+    def __reduce__(self) -> Any:
+        self.publish()
+        return super().__reduce__()
 
     def finish_update(self, sgd: Optimizer) -> None:
-        """Nothing: `update` has published the weights already."""
+        """Nothing: the weights are published when they are needed."""
 
     # Saving
 
@@ -286,6 +260,7 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         return self
 
     def _state(self) -> tuple[storage.Header, storage.Arrays]:
+        self.publish()
         weights, transitions = get_weights(self.model)
         return storage.model_state(
             self.model.name, self._identity(), self.labels, self.space, weights, transitions
@@ -314,10 +289,8 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
             self._set_labels(previous)
             raise
         set_weights(self.model, arrays["weights"], arrays["transitions"])
-        self._session = None
-
-
-_BAR: dict[str, Any] = {"delay": _BAR_AFTER, "leave": False, "disable": None}
+        self._training = None
+        self._is_published = True
 
 
 def _batches(examples: Iterable[Example]) -> Iterator[list[Example]]:

@@ -16,8 +16,8 @@ from thinc.api import Model
 from ..features.sequences import Tokens
 from ..inference.lattice import Lattice, choice_lattice
 from ..models.linear import Units
-from ..objectives.problem import ChainProblem, Objective
-from ..parallel import Workers
+from ..objectives.costs import Costs
+from ..objectives.problem import ChainCorpus
 from ..trainers.base import Trainer
 from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
 from .annotation import (
@@ -63,7 +63,7 @@ class CascadeClassifier(CascadePipe):
         reject: bool,
         confidence: bool,
         set_ents: bool,
-        objective: Objective,
+        objective: Costs,
         trainer: Trainer,
         scorer: Callable[..., dict[str, Any]] | None,
     ) -> None:
@@ -158,10 +158,8 @@ class CascadeClassifier(CascadePipe):
         typed = [[(start, end) for start, end, label in g.spans if label] for g in gold]
         return self._units(tokens, typed, gold_flags(tokens, gold))
 
-    def make_problem(
-        self, examples: Sequence[Example], gold: Sequence[GoldSpans], workers: Workers
-    ) -> ChainProblem:
-        """The loss over gold spans and, with the reject class, over wrong proposals."""
+    def make_corpus(self, examples: Sequence[Example], gold: Sequence[GoldSpans]) -> ChainCorpus:
+        """Gold spans with their types and, with the reject class, wrong proposals."""
         number = {label: i for i, label in enumerate(self.labels, int(self.cfg["reject"]))}
         bounds: list[list[Bounds]] = []
         types: list[int] = []
@@ -174,13 +172,11 @@ class CascadeClassifier(CascadePipe):
             types.extend(type_number for _, _, type_number in known)
         tokens = self.read([example.predicted for example in examples])
         units = self._units(tokens, bounds, gold_flags(tokens, gold))
-        return ChainProblem(
+        return ChainCorpus(
             self.space.design(units.positions, units.first, units.last),
             self.lattice,
-            self.objective,
             np.array(types, dtype=np.int32),
             np.arange(len(types) + 1, dtype=np.int64),
-            workers,
         )
 
     def _wrong_proposals(self, example: Example, gold: GoldSpans) -> list[Bounds]:
@@ -226,6 +222,7 @@ class CascadeClassifier(CascadePipe):
         return TypedSpans(spans, all_types, confidences)
 
     def _scores(self, docs: Sequence[Doc], spans: Sequence[Sequence[Bounds]]) -> Floats2d:
+        self.publish()
         self.forget_words()
         scores: Floats2d = self.model.predict(self._units(self.read(docs), spans))
         return scores

@@ -7,7 +7,7 @@ from spacy.language import Language
 from thinc.api import Model
 
 from ..models.linear import Units
-from ..objectives.problem import Objective
+from ..objectives.costs import Costs
 from ..trainers.base import Trainer
 from ..types import Floats2d
 from .annotation import register_confidence
@@ -62,7 +62,7 @@ def make_segmenter(
     nlp: Language,
     name: str,
     model: Model[Units, Floats2d],
-    objective: Objective,
+    objective: Costs,
     trainer: Trainer,
     scheme: str,
     typed: bool,
@@ -104,7 +104,7 @@ def make_classifier(
     nlp: Language,
     name: str,
     model: Model[Units, Floats2d],
-    objective: Objective,
+    objective: Costs,
     trainer: Trainer,
     spans_key: str | None,
     mention_labels: list[str] | None,

@@ -16,8 +16,8 @@ from ..features.sequences import Tokens
 from ..inference.chain import span_posteriors, viterbi
 from ..inference.lattice import Lattice
 from ..models.linear import Units, get_weights
-from ..objectives.problem import ChainProblem, Objective
-from ..parallel import Workers
+from ..objectives.costs import Costs
+from ..objectives.problem import ChainCorpus
 from ..schemes import UNOBSERVED, Spans, TagSet
 from ..trainers.base import Trainer
 from ..types import Floats1d, Floats2d, Ints1d, Ints2d
@@ -55,7 +55,7 @@ class CascadeSegmenter(CascadePipe):
         spans_key: str,
         confidence: bool,
         set_ents: bool,
-        objective: Objective,
+        objective: Costs,
         trainer: Trainer,
         scorer: Callable[..., dict[str, Any]] | None,
     ) -> None:
@@ -90,6 +90,7 @@ class CascadeSegmenter(CascadePipe):
     def predict(self, docs: Iterable[Doc]) -> list[Segments]:
         """Find the spans of each Doc without changing it."""
         docs = list(docs)
+        self.publish()
         self.forget_words()
         weights = get_weights(self.model)
         tokens = self.read(docs)
@@ -135,19 +136,15 @@ class CascadeSegmenter(CascadePipe):
         positions = self.space.positions(tokens, self.vocab.strings.__getitem__, own_flags)
         return Units(positions, positions.of_token, positions.of_token)
 
-    def make_problem(
-        self, examples: Sequence[Example], gold: Sequence[GoldSpans], workers: Workers
-    ) -> ChainProblem:
-        """The loss of a corpus as a function of the parameters."""
+    def make_corpus(self, examples: Sequence[Example], gold: Sequence[GoldSpans]) -> ChainCorpus:
+        """Sentences with their tags."""
         tokens = self.read([example.predicted for example in examples])
         units = self.all_units(tokens, gold)
-        return ChainProblem(
+        return ChainCorpus(
             self.space.design(units.positions, units.first, units.last),
             self.lattice,
-            self.objective,
             self._gold_tags(tokens, gold),
             tokens.sequence_starts,
-            workers,
         )
 
     def read_gold(self, example: Example) -> GoldSpans:

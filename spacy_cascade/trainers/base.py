@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from ..objectives.problem import Problem
+from ..objectives.costs import Costs
+from ..objectives.problem import ChainCorpus, Problem
 from ..parallel import Workers
-from ..types import Floats1d
+from ..types import Floats1d, Floats2d
 
 
 class Run(Protocol):
@@ -19,19 +20,41 @@ class Run(Protocol):
         """Go on for so many iterations; the value of the objective."""
 
 
+class Learner(Protocol):
+    """Online training under way."""
+
+    def learn(self, corpus: ChainCorpus, objective: Costs) -> float:
+        """Learn from a batch; the loss."""
+
+    def weights(self) -> tuple[Floats2d, Floats1d]:
+        """Weights `[K, S]` and transitions `[E]` to annotate with."""
+
+
 class Trainer(Protocol):
-    """Settings of an optimiser, as the config gives them."""
+    """Settings of a trainer, as the config gives them."""
 
     @property
     def iterations(self) -> int:
         """How many iterations one `update` runs."""
 
-    @property
-    def whole_corpus(self) -> bool:
-        """Whether every update must see all training examples."""
-
     def workers(self) -> Workers:
         """The threads to use."""
 
+    def check(self, objective: Costs) -> None:
+        """Raise `ConfigError` for an objective that it cannot minimise."""
+
+
+@runtime_checkable
+class BatchTrainer(Trainer, Protocol):
+    """A trainer that must see all training examples in every update."""
+
     def start(self, problem: Problem, parameters: Floats1d, workers: Workers) -> Run:
         """Begin at the given parameters."""
+
+
+@runtime_checkable
+class OnlineTrainer(Trainer, Protocol):
+    """A trainer for batches of any size."""
+
+    def begin(self, weights: Floats2d, transitions: Floats1d) -> Learner:
+        """Go on from these weights."""

@@ -49,14 +49,17 @@ class LBFGS:
                 f"threads >= 0, not {self}. Mend the [trainer] block."
             )
 
-    @property
-    def whole_corpus(self) -> bool:
-        """Every update must see all training examples."""
-        return True
-
     def workers(self) -> Workers:
         """The threads that the problem and the optimiser share."""
         return Workers(self.threads)
+
+    def check(self, objective: object) -> None:
+        """Raise `ConfigError` for an objective that it cannot minimise."""
+        if not hasattr(objective, "sigma"):
+            raise ConfigError(
+                f"L-BFGS cannot minimise {objective}, which has no curvature. Put "
+                '@misc = "spacy_cascade.SoftmaxMargin.v1" into the [objective] block.'
+            )
 
     def start(self, problem: Problem, parameters: Floats1d, workers: Workers) -> "LBFGSRun":
         """Begin at the given parameters."""

@@ -1,0 +1,120 @@
+"""The N best label sequences of a chain, in order.
+
+Every path is the best one but for a *deviation*: it leaves a better path at some position by
+another edge, and goes on towards the beginning as the best path from there does. What the
+deviation costs is known from the forward pass,
+
+    gap(t, e) = δ(t, target(e)) - (δ(t-1, source(e)) + s(t, e))
+
+with `δ` and `s` of the Viterbi recursion (`inference.chain`). Each path found offers its
+deviations before the position of its own, so that every path is offered once, and the best
+of what has been offered is the next one. (Eppstein 1998, section 2, for a lattice.)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..jit import helper, kernel
+from ..types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
+from .lattice import Lattice
+
+
+@helper
+def _forward_best(lattice, scores, transitions, begin, end, delta, best_edge):  # type: ignore[no-untyped-def]
+    """Fill `delta` `[T + 1, Y]` and `best_edge` `[T, Y]`, ties to the edge listed first."""
+    delta[0, :] = -np.inf
+    delta[0, lattice.start] = 0.0
+    for t in range(begin, end):
+        row = t - begin
+        for y in range(len(lattice.first_edge) - 1):
+            delta[row + 1, y] = -np.inf
+            best_edge[row, y] = -1
+            for e in range(lattice.first_edge[y], lattice.first_edge[y + 1]):
+                s = delta[row, lattice.source[e]] + scores[t, lattice.column[e]] + transitions[e]
+                if s > delta[row + 1, y]:
+                    delta[row + 1, y] = s
+                    best_edge[row, y] = e
+
+
+@helper
+def _offer(ranked, origin, size, score, position, edge, parent):  # type: ignore[no-untyped-def]
+    """Enter a path in the ranking of at most `len(ranked)`, behind its equals; the new size."""
+    if size == len(ranked):
+        if score <= ranked[size - 1]:
+            return size
+        place = size - 1
+    else:
+        place = size
+        size += 1
+    while place > 0 and ranked[place - 1] < score:
+        ranked[place] = ranked[place - 1]
+        origin[place] = origin[place - 1]
+        place -= 1
+    ranked[place] = score
+    origin[place, 0], origin[place, 1], origin[place, 2] = position, edge, parent
+    return size
+
+
+@helper
+def _follow(lattice, best_edge, begin, row, label, path):  # type: ignore[no-untyped-def]
+    """Write the best path that ends with `label` at `row`, from there to the beginning."""
+    while row >= 0:
+        path[begin + row] = label
+        label = lattice.source[best_edge[row, label]]
+        row -= 1
+
+
+@kernel
+def best_paths(
+    lattice: Lattice,
+    scores: Floats2d,
+    transitions: Floats1d,
+    starts: Pointers1d,
+    paths: Ints2d,
+    path_scores: Floats2d,
+    n_paths: Ints1d,
+) -> None:
+    """The best label sequences of every sequence, without repeats.
+
+    scores `[T, S]`, transitions `[E]`, starts `[n + 1]`: as in `chain.viterbi`. paths `[N, T]`:
+    written, the k-th best labels in row `k`; path_scores `[n, N]`: written, in descending
+    order, of equals first the one that leaves its better nearer to the end. n_paths `[n]`:
+    written; a short sequence has fewer than `N` paths, whose rows are left as they are.
+    """
+    n_labels = len(lattice.first_edge) - 1
+    capacity = len(paths)
+    longest = 0
+    for i in range(len(starts) - 1):
+        longest = max(longest, starts[i + 1] - starts[i])
+    delta = np.empty((longest + 1, n_labels))
+    best_edge = np.empty((longest, n_labels), dtype=np.int32)
+    # Of each path: the row of its deviation, the edge taken there, and the path it left.
+    origin = np.empty((capacity, 3), dtype=np.int32)
+    for i in range(len(starts) - 1):
+        begin, end = starts[i], starts[i + 1]
+        ranked = path_scores[i]
+        _forward_best(lattice, scores, transitions, begin, end, delta, best_edge)
+        size = 0
+        for y in range(n_labels):
+            if lattice.final[y] and delta[end - begin, y] > -np.inf:
+                size = _offer(ranked, origin, size, delta[end - begin, y], end - begin, y, -1)
+        rank = 0
+        while rank < size:
+            row, edge, parent = origin[rank, 0], origin[rank, 1], origin[rank, 2]
+            path = paths[rank]
+            if parent < 0:
+                _follow(lattice, best_edge, begin, row - 1, edge, path)
+            else:
+                path[begin + row : end] = paths[parent, begin + row : end]
+                _follow(lattice, best_edge, begin, row - 1, lattice.source[edge], path)
+            for t in range(row - 1, -1, -1):
+                y = path[begin + t]
+                for e in range(lattice.first_edge[y], lattice.first_edge[y + 1]):
+                    s = scores[begin + t, lattice.column[e]] + transitions[e]
+                    s += delta[t, lattice.source[e]]
+                    if e != best_edge[t, y] and s > -np.inf:
+                        gap = delta[t + 1, y] - s
+                        size = _offer(ranked, origin, size, ranked[rank] - gap, t, e, rank)
+            rank += 1
+        n_paths[i] = size

@@ -1,0 +1,127 @@
+"""Training under way, as `update` of a component goes on with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from spacy.tokens import Doc
+from spacy.training import Example
+from tqdm import tqdm
+
+from ..errors import TrainingError
+from ..models.linear import get_weights
+from ..objectives.problem import ChainProblem
+from ..trainers.base import BatchTrainer, Learner, OnlineTrainer, Run, Trainer
+from ..types import Floats1d, Floats2d
+
+if TYPE_CHECKING:
+    from .base import CascadePipe
+
+_BAR_AFTER = 2.0
+"""Seconds of work after which a progress bar appears."""
+
+
+class Bar(tqdm):  # type: ignore[type-arg]
+    """A progress bar for what takes longer than two seconds."""
+
+    def __init__(self, *arguments: object, **settings: object) -> None:
+        super().__init__(*arguments, delay=_BAR_AFTER, leave=False, disable=None, **settings)  # type: ignore[arg-type]
+
+
+class Training(Protocol):
+    """What `update` needs."""
+
+    def update(self, pipe: CascadePipe, examples: Sequence[Example]) -> float:
+        """Train on the examples; the loss."""
+
+    def weights(self) -> tuple[Floats2d, Floats1d]:
+        """Weights `[K, S]` and transitions `[E]` to annotate with."""
+
+
+def make_training(trainer: Trainer) -> Training:
+    """The way of training that goes with the trainer."""
+    if isinstance(trainer, BatchTrainer):
+        return BatchTraining(trainer)
+    if isinstance(trainer, OnlineTrainer):
+        return OnlineTraining(trainer)
+    raise TrainingError(f"{trainer} is no trainer: it has neither 'start' nor 'begin'.")
+
+
+class _Temporary:
+    """Stays behind when its component is pickled or copied: None arrives."""
+
+    def __reduce__(self) -> tuple[type[None], tuple[()]]:
+        return type(None), ()
+
+
+class BatchTraining(_Temporary):
+    """One optimisation for as long as the corpus, known by its reference Docs, is the same."""
+
+    def __init__(self, trainer: BatchTrainer) -> None:
+        self._trainer = trainer
+        self._references: dict[int, Doc] = {}
+        self._problem: ChainProblem | None = None
+        self._run: Run | None = None
+
+    @property
+    def problem(self) -> ChainProblem:
+        """The function that is minimised."""
+        assert self._problem is not None
+        return self._problem
+
+    def update(self, pipe: CascadePipe, examples: Sequence[Example]) -> float:
+        """Run the trainer's iterations on the whole corpus."""
+        references = {id(example.reference): example.reference for example in examples}
+        with Bar(total=self._trainer.iterations, desc=f"Training {pipe.name}") as bar:
+            if self._run is None or references.keys() != self._references.keys():
+                self._begin(pipe, examples)
+                self._references = references
+            assert self._run is not None
+            advance: Callable[[], object] = bar.update
+            return self._run.run(self._trainer.iterations, advance)
+
+    def weights(self) -> tuple[Floats2d, Floats1d]:
+        """Weights where the optimisation stands."""
+        assert self._run is not None
+        return self.problem.weights(self._run.parameters)
+
+    def _begin(self, pipe: CascadePipe, examples: Sequence[Example]) -> None:
+        self._refuse_partial_batch(pipe, len(examples))
+        workers = self._trainer.workers()
+        corpus = pipe.make_corpus(examples, [pipe.read_gold(example) for example in examples])
+        self._problem = ChainProblem(
+            corpus.design, corpus.lattice, pipe.objective, corpus.tags, corpus.starts, workers
+        )
+        start = self._problem.parameters(*get_weights(pipe.model))
+        self._run = self._trainer.start(self._problem, start, workers)
+
+    def _refuse_partial_batch(self, pipe: CascadePipe, n_examples: int) -> None:
+        expected = len(self._references) or pipe.n_examples
+        if expected is not None and n_examples < expected:
+            raise TrainingError(
+                f"'{pipe.name}' was given {n_examples} of {expected} training examples at once, "
+                "but its trainer needs the whole corpus in every update. Put "
+                '@batchers = "spacy_cascade.WholeCorpus.v1" into [training.batcher] and set '
+                "accumulate_gradient = 1 in [training]."
+            )
+
+
+class OnlineTraining(_Temporary):
+    """Learning from one batch after the other."""
+
+    def __init__(self, trainer: OnlineTrainer) -> None:
+        self._trainer = trainer
+        self._learner: Learner | None = None
+
+    def update(self, pipe: CascadePipe, examples: Sequence[Example]) -> float:
+        """Learn from a batch."""
+        if self._learner is None:
+            self._learner = self._trainer.begin(*get_weights(pipe.model))
+        gold = [pipe.read_gold(example) for example in examples]
+        return self._learner.learn(pipe.make_corpus(examples, gold), pipe.objective)
+
+    def weights(self) -> tuple[Floats2d, Floats1d]:
+        """The weights learnt so far."""
+        assert self._learner is not None
+        return self._learner.weights()

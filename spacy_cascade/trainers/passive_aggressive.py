@@ -1,0 +1,105 @@
+"""Online training: passive-aggressive updates, averaged."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import ConfigError
+from ..inference.lattice import label_pair_mixing
+from ..inference.passive_aggressive import Averaged, SparseDesign, passive_aggressive
+from ..objectives.costs import Costs
+from ..objectives.problem import ChainCorpus, observation_costs
+from ..parallel import Workers
+from ..types import Floats1d, Floats2d
+
+
+@dataclass(frozen=True)
+class PassiveAggressive:
+    """Settings of PA-I; registered as `spacy_cascade.PassiveAggressive.v1`.
+
+    C: the largest step. cost_augmented: look for the path that violates the margin most,
+    instead of the best one. average: publish the mean of all weights so far, instead of the
+    last ones. passes: over each batch. seed: of the order of sequences within a batch.
+
+    Raises `ConfigError` for a setting out of range.
+    """
+
+    C: float = 0.01
+    cost_augmented: bool = True
+    average: bool = True
+    passes: int = 1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.C) and self.C > 0) or self.passes < 1 or self.seed < 0:
+            raise ConfigError(
+                "The passive-aggressive trainer needs a finite C > 0, passes >= 1 and seed >= 0, "
+                f"not {self}. Mend the [trainer] block."
+            )
+
+    @property
+    def iterations(self) -> int:
+        """How many passes one `update` makes."""
+        return self.passes
+
+    def workers(self) -> Workers:
+        """One thread: each update needs the weights of the one before."""
+        return Workers(1)
+
+    def check(self, objective: object) -> None:
+        """Raise `ConfigError` for an objective that it cannot minimise."""
+        if hasattr(objective, "sigma"):
+            raise ConfigError(
+                f"The passive-aggressive trainer has no prior and cannot use {objective}. Put "
+                '@misc = "spacy_cascade.Hinge.v1" into the [objective] block.'
+            )
+
+    def begin(self, weights: Floats2d, transitions: Floats1d) -> "OnlineLearner":
+        """Go on from these weights."""
+        return OnlineLearner(self, weights, transitions)
+
+
+class OnlineLearner:
+    """Weights under training, with the sum that their average is made of."""
+
+    def __init__(
+        self, settings: PassiveAggressive, weights: Floats2d, transitions: Floats1d
+    ) -> None:
+        self.settings = settings
+        self._averaged = Averaged(
+            weights.astype(np.float64), np.zeros(weights.shape),
+            transitions.astype(np.float64), np.zeros(transitions.shape),
+        )  # fmt: skip
+        self._generator = np.random.default_rng(settings.seed)
+        self._n_sequences = 0
+
+    def learn(self, corpus: ChainCorpus, objective: Costs) -> float:
+        """Pass over the sequences of a batch; the mean of their losses."""
+        cost, clamp = observation_costs(objective.costs(corpus.lattice.n_labels))
+        mixing = label_pair_mixing(corpus.lattice)
+        design = corpus.design
+        arrays = SparseDesign(
+            design.lexeme_features.starts, design.lexeme_features.columns,
+            design.unit_lexemes.starts, design.unit_lexemes.columns,
+            design.unit_features.starts, design.unit_features.columns,
+        )  # fmt: skip
+        n_sequences = len(corpus.starts) - 1
+        loss = 0.0
+        for _ in range(self.settings.passes):
+            loss += passive_aggressive(
+                arrays, corpus.lattice, cost,
+                cost if self.settings.cost_augmented else np.zeros_like(cost),
+                clamp, mixing @ mixing, corpus.tags, corpus.starts,
+                self._generator.permutation(n_sequences), self.settings.C, self._n_sequences,
+                self._averaged,
+            )  # fmt: skip
+            self._n_sequences += n_sequences
+        return loss / self.settings.passes
+
+    def weights(self) -> tuple[Floats2d, Floats1d]:
+        """Weights `[K, S]` and transitions `[E]` to annotate with."""
+        now = self._averaged
+        if not self.settings.average or self._n_sequences == 0:
+            return now.weights, now.transitions
+        n = self._n_sequences
+        return now.weights - now.weights_drift / n, now.transitions - now.transitions_drift / n

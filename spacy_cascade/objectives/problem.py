@@ -104,10 +104,12 @@ class ChainProblem:
         """Loss with prior, and its gradient, for parameters `[K·S + E]`."""
         weights, transitions = self.weights(parameters)
         scores = self.design.scores(weights, self.workers)
+        del weights  # the rest needs room of its own
         losses, transition_gradient = self._losses(scores, transitions)
         gradient = np.empty_like(parameters)
         score_part, transition_part = self._parts(gradient)
-        self._mixed(self.design.gradient(scores, self.workers), score_part)
+        self.design.gradient(scores, self.workers, out=score_part)
+        self._mixed(score_part, score_part)
         transition_part[:] = self._transition_scale * (
             transition_gradient + self._precision * transitions
         )

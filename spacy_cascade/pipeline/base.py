@@ -226,6 +226,7 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         with tqdm(total=self.trainer.iterations, desc=f"Training {self.name}", **_BAR) as bar:
             session = self._session_on(examples)
             losses[self.name] += session.run.run(self.trainer.iterations, bar.update)
+        session.problem.design.release_memory()
         set_weights(self.model, *session.problem.weights(session.run.parameters))
         return losses
 

@@ -146,7 +146,7 @@ def test_tolerance_decides_how_far_it_goes():
 
 
 def test_without_tolerance_it_stops_when_no_step_helps():
-    run = start(quadratic(), [3.0, -2.0, 1.0], tolerance=0.0)
+    run = start(rosenbrock(), [3.0, -2.0, 1.0], tolerance=0.0)
     run.run(500)
     assert run.converged
     assert run.value == pytest.approx(0.0, abs=1e-20)

@@ -20,5 +20,6 @@ Bools1d: TypeAlias = npt.NDArray[np.bool_]
 Floats1d: TypeAlias = npt.NDArray[np.float64]
 Floats2d: TypeAlias = npt.NDArray[np.float64]
 Floats3d: TypeAlias = np.ndarray[tuple[int, int, int], np.dtype[np.float64]]
+Reals1d: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 RealsXd: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 """Of either precision, of any shape."""

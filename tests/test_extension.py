@@ -32,10 +32,12 @@ class GradientDescent:
     """A trainer of another kind: plain steps, halved until one lowers the objective."""
 
     iterations = 60
-    whole_corpus = True
 
     def workers(self) -> Workers:
         return Workers(1)
+
+    def check(self, objective: object) -> None:
+        pass
 
     def start(self, problem: Problem, parameters: Floats1d, workers: Workers) -> Any:
         return Descent(problem, np.array(parameters))

@@ -55,7 +55,6 @@ def _character_class(character: str) -> str:
 
 
 _ASCII_CLASS = {code: _character_class(chr(code)) for code in range(128)}
-_RUN = re.compile(r"(.)\1+")
 
 
 def word_class(text: str) -> str:
@@ -67,10 +66,15 @@ def word_class(text: str) -> str:
 
 def brief_word_class(text: str) -> str:
     """The word class with runs collapsed: `NF-kappa` -> `A_a`."""
-    return _RUN.sub(r"\1", word_class(text))
+    brief = last = ""
+    for character in word_class(text):
+        if character != last:
+            brief += character
+            last = character
+    return brief
 
 
-def match(text: str, pattern: re.Pattern[str]) -> str | None:
+def match(pattern: re.Pattern[str], text: str) -> str | None:
     """`yes` where the regular expression is found anywhere in the text."""
     return "yes" if pattern.search(text) else None
 
@@ -98,4 +102,4 @@ def regex(pattern: str) -> TextFunction:
 
     Raises `re.error` where the expression does not compile.
     """
-    return partial(match, pattern=re.compile(pattern))
+    return partial(match, re.compile(pattern))

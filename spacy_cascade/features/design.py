@@ -72,7 +72,7 @@ class Design:
     lexeme_features: Rows
     unit_lexemes: Rows
     unit_features: Rows
-    _sums: tuple[Floats3d, Floats3d] | None = field(default=None, repr=False)
+    _memory: Floats1d | None = field(default=None, repr=False)
 
     @property
     def n_units(self) -> int:
@@ -91,37 +91,43 @@ class Design:
     def counts(self, workers: Workers) -> Floats1d:
         """How many units each feature is active in, `[K]`."""
         counts = self.gradient(np.ones((self.n_units, 1)), workers)[:, 0]
-        self._sums = None
+        self.release_memory()
         return counts
 
-    def gradient(self, score_gradient: Floats2d, workers: Workers) -> Floats2d:
-        """Gradient `[K, S]` with respect to the weights, from that of the scores `[U, S]`."""
-        for_lexemes, for_features = self._empty_sums(score_gradient.shape[1], workers)
-        self.unit_lexemes.add_transposed_product(score_gradient, for_lexemes, workers)
-        self.unit_features.add_transposed_product(score_gradient, for_features, workers)
-        by_lexeme = _total(for_lexemes, workers)
-        self.lexeme_features.add_transposed_product(by_lexeme, for_features, workers)
-        return _total(for_features, workers)
+    def gradient(
+        self, score_gradient: Floats2d, workers: Workers, out: Floats2d | None = None
+    ) -> Floats2d:
+        """Gradient `[K, S]` with respect to the weights, from that of the scores `[U, S]`.
 
-    def _empty_sums(self, width: int, workers: Workers) -> tuple[Floats3d, Floats3d]:
-        """Sums for lexemes and features, kept from call to call: new memory is slow."""
-        if self._sums is None or self._sums[0].shape[2] != width:
-            n_rows = (self.unit_lexemes.n_columns, self.unit_features.n_columns)
-            self._sums = np.empty((_PARTS, n_rows[0], width)), np.empty((_PARTS, n_rows[1], width))
-        lexemes, features = self._sums
+        out: where to write it, else a new array.
+        """
+        width = score_gradient.shape[1]
+        sums = self._empty_sums(self.unit_lexemes.n_columns, width, workers)
+        self.unit_lexemes.add_transposed_product(score_gradient, sums, workers)
+        by_lexeme = _total(sums, workers)
+        sums = self._empty_sums(self.unit_features.n_columns, width, workers)
+        self.unit_features.add_transposed_product(score_gradient, sums, workers)
+        self.lexeme_features.add_transposed_product(by_lexeme, sums, workers)
+        return _total(sums, workers, out)
 
-        def part(first: int, last: int) -> None:
-            lexemes[first:last].fill(0.0)
-            features[first:last].fill(0.0)
+    def release_memory(self) -> None:
+        """Give back the memory that gradients are gathered in; the next one takes it again."""
+        self._memory = None
 
-        workers.map(part, _EACH_PART)
-        return lexemes, features
+    def _empty_sums(self, n_rows: int, width: int, workers: Workers) -> Floats3d:
+        """Zeros `[_PARTS, n_rows, W]` in memory that is kept, because new memory is slow."""
+        size = max(self.unit_lexemes.n_columns, self.unit_features.n_columns) * width
+        if self._memory is None or len(self._memory) < _PARTS * size:
+            self._memory = np.empty(_PARTS * size)
+        sums = self._memory[: _PARTS * n_rows * width].reshape(_PARTS, n_rows, width)
+        workers.map(lambda first, last: sums[first:last].fill(0.0), _EACH_PART)
+        return sums
 
 
-def _total(sums: Floats3d, workers: Workers) -> Floats2d:
+def _total(sums: Floats3d, workers: Workers, out: Floats2d | None = None) -> Floats2d:
     """The sum over parts, `[n, W]`."""
     n_parts, n_rows, width = sums.shape
-    total = np.empty((n_rows, width))
+    total = np.empty((n_rows, width)) if out is None else out
 
     def piece(begin: int, end: int) -> None:
         np.sum(sums[:, begin:end], axis=0, out=total[begin:end])

@@ -14,7 +14,7 @@ from ..types import Ints1d, Keys1d, Keys2d
 from .evidence import SHARES, share_value
 from .index import KeyIndex
 from .plan import Plan
-from .strings import hash_string
+from .strings import hash_string, hash_strings
 from .templates import Templates
 
 BOUNDARY = 0
@@ -80,13 +80,13 @@ class LexemeTable:
             grown = np.zeros((2 * size, self._attributes.shape[1]), dtype=np.uint64)
             grown[: len(self)] = self.attributes
             self._attributes = grown
-        for row, word in enumerate(words.tolist(), start=len(self)):
-            text = text_of(word)
-            for column, function in self._text_columns:
-                value = function(text)
-                self._attributes[row, column] = 0 if value is None else hash_string(value)
+        texts = [text_of(word) for word in words.tolist()]
+        new = self._attributes[len(self) : size]
+        for column, function in self._text_columns:
+            new[:, column] = hash_strings(map(function, texts))
         if codes is not None:
-            for row, code in enumerate(codes.tolist(), start=len(self)):
-                for column, share in self._share_columns:
-                    self._attributes[row, column] = hash_string(share_value(code, share))
+            for column, share in self._share_columns:
+                distinct, inverse = np.unique(codes, return_inverse=True)
+                values = hash_strings(share_value(code, share) for code in distinct.tolist())
+                new[:, column] = values[inverse]
         self._index.add(keys)

@@ -159,7 +159,6 @@ def passive_aggressive(
     right, wrong = np.empty(longest, dtype=np.int32), np.empty(longest, dtype=np.int32)
     right_edges, wrong_edges = np.empty(longest, np.int32), np.empty(longest, np.int32)
     path_score = np.empty(1)
-    nothing = np.zeros_like(cost)
     ends = np.empty(longest, dtype=np.int64)
     active = np.empty(0, dtype=np.int32)
     place_of = np.full(len(weights), -1, dtype=np.int32)
@@ -177,9 +176,7 @@ def passive_aggressive(
             for j in range(0 if t == 0 else ends[t - 1], ends[t]):
                 for s in range(width):
                     scores[t, s] += weights[active[j], s]
-        viterbi(
-            lattice, scores, transitions, decoding_cost, observed, bounds, wrong, path_score
-        )
+        viterbi(lattice, scores, transitions, decoding_cost, observed, bounds, wrong, path_score)
         right[:length] = observed
         if (observed < 0).any():
             viterbi(lattice, scores, transitions, clamp, observed, bounds, right, path_score)

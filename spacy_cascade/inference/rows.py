@@ -7,6 +7,8 @@ gradients its transpose times expectations.
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..jit import kernel
 from ..types import Floats1d, Floats2d, Ints1d, Pointers1d, RealsXd
 
@@ -61,12 +63,14 @@ def scale_and_mix(
 ) -> None:
     """`out[i] = scale[i] · (values[i] @ mixing)` for rows `begin <= i < end`.
 
-    values, out `[n, S]`; scale `[n]`; mixing `[S, S]`.
+    values, out `[n, S]`, which may be one array; scale `[n]`; mixing `[S, S]`.
     """
     width = values.shape[1]
+    row = np.empty(width)
     for i in range(begin, end):
-        out[i, :] = 0.0
+        row[:] = 0.0
         for j in range(width):
             value = scale[i] * values[i, j]
             for k in range(width):
-                out[i, k] += value * mixing[j, k]
+                row[k] += value * mixing[j, k]
+        out[i] = row

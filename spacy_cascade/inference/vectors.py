@@ -6,7 +6,7 @@ import numpy as np
 
 from ..jit import helper
 from ..parallel import Workers
-from ..types import Floats1d
+from ..types import Floats1d, Reals1d
 
 _BLOCK = 1 << 18
 
@@ -17,12 +17,12 @@ def _dot(x, y, begin, end):  # type: ignore[no-untyped-def]
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     fours = end - (end - begin) % 4
     for i in range(begin, fours, 4):
-        a += x[i] * y[i]
-        b += x[i + 1] * y[i + 1]
-        c += x[i + 2] * y[i + 2]
-        d += x[i + 3] * y[i + 3]
+        a += np.float64(x[i]) * y[i]
+        b += np.float64(x[i + 1]) * y[i + 1]
+        c += np.float64(x[i + 2]) * y[i + 2]
+        d += np.float64(x[i + 3]) * y[i + 3]
     for i in range(fours, end):
-        a += x[i] * y[i]
+        a += np.float64(x[i]) * y[i]
     return (a + b) + (c + d)
 
 
@@ -36,8 +36,8 @@ def _blocks(n: int) -> list[tuple[int, int]]:
     return [(begin, min(begin + _BLOCK, n)) for begin in range(0, n, _BLOCK)]
 
 
-def dot(x: Floats1d, y: Floats1d, workers: Workers) -> float:
-    """`Σ x[i]·y[i]`, the same bits for any number of threads."""
+def dot(x: Reals1d, y: Reals1d, workers: Workers) -> float:
+    """`Σ x[i]·y[i]` in double precision, the same bits for any number of threads."""
     parts = np.zeros((len(x) - 1) // _BLOCK + 1)
 
     def block(begin: int, end: int) -> None:
@@ -47,6 +47,6 @@ def dot(x: Floats1d, y: Floats1d, workers: Workers) -> float:
     return float(parts.sum())
 
 
-def add_scaled(factor: float, x: Floats1d, y: Floats1d, workers: Workers) -> None:
+def add_scaled(factor: float, x: Reals1d, y: Floats1d, workers: Workers) -> None:
     """`y += factor·x` in place."""
     workers.map(lambda begin, end: _add_scaled(factor, x, y, begin, end), _blocks(len(x)))

@@ -13,6 +13,7 @@ from ..inference.lattice import Lattice, label_pair_mixing
 from ..inference.rows import scale_and_mix
 from ..parallel import Workers, split
 from ..types import Floats1d, Floats2d, Ints1d, Pointers1d
+from .costs import Costs
 
 _TYPICAL_VARIANCE = 0.05
 """Of an edge's probability; only the speed of training depends on it."""
@@ -25,15 +26,12 @@ class Problem(Protocol):
         """The value and a new array with the gradient."""
 
 
-class Objective(Protocol):
+class Objective(Costs, Protocol):
     """A cost for wrong labels and the width of the prior (`objectives.costs`)."""
 
     @property
     def sigma(self) -> float:
         """Standard deviation of the Gaussian prior."""
-
-    def costs(self, n_labels: int) -> Floats2d:
-        """`[Y, Y]`."""
 
 
 @dataclass(frozen=True)
@@ -119,10 +117,12 @@ class ChainProblem:
         """Loss with prior, and its gradient, for parameters `[K·S + E]`."""
         weights, transitions = self.weights(parameters)
         scores = self.design.scores(weights, self.workers)
+        del weights  # the rest needs room of its own
         losses, transition_gradient = self._losses(scores, transitions)
         gradient = np.empty_like(parameters)
         score_part, transition_part = self._parts(gradient)
-        self._mixed(self.design.gradient(scores, self.workers), score_part)
+        self.design.gradient(scores, self.workers, out=score_part)
+        self._mixed(score_part, score_part)
         transition_part[:] = self._transition_scale * (
             transition_gradient + self._precision * transitions
         )

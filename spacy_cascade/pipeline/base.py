@@ -25,7 +25,7 @@ from ..objectives.costs import Costs
 from ..objectives.problem import ChainCorpus
 from ..trainers.base import Trainer
 from .annotation import GoldSpans, gold_flags, same_tokens
-from .training import Bar, OnlineTraining, Training, make_training
+from .training import OnlineTraining, Training, make_training, progress
 
 _MAXIMUM_LEXEMES = 1 << 16
 """Words whose scores are kept between batches; beyond that the cache starts anew."""
@@ -159,7 +159,7 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         batches: list[Tokens] = []
         gold: list[GoldSpans] = []
         self.n_examples = 0
-        for examples in _batches(Bar(get_examples(), f"Reading for {self.name}")):
+        for examples in _batches(progress(f"Reading for {self.name}", iterable=get_examples())):
             validate_examples(examples, f"{type(self).__name__}.initialize")
             batches.append(self.read([_with_tags(example) for example in examples]))
             gold.extend(self.read_gold(example) for example in examples)

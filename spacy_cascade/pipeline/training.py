@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from ..errors import TrainingError
 from ..models.linear import get_weights
-from ..objectives.problem import ChainProblem
+from ..objectives.problem import ChainProblem, Objective
 from ..trainers.base import BatchTrainer, Learner, OnlineTrainer, Run, Trainer
 from ..types import Floats1d, Floats2d
 
@@ -22,11 +22,9 @@ _BAR_AFTER = 2.0
 """Seconds of work after which a progress bar appears."""
 
 
-class Bar(tqdm):  # type: ignore[type-arg]
-    """A progress bar for what takes longer than two seconds."""
-
-    def __init__(self, *arguments: object, **settings: object) -> None:
-        super().__init__(*arguments, delay=_BAR_AFTER, leave=False, disable=None, **settings)  # type: ignore[arg-type]
+def progress(description: str, **settings: Any) -> Any:
+    """A progress bar (tqdm's settings) that appears where work takes longer than two seconds."""
+    return tqdm(desc=description, delay=_BAR_AFTER, leave=False, disable=None, **settings)
 
 
 class Training(Protocol):
@@ -73,13 +71,14 @@ class BatchTraining(_Temporary):
     def update(self, pipe: CascadePipe, examples: Sequence[Example]) -> float:
         """Run the trainer's iterations on the whole corpus."""
         references = {id(example.reference): example.reference for example in examples}
-        with Bar(total=self._trainer.iterations, desc=f"Training {pipe.name}") as bar:
+        with progress(f"Training {pipe.name}", total=self._trainer.iterations) as bar:
             if self._run is None or references.keys() != self._references.keys():
                 self._begin(pipe, examples)
                 self._references = references
             assert self._run is not None
-            advance: Callable[[], object] = bar.update
-            return self._run.run(self._trainer.iterations, advance)
+            value = self._run.run(self._trainer.iterations, bar.update)
+        self.problem.design.release_memory()
+        return value
 
     def weights(self) -> tuple[Floats2d, Floats1d]:
         """Weights where the optimisation stands."""
@@ -90,8 +89,9 @@ class BatchTraining(_Temporary):
         self._refuse_partial_batch(pipe, len(examples))
         workers = self._trainer.workers()
         corpus = pipe.make_corpus(examples, [pipe.read_gold(example) for example in examples])
+        objective = cast(Objective, pipe.objective)  # `check` has seen to that
         self._problem = ChainProblem(
-            corpus.design, corpus.lattice, pipe.objective, corpus.tags, corpus.starts, workers
+            corpus.design, corpus.lattice, objective, corpus.tags, corpus.starts, workers
         )
         start = self._problem.parameters(*get_weights(pipe.model))
         self._run = self._trainer.start(self._problem, start, workers)

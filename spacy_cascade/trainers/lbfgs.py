@@ -16,7 +16,7 @@ from ..errors import ConfigError, TrainingError
 from ..inference.vectors import add_scaled, dot
 from ..objectives.problem import Problem
 from ..parallel import Workers
-from ..types import Floats1d
+from ..types import Floats1d, Reals1d
 
 _SUFFICIENT_DECREASE = 1e-4
 _CURVATURE = 0.9
@@ -38,7 +38,7 @@ class LBFGS:
     """
 
     iterations: int = 5
-    history: int = 6
+    history: int = 5
     tolerance: float = 1e-4
     threads: int = 0
 
@@ -83,7 +83,7 @@ class LBFGSRun:
         self.workers = workers
         self.parameters = np.array(parameters, dtype=np.float64)
         self.iteration = 0
-        self._pairs: deque[tuple[Floats1d, Floats1d, float]] = deque(maxlen=settings.history)
+        self._pairs: deque[tuple[Reals1d, Reals1d, float]] = deque(maxlen=settings.history)
         self.value, self._gradient = problem.value_and_gradient(self.parameters)
         if not np.isfinite(self.value):
             raise TrainingError(
@@ -123,11 +123,14 @@ class LBFGSRun:
             return
         step, value, gradient = found
         direction *= step
-        change = gradient - self._gradient
-        curvature = dot(direction, change, self.workers)
-        if curvature > 1e-12 * dot(change, change, self.workers):
-            self._pairs.append((direction, change, curvature))
         self.parameters += direction
+        # What is remembered has single precision: it takes up most of the memory.
+        move = direction.astype(np.float32)
+        self._gradient -= gradient
+        change = np.negative(self._gradient, dtype=np.float32, casting="same_kind")
+        curvature = dot(move, change, self.workers)
+        if curvature > 1e-12 * dot(change, change, self.workers):
+            self._pairs.append((move, change, curvature))
         self.value, self._gradient = value, gradient
         self.converged = self._is_stationary()
 

@@ -76,3 +76,5 @@ def test_scale_and_mix(generator):
     assert np.isnan(out[3:]).all()
     scale_and_mix(values, scale, mixing, out, 3, 7)
     np.testing.assert_allclose(out, scale[:, None] * (values @ mixing), atol=1e-12)
+    scale_and_mix(values, scale, mixing, values, 0, 7)
+    np.testing.assert_array_equal(values, out)

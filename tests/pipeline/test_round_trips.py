@@ -199,9 +199,9 @@ def test_copies_do_not_hold_the_training_corpus(duplicate: Callable[[Any], Any])
     nlp = trained_cascade()
     for name in nlp.pipe_names:
         component = nlp.get_pipe(name)
-        assert component._session is not None
-        assert duplicate(component)._session is None
-        assert component._session is not None
+        assert component._training is not None
+        assert duplicate(component)._training is None
+        assert component._training is not None
 
 
 def test_pickling_costs_the_same_in_and_out_of_training() -> None:

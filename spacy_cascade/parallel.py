@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
 
 from .types import Pointers1d
 
 _PIECES = 32
-_SMALLEST_PIECE = 1 << 12
+_SMALLEST_PIECE = 1 << 14
 _LARGEST_PIECE = 1 << 21
 """Entries of one kernel call: about a tenth of a second, so that Ctrl-C is seen."""
 
@@ -65,14 +65,25 @@ class Workers:
             return
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.n_threads, thread_name_prefix="spacy_cascade")
-        futures = [self._pool.submit(function, begin, end) for begin, end in bounds]
+        waiting = iter(bounds)
+        errors: list[tuple[int, BaseException]] = []
+
+        def work() -> None:
+            # One call a thread, not one a piece: handing over costs as much as a small piece.
+            for begin, end in waiting:
+                if errors:
+                    return
+                try:
+                    function(begin, end)
+                except BaseException as error:
+                    errors.append((begin, error))
+
+        futures = [self._pool.submit(work) for _ in range(min(self.n_threads, len(bounds)))]
         try:
-            wait(futures, return_when=FIRST_EXCEPTION)
-        finally:
-            # Also on Ctrl-C: no thread may write to the caller's arrays after the call.
-            for future in futures:
-                future.cancel()
             wait(futures)
-        for future in futures:
-            if not future.cancelled():
-                future.result()
+        except BaseException as error:
+            # Ctrl-C: no thread may write to the caller's arrays after the call.
+            errors.append((-1, error))
+            wait(futures)
+        if errors:
+            raise min(errors, key=lambda found: found[0])[1]

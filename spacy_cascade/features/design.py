@@ -38,6 +38,13 @@ class Rows:
         """Number of rows."""
         return len(self.starts) - 1
 
+    def take(self, rows: Pointers1d) -> Rows:
+        """The matrix of some of the rows, in the given order."""
+        lengths = np.diff(self.starts)[rows]
+        starts = np.append(0, np.cumsum(lengths))
+        places = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], lengths)
+        return Rows(starts, self.columns[places], self.n_columns)
+
     def add_product(self, values: RealsXd, out: Floats2d, workers: Workers) -> None:
         """`out += self @ values`, the same bits for any number of threads."""
 

@@ -131,10 +131,15 @@ class FeatureSpace:
         self.index = KeyIndex(np.concatenate([factored, direct]))
 
     def design(self, positions: Positions, first: Ints1d, last: Ints1d) -> Design:
-        """The design matrix of units over all lexemes met so far."""
+        """The design matrix of units, over the (lexeme, slot) rows that they look at."""
+        unit_lexemes = self.unit_lexemes(positions, first, last)
+        is_seen = np.zeros(unit_lexemes.n_columns, dtype=np.bool_)
+        is_seen[unit_lexemes.columns] = True
+        seen = np.flatnonzero(is_seen)
+        number = (np.cumsum(is_seen) - 1).astype(np.int32)
         return Design(
-            lexeme_features=self._all_lexeme_features(),
-            unit_lexemes=self.unit_lexemes(positions, first, last),
+            lexeme_features=self._all_lexeme_features().take(seen),
+            unit_lexemes=Rows(unit_lexemes.starts, number[unit_lexemes.columns], len(seen)),
             unit_features=self.unit_features(positions, first, last),
         )
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import dense_design, rows_from_dense
+from reference import dense_design, dense_rows, rows_from_dense
 from strategies import counts2d, random_design
 
 from spacy_cascade.features.design import Design
@@ -66,3 +66,11 @@ def test_same_bits_for_any_number_of_threads(threads, generator):
     np.testing.assert_array_equal(
         design.gradient(slopes, Workers(threads)), design.gradient(slopes, Workers(1))
     )
+
+
+@given(counts2d(st.integers(0, 6), st.integers(1, 5)), st.data())
+def test_some_of_the_rows(matrix, data):
+    wanted = data.draw(st.lists(st.integers(0, max(len(matrix) - 1, 0)), max_size=8))
+    wanted = wanted if len(matrix) else []
+    rows = rows_from_dense(matrix).take(np.array(wanted, dtype=np.int64))
+    np.testing.assert_array_equal(dense_rows(rows), matrix[wanted])

@@ -31,6 +31,7 @@ SEGMENTER_DEFAULTS: dict[str, Any] = {
     "spans_key": "cascade",
     "confidence": True,
     "set_ents": False,
+    "n_best": 1,
     "scorer": {"@scorers": "spacy_cascade.segments_scorer.v1"},
 }
 
@@ -70,6 +71,7 @@ def make_segmenter(
     spans_key: str,
     confidence: bool,
     set_ents: bool,
+    n_best: int,
     scorer: Callable[..., dict[str, Any]] | None,
 ) -> CascadeSegmenter:
     """The factory `cascade_segmenter`.
@@ -78,12 +80,13 @@ def make_segmenter(
     scheme: `BILOU` or `IOB2`. typed: keep the gold labels (single-phase recogniser)
     instead of collapsing them. gold_key: `doc.spans` key of the gold spans; None for
     `doc.ents`. spans_key: `doc.spans` key for the spans found. confidence: give each span
-    its posterior probability. set_ents: write `doc.ents` too. scorer: the scorer.
+    its posterior probability. set_ents: write `doc.ents` too. n_best: above 1, also write the
+    so many best segmentations of each sentence (at most 100). scorer: the scorer.
     """
     return CascadeSegmenter(
         nlp, model, name, objective=objective, trainer=trainer, scheme=scheme, typed=typed,
         gold_key=gold_key, spans_key=spans_key, confidence=confidence, set_ents=set_ents,
-        scorer=scorer,
+        n_best=n_best, scorer=scorer,
     )  # fmt: skip
 
 

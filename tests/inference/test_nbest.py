@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -24,9 +24,7 @@ def all_paths(lattice: Lattice, scores, transitions) -> list[tuple[float, tuple[
         pairs = list(zip((lattice.start, *labels[:-1]), labels, strict=True))
         if lattice.final[labels[-1]] and all(pair in edge for pair in pairs):
             edges = [edge[pair] for pair in pairs]
-            score = sum(
-                scores[t, lattice.column[e]] + transitions[e] for t, e in enumerate(edges)
-            )
+            score = sum(scores[t, lattice.column[e]] + transitions[e] for t, e in enumerate(edges))
             found.append((float(score), labels))
     return sorted(found, key=lambda item: -item[0])
 
@@ -57,7 +55,7 @@ def test_it_finds_what_enumeration_finds(lattice, lengths, n, ties, seed):
         scores = generator.normal(size=(starts[-1], lattice.n_columns))
     transitions = np.zeros(lattice.n_edges) if ties else generator.normal(size=lattice.n_edges)
     paths, path_scores, n_paths = run(lattice, scores, transitions, starts, n)
-    for i, (begin, end) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
+    for i, (begin, end) in enumerate(pairwise(starts)):
         expected = all_paths(lattice, scores[begin:end], transitions)
         size = min(n, len(expected))
         assert n_paths[i] == size

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ from spacy.tokens import Doc, Span, SpanGroup
 
 from ..errors import ConfigError
 from ..types import Bools1d, Floats1d, Floats2d, Floats3d, Ints1d
+from .annotation import GoldSpans
 from .hypotheses import FEATURES, Elsewhere, Hypothesis, feature_values
 from .nbest import (
     IS_LOG_PROBABILITY,
@@ -59,6 +61,11 @@ class TypedList:
         """Sum over the spans of each segmentation, float64 `[N, S]`."""
         return self.sums([r.type_scores for r in self.ranked])
 
+    def totals(self, weight: float) -> Floats2d:
+        """Sequence scores plus weighted sums of type scores, float64 `[N, S]`."""
+        totals: Floats2d = self.sequence_scores + weight * self.type_scores
+        return totals
+
     def sums(self, of_spans: list[npt.NDArray[np.float64]]) -> Floats2d:
         """Sums over the spans of each segmentation, float64 `[N, S]`, of values of each rank."""
         n = len(self.starts)
@@ -68,6 +75,21 @@ class TypedList:
                 for r, values in zip(self.ranked, of_spans, strict=True)
             ]
         ).reshape(-1, n)
+
+    def span_masses(self) -> dict[tuple[int, int], float]:
+        """Probability of each span: the sum over the segmentations that contain it.
+
+        Where the model is not probabilistic, by a softmax over the N best.
+        """
+        scores = self.sequence_scores
+        if not self.is_log_probability:
+            scores = scores - np.logaddexp.reduce(scores, axis=0)
+        masses: dict[tuple[int, int], float] = defaultdict(float)
+        for probabilities, ranked in zip(np.exp(scores), self.ranked, strict=True):
+            of_spans = probabilities[ranked.sequences].tolist()
+            for span, probability in zip(ranked.spans, of_spans, strict=True):
+                masses[span.start, span.end] += probability
+        return masses
 
 
 def read_typed_list(doc: Doc, key: str, where: str) -> TypedList:
@@ -109,6 +131,26 @@ def _read_group(group: SpanGroup, starts: list[int], where: str) -> Ranked:
         np.array(attrs[IS_TYPED], dtype=np.bool_),
         np.array(attrs[SEQUENCE_SCORES], dtype=np.float64),
     )
+
+
+def count_outcomes(candidates: TypedList, gold: GoldSpans) -> tuple[Floats2d, Floats2d]:
+    """Number of right entities and of all entities of each hypothesis, float64 `[N, S]` each.
+
+    Entities where the reference has no annotation count as neither.
+    """
+    wanted = set(gold.spans)
+    right, found = [], []
+    for ranked in candidates.ranked:
+        counted = [
+            typed and bool(gold.observed[span.start : span.end].all())
+            for span, typed in zip(ranked.spans, ranked.is_typed.tolist(), strict=True)
+        ]
+        keys = [(span.start, span.end, span.label_) for span in ranked.spans]
+        right.append(
+            np.array([c and k in wanted for c, k in zip(counted, keys, strict=True)], float)
+        )
+        found.append(np.array(counted, float))
+    return candidates.sums(right), candidates.sums(found)
 
 
 def features_of(doc: Doc, candidates: TypedList) -> Floats3d:

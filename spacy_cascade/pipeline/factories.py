@@ -12,6 +12,7 @@ from ..trainers.base import Trainer
 from ..types import Floats2d
 from .annotation import register_confidence
 from .classifier import CascadeClassifier
+from .reranker import CascadeReranker
 from .segmenter import CascadeSegmenter
 
 register_confidence()
@@ -50,6 +51,14 @@ CLASSIFIER_DEFAULTS: dict[str, Any] = {
     "confidence": True,
     "set_ents": True,
     "scorer": {"@scorers": "spacy_cascade.types_scorer.v1"},
+}
+
+RERANKER_DEFAULTS: dict[str, Any] = {
+    "spans_key": "cascade",
+    "weight": 1.0,
+    "keep_candidates": False,
+    "set_ents": True,
+    "rate": 0.1,
 }
 
 
@@ -130,4 +139,31 @@ def make_classifier(
         nlp, model, name, objective=objective, trainer=trainer, spans_key=spans_key,
         mention_labels=mention_labels, gold_key=gold_key, reject=reject, confidence=confidence,
         set_ents=set_ents, scorer=scorer,
+    )  # fmt: skip
+
+
+@Language.factory(
+    "cascade_reranker",
+    requires=["doc.spans"],
+    assigns=["doc.ents", "token.ent_iob", "token.ent_type", "doc.spans", "span._.confidence"],
+    default_config=RERANKER_DEFAULTS,
+)
+def make_reranker(
+    nlp: Language,
+    name: str,
+    spans_key: str,
+    weight: float,
+    keep_candidates: bool,
+    set_ents: bool,
+    rate: float,
+) -> CascadeReranker:
+    """The factory `cascade_reranker`.
+
+    spans_key: that of the two components before it. weight: of the type scores, beside the
+    score of the segmentation. keep_candidates: leave the N-best list on the Doc. set_ents:
+    write `doc.ents`. rate: of learning the weights of further features.
+    """
+    return CascadeReranker(
+        nlp, name, spans_key=spans_key, weight=weight, keep_candidates=keep_candidates,
+        set_ents=set_ents, rate=rate,
     )  # fmt: skip

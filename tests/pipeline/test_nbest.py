@@ -25,14 +25,11 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
 from spacy_cascade import ConfigError, NotTrainedError
+from spacy_cascade.objectives.costs import Hinge
 
 N = 6
 TWO_SENTENCES = f"{TEXTS[0]} {TEXTS[3]}"
 STARTS = [0, 9]
-NOT_PROBABILISTIC = {
-    "objective": {"@misc": "spacy_cascade.Hinge.v1"},
-    "trainer": {"@misc": "spacy_cascade.PassiveAggressive.v1"},
-}
 
 
 def with_settings(nlp: Language, pipe: str, **settings: object) -> Language:
@@ -109,8 +106,9 @@ def test_a_doc_without_tokens(nlp: Language) -> None:
 
 def test_without_probabilities_there_are_scores() -> None:
     nlp = blank()
-    segmenter = add_segmenter(nlp, n_best=3, **NOT_PROBABILISTIC)
+    segmenter = add_segmenter(nlp, n_best=3)
     train(nlp, make_examples(nlp))
+    segmenter.objective = Hinge()
     doc = nlp(TEXTS[0])
     (ranked,) = segmenter.nbest(doc, 3)
     assert [s.probability for s in ranked] == [None] * 3

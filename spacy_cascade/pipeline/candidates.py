@@ -54,7 +54,7 @@ class TypedList:
     @property
     def sequence_scores(self) -> Floats2d:
         """Of each segmentation, float64 `[N, S]`; `-inf` where there is none."""
-        return np.array([r.sequence_scores for r in self.ranked]).reshape(-1, len(self.starts))
+        return np.array([r.sequence_scores for r in self.ranked]).reshape(len(self.ranked), len(self.starts))
 
     @property
     def type_scores(self) -> Floats2d:
@@ -74,7 +74,7 @@ class TypedList:
                 np.bincount(r.sequences, weights=values, minlength=n)
                 for r, values in zip(self.ranked, of_spans, strict=True)
             ]
-        ).reshape(-1, n)
+        ).reshape(len(self.ranked), n)
 
     def span_masses(self) -> dict[tuple[int, int], float]:
         """Probability of each span: the sum over the segmentations that contain it.

@@ -58,7 +58,7 @@ RERANKER_DEFAULTS: dict[str, Any] = {
     "weight": 1.0,
     "keep_candidates": False,
     "set_ents": True,
-    "rate": 0.1,
+    "rate": 0.05,
 }
 
 

@@ -54,7 +54,9 @@ class TypedList:
     @property
     def sequence_scores(self) -> Floats2d:
         """Of each segmentation, float64 `[N, S]`; `-inf` where there is none."""
-        return np.array([r.sequence_scores for r in self.ranked]).reshape(len(self.ranked), len(self.starts))
+        return np.array([r.sequence_scores for r in self.ranked]).reshape(
+            len(self.ranked), len(self.starts)
+        )
 
     @property
     def type_scores(self) -> Floats2d:

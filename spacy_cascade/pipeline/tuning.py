@@ -195,12 +195,17 @@ def tune_reranker(
     """
     for n in sizes:
         check_n(n, "sizes to tune with")
-    segmenter = names_of_stages(nlp)[0]
+    segmenter, classifier, _ = names_of_stages(nlp)
     ranked = with_reranker(nlp, max(sizes), 1.0, np.zeros(len(FEATURES)))
-    reranker = names_of_stages(ranked)[2]
-    examples = [Example(example.predicted.copy(), example.reference) for example in examples]
-    docs = [example.predicted for example in examples]
-    with ranked.select_pipes(disable=[str(reranker)]):
+    # What comes later may need the reranker's work, or merge tokens of its Docs.
+    stages = [
+        name
+        for name in ranked.pipe_names[: ranked.pipe_names.index(classifier) + 1]
+        if ranked.get_pipe_meta(name).factory != FACTORIES[2]
+    ]
+    examples = list(examples)
+    docs = [example.predicted.copy() for example in examples]
+    with ranked.select_pipes(enable=stages):
         docs = list(ranked.pipe(docs))
     examples = [Example(d, e.reference) for d, e in zip(docs, examples, strict=True)]
     if not any(example.reference.ents for example in examples):

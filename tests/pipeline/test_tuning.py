@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from helpers import TEXTS, annotations, blank, make_examples, write_sample
 from spacy.language import Language
 
-import spacy_cascade.pipeline.tuning as tuning
 from spacy_cascade import ConfigError, TrainingError
 from spacy_cascade.pipeline.hypotheses import FEATURES
 from spacy_cascade.pipeline.tuning import Lists, make_reranker_tuning, tune, tune_reranker
@@ -100,7 +98,7 @@ def test_it_runs_whenever_training_saves(
 ) -> None:
     monkeypatch.setattr(tuning, "SIZES", (1, 2))
     data = write_sample(tmp_path / "dev.spacy", "dev", 2)
-    before_to_disk = make_reranker_tuning(str(data), weights=[0.0, 1.0])
+    before_to_disk = make_reranker_tuning(str(data), weights=[0.0, 1.0], sizes=[1, 2])
     tuned = before_to_disk(trained)
     assert "cascade_reranker" in tuned.pipe_names
     assert "cascade_reranker" not in trained.pipe_names

@@ -93,10 +93,7 @@ def test_what_cannot_be_tuned(trained: Language) -> None:
             tune_reranker(trained, examples)
 
 
-def test_it_runs_whenever_training_saves(
-    trained: Language, tmp_path: Path, monkeypatch: Any
-) -> None:
-    monkeypatch.setattr(tuning, "SIZES", (1, 2))
+def test_it_runs_whenever_training_saves(trained: Language, tmp_path: Path) -> None:
     data = write_sample(tmp_path / "dev.spacy", "dev", 2)
     before_to_disk = make_reranker_tuning(str(data), weights=[0.0, 1.0], sizes=[1, 2])
     tuned = before_to_disk(trained)

@@ -130,12 +130,24 @@ def part_of(spans: Spans, part: slice, offset: int) -> Spans:
     return Spans(spans.start[part] - offset, spans.end[part] - offset, spans.label[part])
 
 
-def make_spans(doc: Doc, found: Spans, labels: Sequence[int]) -> list[Span]:
-    """Spans of a Doc; labels: hashes of the labels by number."""
-    return [
-        Span(doc, start, end, labels[label])
-        for start, end, label in zip(*(part.tolist() for part in found), strict=True)
-    ]
+def make_spans(
+    doc: Doc,
+    found: Spans,
+    labels: Sequence[int],
+    made: dict[tuple[int, int, int], Span] | None = None,
+) -> list[Span]:
+    """Spans of a Doc; labels: hashes of the labels by number. made: spans to take, if there."""
+    bounds = zip(*(part.tolist() for part in found), strict=True)
+    if made is None:
+        return [Span(doc, start, end, labels[label]) for start, end, label in bounds]
+    spans = []
+    for key in bounds:
+        span = made.get(key)
+        if span is None:
+            start, end, label = key
+            span = made[key] = Span(doc, start, end, labels[label])
+        spans.append(span)
+    return spans
 
 
 def segmentations(
@@ -162,6 +174,7 @@ def write_candidates(doc: Doc, key: str, candidates: Candidates, labels: Sequenc
     """Write `doc.spans["<key>/k"]`, and nothing else."""
     drop_candidates(doc, key)
     probabilities = candidates.log_probabilities
+    made: dict[tuple[int, int, int], Span] = {}  # most spans are in most segmentations
     scores = (candidates.scores if probabilities is None else probabilities).tolist()
     for k, (spans, sequence_scores) in enumerate(zip(candidates.spans, scores, strict=True), 1):
         attrs = {
@@ -171,7 +184,7 @@ def write_candidates(doc: Doc, key: str, candidates: Candidates, labels: Sequenc
         }
         name = f"{key}/{k}"
         doc.spans[name] = SpanGroup(
-            doc, name=name, attrs=attrs, spans=make_spans(doc, spans, labels)
+            doc, name=name, attrs=attrs, spans=make_spans(doc, spans, labels, made)
         )
 
 

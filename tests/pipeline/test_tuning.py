@@ -62,9 +62,9 @@ def test_features_are_kept_where_they_help(generator: np.random.Generator) -> No
 
 
 def test_the_pipeline_handed_back_has_what_was_found(trained: Language) -> None:
-    before = trained.to_bytes(), annotations(trained)
+    before = trained.to_bytes(exclude=["vocab", "tokenizer"]), annotations(trained)
     nlp, found = tune_reranker(trained, make_examples(trained), (0.0, 1.0), (1, 3))
-    assert trained.to_bytes() == before[0]
+    assert trained.to_bytes(exclude=["vocab", "tokenizer"]) == before[0]
     assert nlp.pipe_names == [*trained.pipe_names, "cascade_reranker"]
     assert nlp.config["components"]["cascade_reranker"]["weight"] == found.weight
     assert nlp.config["components"]["cascade_segmenter"]["n_best"] == max(2, found.n_best)

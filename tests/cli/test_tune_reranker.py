@@ -1,4 +1,4 @@
-"""`spacy cascade tune-reranker` as spaCy's own command line runs it."""
+"""`spacy cascade tune-reranker` from its command line."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 import spacy
 from helpers import SENTENCES, TEXTS, annotations, blank, gold_doc, trained_cascade
-from spacy.cli._util import app as spacy_app
 from spacy.tokens import DocBin
 from typer.testing import CliRunner
+
+from spacy_cascade.cli import app
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,7 @@ def data(tmp_path: Path) -> Path:
 
 
 def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
-    result = CliRunner().invoke(spacy_app, ["cascade", "tune-reranker", *map(str, arguments)])
+    result = CliRunner().invoke(app, ["tune-reranker", *map(str, arguments)])
     assert result.exit_code == exit_code, result.output
     return result.stdout, result.stderr
 

@@ -17,6 +17,7 @@ GROUPS = {
     "spacy_batchers": "batchers",
     "spacy_tokenizers": "tokenizers",
     "spacy_scorers": "scorers",
+    "spacy_callbacks": "callbacks",
 }
 NAMES = [
     (registry, entry.name)

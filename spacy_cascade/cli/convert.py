@@ -1,14 +1,13 @@
 """The command `spacy cascade convert`: column files to a `.spacy` file."""
 
-import sys
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from wasabi import msg
-from wasabi.util import MESSAGES, color
+from wasabi.util import MESSAGES
 
+from spacy_cascade.cli.output import print_line
 from spacy_cascade.corpora.columns import ReadOptions
 from spacy_cascade.corpora.docs import CHUNKS_KEY, SUFFIXES, ConversionSummary, convert
 from spacy_cascade.corpora.tags import Scheme
@@ -125,7 +124,7 @@ def convert_command(
             show_progress=True,
         )
     except (CascadeError, OSError) as error:
-        _print_line(MESSAGES.FAIL, str(error), to_stderr=True)
+        print_line(MESSAGES.FAIL, str(error), to_stderr=True)
         raise typer.Exit(1) from None
     _print_summary(summary, output, scheme)
 
@@ -133,12 +132,12 @@ def convert_command(
 def _print_summary(summary: ConversionSummary, output: Path, scheme: Scheme) -> None:
     if scheme == Scheme.AUTO:
         found = ", ".join(sorted(found.value for found in summary.schemes))
-        _print_line(MESSAGES.INFO, f"Tags read as {found}")
+        print_line(MESSAGES.INFO, f"Tags read as {found}")
     if summary.replaced:
         for word in summary.replaced[:_LISTED_WORDS]:
-            _print_line(MESSAGES.WARN, word, to_stderr=True)
+            print_line(MESSAGES.WARN, word, to_stderr=True)
         text = f"{len(summary.replaced)} words that spaCy cannot use were replaced by U+FFFD"
-        _print_line(MESSAGES.WARN, text, to_stderr=True)
+        print_line(MESSAGES.WARN, text, to_stderr=True)
     labels = [f"{label} {n}" for label, n in summary.entities.most_common(_LISTED_LABELS)]
     if len(summary.entities) > _LISTED_LABELS:
         labels.append("…")
@@ -150,15 +149,4 @@ def _print_summary(summary: ConversionSummary, output: Path, scheme: Scheme) -> 
     ]
     if summary.missing:
         parts.append(f"{summary.missing} words not annotated")
-    _print_line(MESSAGES.GOOD, f"{', '.join(parts)} -> {output}")
-
-
-def _print_line(style: str, text: str, *, to_stderr: bool = False) -> None:
-    """Print in wasabi's style, but on the stream asked for and without wrapping, which
-    would break paths and quoted lines."""
-    if msg.pretty:
-        text = f"{msg.icons[style]} {text}"
-        text = color(text, fg=msg.colors[style]) if msg.show_color else text
-    # A label or a path may have characters that the terminal has not.
-    encoding = (sys.stderr if to_stderr else sys.stdout).encoding or "utf-8"
-    typer.echo(text.encode(encoding, "backslashreplace").decode(encoding), err=to_stderr)
+    print_line(MESSAGES.GOOD, f"{', '.join(parts)} -> {output}")

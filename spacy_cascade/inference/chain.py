@@ -173,6 +173,33 @@ def chain_losses(
 
 
 @kernel
+def log_partitions(
+    lattice: Lattice,
+    scores: Floats2d,
+    transitions: Floats1d,
+    cost: Floats2d,
+    tags: Ints1d,
+    starts: Pointers1d,
+    values: Floats1d,
+) -> None:
+    """Log-partition of every sequence, with which scores of paths become log-probabilities.
+
+        values[i] = log Σ_y exp(score(y) + cost(y)),    log P(y) = score(y) - values[i]
+
+    values `[N]`: written. Other arguments as in `chain_losses`; scores stay as they are.
+    """
+    longest = 0
+    for i in range(len(starts) - 1):
+        longest = max(longest, starts[i + 1] - starts[i])
+    w = np.empty((longest, len(lattice.source)))
+    marginals = np.empty((longest + 1, len(lattice.first_edge) - 1))
+    for i in range(len(starts) - 1):
+        values[i] = _forward(
+            lattice, scores, transitions, cost, tags, starts[i], starts[i + 1], w, marginals
+        )
+
+
+@kernel
 def span_posteriors(
     lattice: Lattice,
     scores: Floats2d,

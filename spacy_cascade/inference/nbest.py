@@ -22,7 +22,10 @@ from .lattice import Lattice
 
 @helper
 def _forward_best(lattice, scores, transitions, begin, end, delta, best_edge):  # type: ignore[no-untyped-def]
-    """Fill `delta` `[T + 1, Y]` and `best_edge` `[T, Y]`, ties to the edge listed first."""
+    """Fill `delta` `[T + 1, Y]` and `best_edge` `[T, Y]`, ties to the edge listed first.
+
+    Terms are added in the order of `chain.viterbi`, so that both break the same ties.
+    """
     delta[0, :] = -np.inf
     delta[0, lattice.start] = 0.0
     for t in range(begin, end):
@@ -31,7 +34,7 @@ def _forward_best(lattice, scores, transitions, begin, end, delta, best_edge):  
             delta[row + 1, y] = -np.inf
             best_edge[row, y] = -1
             for e in range(lattice.first_edge[y], lattice.first_edge[y + 1]):
-                s = delta[row, lattice.source[e]] + scores[t, lattice.column[e]] + transitions[e]
+                s = scores[t, lattice.column[e]] + transitions[e] + delta[row, lattice.source[e]]
                 if s > delta[row + 1, y]:
                     delta[row + 1, y] = s
                     best_edge[row, y] = e

@@ -13,6 +13,7 @@ import json
 import math
 import zipfile
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -203,6 +204,48 @@ def _is_finite(array: npt.NDArray[Any]) -> bool:
     """Whether all values are numbers in single precision, in which models keep them."""
     with np.errstate(over="ignore"):
         return bool(np.isfinite(array.astype(np.float32)).all())
+
+
+def vector_state(
+    kind: str, features: list[str], weights: npt.NDArray[Any]
+) -> tuple[Header, Arrays]:
+    """Header and arrays of a model that is one weight for each of some named features."""
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "kind": kind,
+        "labels": [],
+        "identity": {"features": features},
+    }
+    return header, {"keys": np.zeros(0, dtype=np.uint64), "weights": weights}
+
+
+def read_vector(arrays: Arrays, size: int, where: str) -> npt.NDArray[np.float64]:
+    """The weights of such a model. Raises `ModelFileError` where they are not valid."""
+    weights = arrays.get("weights")
+    if weights is None or weights.dtype.kind != "f" or weights.shape != (size,):
+        raise _damaged(where, f"it has no valid array 'weights' of {size} numbers")
+    if not np.isfinite(weights).all():
+        raise _damaged(where, "the array 'weights' is not finite")
+    return weights.astype(np.float64)
+
+
+def write_file(folder: str | Path, data: bytes) -> None:
+    """Write an archive into a folder, which is made where it is not there."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / FILE_NAME).write_bytes(data)
+
+
+def read_file(folder: str | Path) -> tuple[bytes, str]:
+    """An archive from a folder, and its name. Raises `ModelFileError` where it is not there."""
+    file = Path(folder) / FILE_NAME
+    try:
+        return file.read_bytes(), str(file)
+    except OSError as error:
+        raise ModelFileError(
+            f"Cannot read {file}: {error.strerror}. Is the pipeline complete?"
+        ) from None
 
 
 def restore_space(space: FeatureSpace, arrays: Arrays) -> None:

@@ -243,20 +243,11 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Save into the folder `path`, as the single file `cascade.npz`."""
-        folder = Path(path)
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / storage.FILE_NAME).write_bytes(self.to_bytes())
+        storage.write_file(path, self.to_bytes())
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "CascadePipe":
         """Load from the folder `path`. Raises `ModelFileError` where that cannot be done."""
-        file = Path(path) / storage.FILE_NAME
-        try:
-            data = file.read_bytes()
-        except OSError as error:
-            raise ModelFileError(
-                f"Cannot read {file}: {error.strerror}. Is the pipeline complete?"
-            ) from None
-        self._load_state(*storage.unpack(data, str(file)))
+        self._load_state(*storage.unpack(*storage.read_file(path)))
         return self
 
     def _state(self) -> tuple[storage.Header, storage.Arrays]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any
 
@@ -29,9 +29,16 @@ from .annotation import (
     write_group,
 )
 from .base import CascadePipe
-
-KEPT = -1
-"""Type number of a span that keeps the label it has: rejected, or not to be typed."""
+from .typed_groups import (
+    KEPT,
+    Bounds,
+    TypedGroup,
+    bounds_of,
+    further_bounds,
+    read_groups,
+    type_groups,
+    write_types,
+)
 
 
 @dataclass(frozen=True)
@@ -41,11 +48,13 @@ class TypedSpans:
     spans: those of the Doc, in its order. types: int32 `[P]`, numbers of labels or `KEPT`.
     confidences: float64 `[P]`, probability of the type, times that of the span where the
     component that found it gave one; None when switched off.
+    candidates: of each group of an N-best list.
     """
 
     spans: list[Span]
     types: Ints1d
     confidences: Floats1d | None
+    candidates: Sequence[TypedGroup] = ()
 
 
 class CascadeClassifier(CascadePipe):
@@ -96,30 +105,28 @@ class CascadeClassifier(CascadePipe):
         if not docs:
             return []
         spans = [self._spans(doc) for doc in docs]
-        wanted = [[self._is_mention(span) for span in doc_spans] for doc_spans in spans]
-        bounds = [
-            [(span.start, span.end) for span in compress(*pair)]
-            for pair in zip(spans, wanted, strict=True)
-        ]
-        scores = self._scores(docs, bounds)
-        types, probabilities = self._best(scores)
-        ends = np.cumsum([len(doc_bounds) for doc_bounds in bounds])
-        return [
-            self._typed(doc, doc_spans, np.array(mask, dtype=bool), doc_types, doc_probabilities)
-            for doc, doc_spans, mask, doc_types, doc_probabilities in zip(
-                docs,
-                spans,
-                wanted,
-                np.split(types, ends[:-1]),
-                np.split(probabilities, ends[:-1]),
-                strict=True,
-            )
-        ]
+        masks = [[self._is_mention(span) for span in doc_spans] for doc_spans in spans]
+        own = [bounds_of(compress(*pair)) for pair in zip(spans, masks, strict=True)]
+        groups = [read_groups(doc, self.cfg["spans_key"], self._is_mention) for doc in docs]
+        bounds = [b + further_bounds(b, more) for b, more in zip(own, groups, strict=True)]
+        types, probabilities = self._best(self._scores(docs, bounds))
+        found = []
+        begin = 0
+        for i, doc in enumerate(docs):
+            part = slice(begin, begin + len(own[i]))
+            mask = np.array(masks[i], dtype=bool)
+            typed = self._typed(doc, spans[i], mask, types[part], probabilities[part])
+            part = slice(begin, begin + len(bounds[i]))
+            candidates = type_groups(groups[i], bounds[i], types[part], probabilities[part])
+            found.append(replace(typed, candidates=candidates))
+            begin = part.stop
+        return found
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[TypedSpans]) -> None:
         """Write the types to `doc.spans[spans_key]`, and to `doc.ents` with `set_ents`.
 
-        A rejected span keeps the label that it had and does not become an entity.
+        A rejected span keeps the label that it had and does not become an entity. Spans of an
+        N-best list get their types too, and the groups the attributes of `pipeline.nbest`.
         """
         labels = [self.vocab.strings.add(label) for label in self.labels]
         key = self.cfg["spans_key"]
@@ -130,6 +137,8 @@ class CascadeClassifier(CascadePipe):
                     span.label = labels[number]
                     entities.append(span)
             write_group(doc, self.name if key is None else key, found.spans, found.confidences)
+            for typed in found.candidates:
+                write_types(doc, typed, labels)
             if self.cfg["set_ents"]:
                 write_entities(doc, entities, replaced=entities if key is None else ())
 
@@ -239,7 +248,3 @@ class CascadeClassifier(CascadePipe):
             positions.of_token[bounds[:, 0] + offsets],
             positions.of_token[bounds[:, 1] + offsets - 1],
         )
-
-
-Bounds = tuple[int, int]
-"""Start and end (exclusive) of a span in its Doc."""

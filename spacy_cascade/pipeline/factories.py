@@ -12,6 +12,7 @@ from ..trainers.base import Trainer
 from ..types import Floats2d
 from .annotation import register_confidence
 from .classifier import CascadeClassifier
+from .reranker import CascadeReranker
 from .segmenter import CascadeSegmenter
 
 register_confidence()
@@ -31,6 +32,7 @@ SEGMENTER_DEFAULTS: dict[str, Any] = {
     "spans_key": "cascade",
     "confidence": True,
     "set_ents": False,
+    "n_best": 1,
     "scorer": {"@scorers": "spacy_cascade.segments_scorer.v1"},
 }
 
@@ -49,6 +51,14 @@ CLASSIFIER_DEFAULTS: dict[str, Any] = {
     "confidence": True,
     "set_ents": True,
     "scorer": {"@scorers": "spacy_cascade.types_scorer.v1"},
+}
+
+RERANKER_DEFAULTS: dict[str, Any] = {
+    "spans_key": "cascade",
+    "weight": 1.0,
+    "keep_candidates": False,
+    "set_ents": True,
+    "rate": 0.05,
 }
 
 
@@ -70,6 +80,7 @@ def make_segmenter(
     spans_key: str,
     confidence: bool,
     set_ents: bool,
+    n_best: int,
     scorer: Callable[..., dict[str, Any]] | None,
 ) -> CascadeSegmenter:
     """The factory `cascade_segmenter`.
@@ -78,12 +89,13 @@ def make_segmenter(
     scheme: `BILOU` or `IOB2`. typed: keep the gold labels (single-phase recogniser)
     instead of collapsing them. gold_key: `doc.spans` key of the gold spans; None for
     `doc.ents`. spans_key: `doc.spans` key for the spans found. confidence: give each span
-    its posterior probability. set_ents: write `doc.ents` too. scorer: the scorer.
+    its posterior probability. set_ents: write `doc.ents` too. n_best: above 1, also write the
+    so many best segmentations of each sentence (at most 100). scorer: the scorer.
     """
     return CascadeSegmenter(
         nlp, model, name, objective=objective, trainer=trainer, scheme=scheme, typed=typed,
         gold_key=gold_key, spans_key=spans_key, confidence=confidence, set_ents=set_ents,
-        scorer=scorer,
+        n_best=n_best, scorer=scorer,
     )  # fmt: skip
 
 
@@ -127,4 +139,31 @@ def make_classifier(
         nlp, model, name, objective=objective, trainer=trainer, spans_key=spans_key,
         mention_labels=mention_labels, gold_key=gold_key, reject=reject, confidence=confidence,
         set_ents=set_ents, scorer=scorer,
+    )  # fmt: skip
+
+
+@Language.factory(
+    "cascade_reranker",
+    requires=["doc.spans"],
+    assigns=["doc.ents", "token.ent_iob", "token.ent_type", "doc.spans", "span._.confidence"],
+    default_config=RERANKER_DEFAULTS,
+)
+def make_reranker(
+    nlp: Language,
+    name: str,
+    spans_key: str,
+    weight: float,
+    keep_candidates: bool,
+    set_ents: bool,
+    rate: float,
+) -> CascadeReranker:
+    """The factory `cascade_reranker`.
+
+    spans_key: that of the two components before it. weight: of the type scores, beside the
+    score of the segmentation. keep_candidates: leave the N-best list on the Doc. set_ents:
+    write `doc.ents`. rate: of learning the weights of further features.
+    """
+    return CascadeReranker(
+        nlp, name, spans_key=spans_key, weight=weight, keep_candidates=keep_candidates,
+        set_ents=set_ents, rate=rate,
     )  # fmt: skip

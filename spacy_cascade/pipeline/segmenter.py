@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from spacy.language import Language
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import Model
 
@@ -23,6 +23,20 @@ from ..trainers.base import Trainer
 from ..types import Floats1d, Floats2d, Ints1d, Ints2d
 from .annotation import GoldSpans, gold_flags, read_gold, write_entities, write_group
 from .base import CascadePipe
+from .nbest import (
+    Candidates,
+    Segmentation,
+    best_segmentations,
+    candidates_by_doc,
+    check_n,
+    drop_candidates,
+    is_probabilistic,
+    make_spans,
+    normalizers,
+    part_of,
+    segmentations,
+    write_candidates,
+)
 
 ENTITY = "ENT"
 """Label of spans whose types are collapsed."""
@@ -30,10 +44,11 @@ ENTITY = "ENT"
 
 @dataclass(frozen=True)
 class Segments:
-    """Spans found in one Doc, and the confidence of each where asked for."""
+    """Spans found in one Doc, the confidence of each and the N best where asked for."""
 
     spans: Spans
     confidences: Floats1d | None
+    candidates: Candidates | None = None
 
 
 class CascadeSegmenter(CascadePipe):
@@ -55,6 +70,7 @@ class CascadeSegmenter(CascadePipe):
         spans_key: str,
         confidence: bool,
         set_ents: bool,
+        n_best: int,
         objective: Costs,
         trainer: Trainer,
         scorer: Callable[..., dict[str, Any]] | None,
@@ -66,7 +82,9 @@ class CascadeSegmenter(CascadePipe):
             "spans_key": spans_key,
             "confidence": confidence,
             "set_ents": set_ents,
+            "n_best": n_best,
         }
+        check_n(n_best, f"n_best of '{name}'")
         super().__init__(nlp, model, name, objective, trainer, scorer, settings)
         TagSet(scheme, ())  # an unknown scheme is an error now, not in training
         self._lattice: Lattice | None = None
@@ -90,36 +108,55 @@ class CascadeSegmenter(CascadePipe):
     def predict(self, docs: Iterable[Doc]) -> list[Segments]:
         """Find the spans of each Doc without changing it."""
         docs = list(docs)
-        self.publish()
-        self.forget_words()
-        weights = get_weights(self.model)
-        tokens = self.read(docs)
-        if len(tokens.words) == 0:
-            empty = Spans(*(np.zeros(0, dtype=np.int64),) * 2, np.zeros(0, dtype=np.int32))
-            return [Segments(empty, np.zeros(0) if self.cfg["confidence"] else None)] * len(docs)
-        scores = self.model.predict(self.token_units(tokens))
-        path = self._decode(scores, weights[1], tokens)
+        tokens, scores = self._score(docs)
+        if len(scores) == 0:
+            return [self._nothing()] * len(docs)
+        transitions = get_weights(self.model)[1]
+        n, ranked = self.cfg["n_best"], None
+        if n > 1:
+            paths, ranked = best_segmentations(self.lattice, scores, transitions, tokens, n)
+            path = paths[0]
+        else:
+            path = self._decode(scores, transitions, tokens)
         spans = self.tag_set.spans(path, tokens.sequence_starts)
         confidences = None
         if self.cfg["confidence"]:
-            confidences = self._confidences(scores, weights[1], tokens, path, spans)
-        return _by_doc(spans, confidences, tokens)
+            confidences = self._confidences(scores, transitions, tokens, path, spans)
+        found = _by_doc(spans, confidences, tokens)
+        if ranked is None:
+            return found
+        candidates = self._candidates(paths, ranked, scores, tokens)
+        return [replace(doc, candidates=c) for doc, c in zip(found, candidates, strict=True)]
+
+    def nbest(self, doc: Doc, n: int) -> list[list[Segmentation]]:
+        """The `n` best segmentations of each sentence, best first; the Doc is not changed.
+
+        A short sentence has fewer. Raises `ConfigError` where n is not from 1 to 100.
+        """
+        check_n(n, f"nbest of '{self.name}'")
+        tokens, scores = self._score([doc])
+        if len(scores) == 0:
+            return []
+        transitions = get_weights(self.model)[1]
+        found = best_segmentations(self.lattice, scores, transitions, tokens, n)
+        (candidates,) = self._candidates(*found, scores, tokens)
+        return segmentations(doc, candidates, self._label_hashes())
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Segments]) -> None:
-        """Write `doc.spans[spans_key]`, and `doc.ents` with `set_ents`."""
-        strings = self.vocab.strings
-        labels = np.array([strings.add(label) for label in self.labels] or [0], dtype=np.uint64)
+        """Write `doc.spans[spans_key]`, and `doc.ents` with `set_ents`.
+
+        With `n_best` above 1 also `doc.spans["<spans_key>/k"]` (see `pipeline.nbest`); what an
+        earlier run left there is taken off.
+        """
+        labels = self._label_hashes()
+        key = self.cfg["spans_key"]
         for doc, found in zip(docs, scores, strict=True):
-            spans = [
-                Span(doc, start, end, label)
-                for start, end, label in zip(
-                    found.spans.start.tolist(),
-                    found.spans.end.tolist(),
-                    labels[found.spans.label].tolist(),
-                    strict=True,
-                )
-            ]
-            write_group(doc, self.cfg["spans_key"], spans, found.confidences)
+            spans = make_spans(doc, found.spans, labels)
+            write_group(doc, key, spans, found.confidences)
+            if found.candidates is not None:
+                write_candidates(doc, key, found.candidates, labels)
+            else:
+                drop_candidates(doc, key)
             if self.cfg["set_ents"]:
                 write_entities(doc, spans)
 
@@ -173,6 +210,40 @@ class CascadeSegmenter(CascadePipe):
                     tag_set.write(tags, start, end, known)
         return tags
 
+    def _score(self, docs: Sequence[Doc]) -> tuple[Tokens, Floats2d]:
+        """The tokens of a batch and their scores `[T, S]`, none where there are no tokens."""
+        self.publish()
+        self.forget_words()
+        tokens = self.read(docs)
+        if len(tokens.words) == 0:
+            get_weights(self.model)  # not trained is an error even so
+            return tokens, np.zeros((0, 0))
+        return tokens, self.model.predict(self.token_units(tokens))
+
+    def _nothing(self) -> Segments:
+        """What is found in a Doc without tokens."""
+        empty = Spans(*(np.zeros(0, dtype=np.int64),) * 2, np.zeros(0, dtype=np.int32))
+        n = self.cfg["n_best"]
+        scores = np.zeros((n, 0))
+        log_probabilities = scores if is_probabilistic(self.objective) else None
+        return Segments(
+            empty,
+            np.zeros(0) if self.cfg["confidence"] else None,
+            Candidates([], [empty] * n, scores, log_probabilities) if n > 1 else None,
+        )
+
+    def _candidates(
+        self, paths: Ints2d, path_scores: Floats2d, scores: Floats2d, tokens: Tokens
+    ) -> list[Candidates]:
+        partitions = None
+        if is_probabilistic(self.objective):
+            transitions = get_weights(self.model)[1]
+            partitions = normalizers(self.lattice, scores, transitions, tokens)
+        return candidates_by_doc(paths, path_scores, partitions, self.tag_set, tokens)
+
+    def _label_hashes(self) -> list[int]:
+        return [self.vocab.strings.add(label) for label in self.labels]
+
     def _decode(self, scores: Floats2d, transitions: Floats1d, tokens: Tokens) -> Ints1d:
         starts = tokens.sequence_starts
         path = np.empty(len(scores), dtype=np.int32)
@@ -206,7 +277,7 @@ def _by_doc(spans: Spans, confidences: Floats1d | None, tokens: Tokens) -> list[
         part = slice(cuts[doc], cuts[doc + 1])
         found.append(
             Segments(
-                Spans(spans.start[part] - offset, spans.end[part] - offset, spans.label[part]),
+                part_of(spans, part, offset),
                 None if confidences is None else confidences[part],
             )
         )

@@ -17,9 +17,15 @@ from reference import (
     span_posterior,
     spans_of,
 )
+from scipy.special import logsumexp
 from strategies import LABELS, chains, random_chain, random_path
 
-from spacy_cascade.inference.chain import chain_losses, span_posteriors, viterbi
+from spacy_cascade.inference.chain import (
+    chain_losses,
+    log_partitions,
+    span_posteriors,
+    viterbi,
+)
 from spacy_cascade.inference.lattice import Lattice, chain_lattice, choice_lattice
 from spacy_cascade.objectives.problem import observation_costs
 from spacy_cascade.schemes import SCHEMES, TagSet
@@ -98,6 +104,20 @@ def test_losses_of_any_chain(example):
     np.testing.assert_allclose(losses, [loss], atol=TOLERANCE)
     np.testing.assert_allclose(gradients[0], by_scores, atol=TOLERANCE)
     np.testing.assert_allclose(transition_gradient, by_transitions, atol=TOLERANCE)
+
+
+@settings(max_examples=60)
+@given(chains())
+def test_log_partition_of_any_chain(example):
+    _, chain = example
+    values, scores = np.full(1, np.nan), chain.scores.copy()
+    log_partitions(
+        chain.lattice, scores, chain.transitions, observation_costs(chain.costs)[0],
+        np.array(chain.tags, dtype=np.int32), np.array([0, len(chain)], dtype=np.int64), values,
+    )  # fmt: skip
+    expected = logsumexp([chain.score(path) + chain.cost(path) for path in chain.paths()])
+    assert values[0] == pytest.approx(expected, abs=TOLERANCE)
+    np.testing.assert_array_equal(scores, chain.scores)
 
 
 @settings(max_examples=60)

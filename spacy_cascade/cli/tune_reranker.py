@@ -1,0 +1,86 @@
+"""The command `spacy cascade tune-reranker`: settings of a reranker from data."""
+
+from pathlib import Path
+from typing import Annotated
+
+import spacy
+import typer
+from spacy.training import Corpus
+from wasabi.util import MESSAGES
+
+from spacy_cascade.cli.output import print_line
+from spacy_cascade.errors import CascadeError
+from spacy_cascade.pipeline.tuning import SIZES, WEIGHTS, Tuned, tune_reranker
+
+
+def tune_reranker_command(
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="Trained pipeline with both stages")
+    ],
+    data: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DATA.spacy", help="Docs with entities that the stages were not trained on"
+        ),
+    ],
+    output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="Folder for the tuned pipeline")],
+    weight: Annotated[
+        list[float] | None,
+        typer.Option(
+            help="Weight of the type scores to try; give it several times. By default "
+            + ", ".join(f"{w:g}" for w in WEIGHTS),
+            show_default=False,
+        ),
+    ] = None,
+    n_best: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--n-best",
+            "-n",
+            help="Length of the N-best list to try; give it several times. By default "
+            + ", ".join(map(str, SIZES)),
+            show_default=False,
+        ),
+    ] = None,
+    folds: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Learn weights of further features too, and keep them if they raise F1 in "
+            "cross-validation with so many folds (0: do not)",
+        ),
+    ] = 0,
+) -> None:
+    """
+    Tune a reranker, and add it to a trained pipeline.
+
+    Segmentations and types of the N best are rescored with each weight; the one of highest
+    entity F1 on DATA is written to OUTPUT. MODEL stays as it is. A choice is made for
+    each sentence: a pipeline without sentence starts needs a sentencizer first.
+    """
+    try:
+        nlp = spacy.load(model)
+        examples = Corpus(data)(nlp)
+        tuned, found = tune_reranker(nlp, examples, weight or WEIGHTS, n_best or SIZES, folds)
+        tuned.to_disk(output)
+    except (CascadeError, OSError) as error:
+        print_line(MESSAGES.FAIL, str(error), to_stderr=True)
+        raise typer.Exit(1) from None
+    _print_found(found, output)
+
+
+def _print_found(found: Tuned, output: Path) -> None:
+    weights = sorted({weight for _, weight in found.grid})
+    print_line(MESSAGES.INFO, "Entity F1 by n_best (rows) and weight")
+    typer.echo("     " + "".join(f"{weight:7g}" for weight in weights))
+    for n in sorted({n for n, _ in found.grid}):
+        typer.echo(f"{n:5}" + "".join(f"{100 * found.grid[n, w]:7.2f}" for w in weights))
+    if found.cross_validated is not None:
+        kept = "kept" if found.theta.any() else "not kept"
+        text = f"With further features, cross-validated: {100 * found.cross_validated:.2f}, {kept}"
+        print_line(MESSAGES.INFO, text)
+    print_line(
+        MESSAGES.GOOD,
+        f"n_best {found.n_best}, weight {found.weight:g}: F1 {100 * found.f1:.2f}, without "
+        f"reranking {100 * found.baseline:.2f} -> {output}",
+    )

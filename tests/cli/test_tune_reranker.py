@@ -1,0 +1,81 @@
+"""`spacy cascade tune-reranker` from its command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import spacy
+from helpers import SENTENCES, TEXTS, annotations, blank, gold_doc, trained_cascade
+from spacy.tokens import DocBin
+from typer.testing import CliRunner
+
+from spacy_cascade.cli import app
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("model")
+    trained_cascade().to_disk(path)
+    return path
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    vocab = blank().vocab
+    docs = [gold_doc(vocab, text, spans) for text, spans in SENTENCES]
+    DocBin(docs=docs).to_disk(tmp_path / "dev.spacy")
+    return tmp_path / "dev.spacy"
+
+
+def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
+    result = CliRunner().invoke(app, ["tune-reranker", *map(str, arguments)])
+    assert result.exit_code == exit_code, result.output
+    return result.stdout, result.stderr
+
+
+def test_it_writes_a_tuned_pipeline(model: Path, data: Path, tmp_path: Path) -> None:
+    output = tmp_path / "tuned"
+    stdout, stderr = run(
+        model,
+        data,
+        output,
+        "--weight",
+        "0.5",
+        "--weight",
+        "1",
+        "-n",
+        "1",
+        "-n",
+        "3",
+        "--folds",
+        "2",
+    )
+    assert stderr == ""
+    assert "Entity F1 by n_best (rows) and weight" in stdout
+    assert "cross-validated" in stdout
+    last = stdout.splitlines()[-1]
+    assert last.endswith(f"n_best 1, weight 0.5: F1 100.00, without reranking 100.00 -> {output}")
+    tuned = spacy.load(output)
+    assert tuned.pipe_names == ["cascade_segmenter", "cascade_classifier", "cascade_reranker"]
+    assert [found["ents"] for found in annotations(tuned, TEXTS)] == [s for _, s in SENTENCES]
+
+
+def test_errors_are_one_line(model: Path, data: Path, tmp_path: Path) -> None:
+    blank().to_disk(tmp_path / "blank")
+    for arguments, message in (
+        ((tmp_path / "blank", data, tmp_path / "o"), "needs a cascade_segmenter"),
+        ((tmp_path / "nowhere", data, tmp_path / "o"), "nowhere"),
+        ((model, data, tmp_path / "o", "-n", "200"), "from 1 to 100"),
+    ):
+        stdout, stderr = run(*arguments, exit_code=1)
+        assert stdout == ""
+        assert message in stderr
+        assert stderr.count("\n") == 1
+    assert not (tmp_path / "o").exists()
+
+
+def test_help() -> None:
+    text = " ".join(run("--help")[0].split())
+    for part in ("--folds", "--n-best", "sentencizer", "MODEL stays as it is"):
+        assert part in text

@@ -1,0 +1,365 @@
+"""The reranker: without training a weighted sum, with training also further features."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import spacy
+from helpers import (
+    TEXTS,
+    add_classifier,
+    add_segmenter,
+    annotation,
+    annotations,
+    blank,
+    bounds,
+    cascade,
+    confidences,
+    make_doc,
+    make_examples,
+)
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+from spacy.training import Example
+
+from spacy_cascade import ConfigError, ModelFileError, TrainingError
+from spacy_cascade.pipeline.hypotheses import FEATURES
+
+KEY = "cascade"
+TWO_SENTENCES = f"{TEXTS[0]} {TEXTS[3]}"
+STARTS = [0, 9]
+N = 4
+STAGES = ["cascade_segmenter", "cascade_classifier"]
+
+
+def reranking(trained: Language, n_best: int = N, **settings: Any) -> Language:
+    """The trained cascade with lists of the N best and a reranker."""
+    config = trained.config.copy()
+    config["components"]["cascade_segmenter"]["n_best"] = n_best
+    nlp = blank().from_config(config).from_bytes(trained.to_bytes())
+    nlp.add_pipe("cascade_reranker", config=settings)
+    return nlp
+
+
+def two_sentences(nlp: Language) -> Doc:
+    return make_doc(nlp.vocab, TWO_SENTENCES, STARTS)
+
+
+def with_list(nlp: Language, doc: Doc | None = None) -> Doc:
+    """A Doc annotated by all but the reranker."""
+    with nlp.select_pipes(disable=["cascade_reranker"]):
+        return nlp(two_sentences(nlp) if doc is None else doc)
+
+
+def prefer(doc: Doc, *ranks: int) -> None:
+    """Give the segmentation of each sentence that has this rank the highest score."""
+    for i, rank in enumerate(ranks):
+        doc.spans[f"{KEY}/{rank}"].attrs["sequence_scores"][i] = 100.0
+
+
+def without_candidates(found: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: {k: v for k, v in value.items() if "/" not in k} if isinstance(value, dict) else value
+        for name, value in found.items()
+    }
+
+
+@pytest.fixture
+def nlp(trained: Language) -> Language:
+    return reranking(trained)
+
+
+def test_with_one_candidate_it_is_the_plain_cascade(trained: Language, nlp: Language) -> None:
+    reranker = nlp.get_pipe("cascade_reranker")
+    for text in TEXTS:
+        doc = with_list(nlp, make_doc(nlp.vocab, text))
+        for k in range(2, N + 1):
+            del doc.spans[f"{KEY}/{k}"]
+        assert annotation(reranker(doc)) == annotation(trained(make_doc(trained.vocab, text)))
+
+
+def test_without_weight_the_first_best_stays(trained: Language) -> None:
+    assert annotations(reranking(trained, weight=0.0)) == annotations(trained)
+
+
+@pytest.mark.parametrize("weight", [0.0, 1.0, 50.0])
+def test_it_takes_the_highest_total_in_each_sentence(trained: Language, weight: float) -> None:
+    nlp = reranking(trained, weight=weight, keep_candidates=True)
+    doc = nlp(two_sentences(nlp))
+    expected: list[tuple[int, int, str]] = []
+    for i, (start, end) in enumerate([(0, 9), (9, 16)]):
+        totals = []
+        for k in range(1, N + 1):
+            group = doc.spans[f"{KEY}/{k}"]
+            inside = [start <= span.start < end for span in group]
+            types = sum(np.array(group.attrs["type_scores"])[inside])
+            totals.append(group.attrs["sequence_scores"][i] + weight * types)
+        best = doc.spans[f"{KEY}/{1 + int(np.argmax(totals))}"]
+        expected += [b for b in bounds(best) if start <= b[0] < end]
+    assert bounds(doc.spans[KEY]) == bounds(doc.ents) == expected
+    assert len(confidences(doc)) == len(expected)
+
+
+def test_sentences_choose_for_themselves(nlp: Language) -> None:
+    doc = with_list(nlp)
+    prefer(doc, 3, 2)
+    third, second = (bounds(doc.spans[f"{KEY}/{k}"]) for k in (3, 2))
+    expected = [b for b in third if b[0] < 9] + [b for b in second if b[0] >= 9]
+    nlp.get_pipe("cascade_reranker")(doc)
+    assert bounds(doc.spans[KEY]) == bounds(doc.ents) == expected
+    assert set(doc.spans) == {KEY}
+
+
+def test_of_equals_the_first_is_taken(nlp: Language) -> None:
+    doc = with_list(nlp)
+    before = without_candidates(annotation(doc))
+    for k in range(1, N + 1):
+        group = doc.spans[f"{KEY}/{k}"]
+        group.attrs["sequence_scores"] = [0.0, 0.0]
+        group.attrs["type_scores"] = [0.0] * len(group)
+    assert annotation(nlp.get_pipe("cascade_reranker")(doc)) == before
+
+
+def test_confidence_of_spans_that_the_first_best_has_not(nlp: Language) -> None:
+    doc = with_list(nlp)
+    before = dict(zip(((s.start, s.end) for s in doc.spans[KEY]), confidences(doc), strict=True))
+    groups = [doc.spans[f"{KEY}/{k}"] for k in range(1, N + 1)]
+    expected = {}
+    for group in groups:
+        for span, score in zip(group, group.attrs["type_scores"], strict=True):
+            sentence = int(span.start >= 9)
+            having = [(span.start, span.end) in {(s.start, s.end) for s in g} for g in groups]
+            mass = sum(
+                np.exp(g.attrs["sequence_scores"][sentence])
+                for g, has in zip(groups, having, strict=True)
+                if has
+            )
+            expected[span.start, span.end] = np.exp(score) * mass
+    new = [k for k in range(2, N + 1) if {(s.start, s.end) for s in groups[k - 1]} - before.keys()]
+    theta = np.zeros(len(FEATURES))
+    theta[list(FEATURES).index("reciprocal_rank")] = -1e6  # the last wins
+    reranker = nlp.get_pipe("cascade_reranker")
+    reranker.theta = theta
+    assert N in new
+    reranker(doc)
+    for span, confidence in zip(doc.spans[KEY], confidences(doc), strict=True):
+        bounds_ = (span.start, span.end)
+        assert confidence == pytest.approx(before.get(bounds_, expected[bounds_]))
+        assert span._.confidence == confidence
+
+
+def test_entities_of_other_components_stay(nlp: Language) -> None:
+    doc = two_sentences(nlp)
+    doc.set_ents([Span(doc, 3, 4, "VERB", kb_id="Q1")], default="outside")
+    doc.user_data["note"] = "kept"
+    doc.spans["other"] = [doc[0:2]]
+    doc = with_list(nlp, doc)
+    found = set(bounds(doc.ents))
+    prefer(doc, 2, 2)
+    nlp.get_pipe("cascade_reranker")(doc)
+    assert found != set(bounds(doc.ents))
+    assert (3, 4, "VERB") in bounds(doc.ents)
+    assert next(e for e in doc.ents if e.label_ == "VERB").kb_id_ == "Q1"
+    assert set(bounds(doc.ents)) <= {(3, 4, "VERB"), *bounds(doc.spans[KEY])}
+    assert {token.ent_iob for token in doc} == {1, 2, 3}
+    assert doc.user_data["note"] == "kept"
+    assert bounds(doc.spans["other"]) == [(0, 2, "")]
+
+
+def test_an_entity_that_is_gone_leaves_no_trace(nlp: Language) -> None:
+    doc = with_list(nlp)
+    prefer(doc, 2, 2)
+    nlp.get_pipe("cascade_reranker")(doc)
+    inside = {t for start, end, _ in bounds(doc.ents) for t in range(start, end)}
+    assert {t.i for t in doc if t.ent_iob != 0} == inside
+
+
+def test_without_set_ents_entities_are_left_alone(trained: Language) -> None:
+    nlp = reranking(trained, set_ents=False)
+    doc = with_list(nlp)
+    before = bounds(doc.ents)
+    prefer(doc, 2, 2)
+    nlp.get_pipe("cascade_reranker")(doc)
+    assert bounds(doc.ents) == before != bounds(doc.spans[KEY])
+
+
+def test_kept_candidates_can_be_ranked_again(trained: Language) -> None:
+    nlp = reranking(trained, keep_candidates=True)
+    doc = with_list(nlp)
+    first = bounds(doc.ents)
+    reranker = nlp.get_pipe("cascade_reranker")
+    theta = np.zeros(len(FEATURES))
+    theta[list(FEATURES).index("reciprocal_rank")] = -1e6
+    reranker.theta = theta
+    reranker(doc)
+    assert bounds(doc.ents) == bounds(doc.spans[f"{KEY}/{N}"]) != first
+    reranker.theta = -theta
+    reranker(doc)
+    assert bounds(doc.ents) == first
+
+
+@pytest.mark.parametrize(
+    ("order", "message"),
+    [
+        (["cascade_reranker"], r"n_best = 2 or more and spans_key = 'cascade'"),
+        (["cascade_segmenter", "cascade_reranker"], "Put cascade_classifier"),
+        (["cascade_segmenter", "cascade_reranker", "cascade_classifier"], "Put cascade_classifier"),
+        (["cascade_reranker", "cascade_segmenter", "cascade_classifier"], "n_best = 2 or more"),
+    ],
+)
+def test_missing_partners_and_wrong_order(nlp: Language, order: list[str], message: str) -> None:
+    doc = two_sentences(nlp)
+    with pytest.raises(ConfigError, match=message):  # noqa: PT012
+        for name in order:
+            nlp.get_pipe(name)(doc)
+
+
+def test_no_list_and_another_key(trained: Language) -> None:
+    with pytest.raises(ConfigError, match=r"cascade_reranker.*'cascade/1'.*begins 'The IL-2 gene"):
+        reranking(trained, n_best=1)(TEXTS[0])
+    with pytest.raises(ConfigError, match="spans_key = 'other'"):
+        reranking(trained, spans_key="other")(TEXTS[0])
+
+
+def test_a_list_that_was_changed(nlp: Language) -> None:
+    doc = with_list(nlp)
+    doc.spans[f"{KEY}/2"].append(doc[0:1])
+    with pytest.raises(ConfigError, match=r"'cascade/2'\] changed"):
+        nlp.get_pipe("cascade_reranker")(doc)
+
+
+@pytest.mark.parametrize("settings", [{"rate": -1.0}, {"rate": 0.0}])
+def test_settings_out_of_range(settings: dict[str, float]) -> None:
+    with pytest.raises(ConfigError, match=r"\[components.cascade_reranker\]"):
+        blank().add_pipe("cascade_reranker", config=settings)
+
+
+def test_docs_without_tokens_or_spans(nlp: Language) -> None:
+    assert annotation(nlp(Doc(nlp.vocab)))["ents"] == []
+    assert set(nlp(TEXTS[4]).spans) == {KEY}
+
+
+# Training
+
+
+def lists(nlp: Language) -> list[Example]:
+    """Examples whose second segmentation was made the right one."""
+    examples = []
+    for text in TEXTS[:4]:
+        doc = with_list(nlp, make_doc(nlp.vocab, text))
+        gold = make_doc(nlp.vocab, text)
+        gold.set_ents([Span(gold, *b) for b in bounds(doc.spans[f"{KEY}/2"])], default="outside")
+        examples.append(Example(doc, gold))
+    return examples
+
+
+def test_it_learns_which_of_the_list_is_right(trained: Language) -> None:
+    nlp = reranking(trained, rate=0.5)
+    reranker = nlp.get_pipe("cascade_reranker")
+    examples = lists(nlp)
+    losses = [reranker.update(examples)["cascade_reranker"] for _ in range(200)]
+    assert losses[-1] < 0.3 * losses[0]
+    right = [
+        bounds(reranker(example.predicted.copy()).ents) == bounds(example.reference.ents)
+        for example in examples
+    ]
+    assert sum(right) >= 3
+
+
+def test_the_same_updates_give_the_same_weights(trained: Language) -> None:
+    found = []
+    for _ in range(2):
+        nlp = reranking(trained)
+        nlp.get_pipe("cascade_reranker").update(lists(nlp))
+        found.append(nlp.get_pipe("cascade_reranker").theta)
+    np.testing.assert_array_equal(*found)
+    assert found[0].any()
+
+
+def test_an_update_without_choice_changes_nothing(trained: Language) -> None:
+    nlp = reranking(trained)
+    reranker = nlp.get_pipe("cascade_reranker")
+    examples = lists(nlp)
+    for example in examples:
+        for k in range(2, N + 1):
+            del example.predicted.spans[f"{KEY}/{k}"]
+    assert reranker.update(examples) == {"cascade_reranker": 0.0}
+    assert not reranker.theta.any()
+
+
+def test_training_in_spacys_way() -> None:
+    nlp = cascade({"n_best": N})
+    nlp.add_pipe("cascade_reranker")
+    examples = make_examples(nlp)
+    nlp.initialize(lambda: examples)
+    losses = nlp.update(examples, losses={}, annotates=STAGES)
+    assert set(losses) == {*STAGES, "cascade_reranker"}
+    with pytest.raises(TrainingError, match=r"annotating_components.*frozen_components"):
+        nlp.update(make_examples(nlp), losses={})
+    nlp.update(make_examples(nlp), losses={}, exclude=["cascade_reranker"])
+
+
+def test_labels_belong_to_the_classifier(nlp: Language) -> None:
+    assert nlp.get_pipe("cascade_reranker").labels == ()
+    with pytest.raises(TrainingError, match="cascade_classifier"):
+        nlp.get_pipe("cascade_reranker").add_label("DNA")
+
+
+# Saving
+
+
+def trained_reranker(nlp: Language) -> Language:
+    nlp.get_pipe("cascade_reranker").theta = np.linspace(-1.0, 1.0, len(FEATURES))
+    return nlp
+
+
+def test_round_trips(nlp: Language, tmp_path: Path) -> None:
+    trained_reranker(nlp).to_disk(tmp_path)
+    expected = annotations(nlp)
+    for copy in (
+        spacy.load(tmp_path),
+        blank().from_config(nlp.config).from_bytes(nlp.to_bytes()),
+        pickle.loads(pickle.dumps(nlp)),
+    ):
+        np.testing.assert_array_equal(
+            copy.get_pipe("cascade_reranker").theta, nlp.get_pipe("cascade_reranker").theta
+        )
+        assert annotations(copy) == expected
+    overridden = spacy.load(tmp_path, config={"components.cascade_reranker.weight": 7.0})
+    assert overridden.get_pipe("cascade_reranker").cfg["weight"] == 7.0
+
+
+def test_what_cannot_be_loaded(nlp: Language, tmp_path: Path) -> None:
+    reranker = nlp.get_pipe("cascade_reranker")
+    data = reranker.to_bytes()
+    for damaged in (b"", data[:-20], nlp.get_pipe("cascade_segmenter").to_bytes()):
+        with pytest.raises(ModelFileError):
+            reranker.from_bytes(damaged)
+    with pytest.raises(ModelFileError, match="Is the pipeline complete"):
+        reranker.from_disk(tmp_path / "nowhere")
+    reranker.theta = np.full(len(FEATURES), np.nan)
+    with pytest.raises(ModelFileError, match="not finite"):
+        reranker.from_bytes(reranker.to_bytes())
+
+
+def test_batches_and_processes_change_nothing(nlp: Language) -> None:
+    trained_reranker(nlp)
+    expected = [annotation(nlp(text)) for text in TEXTS]
+    assert [annotation(doc) for doc in nlp.pipe(TEXTS, batch_size=4)] == expected
+    assert [annotation(doc) for doc in nlp.pipe(TEXTS, batch_size=3, n_process=2)] == expected
+
+
+def test_pipelines_of_other_keys() -> None:
+    nlp = blank()
+    add_segmenter(nlp, n_best=N, spans_key="found")
+    add_classifier(nlp, spans_key="found")
+    nlp.add_pipe("cascade_reranker", config={"spans_key": "found"})
+    examples = make_examples(nlp)
+    nlp.initialize(lambda: examples)
+    with nlp.select_pipes(disable=["cascade_reranker"]):
+        nlp.update(examples)
+    assert set(nlp(TEXTS[0]).spans) == {"found"}

@@ -18,6 +18,7 @@ from .nbest import (
     IS_TYPED,
     SEQUENCE_SCORES,
     SEQUENCE_STARTS,
+    TYPE_PROBABILITIES,
     TYPE_SCORES,
     candidate_groups,
     sequence_numbers,
@@ -28,13 +29,15 @@ from .nbest import (
 class Ranked:
     """The k-th best segmentation of all sentences of a Doc, typed.
 
-    spans: in ascending order. sequences: int32 `[P]`, the sentence of each. type_scores:
-    `[P]`. is_typed: bool `[P]`, False for rejected spans. sequence_scores: `[S]`.
+    spans: in ascending order. sequences: int32 `[P]`, the sentence of each. type_scores,
+    type_probabilities: `[P]`. is_typed: bool `[P]`, False for rejected spans. sequence_scores:
+    `[S]`.
     """
 
     spans: list[Span]
     sequences: Ints1d
     type_scores: Floats1d
+    type_probabilities: Floats1d
     is_typed: Bools1d
     sequence_scores: Floats1d
 
@@ -106,7 +109,8 @@ def read_typed_list(doc: Doc, key: str, where: str) -> TypedList:
             f"the Doc that begins '{doc.text[:50]}' has none. Put cascade_segmenter with "
             f"n_best = 2 or more and spans_key = '{key}' before it."
         )
-    if any(TYPE_SCORES not in group.attrs or IS_TYPED not in group.attrs for group in groups):
+    written = {TYPE_SCORES, TYPE_PROBABILITIES, IS_TYPED}
+    if any(not written <= group.attrs.keys() for group in groups):
         raise ConfigError(
             f"{where} found segmentations in doc.spans['{key}/1'] that have no types. Put "
             f"cascade_classifier with spans_key = '{key}' between cascade_segmenter and it."
@@ -119,7 +123,8 @@ def read_typed_list(doc: Doc, key: str, where: str) -> TypedList:
 def _read_group(group: SpanGroup, starts: list[int], where: str) -> Ranked:
     spans = list(group)
     attrs = group.attrs
-    n_spans = {len(spans), len(attrs[TYPE_SCORES]), len(attrs[IS_TYPED])}
+    n_spans = {len(attrs[name]) for name in (TYPE_SCORES, TYPE_PROBABILITIES, IS_TYPED)}
+    n_spans.add(len(spans))
     if len(n_spans) > 1 or len(attrs[SEQUENCE_SCORES]) != len(starts):
         raise ConfigError(
             f"{where} found doc.spans['{group.name}'] changed since cascade_segmenter wrote it: "
@@ -130,6 +135,7 @@ def _read_group(group: SpanGroup, starts: list[int], where: str) -> Ranked:
         spans,
         sequence_numbers(starts, spans),
         np.array(attrs[TYPE_SCORES], dtype=np.float64),
+        np.array(attrs[TYPE_PROBABILITIES], dtype=np.float64),
         np.array(attrs[IS_TYPED], dtype=np.bool_),
         np.array(attrs[SEQUENCE_SCORES], dtype=np.float64),
     )

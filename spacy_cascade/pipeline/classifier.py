@@ -29,6 +29,7 @@ from .annotation import (
     write_group,
 )
 from .base import CascadePipe
+from .nbest import is_probabilistic
 from .typed_groups import (
     KEPT,
     Bounds,
@@ -109,7 +110,11 @@ class CascadeClassifier(CascadePipe):
         own = [bounds_of(compress(*pair)) for pair in zip(spans, masks, strict=True)]
         groups = [read_groups(doc, self.cfg["spans_key"], self._is_mention) for doc in docs]
         bounds = [b + further_bounds(b, more) for b, more in zip(own, groups, strict=True)]
-        types, probabilities = self._best(self._scores(docs, bounds))
+        scores = self._scores(docs, bounds)
+        types, probabilities = self._best(scores)
+        type_scores = np.log(probabilities)
+        if scores.size and not is_probabilistic(self.objective):
+            type_scores = scores.max(axis=1)
         found = []
         begin = 0
         for i, doc in enumerate(docs):
@@ -117,7 +122,9 @@ class CascadeClassifier(CascadePipe):
             mask = np.array(masks[i], dtype=bool)
             typed = self._typed(doc, spans[i], mask, types[part], probabilities[part])
             part = slice(begin, begin + len(bounds[i]))
-            candidates = type_groups(groups[i], bounds[i], types[part], probabilities[part])
+            candidates = type_groups(
+                groups[i], bounds[i], types[part], type_scores[part], probabilities[part]
+            )
             found.append(replace(typed, candidates=candidates))
             begin = part.stop
         return found

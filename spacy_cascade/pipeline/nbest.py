@@ -27,7 +27,10 @@ SEQUENCE_SCORES = "sequence_scores"
 IS_LOG_PROBABILITY = "is_log_probability"
 """Whether sequence scores are log-probabilities, rather than plain scores of paths."""
 TYPE_SCORES = "type_scores"
-"""Log-probability of the best class of each span, rejection included."""
+"""Score of the best class of each span, rejection included: its log-probability, or its plain
+score where the classifier's objective is not probabilistic."""
+TYPE_PROBABILITIES = "type_probabilities"
+"""Probability of that class, by a softmax where the objective is not probabilistic."""
 IS_TYPED = "is_typed"
 """Whether each span got a type; False for a rejected one."""
 

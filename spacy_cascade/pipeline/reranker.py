@@ -196,10 +196,14 @@ class CascadeReranker(TrainablePipe):  # type: ignore[misc]
         features = features_of(doc, candidates) if self.theta.any() else None
         ranks = choose(self._base(candidates), features, self.theta)
         picked = [
-            (span.start, span, bool(typed), score)
+            (span.start, span, bool(typed), probability)
             for k, ranked in enumerate(candidates.ranked)
-            for span, i, typed, score in zip(
-                ranked.spans, ranked.sequences, ranked.is_typed, ranked.type_scores, strict=True
+            for span, i, typed, probability in zip(
+                ranked.spans,
+                ranked.sequences,
+                ranked.is_typed,
+                ranked.type_probabilities,
+                strict=True,
             )
             if ranks[i] == k
         ]
@@ -210,7 +214,11 @@ class CascadeReranker(TrainablePipe):  # type: ignore[misc]
         return Chosen(ranks, spans, [typed for _, _, typed, _ in picked], confidences, earlier)
 
     def _confidences(
-        self, doc: Doc, candidates: TypedList, spans: Sequence[Span], type_scores: Sequence[float]
+        self,
+        doc: Doc,
+        candidates: TypedList,
+        spans: Sequence[Span],
+        type_probabilities: Sequence[float],
     ) -> Floats1d | None:
         """Of each span: as before where it was found before, else from the N-best list."""
         group = doc.spans[self.cfg["spans_key"]]
@@ -227,7 +235,7 @@ class CascadeReranker(TrainablePipe):  # type: ignore[misc]
                 continue
             if masses is None:
                 masses = candidates.span_masses()
-            confidences[i] = np.exp(type_scores[i]) * min(1.0, masses[bounds])
+            confidences[i] = type_probabilities[i] * min(1.0, masses[bounds])
         return confidences
 
     # Saving: the weights only; settings belong to the config.

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from spacy.tokens import Doc, Span, SpanGroup
 
 from ..types import Floats1d, Ints1d
-from .nbest import IS_TYPED, TYPE_SCORES, candidate_groups
+from .nbest import IS_TYPED, TYPE_PROBABILITIES, TYPE_SCORES, candidate_groups
 
 Bounds = tuple[int, int]
 """Start and end (exclusive) of a span in its Doc."""
@@ -28,14 +27,15 @@ class Group:
 
 @dataclass(frozen=True)
 class TypedGroup:
-    """Type numbers of the spans of a group, or `KEPT`, and log-probabilities of those.
+    """Type numbers of the spans of a group, or `KEPT`, with their scores and probabilities.
 
-    What is not to be typed has the log-probability 0.
+    What is not to be typed has the score 0 and the probability 1.
     """
 
     group: Group
     types: list[int]
-    log_probabilities: list[float]
+    scores: list[float]
+    probabilities: list[float]
 
 
 def read_groups(doc: Doc, key: str | None, is_wanted: Callable[[Span], bool]) -> list[Group]:
@@ -64,23 +64,27 @@ def further_bounds(known: Iterable[Bounds], groups: Sequence[Group]) -> list[Bou
 
 
 def type_groups(
-    groups: Sequence[Group], bounds: Sequence[Bounds], types: Ints1d, probabilities: Floats1d
+    groups: Sequence[Group],
+    bounds: Sequence[Bounds],
+    types: Ints1d,
+    scores: Floats1d,
+    probabilities: Floats1d,
 ) -> list[TypedGroup]:
     """Types of the groups' spans from those of all bounds."""
     if not groups:
         return []
-    scores = zip(types.tolist(), np.log(probabilities).tolist(), strict=True)
-    best = dict(zip(bounds, scores, strict=True))
+    values = zip(types.tolist(), scores.tolist(), probabilities.tolist(), strict=True)
+    best = dict(zip(bounds, values, strict=True))
     return [_type_group(group, best) for group in groups]
 
 
-def _type_group(group: Group, best: Mapping[Bounds, tuple[int, float]]) -> TypedGroup:
-    kept = (KEPT, 0.0)
+def _type_group(group: Group, best: Mapping[Bounds, tuple[int, float, float]]) -> TypedGroup:
+    kept = (KEPT, 0.0, 1.0)
     found = [
         best[bounds] if wanted else kept
         for bounds, wanted in zip(bounds_of(group.spans), group.wanted, strict=True)
     ]
-    return TypedGroup(group, [number for number, _ in found], [score for _, score in found])
+    return TypedGroup(group, [f[0] for f in found], [f[1] for f in found], [f[2] for f in found])
 
 
 def write_types(doc: Doc, typed: TypedGroup, labels: Sequence[int]) -> None:
@@ -91,7 +95,8 @@ def write_types(doc: Doc, typed: TypedGroup, labels: Sequence[int]) -> None:
             span.label = labels[number]
     attrs = {
         **group.attrs,
-        TYPE_SCORES: typed.log_probabilities,
+        TYPE_SCORES: typed.scores,
+        TYPE_PROBABILITIES: typed.probabilities,
         IS_TYPED: [number != KEPT for number in typed.types],
     }
     doc.spans[group.name] = SpanGroup(doc, name=group.name, attrs=attrs, spans=spans)

@@ -78,7 +78,9 @@ def test_same_seed_same_bytes() -> None:
         assert saved[0] != saved[2]
 
 
-@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda pipe: pickle.loads(pickle.dumps(pipe))])
+@pytest.mark.parametrize(
+    "duplicate", [copy.deepcopy, lambda pipe: pickle.loads(pickle.dumps(pipe))]
+)
 def test_copies_have_what_was_learnt_last(duplicate: Any) -> None:
     nlp = online()
     train_in_batches(nlp, epochs=3)

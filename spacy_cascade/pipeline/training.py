@@ -87,13 +87,14 @@ class BatchTraining(_Temporary):
 
     def _begin(self, pipe: CascadePipe, examples: Sequence[Example]) -> None:
         self._refuse_partial_batch(pipe, len(examples))
+        weights = get_weights(pipe.model)  # first, for it raises where there are none
         workers = self._trainer.workers()
         corpus = pipe.make_corpus(examples, [pipe.read_gold(example) for example in examples])
         objective = cast(Objective, pipe.objective)  # `check` has seen to that
         self._problem = ChainProblem(
             corpus.design, corpus.lattice, objective, corpus.tags, corpus.starts, workers
         )
-        start = self._problem.parameters(*get_weights(pipe.model))
+        start = self._problem.parameters(*weights)
         self._run = self._trainer.start(self._problem, start, workers)
 
     def _refuse_partial_batch(self, pipe: CascadePipe, n_examples: int) -> None:

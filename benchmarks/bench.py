@@ -8,6 +8,8 @@ from pathlib import Path
 from measure import Laboratory, Result, is_installed
 
 CONFIGS = Path(__file__).parent.parent / "configs"
+RERANKED = 10
+"""Length of the N-best lists whose speed is measured."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Bench:
 
     def warm_up(self) -> None:
         """Have every kernel compiled and kept before anything is timed."""
-        for name in ("memb.cfg", "crf.cfg"):
+        for name in ("memb.cfg", "crf.cfg", "ocr.cfg", "crf_online.cfg"):
             if Path(self.config(name)).exists():
                 self.laboratory.run("compile_training", self.few_sentences(name))
 
@@ -53,14 +55,42 @@ class Bench:
             return None
         return self._train("crf.cfg", "single_phase")
 
-    def _train(self, config: str, model: str) -> Result:
+    def online(self) -> Result:
+        """The online cascade, trained on minibatches and scored as its config says."""
+        return self._train("ocr.cfg", "online", "train_online")
+
+    def online_single_phase(self) -> Result:
+        """Our single-phase online CRF, the same way."""
+        return self._train("crf_online.cfg", "online_single_phase", "train_online")
+
+    def online_model(self) -> str:
+        """The folder of the trained online cascade."""
+        self.online()
+        return self.model("online")
+
+    def reranked(self) -> Result:
+        """Entity F1 of the online cascade by the number of segmentations that are reranked."""
+        arguments = {
+            "model": self.online_model(),
+            "dev": self.path("dev.spacy"),
+            "output": self.model("reranked"),
+            "n_best": RERANKED,
+        }
+        return self.laboratory.run("rerank", arguments)
+
+    def reranked_model(self) -> str:
+        """The folder of the online cascade with a reranker of the `RERANKED` best."""
+        self.reranked()
+        return self.model("reranked")
+
+    def _train(self, config: str, model: str, task: str = "train_cascade") -> Result:
         arguments = {
             "config": self.config(config),
             "train": self.path("train.spacy"),
             "dev": self.path("dev.spacy"),
             "model": self.model(model),
         }
-        return self.laboratory.run("train_cascade", arguments)
+        return self.laboratory.run(task, arguments)
 
     def training_only(self, repeat: int = 0, **settings: int) -> Result:
         """The cascade's training without scores in between."""
@@ -82,15 +112,26 @@ class Bench:
         return {"config": self.config(config), "train": self.path("dev.spacy"), "sentences": 20}
 
     def crfsuite(self) -> Result | None:
-        """python-crfsuite, trained and scored; None where it is not installed."""
+        """python-crfsuite with L-BFGS, trained and scored; None where it is not installed."""
+        parameters = {"c1": 0.0, "c2": 1.0, "max_iterations": self.peer_iterations}
+        return self._train_crfsuite(self.crfsuite_model(), "lbfgs", parameters)
+
+    def crfsuite_pa(self) -> Result | None:
+        """python-crfsuite with passive-aggressive updates (PA-I), the same way."""
+        return self._train_crfsuite(self.model("crfsuite-pa"), "pa", {"type": 1, "c": 1.0})
+
+    def _train_crfsuite(
+        self, model: str, algorithm: str, parameters: dict[str, float]
+    ) -> Result | None:
         if not is_installed("python-crfsuite"):
             print('  left out: python-crfsuite; install it with pip install "spacy-cascade[bench]"')
             return None
         arguments = {
             "train": self.path("train.tsv"),
             "dev": self.path("dev.tsv"),
-            "model": self.crfsuite_model(),
-            "iterations": self.peer_iterations,
+            "model": model,
+            "algorithm": algorithm,
+            "parameters": parameters,
         }
         return self.laboratory.run("train_crfsuite", arguments)
 

@@ -12,7 +12,8 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -53,6 +54,15 @@ class Stopwatch:
     def __exit__(self, *_: object) -> None:
         self.passed += perf_counter() - self._begin[0]
         self.computed += process_time() - self._begin[1]
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Stand still for a while, though in the midst of what is timed."""
+        self.__exit__()
+        try:
+            yield
+        finally:
+            self.__enter__()
 
 
 def available_cores() -> int:

@@ -105,13 +105,16 @@ def tag_spans(tags: Sequence[str]) -> list[Span]:
     return spans
 
 
-def train_crfsuite(train: str, dev: str, model: str, iterations: int) -> dict[str, Any]:
+def train_crfsuite(
+    train: str, dev: str, model: str, algorithm: str, parameters: dict[str, Any]
+) -> dict[str, Any]:
     """Train on columns and score on others.
 
-    Features go to the trainer a sentence at a time, so that Python never holds them all.
+    algorithm, parameters: of crfsuite, whose defaults hold for what is not named. Features go
+    to the trainer a sentence at a time, so that Python never holds them all.
     """
-    trainer = pycrfsuite.Trainer(algorithm="lbfgs", verbose=False)
-    trainer.set_params({"c1": 0.0, "c2": 1.0, "max_iterations": iterations})
+    trainer = pycrfsuite.Trainer(algorithm=algorithm, verbose=False)
+    trainer.set_params(parameters)
     sentences = read_columns(train)
     features, training = Stopwatch(), Stopwatch()
     with features:

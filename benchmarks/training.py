@@ -9,16 +9,32 @@ from typing import Any
 from corpora import read_examples
 from measure import Stopwatch
 from spacy.language import Language
+from spacy.schemas import ConfigSchemaTraining
 from spacy.training import Example
-from spacy.util import load_config, load_model_from_config
+from spacy.training.loop import (
+    create_evaluation_callback,
+    create_train_batches,
+    train_while_improving,
+)
+from spacy.util import load_config, load_model_from_config, registry
 from thinc.api import fix_random_seed
+
+_LOOP_SETTINGS = (
+    "dropout",
+    "eval_frequency",
+    "accumulate_gradient",
+    "patience",
+    "max_steps",
+    "before_update",
+)
 
 
 def build(config: str, threads: int, min_count: int | None = None) -> tuple[Language, int]:
     """An untrained pipeline, and how many updates its config allows."""
     settings = load_config(config)
     for component in settings["components"].values():
-        component["trainer"]["threads"] = threads
+        if "threads" in component["trainer"]:
+            component["trainer"]["threads"] = threads
         if min_count is not None:
             component["model"]["min_count"] = min_count
     fix_random_seed(0)
@@ -75,6 +91,60 @@ def train_cascade(
         "initialize_seconds": seconds[0],
         "update_seconds": seconds[1:],
         "computed_seconds": watch.computed,
+        "series": series,
+        "components": {name: size(nlp, name) for name in nlp.pipe_names},
+    }
+
+
+def train_online(config: str, train: str, dev: str, model: str) -> dict[str, Any]:
+    """Train as `spacy train` does, by its own loop; the clock stands still while dev is scored.
+
+    model: folder for the best pipeline. The series is that of `train_cascade`, with an entry
+    for each evaluation; publishing the weights for it is on the clock.
+    """
+    nlp, _ = build(config, threads=1)
+    examples, dev_examples = read_examples(train, nlp), read_examples(dev, nlp)
+    settings = nlp.config.interpolate()["training"]
+    training = registry.resolve(settings, schema=ConfigSchemaTraining)
+    score = create_evaluation_callback(nlp, lambda _: dev_examples, training["score_weights"])
+    watch = Stopwatch()
+    initialize_seconds = initialize(nlp, examples, watch)
+    series: list[tuple[float, float, float]] = []
+
+    def evaluate() -> tuple[float, dict[str, float]]:
+        for name in nlp.pipe_names:
+            _component(nlp, name).publish()
+        with watch.paused():
+            result, scores = score()
+            f1 = 100 * scores.get("ents_f", 0.0)
+            if f1 >= max((best for *_, best in series), default=0.0):
+                nlp.to_disk(model)
+            series.append((watch.passed, watch.computed, f1))
+        return result, scores
+
+    fix_random_seed(training["seed"])
+    n_updates = n_epochs = 0
+    with watch:
+        batches = create_train_batches(
+            nlp, lambda _: examples, training["batcher"], training["max_epochs"]
+        )
+        steps = train_while_improving(
+            nlp,
+            training["optimizer"],
+            batches,
+            evaluate,
+            exclude=training["frozen_components"],
+            annotating_components=training["annotating_components"],
+            **{name: training[name] for name in _LOOP_SETTINGS},
+        )
+        for _, info, _ in steps:
+            n_updates, n_epochs = info["step"] + 1, info["epoch"] + 1
+    return {
+        "initialize_seconds": initialize_seconds,
+        "seconds": watch.passed,
+        "computed_seconds": watch.computed,
+        "updates": n_updates,
+        "epochs": n_epochs,
         "series": series,
         "components": {name: size(nlp, name) for name in nlp.pipe_names},
     }

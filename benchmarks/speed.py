@@ -51,8 +51,10 @@ class Timings:
 
 def load(model: str, confidence: bool) -> Language:
     """Our pipeline, freshly loaded, with or without confidences."""
-    names = spacy.util.load_config(f"{model}/config.cfg")["nlp"]["pipeline"]
-    settings = {name: {"confidence": confidence} for name in names}
+    components = spacy.util.load_config(f"{model}/config.cfg")["components"]
+    settings = {
+        name: {"confidence": confidence} for name, c in components.items() if "confidence" in c
+    }
     return spacy.load(model, config={"components": settings})
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,13 @@ TARGETS = {
     "dev F1 of the cascade": Target(77.0, 78.5, AT_LEAST),
     "cascade over our single-phase CRF": Target(1.0, 2.0, AT_LEAST),
     "training time over crfsuite": Target(0.2, 0.05, AT_MOST),
+    "online cascade over the cascade": Target(-0.3, 0.0, AT_LEAST),
+    "online training time over crfsuite pa": Target(0.25, 0.1, AT_MOST),
+    "oracle F1 of the 11 best segmentations": Target(91.0, 93.0, AT_LEAST),
+    "F1 gained by reranking over the online cascade": Target(0.3, 1.2, AT_LEAST),
+    "10 best segmentations over 1 best": Target(4.0, 2.0, AT_MOST),
+    "raw text with reranking over spaCy ner, first pass": Target(10, 25, AT_LEAST),
+    "raw text with reranking over spaCy ner, warm": Target(10, 25, AT_LEAST),
     "two threads over one": Target(1.6, 1.85, AT_LEAST),
     "peak memory over crfsuite": Target(1.0, 0.6, AT_MOST),
     "Docs to entities over crfsuite, first pass": Target(10, 20, AT_LEAST),
@@ -82,6 +89,17 @@ def make_table(figures: dict[str, list[Row]], heading: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def make_curve_table(curves: Mapping[str, Sequence[tuple[float, float]]]) -> str:
+    """Curves as a Markdown table with a column for each x."""
+    columns = sorted({x for curve in curves.values() for x, _ in curve})
+    lines = ["| N | " + " | ".join(f"{x:g}" for x in columns) + " |"]
+    lines.append("|---|" + "---:|" * len(columns))
+    for name, curve in curves.items():
+        values = {x: f"{y:.2f}" for x, y in curve}
+        lines.append(f"| {name} | " + " | ".join(values.get(x, "") for x in columns) + " |")
+    return "\n".join(lines) + "\n"
+
+
 class Report:
     """Results of a run, kept in a JSON file with its table beside it.
 
@@ -98,8 +116,15 @@ class Report:
                 self.figures = earlier["figures"]
 
     def add(self, name: str, rows: Sequence[Row], details: dict[str, Any]) -> None:
-        """Put in a figure and write both files."""
+        """Put in a figure and write both files.
+
+        Under `curves` the details may have lists of `(x, y)` by name, which get a table too.
+        """
         self.figures[name] = {"rows": [asdict(row) for row in rows], "details": details}
+        self.write()
+
+    def write(self) -> None:
+        """Write the JSON file and the table."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         content = {"conditions": self.conditions, "figures": self.figures}
         text = json.dumps(content, indent=1, ensure_ascii=False)
@@ -117,4 +142,17 @@ class Report:
             f"{corpus['dev']['documents']:,} with {corpus['dev']['tokens']:,}."
         )
         rows = {k: [Row(**row) for row in v["rows"]] for k, v in self.figures.items()}
-        return make_table(rows, heading)
+        return make_table(rows, heading) + "".join(map(self._curves, self.figures))
+
+    def _curves(self, name: str) -> str:
+        """The table of a figure's curves, and the picture where it was drawn."""
+        curves = self.figures[name]["details"].get("curves")
+        if not curves:
+            return ""
+        picture = self.picture(name)
+        text = f"\n**{name}**, by length of the list:\n\n" + make_curve_table(curves)
+        return text + (f"\n![{name}]({picture.name})\n" if picture.exists() else "")
+
+    def picture(self, name: str) -> Path:
+        """Where the picture of a figure's curves is kept."""
+        return self.path.with_name(f"{self.path.stem}_{name}.png")

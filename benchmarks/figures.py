@@ -129,11 +129,11 @@ def decoding(bench: Bench) -> Outcome:
             rate = rates[f"{name}_crfsuite"]
             rows.append(Row(f"Docs to entities, crfsuite, {words}", rate, "tokens/s"))
             measure = f"Docs to entities over crfsuite, {words}"
-            rows.append(_ratio(measure, found, f"{name}_crfsuite", name))
+            rows.append(ratio(measure, found, f"{name}_crfsuite", name))
     return rows, found
 
 
-def _ratio(measure: str, found: Result, slow: str, fast: str) -> Row:
+def ratio(measure: str, found: Result, slow: str, fast: str) -> Row:
     """Median over the rounds of one contender's seconds over another's."""
     passed, computed = (
         median(a / b for a, b in zip(times[slow], times[fast], strict=True))
@@ -146,8 +146,8 @@ def confidences(bench: Bench) -> Outcome:
     """What confidences add to decoding."""
     found = _docs(bench)
     rows = [
-        _ratio("cost of confidences", found, "warm_confidence", "warm"),
-        _ratio("cost of confidences, first pass", found, "first_confidence", "first"),
+        ratio("cost of confidences", found, "warm_confidence", "warm"),
+        ratio("cost of confidences, first pass", found, "first_confidence", "first"),
     ]
     return rows, found
 
@@ -170,7 +170,7 @@ def raw_text(bench: Bench) -> Outcome:
             Row(f"raw text with confidences, {words}", rates[f"{name}_confidence"], "tokens/s"),
             Row(f"raw text, spaCy ner, {words}", rates[f"{name}_ner"], "tokens/s"),
             Row(f"raw text, tokenizer alone, {words}", rates[f"{name}_tokenizer"], "tokens/s"),
-            _ratio(f"raw text over spaCy ner, {words}", found, f"{name}_ner", name),
+            ratio(f"raw text over spaCy ner, {words}", found, f"{name}_ner", name),
         ]
     return rows, found
 

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from time import perf_counter
 
 from bench import Bench
-from figures import FIGURES
-from measure import HERE, Laboratory, describe_machine, load_average
+from figures import FIGURES as BATCH_FIGURES
+from measure import (
+    HERE,
+    Laboratory,
+    child_environment,
+    describe_machine,
+    is_installed,
+    load_average,
+    run_command,
+)
+from online_figures import ONLINE_FIGURES
 from report import Report
 
 PROJECT = HERE.parent
+FIGURES = {**BATCH_FIGURES, **ONLINE_FIGURES}
 
 
 def read_arguments() -> argparse.Namespace:
@@ -65,8 +76,22 @@ def main() -> None:
         print(f"{name} …", flush=True)
         rows, details = FIGURES[name](bench)
         report.add(name, rows, {**details, "load_average_before": load})
+        if "curves" in details:
+            draw_curves(report, name, laboratory.kernel_cache)
         print(f"  {perf_counter() - begin:.0f} s", flush=True)
     print(report.table())
+
+
+def draw_curves(report: Report, name: str, kernel_cache: Path) -> None:
+    """Draw a figure's curves, in a process of its own to keep this one small."""
+    picture = report.picture(name)
+    picture.unlink(missing_ok=True)  # an earlier one would not show these results
+    if is_installed("matplotlib"):
+        command = [sys.executable, str(HERE / "pictures.py"), str(report.path), name, str(picture)]
+        run_command(command, child_environment(1, kernel_cache))
+    else:
+        print('  no picture: add matplotlib with pip install "spacy-cascade[viz]"')
+    report.write()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,121 @@
+"""The figures of the online cascade, its N-best lists and its reranker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bench import RERANKED, Bench, best_f1, crfsuite_seconds, seconds_to_best
+from figures import Outcome, ratio
+from report import Row
+
+
+def online_accuracy(bench: Bench) -> Outcome:
+    """Exact-match F1 of typed entities on dev after online training."""
+    online, cascade = bench.online(), bench.cascade()
+    single, peer = bench.online_single_phase(), bench.crfsuite_pa()
+    f1 = best_f1(online)
+    note = f"configs/ocr.cfg, the best of {len(online['series'])} evaluations"
+    rows = [
+        Row("dev F1 of the online cascade", f1, "F1", note),
+        Row("online cascade over the cascade", f1 - best_f1(cascade), "points"),
+        Row("dev F1 of our single-phase online CRF", best_f1(single), "F1", "crf_online.cfg"),
+    ]
+    if peer:
+        note = f"PA-I, c = 1, {peer['iterations']} iterations"
+        rows.append(Row("dev F1 of crfsuite pa", peer["f1"], "F1", note))
+    return rows, {"online": online, "cascade": cascade, "single_phase": single, "crfsuite": peer}
+
+
+def online_training(bench: Bench) -> Outcome:
+    """Time of online training of both stages, on one thread."""
+    online, peer = bench.online(), bench.crfsuite_pa()
+    whole = online["seconds"], online["computed_seconds"]
+    good = seconds_to_best(online)
+    note = f"{online['epochs']} epochs, {online['updates']} updates, encoding included"
+    rows = [
+        Row("online training", whole[0], "s", f"{note}; {whole[1]:.1f} s of processor time"),
+        Row("online training to 0.1 F1 below the best", good[0], "s", _processor(good[1])),
+    ]
+    if peer:
+        theirs = crfsuite_seconds(peer)
+        note = f"{peer['features_seconds']:.1f} s for features, {peer['iterations']} iterations"
+        rows.append(Row("training of crfsuite pa", theirs[0], "s", note))
+        for extent, ours in (("", whole), (" to 0.1 F1 below the best", good)):
+            note = f"{ours[1] / theirs[1]:.2f} x by processor time"
+            measure = f"online training time{extent} over crfsuite pa"
+            rows.append(Row(measure, ours[0] / theirs[0], "x", note))
+        passes = whole[0] / online["epochs"], theirs[0] / peer["iterations"]
+        note = f"{passes[0]:.2f} s against {passes[1]:.2f} s, all else included"
+        rows.append(Row("time of an epoch over crfsuite pa", passes[0] / passes[1], "x", note))
+    return rows, {"online": online, "crfsuite": peer}
+
+
+def _processor(seconds: float) -> str:
+    return f"{seconds:.1f} s of processor time"
+
+
+def nbest(bench: Bench) -> Outcome:
+    """What N-best lists contain, and what a reranker makes of them."""
+    arguments = {"model": bench.online_model(), "dev": bench.path("dev.spacy")}
+    oracle, reranked = bench.laboratory.run("oracle", arguments), bench.reranked()
+    of_lists = dict(oracle["curve"])
+    alone = dict(reranked["curve"])[1]
+    gain = reranked["f1"] - alone
+    settings = f"n_best {reranked['n_best']}, weight {reranked['weight']:g}, tuned on dev"
+    note = f"over {alone:.2f}, the cascade alone on the same sentences"
+    rows = [
+        Row("span F1 of the best segmentation", of_lists[1], "F1"),
+        Row("oracle F1 of the 11 best segmentations", of_lists[11], "F1"),
+        Row("dev F1 with reranking", reranked["f1"], "F1", settings),
+        Row("F1 gained by reranking over the online cascade", gain, "points", note),
+    ]
+    curves = {
+        "oracle F1 of the N best segmentations": oracle["curve"],
+        "F1 of entities after reranking the N best": reranked["curve"],
+    }
+    return rows, {"curves": curves, "oracle": oracle, "reranked": reranked}
+
+
+def nbest_speed(bench: Bench) -> Outcome:
+    """What the segmenter needs for the N best."""
+    arguments = {
+        "model": bench.online_model(),
+        "dev": bench.path("dev.spacy"),
+        "n_best": RERANKED,
+        "rounds": bench.rounds,
+        "passes": bench.passes,
+    }
+    found = bench.laboratory.run("predict_nbest", arguments)
+    measure = f"{RERANKED} best segmentations over 1 best"
+    return [
+        ratio(measure, found, "n", "one"),
+        ratio(f"{measure}, written to Docs", found, "n_annotated", "one_annotated"),
+    ], found
+
+
+def reranked_speed(bench: Bench) -> Outcome:
+    """From raw text to reranked entities with `nlp.pipe`."""
+    arguments = {
+        "model": bench.reranked_model(),
+        "dev": bench.path("dev.spacy"),
+        "ner_model": bench.spacy_ner_model(),
+        "rounds": bench.rounds,
+        "passes": bench.passes,
+    }
+    found = bench.laboratory.run("decode_reranked", arguments)
+    rates = found["tokens_per_second"]
+    rows = []
+    for name, words in (("first", "first pass"), ("warm", "warm")):
+        note = f"the {RERANKED} best, with a sentencizer"
+        measure = "raw text with reranking"
+        ner = f"{name}_ner"
+        rows += [
+            Row(f"{measure}, {words}", rates[name], "tokens/s", note),
+            Row(f"raw text, spaCy ner beside it, {words}", rates[ner], "tokens/s"),
+            ratio(f"{measure} over spaCy ner, {words}", found, ner, name),
+        ]
+    return rows, found
+
+
+_ALL = (online_accuracy, online_training, nbest, nbest_speed, reranked_speed)
+ONLINE_FIGURES: dict[str, Callable[[Bench], Outcome]] = {figure.__name__: figure for figure in _ALL}

@@ -14,6 +14,7 @@ import numpy.typing as npt
 Ints1d: TypeAlias = npt.NDArray[np.int32]
 Ints2d: TypeAlias = npt.NDArray[np.int32]
 Pointers1d: TypeAlias = npt.NDArray[np.int64]
+Pointers2d: TypeAlias = npt.NDArray[np.int64]
 Keys1d: TypeAlias = npt.NDArray[np.uint64]
 Keys2d: TypeAlias = npt.NDArray[np.uint64]
 Bools1d: TypeAlias = npt.NDArray[np.bool_]

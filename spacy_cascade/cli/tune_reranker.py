@@ -42,26 +42,18 @@ def tune_reranker_command(
             show_default=False,
         ),
     ] = None,
-    folds: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            help="Learn weights of further features too, and keep them if they raise F1 in "
-            "cross-validation with so many folds (0: do not)",
-        ),
-    ] = 0,
 ) -> None:
     """
     Tune a reranker, and add it to a trained pipeline.
 
     Segmentations and types of the N best are rescored with each weight; the one of highest
     entity F1 on DATA is written to OUTPUT. MODEL stays as it is. A choice is made for
-    each sentence: a pipeline without sentence starts needs a sentencizer first.
+    each sentence: a pipeline that sets no sentence starts gets a sentencizer.
     """
     try:
         nlp = spacy.load(model)
         examples = Corpus(data)(nlp)
-        tuned, found = tune_reranker(nlp, examples, weight or WEIGHTS, n_best or SIZES, folds)
+        tuned, found = tune_reranker(nlp, examples, weight or WEIGHTS, n_best or SIZES)
         tuned.to_disk(output)
     except (CascadeError, OSError) as error:
         print_line(MESSAGES.FAIL, str(error), to_stderr=True)
@@ -75,10 +67,6 @@ def _print_found(found: Tuned, output: Path) -> None:
     typer.echo("     " + "".join(f"{weight:7g}" for weight in weights))
     for n in sorted({n for n, _ in found.grid}):
         typer.echo(f"{n:5}" + "".join(f"{100 * found.grid[n, w]:7.2f}" for w in weights))
-    if found.cross_validated is not None:
-        kept = "kept" if found.theta.any() else "not kept"
-        text = f"With further features, cross-validated: {100 * found.cross_validated:.2f}, {kept}"
-        print_line(MESSAGES.INFO, text)
     print_line(
         MESSAGES.GOOD,
         f"n_best {found.n_best}, weight {found.weight:g}: F1 {100 * found.f1:.2f}, without "

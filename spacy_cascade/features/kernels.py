@@ -8,7 +8,7 @@ from ..inference.hashing import mix, probe
 from ..jit import helper, inlined, kernel
 from ..types import Ints1d, Ints2d, Keys1d, Keys2d, Pointers1d
 from .lexemes import BOUNDARY
-from .plan import SIZE, DirectTemplates, Slots
+from .plan import CONTEXT, SIZE, DirectTemplates, Slots
 from .templates import AGAIN, ANY, FIRST, HEAD_AGAIN, LAST, SENTENCE, UNIT
 
 MOST_AROUND = 256
@@ -31,7 +31,7 @@ def factored_keys(attributes: Keys2d, attribute: Ints1d, salt: Keys1d) -> Keys2d
 
 
 @inlined
-def _direct_key(templates, j, values, first, last):  # type: ignore[no-untyped-def]
+def _direct_key(templates, j, values, context, unit, first, last):  # type: ignore[no-untyped-def]
     """Key of template `j` for the unit from position `first` to `last`.
 
     The template's salt mixed with the value of each part in turn; 0 where one has none.
@@ -42,6 +42,10 @@ def _direct_key(templates, j, values, first, last):  # type: ignore[no-untyped-d
         if anchor == _UNIT:
             if column == SIZE:
                 key = mix(key, np.uint64(last - first + 1))
+            elif column <= CONTEXT:
+                if context[unit, CONTEXT - column] == 0:
+                    return np.uint64(0)
+                key = mix(key, context[unit, CONTEXT - column])
             continue
         begin = last if anchor == _LAST else first
         end = first if anchor == _FIRST else last
@@ -56,18 +60,21 @@ def _direct_key(templates, j, values, first, last):  # type: ignore[no-untyped-d
 def direct_keys(
     templates: DirectTemplates,
     values: Keys2d,
+    context: Keys2d,
     first: Ints1d,
     last: Ints1d,
 ) -> Keys2d:
     """Keys of the direct templates of units, uint64 `[U, n]`; 0 where a part has no value.
 
-    values `[P, C]`: attributes of each position. first, last `[U]`: first and last
-    position of each unit.
+    values `[P, C]`: attributes of each position. context `[U, D]`: values of each unit. first,
+    last `[U]`: first and last position of each unit.
     """
     keys = np.empty((len(first), len(templates.salt)), dtype=np.uint64)
     for unit in range(len(first)):
         for j in range(len(templates.salt)):
-            keys[unit, j] = _direct_key(templates, j, values, first[unit], last[unit])
+            keys[unit, j] = _direct_key(
+                templates, j, values, context, unit, first[unit], last[unit]
+            )
     return keys
 
 
@@ -77,6 +84,7 @@ def direct_features(
     keys: Keys1d,
     templates: DirectTemplates,
     values: Keys2d,
+    context: Keys2d,
     first: Ints1d,
     last: Ints1d,
 ) -> tuple[Pointers1d, Ints1d]:
@@ -94,7 +102,7 @@ def direct_features(
     for unit in range(len(first)):
         # All keys first: the processor then waits for several places of the table at once.
         for j in range(n_templates):
-            unit_keys[j] = _direct_key(templates, j, values, first[unit], last[unit])
+            unit_keys[j] = _direct_key(templates, j, values, context, unit, first[unit], last[unit])
         for j in range(n_templates):
             possible = unit_keys[j] != 0
             for k in range(templates.first_parent[j], templates.first_parent[j + 1]):

@@ -16,11 +16,11 @@ import numpy as np
 
 from ..types import Ints1d, Keys1d
 from .strings import hash_string
-from .templates import PLACED, UNIT, Part, Template, Templates
+from .templates import PLACED, SURROUNDINGS, UNIT, Part, Template, Templates
 
-SIZE, _BIAS = -1, -2
+SIZE, _BIAS, CONTEXT = -1, -2, -3
 _UNIT_COLUMNS = {"size": SIZE, "bias": _BIAS}
-"""Parts that read no column are told apart by the sign."""
+"""Parts of the unit itself are told apart by the sign; from `CONTEXT` downwards its context."""
 
 
 class Slots(NamedTuple):
@@ -55,6 +55,7 @@ class Plan:
     attributes: lexeme attributes, those that direct templates read first.
     n_direct_attributes: how many of them direct templates read.
     placed: position attributes (`tag`, `pos`, `lexicon(NAME)`).
+    context: attributes of a span's surroundings (`features.context`).
     slots, slot_end: places of factored templates; template `j` belongs to slot `s` when
         `slot_end[s - 1] <= j < slot_end[s]`.
     factored_attribute, factored_salt: for each factored template, ordered by slot.
@@ -65,6 +66,7 @@ class Plan:
     attributes: tuple[str, ...]
     n_direct_attributes: int
     placed: tuple[str, ...]
+    context: tuple[str, ...]
     slots: Slots
     slot_end: Ints1d
     factored_attribute: Ints1d
@@ -94,6 +96,7 @@ def make_plan(templates: Templates) -> Plan:
     )
     factored_attributes = _distinct(t.parts[0].attribute for t in factored)
     attributes = _distinct([*direct_attributes, *factored_attributes])
+    context = _distinct(p.attribute for t in direct for p in t.parts if p.attribute in SURROUNDINGS)
     places = sorted({template.place for template in factored})
     slot_of = {place: slot for slot, place in enumerate(places)}
     factored.sort(key=lambda template: slot_of[template.place])
@@ -104,13 +107,14 @@ def make_plan(templates: Templates) -> Plan:
         attributes=attributes,
         n_direct_attributes=len(direct_attributes),
         placed=placed,
+        context=context,
         slots=Slots(*(np.array(c, dtype=np.int32) for c in _columns(places, 2))),
         slot_end=np.cumsum(counts, dtype=np.int32),
         factored_attribute=np.array(
             [attributes.index(t.parts[0].attribute) for t in factored], dtype=np.int32
         ),
         factored_salt=np.array([_salt(t) for t in factored], dtype=np.uint64),
-        direct=_direct_arrays(direct, direct_attributes, placed),
+        direct=_direct_arrays(direct, direct_attributes, placed, context),
         margin=max((abs(p.offset) for t in expanded for p in t.parts), default=0) or 1,
     )
 
@@ -132,9 +136,13 @@ def _salt(template: Template) -> int:
 
 
 def _direct_arrays(
-    direct: list[Template], attributes: tuple[str, ...], placed: tuple[str, ...]
+    direct: list[Template],
+    attributes: tuple[str, ...],
+    placed: tuple[str, ...],
+    context: tuple[str, ...],
 ) -> DirectTemplates:
-    columns = _UNIT_COLUMNS | {name: i for i, name in enumerate([*attributes, *placed])}
+    columns = {name: i for i, name in enumerate([*attributes, *placed])}
+    of_units = _UNIT_COLUMNS | {name: CONTEXT - i for i, name in enumerate(context)}
     flat = [part for template in direct for part in template.parts]
     parents = [
         [i for i, other in enumerate(direct) if set(other.parts) < set(template.parts)]
@@ -144,10 +152,7 @@ def _direct_arrays(
         salt=np.array([_salt(t) for t in direct], dtype=np.uint64),
         first_part=np.cumsum([0, *(len(t.parts) for t in direct)]).astype(np.int32),
         column=np.array(
-            [
-                _UNIT_COLUMNS[p.attribute] if p.anchor == UNIT else columns[p.attribute]
-                for p in flat
-            ],
+            [of_units[p.attribute] if p.anchor == UNIT else columns[p.attribute] for p in flat],
             dtype=np.int32,
         ),
         anchor=np.array([p.anchor for p in flat], dtype=np.int32),

@@ -153,6 +153,54 @@ def make_classification(extra: Sequence[str] = (), lexicons: Lexicons | None = N
     return _with(CLASSIFICATION, extra, JNLPBA_PATTERNS, lexicons)
 
 
+RERANKING = [
+    "bias",
+    "size",
+    "lower@any",
+    "lower@all",
+    "lower@first",
+    "lower@last",
+    "lower@first-1",
+    "lower@last+1",
+    "prefix(3)@first",
+    "suffix(3..4)@last",
+    "brief_class@all",
+    "brief_class@first",
+    "brief_class@last",
+    "size & lower@first",
+    "size & lower@last",
+    "lower@first & lower@last",
+    "lower@last-1 & lower@last",
+    "lower@first-1 & lower@first",
+    "lower@first-1 & lower@last",
+    "lower@first-1 & lower@last+1",
+    "lower@last & lower@last+1",
+    "lower@first-2 & lower@first-1",
+    "lower@last+1 & lower@last+2",
+    "brief_class@first & lower@last",
+    "lower@first-1 & brief_class@first",
+    "brief_class@last & lower@last+1",
+    "brackets",
+    "elsewhere",
+    "type_elsewhere",
+    "elsewhere & type_elsewhere",
+    "type_before",
+    "type_before & gap_before",
+    "type_after",
+    "type_after & gap_after",
+]
+"""For spans of hypotheses, right and wrong ones: words inside and at the edges, brackets, the
+same phrase elsewhere in the Doc, and the neighbours in the sentence."""
+
+
+def make_reranking(extra: Sequence[str] = (), lexicons: Lexicons | None = None) -> Templates:
+    """The default of the reranker; registered as `spacy_cascade.RerankingTemplates.v1`.
+
+    extra: further templates. lexicons: term lists, each of which adds membership.
+    """
+    return _with(RERANKING, extra, JNLPBA_PATTERNS, lexicons)
+
+
 _CONLL2003_PATTERNS = {
     "capital_initial": r"^[A-Z][a-z]+",
     "capitals": r"^[A-Z]+",

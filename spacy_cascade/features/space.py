@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..types import Ints1d, Ints2d, Keys1d, Keys2d
+from ..types import Ints2d, Keys1d, Keys2d
 from .design import Design, Rows
 from .evidence import SHARES, Evidence
 from .index import KeyIndex, frequent_keys
@@ -17,6 +17,7 @@ from .lexicons import Lexicon, read_terms
 from .plan import make_plan
 from .sequences import Positions, Tokens, lay_out
 from .templates import Templates
+from .units import Units
 
 TextOf = Callable[[int], str]
 """Gives the text of a word's 64-bit hash, as `vocab.strings` does."""
@@ -66,7 +67,7 @@ class FeatureSpace:
     def reads(self) -> tuple[str, ...]:
         """What `sequences.read_tokens` has to read besides the words."""
         wanted = {
-            "lower": self.uses_evidence or bool(self.lexicon_names),
+            "lower": self.uses_evidence or bool(self.lexicon_names or self.plan.context),
             "tags": "tag" in self.plan.placed,
             "parts_of_speech": "pos" in self.plan.placed,
         }
@@ -111,14 +112,10 @@ class FeatureSpace:
         boundary[: attributes.shape[1]] = attributes[BOUNDARY]
         return lay_out(tokens, lexemes, values, boundary, self.plan.margin)
 
-    def learn(self, positions: Positions, first: Ints1d, last: Ints1d, minimum: int) -> None:
-        """Number all features that are seen in at least `minimum` units.
-
-        first, last: int32 `[U]`, first and last position of each unit.
-        """
+    def learn(self, units: Units, minimum: int) -> None:
+        """Number all features that are seen in at least `minimum` units."""
         counts = np.bincount(
-            slot_rows(self.plan.slots, positions.lexemes, positions.doc_starts, first, last)[1],
-            minlength=len(self.lexemes) * self.plan.n_slots,
+            self.unit_lexemes(units).columns, minlength=len(self.lexemes) * self.plan.n_slots
         ).reshape(len(self.lexemes), self.plan.n_slots)
         per_template = np.diff(self.plan.slot_end, prepend=0)
         factored = frequent_keys(
@@ -126,13 +123,15 @@ class FeatureSpace:
             np.repeat(counts, per_template, axis=1).reshape(-1).astype(np.float64),
             minimum,
         )
-        keys = direct_keys(self.plan.direct, positions.values, first, last)
+        keys = direct_keys(
+            self.plan.direct, units.positions.values, self._context(units), units.first, units.last
+        )
         direct = frequent_keys(keys, None, minimum)
         self.index = KeyIndex(np.concatenate([factored, direct]))
 
-    def design(self, positions: Positions, first: Ints1d, last: Ints1d) -> Design:
+    def design(self, units: Units) -> Design:
         """The design matrix of units, over the (lexeme, slot) rows that they look at."""
-        unit_lexemes = self.unit_lexemes(positions, first, last)
+        unit_lexemes = self.unit_lexemes(units)
         is_seen = np.zeros(unit_lexemes.n_columns, dtype=np.bool_)
         is_seen[unit_lexemes.columns] = True
         seen = np.flatnonzero(is_seen)
@@ -140,7 +139,7 @@ class FeatureSpace:
         return Design(
             lexeme_features=self._all_lexeme_features().take(seen),
             unit_lexemes=Rows(unit_lexemes.starts, number[unit_lexemes.columns], len(seen)),
-            unit_features=self.unit_features(positions, first, last),
+            unit_features=self.unit_features(units),
         )
 
     def lexeme_features(self, from_lexeme: int) -> Rows:
@@ -148,17 +147,26 @@ class FeatureSpace:
         ids = self.index.lookup(self._factored_keys(from_lexeme))
         return Rows(*known_features(ids, self.plan.slot_end), len(self))
 
-    def unit_lexemes(self, positions: Positions, first: Ints1d, last: Ints1d) -> Rows:
+    def unit_lexemes(self, units: Units) -> Rows:
         """Which (lexeme, slot) rows each unit sums."""
-        rows = slot_rows(self.plan.slots, positions.lexemes, positions.doc_starts, first, last)
+        positions = units.positions
+        rows = slot_rows(
+            self.plan.slots, positions.lexemes, positions.doc_starts, units.first, units.last
+        )
         return Rows(*rows, len(self.lexemes) * self.plan.n_slots)
 
-    def unit_features(self, positions: Positions, first: Ints1d, last: Ints1d) -> Rows:
+    def unit_features(self, units: Units) -> Rows:
         """Known direct features of each unit."""
         starts, columns = self.index.apply(
-            direct_features, self.plan.direct, positions.values, first, last
-        )
+            direct_features, self.plan.direct, units.positions.values, self._context(units),
+            units.first, units.last,
+        )  # fmt: skip
         return Rows(starts, columns, len(self))
+
+    def _context(self, units: Units) -> Keys2d:
+        """Context of the units, without values where none was given."""
+        shape = (len(units.first), len(self.plan.context))
+        return units.context if units.context.shape == shape else np.zeros(shape, dtype=np.uint64)
 
     def _all_lexeme_features(self) -> Rows:
         """Known features of each (lexeme, slot), those of earlier calls not looked up again."""

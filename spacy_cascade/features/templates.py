@@ -24,6 +24,8 @@ one atomic feature. Parts joined by ` & ` make a conjunction:
     attribute = word | lower | length | class | brief_class | prefix | suffix | pattern
               | seen_inside | seen_first | seen_last | seen_continued
               | lexicon | tag | pos | size | bias
+              | brackets | elsewhere | type_elsewhere | type_before | gap_before
+              | type_after | gap_after
 
 A number can be a range `a..b`, which stands for one template for each number. On a
 chain each token is a span of length one, so `first` and `last` mean the token itself.
@@ -58,7 +60,17 @@ MULTIPLE = (ANY, SENTENCE, AGAIN, HEAD_AGAIN)
 _ANCHOR_NAMES = {anchor: name for name, anchor in _ANCHORS.items()}
 PLACED = ("tag", "pos", "lexicon")
 """Attributes that belong to a token in its Doc, not to its text."""
-_UNIT = ("size", "bias")
+SURROUNDINGS = (
+    "brackets",
+    "elsewhere",
+    "type_elsewhere",
+    "type_before",
+    "gap_before",
+    "type_after",
+    "gap_after",
+)
+"""Attributes of a span among the others of its Doc (`features.context`)."""
+_UNIT = ("size", "bias", *SURROUNDINGS)
 _PART = re.compile(
     r"(?P<name>[a-z_]+)(?:\((?P<argument>[^()]*)\))?(?:@(?=.)(?P<anchor>first|last|any|all|sentence|again|head_again)?"
     r"(?P<offset>[+-]?\d+(?:\.\.[+-]?\d+)?)?)?"

@@ -7,7 +7,6 @@ times it occurs.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -15,21 +14,12 @@ from thinc.api import Model
 
 from ..errors import ConfigError, NotTrainedError
 from ..features.lexemes import LexemeTable
-from ..features.sequences import Positions
 from ..features.space import FeatureSpace
 from ..features.templates import Templates
+from ..features.units import Units
 from ..inference.rows import add_rows
 from ..parallel import Workers
-from ..types import Floats1d, Floats2d, Ints1d
-
-
-@dataclass(frozen=True)
-class Units:
-    """What is to be scored: positions of a batch, first and last one of each unit."""
-
-    positions: Positions
-    first: Ints1d
-    last: Ints1d
+from ..types import Floats1d, Floats2d
 
 
 class LexemeScores:
@@ -136,16 +126,15 @@ def _forward(
     weights, _ = get_weights(model)
     space: FeatureSpace = model.attrs["space"]
     scores = np.zeros((len(units.first), weights.shape[1]))
-    where = (units.positions, units.first, units.last)
     by_lexeme = model.attrs["lexeme_scores"].rows(space, weights)
     for rows, values in (
-        (space.unit_lexemes(*where), by_lexeme),
-        (space.unit_features(*where), weights),
+        (space.unit_lexemes(units), by_lexeme),
+        (space.unit_features(units), weights),
     ):
         add_rows(rows.starts, rows.columns, values, scores, 0, rows.n_rows)
 
     def backprop(score_gradient: Floats2d) -> Units:
-        gradient = space.design(*where).gradient(score_gradient, Workers(1))
+        gradient = space.design(units).gradient(score_gradient, Workers(1))
         model.inc_grad("W", cast(Any, gradient.astype(np.float32)))
         return units
 

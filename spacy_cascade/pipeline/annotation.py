@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -19,6 +19,13 @@ from ..types import Bools1d, Floats1d, Ints2d
 
 CONFIDENCE_ATTRIBUTE = "scores"
 """Key of a span group's attributes under which the confidences stand, as in spancat."""
+
+
+_OUTSIDE = 2
+"""spaCy's `ent_iob` of a token that is known to be outside of all entities."""
+
+SpanKey = tuple[int, int, int]
+"""Start, end (exclusive) and label of a span."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +142,22 @@ def write_entities(doc: Doc, spans: list[Span], replaced: Sequence[Span] = ()) -
         spans = filter_spans(spans)
     if spans:
         doc.set_ents(spans, default="unmodified")
+
+
+def replace_entities(doc: Doc, spans: Collection[SpanKey], typed: Sequence[Span]) -> None:
+    """Make `doc.ents` have the typed spans instead of those that are among the others.
+
+    Entities that another component set stay.
+    """
+    wanted = {(s.start, s.end, s.label) for s in typed}
+    earlier = [e for e in doc.ents if (e.start, e.end, e.label) in spans]
+    known = {(e.start, e.end, e.label) for e in earlier}
+    removed = [e for e in earlier if (e.start, e.end, e.label) not in wanted]
+    if removed:
+        # As if they had never been set: beside tokens known as outside, outside too.
+        where = "outside" if (doc.to_array(ENT_IOB) == _OUTSIDE).any() else "missing"
+        doc.set_ents([], **{where: removed}, default="unmodified")
+    write_entities(doc, [s for s in typed if (s.start, s.end, s.label) not in known])
 
 
 def confidence_of(span: Span) -> float | None:

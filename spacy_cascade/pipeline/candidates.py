@@ -1,107 +1,195 @@
-"""The typed N-best list of a Doc as arrays, read from its span groups and checked."""
+"""Typed N-best lists of a batch of Docs as arrays, read from their span groups and checked."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
-from spacy.tokens import Doc, Span, SpanGroup
+from spacy.tokens import Doc, SpanGroup
 
 from ..errors import ConfigError
-from ..types import Bools1d, Floats1d, Floats2d, Floats3d, Ints1d
+from ..inference.reranking import Lists
+from ..types import Floats2d, Ints1d, Pointers1d, Pointers2d
 from .annotation import GoldSpans
-from .hypotheses import FEATURES, Elsewhere, Hypothesis, feature_values
 from .nbest import (
-    IS_LOG_PROBABILITY,
-    IS_TYPED,
+    BOUNDS,
+    CLASS_SCORES,
+    CLASSES,
+    REJECTED,
     SEQUENCE_SCORES,
     SEQUENCE_STARTS,
-    TYPE_PROBABILITIES,
-    TYPE_SCORES,
     candidate_groups,
-    sequence_numbers,
 )
 
-
-@dataclass(frozen=True)
-class Ranked:
-    """The k-th best segmentation of all sentences of a Doc, typed.
-
-    spans: in ascending order. sequences: int32 `[P]`, the sentence of each. type_scores,
-    type_probabilities: `[P]`. is_typed: bool `[P]`, False for rejected spans. sequence_scores:
-    `[S]`.
-    """
-
-    spans: list[Span]
-    sequences: Ints1d
-    type_scores: Floats1d
-    type_probabilities: Floats1d
-    is_typed: Bools1d
-    sequence_scores: Floats1d
+_SHIFT = 32
+_SMALLEST_WEIGHT = 1e-9
 
 
 @dataclass(frozen=True)
-class TypedList:
-    """The typed N-best list of a Doc of `S` sentences.
+class TypedLists:
+    """The lists of some Docs.
 
-    starts: first token of each sentence. ranked: best first. is_log_probability: whether
-    sequence scores are.
+    lists: for kernels; spans and sentences in the order of the text. start, end: int64 `[U]`,
+    tokens of the batch. doc_starts: `[D + 1]`. doc_spans: `[D + 1]`, the spans of each Doc.
+    classes: names of the columns of the class scores, in alphabetical order.
     """
 
-    starts: list[int]
-    ranked: list[Ranked]
-    is_log_probability: bool
+    lists: Lists
+    start: Pointers1d
+    end: Pointers1d
+    doc_starts: Pointers1d
+    doc_spans: Pointers1d
+    classes: tuple[str, ...]
 
-    @property
-    def sequence_scores(self) -> Floats2d:
-        """Of each segmentation, float64 `[N, S]`; `-inf` where there is none."""
-        return np.array([r.sequence_scores for r in self.ranked]).reshape(
-            len(self.ranked), len(self.starts)
+    def best(self, n: int) -> TypedLists:
+        """The lists of the n best of these."""
+        lists = self.lists
+        rank = np.arange(len(lists.sequence_scores)) - np.repeat(
+            lists.starts[:-1], np.diff(lists.starts)
+        )
+        kept = rank < n
+        lengths = np.diff(lists.member_starts)
+        shorter = lists._replace(
+            starts=np.append(0, np.cumsum(kept))[lists.starts],
+            member_starts=np.append(0, np.cumsum(lengths[kept])),
+            members=lists.members[np.repeat(kept, lengths)],
+            sequence_scores=lists.sequence_scores[kept],
+        )
+        return replace(self, lists=shorter)
+
+    def weighted(self, scale: float, weight: float) -> Lists:
+        """`scale · (sequence scores + weight · class scores)`.
+
+        However small the weight, it decides between the classes of a span.
+        """
+        lists, weight = self.lists, max(weight, _SMALLEST_WEIGHT)
+        return lists._replace(
+            sequence_scores=scale * lists.sequence_scores,
+            class_scores=scale * weight * lists.class_scores,
         )
 
-    @property
-    def type_scores(self) -> Floats2d:
-        """Sum over the spans of each segmentation, float64 `[N, S]`."""
-        return self.sums([r.type_scores for r in self.ranked])
+    def chosen_spans(self, chosen: Ints1d) -> Pointers1d:
+        """Numbers of the spans in the chosen segmentation of each sentence, ascending."""
+        lists = self.lists
+        there = chosen >= 0
+        number = lists.starts[:-1][there] + chosen[there]
+        first, last = lists.member_starts[number], lists.member_starts[number + 1]
+        shifts = np.repeat(first - np.append(0, np.cumsum(last - first))[:-1], last - first)
+        members: Pointers1d = lists.members[np.arange((last - first).sum()) + shifts]
+        return members
 
-    def totals(self, weight: float) -> Floats2d:
-        """Sequence scores plus weighted sums of type scores, float64 `[N, S]`."""
-        totals: Floats2d = self.sequence_scores + weight * self.type_scores
-        return totals
+    def errors(self, gold: Sequence[GoldSpans]) -> Floats2d:
+        """What each class of each span adds to the number of errors, `[U, C]`.
 
-    def sums(self, of_spans: list[npt.NDArray[np.float64]]) -> Floats2d:
-        """Sums over the spans of each segmentation, float64 `[N, S]`, of values of each rank."""
-        n = len(self.starts)
-        return np.array(
-            [
-                np.bincount(r.sequences, weights=values, minlength=n)
-                for r, values in zip(self.ranked, of_spans, strict=True)
-            ]
-        ).reshape(len(self.ranked), n)
-
-    def span_masses(self) -> dict[tuple[int, int], float]:
-        """Probability of each span: the sum over the segmentations that contain it.
-
-        Where the model is not probabilistic, by a softmax over the N best.
+        -1 where it is right, for one entity fewer is missed; 1 where it is wrong; 0 for a
+        rejected span, and where the reference has no annotation.
         """
-        scores = self.sequence_scores
-        if not self.is_log_probability:
-            scores = scores - np.logaddexp.reduce(scores, axis=0)
-        masses: dict[tuple[int, int], float] = defaultdict(float)
-        for probabilities, ranked in zip(np.exp(scores), self.ranked, strict=True):
-            of_spans = probabilities[ranked.sequences].tolist()
-            for span, probability in zip(ranked.spans, of_spans, strict=True):
-                masses[span.start, span.end] += probability
-        return masses
+        errors = np.ones((len(self.start), len(self.classes)))
+        if REJECTED in self.classes:
+            errors[:, self.classes.index(REJECTED)] = 0.0
+        keys = _keys(self.start, self.end)
+        number = {label: i for i, label in enumerate(self.classes)}
+        right = [
+            (start + offset, end + offset, number[label])
+            for offset, doc_gold in zip(self.doc_starts.tolist(), gold, strict=False)
+            for start, end, label in doc_gold.spans
+            if label in number
+        ]
+        if right and len(keys):
+            start, end, label = np.array(right, dtype=np.int64).T
+            wanted = _keys(start, end)
+            place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+            found = keys[place] == wanted
+            errors[place[found], label[found]] = -1.0
+        is_open = ~np.concatenate([g.observed for g in gold]) if gold else np.zeros(0, np.bool_)
+        n_open = np.append(0, np.cumsum(is_open))
+        errors[n_open[self.end] > n_open[self.start]] = 0.0
+        return errors
 
 
-def read_typed_list(doc: Doc, key: str, where: str) -> TypedList:
-    """The N-best list under the key, typed by the classifier.
+def read_lists(docs: Sequence[Doc], key: str, where: str) -> TypedLists:
+    """The N-best lists under the key, typed by the classifier.
 
-    where: who reads it, for messages. Raises `ConfigError` where it is missing or damaged.
+    where: who reads them, for messages. Raises `ConfigError` where one is missing or damaged.
     """
+    starts: list[int] = []
+    scores: list[list[float]] = []  # by rank, of all sentences so far
+    bounds: list[Pointers2d] = [np.zeros((0, 3), dtype=np.int64)]
+    class_scores: list[Floats2d] = []
+    classes: list[str] = []
+    doc_starts = np.append(0, np.cumsum([len(doc) for doc in docs], dtype=np.int64))
+    for doc, offset in zip(docs, doc_starts.tolist(), strict=False):
+        groups = _read_groups(doc, key, where)
+        classes = groups[0].attrs[CLASSES]
+        n_before, n = len(starts), len(groups[0].attrs[SEQUENCE_STARTS])
+        starts.extend(start + offset for start in groups[0].attrs[SEQUENCE_STARTS])
+        for rank, group in enumerate(groups):
+            if rank == len(scores):
+                scores.append([-np.inf] * n_before)
+            scores[rank].extend(group.attrs[SEQUENCE_SCORES])
+            ranks = np.full((len(group), 1), rank)
+            bounds.append(np.concatenate([group.attrs[BOUNDS] + offset, ranks], axis=1))
+            class_scores.append(group.attrs[CLASS_SCORES])
+        for further in scores[len(groups) :]:
+            further.extend([-np.inf] * n)
+    columns = np.argsort(classes) if classes else np.zeros(0, dtype=np.int64)
+    values = np.concatenate(class_scores)[:, columns] if docs else np.zeros((0, 0))
+    return _arrange(
+        np.array(starts, dtype=np.int64),
+        np.array(scores, dtype=np.float64).reshape(len(scores), len(starts)),
+        np.concatenate(bounds),
+        values,
+        doc_starts,
+        tuple(sorted(classes)),
+    )
+
+
+def _arrange(
+    starts: Pointers1d,
+    scores: Floats2d,
+    bounds: Pointers1d,
+    class_scores: Floats2d,
+    doc_starts: Pointers1d,
+    classes: tuple[str, ...],
+) -> TypedLists:
+    """Spans and segmentations in the order of sentences; scores `[N, S]`, bounds `[M, 3]`."""
+    exists = -np.inf < scores.T
+    number = (np.cumsum(exists) - 1).reshape(exists.shape)
+    start, end, rank = bounds.T
+    sentence = np.searchsorted(starts, start, side="right") - 1
+    segmentation = number[sentence, rank] if len(bounds) else np.zeros(0, dtype=np.int64)
+    order = np.argsort(segmentation, kind="stable")
+    _, first, inverse = np.unique(_keys(start, end), return_index=True, return_inverse=True)
+    n = int(exists.sum())
+    return TypedLists(
+        Lists(
+            span_starts=_cuts(start[first], np.append(starts, doc_starts[-1])),
+            starts=np.append(0, np.cumsum(exists.sum(axis=1))),
+            member_starts=np.searchsorted(segmentation[order], np.arange(n + 1)),
+            members=inverse.reshape(-1)[order].astype(np.int32),
+            sequence_scores=scores.T[exists],
+            class_scores=np.ascontiguousarray(class_scores[first], dtype=np.float64),
+        ),
+        start=start[first],
+        end=end[first],
+        doc_starts=doc_starts,
+        doc_spans=_cuts(start[first], doc_starts),
+        classes=classes,
+    )
+
+
+def _cuts(start: Pointers1d, boundaries: Pointers1d) -> Pointers1d:
+    cuts: Pointers1d = np.searchsorted(start, boundaries)
+    return cuts
+
+
+def _keys(start: Pointers1d, end: Pointers1d) -> Pointers1d:
+    """One number for each span, in the order of the text."""
+    return (start << _SHIFT) | end
+
+
+def _read_groups(doc: Doc, key: str, where: str) -> list[SpanGroup]:
     groups = list(candidate_groups(doc, key))
     if not groups:
         raise ConfigError(
@@ -109,78 +197,19 @@ def read_typed_list(doc: Doc, key: str, where: str) -> TypedList:
             f"the Doc that begins '{doc.text[:50]}' has none. Put cascade_segmenter with "
             f"n_best = 2 or more and spans_key = '{key}' before it."
         )
-    written = {TYPE_SCORES, TYPE_PROBABILITIES, IS_TYPED}
-    if any(not written <= group.attrs.keys() for group in groups):
+    if any(CLASS_SCORES not in group.attrs for group in groups):
         raise ConfigError(
             f"{where} found segmentations in doc.spans['{key}/1'] that have no types. Put "
             f"cascade_classifier with spans_key = '{key}' between cascade_segmenter and it."
         )
-    starts = list(groups[0].attrs[SEQUENCE_STARTS])
-    ranked = [_read_group(group, starts, where) for group in groups]
-    return TypedList(starts, ranked, bool(groups[0].attrs[IS_LOG_PROBABILITY]))
-
-
-def _read_group(group: SpanGroup, starts: list[int], where: str) -> Ranked:
-    spans = list(group)
-    attrs = group.attrs
-    n_spans = {len(attrs[name]) for name in (TYPE_SCORES, TYPE_PROBABILITIES, IS_TYPED)}
-    n_spans.add(len(spans))
-    if len(n_spans) > 1 or len(attrs[SEQUENCE_SCORES]) != len(starts):
-        raise ConfigError(
-            f"{where} found doc.spans['{group.name}'] changed since cascade_segmenter wrote it: "
-            "its spans and its attributes differ in number. Leave these groups as they are, or "
-            "put the component that changes them after the reranker."
-        )
-    return Ranked(
-        spans,
-        sequence_numbers(starts, spans),
-        np.array(attrs[TYPE_SCORES], dtype=np.float64),
-        np.array(attrs[TYPE_PROBABILITIES], dtype=np.float64),
-        np.array(attrs[IS_TYPED], dtype=np.bool_),
-        np.array(attrs[SEQUENCE_SCORES], dtype=np.float64),
-    )
-
-
-def count_outcomes(candidates: TypedList, gold: GoldSpans) -> tuple[Floats2d, Floats2d]:
-    """Number of right entities and of all entities of each hypothesis, float64 `[N, S]` each.
-
-    Entities where the reference has no annotation count as neither.
-    """
-    wanted = set(gold.spans)
-    right, found = [], []
-    for ranked in candidates.ranked:
-        counted = [
-            typed and bool(gold.observed[span.start : span.end].all())
-            for span, typed in zip(ranked.spans, ranked.is_typed.tolist(), strict=True)
-        ]
-        keys = [(span.start, span.end, span.label_) for span in ranked.spans]
-        right.append(
-            np.array([c and k in wanted for c, k in zip(counted, keys, strict=True)], float)
-        )
-        found.append(np.array(counted, float))
-    return candidates.sums(right), candidates.sums(found)
-
-
-def features_of(doc: Doc, candidates: TypedList) -> Floats3d:
-    """Features of every hypothesis, float64 `[N, S, F]`, zero where there is none."""
-    words = [token.lower_ for token in doc]
-    bounds = [*candidates.starts, len(doc)]
-    n_sequences = len(candidates.starts)
-    lists: list[list[Hypothesis]] = []
-    for rank, ranked in enumerate(candidates.ranked, 1):
-        cuts = np.searchsorted(ranked.sequences, np.arange(n_sequences + 1))
-        of_rank = []
-        for i, start in enumerate(candidates.starts):
-            part = slice(cuts[i], cuts[i + 1])
-            spans = [(span.start - start, span.end - start) for span in ranked.spans[part]]
-            scores = ranked.type_scores[part].tolist()
-            score = float(ranked.sequence_scores[i])
-            of_rank.append(Hypothesis(words[start : bounds[i + 1]], spans, score, scores, rank))
-        lists.append(of_rank)
-    elsewhere = Elsewhere.of(lists[0])
-    values = np.zeros((len(lists), n_sequences, len(FEATURES)))
-    for k, of_rank in enumerate(lists):
-        for i, hypothesis in enumerate(of_rank):
-            if hypothesis.sequence_score > -np.inf:
-                values[k, i] = feature_values(hypothesis, elsewhere[i])
-    return values
+    n_sentences = len(groups[0].attrs[SEQUENCE_STARTS])
+    for group in groups:
+        attrs = group.attrs
+        n_spans = {len(group), len(attrs[BOUNDS]), len(attrs[CLASS_SCORES])}
+        if len(n_spans) > 1 or len(attrs[SEQUENCE_SCORES]) != n_sentences:
+            raise ConfigError(
+                f"{where} found doc.spans['{group.name}'] changed since cascade_segmenter wrote "
+                "it: its spans and its attributes differ in number. Leave these groups as they "
+                "are, or put the component that changes them after the reranker."
+            )
+    return groups

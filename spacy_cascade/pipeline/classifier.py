@@ -14,12 +14,12 @@ from spacy.training import Example
 from thinc.api import Model
 
 from ..features.sequences import Tokens
+from ..features.units import Units
 from ..inference.lattice import Lattice, choice_lattice
-from ..models.linear import Units
 from ..objectives.costs import Costs
 from ..objectives.problem import ChainCorpus
 from ..trainers.base import Trainer
-from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
+from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d, Pointers2d
 from .annotation import (
     CONFIDENCE_ATTRIBUTE,
     GoldSpans,
@@ -29,15 +29,13 @@ from .annotation import (
     write_group,
 )
 from .base import CascadePipe
-from .nbest import is_probabilistic
+from .nbest import REJECTED, is_probabilistic
 from .typed_groups import (
     KEPT,
     Bounds,
-    TypedGroup,
+    TypedGroups,
     bounds_of,
-    further_bounds,
     read_groups,
-    type_groups,
     write_types,
 )
 
@@ -49,13 +47,22 @@ class TypedSpans:
     spans: those of the Doc, in its order. types: int32 `[P]`, numbers of labels or `KEPT`.
     confidences: float64 `[P]`, probability of the type, times that of the span where the
     component that found it gave one; None when switched off.
-    candidates: of each group of an N-best list.
+    candidates: the N-best list, typed; None where there is none.
     """
 
     spans: list[Span]
     types: Ints1d
     confidences: Floats1d | None
-    candidates: Sequence[TypedGroup] = ()
+    candidates: TypedGroups | None = None
+
+
+BoundsArray = Pointers2d
+"""Start and end (exclusive) of spans of a Doc, int64 `[P, 2]`."""
+_EMPTY = np.zeros((0, 2), dtype=np.int64)
+
+
+def _joined(bounds: Sequence[Bounds], further: BoundsArray = _EMPTY) -> BoundsArray:
+    return np.concatenate([np.array(bounds, dtype=np.int64).reshape(-1, 2), further])
 
 
 class CascadeClassifier(CascadePipe):
@@ -108,25 +115,22 @@ class CascadeClassifier(CascadePipe):
         spans = [self._spans(doc) for doc in docs]
         masks = [[self._is_mention(span) for span in doc_spans] for doc_spans in spans]
         own = [bounds_of(compress(*pair)) for pair in zip(spans, masks, strict=True)]
-        groups = [read_groups(doc, self.cfg["spans_key"], self._is_mention) for doc in docs]
-        bounds = [b + further_bounds(b, more) for b, more in zip(own, groups, strict=True)]
-        scores = self._scores(docs, bounds)
+        groups = [read_groups(doc, self.cfg["spans_key"]) for doc in docs]
+        listed = [group.bounds for group in groups]
+        scores = self._scores(docs, [_joined(*pair) for pair in zip(own, listed, strict=True)])
         types, probabilities = self._best(scores)
-        type_scores = np.log(probabilities)
-        if scores.size and not is_probabilistic(self.objective):
-            type_scores = scores.max(axis=1)
         found = []
         begin = 0
         for i, doc in enumerate(docs):
             part = slice(begin, begin + len(own[i]))
             mask = np.array(masks[i], dtype=bool)
             typed = self._typed(doc, spans[i], mask, types[part], probabilities[part])
-            part = slice(begin, begin + len(bounds[i]))
-            candidates = type_groups(
-                groups[i], bounds[i], types[part], type_scores[part], probabilities[part]
-            )
-            found.append(replace(typed, candidates=candidates))
-            begin = part.stop
+            begin = part.stop + len(listed[i])
+            if groups[i].groups:
+                part = slice(part.stop, begin)
+                candidates = TypedGroups(groups[i], self._class_scores(scores[part]), types[part])
+                typed = replace(typed, candidates=candidates)
+            found.append(typed)
         return found
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[TypedSpans]) -> None:
@@ -144,8 +148,8 @@ class CascadeClassifier(CascadePipe):
                     span.label = labels[number]
                     entities.append(span)
             write_group(doc, self.name if key is None else key, found.spans, found.confidences)
-            for typed in found.candidates:
-                write_types(doc, typed, labels)
+            if found.candidates is not None:
+                write_types(doc, found.candidates, self._classes(), labels)
             if self.cfg["set_ents"]:
                 write_entities(doc, entities, replaced=entities if key is None else ())
 
@@ -157,7 +161,7 @@ class CascadeClassifier(CascadePipe):
 
     def classify(self, docs: Sequence[Doc], spans: Sequence[Sequence[Bounds]]) -> list[list[str]]:
         """Best label of given spans of Docs, never rejecting; the Docs are not changed."""
-        scores = self._scores(docs, spans)[:, int(self.cfg["reject"]) :]
+        scores = self._scores(docs, [_joined(s) for s in spans])[:, int(self.cfg["reject"]) :]
         best = iter(scores.argmax(axis=1).tolist() if scores.size else [])
         return [[self.labels[next(best)] for _ in doc_spans] for doc_spans in spans]
 
@@ -171,25 +175,25 @@ class CascadeClassifier(CascadePipe):
 
     def all_units(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Units:
         """The typed gold spans."""
-        typed = [[(start, end) for start, end, label in g.spans if label] for g in gold]
+        typed = [_joined([(s, e) for s, e, label in g.spans if label]) for g in gold]
         return self._units(tokens, typed, gold_flags(tokens, gold))
 
     def make_corpus(self, examples: Sequence[Example], gold: Sequence[GoldSpans]) -> ChainCorpus:
         """Gold spans with their types and, with the reject class, wrong proposals."""
         number = {label: i for i, label in enumerate(self.labels, int(self.cfg["reject"]))}
-        bounds: list[list[Bounds]] = []
+        bounds: list[BoundsArray] = []
         types: list[int] = []
         for example, g in zip(examples, gold, strict=True):
             known = [
                 (start, end, number[label]) for start, end, label in g.spans if label in number
             ]
             known.extend((start, end, 0) for start, end in self._wrong_proposals(example, g))
-            bounds.append([(start, end) for start, end, _ in known])
+            bounds.append(_joined([(start, end) for start, end, _ in known]))
             types.extend(type_number for _, _, type_number in known)
         tokens = self.read([example.predicted for example in examples])
         units = self._units(tokens, bounds, gold_flags(tokens, gold))
         return ChainCorpus(
-            self.space.design(units.positions, units.first, units.last),
+            self.space.design(units),
             self.lattice,
             np.array(types, dtype=np.int32),
             np.arange(len(types) + 1, dtype=np.int64),
@@ -212,6 +216,17 @@ class CascadeClassifier(CascadePipe):
     def _is_mention(self, span: Span) -> bool:
         wanted = self.cfg["mention_labels"]
         return len(span) > 0 and (wanted is None or span.label_ in wanted)
+
+    def _classes(self) -> list[str]:
+        """Names of the classes in the order of their scores."""
+        return [REJECTED, *self.labels] if self.cfg["reject"] else list(self.labels)
+
+    def _class_scores(self, scores: Floats2d) -> Floats2d:
+        """Log-probabilities of the classes, or their scores where there is no probability."""
+        if not scores.size or not is_probabilistic(self.objective):
+            return scores
+        log_sums: Floats2d = np.logaddexp.reduce(scores, axis=1, keepdims=True)
+        return scores - log_sums
 
     def _best(self, scores: Floats2d) -> tuple[Ints1d, Floats1d]:
         """Number and probability of the best class of each span."""
@@ -237,18 +252,18 @@ class CascadeClassifier(CascadePipe):
         confidences[mask] *= probabilities
         return TypedSpans(spans, all_types, confidences)
 
-    def _scores(self, docs: Sequence[Doc], spans: Sequence[Sequence[Bounds]]) -> Floats2d:
+    def _scores(self, docs: Sequence[Doc], spans: Sequence[BoundsArray]) -> Floats2d:
         self.publish()
         self.forget_words()
         scores: Floats2d = self.model.predict(self._units(self.read(docs), spans))
         return scores
 
     def _units(
-        self, tokens: Tokens, spans: Sequence[Sequence[Bounds]], own_flags: Ints2d | None = None
+        self, tokens: Tokens, spans: Sequence[BoundsArray], own_flags: Ints2d | None = None
     ) -> Units:
         """Spans of Docs, given by their bounds in each, as units; own_flags as in training."""
         offsets: Pointers1d = np.repeat(tokens.doc_starts[:-1], [len(s) for s in spans])
-        bounds = np.array([b for s in spans for b in s], dtype=np.int64).reshape(-1, 2)
+        bounds = np.concatenate([_EMPTY, *spans])
         positions = self.space.positions(tokens, self.vocab.strings.__getitem__, own_flags)
         return Units(
             positions,

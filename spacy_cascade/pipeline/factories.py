@@ -6,7 +6,7 @@ from typing import Any
 from spacy.language import Language
 from thinc.api import Model
 
-from ..models.linear import Units
+from ..features.units import Units
 from ..objectives.costs import Costs
 from ..trainers.base import Trainer
 from ..types import Floats2d
@@ -54,11 +54,17 @@ CLASSIFIER_DEFAULTS: dict[str, Any] = {
 }
 
 RERANKER_DEFAULTS: dict[str, Any] = {
+    "model": {
+        "@architectures": "spacy_cascade.SpanClassifier.v1",
+        "templates": {"@misc": "spacy_cascade.RerankingTemplates.v1"},
+        "min_count": 4,
+    },
     "spans_key": "cascade",
     "weight": 1.0,
+    "scale": 1.0,
+    "rate": 0.1,
     "keep_candidates": False,
     "set_ents": True,
-    "rate": 0.05,
 }
 
 
@@ -151,19 +157,22 @@ def make_classifier(
 def make_reranker(
     nlp: Language,
     name: str,
+    model: Model[Units, Floats2d],
     spans_key: str,
     weight: float,
+    scale: float,
+    rate: float,
     keep_candidates: bool,
     set_ents: bool,
-    rate: float,
 ) -> CascadeReranker:
     """The factory `cascade_reranker`.
 
-    spans_key: that of the two components before it. weight: of the type scores, beside the
-    score of the segmentation. keep_candidates: leave the N-best list on the Doc. set_ents:
-    write `doc.ents`. rate: of learning the weights of further features.
+    model: a span classifier, for the features that training gives weights to. spans_key: that
+    of the two components before it. weight: of the type scores, beside the score of the
+    segmentation. scale: of both, beside what training adds. rate: of learning.
+    keep_candidates: leave the N-best list on the Doc. set_ents: write `doc.ents`.
     """
     return CascadeReranker(
-        nlp, name, spans_key=spans_key, weight=weight, keep_candidates=keep_candidates,
-        set_ents=set_ents, rate=rate,
+        nlp, model, name, spans_key=spans_key, weight=weight, scale=scale, rate=rate,
+        keep_candidates=keep_candidates, set_ents=set_ents,
     )  # fmt: skip

@@ -18,7 +18,7 @@ from ..inference.chain import log_partitions
 from ..inference.lattice import Lattice
 from ..inference.nbest import best_paths
 from ..schemes import UNOBSERVED, Spans, TagSet
-from ..types import Floats1d, Floats2d, Ints1d, Ints2d
+from ..types import Floats1d, Floats2d, Ints2d
 
 SEQUENCE_STARTS = "sequence_starts"
 """Number of the first token of each sentence."""
@@ -26,13 +26,15 @@ SEQUENCE_SCORES = "sequence_scores"
 """Score of the segmentation of each sentence; `-inf` where a sentence has fewer than k."""
 IS_LOG_PROBABILITY = "is_log_probability"
 """Whether sequence scores are log-probabilities, rather than plain scores of paths."""
-TYPE_SCORES = "type_scores"
-"""Score of the best class of each span, rejection included: its log-probability, or its plain
-score where the classifier's objective is not probabilistic."""
-TYPE_PROBABILITIES = "type_probabilities"
-"""Probability of that class, by a softmax where the objective is not probabilistic."""
-IS_TYPED = "is_typed"
-"""Whether each span got a type; False for a rejected one."""
+BOUNDS = "bounds"
+"""Start and end (exclusive) of each span, int64 `[P, 2]`: quicker read than the spans."""
+CLASSES = "classes"
+"""Names of the classes: the types, and `REJECTED` where the classifier rejects spans."""
+CLASS_SCORES = "class_scores"
+"""Scores of all classes of each span, float64 `[P, C]`: log-probabilities, or plain scores where
+the classifier's objective is not probabilistic."""
+REJECTED = "O"
+"""Name of the class of spans that are no entities."""
 
 MOST = 100
 """The largest N."""
@@ -133,24 +135,10 @@ def part_of(spans: Spans, part: slice, offset: int) -> Spans:
     return Spans(spans.start[part] - offset, spans.end[part] - offset, spans.label[part])
 
 
-def make_spans(
-    doc: Doc,
-    found: Spans,
-    labels: Sequence[int],
-    made: dict[tuple[int, int, int], Span] | None = None,
-) -> list[Span]:
-    """Spans of a Doc; labels: hashes of the labels by number. made: spans to take, if there."""
+def make_spans(doc: Doc, found: Spans, labels: Sequence[int]) -> list[Span]:
+    """Spans of a Doc; labels: hashes of the labels by number."""
     bounds = zip(*(part.tolist() for part in found), strict=True)
-    if made is None:
-        return [Span(doc, start, end, labels[label]) for start, end, label in bounds]
-    spans = []
-    for key in bounds:
-        span = made.get(key)
-        if span is None:
-            start, end, label = key
-            span = made[key] = Span(doc, start, end, labels[label])
-        spans.append(span)
-    return spans
+    return [Span(doc, start, end, labels[label]) for start, end, label in bounds]
 
 
 def segmentations(
@@ -179,16 +167,22 @@ def write_candidates(doc: Doc, key: str, candidates: Candidates, labels: Sequenc
     probabilities = candidates.log_probabilities
     made: dict[tuple[int, int, int], Span] = {}  # most spans are in most segmentations
     scores = (candidates.scores if probabilities is None else probabilities).tolist()
-    for k, (spans, sequence_scores) in enumerate(zip(candidates.spans, scores, strict=True), 1):
+    for k, (found, sequence_scores) in enumerate(zip(candidates.spans, scores, strict=True), 1):
+        spans = []
+        for bounds in zip(*(part.tolist() for part in found), strict=True):
+            span = made.get(bounds)
+            if span is None:
+                start, end, label = bounds
+                span = made[bounds] = Span(doc, start, end, labels[label])
+            spans.append(span)
         attrs = {
             SEQUENCE_STARTS: list(candidates.starts),
             SEQUENCE_SCORES: sequence_scores,
             IS_LOG_PROBABILITY: probabilities is not None,
+            BOUNDS: np.stack([found.start, found.end], axis=1),
         }
         name = f"{key}/{k}"
-        doc.spans[name] = SpanGroup(
-            doc, name=name, attrs=attrs, spans=make_spans(doc, spans, labels, made)
-        )
+        doc.spans[name] = SpanGroup(doc, name=name, attrs=attrs, spans=spans)
 
 
 def candidate_groups(doc: Doc, key: str) -> Iterator[SpanGroup]:
@@ -203,10 +197,3 @@ def drop_candidates(doc: Doc, key: str) -> None:
     """Take the groups `<key>/k` off a Doc."""
     for group in list(candidate_groups(doc, key)):
         del doc.spans[group.name]
-
-
-def sequence_numbers(starts: Sequence[int], spans: Sequence[Span]) -> Ints1d:
-    """Number of the sentence in which each span begins, int32 `[P]`."""
-    begins = np.array([span.start for span in spans], dtype=np.int64)
-    numbers = np.searchsorted(np.asarray(starts, dtype=np.int64), begins, side="right") - 1
-    return np.asarray(numbers, dtype=np.int32)

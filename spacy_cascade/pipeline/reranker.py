@@ -1,102 +1,101 @@
 """`cascade_reranker`: chooses among the N best segmentations by both stages' scores."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from spacy.attrs import ENT_IOB
 from spacy.language import Language
-from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc, Span
 from spacy.training import Example, validate_examples
 from thinc.api import Model, Optimizer
 
 from ..errors import ConfigError, TrainingError
-from ..models import storage
-from ..types import Floats1d, Floats2d, Ints1d
-from .annotation import CONFIDENCE_ATTRIBUTE, read_gold, write_entities, write_group
-from .candidates import TypedList, count_outcomes, features_of, read_typed_list
-from .hypotheses import FEATURES
-from .nbest import drop_candidates
-from .reranking import Judged, Learner, choose, judge
-from .typed_groups import Bounds
-
-WEIGHTS = "theta"
-"""Name of the model's parameter: one weight for each of `FEATURES`, float64 `[F]`."""
-
-OUTSIDE = 2
-"""spaCy's `ent_iob` of a token that is known to be outside of all entities."""
+from ..features.context import FoundSpans, Surroundings
+from ..features.index import KeyIndex
+from ..features.sequences import Tokens
+from ..features.units import Units
+from ..inference.lattice import Lattice, choice_lattice
+from ..inference.reranking import Lists, choose, span_posteriors
+from ..models.linear import get_weights, set_weights
+from ..types import Floats1d, Ints2d
+from .annotation import (
+    CONFIDENCE_ATTRIBUTE,
+    SpanKey,
+    gold_flags,
+    read_gold,
+    replace_entities,
+    write_group,
+)
+from .candidates import TypedLists, read_lists
+from .lessons import Lesson, RerankerTraining
+from .linear import LinearPipe
+from .nbest import REJECTED, drop_candidates
+from .segmenter import ENTITY
 
 
 @dataclass(frozen=True)
 class Chosen:
     """What was chosen for one Doc.
 
-    ranks: int32 `[S]`, from 0. spans, is_typed, confidences: of the new `doc.spans[spans_key]`,
-    confidences None where the first-best have none. earlier: the entities that the cascade set.
+    spans: of the new `doc.spans[spans_key]`. probabilities: of each, given the N-best list.
+    is_typed: False for spans that are no entities.
     """
 
-    ranks: Ints1d
-    spans: list[Span]
+    spans: list[SpanKey]
+    probabilities: list[float]
     is_typed: list[bool]
-    confidences: Floats1d | None
-    earlier: list[Span]
 
 
-class CascadeReranker(TrainablePipe):  # type: ignore[misc]
+class CascadeReranker(LinearPipe):
     """Chooses, sentence by sentence, the segmentation and types with the highest total score.
 
     Comes after `cascade_segmenter` with `n_best` above 1 and `cascade_classifier`, under the
-    same `spans_key`. Works without training; `update` learns weights of further features.
+    same `spans_key`. Works without training; training gives every span of a hypothesis
+    features, and weights for them by its type.
     """
+
+    may_be_untrained: ClassVar[bool] = True
 
     def __init__(
         self,
         nlp: Language,
+        model: Model[Units, Any],
         name: str,
         *,
         spans_key: str,
         weight: float,
+        scale: float,
+        rate: float,
         keep_candidates: bool,
         set_ents: bool,
-        rate: float,
     ) -> None:
-        if not (np.isfinite(weight) and np.isfinite(rate) and rate > 0):
+        if not np.isfinite([weight, scale, rate]).all() or weight < 0 or min(scale, rate) <= 0:
             raise ConfigError(
-                f"'{name}' needs a finite weight and a finite rate above 0, not weight = {weight} "
-                f"and rate = {rate}. Mend the [components.{name}] block."
+                f"'{name}' needs a weight of 0 or more, and a scale and a rate above 0, not weight "
+                f"= {weight}, scale = {scale}, rate = {rate}. Mend the [components.{name}] block."
             )
-        self.vocab = nlp.vocab
-        self.name = name
-        self.cfg: dict[str, Any] = {
+        settings = {
             "spans_key": spans_key,
             "weight": weight,
+            "scale": scale,
+            "rate": rate,
             "keep_candidates": keep_candidates,
             "set_ents": set_ents,
-            "rate": rate,
         }
-        self.model: Model[Any, Any] = Model("cascade_reranker", _no_forward)
-        self.theta = np.zeros(len(FEATURES))
+        super().__init__(nlp, model, name, settings)
+        self._training: RerankerTraining | None = None
+        self._forget_weights()
 
     @property
-    def theta(self) -> Floats1d:
-        """Weights of `hypotheses.FEATURES`, float64 `[F]`; zeros until it is trained."""
-        return np.asarray(self.model.get_param(WEIGHTS), dtype=np.float64)
-
-    @theta.setter
-    def theta(self, theta: Floats1d) -> None:
-        parameter: Any = np.array(theta, dtype=np.float64)
-        self.model.set_param(WEIGHTS, parameter)
-        self._learner: Learner | None = None
+    def lattice(self) -> Lattice:
+        """One free choice among the classes; there is one before any is known."""
+        return choice_lattice(max(1, len(self.labels)))
 
     @property
-    def labels(self) -> tuple[str, ...]:
-        """None: it only chooses among what others found."""
-        return ()
+    def is_trained(self) -> bool:
+        """Whether there are any features with weights."""
+        return len(self.space) > 0
 
     def add_label(self, label: str) -> int:
         """Raises `TrainingError`: labels belong to the classifier."""
@@ -107,22 +106,38 @@ class CascadeReranker(TrainablePipe):  # type: ignore[misc]
 
         Raises `ConfigError` where a Doc has no typed N-best list.
         """
-        return [self._choose(doc) for doc in docs]
+        docs = list(docs)
+        if not docs:
+            return []
+        self.publish()
+        self.forget_words()
+        typed = read_lists(docs, self.cfg["spans_key"], f"'{self.name}'")
+        lists = self.weighted(typed)
+        if self.is_trained:
+            self._check_classes(typed)
+            units = self._units(docs, self.read(docs), typed)
+            lists = lists._replace(class_scores=lists.class_scores + self.model.predict(units))
+        return self._chosen(typed, lists)
+
+    def weighted(self, typed: TypedLists) -> Lists:
+        """The lists with the scores of both stages as they are to be weighted."""
+        return typed.weighted(self.cfg["scale"], self.cfg["weight"])
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Chosen]) -> None:
         """Write `doc.spans[spans_key]` and `doc.ents`, take off the N-best list.
 
-        Only entities that the classifier set give way; those of other components stay.
+        Only entities that the classifier set give way; those of other components stay. Spans
+        that are what they were keep their confidence.
         """
         key = self.cfg["spans_key"]
         for doc, found in zip(docs, scores, strict=True):
-            if found.ranks.any() or self.cfg["keep_candidates"]:
+            before = {(s.start, s.end, s.label): i for i, s in enumerate(doc.spans[key])}
+            if list(before) != found.spans:
+                spans = [Span(doc, *span) for span in found.spans]
                 if self.cfg["set_ents"]:
-                    typed = [
-                        s for s, typed in zip(found.spans, found.is_typed, strict=True) if typed
-                    ]
-                    _replace_entities(doc, found.earlier, typed)
-                write_group(doc, key, found.spans, found.confidences)
+                    typed = [s for s, t in zip(spans, found.is_typed, strict=True) if t]
+                    replace_entities(doc, before.keys(), typed)
+                write_group(doc, key, spans, _confidences(doc, key, before, found))
             if not self.cfg["keep_candidates"]:
                 drop_candidates(doc, key)
 
@@ -134,8 +149,22 @@ class CascadeReranker(TrainablePipe):  # type: ignore[misc]
         *,
         nlp: Language | None = None,
     ) -> None:
-        """Set all feature weights to zero."""
-        self.theta = np.zeros(len(FEATURES))
+        """Learn the features of the spans in the N-best lists of the examples; no weights yet.
+
+        Where the predicted Docs have no lists, the reranker stays untrained.
+        """
+        examples = list(get_examples())
+        validate_examples(examples, f"{type(self).__name__}.initialize")
+        self._forget_weights()
+        docs = [example.predicted for example in examples]
+        if not docs or not all(f"{self.cfg['spans_key']}/1" in doc.spans for doc in docs):
+            return
+        typed = read_lists(docs, self.cfg["spans_key"], f"'{self.name}'")
+        self._set_labels(typed.classes)
+        gold = [read_gold(example, None) for example in examples]
+        tokens = self.read(docs)
+        flags = gold_flags(tokens, gold)
+        self.learn_features(nlp, tokens, gold, lambda: self._units(docs, tokens, typed, flags))
 
     def update(
         self,
@@ -145,149 +174,134 @@ class CascadeReranker(TrainablePipe):  # type: ignore[misc]
         sgd: Optimizer | None = None,
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
-        """One step for each sentence that has a better and a worse candidate.
+        """A step for each sentence; the loss is the expected number of errors.
 
-        The predicted Docs need typed N-best lists: put the segmenter and the classifier into
-        `annotating_components`, and train on Docs that they were not trained on (or use
-        `spacy cascade tune-reranker`). Raises `TrainingError` where there are none.
+        The predicted Docs need typed N-best lists of a cascade that was not trained on them, as
+        `spacy cascade train-reranker` makes them. Raises `TrainingError` where there are none.
         """
         examples = list(examples)
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
         validate_examples(examples, f"{type(self).__name__}.update")
-        sentences = [sentence for example in examples for sentence in self._judged(example)]
-        losses[self.name] += self.learn(sentences, range(len(sentences)))
-        return losses
-
-    def learn(self, sentences: Sequence[Judged], order: Sequence[int]) -> float:
-        """Pass over sentences in the given order; the sum of their losses."""
-        learner = self._learner or Learner(self.theta, self.cfg["rate"])
-        loss = learner.pass_over(sentences, order)
-        self.theta = learner.theta
-        self._learner = learner
-        return loss
-
-    def finish_update(self, sgd: Optimizer) -> None:
-        """Nothing: `update` has stepped already."""
-
-    def _judged(self, example: Example) -> list[Judged]:
-        doc = example.predicted
         try:
-            candidates = self._read(doc)
+            lesson = self.lesson(examples)
         except ConfigError as error:
             raise TrainingError(
                 f"{error} In training both must be among the annotating_components, "
                 f"or '{self.name}' among the frozen_components."
             ) from None
-        right, found = count_outcomes(candidates, read_gold(example, None))
-        errors = found - 2.0 * right  # a wrong entity and a missed one, but for a constant
-        return judge(self._base(candidates), features_of(doc, candidates), errors)
+        if not self.is_trained:
+            raise TrainingError(
+                f"'{self.name}' knows no features yet. Call its initialize with examples that have "
+                "N-best lists first, or use 'spacy cascade train-reranker'."
+            )
+        losses[self.name] += self.learn(lesson)
+        return losses
+
+    def lesson(self, examples: Sequence[Example]) -> Lesson:
+        """What examples teach. Raises `ConfigError` where predicted Docs have no list."""
+        docs = [example.predicted for example in examples]
+        typed = read_lists(docs, self.cfg["spans_key"], f"'{self.name}'")
+        gold = [read_gold(example, None) for example in examples]
+        design = None
+        if self.is_trained:
+            self._check_classes(typed)
+            tokens = self.read(docs)
+            units = self._units(docs, tokens, typed, gold_flags(tokens, gold))
+            design = self.space.design(units)
+        return Lesson(design, typed, typed.errors(gold), sum(len(g.spans) for g in gold))
+
+    def learn(self, lesson: Lesson) -> float:
+        """Pass over the sentences of a lesson once; the sum of their expected numbers of errors."""
+        if self._training is None:
+            self._training = RerankerTraining(*get_weights(self.model), self.cfg["rate"])
+        self._is_published = False
+        return self._training.learn(lesson, self.weighted(lesson.typed))
 
     # Choosing
 
-    def _read(self, doc: Doc) -> TypedList:
-        return read_typed_list(doc, self.cfg["spans_key"], f"'{self.name}'")
+    def _forget_weights(self) -> None:
+        """Be untrained."""
+        self._set_labels(())
+        self.space.index = KeyIndex()
+        set_weights(self.model, np.zeros((0, 1)), np.zeros(1))
+        self.forget_training()
 
-    def _base(self, candidates: TypedList) -> Floats2d:
-        return candidates.totals(self.cfg["weight"])
+    def _check_classes(self, typed: TypedLists) -> None:
+        if typed.classes and typed.classes != self.labels:
+            raise ConfigError(
+                f"'{self.name}' was trained for the types {list(self.labels)}, but the classifier "
+                f"gives {list(typed.classes)}. Train the reranker again."
+            )
 
-    def _choose(self, doc: Doc) -> Chosen:
-        candidates = self._read(doc)
-        features = features_of(doc, candidates) if self.theta.any() else None
-        ranks = choose(self._base(candidates), features, self.theta)
-        picked = [
-            (span.start, span, bool(typed), probability)
-            for k, ranked in enumerate(candidates.ranked)
-            for span, i, typed, probability in zip(
-                ranked.spans,
-                ranked.sequences,
-                ranked.is_typed,
-                ranked.type_probabilities,
+    def _units(
+        self,
+        docs: Sequence[Doc],
+        tokens: Tokens,
+        typed: TypedLists,
+        own_flags: Ints2d | None = None,
+    ) -> Units:
+        """The spans of the lists; own_flags as in training of the stages."""
+        positions = self.space.positions(tokens, self.vocab.strings.__getitem__, own_flags)
+        names = self.space.plan.context
+        found = _found(docs, tokens, self.cfg["spans_key"])
+        return Units(
+            positions,
+            positions.of_token[typed.start],
+            positions.of_token[typed.end - 1],
+            Surroundings(tokens, typed.start, typed.end, found).values(names),
+        )
+
+    def _chosen(self, typed: TypedLists, lists: Lists) -> list[Chosen]:
+        chosen = np.empty(len(lists.starts) - 1, dtype=np.int32)
+        classes = np.empty(len(lists.class_scores), dtype=np.int32)
+        probabilities = np.empty(len(lists.class_scores))
+        choose(lists, chosen, classes)
+        span_posteriors(lists, classes, probabilities)
+        spans = typed.chosen_spans(chosen)
+        labels = np.array(
+            [self.vocab.strings.add(ENTITY if c == REJECTED else c) for c in typed.classes],
+            dtype=np.uint64,
+        )
+        rejected = typed.classes.index(REJECTED) if REJECTED in typed.classes else -1
+        cuts = np.searchsorted(spans, typed.doc_spans)
+        found = []
+        for doc, offset in enumerate(typed.doc_starts[:-1]):
+            own = spans[cuts[doc] : cuts[doc + 1]]
+            keys = zip(
+                (typed.start[own] - offset).tolist(),
+                (typed.end[own] - offset).tolist(),
+                labels[classes[own]].tolist(),
                 strict=True,
             )
-            if ranks[i] == k
+            typed_ones = (classes[own] != rejected).tolist()
+            found.append(Chosen(list(keys), probabilities[own].tolist(), typed_ones))
+        return found
+
+
+def _found(docs: Sequence[Doc], tokens: Tokens, key: str) -> FoundSpans:
+    """The spans that the cascade found first."""
+    spans = [
+        (span.start + offset, span.end + offset, span.label)
+        for doc, offset in zip(docs, tokens.doc_starts.tolist(), strict=False)
+        for span in doc.spans.get(key, ())
+    ]
+    start, end, label = (list(c) for c in zip(*spans, strict=True)) if spans else ([], [], [])
+    return FoundSpans(
+        np.array(start, dtype=np.int64),
+        np.array(end, dtype=np.int64),
+        np.array(label, dtype=np.uint64),
+    )
+
+
+def _confidences(doc: Doc, key: str, before: dict[SpanKey, int], found: Chosen) -> Floats1d | None:
+    """Of each span: as before where it was found before, else its probability in the list."""
+    known = doc.spans[key].attrs.get(CONFIDENCE_ATTRIBUTE)
+    if known is None:
+        return None
+    return np.array(
+        [
+            float(known[before[span]]) if span in before else probability
+            for span, probability in zip(found.spans, found.probabilities, strict=True)
         ]
-        picked.sort(key=lambda item: item[0])
-        spans = [span for _, span, _, _ in picked]
-        confidences = self._confidences(doc, candidates, spans, [item[3] for item in picked])
-        earlier = _typed_before(doc, self.cfg["spans_key"], candidates)
-        return Chosen(ranks, spans, [typed for _, _, typed, _ in picked], confidences, earlier)
-
-    def _confidences(
-        self,
-        doc: Doc,
-        candidates: TypedList,
-        spans: Sequence[Span],
-        type_probabilities: Sequence[float],
-    ) -> Floats1d | None:
-        """Of each span: as before where it was found before, else from the N-best list."""
-        group = doc.spans[self.cfg["spans_key"]]
-        known = group.attrs.get(CONFIDENCE_ATTRIBUTE)
-        if known is None:
-            return None
-        earlier = {(s.start, s.end): float(c) for s, c in zip(group, known, strict=False)}
-        confidences = np.empty(len(spans))
-        masses: dict[Bounds, float] | None = None
-        for i, span in enumerate(spans):
-            bounds = (span.start, span.end)
-            if bounds in earlier:
-                confidences[i] = earlier[bounds]
-                continue
-            if masses is None:
-                masses = candidates.span_masses()
-            confidences[i] = type_probabilities[i] * min(1.0, masses[bounds])
-        return confidences
-
-    # Saving: the weights only; settings belong to the config.
-
-    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """The weights as bytes; see `models.storage` for the format."""
-        return storage.pack(*storage.vector_state(self.model.name, list(FEATURES), self.theta))
-
-    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> CascadeReranker:
-        """Load from bytes. Raises `ModelFileError` for anything that is not such weights."""
-        self._load(data, f"the bytes given to '{self.name}'")
-        return self
-
-    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Save into the folder `path`, as the single file `cascade.npz`."""
-        storage.write_file(path, self.to_bytes())
-
-    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> CascadeReranker:
-        """Load from the folder `path`. Raises `ModelFileError` where that cannot be done."""
-        self._load(*storage.read_file(path))
-        return self
-
-    def _load(self, data: bytes, where: str) -> None:
-        header, arrays = storage.unpack(data, where)
-        storage.check_identity(header, self.model.name, {"features": list(FEATURES)})
-        self.theta = storage.read_vector(arrays, len(FEATURES), where)
-
-
-def _no_forward(model: Model[Any, Any], inputs: Any, is_train: bool) -> Any:
-    raise NotImplementedError("The reranker's model only holds its weights.")
-
-
-def _typed_before(doc: Doc, key: str, candidates: TypedList) -> list[Span]:
-    """The entities that the cascade set: typed spans of `doc.spans[key]`."""
-    typed = {
-        (span.start, span.end, span.label)
-        for ranked in candidates.ranked
-        for span, is_typed in zip(ranked.spans, ranked.is_typed.tolist(), strict=True)
-        if is_typed
-    }
-    set_by_cascade = typed & {(s.start, s.end, s.label) for s in doc.spans[key]}
-    return [e for e in doc.ents if (e.start, e.end, e.label) in set_by_cascade]
-
-
-def _replace_entities(doc: Doc, earlier: Sequence[Span], typed: Sequence[Span]) -> None:
-    """Make `doc.ents` have the typed spans instead of the earlier ones."""
-    wanted = {(s.start, s.end, s.label) for s in typed}
-    known = {(e.start, e.end, e.label) for e in earlier}
-    removed = [e for e in earlier if (e.start, e.end, e.label) not in wanted]
-    added = [s for s in typed if (s.start, s.end, s.label) not in known]
-    if removed:
-        # As if they had never been set: beside tokens known as outside, outside too.
-        where = "outside" if (doc.to_array(ENT_IOB) == OUTSIDE).any() else "missing"
-        doc.set_ents([], **{where: removed}, default="unmodified")
-    write_entities(doc, added)
+    )

@@ -13,9 +13,10 @@ from spacy.training import Example
 from thinc.api import Model
 
 from ..features.sequences import Tokens
+from ..features.units import Units
 from ..inference.chain import span_posteriors, viterbi
 from ..inference.lattice import Lattice
-from ..models.linear import Units, get_weights
+from ..models.linear import get_weights
 from ..objectives.costs import Costs
 from ..objectives.problem import ChainCorpus
 from ..schemes import UNOBSERVED, Spans, TagSet
@@ -178,7 +179,7 @@ class CascadeSegmenter(CascadePipe):
         tokens = self.read([example.predicted for example in examples])
         units = self.all_units(tokens, gold)
         return ChainCorpus(
-            self.space.design(units.positions, units.first, units.last),
+            self.space.design(units),
             self.lattice,
             self._gold_tags(tokens, gold),
             tokens.sequence_starts,

@@ -28,16 +28,20 @@ def progress(description: str, **settings: Any) -> Any:
 
 
 class Training(Protocol):
-    """What `update` needs."""
-
-    def update(self, pipe: CascadePipe, examples: Sequence[Example]) -> float:
-        """Train on the examples; the loss."""
+    """Something that has new weights."""
 
     def weights(self) -> tuple[Floats2d, Floats1d]:
         """Weights `[K, S]` and transitions `[E]` to annotate with."""
 
 
-def make_training(trainer: Trainer) -> Training:
+class CorpusTraining(Training, Protocol):
+    """What `update` of a stage needs."""
+
+    def update(self, pipe: CascadePipe, examples: Sequence[Example]) -> float:
+        """Train on the examples; the loss."""
+
+
+def make_training(trainer: Trainer) -> CorpusTraining:
     """The way of training that goes with the trainer."""
     if isinstance(trainer, BatchTrainer):
         return BatchTraining(trainer)
@@ -46,14 +50,14 @@ def make_training(trainer: Trainer) -> Training:
     raise TrainingError(f"{trainer} is no trainer: it has neither 'start' nor 'begin'.")
 
 
-class _Temporary:
+class Temporary:
     """Stays behind when its component is pickled or copied: None arrives."""
 
     def __reduce__(self) -> tuple[type[None], tuple[()]]:
         return type(None), ()
 
 
-class BatchTraining(_Temporary):
+class BatchTraining(Temporary):
     """One optimisation for as long as the corpus, known by its reference Docs, is the same."""
 
     def __init__(self, trainer: BatchTrainer) -> None:
@@ -108,7 +112,7 @@ class BatchTraining(_Temporary):
             )
 
 
-class OnlineTraining(_Temporary):
+class OnlineTraining(Temporary):
     """Learning from one batch after the other."""
 
     def __init__(self, trainer: OnlineTrainer) -> None:

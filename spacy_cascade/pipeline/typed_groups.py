@@ -2,49 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
 from spacy.tokens import Doc, Span, SpanGroup
 
-from ..types import Floats1d, Ints1d
-from .nbest import IS_TYPED, TYPE_PROBABILITIES, TYPE_SCORES, candidate_groups
+from ..types import Floats2d, Ints1d, Pointers1d, Pointers2d
+from .nbest import BOUNDS, CLASS_SCORES, CLASSES, candidate_groups
 
 Bounds = tuple[int, int]
 """Start and end (exclusive) of a span in its Doc."""
+_SHIFT = 32
+_END = (1 << _SHIFT) - 1
 KEPT = -1
 """Type number of a span that keeps the label it has: rejected, or not to be typed."""
 
 
 @dataclass(frozen=True)
-class Group:
-    """A span group of an N-best list, its spans, and which of them are to be typed."""
+class Groups:
+    """The N-best list of a Doc.
 
-    group: SpanGroup
-    spans: list[Span]
-    wanted: list[bool]
+    groups: best first. bounds: int64 `[U, 2]`, of all spans, each once. rows: for each group the
+    numbers of its spans among them.
+    """
+
+    groups: list[SpanGroup]
+    bounds: Pointers2d
+    rows: list[Pointers1d]
 
 
 @dataclass(frozen=True)
-class TypedGroup:
-    """Type numbers of the spans of a group, or `KEPT`, with their scores and probabilities.
+class TypedGroups:
+    """An N-best list with the scores `[U, C]` and type numbers `[U]` of its distinct spans."""
 
-    What is not to be typed has the score 0 and the probability 1.
-    """
-
-    group: Group
-    types: list[int]
-    scores: list[float]
-    probabilities: list[float]
-
-
-def read_groups(doc: Doc, key: str | None, is_wanted: Callable[[Span], bool]) -> list[Group]:
-    """The N-best list under the key, none where there is none."""
-    found = []
-    for group in candidate_groups(doc, key) if key is not None else ():
-        spans = list(group)
-        found.append(Group(group, spans, [is_wanted(span) for span in spans]))
-    return found
+    groups: Groups
+    scores: Floats2d
+    types: Ints1d
 
 
 def bounds_of(spans: Iterable[Span]) -> list[Bounds]:
@@ -52,51 +46,40 @@ def bounds_of(spans: Iterable[Span]) -> list[Bounds]:
     return [(span.start, span.end) for span in spans]
 
 
-def further_bounds(known: Iterable[Bounds], groups: Sequence[Group]) -> list[Bounds]:
-    """Bounds of what the groups want typed, each once, without those that are known."""
-    known = set(known)
-    found: dict[Bounds, None] = {}
-    for group in groups:
-        for bounds, wanted in zip(bounds_of(group.spans), group.wanted, strict=True):
-            if wanted and bounds not in known:
-                found[bounds] = None
-    return list(found)
-
-
-def type_groups(
-    groups: Sequence[Group],
-    bounds: Sequence[Bounds],
-    types: Ints1d,
-    scores: Floats1d,
-    probabilities: Floats1d,
-) -> list[TypedGroup]:
-    """Types of the groups' spans from those of all bounds."""
+def read_groups(doc: Doc, key: str | None) -> Groups:
+    """The N-best list under the key, empty where there is none."""
+    groups = [] if key is None else list(candidate_groups(doc, key))
     if not groups:
-        return []
-    values = zip(types.tolist(), scores.tolist(), probabilities.tolist(), strict=True)
-    best = dict(zip(bounds, values, strict=True))
-    return [_type_group(group, best) for group in groups]
+        return Groups([], np.zeros((0, 2), dtype=np.int64), [])
+    bounds = [group.attrs[BOUNDS] for group in groups]
+    keys = [(b[:, 0] << _SHIFT) | b[:, 1] for b in bounds]
+    distinct = np.unique(np.concatenate(keys))
+    return Groups(
+        groups,
+        np.stack([distinct >> _SHIFT, distinct & _END], axis=1),
+        [np.searchsorted(distinct, k) for k in keys],
+    )
 
 
-def _type_group(group: Group, best: Mapping[Bounds, tuple[int, float, float]]) -> TypedGroup:
-    kept = (KEPT, 0.0, 1.0)
-    found = [
-        best[bounds] if wanted else kept
-        for bounds, wanted in zip(bounds_of(group.spans), group.wanted, strict=True)
+def write_types(doc: Doc, typed: TypedGroups, classes: list[str], labels: list[int]) -> None:
+    """Write the list with its types and scores.
+
+    classes: names of the columns of the scores. labels: hashes by type number.
+    """
+    groups, types = typed.groups, typed.types.tolist()
+    kept = _labels_of_kept(groups, types)
+    made = [
+        Span(doc, start, end, kept[start, end] if number == KEPT else labels[number])
+        for (start, end), number in zip(groups.bounds.tolist(), types, strict=True)
     ]
-    return TypedGroup(group, [f[0] for f in found], [f[1] for f in found], [f[2] for f in found])
+    for group, rows in zip(groups.groups, groups.rows, strict=True):
+        attrs = {**group.attrs, CLASSES: classes, CLASS_SCORES: typed.scores[rows]}
+        spans = [made[row] for row in rows.tolist()]
+        doc.spans[group.name] = SpanGroup(doc, name=group.name, attrs=attrs, spans=spans)
 
 
-def write_types(doc: Doc, typed: TypedGroup, labels: Sequence[int]) -> None:
-    """Write a group with the labels of its spans; labels: hashes by number."""
-    group, spans = typed.group.group, typed.group.spans
-    for span, number in zip(spans, typed.types, strict=True):
-        if number != KEPT:
-            span.label = labels[number]
-    attrs = {
-        **group.attrs,
-        TYPE_SCORES: typed.scores,
-        TYPE_PROBABILITIES: typed.probabilities,
-        IS_TYPED: [number != KEPT for number in typed.types],
-    }
-    doc.spans[group.name] = SpanGroup(doc, name=group.name, attrs=attrs, spans=spans)
+def _labels_of_kept(groups: Groups, types: list[int]) -> dict[Bounds, int]:
+    """Labels that spans without a type have already."""
+    if KEPT not in types:
+        return {}
+    return {(span.start, span.end): span.label for group in groups.groups for span in group}

@@ -36,28 +36,15 @@ def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
 
 def test_it_writes_a_tuned_pipeline(model: Path, data: Path, tmp_path: Path) -> None:
     output = tmp_path / "tuned"
-    stdout, stderr = run(
-        model,
-        data,
-        output,
-        "--weight",
-        "0.5",
-        "--weight",
-        "1",
-        "-n",
-        "1",
-        "-n",
-        "3",
-        "--folds",
-        "2",
-    )
+    settings = ["--weight", "0.5", "--weight", "1", "-n", "1", "-n", "3"]
+    stdout, stderr = run(model, data, output, *settings)
     assert stderr == ""
     assert "Entity F1 by n_best (rows) and weight" in stdout
-    assert "cross-validated" in stdout
     last = stdout.splitlines()[-1]
     assert last.endswith(f"n_best 1, weight 0.5: F1 100.00, without reranking 100.00 -> {output}")
     tuned = spacy.load(output)
-    assert tuned.pipe_names == ["cascade_segmenter", "cascade_classifier", "cascade_reranker"]
+    stages = ["cascade_segmenter", "cascade_classifier", "cascade_reranker"]
+    assert tuned.pipe_names == ["sentencizer", *stages]
     assert [found["ents"] for found in annotations(tuned, TEXTS)] == [s for _, s in SENTENCES]
 
 
@@ -77,5 +64,5 @@ def test_errors_are_one_line(model: Path, data: Path, tmp_path: Path) -> None:
 
 def test_help() -> None:
     text = " ".join(run("--help")[0].split())
-    for part in ("--folds", "--n-best", "sentencizer", "MODEL stays as it is"):
+    for part in ("--weight", "--n-best", "sentencizer", "MODEL stays as it is"):
         assert part in text

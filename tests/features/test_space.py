@@ -24,6 +24,7 @@ from spacy_cascade.features.evidence import span_flags
 from spacy_cascade.features.sequences import Positions, Tokens, read_tokens
 from spacy_cascade.features.space import FeatureSpace
 from spacy_cascade.features.templates import Templates
+from spacy_cascade.features.units import Units
 from spacy_cascade.parallel import Workers
 
 VOCAB = spacy.blank("en").vocab
@@ -167,8 +168,8 @@ def test_units_share_features_where_they_share_texts(docs, lines, spans, minimum
     units = all_spans(docs) if spans else all_tokens(docs)
     positions = positions_of(space, read_tokens(make_docs(docs)))
     first, last = bounds(positions, docs, units)
-    space.learn(positions, first, last, minimum)
-    design = space.design(positions, first, last)
+    space.learn(Units(positions, first, last), minimum)
+    design = space.design(Units(positions, first, last))
 
     found = [extractor.features(docs[d], s, first, last) for d, s, first, last in units]
     known = frequent(found, minimum)
@@ -189,10 +190,10 @@ def test_features_of_units_not_trained_on(docs, others, lines):
     positions = positions_of(space, read_tokens(make_docs(both)))
     first, last = bounds(positions, both, units)
     n_learnt = len(all_spans(docs))
-    space.learn(positions, first[:n_learnt], last[:n_learnt], 2)
+    space.learn(Units(positions, first[:n_learnt], last[:n_learnt]), 2)
     found = [extractor.features(both[d], s, first, last) for d, s, first, last in units]
     known = frequent(found[:n_learnt], 2)
-    design = space.design(positions, first, last)
+    design = space.design(Units(positions, first, last))
     assert columns(dense_design(design)) == columns(expected_matrix(found, known))
 
 
@@ -203,10 +204,10 @@ def test_all_templates_at_once():
     units = all_spans(docs)
     positions = positions_of(space, read_tokens(make_docs(docs)))
     first, last = bounds(positions, docs, units)
-    space.learn(positions, first, last, 1)
+    space.learn(Units(positions, first, last), 1)
     found = [extractor.features(docs[d], s, first, last) for d, s, first, last in units]
     known = frequent(found, 1)
-    design = space.design(positions, first, last)
+    design = space.design(Units(positions, first, last))
     assert columns(dense_design(design)) == columns(expected_matrix(found, known))
 
 
@@ -219,11 +220,11 @@ def test_places_of_several_tokens_across_sentences(place):
     units = all_spans(docs)
     positions = positions_of(space, read_tokens(make_docs(docs)))
     first, last = bounds(positions, docs, units)
-    space.learn(positions, first, last, 1)
+    space.learn(Units(positions, first, last), 1)
     found = [extractor.features(docs[d], s, first, last) for d, s, first, last in units]
     known = frequent(found, 1)
     assert len(known) > 2
-    design = space.design(positions, first, last)
+    design = space.design(Units(positions, first, last))
     assert columns(dense_design(design)) == columns(expected_matrix(found, known))
 
 
@@ -232,7 +233,7 @@ def test_no_more_than_eight_words_beside_other_occurrences():
     space, extractor = space_for(["word@again+1"])
     positions = positions_of(space, read_tokens(make_docs([sentences])))
     first, last = bounds(positions, [sentences], [(0, 20, 0, 0)])
-    space.learn(positions, first, last, 1)
+    space.learn(Units(positions, first, last), 1)
     assert len(space) == 8
     assert len(extractor.features(sentences, 20, 0, 0)) == 8
 
@@ -244,7 +245,7 @@ def test_sentences_are_looked_at_up_to_a_limit(n_inside):
     space, _ = space_for(["word@sentence"])
     positions = positions_of(space, read_tokens(make_docs([sentences])))
     first, last = bounds(positions, [sentences], [(0, 0, 0, n_inside - 1), (0, 1, 0, 0)])
-    rows = space.unit_lexemes(positions, first, last)
+    rows = space.unit_lexemes(Units(positions, first, last))
     assert np.diff(rows.starts).tolist() == [0, 256]
 
 
@@ -282,8 +283,8 @@ def test_evidence_of_training(docs, data):
             found.append(there.features(docs[d], s, first, last))
         positions = positions_of(space, tokens, own)
         first, last = bounds(positions, docs, units)
-        space.learn(positions, first, last, 1)
-        design = space.design(positions, first, last)
+        space.learn(Units(positions, first, last), 1)
+        design = space.design(Units(positions, first, last))
         expected = expected_matrix(found, frequent(found, 1))
         assert columns(dense_design(design)) == columns(expected)
 
@@ -326,15 +327,15 @@ def test_words_forgotten_change_no_feature():
     tokens = read_tokens(make_docs(docs))
     positions = positions_of(space, tokens)
     first, last = bounds(positions, docs, units)
-    space.learn(positions, first, last, 1)
-    before = dense_design(space.design(positions, first, last))
+    space.learn(Units(positions, first, last), 1)
+    before = dense_design(space.design(Units(positions, first, last)))
     positions_of(space, read_tokens(make_docs([[[Word(f"other{n}") for n in range(99)]]])))
     space.forget_lexemes(1000)
     assert len(space.lexemes) == len(WORDS) + 100
     space.forget_lexemes(100)
     assert len(space.lexemes) == 1
     positions = positions_of(space, tokens)
-    after = dense_design(space.design(positions, first, last))
+    after = dense_design(space.design(Units(positions, first, last)))
     np.testing.assert_array_equal(after, before)
 
 
@@ -382,16 +383,16 @@ def test_named_sets_on_a_sentence(make):
     )
     units = all_spans(docs)
     first, last = bounds(positions, docs, units)
-    space.learn(positions, first, last, 1)
+    space.learn(Units(positions, first, last), 1)
     found = [extractor.features(docs[d], s, first, last) for d, s, first, last in units]
     expected = expected_matrix(found, frequent(found, 1))
-    assert columns(dense_design(space.design(positions, first, last))) == columns(expected)
+    assert columns(dense_design(space.design(Units(positions, first, last)))) == columns(expected)
 
 
 def test_no_units():
     space, _ = space_for(LINES)
     positions = positions_of(space, read_tokens([]))
     nothing = np.zeros(0, dtype=np.int32)
-    space.learn(positions, nothing, nothing, 1)
+    space.learn(Units(positions, nothing, nothing), 1)
     assert len(space) == 0
-    assert dense_design(space.design(positions, nothing, nothing)).shape == (0, 0)
+    assert dense_design(space.design(Units(positions, nothing, nothing))).shape == (0, 0)

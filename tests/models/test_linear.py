@@ -15,8 +15,8 @@ from thinc.api import Model
 from spacy_cascade.errors import ConfigError, NotTrainedError
 from spacy_cascade.features.sequences import read_tokens
 from spacy_cascade.features.templates import Templates
+from spacy_cascade.features.units import Units
 from spacy_cascade.models.linear import (
-    Units,
     get_weights,
     make_linear_chain,
     make_span_classifier,
@@ -37,7 +37,7 @@ def units_of(model: Model, texts: list[str]) -> Units:
 
 
 def expected_scores(model: Model, units: Units) -> np.ndarray:
-    design = model.attrs["space"].design(units.positions, units.first, units.last)
+    design = model.attrs["space"].design(units)
     return dense_design(design) @ get_weights(model)[0].astype(np.float64)
 
 
@@ -47,7 +47,7 @@ def model(generator) -> Model:
     model = make_linear_chain(Templates(LINES, {}, {}), min_count=1)
     units = units_of(model, TEXTS)
     space = model.attrs["space"]
-    space.learn(units.positions, units.first, units.last, 1)
+    space.learn(units, 1)
     weights = generator.normal(size=(len(space), N_COLUMNS))
     set_weights(model, weights, generator.normal(size=4))
     return model
@@ -102,7 +102,7 @@ def test_gradient_is_that_of_the_weights(model, generator):
     scores, backprop = model.begin_update(units)
     slopes = generator.normal(size=scores.shape)
     assert backprop(slopes) is units
-    design = model.attrs["space"].design(units.positions, units.first, units.last)
+    design = model.attrs["space"].design(units)
     expected = dense_design(design).T @ slopes
     np.testing.assert_allclose(model.get_grad("W"), expected, rtol=1e-5, atol=1e-6)
     backprop(slopes)

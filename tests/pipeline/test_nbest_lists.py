@@ -145,10 +145,10 @@ def test_spans_of_the_list_are_typed_as_when_alone(nlp: Language, doc: Doc) -> N
         group = doc.spans[f"cascade/{k}"]
         (labels,) = classifier.classify([doc], [[(s.start, s.end) for s in group]])
         assert [s.label_ for s in group] == labels
-        scores = np.array(group.attrs["type_scores"])
-        assert len(scores) == len(group)
-        assert ((-np.log(3) - 1e-9 <= scores) & (scores <= 0)).all()
-        assert group.attrs["is_typed"] == [True] * len(group)
+        scores, classes = group.attrs["class_scores"], group.attrs["classes"]
+        assert scores.shape == (len(group), 3)
+        assert [classes[i] for i in scores.argmax(axis=1)] == labels
+        np.testing.assert_allclose(np.exp(scores).sum(axis=1), 1.0)
 
 
 def test_a_rejected_span_keeps_its_label_and_its_score_counts() -> None:
@@ -168,11 +168,10 @@ def test_a_rejected_span_keeps_its_label_and_its_score_counts() -> None:
     rejecting.update(examples)
     docs = [nlp(text) for text in TEXTS]
     groups = [doc.spans[f"cascade/{k}"] for doc in docs for k in range(1, N + 1)]
-    typed = [t for group in groups for t in group.attrs["is_typed"]]
-    assert [s.label_ != "ENT" for group in groups for s in group] == typed
-    assert not all(typed)
-    assert any(typed)
-    assert all(len(group.attrs["type_scores"]) == len(group) for group in groups)
+    best = [i for group in groups for i in group.attrs["class_scores"].argmax(axis=1)]
+    assert {tuple(group.attrs["classes"]) for group in groups} == {("O", *rejecting.labels)}
+    assert [s.label_ != "ENT" for group in groups for s in group] == [i > 0 for i in best]
+    assert 0 < np.count_nonzero(best) < len(best)
 
 
 def test_lists_survive_saving(nlp: Language, doc: Doc, tmp_path: Path) -> None:
@@ -183,8 +182,9 @@ def test_lists_survive_saving(nlp: Language, doc: Doc, tmp_path: Path) -> None:
     ):
         assert annotation(copy) == annotation(doc)
         for key, group in doc.spans.items():
-            expected = {k: v for k, v in group.attrs.items() if k != "scores"}
-            assert {k: v for k, v in copy.spans[key].attrs.items() if k != "scores"} == expected
+            assert copy.spans[key].attrs.keys() == group.attrs.keys()
+            for name, value in group.attrs.items():
+                np.testing.assert_array_equal(copy.spans[key].attrs[name], value)
     nlp.to_disk(tmp_path)
     assert annotations(spacy.load(tmp_path)) == annotations(nlp)
 

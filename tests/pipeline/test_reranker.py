@@ -27,7 +27,7 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from spacy_cascade import ConfigError, ModelFileError, TrainingError
-from spacy_cascade.pipeline.hypotheses import FEATURES
+from spacy_cascade.models.linear import get_weights
 
 KEY = "cascade"
 TWO_SENTENCES = f"{TEXTS[0]} {TEXTS[3]}"
@@ -59,6 +59,10 @@ def prefer(doc: Doc, *ranks: int) -> None:
     """Give the segmentation of each sentence that has this rank the highest score."""
     for i, rank in enumerate(ranks):
         doc.spans[f"{KEY}/{rank}"].attrs["sequence_scores"][i] = 100.0
+
+
+def log_softmax(scores: np.ndarray) -> np.ndarray:
+    return scores - np.logaddexp.reduce(scores, axis=-1, keepdims=True)
 
 
 def without_candidates(found: dict[str, Any]) -> dict[str, Any]:
@@ -96,7 +100,7 @@ def test_it_takes_the_highest_total_in_each_sentence(trained: Language, weight: 
         for k in range(1, N + 1):
             group = doc.spans[f"{KEY}/{k}"]
             inside = [start <= span.start < end for span in group]
-            types = sum(np.array(group.attrs["type_scores"])[inside])
+            types = group.attrs["class_scores"].max(axis=1)[inside].sum()
             totals.append(group.attrs["sequence_scores"][i] + weight * types)
         best = doc.spans[f"{KEY}/{1 + int(np.argmax(totals))}"]
         expected += [b for b in bounds(best) if start <= b[0] < end]
@@ -120,35 +124,28 @@ def test_of_equals_the_first_is_taken(nlp: Language) -> None:
     for k in range(1, N + 1):
         group = doc.spans[f"{KEY}/{k}"]
         group.attrs["sequence_scores"] = [0.0, 0.0]
-        group.attrs["type_scores"] = [0.0] * len(group)
+        group.attrs["class_scores"] -= group.attrs["class_scores"].max(axis=1, keepdims=True)
     assert annotation(nlp.get_pipe("cascade_reranker")(doc)) == before
 
 
 def test_confidence_of_spans_that_the_first_best_has_not(nlp: Language) -> None:
     doc = with_list(nlp)
-    before = dict(zip(((s.start, s.end) for s in doc.spans[KEY]), confidences(doc), strict=True))
+    before = dict(zip(bounds(doc.spans[KEY]), confidences(doc), strict=True))
+    prefer(doc, N, N)
     groups = [doc.spans[f"{KEY}/{k}"] for k in range(1, N + 1)]
     expected = {}
     for group in groups:
-        for span, score in zip(group, group.attrs["type_scores"], strict=True):
-            sentence = int(span.start >= 9)
+        for span, scores in zip(group, group.attrs["class_scores"], strict=True):
+            i = int(span.start >= 9)
+            totals = [g.attrs["sequence_scores"][i] for g in groups]  # types sum to one
             having = [(span.start, span.end) in {(s.start, s.end) for s in g} for g in groups]
-            mass = sum(
-                np.exp(g.attrs["sequence_scores"][sentence])
-                for g, has in zip(groups, having, strict=True)
-                if has
-            )
-            expected[span.start, span.end] = np.exp(score) * mass
-    new = [k for k in range(2, N + 1) if {(s.start, s.end) for s in groups[k - 1]} - before.keys()]
-    theta = np.zeros(len(FEATURES))
-    theta[list(FEATURES).index("reciprocal_rank")] = -1e6  # the last wins
-    reranker = nlp.get_pipe("cascade_reranker")
-    reranker.theta = theta
-    assert N in new
-    reranker(doc)
+            mass = np.exp(log_softmax(np.array(totals)))[having].sum()
+            expected[bounds([span])[0]] = np.exp(scores.max()) * mass
+    assert set(bounds(groups[-1])) - before.keys()
+    nlp.get_pipe("cascade_reranker")(doc)
     for span, confidence in zip(doc.spans[KEY], confidences(doc), strict=True):
-        bounds_ = (span.start, span.end)
-        assert confidence == pytest.approx(before.get(bounds_, expected[bounds_]))
+        key = bounds([span])[0]
+        assert confidence == pytest.approx(before.get(key, expected[key]))
         assert span._.confidence == confidence
 
 
@@ -191,13 +188,12 @@ def test_kept_candidates_can_be_ranked_again(trained: Language) -> None:
     nlp = reranking(trained, keep_candidates=True)
     doc = with_list(nlp)
     first = bounds(doc.ents)
+    scores = {k: list(doc.spans[f"{KEY}/{k}"].attrs["sequence_scores"]) for k in (1, N)}
+    prefer(doc, N, N)
     reranker = nlp.get_pipe("cascade_reranker")
-    theta = np.zeros(len(FEATURES))
-    theta[list(FEATURES).index("reciprocal_rank")] = -1e6
-    reranker.theta = theta
     reranker(doc)
     assert bounds(doc.ents) == bounds(doc.spans[f"{KEY}/{N}"]) != first
-    reranker.theta = -theta
+    doc.spans[f"{KEY}/{N}"].attrs["sequence_scores"] = scores[N]
     reranker(doc)
     assert bounds(doc.ents) == first
 
@@ -232,7 +228,9 @@ def test_a_list_that_was_changed(nlp: Language) -> None:
         nlp.get_pipe("cascade_reranker")(doc)
 
 
-@pytest.mark.parametrize("settings", [{"rate": -1.0}, {"rate": 0.0}])
+@pytest.mark.parametrize(
+    "settings", [{"rate": -1.0}, {"rate": 0.0}, {"scale": 0.0}, {"weight": -1.0}]
+)
 def test_settings_out_of_range(settings: dict[str, float]) -> None:
     with pytest.raises(ConfigError, match=r"\[components.cascade_reranker\]"):
         blank().add_pipe("cascade_reranker", config=settings)
@@ -257,50 +255,102 @@ def lists(nlp: Language) -> list[Example]:
     return examples
 
 
-def test_it_learns_which_of_the_list_is_right(trained: Language) -> None:
-    nlp = reranking(trained, rate=0.5)
+def learnt(trained: Language, passes: int = 1, **settings: Any) -> tuple[Language, list[float]]:
+    """A pipeline with a reranker trained on `lists`, and its losses."""
+    nlp = reranking(trained, model={"min_count": 1}, **settings)
     reranker = nlp.get_pipe("cascade_reranker")
     examples = lists(nlp)
-    losses = [reranker.update(examples)["cascade_reranker"] for _ in range(200)]
+    reranker.initialize(lambda: examples, nlp=nlp)
+    losses = [reranker.update(examples)["cascade_reranker"] for _ in range(passes)]
+    return nlp, losses
+
+
+def weights_of(nlp: Language) -> np.ndarray:
+    reranker = nlp.get_pipe("cascade_reranker")
+    reranker.publish()
+    return get_weights(reranker.model)[0]
+
+
+def test_it_learns_which_of_the_list_is_right(trained: Language) -> None:
+    nlp, losses = learnt(trained, passes=100, rate=0.5)
     assert losses[-1] < 0.3 * losses[0]
     right = [
-        bounds(reranker(example.predicted.copy()).ents) == bounds(example.reference.ents)
-        for example in examples
+        bounds(nlp.get_pipe("cascade_reranker")(e.predicted).ents) == bounds(e.reference.ents)
+        for e in lists(nlp)
     ]
     assert sum(right) >= 3
 
 
+def test_it_learns_types_too(trained: Language) -> None:
+    nlp = reranking(trained, model={"min_count": 1}, rate=0.5)
+    reranker = nlp.get_pipe("cascade_reranker")
+    examples = []
+    for text in TEXTS[:4]:
+        doc = with_list(nlp, make_doc(nlp.vocab, text))
+        gold = make_doc(nlp.vocab, text)
+        spans = [Span(gold, s, e, "cell") for s, e, _ in bounds(doc.spans[KEY])]
+        gold.set_ents(spans, default="outside")
+        examples.append(Example(doc, gold))
+    reranker.initialize(lambda: examples, nlp=nlp)
+    for _ in range(50):
+        reranker.update(examples)
+    doc = nlp(TEXTS[0])
+    assert (
+        {span.label_ for span in doc.ents} == {span.label_ for span in doc.spans[KEY]} == {"cell"}
+    )
+    assert len(confidences(doc)) == len(doc.ents)
+
+
+def test_the_loss_is_the_expected_number_of_errors(trained: Language) -> None:
+    nlp, (loss,) = learnt(trained, scale=1e3)  # certain of the first-best of each sentence
+    wrong = 0
+    for example in lists(nlp):
+        found, gold = set(bounds(example.predicted.spans[KEY])), set(bounds(example.reference.ents))
+        wrong += len(found ^ gold)
+    assert loss == pytest.approx(wrong, abs=0.1)
+
+
 def test_the_same_updates_give_the_same_weights(trained: Language) -> None:
-    found = []
-    for _ in range(2):
-        nlp = reranking(trained)
-        nlp.get_pipe("cascade_reranker").update(lists(nlp))
-        found.append(nlp.get_pipe("cascade_reranker").theta)
+    found = [weights_of(learnt(trained)[0]) for _ in range(2)]
     np.testing.assert_array_equal(*found)
     assert found[0].any()
 
 
-def test_an_update_without_choice_changes_nothing(trained: Language) -> None:
+def test_without_features_it_cannot_learn(trained: Language) -> None:
     nlp = reranking(trained)
     reranker = nlp.get_pipe("cascade_reranker")
-    examples = lists(nlp)
-    for example in examples:
-        for k in range(2, N + 1):
-            del example.predicted.spans[f"{KEY}/{k}"]
-    assert reranker.update(examples) == {"cascade_reranker": 0.0}
-    assert not reranker.theta.any()
+    with pytest.raises(TrainingError, match="train-reranker"):
+        reranker.update(lists(nlp))
+    reranker.initialize(lambda: make_examples(nlp), nlp=nlp)  # no lists: it stays untrained
+    assert not reranker.is_trained
+    assert annotations(nlp) == annotations(reranking(trained))
+
+
+def test_types_of_another_classifier(trained: Language) -> None:
+    nlp, _ = learnt(trained)
+    doc = with_list(nlp)
+    for k in range(1, N + 1):
+        doc.spans[f"{KEY}/{k}"].attrs["classes"] = ["a", "b", "c"]
+    with pytest.raises(
+        ConfigError, match=r"trained for the types.*'protein'.*gives \['a', 'b', 'c'"
+    ):
+        nlp.get_pipe("cascade_reranker")(doc)
 
 
 def test_training_in_spacys_way() -> None:
     nlp = cascade({"n_best": N})
-    nlp.add_pipe("cascade_reranker")
+    nlp.add_pipe("cascade_reranker", config={"model": {"min_count": 1}})
     examples = make_examples(nlp)
     nlp.initialize(lambda: examples)
-    losses = nlp.update(examples, losses={}, annotates=STAGES)
-    assert set(losses) == {*STAGES, "cascade_reranker"}
     with pytest.raises(TrainingError, match=r"annotating_components.*frozen_components"):
         nlp.update(make_examples(nlp), losses={})
-    nlp.update(make_examples(nlp), losses={}, exclude=["cascade_reranker"])
+    nlp.update(examples, losses={}, exclude=["cascade_reranker"])
+    with nlp.select_pipes(disable=["cascade_reranker"]):
+        for example in examples:
+            example.predicted = nlp(example.predicted)
+    nlp.get_pipe("cascade_reranker").initialize(lambda: examples, nlp=nlp)
+    losses = nlp.update(make_examples(nlp), losses={}, exclude=STAGES, annotates=STAGES)
+    assert set(losses) == {"cascade_reranker"}
 
 
 def test_labels_belong_to_the_classifier(nlp: Language) -> None:
@@ -312,25 +362,26 @@ def test_labels_belong_to_the_classifier(nlp: Language) -> None:
 # Saving
 
 
-def trained_reranker(nlp: Language) -> Language:
-    nlp.get_pipe("cascade_reranker").theta = np.linspace(-1.0, 1.0, len(FEATURES))
-    return nlp
-
-
-def test_round_trips(nlp: Language, tmp_path: Path) -> None:
-    trained_reranker(nlp).to_disk(tmp_path)
+def test_round_trips(trained: Language, tmp_path: Path) -> None:
+    nlp, _ = learnt(trained, passes=3)
+    nlp.to_disk(tmp_path)
     expected = annotations(nlp)
     for copy in (
         spacy.load(tmp_path),
         blank().from_config(nlp.config).from_bytes(nlp.to_bytes()),
         pickle.loads(pickle.dumps(nlp)),
     ):
-        np.testing.assert_array_equal(
-            copy.get_pipe("cascade_reranker").theta, nlp.get_pipe("cascade_reranker").theta
-        )
+        np.testing.assert_array_equal(weights_of(copy), weights_of(nlp))
         assert annotations(copy) == expected
     overridden = spacy.load(tmp_path, config={"components.cascade_reranker.weight": 7.0})
     assert overridden.get_pipe("cascade_reranker").cfg["weight"] == 7.0
+
+
+def test_an_untrained_one_comes_back_untrained(nlp: Language, tmp_path: Path) -> None:
+    nlp.to_disk(tmp_path)
+    copy = spacy.load(tmp_path)
+    assert not copy.get_pipe("cascade_reranker").is_trained
+    assert annotations(copy) == annotations(nlp)
 
 
 def test_what_cannot_be_loaded(nlp: Language, tmp_path: Path) -> None:
@@ -341,13 +392,10 @@ def test_what_cannot_be_loaded(nlp: Language, tmp_path: Path) -> None:
             reranker.from_bytes(damaged)
     with pytest.raises(ModelFileError, match="Is the pipeline complete"):
         reranker.from_disk(tmp_path / "nowhere")
-    reranker.theta = np.full(len(FEATURES), np.nan)
-    with pytest.raises(ModelFileError, match="not finite"):
-        reranker.from_bytes(reranker.to_bytes())
 
 
-def test_batches_and_processes_change_nothing(nlp: Language) -> None:
-    trained_reranker(nlp)
+def test_batches_and_processes_change_nothing(trained: Language) -> None:
+    nlp, _ = learnt(trained, passes=3)
     expected = [annotation(nlp(text)) for text in TEXTS]
     assert [annotation(doc) for doc in nlp.pipe(TEXTS, batch_size=4)] == expected
     assert [annotation(doc) for doc in nlp.pipe(TEXTS, batch_size=3, n_process=2)] == expected

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,61 +10,69 @@ from helpers import TEXTS, annotations, blank, make_examples, write_sample
 from spacy.language import Language
 
 from spacy_cascade import ConfigError, TrainingError
-from spacy_cascade.pipeline.hypotheses import FEATURES
-from spacy_cascade.pipeline.tuning import Lists, make_reranker_tuning, tune, tune_reranker
+from spacy_cascade.inference.reranking import Lists
+from spacy_cascade.pipeline.candidates import TypedLists
+from spacy_cascade.pipeline.lessons import Lesson
+from spacy_cascade.pipeline.reranker import CascadeReranker
+from spacy_cascade.pipeline.tuning import make_reranker_tuning, tune, tune_reranker
+
+WITH_RERANKER = ["sentencizer", "cascade_segmenter", "cascade_classifier", "cascade_reranker"]
 
 
-def some_lists(generator: np.random.Generator, n: int = 4, n_sentences: int = 60) -> Lists:
-    """Lists in which `reciprocal_rank` and type scores tell what is right."""
-    right = generator.integers(0, 3, (n, n_sentences)).astype(float)
-    features = generator.normal(size=(n, n_sentences, len(FEATURES)))
-    features[:, :, list(FEATURES).index("reciprocal_rank")] = right
-    return Lists(
-        sequence_scores=-np.sort(generator.exponential(size=(n, n_sentences)), axis=0),
-        type_scores=0.3 * right,
-        right=right,
-        found=np.full((n, n_sentences), 2.0),
-        features=features,
-        docs=np.repeat(np.arange(20, dtype=np.int32), n_sentences // 20),
-        n_gold=2 * n_sentences,
+def one_span_each(generator: np.random.Generator, n: int = 4, n_sentences: int = 60) -> Lesson:
+    """Every segmentation is one span of its own; type scores tell which is right."""
+    n_spans = n * n_sentences
+    right = generator.random(n_spans) < 0.5
+    lists = Lists(
+        span_starts=np.arange(0, n_spans + 1, n),
+        starts=np.arange(0, n_spans + 1, n),
+        member_starts=np.arange(n_spans + 1),
+        members=np.arange(n_spans, dtype=np.int32),
+        sequence_scores=-np.sort(generator.exponential(size=(n_sentences, n)), axis=1).reshape(-1),
+        class_scores=0.3 * right[:, None],
     )
+    bounds = np.arange(n_spans)
+    cuts = np.array([0, n_spans])
+    typed = TypedLists(lists, bounds, bounds + 1, cuts, cuts, ("X",))
+    return Lesson(None, typed, np.where(right, -1.0, 1.0)[:, None], n_sentences)
 
 
-def test_the_best_of_the_grid_is_taken(generator: np.random.Generator) -> None:
-    lists = some_lists(generator)
-    found = tune(lists, (0.0, 1.0, 10.0), (1, 2, 4, 8), folds=0)
+@pytest.fixture
+def reranker() -> CascadeReranker:
+    return blank().add_pipe("cascade_reranker")
+
+
+def test_the_best_of_the_grid_is_taken(
+    generator: np.random.Generator, reranker: CascadeReranker
+) -> None:
+    found = tune(reranker, one_span_each(generator), (0.0, 1.0, 10.0), (1, 2, 4))
     assert set(found.grid) == {(n, w) for n in (1, 2, 4) for w in (0.0, 1.0, 10.0)}
     assert (found.n_best, found.weight) == (4, 10.0)
     assert found.f1 == max(found.grid.values()) > found.baseline == found.grid[1, 0.0]
-    assert found.cross_validated is None
-    assert not found.theta.any()
 
 
-def test_of_equals_the_smaller(generator: np.random.Generator) -> None:
-    lists = some_lists(generator)
-    lists = replace(lists, right=np.ones_like(lists.right))
-    found = tune(lists, (0.5, 1.0), (1, 2, 4), folds=2)
-    assert (found.n_best, found.weight) == (1, 0.5)
-    assert not found.theta.any()
+def test_of_equals_the_smaller(generator: np.random.Generator, reranker: CascadeReranker) -> None:
+    lesson = one_span_each(generator)
+    lesson.errors[:] = -1.0
+    found = tune(reranker, lesson, (1.0, 0.5), (4, 1, 2))
+    assert (found.n_best, found.weight, found.f1) == (1, 0.5, 1.0)
 
 
-def test_features_are_kept_where_they_help(generator: np.random.Generator) -> None:
-    lists = some_lists(generator)
-    helped = tune(lists, (0.0,), (1, 4), folds=3)
-    assert helped.cross_validated > helped.f1
-    assert helped.n_best == 4
-    assert helped.theta[list(FEATURES).index("reciprocal_rank")] > 0.0
-    useless = generator.normal(size=lists.features.shape)
-    unhelped = tune(replace(lists, features=useless), (10.0,), (1, 4), folds=3)
-    assert unhelped.cross_validated <= unhelped.f1
-    assert not unhelped.theta.any()
+def test_f1_counts_entities(generator: np.random.Generator, reranker: CascadeReranker) -> None:
+    lesson = one_span_each(generator)
+    first = lesson.errors.reshape(-1, 4)[:, 0]
+    right = np.count_nonzero(first < 0)
+    expected = 2 * right / (len(first) + lesson.n_gold)
+    assert tune(reranker, lesson, (0.0,), (1,)).f1 == pytest.approx(expected)
+    lesson.errors[:] = 0.0  # nothing is annotated
+    assert tune(reranker, lesson, (0.0,), (1,)).f1 == 0.0
 
 
 def test_the_pipeline_handed_back_has_what_was_found(trained: Language) -> None:
     before = trained.to_bytes(exclude=["vocab", "tokenizer"]), annotations(trained)
     nlp, found = tune_reranker(trained, make_examples(trained), (0.0, 1.0), (1, 3))
     assert trained.to_bytes(exclude=["vocab", "tokenizer"]) == before[0]
-    assert nlp.pipe_names == [*trained.pipe_names, "cascade_reranker"]
+    assert nlp.pipe_names == WITH_RERANKER
     assert nlp.config["components"]["cascade_reranker"]["weight"] == found.weight
     assert nlp.config["components"]["cascade_segmenter"]["n_best"] == max(2, found.n_best)
     assert found.baseline == found.f1 == 1.0
@@ -74,6 +81,7 @@ def test_the_pipeline_handed_back_has_what_was_found(trained: Language) -> None:
 
 def test_a_reranker_keeps_its_place_and_settings(trained: Language) -> None:
     nlp = blank().from_config(trained.config).from_bytes(trained.to_bytes())
+    nlp.add_pipe("sentencizer", name="sentences", first=True)
     nlp.add_pipe("cascade_reranker", name="again", config={"keep_candidates": True})
     nlp.add_pipe("merge_entities")
     tuned, _ = tune_reranker(nlp, make_examples(nlp), (0.5,), (2,))
@@ -97,6 +105,6 @@ def test_it_runs_whenever_training_saves(trained: Language, tmp_path: Path) -> N
     data = write_sample(tmp_path / "dev.spacy", "dev", 2)
     before_to_disk = make_reranker_tuning(str(data), weights=[0.0, 1.0], sizes=[1, 2])
     tuned = before_to_disk(trained)
-    assert "cascade_reranker" in tuned.pipe_names
+    assert tuned.pipe_names == WITH_RERANKER
     assert "cascade_reranker" not in trained.pipe_names
     assert tuned.config["components"]["cascade_segmenter"]["n_best"] == 2

@@ -1,0 +1,25 @@
+"""Units: what gets a label, a token or a span."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..types import Ints1d, Keys2d
+from .sequences import Positions
+
+
+@dataclass(frozen=True)
+class Units:
+    """What is to be scored.
+
+    positions: those of a batch. first, last: int32 `[U]`, first and last position of each
+    unit. context: uint64 `[U, C]`, what templates read of a span's surroundings, in the order
+    of `Plan.context`, 0 for "no value"; nothing where there are no such templates.
+    """
+
+    positions: Positions
+    first: Ints1d
+    last: Ints1d
+    context: Keys2d = field(default_factory=lambda: np.zeros((0, 0), dtype=np.uint64))

@@ -1,0 +1,207 @@
+"""Choice among hypotheses, and minimum-risk training of the weights that choose.
+
+A hypothesis of a sentence is a segmentation `k` with a class for each of its spans. With
+`q(k)` the score of the segmentation and `s[u, c]` that of class `c` for the span `u`, which has
+the features `φ(u)`,
+
+    total(k, c) = q(k) + Σ_{u in k} s[u, c(u)],        s[u, c] = s'[u, c] + w[c]·φ(u)
+
+and the largest wins. Training minimises the number of errors, entities that are wrong and
+entities that are missed, expected under a softmax over all hypotheses of a sentence:
+
+    p(c | u) = exp(s[u, c] - S(u))        S(u) = log Σ_c exp s[u, c]
+    e(u) = Σ_c p(c | u)·error[u, c]       risk(k) = Σ_{u in k} e(u)
+    p(k) ∝ exp(q(k) + Σ_{u in k} S(u))    risk = Σ_k p(k)·risk(k)
+
+    ∂risk/∂s[u, c] = p(c | u) · Σ_{k with u} p(k)·(risk(k) - risk + error[u, c] - e(u))
+
+(minimum risk; Och 2003, Smith and Eisner 2006). `error[u, c]` is -1 where the class is right, for
+one entity fewer is missed, 0 for a rejected span, 1 otherwise. Steps are those of AdaGrad
+(Duchi et al. 2011), one sentence at a time; weights are averaged as in `passive_aggressive`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..jit import helper, kernel
+from ..types import Floats1d, Floats2d, Ints1d, Pointers1d
+from .passive_aggressive import SparseDesign, _active_features
+
+NEGLIGIBLE = 1e-6
+"""Slopes below it, which most features of most sentences have, are taken for 0."""
+
+
+class Lists(NamedTuple):
+    """The N-best lists of some sentences.
+
+    span_starts: int64 `[S + 1]`; the distinct spans of sentence `i` are the `U` rows from
+    `span_starts[i]` on. starts: `[S + 1]`, the same of its `K` segmentations, of which there
+    may be none. member_starts `[K + 1]`, members int32 `[M]`: the spans of each segmentation.
+    sequence_scores: float64 `[K]`. class_scores: float64 `[U, C]`.
+    """
+
+    span_starts: Pointers1d
+    starts: Pointers1d
+    member_starts: Pointers1d
+    members: Ints1d
+    sequence_scores: Floats1d
+    class_scores: Floats2d
+
+
+class Learnt(NamedTuple):
+    """Weights under training, float64 `[F, C]`; changed in place.
+
+    weights, drift: as in `passive_aggressive.Averaged`. squares: sums of squared gradients.
+    """
+
+    weights: Floats2d
+    drift: Floats2d
+    squares: Floats2d
+
+
+@kernel
+def choose(lists: Lists, chosen: Ints1d, classes: Ints1d) -> None:
+    """Write the number of the best segmentation of each sentence, and the best class of each span.
+
+    chosen `[S]`: counted from the first of the sentence, -1 where there is none; of equals the
+    first. classes `[U]`.
+    """
+    best = np.empty(len(classes))
+    for u in range(len(classes)):
+        classes[u] = 0
+        for c in range(1, lists.class_scores.shape[1]):
+            if lists.class_scores[u, c] > lists.class_scores[u, classes[u]]:
+                classes[u] = c
+        best[u] = lists.class_scores[u, classes[u]]
+    for i in range(len(chosen)):
+        chosen[i] = -1
+        highest = -np.inf
+        for k in range(lists.starts[i], lists.starts[i + 1]):
+            total = lists.sequence_scores[k]
+            for m in range(lists.member_starts[k], lists.member_starts[k + 1]):
+                total += best[lists.members[m]]
+            if chosen[i] < 0 or total > highest:
+                chosen[i], highest = k - lists.starts[i], total
+
+
+@helper
+def _softmax(scores):  # type: ignore[no-untyped-def]
+    """Turn scores into probabilities; returns the logarithm of what they are divided by."""
+    largest = scores.max()
+    total = 0.0
+    for c in range(len(scores)):
+        scores[c] = np.exp(scores[c] - largest)
+        total += scores[c]
+    for c in range(len(scores)):
+        scores[c] /= total
+    return largest + np.log(total)
+
+
+@kernel
+def span_posteriors(lists: Lists, classes: Ints1d, posteriors: Floats1d) -> None:
+    """Write the probability of each span with its class, float64 `[U]`, by the softmax above."""
+    for i in range(len(lists.starts) - 1):
+        begin, end = lists.span_starts[i], lists.span_starts[i + 1]
+        first, last = lists.starts[i], lists.starts[i + 1]
+        if begin == end or first == last:
+            continue
+        log_sums = np.empty(end - begin)
+        for u in range(begin, end):
+            log_sums[u - begin] = _softmax(lists.class_scores[u].copy())
+            posteriors[u] = 0.0
+        p = lists.sequence_scores[first:last].copy()
+        for k in range(first, last):
+            for m in range(lists.member_starts[k], lists.member_starts[k + 1]):
+                p[k - first] += log_sums[lists.members[m] - begin]
+        _softmax(p)
+        for k in range(first, last):
+            for m in range(lists.member_starts[k], lists.member_starts[k + 1]):
+                posteriors[lists.members[m]] += p[k - first]
+        for u in range(begin, end):
+            posteriors[u] *= np.exp(lists.class_scores[u, classes[u]] - log_sums[u - begin])
+            posteriors[u] = min(1.0, posteriors[u])
+
+
+@helper
+def _risk(lists, i, errors, scores, expected, p):  # type: ignore[no-untyped-def]
+    """Risk of a sentence; its gradient replaces the span scores.
+
+    scores `[U, C]` of the sentence's spans; expected, p: room for its spans and segmentations.
+    """
+    offset, first, last = lists.span_starts[i], lists.starts[i], lists.starts[i + 1]
+    n_spans, n_classes = scores.shape
+    log_sums = np.empty(n_spans)
+    for u in range(n_spans):
+        log_sums[u] = _softmax(scores[u])
+        expected[u] = 0.0
+        for c in range(n_classes):
+            expected[u] += scores[u, c] * errors[offset + u, c]
+    risks = np.zeros(last - first)
+    for k in range(first, last):
+        p[k - first] = lists.sequence_scores[k]
+        for m in range(lists.member_starts[k], lists.member_starts[k + 1]):
+            u = lists.members[m] - offset
+            p[k - first] += log_sums[u]
+            risks[k - first] += expected[u]
+    p = p[: last - first]
+    _softmax(p)
+    risk = (p * risks).sum()
+    mass, excess = np.zeros(n_spans), np.zeros(n_spans)
+    for k in range(first, last):
+        for m in range(lists.member_starts[k], lists.member_starts[k + 1]):
+            u = lists.members[m] - offset
+            mass[u] += p[k - first]
+            excess[u] += p[k - first] * (risks[k - first] - risk)
+    for u in range(n_spans):
+        for c in range(n_classes):
+            scores[u, c] *= excess[u] + mass[u] * (errors[offset + u, c] - expected[u])
+    return risk
+
+
+@kernel
+def minimum_risk(
+    design: SparseDesign,
+    lists: Lists,
+    errors: Floats2d,
+    order: Pointers1d,
+    rate: float,
+    n_before: int,
+    learnt: Learnt,
+) -> float:
+    """Learn from the sentences in `order`, one after the other; returns the sum of their risks.
+
+    design: features of the spans. errors: float64 `[U, C]`. n_before: sentences learnt from so
+    far. learnt: changed in place.
+    """
+    weights = learnt.weights
+    n_classes = weights.shape[1]
+    active = np.empty(0, dtype=np.int32)
+    total = 0.0
+    for step, i in enumerate(order):
+        begin, end = lists.span_starts[i], lists.span_starts[i + 1]
+        n = lists.starts[i + 1] - lists.starts[i]
+        if begin == end or n == 0:
+            continue
+        ends = np.empty(end - begin, dtype=np.int64)
+        active = _active_features(design, begin, end, ends, active)
+        gradient = lists.class_scores[begin:end].copy()
+        for u in range(end - begin):
+            for j in range(0 if u == 0 else ends[u - 1], ends[u]):
+                for c in range(n_classes):
+                    gradient[u, c] += weights[active[j], c]
+        total += _risk(lists, i, errors, gradient, np.empty(end - begin), np.empty(n))
+        before = n_before + step
+        for u in range(end - begin):
+            for j in range(0 if u == 0 else ends[u - 1], ends[u]):
+                feature = active[j]
+                for c in range(n_classes):
+                    slope = gradient[u, c]
+                    if abs(slope) > NEGLIGIBLE:
+                        learnt.squares[feature, c] += slope * slope
+                        change = rate * slope / np.sqrt(learnt.squares[feature, c])
+                        weights[feature, c] -= change
+                        learnt.drift[feature, c] -= before * change
+    return total

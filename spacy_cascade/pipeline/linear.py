@@ -1,0 +1,201 @@
+"""What all components with a linear model share: labels, features, saving."""
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from spacy.language import Language
+from spacy.pipeline import TrainablePipe
+from spacy.tokens import Doc
+from thinc.api import Model, Optimizer
+
+from ..errors import ModelFileError, TrainingError
+from ..features.sequences import Tokens, read_tokens
+from ..features.space import FeatureSpace
+from ..features.units import Units
+from ..inference.lattice import Lattice
+from ..models import storage
+from ..models.linear import get_weights, set_weights
+from .annotation import GoldSpans, gold_flags
+from .training import Training
+
+_MAXIMUM_LEXEMES = 1 << 16
+"""Words whose scores are kept between batches; beyond that the cache starts anew."""
+
+
+class LinearPipe(TrainablePipe):  # type: ignore[misc]
+    """A component around one linear model."""
+
+    may_be_untrained: ClassVar[bool] = False
+    """Whether a saved component without labels is one that was not trained, and no damaged one."""
+
+    def __init__(
+        self, nlp: Language, model: Model[Units, Any], name: str, settings: dict[str, Any]
+    ) -> None:
+        self.vocab = nlp.vocab
+        self.model = model
+        self.name = name
+        self.cfg: dict[str, Any] = settings
+        self._labels: tuple[str, ...] = ()
+        self._training: Training | None = None
+        self._is_published = True
+
+    @property
+    @abstractmethod
+    def lattice(self) -> Lattice:
+        """The legal transitions between labels."""
+
+    def labels_changed(self) -> None:
+        """Forget what depends on the labels."""
+
+    def publish(self) -> None:
+        """Bring the weights of the model up to date with training.
+
+        After the updates of an online trainer only where they are needed: it takes longer than
+        a small update itself.
+        """
+        if self._training is not None and not self._is_published:
+            set_weights(self.model, *self._training.weights())
+        self._is_published = True
+
+    def forget_training(self) -> None:
+        """Begin anew with the next update, for there are other weights."""
+        self._training = None
+        self._is_published = True
+
+    def __reduce__(self) -> Any:
+        self.publish()
+        return super().__reduce__()
+
+    def finish_update(self, sgd: Optimizer) -> None:
+        """Nothing: the weights are published when they are needed."""
+
+    # Labels and features
+
+    @property
+    def space(self) -> FeatureSpace:
+        """The feature space of the model."""
+        space: FeatureSpace = self.model.attrs["space"]
+        return space
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The span labels, in alphabetical order."""
+        return self._labels
+
+    @property
+    def label_data(self) -> tuple[str, ...]:
+        """The labels, as `spacy init labels` saves them."""
+        return self._labels
+
+    def add_label(self, label: str) -> int:
+        """Add a label before training; 0 if it is there already, else 1.
+
+        Raises `TrainingError` on a trained component, whose weights have no room for it.
+        """
+        if label in self._labels:
+            return 0
+        if self.model.has_param("W"):
+            raise TrainingError(
+                f"Cannot add the label '{label}' to '{self.name}': it has been initialized with "
+                f"{list(self._labels)}. Train it again on data that has the label."
+            )
+        self._set_labels((*self._labels, label))
+        return 1
+
+    def _set_labels(self, labels: Iterable[str]) -> None:
+        self._labels = tuple(sorted(set(labels)))
+        self.labels_changed()
+
+    def learn_features(
+        self,
+        nlp: Language | None,
+        tokens: Tokens,
+        gold: Sequence[GoldSpans],
+        make_units: Callable[[], Units],
+    ) -> None:
+        """Learn the feature space of units and set all weights to zero; labels are known.
+
+        make_units: called when lexicons are read and evidence is counted.
+        """
+        tokenizer = (lambda text: [t.text for t in nlp.tokenizer(text)]) if nlp else str.split
+        self.space.read_lexicons(tokenizer)
+        self.space.learn_evidence(tokens, gold_flags(tokens, gold))
+        self.space.learn(make_units(), self.model.attrs["min_count"])
+        shape = (len(self.space), self.lattice.n_columns)
+        set_weights(self.model, np.zeros(shape), np.zeros(self.lattice.n_edges))
+
+    def read(self, docs: Sequence[Doc]) -> Tokens:
+        """The tokens of a batch of Docs, as far as the templates look at them.
+
+        Warns where they look at tags, and no Doc has any.
+        """
+        tokens = read_tokens(docs, self.space.reads)
+        for name, where in (("tags", "token.tag"), ("parts_of_speech", "token.pos")):
+            if name in self.space.reads and len(tokens.words) and not getattr(tokens, name).any():
+                warnings.warn(
+                    f"The templates of '{self.name}' look at {where}, but these Docs have none. "
+                    "Put a component that sets it earlier in the pipeline, in training among the "
+                    "annotating_components.",
+                    stacklevel=3,
+                )
+        return tokens
+
+    def forget_words(self) -> None:
+        """Keep the table of words within bounds; called before a batch is predicted."""
+        self.space.forget_lexemes(_MAXIMUM_LEXEMES)
+
+    # Saving
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """The component as bytes; see `models.storage` for the format."""
+        return storage.pack(*self._state())
+
+    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "LinearPipe":
+        """Load from bytes. Raises `ModelFileError` for anything that is not a valid model."""
+        self._load_state(*storage.unpack(data, f"the bytes given to '{self.name}'"))
+        return self
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Save into the folder `path`, as the single file `cascade.npz`."""
+        storage.write_file(path, self.to_bytes())
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "LinearPipe":
+        """Load from the folder `path`. Raises `ModelFileError` where that cannot be done."""
+        self._load_state(*storage.unpack(*storage.read_file(path)))
+        return self
+
+    def _state(self) -> tuple[storage.Header, storage.Arrays]:
+        self.publish()
+        weights, transitions = get_weights(self.model)
+        return storage.model_state(
+            self.model.name, self._identity(), self.labels, self.space, weights, transitions
+        )
+
+    def _identity(self) -> dict[str, Any]:
+        """Settings without which the weights mean something else."""
+        return {
+            "templates": [str(t) for t in self.space.templates.expanded()],
+            "patterns": dict(self.space.templates.patterns),
+            "label_pairs": self.model.attrs["label_pairs"],
+            "scheme": self.cfg.get("scheme"),
+        }
+
+    def _load_state(self, header: storage.Header, arrays: storage.Arrays) -> None:
+        storage.check_identity(header, self.model.name, self._identity())
+        if not header["labels"] and not self.may_be_untrained:
+            raise ModelFileError(f"The saved model of '{self.name}' has no labels.")
+        previous = self._labels
+        self._set_labels(header["labels"])
+        shape = (arrays["keys"].size if "keys" in arrays else 0, self.lattice.n_columns)
+        try:
+            storage.check_arrays(arrays, shape, self.lattice.n_edges, self.space)
+            storage.restore_space(self.space, arrays)
+        except ModelFileError:
+            self._set_labels(previous)
+            raise
+        set_weights(self.model, arrays["weights"], arrays["transitions"])
+        self.forget_training()

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..inference.hashing import mix
 from ..jit import kernel
-from ..types import Bools1d, Keys1d, Keys2d, Pointers1d
+from ..types import Bools1d, Keys1d, Keys2d, Pointers1d, Pointers2d
 from .sequences import Tokens
 from .strings import hash_string
 
@@ -37,6 +37,20 @@ class FoundSpans(NamedTuple):
     start: Pointers1d
     end: Pointers1d
     label: Keys1d
+
+    @classmethod
+    def of(cls, bounds: Pointers2d, label: Keys1d) -> FoundSpans:
+        """In order and without overlap, where the first stays; bounds: start and end `[F, 2]`."""
+        order = np.lexsort((bounds[:, 1], bounds[:, 0]))
+        bounds, label = bounds[order], label[order]
+        if (bounds[1:, 0] < bounds[:-1, 1]).any():
+            kept, free = [], 0
+            for i, (start, end) in enumerate(bounds.tolist()):
+                if start >= free:
+                    kept.append(i)
+                    free = end
+            bounds, label = bounds[kept], label[kept]
+        return cls(bounds[:, 0], bounds[:, 1], label)
 
 
 @kernel

@@ -13,13 +13,14 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 from thinc.api import Model
 
+from ..features.context import FoundSpans, Surroundings
 from ..features.sequences import Tokens
 from ..features.units import Units
 from ..inference.lattice import Lattice, choice_lattice
 from ..objectives.costs import Costs
 from ..objectives.problem import ChainCorpus
 from ..trainers.base import Trainer
-from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d, Pointers2d
+from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d, Pointers2d
 from .annotation import (
     CONFIDENCE_ATTRIBUTE,
     GoldSpans,
@@ -117,7 +118,8 @@ class CascadeClassifier(CascadePipe):
         own = [bounds_of(compress(*pair)) for pair in zip(spans, masks, strict=True)]
         groups = [read_groups(doc, self.cfg["spans_key"]) for doc in docs]
         listed = [group.bounds for group in groups]
-        scores = self._scores(docs, [_joined(*pair) for pair in zip(own, listed, strict=True)])
+        both = [_joined(*pair) for pair in zip(own, listed, strict=True)]
+        scores = self._scores(docs, both, [_joined(bounds) for bounds in own])
         types, probabilities = self._best(scores)
         found = []
         begin = 0
@@ -161,7 +163,8 @@ class CascadeClassifier(CascadePipe):
 
     def classify(self, docs: Sequence[Doc], spans: Sequence[Sequence[Bounds]]) -> list[list[str]]:
         """Best label of given spans of Docs, never rejecting; the Docs are not changed."""
-        scores = self._scores(docs, [_joined(s) for s in spans])[:, int(self.cfg["reject"]) :]
+        bounds = [_joined(s) for s in spans]
+        scores = self._scores(docs, bounds, bounds)[:, int(self.cfg["reject"]) :]
         best = iter(scores.argmax(axis=1).tolist() if scores.size else [])
         return [[self.labels[next(best)] for _ in doc_spans] for doc_spans in spans]
 
@@ -176,7 +179,7 @@ class CascadeClassifier(CascadePipe):
     def all_units(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Units:
         """The typed gold spans."""
         typed = [_joined([(s, e) for s, e, label in g.spans if label]) for g in gold]
-        return self._units(tokens, typed, gold_flags(tokens, gold))
+        return self._units(tokens, typed, _gold_bounds(gold), gold_flags(tokens, gold))
 
     def make_corpus(self, examples: Sequence[Example], gold: Sequence[GoldSpans]) -> ChainCorpus:
         """Gold spans with their types and, with the reject class, wrong proposals."""
@@ -191,7 +194,7 @@ class CascadeClassifier(CascadePipe):
             bounds.append(_joined([(start, end) for start, end, _ in known]))
             types.extend(type_number for _, _, type_number in known)
         tokens = self.read([example.predicted for example in examples])
-        units = self._units(tokens, bounds, gold_flags(tokens, gold))
+        units = self._units(tokens, bounds, _gold_bounds(gold), gold_flags(tokens, gold))
         return ChainCorpus(
             self.space.design(units),
             self.lattice,
@@ -252,21 +255,47 @@ class CascadeClassifier(CascadePipe):
         confidences[mask] *= probabilities
         return TypedSpans(spans, all_types, confidences)
 
-    def _scores(self, docs: Sequence[Doc], spans: Sequence[BoundsArray]) -> Floats2d:
+    def _scores(
+        self, docs: Sequence[Doc], spans: Sequence[BoundsArray], found: Sequence[BoundsArray]
+    ) -> Floats2d:
         self.publish()
         self.forget_words()
-        scores: Floats2d = self.model.predict(self._units(self.read(docs), spans))
+        scores: Floats2d = self.model.predict(self._units(self.read(docs), spans, found))
         return scores
 
     def _units(
-        self, tokens: Tokens, spans: Sequence[BoundsArray], own_flags: Ints2d | None = None
+        self,
+        tokens: Tokens,
+        spans: Sequence[BoundsArray],
+        found: Sequence[BoundsArray],
+        own_flags: Ints2d | None = None,
     ) -> Units:
-        """Spans of Docs, given by their bounds in each, as units; own_flags as in training."""
-        offsets: Pointers1d = np.repeat(tokens.doc_starts[:-1], [len(s) for s in spans])
-        bounds = np.concatenate([_EMPTY, *spans])
+        """Spans of Docs, given by their bounds in each, as units; own_flags as in training.
+
+        found: the segmentation that the spans are seen in; its labels are not known yet.
+        """
+        bounds = _in_batch(spans, tokens)
         positions = self.space.positions(tokens, self.vocab.strings.__getitem__, own_flags)
+        context = np.zeros((0, 0), dtype=np.uint64)
+        if self.space.plan.context:
+            of_batch = _in_batch(found, tokens)
+            untyped = FoundSpans.of(of_batch, np.ones(len(of_batch), dtype=np.uint64))
+            around = Surroundings(tokens, bounds[:, 0], bounds[:, 1], untyped)
+            context = around.values(self.space.plan.context)
         return Units(
             positions,
-            positions.of_token[bounds[:, 0] + offsets],
-            positions.of_token[bounds[:, 1] + offsets - 1],
+            positions.of_token[bounds[:, 0]],
+            positions.of_token[bounds[:, 1] - 1],
+            context,
         )
+
+
+def _in_batch(spans: Sequence[BoundsArray], tokens: Tokens) -> BoundsArray:
+    """Bounds in each Doc as bounds in the batch."""
+    return np.concatenate(
+        [_EMPTY, *(s + offset for s, offset in zip(spans, tokens.doc_starts, strict=False))]
+    )
+
+
+def _gold_bounds(gold: Sequence[GoldSpans]) -> list[BoundsArray]:
+    return [_joined([(start, end) for start, end, _ in g.spans]) for g in gold]

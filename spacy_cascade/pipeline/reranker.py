@@ -286,12 +286,8 @@ def _found(docs: Sequence[Doc], tokens: Tokens, key: str) -> FoundSpans:
         for doc, offset in zip(docs, tokens.doc_starts.tolist(), strict=False)
         for span in doc.spans.get(key, ())
     ]
-    start, end, label = (list(c) for c in zip(*spans, strict=True)) if spans else ([], [], [])
-    return FoundSpans(
-        np.array(start, dtype=np.int64),
-        np.array(end, dtype=np.int64),
-        np.array(label, dtype=np.uint64),
-    )
+    bounds = np.array([span[:2] for span in spans], dtype=np.int64).reshape(-1, 2)
+    return FoundSpans.of(bounds, np.array([span[2] for span in spans], dtype=np.uint64))
 
 
 def _confidences(doc: Doc, key: str, before: dict[SpanKey, int], found: Chosen) -> Floats1d | None:

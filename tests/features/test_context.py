@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -67,7 +68,7 @@ def documents(draw: st.DrawFn) -> tuple[list[str], list[Span], list[Found], list
     words = draw(st.lists(st.sampled_from(WORDS), min_size=1, max_size=14))
     cuts = sorted(draw(st.sets(st.integers(1, len(words) - 1)))) if len(words) > 1 else []
     edges = [0, *cuts, len(words)]
-    sentences = list(zip(edges, edges[1:], strict=False))
+    sentences = list(pairwise(edges))
     found = []
     for start, end in sentences:
         t = start

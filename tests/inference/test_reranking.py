@@ -171,7 +171,8 @@ def as_arrays(dense: np.ndarray) -> SparseDesign:
     return SparseDesign(
         np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32),
         nothing, np.zeros(0, dtype=np.int32),
-        np.cumsum([0, *map(len, columns)]), np.concatenate([np.zeros(0), *columns]).astype(np.int32),
+        np.cumsum([0, *map(len, columns)]),
+        np.concatenate([np.zeros(0), *columns]).astype(np.int32),
     )  # fmt: skip
 
 

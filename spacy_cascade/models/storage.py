@@ -206,30 +206,6 @@ def _is_finite(array: npt.NDArray[Any]) -> bool:
         return bool(np.isfinite(array.astype(np.float32)).all())
 
 
-def vector_state(
-    kind: str, features: list[str], weights: npt.NDArray[Any]
-) -> tuple[Header, Arrays]:
-    """Header and arrays of a model that is one weight for each of some named features."""
-    header = {
-        "format": FORMAT,
-        "version": VERSION,
-        "kind": kind,
-        "labels": [],
-        "identity": {"features": features},
-    }
-    return header, {"keys": np.zeros(0, dtype=np.uint64), "weights": weights}
-
-
-def read_vector(arrays: Arrays, size: int, where: str) -> npt.NDArray[np.float64]:
-    """The weights of such a model. Raises `ModelFileError` where they are not valid."""
-    weights = arrays.get("weights")
-    if weights is None or weights.dtype.kind != "f" or weights.shape != (size,):
-        raise _damaged(where, f"it has no valid array 'weights' of {size} numbers")
-    if not np.isfinite(weights).all():
-        raise _damaged(where, "the array 'weights' is not finite")
-    return weights.astype(np.float64)
-
-
 def write_file(folder: str | Path, data: bytes) -> None:
     """Write an archive into a folder, which is made where it is not there."""
     folder = Path(folder)

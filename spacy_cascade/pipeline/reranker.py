@@ -1,7 +1,6 @@
 """`cascade_reranker`: chooses among the N best segmentations by both stages' scores."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,35 +15,20 @@ from ..features.index import KeyIndex
 from ..features.sequences import Tokens
 from ..features.units import Units
 from ..inference.lattice import Lattice, choice_lattice
-from ..inference.reranking import Lists, choose, span_posteriors
+from ..inference.reranking import Lists
 from ..models.linear import get_weights, set_weights
-from ..types import Floats1d, Ints2d
+from ..types import Ints2d
 from .annotation import (
-    CONFIDENCE_ATTRIBUTE,
-    SpanKey,
     gold_flags,
     read_gold,
     replace_entities,
     write_group,
 )
 from .candidates import TypedLists, read_lists
+from .choices import Chosen, choose_spans
 from .lessons import Lesson, RerankerTraining
 from .linear import LinearPipe
-from .nbest import REJECTED, drop_candidates
-from .segmenter import ENTITY
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """What was chosen for one Doc.
-
-    spans: of the new `doc.spans[spans_key]`. probabilities: of each, given the N-best list.
-    is_typed: False for spans that are no entities.
-    """
-
-    spans: list[SpanKey]
-    probabilities: list[float]
-    is_typed: list[bool]
+from .nbest import drop_candidates
 
 
 class CascadeReranker(LinearPipe):
@@ -117,7 +101,7 @@ class CascadeReranker(LinearPipe):
             self._check_classes(typed)
             units = self._units(docs, self.read(docs), typed)
             lists = lists._replace(class_scores=lists.class_scores + self.model.predict(units))
-        return self._chosen(typed, lists)
+        return choose_spans(typed, lists, self.vocab.strings)
 
     def weighted(self, typed: TypedLists) -> Lists:
         """The lists with the scores of both stages as they are to be weighted."""
@@ -131,13 +115,13 @@ class CascadeReranker(LinearPipe):
         """
         key = self.cfg["spans_key"]
         for doc, found in zip(docs, scores, strict=True):
-            before = {(s.start, s.end, s.label): i for i, s in enumerate(doc.spans[key])}
-            if list(before) != found.spans:
+            before = [(s.start, s.end, s.label) for s in doc.spans[key]]
+            if before != found.spans:
                 spans = [Span(doc, *span) for span in found.spans]
                 if self.cfg["set_ents"]:
                     typed = [s for s, t in zip(spans, found.is_typed, strict=True) if t]
-                    replace_entities(doc, before.keys(), typed)
-                write_group(doc, key, spans, _confidences(doc, key, before, found))
+                    replace_entities(doc, set(before), typed)
+                write_group(doc, key, spans, found.confidences(doc.spans[key]))
             if not self.cfg["keep_candidates"]:
                 drop_candidates(doc, key)
 
@@ -252,32 +236,6 @@ class CascadeReranker(LinearPipe):
             Surroundings(tokens, typed.start, typed.end, found).values(names),
         )
 
-    def _chosen(self, typed: TypedLists, lists: Lists) -> list[Chosen]:
-        chosen = np.empty(len(lists.starts) - 1, dtype=np.int32)
-        classes = np.empty(len(lists.class_scores), dtype=np.int32)
-        probabilities = np.empty(len(lists.class_scores))
-        choose(lists, chosen, classes)
-        span_posteriors(lists, classes, probabilities)
-        spans = typed.chosen_spans(chosen)
-        labels = np.array(
-            [self.vocab.strings.add(ENTITY if c == REJECTED else c) for c in typed.classes],
-            dtype=np.uint64,
-        )
-        rejected = typed.classes.index(REJECTED) if REJECTED in typed.classes else -1
-        cuts = np.searchsorted(spans, typed.doc_spans)
-        found = []
-        for doc, offset in enumerate(typed.doc_starts[:-1]):
-            own = spans[cuts[doc] : cuts[doc + 1]]
-            keys = zip(
-                (typed.start[own] - offset).tolist(),
-                (typed.end[own] - offset).tolist(),
-                labels[classes[own]].tolist(),
-                strict=True,
-            )
-            typed_ones = (classes[own] != rejected).tolist()
-            found.append(Chosen(list(keys), probabilities[own].tolist(), typed_ones))
-        return found
-
 
 def _found(docs: Sequence[Doc], tokens: Tokens, key: str) -> FoundSpans:
     """The spans that the cascade found first."""
@@ -288,16 +246,3 @@ def _found(docs: Sequence[Doc], tokens: Tokens, key: str) -> FoundSpans:
     ]
     bounds = np.array([span[:2] for span in spans], dtype=np.int64).reshape(-1, 2)
     return FoundSpans.of(bounds, np.array([span[2] for span in spans], dtype=np.uint64))
-
-
-def _confidences(doc: Doc, key: str, before: dict[SpanKey, int], found: Chosen) -> Floats1d | None:
-    """Of each span: as before where it was found before, else its probability in the list."""
-    known = doc.spans[key].attrs.get(CONFIDENCE_ATTRIBUTE)
-    if known is None:
-        return None
-    return np.array(
-        [
-            float(known[before[span]]) if span in before else probability
-            for span, probability in zip(found.spans, found.probabilities, strict=True)
-        ]
-    )

@@ -17,7 +17,7 @@ from matplotlib.patheffects import withStroke
 
 Curve = Sequence[tuple[int, float]]
 
-COLOURS = ("#1b6ca8", "#b8442d")
+COLOURS = ("#1b6ca8", "#b8442d", "#3d7a3a")
 LEAST_RANGE = 1.5
 """Points of F1 that an axis shows at least, so that a few hundredths look like what they are."""
 
@@ -26,7 +26,7 @@ def draw(curves: dict[str, Curve], path: str) -> None:
     """One panel for each curve, side by side."""
     pyplot.rcParams.update({"font.size": 11, "axes.spines.top": False, "axes.spines.right": False})
     figure, panels = pyplot.subplots(
-        1, len(curves), figsize=(5.4 * len(curves), 4.2), squeeze=False, layout="constrained"
+        1, len(curves), figsize=(4.6 * len(curves), 4.2), squeeze=False, layout="constrained"
     )
     for axes, (name, curve), colour in zip(panels[0], curves.items(), COLOURS, strict=False):
         _draw_panel(axes, name, curve, colour)

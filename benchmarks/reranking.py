@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import spacy
 from corpora import read_docs, without_entities
+from measure import Stopwatch
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.training import Example
+from spacy.training import Corpus
 
+from spacy_cascade.pipeline.jackknife import train_reranker
 from spacy_cascade.pipeline.tuning import tune_reranker, with_reranker
 
 SEGMENTER = "cascade_segmenter"
@@ -62,40 +66,44 @@ def _best_f1(sentences: Iterable[Sequence[tuple[int, int]]], n: int, n_gold: int
     return 200 * right / max(found + n_gold, 1)
 
 
-def rerankers(
-    nlp: Language, examples: Sequence[Example], sizes: Iterable[int]
-) -> tuple[Language, dict[int, Language], dict[str, Any]]:
-    """The pipeline as tuned, pipelines for other lengths of the lists, and what tuning found.
+def rerank(model: str, train: str, dev: str, output: str, n_best: int) -> dict[str, Any]:
+    """Entity F1 on dev of rerankers by N, and the seconds that it took to make them.
 
-    The one place that knows how a reranker is made.
-    """
-    tuned, found = tune_reranker(nlp, examples)
-    of_size = {n: with_reranker(nlp, n, found.weight, found.theta) for n in sizes if n > 1}
-    return tuned, of_size, {"n_best": found.n_best, "weight": found.weight}
-
-
-def rerank(model: str, dev: str, output: str, n_best: int) -> dict[str, Any]:
-    """Entity F1 on dev of a reranker that was tuned there, and of others by N.
-
-    All get the sentences of the corpus; the first of the curve is the cascade alone. output:
-    folder for the pipeline that reranks the `n_best` best.
+    Two of them: by the scores of both stages, and with weights learnt on jackknifed lists of the
+    training corpus. Settings of both are chosen on dev. The first of each curve is the cascade
+    alone on the same sentences, found by a sentencizer. output: folder for the trained one, of
+    `n_best`.
     """
     nlp = spacy.load(model)
-    annotated = read_docs(dev, nlp.vocab)
-    sizes = {*RERANKED_SIZES, n_best}
-    tuned, of_size, settings = rerankers(nlp, _examples(annotated, nlp), sizes)
-    of_size[n_best].to_disk(output)
+    examples = list(Corpus(dev)(nlp))
+    with Stopwatch() as tuning:
+        _, tuned = tune_reranker(nlp, examples)
+    with Stopwatch() as training:
+        reranked, trained = train_reranker(nlp, Path(train), Path(dev), n_best=n_best)
+    reranked.to_disk(output)
+    nlp.add_pipe("sentencizer", first=True)
+    alone = _f1(nlp, dev)
+    sizes = [n for n in RERANKED_SIZES if n > 1]
+    by_rule = [(n, _f1(with_reranker(nlp, n, weight=tuned.weight), dev)) for n in sizes]
+    by_training = [(n, _f1(with_reranker(reranked, n), dev)) for n in sizes]
+    best, passes = trained.best
     return {
-        **settings,
-        "f1": _f1(tuned, annotated),
-        "curve": [(n, _f1(of_size.get(n, nlp), annotated)) for n in RERANKED_SIZES],
+        "alone": alone,
+        "tuned": {"n_best": tuned.n_best, "weight": tuned.weight, "f1": 100 * tuned.f1},
+        "trained": {
+            "n_best": n_best,
+            "scale": best.scale,
+            "weight": best.weight,
+            "passes": passes,
+            "f1": _f1(reranked, dev),
+            "trials": [asdict(trial) for trial in trained.trials],
+        },
+        "curve_tuned": [(1, alone), *by_rule],
+        "curve_trained": [(1, alone), *by_training],
+        "tuning_seconds": tuning.passed,
+        "training_seconds": training.passed,
     }
 
 
-def _examples(annotated: list[Doc], nlp: Language) -> list[Example]:
-    plain = without_entities(annotated, nlp.vocab)
-    return [Example(*pair) for pair in zip(plain, annotated, strict=True)]
-
-
-def _f1(nlp: Language, annotated: list[Doc]) -> float:
-    return 100 * (nlp.evaluate(_examples(annotated, nlp))["ents_f"] or 0.0)
+def _f1(nlp: Language, dev: str) -> float:
+    return 100 * (nlp.evaluate(list(Corpus(dev)(nlp)))["ents_f"] or 0.0)

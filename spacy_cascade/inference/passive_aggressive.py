@@ -22,17 +22,6 @@ from .chain import viterbi
 from .lattice import Lattice
 
 
-class SparseDesign(NamedTuple):
-    """The arrays of a factored design matrix (`features.design`)."""
-
-    lexeme_starts: Pointers1d
-    lexeme_columns: Ints1d
-    unit_lexeme_starts: Pointers1d
-    unit_lexeme_columns: Ints1d
-    unit_starts: Pointers1d
-    unit_columns: Ints1d
-
-
 class Averaged(NamedTuple):
     """Weights and what their average needs; changed in place.
 
@@ -46,32 +35,58 @@ class Averaged(NamedTuple):
     transitions_drift: Floats1d
 
 
-@helper
-def _active_features(design, first, last, ends, active):  # type: ignore[no-untyped-def]
-    """Features of the units `first <= u < last`: those of `u` end at `ends[u - first]`.
+@kernel
+def active_features(
+    lexeme_starts: Pointers1d,
+    lexeme_columns: Ints1d,
+    unit_lexeme_starts: Pointers1d,
+    unit_lexeme_columns: Ints1d,
+    unit_starts: Pointers1d,
+    unit_columns: Ints1d,
+) -> tuple[Pointers1d, Ints1d]:
+    """Features of each unit of a factored design matrix (`features.design`), `L A + D`.
 
-    Returns the array that holds them, which is `active` or a larger one.
+    lexeme_starts, lexeme_columns: `A`. unit_lexeme_starts, unit_lexeme_columns: `L`.
+    unit_starts, unit_columns: `D`. Returns `starts` `[U + 1]` and the features: those of unit
+    `u` stand at `starts[u]:starts[u + 1]`, more than once where both `A` and `D` have them.
     """
-    size = 0
-    for unit in range(first, last):
-        needed = size + design.unit_starts[unit + 1] - design.unit_starts[unit]
-        for i in range(design.unit_lexeme_starts[unit], design.unit_lexeme_starts[unit + 1]):
-            row = design.unit_lexeme_columns[i]
-            needed += design.lexeme_starts[row + 1] - design.lexeme_starts[row]
-        if needed > len(active):
-            grown = np.empty(2 * needed, dtype=np.int32)
-            grown[:size] = active[:size]
-            active = grown
-        for i in range(design.unit_lexeme_starts[unit], design.unit_lexeme_starts[unit + 1]):
-            row = design.unit_lexeme_columns[i]
-            for j in range(design.lexeme_starts[row], design.lexeme_starts[row + 1]):
-                active[size] = design.lexeme_columns[j]
-                size += 1
-        for i in range(design.unit_starts[unit], design.unit_starts[unit + 1]):
-            active[size] = design.unit_columns[i]
-            size += 1
-        ends[unit - first] = size
-    return active
+    n_units = len(unit_starts) - 1
+    starts = np.empty(n_units + 1, dtype=np.int64)
+    starts[0] = 0
+    for unit in range(n_units):
+        size = starts[unit] + unit_starts[unit + 1] - unit_starts[unit]
+        for i in range(unit_lexeme_starts[unit], unit_lexeme_starts[unit + 1]):
+            row = unit_lexeme_columns[i]
+            size += lexeme_starts[row + 1] - lexeme_starts[row]
+        starts[unit + 1] = size
+    features = np.empty(starts[n_units], dtype=np.int32)
+    for unit in range(n_units):
+        place = starts[unit]
+        for i in range(unit_lexeme_starts[unit], unit_lexeme_starts[unit + 1]):
+            row = unit_lexeme_columns[i]
+            for j in range(lexeme_starts[row], lexeme_starts[row + 1]):
+                features[place] = lexeme_columns[j]
+                place += 1
+        for i in range(unit_starts[unit], unit_starts[unit + 1]):
+            features[place] = unit_columns[i]
+            place += 1
+    return starts, features
+
+
+@helper
+def _score(weights, active, begin, end, scores):  # type: ignore[no-untyped-def]
+    """`scores = Σ_j weights[active[j]]`, four rows at a time to leave the sums in registers."""
+    scores[:] = 0.0
+    width = len(scores)
+    j = begin
+    while j + 4 <= end:
+        a, b, c, d = active[j], active[j + 1], active[j + 2], active[j + 3]
+        for s in range(width):
+            scores[s] += (weights[a, s] + weights[b, s]) + (weights[c, s] + weights[d, s])
+        j += 4
+    for i in range(j, end):
+        for s in range(width):
+            scores[s] += weights[active[i], s]
 
 
 @helper
@@ -86,7 +101,7 @@ def _edges(lattice, path, edges):  # type: ignore[no-untyped-def]
 
 
 @helper
-def _difference(lattice, right, wrong, ends, active, place_of, features, changes):  # type: ignore[no-untyped-def]
+def _difference(lattice, right, wrong, starts, active, place_of, features, changes):  # type: ignore[no-untyped-def]
     """Features in which two paths differ: written to `features`, and `F(y) - F(ŷ)` to `changes`.
 
     place_of `[K]` is -1 everywhere, before and after. Returns how many there are.
@@ -95,8 +110,7 @@ def _difference(lattice, right, wrong, ends, active, place_of, features, changes
     for t in range(len(right)):
         if right[t] == wrong[t]:
             continue
-        begin = 0 if t == 0 else ends[t - 1]
-        for i in range(begin, ends[t]):
+        for i in range(starts[t], starts[t + 1]):
             feature = active[i]
             if place_of[feature] < 0:
                 place_of[feature] = n
@@ -111,29 +125,37 @@ def _difference(lattice, right, wrong, ends, active, place_of, features, changes
 
 
 @helper
-def _mix(changes, n, mixing):  # type: ignore[no-untyped-def]
-    """Turn rows of edge counts `d` into weight changes `d M²`; returns `Σ d M² dᵀ`."""
+def _mix(lattice, changes, n, sums):  # type: ignore[no-untyped-def]
+    """Turn rows `d` of counts into weight changes `d M²`; returns `Σ d M² dᵀ`.
+
+    `M²` is `I + 1·1ᵀ` among edges to one label where features see label pairs, else `I`
+    (`lattice.label_pair_mixing`). sums `[Y]`: overwritten.
+    """
     width = changes.shape[1]
-    mixed = np.empty(width)
+    mixes = width == len(lattice.target) and width > len(sums)
     norm = 0.0
     for i in range(n):
+        if mixes:
+            sums[:] = 0.0
+            for e in range(width):
+                sums[lattice.target[e]] += changes[i, e]
+            for y in range(len(sums)):
+                norm += sums[y] * sums[y]
         for s in range(width):
-            mixed[s] = 0.0
-            for r in range(width):
-                mixed[s] += changes[i, r] * mixing[r, s]
-            norm += mixed[s] * changes[i, s]
-        changes[i] = mixed
+            norm += changes[i, s] * changes[i, s]
+            if mixes:
+                changes[i, s] += sums[lattice.target[s]]
     return norm
 
 
 @kernel
 def passive_aggressive(
-    design: SparseDesign,
+    unit_starts: Pointers1d,
+    unit_features: Ints1d,
     lattice: Lattice,
     cost: Floats2d,
     decoding_cost: Floats2d,
     clamp: Floats2d,
-    mixing: Floats2d,
     tags: Ints1d,
     starts: Pointers1d,
     order: Pointers1d,
@@ -143,39 +165,41 @@ def passive_aggressive(
 ) -> float:
     """Learn from the sequences in `order`, one after the other; returns the sum of `ℓ`.
 
-    cost, clamp `[Y + 1, Y]`, tags `[T]`, starts `[N + 1]`: as in `chain.chain_losses`; where
-    tags are not observed, `y` is the best path that agrees with those that are.
-    decoding_cost: `cost` for a cost-augmented `ŷ`, zeros for a plain one. mixing: `M²`
-    `[S, S]`, so that label and label pair share a column (`lattice.label_pair_mixing`).
-    largest_step: `C`. n_before: sequences learnt from so far. averaged: changed in place.
+    unit_starts `[T + 1]`, unit_features: from `active_features`. cost, clamp `[Y + 1, Y]`, tags
+    `[T]`, starts `[N + 1]`: as in `chain.chain_losses`; where tags are not observed, `y` is the
+    best path that agrees with those that are. decoding_cost: `cost` for a cost-augmented `ŷ`,
+    zeros for a plain one. largest_step: `C`. n_before: sequences learnt from so far. averaged:
+    changed in place.
+
+    Where features see label pairs, changes of weights are mixed (`lattice.label_pair_mixing`),
+    so that label and label pair share a column.
     """
     weights, transitions = averaged.weights, averaged.transitions
     width, n_edges = weights.shape[1], len(lattice.source)
+    n_labels = len(lattice.first_edge) - 1
     longest = 0
+    most = 0
     for i in order:
         longest = max(longest, starts[i + 1] - starts[i])
+        most = max(most, unit_starts[starts[i + 1]] - unit_starts[starts[i]])
     scores = np.empty((longest, width))
     bounds = np.zeros(2, dtype=np.int64)
     right, wrong = np.empty(longest, dtype=np.int32), np.empty(longest, dtype=np.int32)
     right_edges, wrong_edges = np.empty(longest, np.int32), np.empty(longest, np.int32)
     path_score = np.empty(1)
-    ends = np.empty(longest, dtype=np.int64)
-    active = np.empty(0, dtype=np.int32)
     place_of = np.full(len(weights), -1, dtype=np.int32)
-    features = np.empty(0, dtype=np.int32)
-    changes = np.empty((0, width))
+    features = np.empty(most, dtype=np.int32)
+    changes = np.empty((most, width))
+    sums = np.empty(n_labels)
     counts = np.empty(n_edges)
     total_loss = 0.0
     for step, i in enumerate(order):
         begin, end = starts[i], starts[i + 1]
         length = bounds[1] = end - begin
         observed = tags[begin:end]
-        active = _active_features(design, begin, end, ends, active)
+        ends = unit_starts[begin : end + 1]
         for t in range(length):
-            scores[t, :] = 0.0
-            for j in range(0 if t == 0 else ends[t - 1], ends[t]):
-                for s in range(width):
-                    scores[t, s] += weights[active[j], s]
+            _score(weights, unit_features, ends[t], ends[t + 1], scores[t])
         viterbi(lattice, scores, transitions, decoding_cost, observed, bounds, wrong, path_score)
         right[:length] = observed
         if (observed < 0).any():
@@ -194,14 +218,11 @@ def passive_aggressive(
         if loss <= 0.0:
             continue
         total_loss += loss
-        if ends[length - 1] > len(features):
-            features = np.empty(2 * ends[length - 1], dtype=np.int32)
-            changes = np.empty((len(features), width))
         n = _difference(
-            lattice, right_edges[:length], wrong_edges[:length], ends, active, place_of,
+            lattice, right_edges[:length], wrong_edges[:length], ends, unit_features, place_of,
             features, changes,
         )  # fmt: skip
-        norm = _mix(changes, n, mixing)
+        norm = _mix(lattice, changes, n, sums)
         if width != n_edges:
             norm += (counts * counts).sum()
         if norm <= 0.0:

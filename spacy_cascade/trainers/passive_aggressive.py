@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import ConfigError
-from ..inference.lattice import label_pair_mixing
-from ..inference.passive_aggressive import Averaged, SparseDesign, passive_aggressive
+from ..inference.passive_aggressive import Averaged, active_features, passive_aggressive
 from ..objectives.costs import Costs
 from ..objectives.problem import ChainCorpus, observation_costs
 from ..parallel import Workers
@@ -76,9 +75,9 @@ class OnlineLearner:
     def learn(self, corpus: ChainCorpus, objective: Costs) -> float:
         """Pass over the sequences of a batch; the mean of their losses."""
         cost, clamp = observation_costs(objective.costs(corpus.lattice.n_labels))
-        mixing = label_pair_mixing(corpus.lattice)
+        decoding_cost = cost if self.settings.cost_augmented else np.zeros_like(cost)
         design = corpus.design
-        arrays = SparseDesign(
+        unit_starts, unit_features = active_features(
             design.lexeme_features.starts, design.lexeme_features.columns,
             design.unit_lexemes.starts, design.unit_lexemes.columns,
             design.unit_features.starts, design.unit_features.columns,
@@ -87,11 +86,9 @@ class OnlineLearner:
         loss = 0.0
         for _ in range(self.settings.passes):
             loss += passive_aggressive(
-                arrays, corpus.lattice, cost,
-                cost if self.settings.cost_augmented else np.zeros_like(cost),
-                clamp, mixing @ mixing, corpus.tags, corpus.starts,
-                self._generator.permutation(n_sequences), self.settings.C, self._n_sequences,
-                self._averaged,
+                unit_starts, unit_features, corpus.lattice, cost, decoding_cost, clamp,
+                corpus.tags, corpus.starts, self._generator.permutation(n_sequences),
+                self.settings.C, self._n_sequences, self._averaged,
             )  # fmt: skip
             self._n_sequences += n_sequences
         return loss / self.settings.passes

@@ -5,9 +5,10 @@ With `F(y)` the features of a path, `y` the observed one and `ŷ` the best other
     ℓ = max(0, cost(y, ŷ) - (w·F(y) - w·F(ŷ)))       τ = min(C, ℓ/‖F(y) - F(ŷ)‖²)
     w ← w + τ·(F(y) - F(ŷ))
 
-(PA-I of Crammer et al. 2006, section 3; METHOD.md, OCR.) The average of the weights after each
-of `c` sequences is `w - v/c`, where `v` adds up each change times the number of sequences before
-it; so an update touches nothing but the features in which the two paths differ.
+(PA-I of Crammer et al. 2006, section 3; METHOD.md, OCR.) Let the weights after sequence `i` count
+`a_i` in the average, and `A_i = a_1 + … + a_i`. The average after `c` sequences is `w - v/A_c`,
+where `v` adds up each change times `A_{i-1}`; so an update touches nothing but the features in
+which the two paths differ.
 """
 
 from __future__ import annotations
@@ -71,6 +72,27 @@ def active_features(
             features[place] = unit_columns[i]
             place += 1
     return starts, features
+
+
+@kernel
+def cut_sequences(tags: Ints1d, starts: Pointers1d, label: int, least: int) -> Pointers1d:
+    """Sequences cut where the observed label is `label`, into pieces of at least `least` units.
+
+    tags `[T]`, -1 where not observed; starts `[N + 1]`. Where a sequence starts as if `label`
+    stood before it, a piece sees what it would in the whole. Returns the starts of the pieces.
+    """
+    pieces = np.empty(len(tags) + len(starts), dtype=np.int64)
+    n = 0
+    for i in range(len(starts) - 1):
+        pieces[n] = starts[i]
+        n += 1
+        for t in range(starts[i], starts[i + 1] - 1):
+            if tags[t] == label and t + 1 - pieces[n - 1] >= least:
+                pieces[n] = t + 1
+                n += 1
+    pieces[n] = starts[-1]
+    cut: Pointers1d = pieces[: n + 1]
+    return cut
 
 
 @helper
@@ -160,7 +182,7 @@ def passive_aggressive(
     starts: Pointers1d,
     order: Pointers1d,
     largest_step: float,
-    n_before: int,
+    before: Floats1d,
     averaged: Averaged,
 ) -> float:
     """Learn from the sequences in `order`, one after the other; returns the sum of `ℓ`.
@@ -168,7 +190,7 @@ def passive_aggressive(
     unit_starts `[T + 1]`, unit_features: from `active_features`. cost, clamp `[Y + 1, Y]`, tags
     `[T]`, starts `[N + 1]`: as in `chain.chain_losses`; where tags are not observed, `y` is the
     best path that agrees with those that are. decoding_cost: `cost` for a cost-augmented `ŷ`,
-    zeros for a plain one. largest_step: `C`. n_before: sequences learnt from so far. averaged:
+    zeros for a plain one. largest_step: `C`. before: `A_{i-1}` for each in `order`. averaged:
     changed in place.
 
     Where features see label pairs, changes of weights are mixed (`lattice.label_pair_mixing`),
@@ -228,13 +250,12 @@ def passive_aggressive(
         if norm <= 0.0:
             continue
         tau = min(largest_step, loss / norm)
-        before = n_before + step
         for k in range(n):
             for s in range(width):
                 weights[features[k], s] += tau * changes[k, s]
-                averaged.weights_drift[features[k], s] += before * tau * changes[k, s]
+                averaged.weights_drift[features[k], s] += before[step] * tau * changes[k, s]
         if width != n_edges:
             for e in range(n_edges):
                 transitions[e] += tau * counts[e]
-                averaged.transitions_drift[e] += before * tau * counts[e]
+                averaged.transitions_drift[e] += before[step] * tau * counts[e]
     return total_loss

@@ -123,51 +123,40 @@ def _edges(lattice, path, edges):  # type: ignore[no-untyped-def]
 
 
 @helper
-def _difference(lattice, right, wrong, starts, active, place_of, features, changes):  # type: ignore[no-untyped-def]
-    """Features in which two paths differ: written to `features`, and `F(y) - F(ŷ)` to `changes`.
+def _difference(lattice, right, wrong, starts, active, mixing, place_of, features, changes):  # type: ignore[no-untyped-def]
+    """Features in which two paths differ, written to `features`, and `d M²` to their `changes`.
 
-    place_of `[K]` is -1 everywhere, before and after. Returns how many there are.
+    `d` is a feature's row of `F(y) - F(ŷ)`. place_of `[K]` is -1 everywhere, before and after.
+    Returns how many features there are, and `Σ d M² dᵀ`, of which adding `δ` to `d` makes
+    `2·δ·(d M²) + δ M² δᵀ` more.
     """
     n = 0
+    norm = 0.0
+    width = changes.shape[1]
+    change = np.empty(width)
     for t in range(len(right)):
         if right[t] == wrong[t]:
             continue
+        plus, minus = lattice.column[right[t]], lattice.column[wrong[t]]
+        for s in range(width):
+            change[s] = mixing[plus, s] - mixing[minus, s]
+        alone = change[plus] - change[minus]
         for i in range(starts[t], starts[t + 1]):
-            feature = active[i]
-            if place_of[feature] < 0:
-                place_of[feature] = n
-                features[n] = feature
-                changes[n, :] = 0.0
+            place = place_of[active[i]]
+            if place < 0:
+                place_of[active[i]] = n
+                features[n] = active[i]
+                norm += alone
+                for s in range(width):
+                    changes[n, s] = change[s]
                 n += 1
-            changes[place_of[feature], lattice.column[right[t]]] += 1.0
-            changes[place_of[feature], lattice.column[wrong[t]]] -= 1.0
+            else:
+                norm += 2.0 * (changes[place, plus] - changes[place, minus]) + alone
+                for s in range(width):
+                    changes[place, s] += change[s]
     for i in range(n):
         place_of[features[i]] = -1
-    return n
-
-
-@helper
-def _mix(lattice, changes, n, sums):  # type: ignore[no-untyped-def]
-    """Turn rows `d` of counts into weight changes `d M²`; returns `Σ d M² dᵀ`.
-
-    `M²` is `I + 1·1ᵀ` among edges to one label where features see label pairs, else `I`
-    (`lattice.label_pair_mixing`). sums `[Y]`: overwritten.
-    """
-    width = changes.shape[1]
-    mixes = width == len(lattice.target) and width > len(sums)
-    norm = 0.0
-    for i in range(n):
-        if mixes:
-            sums[:] = 0.0
-            for e in range(width):
-                sums[lattice.target[e]] += changes[i, e]
-            for y in range(len(sums)):
-                norm += sums[y] * sums[y]
-        for s in range(width):
-            norm += changes[i, s] * changes[i, s]
-            if mixes:
-                changes[i, s] += sums[lattice.target[s]]
-    return norm
+    return n, norm
 
 
 @kernel
@@ -178,6 +167,7 @@ def passive_aggressive(
     cost: Floats2d,
     decoding_cost: Floats2d,
     clamp: Floats2d,
+    mixing: Floats2d,
     tags: Ints1d,
     starts: Pointers1d,
     order: Pointers1d,
@@ -190,15 +180,12 @@ def passive_aggressive(
     unit_starts `[T + 1]`, unit_features: from `active_features`. cost, clamp `[Y + 1, Y]`, tags
     `[T]`, starts `[N + 1]`: as in `chain.chain_losses`; where tags are not observed, `y` is the
     best path that agrees with those that are. decoding_cost: `cost` for a cost-augmented `ŷ`,
-    zeros for a plain one. largest_step: `C`. before: `A_{i-1}` for each in `order`. averaged:
-    changed in place.
-
-    Where features see label pairs, changes of weights are mixed (`lattice.label_pair_mixing`),
-    so that label and label pair share a column.
+    zeros for a plain one. mixing: `M²` `[S, S]`, so that label and label pair share a column
+    (`lattice.label_pair_mixing`). largest_step: `C`. before: `A_{i-1}` for each in `order`.
+    averaged: changed in place.
     """
     weights, transitions = averaged.weights, averaged.transitions
     width, n_edges = weights.shape[1], len(lattice.source)
-    n_labels = len(lattice.first_edge) - 1
     longest = 0
     most = 0
     for i in order:
@@ -212,7 +199,6 @@ def passive_aggressive(
     place_of = np.full(len(weights), -1, dtype=np.int32)
     features = np.empty(most, dtype=np.int32)
     changes = np.empty((most, width))
-    sums = np.empty(n_labels)
     counts = np.empty(n_edges)
     total_loss = 0.0
     for step, i in enumerate(order):
@@ -240,20 +226,21 @@ def passive_aggressive(
         if loss <= 0.0:
             continue
         total_loss += loss
-        n = _difference(
-            lattice, right_edges[:length], wrong_edges[:length], ends, unit_features, place_of,
-            features, changes,
+        n, norm = _difference(
+            lattice, right_edges[:length], wrong_edges[:length], ends, unit_features, mixing,
+            place_of, features, changes,
         )  # fmt: skip
-        norm = _mix(lattice, changes, n, sums)
         if width != n_edges:
             norm += (counts * counts).sum()
         if norm <= 0.0:
             continue
         tau = min(largest_step, loss / norm)
         for k in range(n):
+            feature = features[k]
             for s in range(width):
-                weights[features[k], s] += tau * changes[k, s]
-                averaged.weights_drift[features[k], s] += before[step] * tau * changes[k, s]
+                weights[feature, s] += tau * changes[k, s]
+            for s in range(width):
+                averaged.weights_drift[feature, s] += before[step] * tau * changes[k, s]
         if width != n_edges:
             for e in range(n_edges):
                 transitions[e] += tau * counts[e]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import ConfigError
+from ..inference.lattice import label_pair_mixing
 from ..inference.passive_aggressive import (
     Averaged,
     active_features,
@@ -88,6 +89,7 @@ class OnlineLearner:
         """Pass over the sequences of a batch; the mean of their losses."""
         cost, clamp = observation_costs(objective.costs(corpus.lattice.n_labels))
         decoding_cost = cost if self.settings.cost_augmented else np.zeros_like(cost)
+        mixing = label_pair_mixing(corpus.lattice)
         design = corpus.design
         unit_starts, unit_features = active_features(
             design.lexeme_features.starts, design.lexeme_features.columns,
@@ -103,7 +105,7 @@ class OnlineLearner:
         for _ in range(self.settings.passes):
             loss += passive_aggressive(
                 unit_starts, unit_features, corpus.lattice, cost, decoding_cost, clamp,
-                corpus.tags, starts, self._generator.permutation(n_sequences),
+                mixing @ mixing, corpus.tags, starts, self._generator.permutation(n_sequences),
                 self.settings.C, self._before(n_sequences), self._averaged,
             )  # fmt: skip
         return loss / self.settings.passes

@@ -124,12 +124,15 @@ class TagSet:
     def _continues(self, previous: str, current: str) -> bool:
         return current[0] in "IL" and SCHEMES[self.scheme].follows(previous, current)
 
-    def write(self, tags: Ints1d, start: int, end: int, label: int) -> None:
-        """Write the tags of the span `start:end` with the label's number into `tags`."""
-        prefixes = SCHEMES[self.scheme].prefixes
-        base = 1 + label * len(prefixes)
-        for t, prefix in enumerate(SCHEMES[self.scheme].path(end - start), start=start):
-            tags[t] = base + prefixes.index(prefix)
+    def write(self, tags: Ints1d, start: Pointers1d, end: Pointers1d, label: Pointers1d) -> None:
+        """Write the tags of spans into `tags`; start, end, label: int `[P]`, without overlap."""
+        scheme = SCHEMES[self.scheme]
+        length = end - start
+        for n in np.unique(length).tolist():
+            path = [scheme.prefixes.index(prefix) for prefix in scheme.path(n)]
+            these = np.flatnonzero(length == n)
+            base = 1 + label[these] * len(scheme.prefixes)
+            tags[start[these, None] + np.arange(n)] = base[:, None] + np.array(path)
 
     def spans(self, tags: Ints1d, sequence_starts: Pointers1d) -> Spans:
         """The spans of a legal tag sequence; a sequence start ends whatever came before.

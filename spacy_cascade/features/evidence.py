@@ -42,12 +42,20 @@ def span_flags(
     """
     flags = np.zeros((n_tokens, 1 + len(SHARES)), dtype=np.int32)
     flags[:, 0] = observed
-    for start, end in spans.tolist():
-        flags[start:end, 1] = 1
-        flags[start, 2] = 1
-        flags[end - 1, 3] = 1
-        flags[start + 1 : end, 4] = 1
+    start, end = spans[:, 0], spans[:, 1]
+    flags[:, 1] = _covered(n_tokens, start, end)
+    flags[start, 2] = 1
+    flags[end - 1, 3] = 1
+    flags[:, 4] = _covered(n_tokens, start + 1, end)
     return flags
+
+
+def _covered(
+    n_tokens: int, start: npt.NDArray[np.int64], end: npt.NDArray[np.int64]
+) -> npt.NDArray[np.bool_]:
+    begun = np.bincount(start, minlength=n_tokens + 1) - np.bincount(end, minlength=n_tokens + 1)
+    covered: npt.NDArray[np.bool_] = np.cumsum(begun)[:n_tokens] > 0
+    return covered
 
 
 @dataclass(frozen=True)

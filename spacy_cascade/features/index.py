@@ -74,18 +74,39 @@ class KeyIndex:
         return kernel(self._table, self._keys, *arguments)
 
 
+@helper
+def _count(keys, counts, table, unique, sums):  # type: ignore[no-untyped-def]
+    """Distinct non-zero keys, written to `unique`, and how often they occur, to `sums`.
+
+    counts: as many as keys, or none for one each. table: all -1, OVERWRITTEN. Returns how many
+    there are.
+    """
+    n = 0
+    for i in range(len(keys)):
+        if keys[i] == 0:
+            continue
+        place = probe(table, unique, keys[i])
+        if table[place] < 0:
+            table[place] = n
+            unique[n] = keys[i]
+            sums[n] = 0.0
+            n += 1
+        sums[table[place]] += counts[i] if len(counts) else 1.0
+    return n
+
+
 def frequent_keys(keys: Keys1d, counts: Floats1d | None, minimum: int) -> Keys1d:
     """The distinct non-zero keys that occur at least `minimum` times, most frequent first.
 
     counts: occurrences that each entry of `keys` stands for; None for one each. The order
     brings the rows of frequent features close together in memory.
     """
-    if counts is None:
-        unique, occurrences = np.unique(keys, return_counts=True)
-    else:
-        unique, inverse = np.unique(keys, return_inverse=True)
-        occurrences = np.bincount(inverse.reshape(-1), weights=counts, minlength=len(unique))
-    wanted = np.flatnonzero((occurrences >= minimum) & (unique != 0))
-    order = wanted[np.argsort(-occurrences[wanted], kind="stable")]
-    frequent: Keys1d = unique[order]
+    keys = keys.reshape(-1)
+    counts = np.zeros(0) if counts is None else counts
+    table = np.full(1 << (2 * len(keys)).bit_length(), -1, dtype=np.int32)
+    unique, occurrences = np.empty(len(keys), dtype=np.uint64), np.empty(len(keys))
+    n = _count(keys, counts, table, unique, occurrences)
+    wanted = np.flatnonzero(occurrences[:n] >= minimum)
+    frequent: Keys1d = unique[wanted]
+    frequent = frequent[np.lexsort([frequent, -occurrences[wanted]])]
     return frequent

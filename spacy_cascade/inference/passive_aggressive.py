@@ -5,9 +5,10 @@ With `F(y)` the features of a path, `y` the observed one and `ŷ` the best other
     ℓ = max(0, cost(y, ŷ) - (w·F(y) - w·F(ŷ)))       τ = min(C, ℓ/‖F(y) - F(ŷ)‖²)
     w ← w + τ·(F(y) - F(ŷ))
 
-(PA-I of Crammer et al. 2006, section 3; METHOD.md, OCR.) The average of the weights after each
-of `c` sequences is `w - v/c`, where `v` adds up each change times the number of sequences before
-it; so an update touches nothing but the features in which the two paths differ.
+(PA-I of Crammer et al. 2006, section 3; METHOD.md, OCR.) Let the weights after sequence `i` count
+`a_i` in the average, and `A_i = a_1 + … + a_i`. The average after `c` sequences is `w - v/A_c`,
+where `v` adds up each change times `A_{i-1}`; so an update touches nothing but the features in
+which the two paths differ.
 """
 
 from __future__ import annotations
@@ -20,17 +21,6 @@ from ..jit import helper, kernel
 from ..types import Floats1d, Floats2d, Ints1d, Pointers1d
 from .chain import viterbi
 from .lattice import Lattice
-
-
-class SparseDesign(NamedTuple):
-    """The arrays of a factored design matrix (`features.design`)."""
-
-    lexeme_starts: Pointers1d
-    lexeme_columns: Ints1d
-    unit_lexeme_starts: Pointers1d
-    unit_lexeme_columns: Ints1d
-    unit_starts: Pointers1d
-    unit_columns: Ints1d
 
 
 class Averaged(NamedTuple):
@@ -46,32 +36,79 @@ class Averaged(NamedTuple):
     transitions_drift: Floats1d
 
 
-@helper
-def _active_features(design, first, last, ends, active):  # type: ignore[no-untyped-def]
-    """Features of the units `first <= u < last`: those of `u` end at `ends[u - first]`.
+@kernel
+def active_features(
+    lexeme_starts: Pointers1d,
+    lexeme_columns: Ints1d,
+    unit_lexeme_starts: Pointers1d,
+    unit_lexeme_columns: Ints1d,
+    unit_starts: Pointers1d,
+    unit_columns: Ints1d,
+) -> tuple[Pointers1d, Ints1d]:
+    """Features of each unit of a factored design matrix (`features.design`), `L A + D`.
 
-    Returns the array that holds them, which is `active` or a larger one.
+    lexeme_starts, lexeme_columns: `A`. unit_lexeme_starts, unit_lexeme_columns: `L`.
+    unit_starts, unit_columns: `D`. Returns `starts` `[U + 1]` and the features: those of unit
+    `u` stand at `starts[u]:starts[u + 1]`, more than once where both `A` and `D` have them.
     """
-    size = 0
-    for unit in range(first, last):
-        needed = size + design.unit_starts[unit + 1] - design.unit_starts[unit]
-        for i in range(design.unit_lexeme_starts[unit], design.unit_lexeme_starts[unit + 1]):
-            row = design.unit_lexeme_columns[i]
-            needed += design.lexeme_starts[row + 1] - design.lexeme_starts[row]
-        if needed > len(active):
-            grown = np.empty(2 * needed, dtype=np.int32)
-            grown[:size] = active[:size]
-            active = grown
-        for i in range(design.unit_lexeme_starts[unit], design.unit_lexeme_starts[unit + 1]):
-            row = design.unit_lexeme_columns[i]
-            for j in range(design.lexeme_starts[row], design.lexeme_starts[row + 1]):
-                active[size] = design.lexeme_columns[j]
-                size += 1
-        for i in range(design.unit_starts[unit], design.unit_starts[unit + 1]):
-            active[size] = design.unit_columns[i]
-            size += 1
-        ends[unit - first] = size
-    return active
+    n_units = len(unit_starts) - 1
+    starts = np.empty(n_units + 1, dtype=np.int64)
+    starts[0] = 0
+    for unit in range(n_units):
+        size = starts[unit] + unit_starts[unit + 1] - unit_starts[unit]
+        for i in range(unit_lexeme_starts[unit], unit_lexeme_starts[unit + 1]):
+            row = unit_lexeme_columns[i]
+            size += lexeme_starts[row + 1] - lexeme_starts[row]
+        starts[unit + 1] = size
+    features = np.empty(starts[n_units], dtype=np.int32)
+    for unit in range(n_units):
+        place = starts[unit]
+        for i in range(unit_lexeme_starts[unit], unit_lexeme_starts[unit + 1]):
+            row = unit_lexeme_columns[i]
+            for j in range(lexeme_starts[row], lexeme_starts[row + 1]):
+                features[place] = lexeme_columns[j]
+                place += 1
+        for i in range(unit_starts[unit], unit_starts[unit + 1]):
+            features[place] = unit_columns[i]
+            place += 1
+    return starts, features
+
+
+@kernel
+def cut_sequences(tags: Ints1d, starts: Pointers1d, label: int, least: int) -> Pointers1d:
+    """Sequences cut where the observed label is `label`, into pieces of at least `least` units.
+
+    tags `[T]`, -1 where not observed; starts `[N + 1]`. Where a sequence starts as if `label`
+    stood before it, a piece sees what it would in the whole. Returns the starts of the pieces.
+    """
+    pieces = np.empty(len(tags) + len(starts), dtype=np.int64)
+    n = 0
+    for i in range(len(starts) - 1):
+        pieces[n] = starts[i]
+        n += 1
+        for t in range(starts[i], starts[i + 1] - 1):
+            if tags[t] == label and t + 1 - pieces[n - 1] >= least:
+                pieces[n] = t + 1
+                n += 1
+    pieces[n] = starts[-1]
+    cut: Pointers1d = pieces[: n + 1]
+    return cut
+
+
+@helper
+def _score(weights, active, begin, end, scores):  # type: ignore[no-untyped-def]
+    """`scores = Σ_j weights[active[j]]`, four rows at a time to leave the sums in registers."""
+    scores[:] = 0.0
+    width = len(scores)
+    j = begin
+    while j + 4 <= end:
+        a, b, c, d = active[j], active[j + 1], active[j + 2], active[j + 3]
+        for s in range(width):
+            scores[s] += (weights[a, s] + weights[b, s]) + (weights[c, s] + weights[d, s])
+        j += 4
+    for i in range(j, end):
+        for s in range(width):
+            scores[s] += weights[active[i], s]
 
 
 @helper
@@ -86,49 +123,46 @@ def _edges(lattice, path, edges):  # type: ignore[no-untyped-def]
 
 
 @helper
-def _difference(lattice, right, wrong, ends, active, place_of, features, changes):  # type: ignore[no-untyped-def]
-    """Features in which two paths differ: written to `features`, and `F(y) - F(ŷ)` to `changes`.
+def _difference(lattice, right, wrong, starts, active, mixing, place_of, features, changes):  # type: ignore[no-untyped-def]
+    """Features in which two paths differ, written to `features`, and `d M²` to their `changes`.
 
-    place_of `[K]` is -1 everywhere, before and after. Returns how many there are.
+    `d` is a feature's row of `F(y) - F(ŷ)`. place_of `[K]` is -1 everywhere, before and after.
+    Returns how many features there are, and `Σ d M² dᵀ`, of which adding `δ` to `d` makes
+    `2·δ·(d M²) + δ M² δᵀ` more.
     """
     n = 0
+    norm = 0.0
+    width = changes.shape[1]
+    change = np.empty(width)
     for t in range(len(right)):
         if right[t] == wrong[t]:
             continue
-        begin = 0 if t == 0 else ends[t - 1]
-        for i in range(begin, ends[t]):
-            feature = active[i]
-            if place_of[feature] < 0:
-                place_of[feature] = n
-                features[n] = feature
-                changes[n, :] = 0.0
+        plus, minus = lattice.column[right[t]], lattice.column[wrong[t]]
+        for s in range(width):
+            change[s] = mixing[plus, s] - mixing[minus, s]
+        alone = change[plus] - change[minus]
+        for i in range(starts[t], starts[t + 1]):
+            place = place_of[active[i]]
+            if place < 0:
+                place_of[active[i]] = n
+                features[n] = active[i]
+                norm += alone
+                for s in range(width):
+                    changes[n, s] = change[s]
                 n += 1
-            changes[place_of[feature], lattice.column[right[t]]] += 1.0
-            changes[place_of[feature], lattice.column[wrong[t]]] -= 1.0
+            else:
+                norm += 2.0 * (changes[place, plus] - changes[place, minus]) + alone
+                for s in range(width):
+                    changes[place, s] += change[s]
     for i in range(n):
         place_of[features[i]] = -1
-    return n
-
-
-@helper
-def _mix(changes, n, mixing):  # type: ignore[no-untyped-def]
-    """Turn rows of edge counts `d` into weight changes `d M²`; returns `Σ d M² dᵀ`."""
-    width = changes.shape[1]
-    mixed = np.empty(width)
-    norm = 0.0
-    for i in range(n):
-        for s in range(width):
-            mixed[s] = 0.0
-            for r in range(width):
-                mixed[s] += changes[i, r] * mixing[r, s]
-            norm += mixed[s] * changes[i, s]
-        changes[i] = mixed
-    return norm
+    return n, norm
 
 
 @kernel
 def passive_aggressive(
-    design: SparseDesign,
+    unit_starts: Pointers1d,
+    unit_features: Ints1d,
     lattice: Lattice,
     cost: Floats2d,
     decoding_cost: Floats2d,
@@ -138,44 +172,42 @@ def passive_aggressive(
     starts: Pointers1d,
     order: Pointers1d,
     largest_step: float,
-    n_before: int,
+    before: Floats1d,
     averaged: Averaged,
 ) -> float:
     """Learn from the sequences in `order`, one after the other; returns the sum of `ℓ`.
 
-    cost, clamp `[Y + 1, Y]`, tags `[T]`, starts `[N + 1]`: as in `chain.chain_losses`; where
-    tags are not observed, `y` is the best path that agrees with those that are.
-    decoding_cost: `cost` for a cost-augmented `ŷ`, zeros for a plain one. mixing: `M²`
-    `[S, S]`, so that label and label pair share a column (`lattice.label_pair_mixing`).
-    largest_step: `C`. n_before: sequences learnt from so far. averaged: changed in place.
+    unit_starts `[T + 1]`, unit_features: from `active_features`. cost, clamp `[Y + 1, Y]`, tags
+    `[T]`, starts `[N + 1]`: as in `chain.chain_losses`; where tags are not observed, `y` is the
+    best path that agrees with those that are. decoding_cost: `cost` for a cost-augmented `ŷ`,
+    zeros for a plain one. mixing: `M²` `[S, S]`, so that label and label pair share a column
+    (`lattice.label_pair_mixing`). largest_step: `C`. before: `A_{i-1}` for each in `order`.
+    averaged: changed in place.
     """
     weights, transitions = averaged.weights, averaged.transitions
     width, n_edges = weights.shape[1], len(lattice.source)
     longest = 0
+    most = 0
     for i in order:
         longest = max(longest, starts[i + 1] - starts[i])
+        most = max(most, unit_starts[starts[i + 1]] - unit_starts[starts[i]])
     scores = np.empty((longest, width))
     bounds = np.zeros(2, dtype=np.int64)
     right, wrong = np.empty(longest, dtype=np.int32), np.empty(longest, dtype=np.int32)
     right_edges, wrong_edges = np.empty(longest, np.int32), np.empty(longest, np.int32)
     path_score = np.empty(1)
-    ends = np.empty(longest, dtype=np.int64)
-    active = np.empty(0, dtype=np.int32)
     place_of = np.full(len(weights), -1, dtype=np.int32)
-    features = np.empty(0, dtype=np.int32)
-    changes = np.empty((0, width))
+    features = np.empty(most, dtype=np.int32)
+    changes = np.empty((most, width))
     counts = np.empty(n_edges)
     total_loss = 0.0
     for step, i in enumerate(order):
         begin, end = starts[i], starts[i + 1]
         length = bounds[1] = end - begin
         observed = tags[begin:end]
-        active = _active_features(design, begin, end, ends, active)
+        ends = unit_starts[begin : end + 1]
         for t in range(length):
-            scores[t, :] = 0.0
-            for j in range(0 if t == 0 else ends[t - 1], ends[t]):
-                for s in range(width):
-                    scores[t, s] += weights[active[j], s]
+            _score(weights, unit_features, ends[t], ends[t + 1], scores[t])
         viterbi(lattice, scores, transitions, decoding_cost, observed, bounds, wrong, path_score)
         right[:length] = observed
         if (observed < 0).any():
@@ -194,26 +226,23 @@ def passive_aggressive(
         if loss <= 0.0:
             continue
         total_loss += loss
-        if ends[length - 1] > len(features):
-            features = np.empty(2 * ends[length - 1], dtype=np.int32)
-            changes = np.empty((len(features), width))
-        n = _difference(
-            lattice, right_edges[:length], wrong_edges[:length], ends, active, place_of,
-            features, changes,
+        n, norm = _difference(
+            lattice, right_edges[:length], wrong_edges[:length], ends, unit_features, mixing,
+            place_of, features, changes,
         )  # fmt: skip
-        norm = _mix(changes, n, mixing)
         if width != n_edges:
             norm += (counts * counts).sum()
         if norm <= 0.0:
             continue
         tau = min(largest_step, loss / norm)
-        before = n_before + step
         for k in range(n):
+            feature = features[k]
             for s in range(width):
-                weights[features[k], s] += tau * changes[k, s]
-                averaged.weights_drift[features[k], s] += before * tau * changes[k, s]
+                weights[feature, s] += tau * changes[k, s]
+            for s in range(width):
+                averaged.weights_drift[feature, s] += before[step] * tau * changes[k, s]
         if width != n_edges:
             for e in range(n_edges):
                 transitions[e] += tau * counts[e]
-                averaged.transitions_drift[e] += before * tau * counts[e]
+                averaged.transitions_drift[e] += before[step] * tau * counts[e]
     return total_loss

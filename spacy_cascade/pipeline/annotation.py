@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from spacy.attrs import ENT_IOB, ORTH
+from spacy.attrs import ENT_IOB, ENT_TYPE, ORTH
 from spacy.tokens import Doc, Span, SpanGroup
 from spacy.training import Example
 from spacy.util import filter_spans
@@ -19,6 +19,9 @@ from ..types import Bools1d, Floats1d, Ints2d
 
 CONFIDENCE_ATTRIBUTE = "scores"
 """Key of a span group's attributes under which the confidences stand, as in spancat."""
+
+_INSIDE, _BEGIN = 1, 3
+"""Codes of `token.ent_iob`."""
 
 
 _OUTSIDE = 2
@@ -57,6 +60,8 @@ def read_gold(example: Example, spans_key: str | None) -> GoldSpans:
     reference = example.reference
     n_tokens = len(example.predicted)
     identical = same_tokens(example)
+    if spans_key is None and identical:
+        return _read_entities(reference)
     if spans_key is None:
         spans = list(reference.ents)
         observed = np.asarray(reference.to_array(ENT_IOB) != 0)
@@ -78,6 +83,22 @@ def read_gold(example: Example, spans_key: str | None) -> GoldSpans:
         else:
             x_observed[touched] = False
     return GoldSpans(aligned, x_observed)
+
+
+def _read_entities(reference: Doc) -> GoldSpans:
+    """Spans and observed tokens of `reference.ents`, faster than by making Spans."""
+    table = np.asarray(reference.to_array([ENT_IOB, ENT_TYPE]))
+    iob, label = table[:, 0], table[:, 1]
+    start = np.flatnonzero((iob == _BEGIN) & (label != 0))
+    stops = np.append(np.flatnonzero(iob != _INSIDE), len(iob))
+    end = stops[np.searchsorted(stops, start, side="right")]
+    if (end - start - 1).sum() != np.count_nonzero(iob == _INSIDE):
+        raise TrainingError(
+            f"An entity without a first token in the Doc that begins '{reference.text[:50]}': "
+            "some token has ent_iob_ 'I' where none before it has 'B'. Set doc.ents anew."
+        )
+    texts = [reference.vocab.strings[number] for number in label[start].tolist()]
+    return GoldSpans(list(zip(start.tolist(), end.tolist(), texts, strict=True)), iob != 0)
 
 
 def gold_flags(tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints2d:

@@ -196,19 +196,22 @@ class CascadeSegmenter(CascadePipe):
         open too, rather than taught as something else.
         """
         tags = np.zeros(len(tokens.words), dtype=np.int32)
-        boundaries = tokens.sequence_starts
-        number = {label: i for i, label in enumerate(self.labels)}
-        tag_set = self.tag_set
         for offset, doc_gold in zip(tokens.doc_starts.tolist(), gold, strict=False):
             tags[offset : offset + len(doc_gold.observed)][~doc_gold.observed] = UNOBSERVED
-            for start, end, label in doc_gold.spans:
-                start, end = start + offset, end + offset
-                i = np.searchsorted(boundaries, start, side="right")
-                known = number.get(label if self.cfg["typed"] else ENTITY)
-                if end > boundaries[i] or known is None:
-                    tags[start:end] = UNOBSERVED
-                else:
-                    tag_set.write(tags, start, end, known)
+        typed = self.cfg["typed"]
+        number = {label: i for i, label in enumerate(self.labels)}
+        spans = [
+            (start + offset, end + offset, number.get(label if typed else ENTITY, -1))
+            for offset, doc_gold in zip(tokens.doc_starts.tolist(), gold, strict=False)
+            for start, end, label in doc_gold.spans
+        ]
+        start, end, label = np.array(spans, dtype=np.int64).reshape(-1, 3).T
+        boundaries = tokens.sequence_starts
+        crosses = end > boundaries[np.searchsorted(boundaries, start, side="right")]
+        known = ~crosses & (label >= 0)
+        self.tag_set.write(tags, start[known], end[known], label[known])
+        for i in np.flatnonzero(~known):
+            tags[start[i] : end[i]] = UNOBSERVED
         return tags
 
     def _score(self, docs: Sequence[Doc]) -> tuple[Tokens, Floats2d]:

@@ -6,7 +6,12 @@ import numpy as np
 
 from ..errors import ConfigError
 from ..inference.lattice import label_pair_mixing
-from ..inference.passive_aggressive import Averaged, SparseDesign, passive_aggressive
+from ..inference.passive_aggressive import (
+    Averaged,
+    active_features,
+    cut_sequences,
+    passive_aggressive,
+)
 from ..objectives.costs import Costs
 from ..objectives.problem import ChainCorpus, observation_costs
 from ..parallel import Workers
@@ -19,7 +24,10 @@ class PassiveAggressive:
 
     C: the largest step. cost_augmented: look for the path that violates the margin most,
     instead of the best one. average: publish the mean of all weights so far, instead of the
-    last ones. passes: over each batch. seed: of the order of sequences within a batch.
+    last ones. average_power: the weights after the `i`-th update count `i ** average_power` in
+    the mean, so that the first ones, which are bad, count less. passes: over each batch.
+    cut_after: learn from pieces of sequences, cut between units outside of spans when they are
+    at least so long; 0 for whole sequences. seed: of the order of sequences within a batch.
 
     Raises `ConfigError` for a setting out of range.
     """
@@ -27,14 +35,17 @@ class PassiveAggressive:
     C: float = 0.01
     cost_augmented: bool = True
     average: bool = True
+    average_power: int = 0
     passes: int = 1
+    cut_after: int = 0
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.C) and self.C > 0) or self.passes < 1 or self.seed < 0:
+        lowest = min(self.average_power, self.passes - 1, self.cut_after, self.seed)
+        if not (np.isfinite(self.C) and self.C > 0) or lowest < 0:
             raise ConfigError(
-                "The passive-aggressive trainer needs a finite C > 0, passes >= 1 and seed >= 0, "
-                f"not {self}. Mend the [trainer] block."
+                "The passive-aggressive trainer needs a finite C > 0, passes >= 1, average_power, "
+                f"cut_after and seed >= 0, not {self}. Mend the [trainer] block."
             )
 
     @property
@@ -72,34 +83,46 @@ class OnlineLearner:
         )  # fmt: skip
         self._generator = np.random.default_rng(settings.seed)
         self._n_sequences = 0
+        self._n_counted = 0.0
 
     def learn(self, corpus: ChainCorpus, objective: Costs) -> float:
         """Pass over the sequences of a batch; the mean of their losses."""
         cost, clamp = observation_costs(objective.costs(corpus.lattice.n_labels))
+        decoding_cost = cost if self.settings.cost_augmented else np.zeros_like(cost)
         mixing = label_pair_mixing(corpus.lattice)
         design = corpus.design
-        arrays = SparseDesign(
+        unit_starts, unit_features = active_features(
             design.lexeme_features.starts, design.lexeme_features.columns,
             design.unit_lexemes.starts, design.unit_lexemes.columns,
             design.unit_features.starts, design.unit_features.columns,
         )  # fmt: skip
-        n_sequences = len(corpus.starts) - 1
+        starts = corpus.starts
+        if self.settings.cut_after > 0:
+            least = self.settings.cut_after
+            starts = cut_sequences(corpus.tags, starts, corpus.lattice.start, least)
+        n_sequences = len(starts) - 1
         loss = 0.0
         for _ in range(self.settings.passes):
             loss += passive_aggressive(
-                arrays, corpus.lattice, cost,
-                cost if self.settings.cost_augmented else np.zeros_like(cost),
-                clamp, mixing @ mixing, corpus.tags, corpus.starts,
-                self._generator.permutation(n_sequences), self.settings.C, self._n_sequences,
-                self._averaged,
+                unit_starts, unit_features, corpus.lattice, cost, decoding_cost, clamp,
+                mixing @ mixing, corpus.tags, starts, self._generator.permutation(n_sequences),
+                self.settings.C, self._before(n_sequences), self._averaged,
             )  # fmt: skip
-            self._n_sequences += n_sequences
         return loss / self.settings.passes
+
+    def _before(self, n_sequences: int) -> Floats1d:
+        """How much the weights before each of so many sequences count together."""
+        numbers = np.arange(self._n_sequences, self._n_sequences + n_sequences)
+        counts = (numbers + 1.0) ** self.settings.average_power
+        sums = self._n_counted + np.append(0.0, np.cumsum(counts))
+        self._n_sequences += n_sequences
+        self._n_counted = float(sums[-1])
+        return sums[:-1]
 
     def weights(self) -> tuple[Floats2d, Floats1d]:
         """Weights `[K, S]` and transitions `[E]` to annotate with."""
         now = self._averaged
         if not self.settings.average or self._n_sequences == 0:
             return now.weights, now.transitions
-        n = self._n_sequences
+        n = self._n_counted
         return now.weights - now.weights_drift / n, now.transitions - now.transitions_drift / n

@@ -67,8 +67,8 @@ def decode(chain: Chain) -> tuple[float, list[int]]:
 def posteriors_of(chain: Chain, tag_set: TagSet, spans: list[tuple[int, int, str]]) -> np.ndarray:
     """Posteriors of non-overlapping spans of one chain."""
     path = np.zeros(len(chain), dtype=np.int32)
-    for start, end, label in spans:
-        tag_set.write(path, start, end, tag_set.labels.index(label))
+    numbered = [(start, end, tag_set.labels.index(label)) for start, end, label in spans]
+    tag_set.write(path, *np.array(numbered, dtype=np.int64).reshape(-1, 3).T)
     posteriors = np.full(len(spans), np.nan)
     span_posteriors(
         chain.lattice, chain.scores, chain.transitions, observation_costs(chain.costs)[0],

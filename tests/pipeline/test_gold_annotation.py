@@ -88,6 +88,16 @@ def test_annotation_without_spans_is_observed(key: str | None) -> None:
     assert gold.observed.all()
 
 
+def test_entities_are_those_of_the_reference() -> None:
+    """Side by side, blocked, without annotation, up to the last token."""
+    doc = Doc(VOCAB, words=list("abcdefgh"))
+    entities = [Span(doc, 0, 2, "DNA"), Span(doc, 2, 3, "RNA"), Span(doc, 6, 8, "DNA")]
+    doc.set_ents(entities, blocked=[doc[3:4]], missing=[doc[4:5]], default="outside")
+    gold = read_gold(Example(Doc(VOCAB, words=list("abcdefgh")), doc), None)
+    assert gold.spans == [(span.start, span.end, span.label_) for span in doc.ents]
+    assert gold.observed.tolist() == [t != 4 for t in range(8)]
+
+
 def test_missing_annotation_stays_missing_in_another_tokenization() -> None:
     example = example_of("finer")
     reference = example.reference

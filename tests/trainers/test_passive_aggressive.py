@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -83,13 +85,15 @@ LATTICES = {
 }
 
 
-def setting(generator, lattice: Lattice, C: float, augmented: bool, missing: float = 0.2):
+def setting(
+    generator, lattice: Lattice, C: float, augmented: bool, missing: float = 0.2, **settings
+):
     hinge = Hinge(kappa=0.7, miss=1.5)
     lengths = [1] * 8 if lattice.n_edges == lattice.n_labels else [3, 1, 4, 2, 3]
     costs = hinge.costs(lattice.n_labels)
     design, corpus = random_corpus(generator, lattice, lengths, costs, 1.0, missing=missing)
     start = generator.normal(size=(corpus.matrix.shape[1], lattice.n_columns))
-    trainer = PassiveAggressive(C=C, cost_augmented=augmented, seed=5)
+    trainer = PassiveAggressive(C=C, cost_augmented=augmented, seed=5, **settings)
     learner = trainer.begin(start, np.zeros(lattice.n_edges))
     batch = ChainCorpus(design, lattice, corpus.tags, corpus.starts)
     return learner, batch, hinge, Twin(corpus, C, augmented, start)
@@ -165,6 +169,43 @@ def test_loaded_weights_are_where_it_begins(generator):
     np.testing.assert_array_equal(learner.weights()[0], twin.start)
 
 
+@pytest.mark.parametrize("power", [1, 2])
+def test_late_weights_count_more(power, generator):
+    learner, batch, hinge, twin = setting(
+        generator, LATTICES["pairs"], 0.1, True, average_power=power, passes=2
+    )
+    order = np.random.default_rng(5)
+    for _ in range(2):
+        learner.learn(batch, hinge)
+        for _ in range(2):
+            for i in order.permutation(len(batch.starts) - 1):
+                twin.learn(i)
+        counts = np.arange(1.0, len(twin.history) + 1) ** power
+        average, _ = twin.columns(np.average(twin.history, axis=0, weights=counts))
+        np.testing.assert_allclose(learner.weights()[0], average, atol=1e-9)
+
+
+@pytest.mark.parametrize("least", [1, 2, 3])
+@pytest.mark.parametrize("name", LATTICES)
+def test_pieces_are_sequences_of_their_own(name, least, generator):
+    lattice = LATTICES[name]
+    learner, batch, hinge, _ = setting(generator, lattice, 0.1, True, missing=0.1, cut_after=least)
+    starts = [0]
+    for begin, end in pairwise(batch.starts.tolist()):
+        for t in range(begin + 1, end):
+            if batch.tags[t - 1] == lattice.start and t - starts[-1] >= least:
+                starts.append(t)
+        starts.append(end)
+    assert len(starts) > len(batch.starts) or least == 3 or name == "choice"
+    pieces = replace(batch, starts=np.array(starts))
+    other = PassiveAggressive(C=0.1, seed=5).begin(
+        learner._averaged.weights.copy(), np.zeros(lattice.n_edges)
+    )
+    for _ in range(2):
+        assert learner.learn(batch, hinge) == other.learn(pieces, hinge)
+    np.testing.assert_array_equal(learner.weights()[0], other.weights()[0])
+
+
 def test_several_passes_are_several_calls(generator):
     once, batch, hinge, _ = setting(generator, LATTICES["pairs"], 0.1, True)
     weights, nothing = once._averaged.weights.copy(), np.zeros(batch.lattice.n_edges)
@@ -174,7 +215,17 @@ def test_several_passes_are_several_calls(generator):
     np.testing.assert_array_equal(both.weights()[0], once.weights()[0])
 
 
-@pytest.mark.parametrize("bad", [{"C": 0.0}, {"C": math.nan}, {"passes": 0}, {"seed": -1}])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"C": 0.0},
+        {"C": math.nan},
+        {"passes": 0},
+        {"seed": -1},
+        {"cut_after": -1},
+        {"average_power": -1},
+    ],
+)
 def test_settings_out_of_range(bad):
     with pytest.raises(ConfigError, match=r"\[trainer\]"):
         PassiveAggressive(**bad)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..inference.rows import add_rows, add_to_columns
+from ..inference.rows import active_features, add_rows, add_to_columns
 from ..parallel import Workers, split
 from ..types import Floats1d, Floats2d, Floats3d, Ints1d, Pointers1d, RealsXd
 
@@ -94,6 +94,15 @@ class Design:
         self.unit_lexemes.add_product(by_lexeme, scores, workers)
         self.unit_features.add_product(weights, scores, workers)
         return scores
+
+    def active_features(self) -> Rows:
+        """The features of each unit in one matrix `[U, K]`, `L A + D`."""
+        starts, columns = active_features(
+            self.lexeme_features.starts, self.lexeme_features.columns,
+            self.unit_lexemes.starts, self.unit_lexemes.columns,
+            self.unit_features.starts, self.unit_features.columns,
+        )  # fmt: skip
+        return Rows(starts, columns, self.unit_features.n_columns)
 
     def counts(self, workers: Workers) -> Floats1d:
         """How many units each feature is active in, `[K]`."""

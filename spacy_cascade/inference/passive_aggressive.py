@@ -37,44 +37,6 @@ class Averaged(NamedTuple):
 
 
 @kernel
-def active_features(
-    lexeme_starts: Pointers1d,
-    lexeme_columns: Ints1d,
-    unit_lexeme_starts: Pointers1d,
-    unit_lexeme_columns: Ints1d,
-    unit_starts: Pointers1d,
-    unit_columns: Ints1d,
-) -> tuple[Pointers1d, Ints1d]:
-    """Features of each unit of a factored design matrix (`features.design`), `L A + D`.
-
-    lexeme_starts, lexeme_columns: `A`. unit_lexeme_starts, unit_lexeme_columns: `L`.
-    unit_starts, unit_columns: `D`. Returns `starts` `[U + 1]` and the features: those of unit
-    `u` stand at `starts[u]:starts[u + 1]`, more than once where both `A` and `D` have them.
-    """
-    n_units = len(unit_starts) - 1
-    starts = np.empty(n_units + 1, dtype=np.int64)
-    starts[0] = 0
-    for unit in range(n_units):
-        size = starts[unit] + unit_starts[unit + 1] - unit_starts[unit]
-        for i in range(unit_lexeme_starts[unit], unit_lexeme_starts[unit + 1]):
-            row = unit_lexeme_columns[i]
-            size += lexeme_starts[row + 1] - lexeme_starts[row]
-        starts[unit + 1] = size
-    features = np.empty(starts[n_units], dtype=np.int32)
-    for unit in range(n_units):
-        place = starts[unit]
-        for i in range(unit_lexeme_starts[unit], unit_lexeme_starts[unit + 1]):
-            row = unit_lexeme_columns[i]
-            for j in range(lexeme_starts[row], lexeme_starts[row + 1]):
-                features[place] = lexeme_columns[j]
-                place += 1
-        for i in range(unit_starts[unit], unit_starts[unit + 1]):
-            features[place] = unit_columns[i]
-            place += 1
-    return starts, features
-
-
-@kernel
 def cut_sequences(tags: Ints1d, starts: Pointers1d, label: int, least: int) -> Pointers1d:
     """Sequences cut where the observed label is `label`, into pieces of at least `least` units.
 
@@ -177,7 +139,7 @@ def passive_aggressive(
 ) -> float:
     """Learn from the sequences in `order`, one after the other; returns the sum of `ℓ`.
 
-    unit_starts `[T + 1]`, unit_features: from `active_features`. cost, clamp `[Y + 1, Y]`, tags
+    unit_starts `[T + 1]`, unit_features: from `rows.active_features`. cost, clamp `[Y + 1, Y]`, tags
     `[T]`, starts `[N + 1]`: as in `chain.chain_losses`; where tags are not observed, `y` is the
     best path that agrees with those that are. decoding_cost: `cost` for a cost-augmented `ŷ`,
     zeros for a plain one. mixing: `M²` `[S, S]`, so that label and label pair share a column

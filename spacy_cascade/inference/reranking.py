@@ -28,7 +28,6 @@ import numpy as np
 
 from ..jit import helper, kernel
 from ..types import Floats1d, Floats2d, Ints1d, Pointers1d
-from .passive_aggressive import SparseDesign, _active_features
 
 NEGLIGIBLE = 1e-6
 """Slopes below it, which most features of most sentences have, are taken for 0."""
@@ -163,7 +162,8 @@ def _risk(lists, i, errors, scores, expected, p):  # type: ignore[no-untyped-def
 
 @kernel
 def minimum_risk(
-    design: SparseDesign,
+    unit_starts: Pointers1d,
+    unit_features: Ints1d,
     lists: Lists,
     errors: Floats2d,
     order: Pointers1d,
@@ -173,30 +173,27 @@ def minimum_risk(
 ) -> float:
     """Learn from the sentences in `order`, one after the other; returns the sum of their risks.
 
-    design: features of the spans. errors: float64 `[U, C]`. n_before: sentences learnt from so
-    far. learnt: changed in place.
+    unit_starts `[U + 1]`, unit_features: features of the spans, from `rows.active_features`.
+    errors: float64 `[U, C]`. n_before: sentences learnt from so far. learnt: changed in place.
     """
     weights = learnt.weights
     n_classes = weights.shape[1]
-    active = np.empty(0, dtype=np.int32)
     total = 0.0
     for step, i in enumerate(order):
         begin, end = lists.span_starts[i], lists.span_starts[i + 1]
         n = lists.starts[i + 1] - lists.starts[i]
         if begin == end or n == 0:
             continue
-        ends = np.empty(end - begin, dtype=np.int64)
-        active = _active_features(design, begin, end, ends, active)
         gradient = lists.class_scores[begin:end].copy()
         for u in range(end - begin):
-            for j in range(0 if u == 0 else ends[u - 1], ends[u]):
+            for j in range(unit_starts[begin + u], unit_starts[begin + u + 1]):
                 for c in range(n_classes):
-                    gradient[u, c] += weights[active[j], c]
+                    gradient[u, c] += weights[unit_features[j], c]
         total += _risk(lists, i, errors, gradient, np.empty(end - begin), np.empty(n))
         before = n_before + step
         for u in range(end - begin):
-            for j in range(0 if u == 0 else ends[u - 1], ends[u]):
-                feature = active[j]
+            for j in range(unit_starts[begin + u], unit_starts[begin + u + 1]):
+                feature = unit_features[j]
                 for c in range(n_classes):
                     slope = gradient[u, c]
                     if abs(slope) > NEGLIGIBLE:

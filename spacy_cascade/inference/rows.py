@@ -74,3 +74,41 @@ def scale_and_mix(
             for k in range(width):
                 row[k] += value * mixing[j, k]
         out[i] = row
+
+
+@kernel
+def active_features(
+    lexeme_starts: Pointers1d,
+    lexeme_columns: Ints1d,
+    unit_lexeme_starts: Pointers1d,
+    unit_lexeme_columns: Ints1d,
+    unit_starts: Pointers1d,
+    unit_columns: Ints1d,
+) -> tuple[Pointers1d, Ints1d]:
+    """Features of each unit of a factored design matrix (`features.design`), `L A + D`.
+
+    lexeme_starts, lexeme_columns: `A`. unit_lexeme_starts, unit_lexeme_columns: `L`.
+    unit_starts, unit_columns: `D`. Returns `starts` `[U + 1]` and the features: those of unit
+    `u` stand at `starts[u]:starts[u + 1]`, more than once where both `A` and `D` have them.
+    """
+    n_units = len(unit_starts) - 1
+    starts = np.empty(n_units + 1, dtype=np.int64)
+    starts[0] = 0
+    for unit in range(n_units):
+        size = starts[unit] + unit_starts[unit + 1] - unit_starts[unit]
+        for i in range(unit_lexeme_starts[unit], unit_lexeme_starts[unit + 1]):
+            row = unit_lexeme_columns[i]
+            size += lexeme_starts[row + 1] - lexeme_starts[row]
+        starts[unit + 1] = size
+    features = np.empty(starts[n_units], dtype=np.int32)
+    for unit in range(n_units):
+        place = starts[unit]
+        for i in range(unit_lexeme_starts[unit], unit_lexeme_starts[unit + 1]):
+            row = unit_lexeme_columns[i]
+            for j in range(lexeme_starts[row], lexeme_starts[row + 1]):
+                features[place] = lexeme_columns[j]
+                place += 1
+        for i in range(unit_starts[unit], unit_starts[unit + 1]):
+            features[place] = unit_columns[i]
+            place += 1
+    return starts, features

@@ -20,12 +20,8 @@ from ..types import Bools1d, Floats1d, Ints2d
 CONFIDENCE_ATTRIBUTE = "scores"
 """Key of a span group's attributes under which the confidences stand, as in spancat."""
 
-_INSIDE, _BEGIN = 1, 3
-"""Codes of `token.ent_iob`."""
-
-
-_OUTSIDE = 2
-"""spaCy's `ent_iob` of a token that is known to be outside of all entities."""
+_INSIDE, _OUTSIDE, _BEGIN = 1, 2, 3
+"""Codes of `token.ent_iob`; 0 where nothing is known."""
 
 SpanKey = tuple[int, int, int]
 """Start, end (exclusive) and label of a span."""
@@ -154,7 +150,7 @@ def write_entities(doc: Doc, spans: list[Span], replaced: Sequence[Span] = ()) -
     one of `replaced`, which give way. Of spans that overlap each other the longest stays.
     """
     iob = doc.to_array(ENT_IOB)
-    taken = (iob == 1) | (iob == 3)
+    taken = (iob == _INSIDE) | (iob == _BEGIN)
     for span in replaced:
         taken[span.start : span.end] = False
     if taken.any():

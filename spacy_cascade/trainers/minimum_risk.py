@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from ..features.design import Design
-from ..inference.passive_aggressive import SparseDesign
 from ..inference.reranking import Learnt, Lists, minimum_risk
 from ..types import Floats2d
 
@@ -35,14 +34,17 @@ class MinimumRiskLearner:
         design: features of the spans. errors: as in `inference.reranking`.
         """
         n_sentences = len(lists.starts) - 1
-        arrays = SparseDesign(
-            design.lexeme_features.starts, design.lexeme_features.columns,
-            design.unit_lexemes.starts, design.unit_lexemes.columns,
-            design.unit_features.starts, design.unit_features.columns,
-        )  # fmt: skip
+        features = design.active_features()
         order = self._generator.permutation(n_sentences)
         risk = minimum_risk(
-            arrays, lists, errors, order, self._rate, self._n_sentences, self._learnt
+            features.starts,
+            features.columns,
+            lists,
+            errors,
+            order,
+            self._rate,
+            self._n_sentences,
+            self._learnt,
         )
         self._n_sentences += n_sentences
         return risk

@@ -8,7 +8,6 @@ from ..errors import ConfigError
 from ..inference.lattice import label_pair_mixing
 from ..inference.passive_aggressive import (
     Averaged,
-    active_features,
     cut_sequences,
     passive_aggressive,
 )
@@ -90,12 +89,7 @@ class OnlineLearner:
         cost, clamp = observation_costs(objective.costs(corpus.lattice.n_labels))
         decoding_cost = cost if self.settings.cost_augmented else np.zeros_like(cost)
         mixing = label_pair_mixing(corpus.lattice)
-        design = corpus.design
-        unit_starts, unit_features = active_features(
-            design.lexeme_features.starts, design.lexeme_features.columns,
-            design.unit_lexemes.starts, design.unit_lexemes.columns,
-            design.unit_features.starts, design.unit_features.columns,
-        )  # fmt: skip
+        features = corpus.design.active_features()
         starts = corpus.starts
         if self.settings.cut_after > 0:
             least = self.settings.cut_after
@@ -104,7 +98,7 @@ class OnlineLearner:
         loss = 0.0
         for _ in range(self.settings.passes):
             loss += passive_aggressive(
-                unit_starts, unit_features, corpus.lattice, cost, decoding_cost, clamp,
+                features.starts, features.columns, corpus.lattice, cost, decoding_cost, clamp,
                 mixing @ mixing, corpus.tags, starts, self._generator.permutation(n_sequences),
                 self.settings.C, self._before(n_sequences), self._averaged,
             )  # fmt: skip

@@ -8,7 +8,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-from spacy_cascade.inference.passive_aggressive import SparseDesign
 from spacy_cascade.inference.reranking import (
     Learnt,
     Lists,
@@ -88,8 +87,8 @@ def risk_and_gradient(sentences: list[Sentence]) -> tuple[float, np.ndarray]:
     shape = errors.shape
     learnt = Learnt(np.zeros(shape), np.zeros(shape), np.full(shape, even))
     order = np.arange(len(sentences))
-    design = as_arrays(np.eye(len(errors)))
-    risk = minimum_risk(design, lists, errors, order, even**0.5, 0, learnt)
+    rows = as_rows(np.eye(len(errors)))
+    risk = minimum_risk(*rows, lists, errors, order, even**0.5, 0, learnt)
     return risk, -learnt.weights
 
 
@@ -164,16 +163,11 @@ def random_design(generator: np.random.Generator, n_spans: int, n_features: int)
     return (generator.random((n_spans, n_features)) < 0.4).astype(float)
 
 
-def as_arrays(dense: np.ndarray) -> SparseDesign:
-    """The design as direct features only."""
+def as_rows(dense: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The design as sparse rows."""
     columns = [np.flatnonzero(row) for row in dense]
-    nothing = np.zeros(len(dense) + 1, dtype=np.int64)
-    return SparseDesign(
-        np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32),
-        nothing, np.zeros(0, dtype=np.int32),
-        np.cumsum([0, *map(len, columns)]),
-        np.concatenate([np.zeros(0), *columns]).astype(np.int32),
-    )  # fmt: skip
+    starts = np.cumsum([0, *map(len, columns)])
+    return starts, np.concatenate([np.zeros(0), *columns]).astype(np.int32)
 
 
 def test_steps_are_those_of_adagrad_and_averaged(generator: np.random.Generator) -> None:
@@ -189,7 +183,7 @@ def test_steps_are_those_of_adagrad_and_averaged(generator: np.random.Generator)
     risks = 0.0
     for n_before in (0, len(sentences)):
         order = generator.permutation(len(sentences))
-        found = minimum_risk(as_arrays(dense), lists, errors, order, rate, n_before, learnt)
+        found = minimum_risk(*as_rows(dense), lists, errors, order, rate, n_before, learnt)
         risks = 0.0
         for i in order:
             s, rows = sentences[i], slice(lists.span_starts[i], lists.span_starts[i + 1])

@@ -268,18 +268,14 @@ def test_type_probabilities_are_those_of_a_softmax(alone: Language) -> None:
     """Against all classes' scores, computed from the weights by hand."""
     classifier = alone.get_pipe("cascade_classifier")
     doc = with_spans(alone, [(1, 3, "ENT"), (3, 5, "ENT")])
-    scores = classifier.model.predict(classifier._units(*_tokens_and_bounds(doc, [(1, 3), (3, 5)])))
+    bounds = np.array([(1, 3), (3, 5)])
+    units = classifier._units(classifier.read([doc]), [bounds], [bounds])
+    scores = classifier.model.predict(units)
     softmax = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(confidences(alone(doc)), softmax.max(axis=1), rtol=1e-9)
     assert [s.label_ for s in doc.spans["cascade"]] == [
         classifier.labels[i] for i in softmax.argmax(axis=1)
     ]
-
-
-def _tokens_and_bounds(doc: Doc, spans: list[tuple[int, int]]) -> tuple[Any, Any]:
-    from spacy_cascade.features.sequences import read_tokens
-
-    return read_tokens([doc]), [spans]
 
 
 @pytest.mark.parametrize("spans_key", ["cascade", None])

@@ -54,7 +54,7 @@ class Plan:
 
     attributes: lexeme attributes, those that direct templates read first.
     n_direct_attributes: how many of them direct templates read.
-    placed: position attributes (`tag`, `pos`, `lexicon(NAME)`).
+    placed: position attributes (`tag`, `pos`, `lexicon(NAME)`, `span(KEY)`).
     context: attributes of a span's surroundings (`features.context`).
     slots, slot_end: places of factored templates; template `j` belongs to slot `s` when
         `slot_end[s - 1] <= j < slot_end[s]`.

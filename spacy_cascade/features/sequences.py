@@ -7,8 +7,8 @@ that looking a few places to the side never needs a test.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from spacy.attrs import LOWER, ORTH, POS, SENT_START, TAG
@@ -17,6 +17,7 @@ from spacy.tokens import Doc
 from ..jit import helper
 from ..types import Ints1d, Keys1d, Keys2d, Pointers1d
 from .lexemes import BOUNDARY
+from .strings import hash_string
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class Tokens:
 
     words: uint64 `[T]`, spaCy's string hashes. lower, tags, parts_of_speech: the same for
         further attributes, `[0]` where they were not asked for.
+    spans: for each key of a span group that was asked for, values of the tags of its spans
+        (`span_values`).
     sequence_starts: int64 `[N + 1]`; a sequence is a sentence where sentence starts are
         set, else the whole Doc. Docs without tokens have none.
     doc_starts: int64 `[D + 1]`.
@@ -36,6 +39,7 @@ class Tokens:
     parts_of_speech: Keys1d
     sequence_starts: Pointers1d
     doc_starts: Pointers1d
+    spans: Mapping[str, Keys1d] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -53,14 +57,19 @@ class Positions:
     doc_starts: Ints1d
 
 
+_NO_VALUES = np.zeros(0, dtype=np.uint64)
+_OUTSIDE = hash_string("O")
+
 FURTHER = {"lower": LOWER, "tags": TAG, "parts_of_speech": POS}
 """Fields of `Tokens` that not every template set needs, and spaCy's names for them."""
 
 
-def read_tokens(docs: Sequence[Doc], further: Collection[str] = tuple(FURTHER)) -> Tokens:
+def read_tokens(
+    docs: Sequence[Doc], further: Collection[str] = tuple(FURTHER), span_keys: Sequence[str] = ()
+) -> Tokens:
     """Read a batch of Docs; nothing on them is changed.
 
-    further: fields among `FURTHER` to be read; each takes time.
+    further: fields among `FURTHER` to be read; each takes time. span_keys: of span groups.
     """
     names = [name for name in FURTHER if name in further]
     wanted = [ORTH, SENT_START, *(FURTHER[name] for name in names)]
@@ -75,6 +84,10 @@ def read_tokens(docs: Sequence[Doc], further: Collection[str] = tuple(FURTHER)) 
         words=np.ascontiguousarray(table[:, 0]),
         sequence_starts=np.append(np.flatnonzero(is_start), len(table)),
         doc_starts=doc_starts,
+        spans={
+            key: np.concatenate([_NO_VALUES, *(span_values(doc, key) for doc in docs)])
+            for key in span_keys
+        },
         **{
             name: np.ascontiguousarray(table[:, 2 + names.index(name)])
             if name in names
@@ -82,6 +95,21 @@ def read_tokens(docs: Sequence[Doc], further: Collection[str] = tuple(FURTHER)) 
             for name in FURTHER
         },
     )
+
+
+def span_values(doc: Doc, key: str) -> Keys1d:
+    """Hashes of the IOB2 tags that the spans of `doc.spans[key]` give the tokens, uint64 `[T]`.
+
+    0 where the Doc has no such group. Of spans that overlap the last one counts.
+    """
+    group = doc.spans.get(key)
+    if group is None:
+        return np.zeros(len(doc), dtype=np.uint64)
+    values = np.full(len(doc), _OUTSIDE, dtype=np.uint64)
+    for span in group:
+        values[span.start] = hash_string(f"B-{span.label_}")
+        values[span.start + 1 : span.end] = hash_string(f"I-{span.label_}")
+    return values
 
 
 def join_tokens(batches: Sequence[Tokens]) -> Tokens:
@@ -93,6 +121,9 @@ def join_tokens(batches: Sequence[Tokens]) -> Tokens:
         parts_of_speech=np.concatenate([batch.parts_of_speech for batch in batches]),
         sequence_starts=_joined_starts([batch.sequence_starts for batch in batches]),
         doc_starts=_joined_starts([batch.doc_starts for batch in batches]),
+        spans={
+            key: np.concatenate([batch.spans[key] for batch in batches]) for key in batches[0].spans
+        },
     )
 
 

@@ -73,6 +73,11 @@ class FeatureSpace:
         }
         return tuple(name for name, is_read in wanted.items() if is_read)
 
+    @property
+    def span_keys(self) -> list[str]:
+        """Keys of the span groups that some template reads."""
+        return [n[5:-1] for n in self.plan.placed if n.startswith("span(")]
+
     def read_lexicons(self, tokenize: Callable[[str], Iterable[str]]) -> None:
         """Load the term lists; a term is known both as tokenized and as split at spaces.
 
@@ -201,6 +206,8 @@ class FeatureSpace:
                 columns.append(tokens.tags)
             elif name == "pos":
                 columns.append(tokens.parts_of_speech)
+            elif name.startswith("span("):
+                columns.append(tokens.spans[name[5:-1]])
             else:
                 lexicon = self.lexicons[name[8:-1]]
                 columns.append(lexicon.values(tokens.lower, tokens.sequence_starts))

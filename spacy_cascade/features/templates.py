@@ -8,6 +8,7 @@ one atomic feature. Parts joined by ` & ` make a conjunction:
     prefix(1..5)                 five templates on the token itself
     pattern(*)@-1..1             every named pattern at three offsets
     lexicon(genes) & tag@1       membership in a term list, with the next token's tag
+    span(chunks)@-1 & span(chunks)  tags of spans that an earlier component found
     word@first-1                 the word before a span
     word@any                     each word inside the span, by itself
     word@all                     all words of the span in order, as one value
@@ -23,7 +24,7 @@ one atomic feature. Parts joined by ` & ` make a conjunction:
               | "any" | "all" | "sentence"
     attribute = word | lower | length | class | brief_class | prefix | suffix | pattern
               | seen_inside | seen_first | seen_last | seen_continued
-              | lexicon | tag | pos | size | bias
+              | lexicon | tag | pos | span | size | bias
               | brackets | elsewhere | type_elsewhere | type_before | gap_before
               | type_after | gap_after
 
@@ -58,7 +59,7 @@ _ANCHORS = {
 MULTIPLE = (ANY, SENTENCE, AGAIN, HEAD_AGAIN)
 """Places that can hold several tokens, each of which gives a feature of its own."""
 _ANCHOR_NAMES = {anchor: name for name, anchor in _ANCHORS.items()}
-PLACED = ("tag", "pos", "lexicon")
+PLACED = ("tag", "pos", "lexicon", "span")
 """Attributes that belong to a token in its Doc, not to its text."""
 SURROUNDINGS = (
     "brackets",
@@ -232,6 +233,13 @@ def _attribute_names(
         if min(lengths) < 1:
             raise TemplateError(f"In the template '{line}': an affix has 1 character or more.")
         return [f"{name}({n})" for n in lengths]
+    if name == "span":
+        if not argument:
+            raise TemplateError(
+                f"In the template '{line}': 'span' needs the key of a span group, as in "
+                "'span(chunks)'."
+            )
+        return [f"span({argument})"]
     tables = {"pattern": patterns, "lexicon": lexicons}
     if name in tables:
         if argument == "*":

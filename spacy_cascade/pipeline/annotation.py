@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
-from spacy.attrs import ENT_IOB, ENT_TYPE, ORTH
+from spacy.attrs import ENT_IOB, ENT_TYPE, ORTH, POS, TAG
 from spacy.tokens import Doc, Span, SpanGroup
 from spacy.training import Example
 from spacy.util import filter_spans
@@ -15,6 +16,7 @@ from spacy.util import filter_spans
 from ..errors import TrainingError
 from ..features.evidence import span_flags
 from ..features.sequences import Tokens
+from ..features.space import FeatureSpace
 from ..types import Bools1d, Floats1d, Ints2d
 
 CONFIDENCE_ATTRIBUTE = "scores"
@@ -45,6 +47,28 @@ def same_tokens(example: Example) -> bool:
     return len(predicted) == len(reference) and np.array_equal(
         predicted.to_array(ORTH), reference.to_array(ORTH)
     )
+
+
+def as_seen(example: Example, space: FeatureSpace) -> Doc:
+    """The predicted Doc, or a copy that also has what the templates of the space look at.
+
+    What a predicted Doc has not is taken from the reference: tags, and span groups that the
+    templates name. It is what the earlier components of a pipeline would set.
+    """
+    predicted, reference = example.predicted, example.reference
+    keys = [k for k in space.span_keys if k not in predicted.spans and k in reference.spans]
+    reads_tags = "tags" in space.reads or "parts_of_speech" in space.reads
+    tags_known = reference.has_annotation("TAG") and not predicted.has_annotation("TAG")
+    if not (keys or (reads_tags and tags_known)) or not same_tokens(example):
+        return predicted
+    # Not the reference itself: its sentence starts are not seen in training.
+    seen = predicted.copy()
+    if reads_tags and tags_known:
+        tags: Any = reference.to_array([TAG, POS])
+        seen.from_array([TAG, POS], tags)
+    for key in keys:
+        seen.spans[key] = [Span(seen, s.start, s.end, s.label) for s in reference.spans[key]]
+    return seen
 
 
 def read_gold(example: Example, spans_key: str | None) -> GoldSpans:

@@ -5,9 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from spacy.attrs import POS, TAG
 from spacy.language import Language
-from spacy.tokens import Doc
 from spacy.training import Example, validate_examples
 from thinc.api import Model, Optimizer
 
@@ -17,7 +15,7 @@ from ..features.units import Units
 from ..objectives.costs import Costs
 from ..objectives.problem import ChainCorpus
 from ..trainers.base import Trainer
-from .annotation import GoldSpans, same_tokens
+from .annotation import GoldSpans, as_seen
 from .linear import LinearPipe
 from .training import CorpusTraining, OnlineTraining, make_training, progress
 
@@ -63,6 +61,13 @@ class CascadePipe(LinearPipe):
     def make_corpus(self, examples: Sequence[Example], gold: Sequence[GoldSpans]) -> ChainCorpus:
         """What examples teach, as arrays."""
 
+    def read_examples(self, examples: Iterable[Example]) -> Tokens:
+        """The tokens of predicted Docs, as the templates see them in training.
+
+        Tags and spans of earlier components are the references' where predicted Docs have none.
+        """
+        return self.read([as_seen(example, self.space) for example in examples])
+
     # Training
 
     def initialize(
@@ -82,7 +87,7 @@ class CascadePipe(LinearPipe):
         self.n_examples = 0
         for examples in _batches(progress(f"Reading for {self.name}", iterable=get_examples())):
             validate_examples(examples, f"{type(self).__name__}.initialize")
-            batches.append(self.read([_with_tags(example) for example in examples]))
+            batches.append(self.read_examples(examples))
             gold.extend(self.read_gold(example) for example in examples)
             self.n_examples += len(examples)
         if not gold:
@@ -132,14 +137,3 @@ def _batches(examples: Iterable[Example]) -> Iterator[list[Example]]:
     iterator = iter(examples)
     while batch := list(islice(iterator, _READ_AT_ONCE)):
         yield batch
-
-
-def _with_tags(example: Example) -> Doc:
-    """The Doc to learn features from: as it will be seen, but with tags where known."""
-    predicted, reference = example.predicted, example.reference
-    tags_known = reference.has_annotation("TAG") and not predicted.has_annotation("TAG")
-    if not tags_known or not same_tokens(example):
-        return predicted
-    # Not the reference itself: its sentence starts are not seen in training.
-    tags: Any = reference.to_array([TAG, POS])
-    return predicted.copy().from_array([TAG, POS], tags)

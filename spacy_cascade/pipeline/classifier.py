@@ -193,7 +193,7 @@ class CascadeClassifier(CascadePipe):
             known.extend((start, end, 0) for start, end in self._wrong_proposals(example, g))
             bounds.append(_joined([(start, end) for start, end, _ in known]))
             types.extend(type_number for _, _, type_number in known)
-        tokens = self.read([example.predicted for example in examples])
+        tokens = self.read_examples(examples)
         units = self._units(tokens, bounds, _gold_bounds(gold), gold_flags(tokens, gold))
         return ChainCorpus(
             self.space.design(units),

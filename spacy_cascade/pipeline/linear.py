@@ -131,11 +131,15 @@ class LinearPipe(TrainablePipe):  # type: ignore[misc]
     def read(self, docs: Sequence[Doc]) -> Tokens:
         """The tokens of a batch of Docs, as far as the templates look at them.
 
-        Warns where they look at tags, and no Doc has any.
+        Warns where they look at tags or at spans of earlier components, and no Doc has any.
         """
-        tokens = read_tokens(docs, self.space.reads)
+        tokens = read_tokens(docs, self.space.reads, self.space.span_keys)
+        looked_at = {f"doc.spans['{key}']": values for key, values in tokens.spans.items()}
         for name, where in (("tags", "token.tag"), ("parts_of_speech", "token.pos")):
-            if name in self.space.reads and len(tokens.words) and not getattr(tokens, name).any():
+            if name in self.space.reads:
+                looked_at[where] = getattr(tokens, name)
+        for where, values in looked_at.items():
+            if len(values) and not values.any():
                 warnings.warn(
                     f"The templates of '{self.name}' look at {where}, but these Docs have none. "
                     "Put a component that sets it earlier in the pipeline, in training among the "

@@ -176,7 +176,7 @@ class CascadeSegmenter(CascadePipe):
 
     def make_corpus(self, examples: Sequence[Example], gold: Sequence[GoldSpans]) -> ChainCorpus:
         """Sentences with their tags."""
-        tokens = self.read([example.predicted for example in examples])
+        tokens = self.read_examples(examples)
         units = self.all_units(tokens, gold)
         return ChainCorpus(
             self.space.design(units),

@@ -115,10 +115,24 @@ class ChainProblem:
 
     def value_and_gradient(self, parameters: Floats1d) -> tuple[float, Floats1d]:
         """Loss with prior, and its gradient, for parameters `[K·S + E]`."""
+        scores, transitions = self.scores(parameters)
+        losses, transition_gradient = self.losses(scores, transitions)
+        value, gradient = self.with_prior(parameters, scores, transition_gradient)
+        return float(losses.sum()) + value, gradient
+
+    def scores(self, parameters: Floats1d) -> tuple[Floats2d, Floats1d]:
+        """Scores of the units `[T, S]`, and transitions `[E]`."""
         weights, transitions = self.weights(parameters)
-        scores = self.design.scores(weights, self.workers)
-        del weights  # the rest needs room of its own
-        losses, transition_gradient = self._losses(scores, transitions)
+        return self.design.scores(weights, self.workers), transitions
+
+    def with_prior(
+        self, parameters: Floats1d, scores: Floats2d, transition_gradient: Floats1d
+    ) -> tuple[float, Floats1d]:
+        """Value of the prior, and the gradient with respect to the parameters.
+
+        scores, transition_gradient: gradient of the loss with respect to `scores`' results.
+        """
+        transitions = self._parts(parameters)[1] * self._transition_scale
         gradient = np.empty_like(parameters)
         score_part, transition_part = self._parts(gradient)
         self.design.gradient(scores, self.workers, out=score_part)
@@ -128,7 +142,7 @@ class ChainProblem:
         )
         penalty = self._add_prior(self._parts(parameters)[0], score_part)
         penalty += 0.5 * self._precision * float((transitions**2).sum())
-        return losses + penalty, gradient
+        return penalty, gradient
 
     def _parts(self, vector: Floats1d) -> tuple[Floats2d, Floats1d]:
         """Views of the score part `[K, S]` and the transition part `[E]`.
@@ -150,8 +164,8 @@ class ChainProblem:
         self.workers.map(piece, self._rows)
         return mixed
 
-    def _losses(self, scores: Floats2d, transitions: Floats1d) -> tuple[float, Floats1d]:
-        """Sum of losses and the transitions' gradient; scores become their gradient."""
+    def losses(self, scores: Floats2d, transitions: Floats1d) -> tuple[Floats1d, Floats1d]:
+        """Loss of each sequence and the transitions' gradient; scores become their gradient."""
         losses = np.empty(len(self.starts) - 1)
         pieces = split(self.starts)
         counts = {first: np.zeros(self.lattice.n_edges) for first, _ in pieces}
@@ -163,7 +177,7 @@ class ChainProblem:
             )  # fmt: skip
 
         self.workers.map(piece, pieces)
-        return float(losses.sum()), np.sum(list(counts.values()), axis=0)
+        return losses, np.sum(list(counts.values()), axis=0)
 
     def _add_prior(self, parameters: Floats2d, gradient: Floats2d) -> float:
         """Add the prior's gradient in place and return its value."""

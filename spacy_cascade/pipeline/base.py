@@ -17,7 +17,8 @@ from ..objectives.problem import ChainCorpus
 from ..trainers.base import Trainer
 from .annotation import GoldSpans, as_seen
 from .linear import LinearPipe
-from .training import CorpusTraining, OnlineTraining, make_training, progress
+from .training import CorpusTraining, OnlineTraining, progress
+from .ways import make_training
 
 _READ_AT_ONCE = 256
 
@@ -52,6 +53,10 @@ class CascadePipe(LinearPipe):
     @abstractmethod
     def labels_in(self, gold: GoldSpans) -> Iterable[str]:
         """Labels that the component learns from one example."""
+
+    def label_of(self, label: str) -> str:
+        """The label that the component gives a span with this gold label."""
+        return label
 
     @abstractmethod
     def all_units(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Units:
@@ -125,7 +130,7 @@ class CascadePipe(LinearPipe):
         if not any(len(example.predicted) for example in examples):
             return losses
         if self._training is None:
-            self._training = make_training(self.trainer)
+            self._training = make_training(self)
         losses[self.name] += self._training.update(self, examples)
         self._is_published = False
         if not isinstance(self._training, OnlineTraining):

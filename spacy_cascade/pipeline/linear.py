@@ -20,7 +20,7 @@ from ..inference.lattice import Lattice
 from ..models import storage
 from ..models.linear import get_weights, set_weights
 from .annotation import GoldSpans, gold_flags
-from .training import Training
+from .training import Pipeline, Training
 
 _MAXIMUM_LEXEMES = 1 << 16
 """Words whose scores are kept between batches; beyond that the cache starts anew."""
@@ -36,12 +36,18 @@ class LinearPipe(TrainablePipe):  # type: ignore[misc]
         self, nlp: Language, model: Model[Units, Any], name: str, settings: dict[str, Any]
     ) -> None:
         self.vocab = nlp.vocab
+        self._pipeline = Pipeline(nlp)
         self.model = model
         self.name = name
         self.cfg: dict[str, Any] = settings
         self._labels: tuple[str, ...] = ()
         self._training: Training | None = None
         self._is_published = True
+
+    @property
+    def pipeline(self) -> Language | None:
+        """The pipeline that it was made for, None after it was pickled or copied by itself."""
+        return None if self._pipeline is None else self._pipeline.get()
 
     @property
     @abstractmethod

@@ -161,6 +161,10 @@ class CascadeSegmenter(CascadePipe):
             if self.cfg["set_ents"]:
                 write_entities(doc, spans)
 
+    def label_of(self, label: str) -> str:
+        """The label that the component gives a span with this gold label."""
+        return label if self.cfg["typed"] else ENTITY
+
     def labels_in(self, gold: GoldSpans) -> Iterable[str]:
         """Labels that the component learns from one example."""
         return (label for _, _, label in gold.spans) if self.cfg["typed"] else (ENTITY,)

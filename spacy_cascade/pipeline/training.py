@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
+from weakref import ref
 
+from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 from tqdm import tqdm
@@ -12,7 +14,8 @@ from tqdm import tqdm
 from ..errors import TrainingError
 from ..models.linear import get_weights
 from ..objectives.problem import ChainProblem, Objective
-from ..trainers.base import BatchTrainer, Learner, OnlineTrainer, Run, Trainer
+from ..parallel import Workers
+from ..trainers.base import BatchTrainer, Learner, OnlineTrainer, Run
 from ..types import Floats1d, Floats2d
 
 if TYPE_CHECKING:
@@ -41,20 +44,22 @@ class CorpusTraining(Training, Protocol):
         """Train on the examples; the loss."""
 
 
-def make_training(trainer: Trainer) -> CorpusTraining:
-    """The way of training that goes with the trainer."""
-    if isinstance(trainer, BatchTrainer):
-        return BatchTraining(trainer)
-    if isinstance(trainer, OnlineTrainer):
-        return OnlineTraining(trainer)
-    raise TrainingError(f"{trainer} is no trainer: it has neither 'start' nor 'begin'.")
-
-
 class Temporary:
     """Stays behind when its component is pickled or copied: None arrives."""
 
     def __reduce__(self) -> tuple[type[None], tuple[()]]:
         return type(None), ()
+
+
+class Pipeline(Temporary):
+    """The pipeline that a component stands in, without keeping it alive."""
+
+    def __init__(self, nlp: Language) -> None:
+        self._reference = ref(nlp)
+
+    def get(self) -> Language | None:
+        """The pipeline, None where it is gone."""
+        return self._reference()
 
 
 class BatchTraining(Temporary):
@@ -66,12 +71,6 @@ class BatchTraining(Temporary):
         self._problem: ChainProblem | None = None
         self._run: Run | None = None
 
-    @property
-    def problem(self) -> ChainProblem:
-        """The function that is minimised."""
-        assert self._problem is not None
-        return self._problem
-
     def update(self, pipe: CascadePipe, examples: Sequence[Example]) -> float:
         """Run the trainer's iterations on the whole corpus."""
         references = {id(example.reference): example.reference for example in examples}
@@ -81,24 +80,20 @@ class BatchTraining(Temporary):
                 self._references = references
             assert self._run is not None
             value = self._run.run(self._trainer.iterations, bar.update)
-        self.problem.design.release_memory()
+        assert self._problem is not None
+        self._problem.design.release_memory()
         return value
 
     def weights(self) -> tuple[Floats2d, Floats1d]:
         """Weights where the optimisation stands."""
+        assert self._problem is not None
         assert self._run is not None
-        return self.problem.weights(self._run.parameters)
+        return self._problem.weights(self._run.parameters)
 
     def _begin(self, pipe: CascadePipe, examples: Sequence[Example]) -> None:
         self._refuse_partial_batch(pipe, len(examples))
-        weights = get_weights(pipe.model)  # first, for it raises where there are none
         workers = self._trainer.workers()
-        corpus = pipe.make_corpus(examples, [pipe.read_gold(example) for example in examples])
-        objective = cast(Objective, pipe.objective)  # `check` has seen to that
-        self._problem = ChainProblem(
-            corpus.design, corpus.lattice, objective, corpus.tags, corpus.starts, workers
-        )
-        start = self._problem.parameters(*weights)
+        self._problem, start = make_problem(pipe, examples, workers)
         self._run = self._trainer.start(self._problem, start, workers)
 
     def _refuse_partial_batch(self, pipe: CascadePipe, n_examples: int) -> None:
@@ -110,6 +105,19 @@ class BatchTraining(Temporary):
                 '@batchers = "spacy_cascade.WholeCorpus.v1" into [training.batcher] and set '
                 "accumulate_gradient = 1 in [training]."
             )
+
+
+def make_problem(
+    pipe: CascadePipe, examples: Sequence[Example], workers: Workers
+) -> tuple[ChainProblem, Floats1d]:
+    """What a component minimises on examples, and the parameters where it stands."""
+    weights = get_weights(pipe.model)  # first, for it raises where there are none
+    corpus = pipe.make_corpus(examples, [pipe.read_gold(example) for example in examples])
+    objective = cast(Objective, pipe.objective)  # `check` has seen to that
+    problem = ChainProblem(
+        corpus.design, corpus.lattice, objective, corpus.tags, corpus.starts, workers
+    )
+    return problem, problem.parameters(*weights)
 
 
 class OnlineTraining(Temporary):

@@ -1,0 +1,118 @@
+"""Joint training of two components, as `update` of the second one goes on with it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from spacy.tokens import Span
+from spacy.training import Example
+
+from ..errors import TrainingError
+from ..models.linear import get_weights, set_weights
+from ..objectives.isomeric import IsomericProblem
+from ..trainers.joint import JointLBFGS, TrainedLater
+from ..types import Floats1d, Floats2d
+from .training import BatchTraining, Temporary, make_problem
+
+if TYPE_CHECKING:
+    from .base import CascadePipe
+
+_LOGGER = logging.getLogger("spacy")
+
+
+class NoTraining(Temporary):
+    """What `update` of a component does that a later one trains: nothing."""
+
+    def __init__(self, pipe: CascadePipe) -> None:
+        self._pipe = pipe
+
+    def update(self, pipe: CascadePipe, examples: Sequence[Example]) -> float:
+        """No loss of its own."""
+        return 0.0
+
+    def weights(self) -> tuple[Floats2d, Floats1d]:
+        """Those that it has."""
+        return get_weights(self._pipe.model)
+
+
+class JointTraining(BatchTraining):
+    """One optimisation of the component and of the one that its trainer names as the first."""
+
+    def __init__(self, trainer: JointLBFGS) -> None:
+        super().__init__(trainer)
+        self._joint_trainer = trainer
+        self._joint: IsomericProblem | None = None
+        self._first: CascadePipe | None = None
+
+    def update(self, pipe: CascadePipe, examples: Sequence[Example]) -> float:
+        """Run the trainer's iterations on the whole corpus; publish the first's weights."""
+        value = super().update(pipe, examples)
+        assert self._joint is not None
+        assert self._first is not None
+        assert self._run is not None
+        first = self._run.parameters[: self._joint.n_first]
+        set_weights(self._first.model, *self._joint.first.weights(first))
+        terms = self._joint.terms
+        _LOGGER.info(
+            "%s and %s: likelihoods %.1f and %.1f, penalty %.1f, mean |D| %.3f",
+            self._first.name, pipe.name, -terms.first, -terms.second, terms.penalty,
+            terms.distance,
+        )  # fmt: skip
+        return value
+
+    def weights(self) -> tuple[Floats2d, Floats1d]:
+        """Weights of the second component where the optimisation stands."""
+        assert self._joint is not None
+        assert self._run is not None
+        return self._joint.second.weights(self._run.parameters[self._joint.n_first :])
+
+    def _begin(self, pipe: CascadePipe, examples: Sequence[Example]) -> None:
+        self._refuse_partial_batch(pipe, len(examples))
+        first = _first_of(pipe, self._joint_trainer.first)
+        workers = self._joint_trainer.workers()
+        one, start = make_problem(first, examples, workers)
+        seen = [_with_gold_of(first, example) for example in examples]
+        two, second_start = make_problem(pipe, seen, workers)
+        self._first, self._joint = first, self._joint_trainer.join(one, two)
+        start = np.concatenate([start, second_start])
+        self._problem = two
+        self._run = self._joint_trainer.start(self._joint, start, workers)
+
+
+def _first_of(pipe: CascadePipe, name: str) -> CascadePipe:
+    """The component to be trained together with this one."""
+    from .segmenter import CascadeSegmenter
+
+    nlp = pipe.pipeline
+    if nlp is None or name not in nlp.pipe_names:
+        raise TrainingError(
+            f"'{pipe.name}' is trained jointly with '{name}', but the pipeline has no component "
+            "of that name. Add a cascade_segmenter of that name before it, or name the one that "
+            f"is there as 'first' in [components.{pipe.name}.trainer]."
+        )
+    first = nlp.get_pipe(name)
+    if not isinstance(first, CascadeSegmenter) or not isinstance(first.trainer, TrainedLater):
+        raise TrainingError(
+            f"'{name}' cannot be trained jointly with '{pipe.name}': it has to be a "
+            'cascade_segmenter. Put @misc = "spacy_cascade.TrainedLater.v1" into '
+            f"[components.{name}.trainer]."
+        )
+    if f"span({first.cfg['spans_key']})" not in pipe.space.plan.placed:
+        raise TrainingError(
+            f"'{pipe.name}' does not look at the spans of '{name}'. Add templates such as "
+            f"'span({first.cfg['spans_key']})@-1..1' to [components.{pipe.name}.model.templates]."
+        )
+    return first
+
+
+def _with_gold_of(first: CascadePipe, example: Example) -> Example:
+    """The example with the first component's gold spans on a copy of the predicted Doc."""
+    seen = example.predicted.copy()
+    seen.spans[first.cfg["spans_key"]] = [
+        Span(seen, start, end, first.label_of(label))
+        for start, end, label in first.read_gold(example).spans
+    ]
+    return Example(seen, example.reference)

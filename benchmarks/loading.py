@@ -51,8 +51,9 @@ def compile_training(config: str, train: str, sentences: int) -> dict[str, Any]:
 
 
 def _train_a_little(config: str, train: str, sentences: int) -> None:
-    from corpora import read_docs
     from spacy.training import Example
+
+    from corpora import read_docs
     from training import build
 
     nlp, _ = build(config, threads=1)

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import spacy
-from corpora import read_docs, without_entities
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import minibatch
+
+from corpora import read_docs, without_entities
 from speed import Timings, load
 
 SEGMENTER = "cascade_segmenter"
@@ -55,21 +56,14 @@ def decode_reranked(
     model: str, dev: str, ner_model: str, rounds: int, passes: int
 ) -> dict[str, Any]:
     """From raw text to `doc.ents` with `nlp.pipe`: a pipeline with a reranker, spaCy's `ner`."""
-    reranked, ner = _with_sentences(model), spacy.load(ner_model)
+    reranked, ner = load(model, confidence=False), spacy.load(ner_model)
     texts = [doc.text for doc in read_docs(dev, spacy.blank("en").vocab)]
     n_tokens = sum(len(doc) for doc in reranked.pipe(texts))
     list(ner.pipe(texts))
     timings = Timings()
     for _ in range(rounds):
-        timings.add("first", lambda: _with_sentences(model).pipe(texts))
+        timings.add("first", lambda: load(model, confidence=False).pipe(texts))
         timings.add("first_ner", lambda: spacy.load(ner_model).pipe(texts))
         timings.add("warm", lambda: reranked.pipe(texts), passes)
         timings.add("warm_ner", lambda: ner.pipe(texts))
     return timings.rates(n_tokens)
-
-
-def _with_sentences(model: str) -> Language:
-    """The pipeline without confidences, after a sentencizer: a choice is made for a sentence."""
-    nlp = load(model, confidence=False)
-    nlp.add_pipe("sentencizer", first=True)
-    return nlp

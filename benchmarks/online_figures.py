@@ -75,8 +75,8 @@ def nbest(bench: Bench) -> Outcome:
     ]
     curves = {
         "oracle F1 of the N best segmentations": oracle["curve"],
-        "F1 of entities, reranked by both scores": reranked["curve_tuned"],
-        "F1 of entities, trained reranker": reranked["curve_trained"],
+        "F1 of entities after reranking: by the scores of both stages": reranked["curve_tuned"],
+        "F1 of entities after reranking: with learnt features too": reranked["curve_trained"],
     }
     return rows, {"curves": curves, "oracle": oracle, "reranked": reranked}
 

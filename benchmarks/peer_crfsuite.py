@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 import pycrfsuite
+
 from corpora import read_columns
 from measure import Stopwatch
 

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import spacy
-from corpora import read_examples
 from spacy.cli.init_config import init_config
 from spacy.training.initialize import init_nlp
 from spacy.training.loop import train
+
+from corpora import read_examples
 
 
 def train_spacy_ner(train_path: str, dev: str, model: str, steps: int) -> dict[str, Any]:

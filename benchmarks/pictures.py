@@ -23,27 +23,33 @@ LEAST_RANGE = 1.5
 
 
 def draw(curves: dict[str, Curve], path: str) -> None:
-    """One panel for each curve, side by side."""
+    """Panels side by side; curves called `TITLE: NAME` with one title share a panel."""
+    panels: dict[str, dict[str, Curve]] = {}
+    for key, curve in curves.items():
+        title, _, name = key.partition(": ")
+        panels.setdefault(title, {})[name] = curve
     pyplot.rcParams.update({"font.size": 11, "axes.spines.top": False, "axes.spines.right": False})
-    figure, panels = pyplot.subplots(
-        1, len(curves), figsize=(4.6 * len(curves), 4.2), squeeze=False, layout="constrained"
+    figure, places = pyplot.subplots(
+        1, len(panels), figsize=(5.4 * len(panels), 4.2), squeeze=False, layout="constrained"
     )
-    for axes, (name, curve), colour in zip(panels[0], curves.items(), COLOURS, strict=False):
-        _draw_panel(axes, name, curve, colour)
+    for axes, (title, named) in zip(places[0], panels.items(), strict=True):
+        _draw_panel(axes, title, named)
     figure.savefig(path, dpi=150)
 
 
-def _draw_panel(axes: Axes, name: str, curve: Curve, colour: str) -> None:
-    sizes, f1 = zip(*curve, strict=True)
-    axes.plot(sizes, f1, color=colour, marker="o", markersize=5, linewidth=1.8)
-    digits = 1 if max(f1) - min(f1) > 5 else 2
-    for x, y, before in zip(sizes, f1, (0.0, *f1), strict=False):
-        falls = y < before  # the label goes where the line is not
-        place = (-3, -13 if falls else 6)
-        label = axes.annotate(f"{y:.{digits}f}", (x, y), place, textcoords="offset points")
-        label.set(fontsize=9, ha="right")
-        label.set_path_effects([withStroke(linewidth=3, foreground="white")])
-    axes.set_title(name[0].upper() + name[1:], fontsize=12)
+def _draw_panel(axes: Axes, title: str, curves: dict[str, Curve]) -> None:
+    for (name, curve), colour in zip(curves.items(), COLOURS, strict=False):
+        sizes, f1 = zip(*curve, strict=True)
+        axes.plot(sizes, f1, color=colour, marker="o", markersize=5, linewidth=1.8, label=name)
+        told = {0, len(curve) - 1, f1.index(max(f1))} if len(curves) > 1 else set(range(len(curve)))
+        digits = 1 if max(f1) - min(f1) > 5 else 2
+        for i in sorted(told):
+            text = f"{f1[i]:.{digits}f}"
+            label = axes.annotate(text, (sizes[i], f1[i]), (-3, 6), textcoords="offset points")
+            label.set(fontsize=9, ha="right")
+            label.set_path_effects([withStroke(linewidth=3, foreground="white")])
+    sizes = sorted({n for curve in curves.values() for n, _ in curve})
+    axes.set_title(title[0].upper() + title[1:], fontsize=12)
     axes.set_xscale("log")
     axes.set_xticks(sizes, [str(n) for n in sizes])
     axes.set_xticks([], minor=True)
@@ -55,6 +61,8 @@ def _draw_panel(axes: Axes, name: str, curve: Curve, colour: str) -> None:
     axes.set_ylim(low - more, high + more)
     axes.grid(axis="y", color="#dddddd", linewidth=0.8)
     axes.set_axisbelow(True)
+    if len(curves) > 1:
+        axes.legend(frameon=False, loc="lower right")
 
 
 def main(results: str, figure: str, picture: str) -> None:

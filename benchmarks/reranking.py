@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import spacy
-from corpora import read_docs, without_entities
-from measure import Stopwatch
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Corpus
 
+from corpora import read_docs, without_entities
+from measure import Stopwatch
 from spacy_cascade.pipeline.jackknife import train_reranker
 from spacy_cascade.pipeline.tuning import tune_reranker, with_reranker
 

@@ -8,10 +8,11 @@ from statistics import median
 from typing import Any
 
 import spacy
-from corpora import read_docs, without_entities
-from measure import Stopwatch
 from spacy.language import Language
 from spacy.tokens import Doc, Span
+
+from corpora import read_docs, without_entities
+from measure import Stopwatch
 
 Texts = Sequence[str] | Sequence[Doc]
 
@@ -99,6 +100,7 @@ def _tag(
 
 def _open_tagger(model: str) -> Callable[[Doc], Doc]:
     import pycrfsuite
+
     from peer_crfsuite import sentence_features, tag_spans
 
     tagger = pycrfsuite.Tagger()

@@ -6,8 +6,6 @@ import gc
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from corpora import read_examples
-from measure import Stopwatch
 from spacy.language import Language
 from spacy.schemas import ConfigSchemaTraining
 from spacy.training import Example
@@ -18,6 +16,9 @@ from spacy.training.loop import (
 )
 from spacy.util import load_config, load_model_from_config, registry
 from thinc.api import fix_random_seed
+
+from corpora import read_examples
+from measure import Stopwatch
 
 _LOOP_SETTINGS = (
     "dropout",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -41,6 +41,10 @@ class GoldSpans:
     observed: Bools1d
 
 
+GoldOf = Callable[[Example], list[tuple[int, int, str]]]
+"""Gives start, end and label of the spans that a component should find."""
+
+
 def same_tokens(example: Example) -> bool:
     """Whether the two Docs of the example have the same tokens."""
     predicted, reference = example.predicted, example.reference
@@ -49,25 +53,32 @@ def same_tokens(example: Example) -> bool:
     )
 
 
-def as_seen(example: Example, space: FeatureSpace) -> Doc:
+def as_seen(example: Example, space: FeatureSpace, stand_ins: Mapping[str, GoldOf]) -> Doc:
     """The predicted Doc, or a copy that also has what the templates of the space look at.
 
-    What a predicted Doc has not is taken from the reference: tags, and span groups that the
-    templates name. It is what the earlier components of a pipeline would set.
+    What earlier components would set, tags and span groups, and a predicted Doc has not, is
+    taken from the reference. stand_ins: by key, what gives the spans that an earlier component
+    should find, where the reference has no group of that key either.
     """
     predicted, reference = example.predicted, example.reference
-    keys = [k for k in space.span_keys if k not in predicted.spans and k in reference.spans]
+    wanted = [key for key in space.span_keys if key not in predicted.spans]
+    keys = [key for key in wanted if key in reference.spans]
     reads_tags = "tags" in space.reads or "parts_of_speech" in space.reads
     tags_known = reference.has_annotation("TAG") and not predicted.has_annotation("TAG")
-    if not (keys or (reads_tags and tags_known)) or not same_tokens(example):
+    from_reference = same_tokens(example) and (bool(keys) or (reads_tags and tags_known))
+    others = [key for key in wanted if key not in keys and key in stand_ins]
+    if not from_reference and not others:
         return predicted
     # Not the reference itself: its sentence starts are not seen in training.
     seen = predicted.copy()
-    if reads_tags and tags_known:
-        tags: Any = reference.to_array([TAG, POS])
-        seen.from_array([TAG, POS], tags)
-    for key in keys:
-        seen.spans[key] = [Span(seen, s.start, s.end, s.label) for s in reference.spans[key]]
+    if from_reference:
+        if reads_tags and tags_known:
+            tags: Any = reference.to_array([TAG, POS])
+            seen.from_array([TAG, POS], tags)
+        for key in keys:
+            seen.spans[key] = [Span(seen, s.start, s.end, s.label) for s in reference.spans[key]]
+    for key in others:
+        seen.spans[key] = [Span(seen, *span) for span in stand_ins[key](example)]
     return seen
 
 

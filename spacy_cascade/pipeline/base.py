@@ -69,9 +69,28 @@ class CascadePipe(LinearPipe):
     def read_examples(self, examples: Iterable[Example]) -> Tokens:
         """The tokens of predicted Docs, as the templates see them in training.
 
-        Tags and spans of earlier components are the references' where predicted Docs have none.
+        Tags and spans of earlier components are gold ones where predicted Docs have none.
         """
-        return self.read([as_seen(example, self.space) for example in examples])
+        stand_ins = {key: pipe.gold_spans for key, pipe in self._earlier().items()}
+        return self.read([as_seen(example, self.space, stand_ins) for example in examples])
+
+    def gold_spans(self, example: Example) -> list[tuple[int, int, str]]:
+        """Start, end and label of the spans that the component should find."""
+        return [
+            (start, end, self.label_of(label))
+            for start, end, label in self.read_gold(example).spans
+        ]
+
+    def _earlier(self) -> "dict[str, CascadePipe]":
+        """Components of the pipeline that write the span groups that the templates look at."""
+        components = [] if self.pipeline is None else self.pipeline.pipeline
+        return {
+            pipe.cfg["spans_key"]: pipe
+            for _, pipe in components
+            if isinstance(pipe, CascadePipe)
+            and pipe is not self
+            and pipe.cfg.get("spans_key") in self.space.span_keys
+        }
 
     # Training
 

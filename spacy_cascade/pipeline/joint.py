@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from spacy.tokens import Span
 from spacy.training import Example
 
 from ..errors import TrainingError
@@ -74,8 +73,7 @@ class JointTraining(BatchTraining):
         first = _first_of(pipe, self._joint_trainer.first)
         workers = self._joint_trainer.workers()
         one, start = make_problem(first, examples, workers)
-        seen = [_with_gold_of(first, example) for example in examples]
-        two, second_start = make_problem(pipe, seen, workers)
+        two, second_start = make_problem(pipe, examples, workers)
         self._first, self._joint = first, self._joint_trainer.join(one, two)
         start = np.concatenate([start, second_start])
         self._problem = two
@@ -106,13 +104,3 @@ def _first_of(pipe: CascadePipe, name: str) -> CascadePipe:
             f"'span({first.cfg['spans_key']})@-1..1' to [components.{pipe.name}.model.templates]."
         )
     return first
-
-
-def _with_gold_of(first: CascadePipe, example: Example) -> Example:
-    """The example with the first component's gold spans on a copy of the predicted Doc."""
-    seen = example.predicted.copy()
-    seen.spans[first.cfg["spans_key"]] = [
-        Span(seen, start, end, first.label_of(label))
-        for start, end, label in first.read_gold(example).spans
-    ]
-    return Example(seen, example.reference)

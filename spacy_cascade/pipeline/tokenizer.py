@@ -1,4 +1,4 @@
-"""A tokenizer for technical text: names keep their hyphens and slashes.
+"""Tokenizers for technical text and for text that is tokenized already.
 
 Corpora such as JNLPBA and GENIA keep `NF-kappa`, `IL-2-induced` and
 `monocyte/macrophage-like` whole. spaCy's own rules split them, so a model trained on
@@ -34,3 +34,15 @@ def _create_tokenizer(nlp: Language) -> Tokenizer:
     infixes = [*LIST_ELLIPSES, *LIST_ICONS, _SENTENCE_STOP_INSIDE]
     tokenizer.infix_finditer = compile_infix_regex(infixes).finditer
     return tokenizer
+
+
+def make_space_tokenizer() -> Callable[[Language], Tokenizer]:
+    """A tokenizer that splits at white space only; registered as `spacy_cascade.SpaceTokenizer.v1`.
+
+    For corpora that come in words, such as CoNLL's, when `[corpora]` reads them as text.
+    """
+    return _split_at_spaces
+
+
+def _split_at_spaces(nlp: Language) -> Tokenizer:
+    return Tokenizer(nlp.vocab)

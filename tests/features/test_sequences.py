@@ -9,10 +9,11 @@ import pytest
 import spacy
 from hypothesis import given
 from hypothesis import strategies as st
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 
 from spacy_cascade.features.lexemes import BOUNDARY
 from spacy_cascade.features.sequences import join_tokens, lay_out, read_tokens
+from spacy_cascade.features.strings import hash_string
 
 VOCAB = spacy.blank("en").vocab
 FIELDS = ("words", "lower", "tags", "parts_of_speech", "sequence_starts", "doc_starts")
@@ -115,3 +116,20 @@ def test_boundary_words_stand_around_every_sequence(lengths, margin):
         inside = tokens.doc_starts[doc : doc + 2].tolist()
         expected = of_token[slice(*inside)]
         assert [position for position in of_token if begin <= position < end] == expected
+
+
+def tags_of(names: str) -> list[int]:
+    return [hash_string(name) if name != "-" else 0 for name in names.split()]
+
+
+def test_tags_of_spans() -> None:
+    doc, other, bare = doc_of([5]), doc_of([1]), doc_of([2])
+    doc.spans["np"] = [Span(doc, 0, 2, "NP"), Span(doc, 2, 3, "VP")]
+    other.spans["np"] = []
+    expected = tags_of("B-NP I-NP B-VP O O O - -")
+    tokens = read_tokens([doc, other, bare], (), ["np"])
+    assert tokens.spans["np"].tolist() == expected
+    joined = join_tokens([read_tokens([d], (), ["np"]) for d in (doc, other, bare)])
+    assert joined.spans["np"].tolist() == expected
+    assert read_tokens([doc]).spans == {}
+    assert read_tokens([], (), ["np"]).spans["np"].tolist() == []

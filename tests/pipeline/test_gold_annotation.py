@@ -23,7 +23,9 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from spacy_cascade.pipeline.annotation import read_gold
+from spacy_cascade.features.space import FeatureSpace
+from spacy_cascade.features.templates import Templates
+from spacy_cascade.pipeline.annotation import as_seen, read_gold
 
 VOCAB = Vocab()
 
@@ -205,3 +207,40 @@ def test_examples_made_by_spacy_from_text(trained: Language) -> None:
         examples.append(Example.from_dict(nlp.make_doc(text), {"entities": entities}))
     train(nlp, examples)
     assert [bounds(nlp(text).ents) for text in TEXTS] == [spans for _, spans in SENTENCES]
+
+
+# What templates see of earlier components in training
+
+
+def seen(example: Example, *templates: str) -> Doc:
+    space = FeatureSpace(Templates(templates, {}, {}))
+    return as_seen(example, space, {"np": lambda _: [(1, 2, "STOOD IN")]})
+
+
+def labels(doc: Doc) -> list[str]:
+    return [span.label_ for span in doc.spans["np"]]
+
+
+def test_what_is_seen_comes_from_the_nearest() -> None:
+    predicted, reference = make_doc(VOCAB, "a b c"), make_doc(VOCAB, "a b c")
+    example = Example(predicted, reference)
+    assert seen(example, "word") is predicted
+    assert labels(seen(example, "span(np)")) == ["STOOD IN"]
+    assert seen(example, "span(vp)") is predicted  # nobody knows of such spans
+    reference.spans["np"] = [Span(reference, 0, 1, "GOLD")]
+    assert labels(seen(example, "span(np)")) == ["GOLD"]
+    predicted.spans["np"] = [Span(predicted, 2, 3, "FOUND")]
+    assert seen(example, "span(np)") is predicted
+
+
+def test_tags_of_the_reference_stand_in_where_templates_look_at_them() -> None:
+    predicted = make_doc(VOCAB, "a b")
+    reference = Doc(VOCAB, words=["a", "b"], tags=["X", "Y"], sent_starts=[True, True])
+    example = Example(predicted, reference)
+    assert seen(example, "word", "span(vp)") is predicted
+    copy = seen(example, "tag")
+    assert [token.tag_ for token in copy] == ["X", "Y"]
+    assert not copy.has_annotation("SENT_START")
+    assert [token.tag_ for token in predicted] == ["", ""]
+    other = Example(make_doc(VOCAB, "ab"), reference)
+    assert seen(other, "tag") is other.predicted

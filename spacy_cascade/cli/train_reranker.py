@@ -7,6 +7,7 @@ import spacy
 import typer
 from wasabi.util import MESSAGES
 
+from spacy_cascade.cli.options import to_try
 from spacy_cascade.cli.output import print_line
 from spacy_cascade.errors import CascadeError
 from spacy_cascade.pipeline.jackknife import (
@@ -35,22 +36,8 @@ def train_reranker_command(
     ] = 4,
     n_best: Annotated[int, typer.Option("--n-best", "-n", help="Length of the N-best lists")] = 6,
     passes: Annotated[int, typer.Option(help="The most passes over the lists")] = PASSES,
-    scale: Annotated[
-        list[float] | None,
-        typer.Option(
-            help="Scale of the stages' scores to try; give it several times. By default "
-            + ", ".join(f"{s:g}" for s in SCALES),
-            show_default=False,
-        ),
-    ] = None,
-    weight: Annotated[
-        list[float] | None,
-        typer.Option(
-            help="Weight of the type scores to try; give it several times. By default "
-            + ", ".join(f"{w:g}" for w in WEIGHTS),
-            show_default=False,
-        ),
-    ] = None,
+    scale: Annotated[list[float] | None, to_try("Scale of the stages' scores", SCALES)] = None,
+    weight: Annotated[list[float] | None, to_try("Weight of the type scores", WEIGHTS)] = None,
 ) -> None:
     """
     Train a reranker, and add it to a trained pipeline.

@@ -8,6 +8,7 @@ import typer
 from spacy.training import Corpus
 from wasabi.util import MESSAGES
 
+from spacy_cascade.cli.options import to_try
 from spacy_cascade.cli.output import print_line
 from spacy_cascade.errors import CascadeError
 from spacy_cascade.pipeline.tuning import SIZES, WEIGHTS, Tuned, tune_reranker
@@ -24,23 +25,9 @@ def tune_reranker_command(
         ),
     ],
     output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="Folder for the tuned pipeline")],
-    weight: Annotated[
-        list[float] | None,
-        typer.Option(
-            help="Weight of the type scores to try; give it several times. By default "
-            + ", ".join(f"{w:g}" for w in WEIGHTS),
-            show_default=False,
-        ),
-    ] = None,
+    weight: Annotated[list[float] | None, to_try("Weight of the type scores", WEIGHTS)] = None,
     n_best: Annotated[
-        list[int] | None,
-        typer.Option(
-            "--n-best",
-            "-n",
-            help="Length of the N-best list to try; give it several times. By default "
-            + ", ".join(map(str, SIZES)),
-            show_default=False,
-        ),
+        list[int] | None, to_try("Length of the N-best list", SIZES, "--n-best", "-n")
     ] = None,
 ) -> None:
     """

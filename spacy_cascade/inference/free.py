@@ -6,9 +6,9 @@ start, `m[p, c]` the transition from label `p + 1` to `c + 1`, `m0[c]` that from
     δ(0, c) = m0[c] + s(0, c)        δ(t, c) = max_p (δ(t-1, p) + m[p, c]) + s(t, c)
 
 a step is `(Y - 1)²` additions and comparisons on neighbouring numbers, several of which the
-processor does at once: ten to twenty times as fast as `chain.viterbi`. It is exact, with no
-label or transition left out.
-Where a path came from is not written down; it is found again on the way back, by the same sums.
+processor does at once: ten times as fast as `chain.viterbi`. It is exact, with no label or
+transition left out. Where a path came from is not written down; it is found again on the way
+back, by the same sums.
 """
 
 from __future__ import annotations

@@ -62,7 +62,8 @@ class Lattice(NamedTuple):
     def is_free(self) -> bool:
         """Whether it is one of `free_lattice` where features see labels only."""
         n = self.n_labels - 1
-        return self.first_edge[1] == 0 and self.n_edges == n * (n + 1) and self.n_columns == n
+        starts_alone = int(self.first_edge[1]) == 0
+        return starts_alone and self.n_edges == n * (n + 1) and self.n_columns == n
 
 
 def chain_lattice(

@@ -66,6 +66,7 @@ def test_ties_and_sequences_are_those_of_the_other_kernel(
     generator: np.random.Generator, name: str
 ) -> None:
     lattice = LATTICES[name]
+    assert lattice.is_free == (name == "free")
     longest = 1 if "choice" in name else 7
     chains = [random_chain(generator, lattice, n % longest + 1) for n in range(30)]
     for chain in chains:

@@ -83,7 +83,7 @@ class LinearPipe(TrainablePipe):  # type: ignore[misc]
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The span labels, in alphabetical order."""
+        """The labels, in alphabetical order."""
         return self._labels
 
     @property

@@ -212,6 +212,14 @@ def test_batches_and_processes_change_nothing(tagging: Language) -> None:
     assert tagging.get_pipe("cascade_tagger").predict([]) == []
 
 
+def test_tags_outlive_a_memory_zone(tagging: Language, tmp_path: Path) -> None:
+    nlp = through_disk(tagging, tmp_path)
+    for _ in range(2):
+        with nlp.memory_zone():
+            assert [tags_of(doc) for doc in nlp.pipe(["Cells bind ."])] == ["NNS VBP ."]
+    assert tags_of(nlp("Cells bind .")) == "NNS VBP ."
+
+
 def test_each_sentence_is_a_sequence(tagging: Language) -> None:
     words = [word for text, _ in TAGGED for word in text.split()]
     starts = [i == 0 for text, _ in TAGGED for i in range(len(text.split()))]

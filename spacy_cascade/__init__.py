@@ -1,7 +1,8 @@
 """Cascaded named entity recognition for spaCy: find spans first, then type them.
 
 Importing the package is enough to use the components `cascade_segmenter`,
-`cascade_classifier` and `cascade_reranker`; spaCy finds them by their entry points.
+`cascade_classifier`, `cascade_reranker` and `cascade_tagger`; spaCy finds them by their
+entry points.
 """
 
 from ._version import __version__
@@ -15,16 +16,18 @@ from .errors import (
     TrainingError,
 )
 from .pipeline.classifier import CascadeClassifier
-from .pipeline.factories import make_classifier, make_reranker, make_segmenter
+from .pipeline.factories import make_classifier, make_reranker, make_segmenter, make_tagger
 from .pipeline.nbest import Segmentation
 from .pipeline.reranker import CascadeReranker
 from .pipeline.segmenter import CascadeSegmenter
+from .pipeline.tagger import CascadeTagger
 
 __all__ = [
     "CascadeClassifier",
     "CascadeError",
     "CascadeReranker",
     "CascadeSegmenter",
+    "CascadeTagger",
     "ConfigError",
     "CorpusError",
     "ModelFileError",
@@ -36,4 +39,5 @@ __all__ = [
     "make_classifier",
     "make_reranker",
     "make_segmenter",
+    "make_tagger",
 ]

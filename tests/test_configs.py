@@ -6,12 +6,16 @@ from pathlib import Path
 
 import pytest
 import spacy
-from helpers import CONFIGS, run_python, write_sample
+from helpers import CONFIGS, run_python, sample_docs, write_sample
+from spacy.tokens import DocBin
 from spacy.training import Corpus
+
+TAGGER = next(path for path in CONFIGS if path.stem == "tagger")
+CASCADES = [path for path in CONFIGS if path != TAGGER]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("config", CONFIGS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("config", CASCADES, ids=lambda path: path.stem)
 def test_it_trains_by_the_command_of_the_readme(config: Path, tmp_path: Path) -> None:
     train = write_sample(tmp_path / "train.spacy", n_docs=6)
     dev = write_sample(tmp_path / "dev.spacy", "dev", n_docs=3)
@@ -27,6 +31,28 @@ def test_it_trains_by_the_command_of_the_readme(config: Path, tmp_path: Path) ->
     result = run_python("-m", "spacy", "evaluate", str(best), str(dev), timeout=300)
     assert result.returncode == 0, result.stderr[-2000:]
     assert "NER F" in result.stdout
+
+
+@pytest.mark.slow
+def test_the_tagger_trains_by_the_command_of_the_readme(tmp_path: Path) -> None:
+    """On tags that a word's last letter and the word before it give."""
+    docs = sample_docs(spacy.blank("en").vocab, n_docs=6)
+    for doc in docs:
+        for token in doc:
+            last = token.text[-1] if token.text[-1].isalpha() else "X"
+            token.tag_ = last + ("1" if token.i and token.nbor(-1).text == "the" else "0")
+    data = tmp_path / "data.spacy"
+    DocBin(docs=docs).to_disk(data)
+    result = run_python(
+        "-m", "spacy", "train", str(TAGGER), "--output", str(tmp_path / "out"),
+        "--paths.train", str(data), "--paths.dev", str(data), timeout=300,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr[-2000:]
+    best = tmp_path / "out" / "model-best"
+    assert spacy.load(best).evaluate(list(Corpus(data)(spacy.load(best))))["tag_acc"] > 0.9
+    result = run_python("-m", "spacy", "evaluate", str(best), str(data), timeout=300)
+    assert result.returncode == 0, result.stderr[-2000:]
+    assert "TAG" in result.stdout
 
 
 def test_there_are_configs() -> None:

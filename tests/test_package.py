@@ -42,9 +42,12 @@ def test_a_blank_pipeline_takes_the_components_without_an_import() -> None:
     code = (
         "import spacy; nlp = spacy.blank('en')\n"
         "nlp.add_pipe('cascade_segmenter'); nlp.add_pipe('cascade_classifier')\n"
+        "nlp.add_pipe('cascade_tagger')\n"
         "print(nlp.pipe_names)"
     )
-    assert "cascade_classifier" in run_python("-c", code).stdout
+    found = run_python("-c", code).stdout
+    assert "cascade_classifier" in found
+    assert "cascade_tagger" in found
 
 
 def test_the_command_is_found() -> None:

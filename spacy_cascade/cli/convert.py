@@ -59,6 +59,9 @@ def convert_command(
     tag_column: Annotated[
         int, typer.Option(help="Column of the entity tags, by default the last")
     ] = -1,
+    no_entities: Annotated[
+        bool, typer.Option("--no-entities", help="There is no column of entity tags")
+    ] = False,
     pos_column: Annotated[
         int | None, typer.Option(help="Column to keep as token.tag", show_default=False)
     ] = None,
@@ -108,7 +111,7 @@ def convert_command(
         scheme=scheme,
         separator=separator.value,
         word_column=word_column,
-        tag_column=tag_column,
+        tag_column=None if no_entities else tag_column,
         pos_column=pos_column,
         chunk_column=chunk_column,
         n_sents=n_sents,
@@ -130,7 +133,7 @@ def convert_command(
 
 
 def _print_summary(summary: ConversionSummary, output: Path, scheme: Scheme) -> None:
-    if scheme == Scheme.AUTO:
+    if scheme == Scheme.AUTO and summary.schemes:
         found = ", ".join(sorted(found.value for found in summary.schemes))
         print_line(MESSAGES.INFO, f"Tags read as {found}")
     if summary.replaced:

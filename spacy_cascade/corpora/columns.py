@@ -31,7 +31,8 @@ class ReadOptions:
 
     Columns are separated by a tab, or by one or more spaces; "auto" means by a tab if
     any line has one. `pos_column` and `chunk_column` are read if given; the scheme of
-    the chunk column is always told from its own tags. In a file without document marks
+    the chunk column is always told from its own tags. With `tag_column` None no word has
+    an entity tag. In a file without document marks
     every `n_sents` sentences are one document (0: all of them). `on_bad_word` says
     whether words that spaCy cannot use (see `word_problem`) are an error or replaced.
     """
@@ -39,7 +40,7 @@ class ReadOptions:
     scheme: Scheme = Scheme.AUTO
     separator: Literal["auto", "tab", "space"] = "auto"
     word_column: int = 0
-    tag_column: int = -1
+    tag_column: int | None = -1
     pos_column: int | None = None
     chunk_column: int | None = None
     n_sents: int = 10
@@ -67,10 +68,10 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One or more sentences, and the scheme that their file's tags were read in."""
+    """One or more sentences, and the scheme that their file's tags were read in, if any."""
 
     sentences: tuple[Sentence, ...]
-    scheme: Scheme = Scheme.IOB2
+    scheme: Scheme | None = Scheme.IOB2
 
 
 def read_columns(path: str | Path, options: ReadOptions | None = None) -> Iterator[Document]:
@@ -125,7 +126,10 @@ class _Reader:
         if not blocks:
             raise CorpusError(f"{self.path} has no words. Give a file with one word a line.")
         columns = self.columns(blocks[0])
-        tagged, scheme = self.tagged(blocks, columns["tag"], self.options.scheme)
+        tagged = [TaggedSentence((), tuple(range(len(block.rows)))) for block in blocks]
+        scheme = None
+        if "tag" in columns:
+            tagged, scheme = self.tagged(blocks, columns["tag"], self.options.scheme)
         chunked: list[TaggedSentence] | list[None] = [None] * len(blocks)
         if "chunk" in columns:
             chunked, _ = self.tagged(blocks, columns["chunk"], Scheme.AUTO)
@@ -190,7 +194,7 @@ class _Reader:
                 self.fail(first.line, problem, advice)
             if column is not None:
                 columns[name] = column % width
-        if columns["word"] == columns["tag"]:
+        if columns["word"] == columns.get("tag"):
             problem = f"words and tags are in the same column of {width}"
             self.fail(first.line, problem, advice)
         return columns

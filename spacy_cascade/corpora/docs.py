@@ -40,7 +40,8 @@ class ConversionSummary:
     def add(self, document: Document) -> None:
         """Count one more document."""
         self.documents += 1
-        self.schemes.add(document.scheme)
+        if document.scheme is not None:
+            self.schemes.add(document.scheme)
         for sentence in document.sentences:
             self.sentences += 1
             self.words += len(sentence.words)
@@ -107,7 +108,8 @@ def _to_doc(
     # Tags that are all empty would still count as annotation, so they are left out.
     doc = Doc(vocab, words=words, tags=pos if any(pos) else None, sent_starts=starts)
     spans = _spans(doc, entities)
-    doc.set_ents(spans, missing=[Span(doc, word, word + 1) for word in missing])
+    if len(missing) < len(words):
+        doc.set_ents(spans, missing=[Span(doc, word, word + 1) for word in missing])
     if spans_key is not None:
         doc.spans[spans_key] = spans
     if any(sentence.chunks is not None for sentence in sentences):

@@ -201,6 +201,35 @@ def make_reranking(extra: Sequence[str] = (), lexicons: Lexicons | None = None) 
     return _with(RERANKING, extra, JNLPBA_PATTERNS, lexicons)
 
 
+TAGGING = [
+    "bias",
+    "word@-2..2",
+    "lower@-1..1",
+    "prefix(1..5)",
+    "suffix(1..5)",
+    "suffix(1..4)@-1",
+    "suffix(1..4)@1",
+    "suffix(3) & lower@-1",
+    "suffix(3) & lower@1",
+    "suffix(2)@-1 & suffix(3) & suffix(2)@1",
+    "class",
+    "brief_class@-1..1",
+    "pattern(*)",
+]
+"""For parts of speech: words, affixes and shapes, and the words and endings beside them.
+
+Bigrams of words gain nothing over an ending with the word beside it, and are more features.
+"""
+
+
+def make_tagging(extra: Sequence[str] = (), lexicons: Lexicons | None = None) -> Templates:
+    """The default of the tagger; registered as `spacy_cascade.TaggingTemplates.v1`.
+
+    extra: further templates. lexicons: term lists, each of which adds membership.
+    """
+    return _with(TAGGING, extra, JNLPBA_PATTERNS, lexicons)
+
+
 _CONLL2003_PATTERNS = {
     "capital_initial": r"^[A-Z][a-z]+",
     "capitals": r"^[A-Z]+",

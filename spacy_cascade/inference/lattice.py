@@ -7,7 +7,7 @@ label `target[e]`; edges are sorted by target, then source. A transition that is
 listed does not exist, so no kernel ever meets a masked score. A sequence starts as if
 label `start` stood before it. Scores of a position are `[S]`, and edge `e` reads column
 `column[e]` of them: its own (`S = E`) where features see label pairs, its target's
-(`S = Y`) where they see labels only.
+(`S = Y`, without those that nothing leads to) where they see labels only.
 """
 
 from __future__ import annotations
@@ -58,6 +58,13 @@ class Lattice(NamedTuple):
         """Whether features see label pairs, so that every edge has a score of its own."""
         return self.n_columns == self.n_edges
 
+    @property
+    def is_free(self) -> bool:
+        """Whether it is one of `free_lattice` where features see labels only."""
+        n = self.n_labels - 1
+        starts_alone = int(self.first_edge[1]) == 0
+        return starts_alone and self.n_edges == n * (n + 1) and self.n_columns == n
+
 
 def chain_lattice(
     labels: Sequence[str],
@@ -98,6 +105,25 @@ def choice_lattice(n_labels: int) -> Lattice:
         final=np.ones(n_labels, dtype=np.bool_),
         start=0,
     )
+
+
+def free_lattice(n_labels: int, label_pairs: bool) -> Lattice:
+    """The lattice of labels `1 … n_labels` that may all follow each other.
+
+    Label 0 stands before the first position and nowhere else; it has no score column where
+    features see labels only, so that `S = Y - 1`.
+    """
+    labels = [str(y) for y in range(n_labels + 1)]
+    start = labels[0]
+    lattice = chain_lattice(
+        labels,
+        follows=lambda previous, current: current != start,
+        continues=lambda previous, current: False,
+        ends=lambda label: label != start,
+        start=start,
+        label_pairs=label_pairs,
+    )
+    return lattice if label_pairs else lattice._replace(column=lattice.column - np.int32(1))
 
 
 def label_pair_mixing(lattice: Lattice) -> Floats2d:

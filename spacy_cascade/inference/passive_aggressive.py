@@ -19,7 +19,7 @@ import numpy as np
 
 from ..jit import helper, kernel
 from ..types import Floats1d, Floats2d, Ints1d, Pointers1d
-from .chain import viterbi
+from .free import best_paths
 from .lattice import Lattice
 
 
@@ -170,10 +170,10 @@ def passive_aggressive(
         ends = unit_starts[begin : end + 1]
         for t in range(length):
             _score(weights, unit_features, ends[t], ends[t + 1], scores[t])
-        viterbi(lattice, scores, transitions, decoding_cost, observed, bounds, wrong, path_score)
+        best_paths(lattice, scores, transitions, decoding_cost, observed, bounds, wrong, path_score)
         right[:length] = observed
         if (observed < 0).any():
-            viterbi(lattice, scores, transitions, clamp, observed, bounds, right, path_score)
+            best_paths(lattice, scores, transitions, clamp, observed, bounds, right, path_score)
         _edges(lattice, right[:length], right_edges)
         _edges(lattice, wrong[:length], wrong_edges)
         loss = 0.0

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..features.design import Design
 from ..inference.chain import chain_losses
+from ..inference.free_losses import free_losses
 from ..inference.lattice import Lattice, label_pair_mixing
 from ..inference.rows import scale_and_mix
 from ..parallel import Workers, split
@@ -169,9 +170,10 @@ class ChainProblem:
         losses = np.empty(len(self.starts) - 1)
         pieces = split(self.starts)
         counts = {first: np.zeros(self.lattice.n_edges) for first, _ in pieces}
+        losses_of = free_losses if self.lattice.is_free else chain_losses
 
         def piece(first: int, last: int) -> None:
-            chain_losses(
+            losses_of(
                 self.lattice, scores, transitions, self._margin, self._clamp,
                 self.tags, self.starts, first, last, losses, counts[first],
             )  # fmt: skip

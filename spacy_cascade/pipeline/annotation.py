@@ -1,4 +1,4 @@
-"""Reading gold spans from Examples, and writing spans to Docs without losing any."""
+"""Reading gold spans and tags from Examples, and writing spans to Docs without losing any."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from spacy.attrs import ENT_IOB, ENT_TYPE, ORTH, POS, TAG
+from spacy.strings import StringStore
 from spacy.tokens import Doc, Span, SpanGroup
 from spacy.training import Example
 from spacy.util import filter_spans
@@ -17,7 +18,7 @@ from ..errors import TrainingError
 from ..features.evidence import span_flags
 from ..features.sequences import Tokens
 from ..features.space import FeatureSpace
-from ..types import Bools1d, Floats1d, Ints2d
+from ..types import Bools1d, Floats1d, Ints2d, Keys1d
 
 CONFIDENCE_ATTRIBUTE = "scores"
 """Key of a span group's attributes under which the confidences stand, as in spancat."""
@@ -130,6 +131,33 @@ def _read_entities(reference: Doc) -> GoldSpans:
         )
     texts = [reference.vocab.strings[number] for number in label[start].tolist()]
     return GoldSpans(list(zip(start.tolist(), end.tolist(), texts, strict=True)), iob != 0)
+
+
+@dataclass(frozen=True)
+class GoldTags:
+    """Part of speech of the tokens of the predicted Doc, as the reference has it.
+
+    tags: uint64 `[T]`, hashes of `token.tag`, 0 for tokens without annotation.
+    strings: their texts.
+    """
+
+    tags: Keys1d
+    strings: StringStore
+
+
+def read_gold_tags(example: Example) -> GoldTags:
+    """Gold tags from `reference.tag`; a token that the reference has not is not observed."""
+    reference = example.reference
+    tags = np.asarray(reference.to_array(TAG))
+    if not same_tokens(example):
+        to_reference, to_predicted = example.alignment.x2y, example.alignment.y2x
+        same = to_reference.lengths == 1
+        source = to_reference.data[np.cumsum(to_reference.lengths)[same] - 1]
+        is_one = to_predicted.lengths[source] == 1
+        aligned = np.zeros(len(example.predicted), dtype=np.uint64)
+        aligned[np.flatnonzero(same)[is_one]] = tags[source[is_one]]
+        tags = aligned
+    return GoldTags(tags, reference.vocab.strings)
 
 
 def gold_flags(tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints2d:

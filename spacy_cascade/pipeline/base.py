@@ -1,9 +1,9 @@
-"""What both stages share: gold spans, and training sessions."""
+"""What all trained components share: reading gold annotation, and training sessions."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, ClassVar, Generic, TypeVar
 
 from spacy.language import Language
 from spacy.training import Example, validate_examples
@@ -15,16 +15,24 @@ from ..features.units import Units
 from ..objectives.costs import Costs
 from ..objectives.problem import ChainCorpus
 from ..trainers.base import Trainer
-from .annotation import GoldSpans, as_seen
+from ..types import Ints2d
+from .annotation import GoldOf, as_seen
 from .linear import LinearPipe
 from .training import CorpusTraining, OnlineTraining, progress
 from .ways import make_training
 
 _READ_AT_ONCE = 256
 
+Gold = TypeVar("Gold")
+"""What a component reads of the reference of one example."""
 
-class CascadePipe(LinearPipe):
+
+class CascadePipe(LinearPipe, Generic[Gold]):
     """A component around one linear model, its objective and its trainer."""
+
+    sought: ClassVar[str] = "labelled gold span"
+    where_to_look: ClassVar[str] = "has entities, or gold spans under the component's gold_key"
+    """For the error where no example has anything to learn from."""
 
     def __init__(
         self,
@@ -47,23 +55,23 @@ class CascadePipe(LinearPipe):
     # What a component has to say
 
     @abstractmethod
-    def read_gold(self, example: Example) -> GoldSpans:
-        """Gold spans of an example."""
+    def read_gold(self, example: Example) -> Gold:
+        """Gold annotation of an example."""
 
     @abstractmethod
-    def labels_in(self, gold: GoldSpans) -> Iterable[str]:
+    def gold_flags(self, tokens: Tokens, gold: Sequence[Gold]) -> Ints2d:
+        """What the gold annotation says of the tokens (see `features.evidence`)."""
+
+    @abstractmethod
+    def labels_in(self, gold: Gold) -> Iterable[str]:
         """Labels that the component learns from one example."""
 
-    def label_of(self, label: str) -> str:
-        """The label that the component gives a span with this gold label."""
-        return label
-
     @abstractmethod
-    def all_units(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Units:
+    def all_units(self, tokens: Tokens, gold: Sequence[Gold]) -> Units:
         """The units of a corpus from which features are learnt."""
 
     @abstractmethod
-    def make_corpus(self, examples: Sequence[Example], gold: Sequence[GoldSpans]) -> ChainCorpus:
+    def make_corpus(self, examples: Sequence[Example], gold: Sequence[Gold]) -> ChainCorpus:
         """What examples teach, as arrays."""
 
     def read_examples(self, examples: Iterable[Example]) -> Tokens:
@@ -71,25 +79,18 @@ class CascadePipe(LinearPipe):
 
         Tags and spans of earlier components are gold ones where predicted Docs have none.
         """
-        stand_ins = {key: pipe.gold_spans for key, pipe in self._earlier().items()}
+        stand_ins = self._stand_ins()
         return self.read([as_seen(example, self.space, stand_ins) for example in examples])
 
-    def gold_spans(self, example: Example) -> list[tuple[int, int, str]]:
-        """Start, end and label of the spans that the component should find."""
-        return [
-            (start, end, self.label_of(label))
-            for start, end, label in self.read_gold(example).spans
-        ]
-
-    def _earlier(self) -> "dict[str, CascadePipe]":
-        """Components of the pipeline that write the span groups that the templates look at."""
-        components = [] if self.pipeline is None else self.pipeline.pipeline
+    def _stand_ins(self) -> dict[str, GoldOf]:
+        """Gold spans of the components that write the span groups that the templates look at."""
+        components: list[tuple[str, Any]] = [] if self.pipeline is None else self.pipeline.pipeline
         return {
-            pipe.cfg["spans_key"]: pipe
+            pipe.cfg["spans_key"]: pipe.gold_spans
             for _, pipe in components
-            if isinstance(pipe, CascadePipe)
+            if hasattr(pipe, "gold_spans")
             and pipe is not self
-            and pipe.cfg.get("spans_key") in self.space.span_keys
+            and pipe.cfg["spans_key"] in self.space.span_keys
         }
 
     # Training
@@ -107,7 +108,7 @@ class CascadePipe(LinearPipe):
         Raises `TrainingError` where there is nothing to learn from.
         """
         batches: list[Tokens] = []
-        gold: list[GoldSpans] = []
+        gold: list[Gold] = []
         self.n_examples = 0
         for examples in _batches(progress(f"Reading for {self.name}", iterable=get_examples())):
             validate_examples(examples, f"{type(self).__name__}.initialize")
@@ -121,12 +122,13 @@ class CascadePipe(LinearPipe):
         found = labels or {label for g in gold for label in self.labels_in(g)} | set(self._labels)
         if not found:
             raise TrainingError(
-                f"'{self.name}' found no labelled gold span in {len(gold)} examples. Check that "
-                "[corpora.train] has entities, or gold spans under the component's gold_key."
+                f"'{self.name}' found no {self.sought} in {len(gold)} examples. Check that "
+                f"[corpora.train] {self.where_to_look}."
             )
         self._set_labels(found)
         tokens = join_tokens(batches)
-        self.learn_features(nlp, tokens, gold, lambda: self.all_units(tokens, gold))
+        flags = self.gold_flags(tokens, gold)
+        self.learn_features(nlp, tokens, flags, lambda: self.all_units(tokens, gold))
         self.forget_training()
 
     def update(

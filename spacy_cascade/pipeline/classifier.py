@@ -66,7 +66,7 @@ def _joined(bounds: Sequence[Bounds], further: BoundsArray = _EMPTY) -> BoundsAr
     return np.concatenate([np.array(bounds, dtype=np.int64).reshape(-1, 2), further])
 
 
-class CascadeClassifier(CascadePipe):
+class CascadeClassifier(CascadePipe[GoldSpans]):
     """Types the spans that a segmenter, or any other component, put on the Doc."""
 
     def __init__(
@@ -171,6 +171,10 @@ class CascadeClassifier(CascadePipe):
     def read_gold(self, example: Example) -> GoldSpans:
         """Gold spans of an example."""
         return read_gold(example, self.cfg["gold_key"])
+
+    def gold_flags(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints2d:
+        """Which tokens are in gold spans."""
+        return gold_flags(tokens, gold)
 
     def labels_in(self, gold: GoldSpans) -> Iterable[str]:
         """The labels of the gold spans; an empty label is no type."""

@@ -14,6 +14,7 @@ from .annotation import register_confidence
 from .classifier import CascadeClassifier
 from .reranker import CascadeReranker
 from .segmenter import CascadeSegmenter
+from .tagger import CascadeTagger
 
 register_confidence()
 
@@ -65,6 +66,25 @@ RERANKER_DEFAULTS: dict[str, Any] = {
     "rate": 0.1,
     "keep_candidates": False,
     "set_ents": True,
+}
+
+
+TAGGER_DEFAULTS: dict[str, Any] = {
+    "model": {
+        "@architectures": "spacy_cascade.LinearChain.v1",
+        "templates": {"@misc": "spacy_cascade.TaggingTemplates.v1"},
+        "min_count": 2,
+        "label_pairs": False,
+    },
+    "objective": {"@misc": "spacy_cascade.Hinge.v1"},
+    "trainer": {
+        "@misc": "spacy_cascade.PassiveAggressive.v1",
+        "C": 0.01,
+        "average_power": 1,
+        "passes": 3,
+    },
+    "overwrite": True,
+    "scorer": {"@scorers": "spacy_cascade.tags_scorer.v1"},
 }
 
 
@@ -176,3 +196,28 @@ def make_reranker(
         nlp, model, name, spans_key=spans_key, weight=weight, scale=scale, rate=rate,
         keep_candidates=keep_candidates, set_ents=set_ents,
     )  # fmt: skip
+
+
+@Language.factory(
+    "cascade_tagger",
+    assigns=["token.tag"],
+    default_config=TAGGER_DEFAULTS,
+    default_score_weights={"tag_acc": 1.0},
+)
+def make_tagger(
+    nlp: Language,
+    name: str,
+    model: Model[Units, Floats2d],
+    objective: Costs,
+    trainer: Trainer,
+    overwrite: bool,
+    scorer: Callable[..., dict[str, Any]] | None,
+) -> CascadeTagger:
+    """The factory `cascade_tagger`.
+
+    model: a linear chain. objective: what training minimises. trainer: how. overwrite: replace
+    tags that are there already. scorer: the scorer.
+    """
+    return CascadeTagger(
+        nlp, model, name, objective=objective, trainer=trainer, overwrite=overwrite, scorer=scorer
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from spacy.training import Example
@@ -25,10 +25,10 @@ _LOGGER = logging.getLogger("spacy")
 class NoTraining(Temporary):
     """What `update` of a component does that a later one trains: nothing."""
 
-    def __init__(self, pipe: CascadePipe) -> None:
+    def __init__(self, pipe: CascadePipe[Any]) -> None:
         self._pipe = pipe
 
-    def update(self, pipe: CascadePipe, examples: Sequence[Example]) -> float:
+    def update(self, pipe: CascadePipe[Any], examples: Sequence[Example]) -> float:
         """No loss of its own."""
         return 0.0
 
@@ -44,9 +44,9 @@ class JointTraining(BatchTraining):
         super().__init__(trainer)
         self._joint_trainer = trainer
         self._joint: IsomericProblem | None = None
-        self._first: CascadePipe | None = None
+        self._first: CascadePipe[Any] | None = None
 
-    def update(self, pipe: CascadePipe, examples: Sequence[Example]) -> float:
+    def update(self, pipe: CascadePipe[Any], examples: Sequence[Example]) -> float:
         """Run the trainer's iterations on the whole corpus; publish the first's weights."""
         value = super().update(pipe, examples)
         assert self._joint is not None
@@ -68,7 +68,7 @@ class JointTraining(BatchTraining):
         assert self._run is not None
         return self._joint.second.weights(self._run.parameters[self._joint.n_first :])
 
-    def _begin(self, pipe: CascadePipe, examples: Sequence[Example]) -> None:
+    def _begin(self, pipe: CascadePipe[Any], examples: Sequence[Example]) -> None:
         self._refuse_partial_batch(pipe, len(examples))
         first = _first_of(pipe, self._joint_trainer.first)
         workers = self._joint_trainer.workers()
@@ -80,7 +80,7 @@ class JointTraining(BatchTraining):
         self._run = self._joint_trainer.start(self._joint, start, workers)
 
 
-def _first_of(pipe: CascadePipe, name: str) -> CascadePipe:
+def _first_of(pipe: CascadePipe[Any], name: str) -> CascadePipe[Any]:
     """The component to be trained together with this one."""
     from .segmenter import CascadeSegmenter
 

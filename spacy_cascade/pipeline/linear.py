@@ -19,7 +19,7 @@ from ..features.units import Units
 from ..inference.lattice import Lattice
 from ..models import storage
 from ..models.linear import get_weights, set_weights
-from .annotation import GoldSpans, gold_flags
+from ..types import Ints2d
 from .training import Pipeline, Training
 
 _MAXIMUM_LEXEMES = 1 << 16
@@ -89,7 +89,7 @@ class LinearPipe(TrainablePipe):  # type: ignore[misc]
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The span labels, in alphabetical order."""
+        """The labels, in alphabetical order."""
         return self._labels
 
     @property
@@ -120,16 +120,17 @@ class LinearPipe(TrainablePipe):  # type: ignore[misc]
         self,
         nlp: Language | None,
         tokens: Tokens,
-        gold: Sequence[GoldSpans],
+        flags: Ints2d,
         make_units: Callable[[], Units],
     ) -> None:
         """Learn the feature space of units and set all weights to zero; labels are known.
 
+        flags: what the gold annotation says of the tokens (`evidence.span_flags`).
         make_units: called when lexicons are read and evidence is counted.
         """
         tokenizer = (lambda text: [t.text for t in nlp.tokenizer(text)]) if nlp else str.split
         self.space.read_lexicons(tokenizer)
-        self.space.learn_evidence(tokens, gold_flags(tokens, gold))
+        self.space.learn_evidence(tokens, flags)
         self.space.learn(make_units(), self.model.attrs["min_count"])
         shape = (len(self.space), self.lattice.n_columns)
         set_weights(self.model, np.zeros(shape), np.zeros(self.lattice.n_edges))

@@ -148,7 +148,7 @@ class CascadeReranker(LinearPipe):
         gold = [read_gold(example, None) for example in examples]
         tokens = self.read(docs)
         flags = gold_flags(tokens, gold)
-        self.learn_features(nlp, tokens, gold, lambda: self._units(docs, tokens, typed, flags))
+        self.learn_features(nlp, tokens, flags, lambda: self._units(docs, tokens, typed, flags))
 
     def update(
         self,

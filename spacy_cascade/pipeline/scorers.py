@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from spacy.attrs import ENT_IOB
-from spacy.scorer import PRFScore, get_ner_prf
+from spacy.scorer import PRFScore, Scorer, get_ner_prf
 from spacy.tokens import Doc
 from spacy.training import Example
 
@@ -92,6 +92,15 @@ def score_types(
     return {"types_acc": right / len(pairs) if pairs else None, **get_ner_prf(examples)}
 
 
+def score_tags(examples: Iterable[Example], **settings: object) -> Scores:
+    """`tag_acc` as spaCy's own tagger counts it: share of gold tokens with the right tag.
+
+    Tokens without gold tag do not count. Registered as `spacy_cascade.tags_scorer.v1`.
+    """
+    scores: Scores = Scorer.score_token_attr(examples, "tag")
+    return scores
+
+
 def make_segments_scorer() -> Callable[..., Scores]:
     """The scorer of `cascade_segmenter`."""
     return score_segments
@@ -100,3 +109,8 @@ def make_segments_scorer() -> Callable[..., Scores]:
 def make_types_scorer() -> Callable[..., Scores]:
     """The scorer of `cascade_classifier`."""
     return score_types
+
+
+def make_tags_scorer() -> Callable[..., Scores]:
+    """The scorer of `cascade_tagger`."""
+    return score_tags

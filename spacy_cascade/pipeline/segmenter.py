@@ -14,16 +14,15 @@ from thinc.api import Model
 
 from ..features.sequences import Tokens
 from ..features.units import Units
-from ..inference.chain import span_posteriors, viterbi
+from ..inference.chain import span_posteriors
 from ..inference.lattice import Lattice
 from ..models.linear import get_weights
 from ..objectives.costs import Costs
-from ..objectives.problem import ChainCorpus
 from ..schemes import UNOBSERVED, Spans, TagSet
 from ..trainers.base import Trainer
 from ..types import Floats1d, Floats2d, Ints1d, Ints2d
 from .annotation import GoldSpans, gold_flags, read_gold, write_entities, write_group
-from .base import CascadePipe
+from .chain import ChainPipe
 from .nbest import (
     Candidates,
     Segmentation,
@@ -52,7 +51,7 @@ class Segments:
     candidates: Candidates | None = None
 
 
-class CascadeSegmenter(CascadePipe):
+class CascadeSegmenter(ChainPipe[GoldSpans]):
     """Finds non-overlapping spans by exact decoding of a linear chain over each sentence.
 
     With `typed = False` (the first stage of a cascade) all gold labels count as one,
@@ -88,28 +87,20 @@ class CascadeSegmenter(CascadePipe):
         check_n(n_best, f"n_best of '{name}'")
         super().__init__(nlp, model, name, objective, trainer, scorer, settings)
         TagSet(scheme, ())  # an unknown scheme is an error now, not in training
-        self._lattice: Lattice | None = None
 
     @property
     def tag_set(self) -> TagSet:
         """The tags under the scheme and labels of this component."""
         return TagSet(self.cfg["scheme"], self.labels)
 
-    @property
-    def lattice(self) -> Lattice:
+    def make_lattice(self) -> Lattice:
         """The legal transitions between tags."""
-        if self._lattice is None:
-            self._lattice = self.tag_set.lattice(self.model.attrs["label_pairs"])
-        return self._lattice
-
-    def labels_changed(self) -> None:
-        """Forget what depends on the labels."""
-        self._lattice = None
+        return self.tag_set.lattice(self.model.attrs["label_pairs"])
 
     def predict(self, docs: Iterable[Doc]) -> list[Segments]:
         """Find the spans of each Doc without changing it."""
         docs = list(docs)
-        tokens, scores = self._score(docs)
+        tokens, scores = self.score_tokens(docs)
         if len(scores) == 0:
             return [self._nothing()] * len(docs)
         transitions = get_weights(self.model)[1]
@@ -118,7 +109,7 @@ class CascadeSegmenter(CascadePipe):
             paths, ranked = best_segmentations(self.lattice, scores, transitions, tokens, n)
             path = paths[0]
         else:
-            path = self._decode(scores, transitions, tokens)
+            path = self.decode(scores, tokens)
         spans = self.tag_set.spans(path, tokens.sequence_starts)
         confidences = None
         if self.cfg["confidence"]:
@@ -135,7 +126,7 @@ class CascadeSegmenter(CascadePipe):
         A short sentence has fewer. Raises `ConfigError` where n is not from 1 to 100.
         """
         check_n(n, f"nbest of '{self.name}'")
-        tokens, scores = self._score([doc])
+        tokens, scores = self.score_tokens([doc])
         if len(scores) == 0:
             return []
         transitions = get_weights(self.model)[1]
@@ -161,39 +152,25 @@ class CascadeSegmenter(CascadePipe):
             if self.cfg["set_ents"]:
                 write_entities(doc, spans)
 
-    def label_of(self, label: str) -> str:
-        """The label that the component gives a span with this gold label."""
-        return label if self.cfg["typed"] else ENTITY
+    def gold_spans(self, example: Example) -> list[tuple[int, int, str]]:
+        """Start, end and label of the spans that the component should find."""
+        typed = self.cfg["typed"]
+        spans = self.read_gold(example).spans
+        return [(start, end, label if typed else ENTITY) for start, end, label in spans]
 
     def labels_in(self, gold: GoldSpans) -> Iterable[str]:
         """Labels that the component learns from one example."""
         return (label for _, _, label in gold.spans) if self.cfg["typed"] else (ENTITY,)
 
-    def all_units(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Units:
-        """Every token is a unit."""
-        return self.token_units(tokens, gold_flags(tokens, gold))
-
-    def token_units(self, tokens: Tokens, own_flags: Ints2d | None = None) -> Units:
-        """Every token of the batch as a unit of its own; own_flags: their gold, in training."""
-        positions = self.space.positions(tokens, self.vocab.strings.__getitem__, own_flags)
-        return Units(positions, positions.of_token, positions.of_token)
-
-    def make_corpus(self, examples: Sequence[Example], gold: Sequence[GoldSpans]) -> ChainCorpus:
-        """Sentences with their tags."""
-        tokens = self.read_examples(examples)
-        units = self.all_units(tokens, gold)
-        return ChainCorpus(
-            self.space.design(units),
-            self.lattice,
-            self._gold_tags(tokens, gold),
-            tokens.sequence_starts,
-        )
-
     def read_gold(self, example: Example) -> GoldSpans:
         """Gold spans of an example."""
         return read_gold(example, self.cfg["gold_key"])
 
-    def _gold_tags(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints1d:
+    def gold_flags(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints2d:
+        """Which tokens are in gold spans."""
+        return gold_flags(tokens, gold)
+
+    def gold_tags(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints1d:
         """Tag of each token, `UNOBSERVED` where there is no annotation.
 
         A span across a sentence boundary cannot be had by a chain: its tokens are left
@@ -218,16 +195,6 @@ class CascadeSegmenter(CascadePipe):
             tags[start[i] : end[i]] = UNOBSERVED
         return tags
 
-    def _score(self, docs: Sequence[Doc]) -> tuple[Tokens, Floats2d]:
-        """The tokens of a batch and their scores `[T, S]`, none where there are no tokens."""
-        self.publish()
-        self.forget_words()
-        tokens = self.read(docs)
-        if len(tokens.words) == 0:
-            get_weights(self.model)  # not trained is an error even so
-            return tokens, np.zeros((0, 0))
-        return tokens, self.model.predict(self.token_units(tokens))
-
     def _nothing(self) -> Segments:
         """What is found in a Doc without tokens."""
         empty = Spans(*(np.zeros(0, dtype=np.int64),) * 2, np.zeros(0, dtype=np.int32))
@@ -251,17 +218,6 @@ class CascadeSegmenter(CascadePipe):
 
     def _label_hashes(self) -> list[int]:
         return [self.vocab.strings.add(label) for label in self.labels]
-
-    def _decode(self, scores: Floats2d, transitions: Floats1d, tokens: Tokens) -> Ints1d:
-        starts = tokens.sequence_starts
-        path = np.empty(len(scores), dtype=np.int32)
-        open_tags = np.full(len(scores), UNOBSERVED, dtype=np.int32)
-        n_labels = self.lattice.n_labels
-        viterbi(
-            self.lattice, scores, transitions, np.zeros((n_labels + 1, n_labels)), open_tags,
-            starts, path, np.empty(len(starts) - 1),
-        )  # fmt: skip
-        return path
 
     def _confidences(
         self, scores: Floats2d, transitions: Floats1d, tokens: Tokens, path: Ints1d, spans: Spans

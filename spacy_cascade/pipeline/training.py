@@ -40,7 +40,7 @@ class Training(Protocol):
 class CorpusTraining(Training, Protocol):
     """What `update` of a stage needs."""
 
-    def update(self, pipe: CascadePipe, examples: Sequence[Example]) -> float:
+    def update(self, pipe: CascadePipe[Any], examples: Sequence[Example]) -> float:
         """Train on the examples; the loss."""
 
 
@@ -71,7 +71,7 @@ class BatchTraining(Temporary):
         self._problem: ChainProblem | None = None
         self._run: Run | None = None
 
-    def update(self, pipe: CascadePipe, examples: Sequence[Example]) -> float:
+    def update(self, pipe: CascadePipe[Any], examples: Sequence[Example]) -> float:
         """Run the trainer's iterations on the whole corpus."""
         references = {id(example.reference): example.reference for example in examples}
         with progress(f"Training {pipe.name}", total=self._trainer.iterations) as bar:
@@ -90,13 +90,13 @@ class BatchTraining(Temporary):
         assert self._run is not None
         return self._problem.weights(self._run.parameters)
 
-    def _begin(self, pipe: CascadePipe, examples: Sequence[Example]) -> None:
+    def _begin(self, pipe: CascadePipe[Any], examples: Sequence[Example]) -> None:
         self._refuse_partial_batch(pipe, len(examples))
         workers = self._trainer.workers()
         self._problem, start = make_problem(pipe, examples, workers)
         self._run = self._trainer.start(self._problem, start, workers)
 
-    def _refuse_partial_batch(self, pipe: CascadePipe, n_examples: int) -> None:
+    def _refuse_partial_batch(self, pipe: CascadePipe[Any], n_examples: int) -> None:
         expected = len(self._references) or pipe.n_examples
         if expected is not None and n_examples < expected:
             raise TrainingError(
@@ -108,7 +108,7 @@ class BatchTraining(Temporary):
 
 
 def make_problem(
-    pipe: CascadePipe, examples: Sequence[Example], workers: Workers
+    pipe: CascadePipe[Any], examples: Sequence[Example], workers: Workers
 ) -> tuple[ChainProblem, Floats1d]:
     """What a component minimises on examples, and the parameters where it stands."""
     weights = get_weights(pipe.model)  # first, for it raises where there are none
@@ -127,7 +127,7 @@ class OnlineTraining(Temporary):
         self._trainer = trainer
         self._learner: Learner | None = None
 
-    def update(self, pipe: CascadePipe, examples: Sequence[Example]) -> float:
+    def update(self, pipe: CascadePipe[Any], examples: Sequence[Example]) -> float:
         """Learn from a batch."""
         if self._learner is None:
             self._learner = self._trainer.begin(*get_weights(pipe.model))

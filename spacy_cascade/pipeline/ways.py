@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import TrainingError
 from ..trainers.base import BatchTrainer, OnlineTrainer
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .base import CascadePipe
 
 
-def make_training(pipe: CascadePipe) -> CorpusTraining:
+def make_training(pipe: CascadePipe[Any]) -> CorpusTraining:
     """The way of training that goes with the component's trainer."""
     trainer = pipe.trainer
     if isinstance(trainer, TrainedLater):

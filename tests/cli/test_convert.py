@@ -81,6 +81,18 @@ def test_options_reach_the_docs(source: Path, tmp_path: Path) -> None:
     assert second.text.strip() == "x"
 
 
+def test_a_file_without_entities(source: Path, tmp_path: Path) -> None:
+    source.write_text("T\tNN\ncells\tNNS\n\nbind\tVBP\n", encoding="utf-8")
+    output = tmp_path / "out.spacy"
+    stdout, _ = run("convert", source, output, "--no-entities", "--pos-column", 1)
+    assert "Tags read as" not in stdout
+    assert "3 words, 0 entities, 3 words not annotated" in stdout
+    (doc,) = docs_in(output)
+    assert [token.tag_ for token in doc] == ["NN", "NNS", "VBP"]
+    assert [token.is_sent_start for token in doc] == [True, False, True]
+    assert not doc.has_annotation("ENT_IOB")
+
+
 @pytest.mark.parametrize(
     ("text", "options", "part"),
     [

@@ -371,7 +371,9 @@ def test_what_a_space_reads():
     assert evidence.reads == ("lower", "tags")
 
 
-@pytest.mark.parametrize("make", [sets.make_segmentation, sets.make_classification])
+@pytest.mark.parametrize(
+    "make", [sets.make_segmentation, sets.make_classification, sets.make_tagging]
+)
 def test_named_sets_on_a_sentence(make):
     space = FeatureSpace(make(lexicons=LEXICONS))
     space.read_lexicons(str.split)

@@ -177,6 +177,7 @@ def test_names_of_patterns(name):
         sets.make_jnlpba,
         sets.make_segmentation,
         sets.make_classification,
+        sets.make_tagging,
         sets.make_conll2003_chunks,
         sets.make_conll2003_entities,
     ],

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reference import smallest_squares
 from strategies import LABELS, floats2d, tag_sets
 
-from spacy_cascade.inference.lattice import choice_lattice, label_pair_mixing
+from spacy_cascade.inference.lattice import choice_lattice, free_lattice, label_pair_mixing
 from spacy_cascade.schemes import SCHEMES, TagSet
 
 
@@ -70,3 +70,17 @@ def test_mixing_keeps_the_smallest_label_and_pair_weights(example):
 def test_no_label_pairs_no_mixing():
     lattice = TagSet("BILOU", LABELS).lattice(False)
     np.testing.assert_array_equal(label_pair_mixing(lattice), np.eye(lattice.n_labels))
+
+
+@pytest.mark.parametrize("label_pairs", [False, True])
+@pytest.mark.parametrize("n_labels", [1, 2, 5])
+def test_a_free_lattice_has_every_pair_but_those_to_the_start(n_labels, label_pairs):
+    lattice = free_lattice(n_labels, label_pairs)
+    edges = set(zip(lattice.source.tolist(), lattice.target.tolist(), strict=True))
+    assert edges == set(product(range(n_labels + 1), range(1, n_labels + 1)))
+    assert lattice.n_labels == n_labels + 1
+    assert lattice.n_columns == (lattice.n_edges if label_pairs else n_labels)
+    assert not lattice.continues.any()
+    assert lattice.final.tolist() == [False] + [True] * n_labels
+    if not label_pairs:
+        assert (lattice.column == lattice.target - 1).all()

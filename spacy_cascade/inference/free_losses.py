@@ -1,0 +1,182 @@
+"""Losses of chains where any label may follow any other, with vectors instead of lists of edges.
+
+With `M[p, c] = exp(m[p, c] - max m)` and `x(t, c) = exp(s(t, c) + cost(t, c) - h(t))`, `h` the
+largest of the exponents at `t`, a pass forward and one back are
+
+    a(t, c) = x(t, c) Σ_p a(t-1, p) M[p, c] / z(t)           z(t): so that Σ_c a(t, c) = 1
+    b(t-1, p) = Σ_c M[p, c] g(t, c)                          g(t, c) = x(t, c) b(t, c) / z(t)
+    P(c at t) = a(t, c) b(t, c)        P(p at t-1, c at t) = a(t-1, p) M[p, c] g(t, c)
+
+and the log-partition is `Σ_t log z(t) + h(t) + max m` (Rabiner 1989, section V.A). A position
+costs one `exp` a label instead of one an edge. What is lost where `a` underflows matters only if
+`z` is tiny; a sequence with such a position goes to `chain.chain_losses`, which always is exact.
+Labels, `m` and the column of the start are those of `inference.free`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..jit import helper, kernel
+from ..types import Floats1d, Floats2d, Ints1d, Pointers1d
+from .chain import _observed_path, chain_losses
+from .lattice import Lattice
+
+_SMALLEST = 1e-60
+"""Of `z`; doubles go down to 1e-308."""
+
+
+@helper
+def _add_product(vector, matrix, out):  # type: ignore[no-untyped-def]
+    """`out[c] += Σ_p vector[p] · matrix[p, c]`, four `p` at a time."""
+    n = len(vector)
+    p = 0
+    while p + 4 <= n:
+        u, v, x, y = vector[p], vector[p + 1], vector[p + 2], vector[p + 3]
+        for c in range(n):
+            out[c] += (u * matrix[p, c] + v * matrix[p + 1, c]) + (
+                x * matrix[p + 2, c] + y * matrix[p + 3, c]
+            )
+        p += 4
+    for q in range(p, n):
+        for c in range(n):
+            out[c] += vector[q] * matrix[q, c]
+
+
+@helper
+def _forward(scores, arriving, matrix, shift, cost, tags, begin, end, a, x, z):  # type: ignore[no-untyped-def]
+    """Fill `a`, `x` `[T, Y - 1]` and `z` `[T]`; the log-partition, or -inf where `z` is tiny."""
+    n = scores.shape[1]
+    log_partition = 0.0
+    for t in range(begin, end):
+        row = t - begin
+        observed = tags[t] + 1
+        highest = -np.inf
+        for c in range(n):
+            value = scores[t, c] + cost[observed, c + 1]
+            if row == 0:
+                value += arriving[c, 0]
+            x[row, c] = value
+            highest = max(highest, value)
+        for c in range(n):
+            x[row, c] = math.exp(x[row, c] - highest)
+        if row == 0:
+            a[row] = x[row]
+        else:
+            a[row] = 0.0
+            _add_product(a[row - 1], matrix, a[row])
+            for c in range(n):
+                a[row, c] *= x[row, c]
+            log_partition += shift
+        total = 0.0
+        for c in range(n):
+            total += a[row, c]
+        if not total > _SMALLEST:
+            return -np.inf
+        z[row] = total
+        for c in range(n):
+            a[row, c] /= total
+        log_partition += highest + math.log(total)
+    return log_partition
+
+
+@helper
+def _backward(matrix_back, length, a, x, z, sign, counts, pairs, first_counts):  # type: ignore[no-untyped-def]
+    """Add `sign · P(c at t)` to `counts`, that of the first position to `first_counts` too.
+
+    And `sign · a(t-1, p) g(t, c)` to `pairs` `[Y - 1, Y - 1]`. matrix_back: `M` transposed.
+    """
+    n = a.shape[1]
+    b, before, g = np.ones(n), np.empty(n), np.empty(n)
+    for row in range(length - 1, -1, -1):
+        for c in range(n):
+            counts[row, c] += sign * a[row, c] * b[c]
+            g[c] = x[row, c] * b[c] / z[row]
+        if row == 0:
+            for c in range(n):
+                first_counts[c] += sign * a[row, c] * b[c]
+            return
+        for p in range(n):
+            weight = sign * a[row - 1, p]
+            for c in range(n):
+                pairs[p, c] += weight * g[c]
+        before[:] = 0.0
+        _add_product(g, matrix_back, before)
+        b, before = before, b
+
+
+@kernel
+def free_losses(
+    lattice: Lattice,
+    scores: Floats2d,
+    transitions: Floats1d,
+    cost: Floats2d,
+    clamp: Floats2d,
+    tags: Ints1d,
+    starts: Pointers1d,
+    first: int,
+    last: int,
+    losses: Floats1d,
+    transition_counts: Floats1d,
+) -> None:
+    """Losses and score gradients of the sequences `first <= i < last` of a free lattice.
+
+    All arguments as in `chain.chain_losses`; scores are OVERWRITTEN by their gradient.
+    """
+    n = scores.shape[1]
+    arriving = transitions.reshape(n, n + 1)
+    shift = -np.inf
+    for c in range(n):
+        shift = max(shift, arriving[c, 1:].max())
+    matrix_back = np.exp(arriving[:, 1:] - shift)
+    matrix = matrix_back.T.copy()
+    longest = 0
+    for i in range(first, last):
+        longest = max(longest, starts[i + 1] - starts[i])
+    a, x, z = np.empty((longest, n)), np.empty((longest, n)), np.empty(longest)
+    clamped_a, clamped_x, clamped_z = a.copy(), x.copy(), z.copy()
+    counts = np.empty((longest, n))
+    pairs = np.zeros((n, n))
+    first_counts = np.zeros(n)
+    for i in range(first, last):
+        begin, end = starts[i], starts[i + 1]
+        length = end - begin
+        n_observed = 0
+        for t in range(begin, end):
+            n_observed += tags[t] >= 0
+        if n_observed == 0:
+            losses[i] = 0.0
+            scores[begin:end] = 0.0
+            continue
+        everything = _forward(scores, arriving, matrix, shift, cost, tags, begin, end, a, x, z)
+        agreeing = 0.0
+        if n_observed < length:
+            agreeing = _forward(
+                scores, arriving, matrix, shift, clamp, tags, begin, end,
+                clamped_a, clamped_x, clamped_z,
+            )  # fmt: skip
+        if everything == -np.inf or agreeing == -np.inf:
+            chain_losses(
+                lattice, scores, transitions, cost, clamp, tags, starts, i, i + 1, losses,
+                transition_counts,
+            )  # fmt: skip
+            continue
+        counts[:length] = 0.0
+        _backward(matrix_back, length, a, x, z, 1.0, counts, pairs, first_counts)
+        if n_observed == length:
+            agreeing = _observed_path(
+                lattice, scores, transitions, tags, begin, end, counts, transition_counts
+            )
+        else:
+            _backward(
+                matrix_back, length, clamped_a, clamped_x, clamped_z, -1.0, counts, pairs,
+                first_counts,
+            )  # fmt: skip
+        losses[i] = everything - agreeing
+        scores[begin:end] = counts[:length]
+    for c in range(n):
+        transition_counts[c * (n + 1)] += first_counts[c]
+        for p in range(n):
+            transition_counts[c * (n + 1) + p + 1] += pairs[p, c] * matrix[p, c]

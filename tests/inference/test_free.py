@@ -1,0 +1,84 @@
+"""Viterbi on a free lattice against enumeration and the kernel for any lattice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from reference import best_path, log_space_viterbi
+from strategies import random_chain
+
+from spacy_cascade.inference.chain import viterbi
+from spacy_cascade.inference.free import best_paths
+from spacy_cascade.inference.lattice import Lattice, choice_lattice, free_lattice
+from spacy_cascade.objectives.problem import observation_costs
+from spacy_cascade.schemes import TagSet
+
+
+def decode(kernel: Any, chains: list[Any]) -> tuple[list[float], list[int]]:
+    """Scores and labels of the best paths of chains under one lattice and its transitions."""
+    starts = np.cumsum([0, *map(len, chains)], dtype=np.int64)
+    path = np.full(starts[-1], -9, dtype=np.int32)
+    path_scores = np.full(len(chains), np.nan)
+    tags = np.concatenate([np.array(chain.tags, dtype=np.int32) for chain in chains])
+    kernel(
+        chains[0].lattice, np.concatenate([chain.scores for chain in chains]),
+        chains[0].transitions, observation_costs(chains[0].costs)[0], tags, starts, path,
+        path_scores,
+    )  # fmt: skip
+    return path_scores.tolist(), path.tolist()
+
+
+@pytest.mark.parametrize("n_labels", [1, 2, 3, 4])
+def test_the_best_of_all_paths(generator: np.random.Generator, n_labels: int) -> None:
+    lattice = free_lattice(n_labels, label_pairs=False)
+    for length in range(1, 6):
+        chain = random_chain(generator, lattice, length)
+        (score,), path = decode(best_paths, [chain])
+        best, labels = best_path(chain)
+        assert score == pytest.approx(best, abs=1e-9)
+        assert path == labels
+
+
+@pytest.mark.parametrize("n_labels", [1, 5, 7, 8, 9, 42])
+def test_long_chains_and_many_labels(generator: np.random.Generator, n_labels: int) -> None:
+    lattice = free_lattice(n_labels, label_pairs=False)
+    chain = random_chain(generator, lattice, 60)
+    (score,), path = decode(best_paths, [chain])
+    best, labels = log_space_viterbi(chain)
+    assert score == pytest.approx(best, abs=1e-9)
+    assert path == labels
+
+
+LATTICES: dict[str, Lattice] = {
+    "free": free_lattice(6, label_pairs=False),
+    "free with label pairs": free_lattice(3, label_pairs=True),
+    "IOB2": TagSet("IOB2", ("A", "B")).lattice(False),
+    "BILOU with label pairs": TagSet("BILOU", ("A",)).lattice(True),
+    "choice of one": choice_lattice(1),
+    "choice of two": choice_lattice(2),
+}
+
+
+@pytest.mark.parametrize("name", LATTICES)
+def test_ties_and_sequences_are_those_of_the_other_kernel(
+    generator: np.random.Generator, name: str
+) -> None:
+    lattice = LATTICES[name]
+    assert lattice.is_free == (name == "free")
+    longest = 1 if "choice" in name else 7
+    chains = [random_chain(generator, lattice, n % longest + 1) for n in range(30)]
+    for chain in chains:
+        chain.scores[:] = np.round(chain.scores)
+        chain.transitions[:] = np.round(chains[0].transitions)
+        chain.costs[:] = np.round(3 * chains[0].costs)
+    assert decode(best_paths, chains) == decode(viterbi, chains)
+
+
+def test_sequences_without_positions_are_passed_over(generator: np.random.Generator) -> None:
+    lattice = free_lattice(4, label_pairs=False)
+    first, second = (random_chain(generator, lattice, n) for n in (3, 2))
+    empty = random_chain(generator, lattice, 0)
+    with_it, without_it = [first, empty, second], [first, second]
+    assert decode(best_paths, with_it)[1] == decode(best_paths, without_it)[1]

@@ -1,0 +1,74 @@
+"""Losses on a free lattice against enumeration, log space and the kernel for any lattice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from reference import Chain, chain_loss, log_space_loss
+from strategies import random_chain
+
+from spacy_cascade.inference.chain import chain_losses
+from spacy_cascade.inference.free_losses import free_losses
+from spacy_cascade.inference.lattice import free_lattice
+from spacy_cascade.objectives.problem import observation_costs
+
+
+def losses_of(kernel: Any, chains: list[Chain]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Losses, score gradients and the transitions' gradient of chains under one lattice."""
+    starts = np.cumsum([0, *map(len, chains)], dtype=np.int64)
+    scores = np.concatenate([chain.scores for chain in chains])
+    tags = np.concatenate([np.array(chain.tags, dtype=np.int32) for chain in chains])
+    losses = np.full(len(chains), np.nan)
+    transition_gradient = np.zeros(chains[0].lattice.n_edges)
+    kernel(
+        chains[0].lattice, scores, chains[0].transitions, *observation_costs(chains[0].costs),
+        tags, starts, 0, len(chains), losses, transition_gradient,
+    )  # fmt: skip
+    return losses, scores, transition_gradient
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.4, 1.0])
+@pytest.mark.parametrize("n_labels", [1, 2, 4])
+def test_losses_are_those_of_all_paths(
+    generator: np.random.Generator, n_labels: int, missing: float
+) -> None:
+    lattice = free_lattice(n_labels, label_pairs=False)
+    for length in range(1, 5):
+        chain = random_chain(generator, lattice, length, missing)
+        (loss,), scores, transitions = losses_of(free_losses, [chain])
+        expected = chain_loss(chain)
+        assert loss == pytest.approx(expected[0], abs=1e-9)
+        np.testing.assert_allclose(scores, expected[1], atol=1e-9)
+        np.testing.assert_allclose(transitions, expected[2], atol=1e-9)
+
+
+@pytest.mark.parametrize("n_labels", [3, 6, 42])
+def test_long_chains(generator: np.random.Generator, n_labels: int) -> None:
+    lattice = free_lattice(n_labels, label_pairs=False)
+    for missing in (0.0, 0.3):
+        chain = random_chain(generator, lattice, 80, missing, size=4.0)
+        (loss,), scores, transitions = losses_of(free_losses, [chain])
+        expected = log_space_loss(chain)
+        assert loss == pytest.approx(expected[0], rel=1e-9)
+        np.testing.assert_allclose(scores, expected[1], atol=1e-9)
+        np.testing.assert_allclose(transitions, expected[2], atol=1e-9)
+
+
+@pytest.mark.parametrize("size", [1.0, 100.0, 2000.0])
+def test_many_sequences_of_any_size(generator: np.random.Generator, size: float) -> None:
+    """Where doubles end the other kernel takes over; a sequence without tags has no loss."""
+    lattice = free_lattice(5, label_pairs=False)
+    chains = [
+        random_chain(generator, lattice, length, missing, size)
+        for length in (1, 3, 12)
+        for missing in (0.0, 0.5, 1.0)
+    ]
+    for chain in chains:
+        chain.transitions[:] = chains[0].transitions
+        chain.costs[:] = chains[0].costs
+    for found, expected in zip(
+        losses_of(free_losses, chains), losses_of(chain_losses, chains), strict=True
+    ):
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)

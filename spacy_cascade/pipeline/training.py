@@ -71,6 +71,12 @@ class BatchTraining(Temporary):
         self._problem: ChainProblem | None = None
         self._run: Run | None = None
 
+    @property
+    def problem(self) -> ChainProblem:
+        """What the component's own weights are to minimise."""
+        assert self._problem is not None
+        return self._problem
+
     def update(self, pipe: CascadePipe[Any], examples: Sequence[Example]) -> float:
         """Run the trainer's iterations on the whole corpus."""
         references = {id(example.reference): example.reference for example in examples}
@@ -80,15 +86,13 @@ class BatchTraining(Temporary):
                 self._references = references
             assert self._run is not None
             value = self._run.run(self._trainer.iterations, bar.update)
-        assert self._problem is not None
-        self._problem.design.release_memory()
+        self.problem.design.release_memory()
         return value
 
     def weights(self) -> tuple[Floats2d, Floats1d]:
         """Weights where the optimisation stands."""
-        assert self._problem is not None
         assert self._run is not None
-        return self._problem.weights(self._run.parameters)
+        return self.problem.weights(self._run.parameters)
 
     def _begin(self, pipe: CascadePipe[Any], examples: Sequence[Example]) -> None:
         self._refuse_partial_batch(pipe, len(examples))

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import spacy
-from corpora import read_examples
-from measure import describe_machine, load_average
 from spacy.language import Language
 from spacy.tokens import Doc
+
+from corpora import read_examples
+from measure import describe_machine, load_average
 from speed import Timings
 
 

@@ -86,15 +86,11 @@ def threads(bench: Bench) -> Outcome:
     spread = f"median of {len(pairs)} updates, {min(pairs):.2f} to {max(pairs):.2f}"
     same = "same weights to the last bit" if found["same_weights"] else "weights differ"
     whole = sum(one) / sum(two)
-    machine = bench.laboratory.run("scale_arithmetic", {"rounds": bench.rounds}, cores=2)
-    low, high = min(machine["ratios"]), max(machine["ratios"])
-    alone = f"what this machine gives for multiplying and adding, {low:.2f} to {high:.2f}"
     rows = [
         Row("two threads over one", median(pairs), "x", f"{spread}; {same}"),
         Row("two threads over one, with encoding", whole, "x", f"{sum(one):.1f} s with one"),
-        Row("two threads over one, arithmetic alone", machine["median"], "x", alone),
     ]
-    return rows, {**found, "machine": machine}
+    return rows, found
 
 
 def memory(bench: Bench) -> Outcome:

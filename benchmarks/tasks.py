@@ -19,7 +19,6 @@ TASKS = {
     "train_cascade": "training",
     "train_online": "training",
     "compare_threads": "training",
-    "scale_arithmetic": "machine",
     "decode_docs": "speed",
     "decode_raw_text": "speed",
     "oracle": "reranking",

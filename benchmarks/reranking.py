@@ -14,7 +14,7 @@ from spacy.training import Corpus
 
 from corpora import read_docs, without_entities
 from measure import Stopwatch
-from spacy_cascade.pipeline.jackknife import train_reranker
+from spacy_cascade.pipeline.reranker_training import train_reranker
 from spacy_cascade.pipeline.tuning import tune_reranker, with_reranker
 
 SEGMENTER = "cascade_segmenter"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,16 +9,13 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-import spacy
 from spacy.language import Language
-from spacy.tokens import DocBin
 from spacy.training import Corpus, Example
-from spacy.training.initialize import init_nlp
-from spacy.training.loop import train
 from thinc.api import Config
 
 from ..errors import ConfigError
 from ..models.linear import get_weights, set_weights
+from .folds import check_folds, train_pipeline
 from .lessons import Lesson
 from .nbest import check_n
 from .reranker import CascadeReranker
@@ -84,8 +80,8 @@ def train_reranker(
     stages, or for folds or n_best out of range.
     """
     check_n(n_best, "n_best for the reranker")
-    if folds < 2 or passes < 1:
-        raise ConfigError(f"A reranker needs 2 folds and 1 pass or more, not {folds} and {passes}.")
+    if passes < 1:
+        raise ConfigError(f"A reranker needs 1 pass or more, not {passes}.")
     ranked = with_reranker(nlp, n_best)
     reranker = reranker_of(ranked)
     examples = list(jackknifed(nlp, train_path, dev_path, folds, n_best))
@@ -126,31 +122,21 @@ def jackknifed(
 ) -> Iterator[Example]:
     """The training corpus with N-best lists, each Doc by a cascade that has not seen it."""
     examples = list(Corpus(train_path)(nlp))
-    if len(examples) < folds:
-        raise ConfigError(
-            f"{train_path} has {len(examples)} Docs, too few for {folds} folds. Give more Docs "
-            "or fewer folds."
-        )
+    check_folds(len(examples), folds, train_path)
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        nlp.to_disk(folder / "model")
+        config = _stages_config(nlp, Path(name))
+        nlp.to_disk(name)
         for fold in progress("Training without each fold", iterable=range(folds), total=folds):
             rest = [e.reference for i, e in enumerate(examples) if i % folds != fold]
-            DocBin(docs=rest).to_disk(folder / "rest.spacy")
-            trained = _train_stages(nlp, folder, dev_path)
+            trained = train_pipeline(config, rest, dev_path, vocab=nlp.vocab)
             yield from with_lists(with_reranker(trained, n_best), examples[fold::folds])
 
 
-def _train_stages(nlp: Language, folder: Path, dev_path: Path) -> Language:
-    """Both stages trained anew on `rest.spacy`, and all that comes before them as it is."""
-    fresh = init_nlp(_fold_config(nlp, folder, dev_path))
-    (folder / "fold").mkdir(exist_ok=True)
-    train(fresh, folder / "fold", stdout=io.StringIO(), stderr=io.StringIO())
-    return spacy.load(folder / "fold" / "model-best", vocab=nlp.vocab)
+def _stages_config(nlp: Language, saved: Path) -> Config:
+    """The pipeline's own training config, but for both stages only.
 
-
-def _fold_config(nlp: Language, folder: Path, dev_path: Path) -> Config:
-    """The pipeline's own training config, but on `rest.spacy` and for the stages only."""
+    saved: folder of the pipeline, from which all that comes before them is taken as it is.
+    """
     segmenter, classifier, _ = names_of_stages(nlp)
     config = Config(nlp.config.copy()).interpolate()
     names = [
@@ -162,18 +148,11 @@ def _fold_config(nlp: Language, folder: Path, dev_path: Path) -> Config:
     config["nlp"].update(pipeline=names, disabled=[])
     components = config["components"]
     config["components"] = {
-        name: {"source": str(folder / "model")} if name in others else components[name]
-        for name in names
+        name: {"source": str(saved)} if name in others else components[name] for name in names
     }
     config["components"][segmenter]["n_best"] = 1
-    config["corpora"] = {
-        "train": {"@readers": "spacy.Corpus.v1", "path": str(folder / "rest.spacy")},
-        "dev": {"@readers": "spacy.Corpus.v1", "path": str(dev_path)},
-    }
     training = config["training"]
     training.update(
-        train_corpus="corpora.train",
-        dev_corpus="corpora.dev",
         before_to_disk=None,
         frozen_components=others,
         annotating_components=[n for n in training["annotating_components"] if n in names],

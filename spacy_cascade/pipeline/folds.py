@@ -15,7 +15,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.training.initialize import init_nlp
 from spacy.training.loop import train
 from spacy.vocab import Vocab
-from thinc.api import Config
+from thinc.api import Config, ConfigValidationError
 
 from ..errors import CascadeError, ConfigError
 
@@ -58,8 +58,10 @@ def train_pipeline(
 
 def refused(what: str, error: Exception) -> ConfigError:
     """The error for a config that spaCy refuses, with its reason in one line."""
+    if isinstance(error, ConfigValidationError):
+        error = ConfigValidationError.from_error(error, show_config=False)
     reason = " ".join(str(error).split())
-    return ConfigError(f"{what} cannot be used: {reason} Try it with `spacy train` first.")
+    return ConfigError(f"{what} cannot be used. Try it with `spacy train`. spaCy says: {reason}")
 
 
 def _with_corpora(config: Config, train_path: Path, dev_path: Path) -> Config:

@@ -374,13 +374,13 @@ class Extractor:
             return [(number, t) for t in range(first, last + 1)]
         if place == "sentence":
             return [(number, t) for t in range(len(doc[number])) if not first <= t <= last]
-        found = re.fullmatch(r"(head_)?again([+-]\d+)", place)
+        found = re.fullmatch(r"(head_)?again([+-]\d+)?", place)
         if not found:
             return None
-        begin, offset = last if found[1] else first, int(found[2])
+        begin, offset = last if found[1] else first, int(found[2] or 0)
         different: dict[str, Place] = {}
         for occurrence, (start, end) in self.occurrences(doc, (number, begin), (number, last)):
-            t = end + offset if offset > 0 else start + offset
+            t = end + offset if offset >= 0 else start + offset
             sentence = doc[occurrence]
             text = sentence[t].text if 0 <= t < len(sentence) else BOUNDARY
             different.setdefault(text, (occurrence, t))
@@ -389,12 +389,12 @@ class Extractor:
     def occurrences(
         self, doc: Sequence[Sentence], first: Place, last: Place
     ) -> Iterator[tuple[int, tuple[int, int]]]:
-        """Other places in the Doc with the same words: sentence, first and last token."""
-        words = [word.text for word in doc[first[0]][first[1] : last[1] + 1]]
+        """Places in the Doc with the same words in any case: sentence, first and last token."""
+        words = [word.text.lower() for word in doc[first[0]][first[1] : last[1] + 1]]
         for i, sentence in enumerate(doc):
             for end in range(len(words) - 1, len(sentence)):
                 start = end - len(words) + 1
-                same = [word.text for word in sentence[start : end + 1]] == words
+                same = [word.text.lower() for word in sentence[start : end + 1]] == words
                 if same and (i, end) != last:
                     yield i, (start, end)
 

@@ -138,24 +138,24 @@ def known_features(ids: Ints2d, group_end: Ints1d) -> tuple[Pointers1d, Ints1d]:
 
 
 @inlined
-def _same_span(lexemes, first, last, candidate):  # type: ignore[no-untyped-def]
+def _same_span(forms, first, last, candidate):  # type: ignore[no-untyped-def]
     """Whether the words from `first` to `last` stand also so that they end at `candidate`."""
     same = candidate != last
     for back in range(last - first + 1):
-        same &= candidate >= back and lexemes[candidate - back] == lexemes[last - back]
+        same &= candidate >= back and forms[candidate - back] == forms[last - back]
         if not same:
             break
     return same
 
 
 @helper
-def _link_occurrences(lexemes, doc_starts, earliest, following):  # type: ignore[no-untyped-def]
-    """For each position the first one in its Doc with the same lexeme, and the next or -1."""
-    latest = np.full(lexemes.max() + 1, -1, dtype=np.int32)
+def _link_occurrences(forms, doc_starts, earliest, following):  # type: ignore[no-untyped-def]
+    """For each position the first one in its Doc with the same form, and the next or -1."""
+    latest = np.full(forms.max() + 1, -1, dtype=np.int32)
     for doc in range(len(doc_starts) - 1):
         for position in range(doc_starts[doc], doc_starts[doc + 1]):
-            before = latest[lexemes[position]]
-            latest[lexemes[position]] = position
+            before = latest[forms[position]]
+            latest[forms[position]] = position
             following[position] = -1
             earliest[position] = position
             if before >= doc_starts[doc]:
@@ -177,18 +177,19 @@ def _places_around(lexemes, first, last, places):  # type: ignore[no-untyped-def
 
 
 @inlined
-def _places_again(lexemes, earliest, following, begin, last, offset, places):  # type: ignore[no-untyped-def]
+def _places_again(lexemes, forms, earliest, following, begin, last, offset, places):  # type: ignore[no-untyped-def]
     """Write positions beside the first other occurrences of `begin … last` in the Doc.
 
-    Among them are no two with the same word. Visits are few whatever the length of the Doc.
+    With offset 0 those of their last words. Among them are no two with the same word. Visits are
+    few whatever the length of the Doc.
     """
     n = 0
     position = earliest[last]
     for _ in range(MOST_VISITED):
         if position < 0 or n == MOST_AGAIN:
             break
-        if _same_span(lexemes, begin, last, position):
-            place = position + offset if offset > 0 else position - (last - begin) + offset
+        if _same_span(forms, begin, last, position):
+            place = position + offset if offset >= 0 else position - (last - begin) + offset
             known = False
             for k in range(n):
                 known |= lexemes[places[k]] == lexemes[place]
@@ -201,24 +202,32 @@ def _places_again(lexemes, earliest, following, begin, last, offset, places):  #
 
 @kernel
 def slot_rows(
-    slots: Slots, lexemes: Ints1d, doc_starts: Ints1d, first: Ints1d, last: Ints1d
+    slots: Slots,
+    lexemes: Ints1d,
+    form_of: Ints1d,
+    doc_starts: Ints1d,
+    first: Ints1d,
+    last: Ints1d,
 ) -> tuple[Pointers1d, Ints1d]:
     """Sparse rows of units: which (lexeme, slot) rows make up each unit's score.
 
     Row `lexeme * n_slots + slot`. A slot that looks at several tokens gives a row for each:
     every word inside a unit, up to `MOST_AROUND` words of the sentence around it, and up to
     `MOST_AGAIN` different words beside its other occurrences in the Doc, found among the
-    first `MOST_VISITED` places with its last word.
+    first `MOST_VISITED` places with its last word. form_of: for each lexeme the number of its
+    word in lower case, by which occurrences are known.
     """
     n_slots = len(slots.anchor)
     starts = np.zeros(len(first) + 1, dtype=np.int64)
     columns = np.empty(n_slots * (len(first) + 1), dtype=np.int32)
     places = np.empty(MOST_AROUND, dtype=np.int32)
     looks_back = (slots.anchor == _AGAIN).any() or (slots.anchor == _HEAD_AGAIN).any()
-    earliest = np.empty(len(lexemes) if looks_back else 0, dtype=np.int32)
-    following = np.empty_like(earliest)
+    forms = np.empty(len(lexemes) if looks_back else 0, dtype=np.int32)
+    earliest, following = np.empty_like(forms), np.empty_like(forms)
     if looks_back:
-        _link_occurrences(lexemes, doc_starts, earliest, following)
+        for position in range(len(lexemes)):
+            forms[position] = form_of[lexemes[position]]
+        _link_occurrences(forms, doc_starts, earliest, following)
     size = 0
     for unit in range(len(first)):
         inside = last[unit] - first[unit] + 1
@@ -234,7 +243,9 @@ def slot_rows(
                 n = _places_around(lexemes, first[unit], last[unit], places)
             elif anchor in (_AGAIN, _HEAD_AGAIN):
                 begin = last[unit] if anchor == _HEAD_AGAIN else first[unit]
-                n = _places_again(lexemes, earliest, following, begin, last[unit], offset, places)
+                n = _places_again(
+                    lexemes, forms, earliest, following, begin, last[unit], offset, places
+                )
             else:
                 n = 1
                 places[0] = (first[unit] if anchor == _FIRST else last[unit]) + offset

@@ -44,6 +44,8 @@ class LexemeTable:
         ]
         self._index = KeyIndex(np.array([_BOUNDARY_KEY], dtype=np.uint64))
         self._attributes = np.zeros((64, len(plan.attributes)), dtype=np.uint64)
+        self._forms = KeyIndex(np.array([_BOUNDARY_KEY], dtype=np.uint64))
+        self._form_of = np.zeros(64, dtype=np.int32)
         boundary = hash_string("\ue000boundary")
         for column, name in enumerate(plan.attributes):
             self._attributes[BOUNDARY, column] = boundary if name in _BOUNDARY_VALUES else 0
@@ -55,6 +57,11 @@ class LexemeTable:
     def attributes(self) -> Keys2d:
         """Attribute hashes by row, uint64 `[n, A]`."""
         return self._attributes[: len(self)]
+
+    @property
+    def form_of(self) -> Ints1d:
+        """Number of the word in lower case by row, int32 `[n]`."""
+        return self._form_of[: len(self)]
 
     def rows(self, words: Keys1d, codes: Keys1d | None, text_of: Callable[[int], str]) -> Ints1d:
         """Row of each word, int32 `[T]`; words not met before are added.
@@ -80,6 +87,7 @@ class LexemeTable:
             grown = np.zeros((2 * size, self._attributes.shape[1]), dtype=np.uint64)
             grown[: len(self)] = self.attributes
             self._attributes = grown
+            self._form_of = np.append(self.form_of, np.zeros(2 * size - len(self), np.int32))
         texts = [text_of(word) for word in words.tolist()]
         new = self._attributes[len(self) : size]
         for column, function in self._text_columns:
@@ -89,4 +97,7 @@ class LexemeTable:
                 distinct, inverse = np.unique(codes, return_inverse=True)
                 values = hash_strings(share_value(code, share) for code in distinct.tolist())
                 new[:, column] = values[inverse]
+        lower = hash_strings(text.lower() for text in texts)
+        self._forms.add(np.unique(lower[self._forms.lookup(lower) < 0]))
+        self._form_of[len(self) : size] = self._forms.lookup(lower)
         self._index.add(keys)

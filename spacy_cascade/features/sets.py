@@ -90,8 +90,12 @@ SEGMENTATION = [
     "seen_inside@0 & seen_inside@1",
     "lower@-1 & seen_inside@0",
     "seen_inside@0 & lower@1",
+    "lower@again-1",
+    "lower@again+1",
+    "brief_class@again-1..1",
 ]
-"""For finding spans: words, their shapes, and what training showed of them.
+"""For finding spans: words, their shapes, what training showed of them, and how they are
+written, and what stands beside them, elsewhere in the Doc.
 
 Against the JNLPBA tables it has the evidence of training in place of trigrams and outer
 bigrams: fewer features to look up, and a better segmentation.
@@ -132,6 +136,14 @@ CLASSIFICATION = [
     "lower@again+1",
     "lower@head_again-1",
     "lower@head_again+1",
+    "class@first-1",
+    "class@last+1",
+    "brief_class@first-1",
+    "brief_class@last+1",
+    "brief_class@again-1",
+    "brief_class@again+1",
+    "brief_class@head_again-1",
+    "brief_class@head_again+1",
 ]
 """For typing spans: their words, classes and affixes by position, their context, and
 what stands beside the same words elsewhere in the Doc."""

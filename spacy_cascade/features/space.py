@@ -156,8 +156,9 @@ class FeatureSpace:
         """Which (lexeme, slot) rows each unit sums."""
         positions = units.positions
         rows = slot_rows(
-            self.plan.slots, positions.lexemes, positions.doc_starts, units.first, units.last
-        )
+            self.plan.slots, positions.lexemes, self.lexemes.form_of, positions.doc_starts,
+            units.first, units.last,
+        )  # fmt: skip
         return Rows(*rows, len(self.lexemes) * self.plan.n_slots)
 
     def unit_features(self, units: Units) -> Rows:

@@ -13,14 +13,16 @@ one atomic feature. Parts joined by ` & ` make a conjunction:
     word@any                     each word inside the span, by itself
     word@all                     all words of the span in order, as one value
     lower@sentence               each word of the sentence outside the span
-    lower@again+1                each word that follows the same span elsewhere in the Doc
+    lower@again+1                each word that follows the same span elsewhere in the Doc, in
+                                 whatever case
+    brief_class@again            the last token of the same span elsewhere in the Doc
     lower@head_again-1           each word before another occurrence of the last token
     seen_inside@-1..1            how often training showed the word inside a span
     size & suffix(3)@last        the number of tokens with the last token's suffix
 
     template  = part { " & " part }
     part      = attribute [ "(" argument ")" ] [ "@" place ]
-    place     = ("first" | "last") [offset] | offset | ("again" | "head_again") offset
+    place     = ("first" | "last") [offset] | offset | ("again" | "head_again") [offset]
               | "any" | "all" | "sentence"
     attribute = word | lower | length | class | brief_class | prefix | suffix | pattern
               | seen_inside | seen_first | seen_last | seen_continued
@@ -203,11 +205,6 @@ def _parts(
         return
     if found["offset"] and anchor in (ANY, ALL, SENTENCE):
         raise TemplateError(f"In the template '{line}': '@{found['anchor']}' takes no offset.")
-    if anchor in (AGAIN, HEAD_AGAIN) and not found["offset"]:
-        raise TemplateError(
-            f"In the template '{line}': '@{found['anchor']}' needs an offset, such as "
-            f"'@{found['anchor']}+1': at offset 0 stands what is in the span itself."
-        )
     if name in PLACED and anchor not in (FIRST, LAST):
         raise TemplateError(
             f"In the template '{line}': '{name}' can be seen from '@first' and '@last' only."

@@ -47,6 +47,7 @@ LINES = [
     "suffix(1)@sentence",
     "lower@again+1",
     "word@again-2",
+    "class@again",
     "class@head_again-1",
     "word@head_again+1",
     "word@all",
@@ -211,11 +212,13 @@ def test_all_templates_at_once():
     assert columns(dense_design(design)) == columns(expected_matrix(found, known))
 
 
-@pytest.mark.parametrize("place", ["sentence", "again+1", "again-1", "head_again-2"])
+@pytest.mark.parametrize(
+    "place", ["sentence", "again+1", "again-1", "again", "head_again-2", "head_again"]
+)
 def test_places_of_several_tokens_across_sentences(place):
     """What stands elsewhere in the Doc is seen, and other Docs are not."""
-    a, b, c = Word("a"), Word("b"), Word("c")
-    docs = [[[a, b, c], [c, a, b], [a]], [], [[b, a, a, b]]]
+    a, b, c, d = Word("a"), Word("b"), Word("c"), Word("A")
+    docs = [[[a, b, c], [c, d, b], [a], [d]], [], [[b, a, a, b]]]
     space, extractor = space_for([f"word@{place}"])
     units = all_spans(docs)
     positions = positions_of(space, read_tokens(make_docs(docs)))

@@ -9,6 +9,7 @@ import typer
 from spacy.cli._util import app as spacy_app
 
 from spacy_cascade.cli.convert import convert_command
+from spacy_cascade.cli.evaluate import evaluate_command
 from spacy_cascade.cli.jackknife import jackknife_command
 from spacy_cascade.cli.options import OVERRIDES
 from spacy_cascade.cli.train_reranker import train_reranker_command
@@ -28,6 +29,7 @@ def group() -> None:
 
 
 app.command("convert", no_args_is_help=True)(convert_command)
+app.command("evaluate", no_args_is_help=True)(evaluate_command)
 app.command("jackknife", no_args_is_help=True, context_settings=OVERRIDES)(jackknife_command)
 app.command("train-reranker", no_args_is_help=True)(train_reranker_command)
 app.command("tune-reranker", no_args_is_help=True)(tune_reranker_command)

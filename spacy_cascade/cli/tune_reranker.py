@@ -5,12 +5,12 @@ from typing import Annotated
 
 import spacy
 import typer
-from spacy.training import Corpus
 from wasabi.util import MESSAGES
 
 from spacy_cascade.cli.options import to_try
 from spacy_cascade.cli.output import print_line
 from spacy_cascade.errors import CascadeError
+from spacy_cascade.pipeline.readers import examples_for
 from spacy_cascade.pipeline.tuning import SIZES, WEIGHTS, Tuned, tune_reranker
 
 
@@ -39,7 +39,7 @@ def tune_reranker_command(
     """
     try:
         nlp = spacy.load(model)
-        examples = Corpus(data)(nlp)
+        examples = examples_for(nlp, data)
         tuned, found = tune_reranker(nlp, examples, weight or WEIGHTS, n_best or SIZES)
         tuned.to_disk(output)
     except (CascadeError, OSError) as error:

@@ -18,8 +18,10 @@ from spacy.vocab import Vocab
 from thinc.api import Config, ConfigValidationError
 
 from ..errors import CascadeError, ConfigError
+from . import readers
 
-_READER = "spacy.Corpus.v1"
+_SPACY_READER = "spacy.Corpus.v1"
+_READERS = (_SPACY_READER, readers.NAME)
 _TRAIN, _DEV = "train", "dev"
 
 
@@ -39,8 +41,8 @@ def train_pipeline(
     """The pipeline of a training config, trained on docs; of what was saved, the best on dev.
 
     config: as for `spacy train`, with or without its variables filled in. Its readers of
-    corpora and its logger do not count, except for settings of `spacy.Corpus.v1`. vocab: of the
-    pipeline, by default one of its own. Raises `ConfigError` for a config that spaCy refuses.
+    corpora do not count but for the settings of spaCy's and our own, its logger neither. vocab: of
+    the pipeline, by default one of its own. Raises `ConfigError` for a config that spaCy refuses.
     """
     with tempfile.TemporaryDirectory() as name:
         train_path, output = Path(name, "train.spacy"), Path(name, "output")
@@ -84,8 +86,8 @@ def _with_corpora(config: Config, train_path: Path, dev_path: Path) -> Config:
 
 
 def _reader(corpora: dict[str, Any], name: str | None, path: Path) -> dict[str, Any]:
-    """spaCy's reader of the path, with the settings that the config has for it."""
+    """The config's reader for the path, or spaCy's where it has another that may know no path."""
     section = corpora.get((name or "").removeprefix("corpora."))
-    if not isinstance(section, dict) or section.get("@readers") != _READER:
-        section = {"@readers": _READER}
+    if not isinstance(section, dict) or section.get("@readers") not in _READERS:
+        section = {"@readers": _SPACY_READER}
     return {**section, "path": str(path)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from configparser import InterpolationError
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ from thinc.api import Config
 
 from ..errors import ConfigError, CorpusError, TrainingError
 from .folds import check_folds, refused, train_pipeline
+from .readers import SENTENCES, TAGS, given_by, given_doc
 from .training import progress
 
 _TELLING = 5
@@ -70,9 +71,10 @@ def jackknife(
 
     For each fold, Docs i with equal `i % folds`, the config's pipeline is trained on those Docs of
     the training corpus that share no sentence of five or more words with the fold, and annotates
-    Docs of bare words, spaces and sentence starts. A Doc without sentence starts counts as one
-    sentence. Folds with the same Docs to train on share a training. What is predicted replaces tags
-    and the groups of the same keys; everything else, entities too, stays.
+    Docs of bare words, spaces and sentence starts, and of tags where the config's reader gives them
+    (`readers.make_corpus`). A Doc without sentence starts counts as one sentence. Folds with the
+    same Docs to train on share a training. What is predicted replaces tags and the groups of the
+    same keys; everything else, entities too, stays.
 
     train_path: the training corpus, by default the corpus itself; a fold's own Docs are left out
     then, however short. dev_path: what `[training]` scores on. Raises `ConfigError` for folds out
@@ -94,13 +96,17 @@ def jackknife(
                 f"{corpus_path}, Docs {fold}, {fold + folds} …, so none is left to train on. Give "
                 "more folds, or other Docs to train on."
             )
+    given = {SENTENCES, *(given_by(config) or ())}
     trainings = list(dict.fromkeys(kept))
     predicted: dict[int, Doc] = {}
     for numbers in progress("Training without each fold", iterable=trainings):
         nlp = train_pipeline(config, [train[i] for i in numbers], dev_path)
         unseen = [i for i in range(len(corpus)) if kept[i % folds] == numbers]
-        predicted.update(zip(unseen, _annotated(nlp, [corpus[i] for i in unseen]), strict=True))
-    return _replaced(corpus, [predicted[i] for i in range(len(corpus))], len(trainings))
+        annotated = _annotated(nlp, [corpus[i] for i in unseen], given)
+        predicted.update(zip(unseen, annotated, strict=True))
+    found = [predicted[i] for i in range(len(corpus))]
+    sets_tags = TAGS not in given and any(doc.has_annotation("TAG") for doc in found if len(doc))
+    return _replaced(corpus, found, len(trainings), sets_tags)
 
 
 def plan(corpus: Sequence[Doc], train: Sequence[Doc], folds: int) -> list[tuple[int, ...]]:
@@ -136,17 +142,9 @@ def _read_docs(path: Path, vocab: Vocab) -> list[Doc]:
         ) from error
 
 
-def _annotated(nlp: Language, docs: Sequence[Doc]) -> Iterator[Doc]:
-    """What the pipeline makes of the words, spaces and sentence starts of each Doc."""
-    bare = (
-        Doc(
-            nlp.vocab,
-            words=[token.text for token in doc],
-            spaces=None if doc.has_unknown_spaces else [bool(t.whitespace_) for t in doc],
-            sent_starts=[token.is_sent_start for token in doc],
-        )
-        for doc in docs
-    )
+def _annotated(nlp: Language, docs: Sequence[Doc], given: Collection[str]) -> Iterator[Doc]:
+    """What the pipeline makes of the words, spaces and what else is given of each Doc."""
+    bare = (given_doc(doc, given, nlp.vocab) for doc in docs)
     for doc, predicted in zip(docs, nlp.pipe(bare), strict=True):
         if len(predicted) != len(doc):
             raise ConfigError(
@@ -156,9 +154,10 @@ def _annotated(nlp: Language, docs: Sequence[Doc]) -> Iterator[Doc]:
         yield predicted
 
 
-def _replaced(docs: list[Doc], predicted: list[Doc], n_trainings: int) -> Jackknifed:
+def _replaced(
+    docs: list[Doc], predicted: list[Doc], n_trainings: int, sets_tags: bool
+) -> Jackknifed:
     """The Docs with the tags and groups predicted, compared before they are replaced."""
-    sets_tags = any(doc.has_annotation("TAG") for doc in predicted if len(doc))
     keys = sorted({key for doc in predicted for key in doc.spans})
     if not sets_tags and not keys:
         raise ConfigError(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 from spacy.language import Language
-from spacy.training import Corpus, Example
+from spacy.training import Example
 from thinc.api import Config
 
 from ..errors import ConfigError
@@ -18,6 +18,7 @@ from ..models.linear import get_weights, set_weights
 from .folds import check_folds, train_pipeline
 from .lessons import Lesson
 from .nbest import check_n
+from .readers import examples_for
 from .reranker import CascadeReranker
 from .training import progress
 from .tuning import (
@@ -87,7 +88,7 @@ def train_reranker(
     examples = list(jackknifed(nlp, train_path, dev_path, folds, n_best))
     reranker.initialize(lambda: examples, nlp=ranked)
     lesson = reranker.lesson(examples)
-    dev = reranker.lesson(with_lists(ranked, Corpus(dev_path)(ranked)))
+    dev = reranker.lesson(with_lists(ranked, examples_for(ranked, dev_path)))
     trials = []
     best, kept = (0.0, 0, 0), get_weights(reranker.model)[0]
     for i, (scale, weight) in enumerate(product(scales, weights)):
@@ -121,7 +122,7 @@ def jackknifed(
     nlp: Language, train_path: Path, dev_path: Path, folds: int, n_best: int
 ) -> Iterator[Example]:
     """The training corpus with N-best lists, each Doc by a cascade that has not seen it."""
-    examples = list(Corpus(train_path)(nlp))
+    examples = list(examples_for(nlp, train_path))
     check_folds(len(examples), folds, train_path)
     with tempfile.TemporaryDirectory() as name:
         config = _stages_config(nlp, Path(name))

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
-from spacy.training import Corpus, Example
+from spacy.training import Example
 from spacy.util import load_model_from_config
 
 from ..errors import ConfigError, TrainingError
 from ..models.linear import get_weights
 from .lessons import Lesson
 from .nbest import check_n
+from .readers import examples_for
 from .reranker import CascadeReranker
 
 WEIGHTS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
@@ -161,6 +163,8 @@ def make_reranker_tuning(
     """
 
     def before_to_disk(nlp: Language) -> Language:
-        return tune_reranker(nlp, Corpus(path)(nlp), weights or WEIGHTS, sizes or SIZES)[0]
+        return tune_reranker(
+            nlp, examples_for(nlp, Path(path)), weights or WEIGHTS, sizes or SIZES
+        )[0]
 
     return before_to_disk

@@ -1,0 +1,79 @@
+"""The command `spacy cascade evaluate`: scores of a pipeline, with the input of its task."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import spacy
+import srsly
+import typer
+from wasabi import msg
+from wasabi.util import MESSAGES
+
+from spacy_cascade.cli.output import print_line
+from spacy_cascade.errors import CascadeError
+from spacy_cascade.pipeline.readers import GIVEN, examples_for, make_corpus
+
+_PER_TYPE = "_per_type"
+
+
+def evaluate_command(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Trained pipeline")],
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA.spacy", help="Docs with the gold annotation")
+    ],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="JSON file to write the scores to")
+    ] = None,
+    given: Annotated[
+        list[str] | None,
+        typer.Option(
+            help=f"What components see beside the words: {' or '.join(GIVEN)}; give it several "
+            "times. By default what the dev corpus of the training config gives",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """
+    Evaluate a pipeline on gold data.
+
+    As `spacy evaluate`, with two differences: DATA is read as the training config reads its dev
+    corpus, with the sentences and tags that `spacy_cascade.Corpus.v1` gives, and every score of
+    every component is shown, those of spans by label.
+    """
+    try:
+        nlp = spacy.load(model)
+        corpus = examples_for(nlp, data) if not given else make_corpus(data, given)(nlp)
+        scores = nlp.evaluate(list(corpus))
+    except (CascadeError, OSError) as error:
+        print_line(MESSAGES.FAIL, str(error), to_stderr=True)
+        raise typer.Exit(1) from None
+    _print_scores(scores)
+    if output is not None:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        srsly.write_json(output, scores)
+        print_line(MESSAGES.GOOD, f"Scores -> {output}")
+
+
+def _print_scores(scores: Mapping[str, Any]) -> None:
+    speed = scores.get("speed")
+    rows = [
+        (name, f"{100 * value:.2f}")
+        for name, value in sorted(scores.items())
+        if isinstance(value, float) and name != "speed" and not name.startswith("token_")
+    ]
+    if isinstance(speed, float):
+        rows.append(("words a second", f"{speed:,.0f}"))
+    msg.table(rows, title="Scores", aligns=("l", "r"))
+    for name, by_label in sorted(scores.items()):
+        if name.endswith(_PER_TYPE) and by_label:
+            _print_by_label(name.removesuffix(_PER_TYPE), by_label)
+
+
+def _print_by_label(name: str, by_label: Mapping[str, Mapping[str, float]]) -> None:
+    rows = [
+        (label, *(f"{100 * found[key]:.2f}" for key in ("p", "r", "f")))
+        for label, found in sorted(by_label.items())
+    ]
+    header = (f"{name} by label", "P", "R", "F1")
+    msg.table(rows, header=header, divider=True, aligns=("l", "r", "r", "r"))

@@ -84,6 +84,13 @@ def read_examples(path: str, nlp: Language) -> list[Example]:
     return list(Corpus(path)(nlp))
 
 
+def read_sentences(path: str, nlp: Language, limit: int = 0) -> list[Example]:
+    """An example for each of the first `limit` sentences (0: all), whatever Docs they stand in."""
+    from spacy.training import Corpus
+
+    return list(islice(Corpus(path, gold_preproc=True)(nlp), limit or None))
+
+
 def without_entities(docs: list[Doc], vocab: Vocab) -> list[Doc]:
     """New Docs with the same words and sentence starts, and nothing else."""
     from spacy.tokens import Doc

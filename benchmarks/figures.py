@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import Any
 
 from bench import Bench, best_f1, crfsuite_seconds, seconds_to_best, training_seconds
-from measure import Result, available_cores, child_environment, run_command
+from measure import Result, available_cores, child_environment, run_command, speed_ups
 from report import Row
 
 Outcome = tuple[list[Row], Result]
@@ -81,8 +81,7 @@ def threads(bench: Bench) -> Outcome:
     }
     found = bench.laboratory.run("compare_threads", arguments, cores=2)
     one, two = found["seconds"]
-    # The first two entries are `initialize` and the update that encodes the corpus.
-    pairs = [a / b for a, b in zip(one[2:], two[2:], strict=True)]
+    pairs = speed_ups(one, two)
     spread = f"median of {len(pairs)} updates, {min(pairs):.2f} to {max(pairs):.2f}"
     same = "same weights to the last bit" if found["same_weights"] else "weights differ"
     whole = sum(one) / sum(two)

@@ -17,7 +17,7 @@ from spacy.training.loop import (
 from spacy.util import load_config, load_model_from_config, registry
 from thinc.api import fix_random_seed
 
-from corpora import read_examples
+from corpora import read_examples, read_sentences
 from measure import Stopwatch
 
 _LOOP_SETTINGS = (
@@ -30,7 +30,9 @@ _LOOP_SETTINGS = (
 )
 
 
-def build(config: str, threads: int, min_count: int | None = None) -> tuple[Language, int]:
+def build(
+    config: str, threads: int, min_count: int | None = None, tolerance: float | None = None
+) -> tuple[Language, int]:
     """An untrained pipeline, and how many updates its config allows."""
     settings = load_config(config)
     for component in settings["components"].values():
@@ -38,6 +40,8 @@ def build(config: str, threads: int, min_count: int | None = None) -> tuple[Lang
             component["trainer"]["threads"] = threads
         if min_count is not None:
             component["model"]["min_count"] = min_count
+        if tolerance is not None:
+            component["trainer"]["tolerance"] = tolerance
     fix_random_seed(0)
     nlp = load_model_from_config(settings, auto_fill=True, validate=True)
     return nlp, int(nlp.config["training"]["max_steps"])
@@ -161,20 +165,46 @@ def _component(nlp: Language, name: str) -> Any:
     return nlp.get_pipe(name)
 
 
-def compare_threads(config: str, train: str, counts: Sequence[int]) -> dict[str, Any]:
-    """The same training with different numbers of threads, update by update in turn."""
-    pipelines: list[tuple[Language, list[Example], list[float]]] = []
-    watch, steps = Stopwatch(), 0
+def compare_threads(
+    config: str,
+    train: str,
+    counts: Sequence[int],
+    sentences: int | None = None,
+    rounds: int = 0,
+    tolerance: float | None = None,
+) -> dict[str, Any]:
+    """The same training with different numbers of threads, update by update in turn.
+
+    sentences: train on so many sentences, each of them a Doc (0: all); None: on the corpus as
+    `spacy train` reads it. rounds: number of updates, 0 for that of the config. tolerance: of
+    the trainer; with 0 every update makes all its iterations.
+
+    The first entry of each list of seconds is `initialize`, the others are updates.
+    """
+    pipelines: list[tuple[Language, list[Example], list[Stopwatch]]] = []
+    steps = 0
     for threads in counts:
-        nlp, steps = build(config, threads)
-        examples = read_examples(train, nlp)
-        pipelines.append((nlp, examples, [initialize(nlp, examples, watch)]))
-    for _ in range(steps):
-        for nlp, examples, seconds in pipelines:
-            seconds.append(update(nlp, examples, watch))
+        nlp, steps = build(config, threads, tolerance=tolerance)
+        if sentences is None:
+            examples = read_examples(train, nlp)
+        else:
+            examples = read_sentences(train, nlp, sentences)
+        pipelines.append((nlp, examples, [Stopwatch()]))
+        initialize(nlp, examples, pipelines[-1][2][0])
+    for _ in range(rounds or steps):
+        for nlp, examples, watches in pipelines:
+            watches.append(Stopwatch())
+            update(nlp, examples, watches[-1])
+    nlp, examples, _ = pipelines[0]
     return {
-        "seconds": [seconds for _, _, seconds in pipelines],
+        "seconds": [[watch.passed for watch in watches] for *_, watches in pipelines],
+        "computed_seconds": [[watch.computed for watch in watches] for *_, watches in pipelines],
+        "serial_seconds": [[watch.serial for watch in watches] for *_, watches in pipelines],
         "same_weights": len({_weights(nlp) for nlp, _, _ in pipelines}) == 1,
+        "iterations": max(_component(nlp, name).trainer.iterations for name in nlp.pipe_names),
+        "examples": len(examples),
+        "tokens": sum(len(example.reference) for example in examples),
+        "components": {name: size(nlp, name) for name in nlp.pipe_names},
     }
 
 

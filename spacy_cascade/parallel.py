@@ -23,14 +23,15 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-def split(starts: Pointers1d) -> list[tuple[int, int]]:
+def split(starts: Pointers1d, cost: int = 1) -> list[tuple[int, int]]:
     """Ranges of rows with about equal numbers of entries, whatever the number of threads.
 
-    starts: int64 `[n + 1]`, ascending; row `i` has `starts[i + 1] - starts[i]` entries.
+    starts: int64 `[n + 1]`, ascending; row `i` has `starts[i + 1] - starts[i]` entries. cost:
+    of an entry and of an empty row, for work that is worth sharing though its rows are few.
     """
     n_rows = len(starts) - 1
     # A row costs something even when it is empty.
-    work = starts - starts[0] + np.arange(n_rows + 1)
+    work = (starts - starts[0] + np.arange(n_rows + 1)) * cost
     total = int(work[-1])
     n_pieces = max(min(_PIECES, total // _SMALLEST_PIECE), total // _LARGEST_PIECE, 1)
     targets = np.arange(1, n_pieces) * (total / n_pieces)

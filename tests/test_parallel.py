@@ -19,15 +19,21 @@ def starts_of(sizes: list[int], begin: int = 0) -> np.ndarray:
     return begin + np.cumsum([0, *sizes], dtype=np.int64)
 
 
-@given(st.lists(st.integers(0, 5000), max_size=50), st.integers(0, 9))
-def test_pieces_cover_all_rows_in_order(sizes, begin):
-    pieces = split(starts_of(sizes, begin))
+@given(st.lists(st.integers(0, 5000), max_size=50), st.integers(0, 9), st.integers(1, 300))
+def test_pieces_cover_all_rows_in_order(sizes, begin, cost):
+    pieces = split(starts_of(sizes, begin), cost)
     assert [row for first, last in pieces for row in range(first, last)] == list(range(len(sizes)))
     assert all(first < last for first, last in pieces)
 
 
 def test_small_work_is_one_piece():
     assert split(starts_of([10, 0, 30])) == [(0, 3)]
+
+
+def test_dear_entries_are_shared_though_they_are_few():
+    starts = starts_of([10, 0, 30] * 1000)
+    assert len(split(starts)) < len(split(starts, 300))
+    assert split(starts_of([10, 0, 30]), 1 << 20) != [(0, 3)]
 
 
 def test_no_rows_are_no_work():

@@ -51,7 +51,7 @@ class Rows:
         def piece(begin: int, end: int) -> None:
             add_rows(self.starts, self.columns, values, out, begin, end)
 
-        workers.map(piece, split(self.starts))
+        workers.map(piece, split(self.starts, out.shape[1]))
 
     def add_transposed_product(self, values: Floats2d, sums: Floats3d, workers: Workers) -> None:
         """`sums.sum(axis=0) += self.T @ values`, the same bits for any number of threads.

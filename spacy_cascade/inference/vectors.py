@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..jit import helper
@@ -34,6 +36,11 @@ def _add_scaled(factor, x, y, begin, end):  # type: ignore[no-untyped-def]
 
 def _blocks(n: int) -> list[tuple[int, int]]:
     return [(begin, min(begin + _BLOCK, n)) for begin in range(0, n, _BLOCK)]
+
+
+def in_blocks(function: Callable[[slice], object], n: int, workers: Workers) -> None:
+    """Call `function` for slices of vectors of length `n`, which it is to work on one by one."""
+    workers.map(lambda begin, end: function(slice(begin, end)), _blocks(n))
 
 
 def dot(x: Reals1d, y: Reals1d, workers: Workers) -> float:

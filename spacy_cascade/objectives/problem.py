@@ -168,7 +168,7 @@ class ChainProblem:
     def losses(self, scores: Floats2d, transitions: Floats1d) -> tuple[Floats1d, Floats1d]:
         """Loss of each sequence and the transitions' gradient; scores become their gradient."""
         losses = np.empty(len(self.starts) - 1)
-        pieces = split(self.starts)
+        pieces = split(self.starts, self.lattice.n_edges)
         counts = {first: np.zeros(self.lattice.n_edges) for first, _ in pieces}
         losses_of = free_losses if self.lattice.is_free else chain_losses
 

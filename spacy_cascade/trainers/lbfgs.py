@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import ConfigError, TrainingError
-from ..inference.vectors import add_scaled, dot
+from ..inference.vectors import add_scaled, dot, in_blocks
 from ..objectives.problem import Problem
 from ..parallel import Workers
 from ..types import Floats1d, Reals1d
@@ -112,7 +112,7 @@ class LBFGSRun:
         slope = dot(direction, self._gradient, self.workers)
         if slope >= 0.0:
             self._pairs.clear()
-            direction = -self._gradient
+            direction = self._downhill()
             slope = -dot(self._gradient, self._gradient, self.workers)
         first_step = 1.0 if self._pairs else min(1.0, (-slope) ** -0.5)
         found = self._line_search(direction, slope, first_step)
@@ -122,12 +122,17 @@ class LBFGSRun:
             self._pairs.clear()
             return
         step, value, gradient = found
-        direction *= step
-        self.parameters += direction
         # What is remembered has single precision: it takes up most of the memory.
-        move = direction.astype(np.float32)
-        self._gradient -= gradient
-        change = np.negative(self._gradient, dtype=np.float32, casting="same_kind")
+        move, change = (np.empty(len(direction), dtype=np.float32) for _ in range(2))
+
+        def block(part: slice) -> None:
+            direction[part] *= step
+            self.parameters[part] += direction[part]
+            move[part] = direction[part]
+            self._gradient[part] -= gradient[part]
+            np.negative(self._gradient[part], out=change[part], casting="same_kind")
+
+        in_blocks(block, len(direction), self.workers)
         curvature = dot(move, change, self.workers)
         if curvature > 1e-12 * dot(change, change, self.workers):
             self._pairs.append((move, change, curvature))
@@ -136,7 +141,7 @@ class LBFGSRun:
 
     def _direction(self) -> Floats1d:
         """`-H·g` by the two-loop recursion."""
-        direction = -self._gradient
+        direction = self._downhill()
         factors = []
         for step, change, curvature in reversed(self._pairs):
             factor = dot(step, direction, self.workers) / curvature
@@ -144,11 +149,38 @@ class LBFGSRun:
             add_scaled(-factor, change, direction, self.workers)
         if self._pairs:
             _, change, curvature = self._pairs[-1]
-            direction *= curvature / dot(change, change, self.workers)
+            self._scale(direction, curvature / dot(change, change, self.workers))
         for (step, change, curvature), factor in zip(self._pairs, reversed(factors), strict=True):
             correction = factor - dot(change, direction, self.workers) / curvature
             add_scaled(correction, step, direction, self.workers)
         return direction
+
+    def _downhill(self) -> Floats1d:
+        """`-g`."""
+        direction = np.empty_like(self._gradient)
+
+        def block(part: slice) -> None:
+            np.negative(self._gradient[part], out=direction[part])
+
+        in_blocks(block, len(direction), self.workers)
+        return direction
+
+    def _scale(self, vector: Floats1d, factor: float) -> None:
+        def block(part: slice) -> None:
+            vector[part] *= factor
+
+        in_blocks(block, len(vector), self.workers)
+
+    def _point(self, direction: Floats1d, step: float) -> Floats1d:
+        """Where a step leads."""
+        point = np.empty_like(self.parameters)
+
+        def block(part: slice) -> None:
+            point[part] = self.parameters[part]
+
+        in_blocks(block, len(point), self.workers)
+        add_scaled(step, direction, point, self.workers)
+        return point
 
     def _line_search(
         self, direction: Floats1d, slope: float, step: float
@@ -161,8 +193,7 @@ class LBFGSRun:
         low, high = 0.0, np.inf
         best: tuple[float, float, Floats1d] | None = None
         for _ in range(_MOST_TRIALS):
-            point = self.parameters.copy()
-            add_scaled(step, direction, point, self.workers)
+            point = self._point(direction, step)
             value, gradient = self.problem.value_and_gradient(point)
             proposal = 0.0
             if not value <= self.value + _SUFFICIENT_DECREASE * step * slope:

@@ -58,13 +58,6 @@ class Lattice(NamedTuple):
         """Whether features see label pairs, so that every edge has a score of its own."""
         return self.n_columns == self.n_edges
 
-    @property
-    def is_free(self) -> bool:
-        """Whether it is one of `free_lattice` where features see labels only."""
-        n = self.n_labels - 1
-        starts_alone = int(self.first_edge[1]) == 0
-        return starts_alone and self.n_edges == n * (n + 1) and self.n_columns == n
-
 
 def chain_lattice(
     labels: Sequence[str],

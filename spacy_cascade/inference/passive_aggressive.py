@@ -19,7 +19,7 @@ import numpy as np
 
 from ..jit import helper, kernel
 from ..types import Floats1d, Floats2d, Ints1d, Pointers1d
-from .free import best_paths
+from .dense import best_paths
 from .lattice import Lattice
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..features.design import Design
 from ..inference.chain import chain_losses
-from ..inference.free_losses import free_losses
+from ..inference.dense_losses import dense_losses
 from ..inference.lattice import Lattice, label_pair_mixing
 from ..inference.rows import scale_and_mix
 from ..parallel import Workers, split
@@ -170,7 +170,7 @@ class ChainProblem:
         losses = np.empty(len(self.starts) - 1)
         pieces = split(self.starts, self.lattice.n_edges)
         counts = {first: np.zeros(self.lattice.n_edges) for first, _ in pieces}
-        losses_of = free_losses if self.lattice.is_free else chain_losses
+        losses_of = chain_losses if self.lattice.label_pairs else dense_losses
 
         def piece(first: int, last: int) -> None:
             losses_of(

@@ -14,7 +14,7 @@ from thinc.api import Model
 
 from ..features.sequences import Tokens
 from ..features.units import Units
-from ..inference.free import best_paths
+from ..inference.dense import best_paths
 from ..inference.lattice import Lattice
 from ..models.linear import get_weights
 from ..objectives.costs import Costs

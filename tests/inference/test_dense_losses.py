@@ -1,4 +1,4 @@
-"""Losses on a free lattice against enumeration, log space and the kernel for any lattice."""
+"""Losses without label pairs against enumeration, log space and the kernel for any lattice."""
 
 from __future__ import annotations
 
@@ -10,9 +10,21 @@ from reference import Chain, chain_loss, log_space_loss
 from strategies import random_chain
 
 from spacy_cascade.inference.chain import chain_losses
-from spacy_cascade.inference.free_losses import free_losses
-from spacy_cascade.inference.lattice import free_lattice
+from spacy_cascade.inference.dense_losses import dense_losses
+from spacy_cascade.inference.lattice import Lattice, free_lattice
 from spacy_cascade.objectives.problem import observation_costs
+from spacy_cascade.schemes import TagSet
+
+SMALL = [
+    *(free_lattice(n, label_pairs=False) for n in (1, 2, 4)),
+    TagSet("IOB2", ("A", "B")).lattice(False),
+    TagSet("BILOU", ("A",)).lattice(False),
+]
+LARGE = [
+    *(free_lattice(n, label_pairs=False) for n in (3, 6, 42)),
+    TagSet("IOB2", ("A", "B", "C")).lattice(False),
+    TagSet("BILOU", ("A", "B")).lattice(False),
+]
 
 
 def losses_of(kernel: Any, chains: list[Chain]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -30,26 +42,24 @@ def losses_of(kernel: Any, chains: list[Chain]) -> tuple[np.ndarray, np.ndarray,
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.4, 1.0])
-@pytest.mark.parametrize("n_labels", [1, 2, 4])
+@pytest.mark.parametrize("lattice", SMALL)
 def test_losses_are_those_of_all_paths(
-    generator: np.random.Generator, n_labels: int, missing: float
+    generator: np.random.Generator, lattice: Lattice, missing: float
 ) -> None:
-    lattice = free_lattice(n_labels, label_pairs=False)
     for length in range(1, 5):
         chain = random_chain(generator, lattice, length, missing)
-        (loss,), scores, transitions = losses_of(free_losses, [chain])
+        (loss,), scores, transitions = losses_of(dense_losses, [chain])
         expected = chain_loss(chain)
         assert loss == pytest.approx(expected[0], abs=1e-9)
         np.testing.assert_allclose(scores, expected[1], atol=1e-9)
         np.testing.assert_allclose(transitions, expected[2], atol=1e-9)
 
 
-@pytest.mark.parametrize("n_labels", [3, 6, 42])
-def test_long_chains(generator: np.random.Generator, n_labels: int) -> None:
-    lattice = free_lattice(n_labels, label_pairs=False)
+@pytest.mark.parametrize("lattice", LARGE)
+def test_long_chains(generator: np.random.Generator, lattice: Lattice) -> None:
     for missing in (0.0, 0.3):
         chain = random_chain(generator, lattice, 80, missing, size=4.0)
-        (loss,), scores, transitions = losses_of(free_losses, [chain])
+        (loss,), scores, transitions = losses_of(dense_losses, [chain])
         expected = log_space_loss(chain)
         assert loss == pytest.approx(expected[0], rel=1e-9)
         np.testing.assert_allclose(scores, expected[1], atol=1e-9)
@@ -57,9 +67,13 @@ def test_long_chains(generator: np.random.Generator, n_labels: int) -> None:
 
 
 @pytest.mark.parametrize("size", [1.0, 100.0, 2000.0])
-def test_many_sequences_of_any_size(generator: np.random.Generator, size: float) -> None:
+@pytest.mark.parametrize(
+    "lattice", [free_lattice(5, False), TagSet("BILOU", ("A",)).lattice(False)]
+)
+def test_many_sequences_of_any_size(
+    generator: np.random.Generator, lattice: Lattice, size: float
+) -> None:
     """Where doubles end the other kernel takes over; a sequence without tags has no loss."""
-    lattice = free_lattice(5, label_pairs=False)
     chains = [
         random_chain(generator, lattice, length, missing, size)
         for length in (1, 3, 12)
@@ -69,6 +83,6 @@ def test_many_sequences_of_any_size(generator: np.random.Generator, size: float)
         chain.transitions[:] = chains[0].transitions
         chain.costs[:] = chains[0].costs
     for found, expected in zip(
-        losses_of(free_losses, chains), losses_of(chain_losses, chains), strict=True
+        losses_of(dense_losses, chains), losses_of(chain_losses, chains), strict=True
     ):
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)

@@ -1,4 +1,4 @@
-"""Viterbi on a free lattice against enumeration and the kernel for any lattice."""
+"""Viterbi without label pairs against enumeration and the kernel for any lattice."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reference import best_path, log_space_viterbi
 from strategies import random_chain
 
 from spacy_cascade.inference.chain import viterbi
-from spacy_cascade.inference.free import best_paths
+from spacy_cascade.inference.dense import best_paths
 from spacy_cascade.inference.lattice import Lattice, choice_lattice, free_lattice
 from spacy_cascade.objectives.problem import observation_costs
 from spacy_cascade.schemes import TagSet
@@ -30,9 +30,15 @@ def decode(kernel: Any, chains: list[Any]) -> tuple[list[float], list[int]]:
     return path_scores.tolist(), path.tolist()
 
 
-@pytest.mark.parametrize("n_labels", [1, 2, 3, 4])
-def test_the_best_of_all_paths(generator: np.random.Generator, n_labels: int) -> None:
-    lattice = free_lattice(n_labels, label_pairs=False)
+SMALL = [
+    *(free_lattice(n, label_pairs=False) for n in (1, 2, 3, 4)),
+    TagSet("IOB2", ("A", "B")).lattice(False),
+    TagSet("BILOU", ("A",)).lattice(False),
+]
+
+
+@pytest.mark.parametrize("lattice", SMALL)
+def test_the_best_of_all_paths(generator: np.random.Generator, lattice: Lattice) -> None:
     for length in range(1, 6):
         chain = random_chain(generator, lattice, length)
         (score,), path = decode(best_paths, [chain])
@@ -55,6 +61,7 @@ LATTICES: dict[str, Lattice] = {
     "free": free_lattice(6, label_pairs=False),
     "free with label pairs": free_lattice(3, label_pairs=True),
     "IOB2": TagSet("IOB2", ("A", "B")).lattice(False),
+    "BILOU": TagSet("BILOU", ("A", "B", "C")).lattice(False),
     "BILOU with label pairs": TagSet("BILOU", ("A",)).lattice(True),
     "choice of one": choice_lattice(1),
     "choice of two": choice_lattice(2),
@@ -66,7 +73,6 @@ def test_ties_and_sequences_are_those_of_the_other_kernel(
     generator: np.random.Generator, name: str
 ) -> None:
     lattice = LATTICES[name]
-    assert lattice.is_free == (name == "free")
     longest = 1 if "choice" in name else 7
     chains = [random_chain(generator, lattice, n % longest + 1) for n in range(30)]
     for chain in chains:

@@ -1,7 +1,8 @@
-"""Losses of chains where any label may follow any other, with vectors instead of lists of edges.
+"""Losses of chains whose features see labels only, with vectors instead of lists of edges.
 
-With `M[p, c] = exp(m[p, c] - max m)` and `x(t, c) = exp(s(t, c) + cost(t, c) - h(t))`, `h` the
-largest of the exponents at `t`, a pass forward and one back are
+With `M[p, c] = exp(m[p, c] - max m)`, 0 where no edge leads from `p` to `c`, and
+`x(t, c) = exp(s(t, c) + cost(t, c) - h(t))`, `h` the largest of the exponents at `t`, a pass
+forward and one back are
 
     a(t, c) = x(t, c) Σ_p a(t-1, p) M[p, c] / z(t)           z(t): so that Σ_c a(t, c) = 1
     b(t-1, p) = Σ_c M[p, c] g(t, c)                          g(t, c) = x(t, c) b(t, c) / z(t)
@@ -10,7 +11,7 @@ largest of the exponents at `t`, a pass forward and one back are
 and the log-partition is `Σ_t log z(t) + h(t) + max m` (Rabiner 1989, section V.A). A position
 costs one `exp` a label instead of one an edge. What is lost where `a` underflows matters only if
 `z` is tiny; a sequence with such a position goes to `chain.chain_losses`, which always is exact.
-Labels, `m` and the column of the start are those of `inference.free`.
+Labels, `m` and `m0` are those of `inference.dense`, and at the end `x = 0` off the final labels.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import numpy as np
 from ..jit import helper, kernel
 from ..types import Floats1d, Floats2d, Ints1d, Pointers1d
 from .chain import _observed_path, chain_losses
+from .dense import _transition_matrix
 from .lattice import Lattice
 
 _SMALLEST = 1e-60
@@ -46,8 +48,8 @@ def _add_product(vector, matrix, out):  # type: ignore[no-untyped-def]
 
 
 @helper
-def _forward(scores, arriving, matrix, shift, cost, tags, begin, end, a, x, z):  # type: ignore[no-untyped-def]
-    """Fill `a`, `x` `[T, Y - 1]` and `z` `[T]`; the log-partition, or -inf where `z` is tiny."""
+def _forward(scores, initial, matrix, shift, labels, final, cost, tags, begin, end, a, x, z):  # type: ignore[no-untyped-def]
+    """Fill `a`, `x` `[T, n]` and `z` `[T]`; the log-partition, or -inf where `z` is tiny."""
     n = scores.shape[1]
     log_partition = 0.0
     for t in range(begin, end):
@@ -55,9 +57,11 @@ def _forward(scores, arriving, matrix, shift, cost, tags, begin, end, a, x, z): 
         observed = tags[t] + 1
         highest = -np.inf
         for c in range(n):
-            value = scores[t, c] + cost[observed, c + 1]
+            value = scores[t, c] + cost[observed, labels[c]]
             if row == 0:
-                value += arriving[c, 0]
+                value += initial[c]
+            if t == end - 1 and not final[labels[c]]:
+                value = -np.inf
             x[row, c] = value
             highest = max(highest, value)
         for c in range(n):
@@ -86,7 +90,7 @@ def _forward(scores, arriving, matrix, shift, cost, tags, begin, end, a, x, z): 
 def _backward(matrix_back, length, a, x, z, sign, counts, pairs, first_counts):  # type: ignore[no-untyped-def]
     """Add `sign · P(c at t)` to `counts`, that of the first position to `first_counts` too.
 
-    And `sign · a(t-1, p) g(t, c)` to `pairs` `[Y - 1, Y - 1]`. matrix_back: `M` transposed.
+    And `sign · a(t-1, p) g(t, c)` to `pairs` `[n, n]`. matrix_back: `M` transposed.
     """
     n = a.shape[1]
     b, before, g = np.ones(n), np.empty(n), np.empty(n)
@@ -108,7 +112,7 @@ def _backward(matrix_back, length, a, x, z, sign, counts, pairs, first_counts): 
 
 
 @kernel
-def free_losses(
+def dense_losses(
     lattice: Lattice,
     scores: Floats2d,
     transitions: Floats1d,
@@ -121,17 +125,16 @@ def free_losses(
     losses: Floats1d,
     transition_counts: Floats1d,
 ) -> None:
-    """Losses and score gradients of the sequences `first <= i < last` of a free lattice.
+    """Losses and score gradients of the sequences `first <= i < last`.
 
-    All arguments as in `chain.chain_losses`; scores are OVERWRITTEN by their gradient.
+    All arguments as in `chain.chain_losses`, of a lattice without label pairs; scores are
+    OVERWRITTEN by their gradient.
     """
     n = scores.shape[1]
-    arriving = transitions.reshape(n, n + 1)
-    shift = -np.inf
-    for c in range(n):
-        shift = max(shift, arriving[c, 1:].max())
-    matrix_back = np.exp(arriving[:, 1:] - shift)
-    matrix = matrix_back.T.copy()
+    initial, matrix, labels = _transition_matrix(lattice, transitions, n)
+    shift = matrix.max()
+    matrix = np.exp(matrix - shift)
+    matrix_back = matrix.T.copy()
     longest = 0
     for i in range(first, last):
         longest = max(longest, starts[i + 1] - starts[i])
@@ -150,11 +153,13 @@ def free_losses(
             losses[i] = 0.0
             scores[begin:end] = 0.0
             continue
-        everything = _forward(scores, arriving, matrix, shift, cost, tags, begin, end, a, x, z)
+        everything = _forward(
+            scores, initial, matrix, shift, labels, lattice.final, cost, tags, begin, end, a, x, z
+        )
         agreeing = 0.0
         if n_observed < length:
             agreeing = _forward(
-                scores, arriving, matrix, shift, clamp, tags, begin, end,
+                scores, initial, matrix, shift, labels, lattice.final, clamp, tags, begin, end,
                 clamped_a, clamped_x, clamped_z,
             )  # fmt: skip
         if everything == -np.inf or agreeing == -np.inf:
@@ -176,7 +181,12 @@ def free_losses(
             )  # fmt: skip
         losses[i] = everything - agreeing
         scores[begin:end] = counts[:length]
+    column = np.full(len(lattice.first_edge) - 1, -1)
     for c in range(n):
-        transition_counts[c * (n + 1)] += first_counts[c]
-        for p in range(n):
-            transition_counts[c * (n + 1) + p + 1] += pairs[p, c] * matrix[p, c]
+        column[labels[c]] = c
+    for e in range(len(lattice.source)):
+        p, c = column[lattice.source[e]], lattice.column[e]
+        if lattice.source[e] == lattice.start:
+            transition_counts[e] += first_counts[c]
+        if p >= 0:
+            transition_counts[e] += pairs[p, c] * matrix[p, c]

@@ -242,6 +242,44 @@ def make_tagging(extra: Sequence[str] = (), lexicons: Lexicons | None = None) ->
     return _with(TAGGING, extra, JNLPBA_PATTERNS, lexicons)
 
 
+CHUNKING = [
+    "bias",
+    "word@-2..2",
+    "lower@-1..1",
+    "word@-1 & word@0",
+    "word@0 & word@1",
+    "prefix(1..4)",
+    "suffix(1..4)",
+    "suffix(2..3)@-1",
+    "suffix(2..3)@1",
+    "class",
+    "brief_class@-1..1",
+    "pattern(*)",
+    "tag@-2..2",
+    "tag@-2 & tag@-1",
+    "tag@-1 & tag@0",
+    "tag@0 & tag@1",
+    "tag@1 & tag@2",
+    "tag@-2 & tag@-1 & tag@0",
+    "tag@-1 & tag@0 & tag@1",
+    "tag@0 & tag@1 & tag@2",
+    "word & tag",
+    "tag@-1 & word@0",
+    "word@0 & tag@1",
+    "word@-1 & tag@0",
+    "tag@0 & word@1",
+]
+"""For phrases: parts of speech up to three in a row, with the words among them."""
+
+
+def make_chunking(extra: Sequence[str] = (), lexicons: Lexicons | None = None) -> Templates:
+    """For chunkers; registered as `spacy_cascade.ChunkingTemplates.v1`.
+
+    extra: further templates. lexicons: term lists, each of which adds membership.
+    """
+    return _with(CHUNKING, extra, JNLPBA_PATTERNS, lexicons)
+
+
 _CONLL2003_PATTERNS = {
     "capital_initial": r"^[A-Z][a-z]+",
     "capitals": r"^[A-Z]+",

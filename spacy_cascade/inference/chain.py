@@ -100,16 +100,18 @@ def _add_edge_marginals(lattice, length, w, marginals, sign, counts, transition_
 
 
 @helper
-def _observed_path(lattice, scores, transitions, tags, begin, end, counts, transition_counts):  # type: ignore[no-untyped-def]
-    """Score of a fully observed path; its edges are taken off the counts."""
+def _observed_path(  # type: ignore[no-untyped-def]
+    lattice, scores, transitions, tags, begin, end, weight, counts, transition_counts
+):
+    """Score of a fully observed path; its edges are taken off the counts, each `weight` times."""
     previous = lattice.start
     score = 0.0
     for t in range(begin, end):
         for e in range(lattice.first_edge[tags[t]], lattice.first_edge[tags[t] + 1]):
             if lattice.source[e] == previous:
                 score += scores[t, lattice.column[e]] + transitions[e]
-                counts[t - begin, lattice.column[e]] -= 1.0
-                transition_counts[e] -= 1.0
+                counts[t - begin, lattice.column[e]] -= weight
+                transition_counts[e] -= weight
         previous = tags[t]
     return score
 
@@ -123,6 +125,8 @@ def chain_losses(
     clamp: Floats2d,
     tags: Ints1d,
     starts: Pointers1d,
+    expected: Floats1d,
+    observed: Floats1d,
     first: int,
     last: int,
     losses: Floats1d,
@@ -131,6 +135,9 @@ def chain_losses(
     """Losses and score gradients of the sequences `first <= i < last`.
 
         loss[i] = log Σ_y exp(score(y) + cost(y)) - log Σ_{y agrees with tags} exp(score(y))
+
+    The gradient is `expected[i]` times that of the first term, less `observed[i]` times that of
+    the second; both `[N]`, ones for that of the loss itself.
 
     lattice: the edges. scores `[T, S]`: OVERWRITTEN by the gradient of the losses with
     respect to them. transitions `[E]`. cost, clamp `[Y + 1, Y]`: see the module. tags
@@ -158,17 +165,20 @@ def chain_losses(
             continue
         losses[i] = _forward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
         _backward(lattice, length, w, marginals)
-        _add_edge_marginals(lattice, length, w, marginals, 1.0, counts, transition_counts)
+        _add_edge_marginals(lattice, length, w, marginals, expected[i], counts, transition_counts)
         if n_observed == length:
             losses[i] -= _observed_path(
-                lattice, scores, transitions, tags, begin, end, counts, transition_counts
-            )
+                lattice, scores, transitions, tags, begin, end, observed[i], counts,
+                transition_counts,
+            )  # fmt: skip
         else:
             losses[i] -= _forward(
                 lattice, scores, transitions, clamp, tags, begin, end, w, marginals
             )
             _backward(lattice, length, w, marginals)
-            _add_edge_marginals(lattice, length, w, marginals, -1.0, counts, transition_counts)
+            _add_edge_marginals(
+                lattice, length, w, marginals, -observed[i], counts, transition_counts
+            )
         scores[begin:end] = counts[:length]
 
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from ..jit import helper, kernel
 from ..types import Floats1d, Floats2d, Ints1d, Pointers1d
-from .chain import _observed_path, chain_losses
+from .chain import _observed_path, chain_losses, log_partitions
 from .dense import _transition_matrix
 from .lattice import Lattice
 
@@ -120,6 +120,8 @@ def dense_losses(
     clamp: Floats2d,
     tags: Ints1d,
     starts: Pointers1d,
+    expected: Floats1d,
+    observed: Floats1d,
     first: int,
     last: int,
     losses: Floats1d,
@@ -164,19 +166,20 @@ def dense_losses(
             )  # fmt: skip
         if everything == -np.inf or agreeing == -np.inf:
             chain_losses(
-                lattice, scores, transitions, cost, clamp, tags, starts, i, i + 1, losses,
-                transition_counts,
+                lattice, scores, transitions, cost, clamp, tags, starts, expected, observed, i,
+                i + 1, losses, transition_counts,
             )  # fmt: skip
             continue
         counts[:length] = 0.0
-        _backward(matrix_back, length, a, x, z, 1.0, counts, pairs, first_counts)
+        _backward(matrix_back, length, a, x, z, expected[i], counts, pairs, first_counts)
         if n_observed == length:
             agreeing = _observed_path(
-                lattice, scores, transitions, tags, begin, end, counts, transition_counts
-            )
+                lattice, scores, transitions, tags, begin, end, observed[i], counts,
+                transition_counts,
+            )  # fmt: skip
         else:
             _backward(
-                matrix_back, length, clamped_a, clamped_x, clamped_z, -1.0, counts, pairs,
+                matrix_back, length, clamped_a, clamped_x, clamped_z, -observed[i], counts, pairs,
                 first_counts,
             )  # fmt: skip
         losses[i] = everything - agreeing
@@ -190,3 +193,33 @@ def dense_losses(
             transition_counts[e] += first_counts[c]
         if p >= 0:
             transition_counts[e] += pairs[p, c] * matrix[p, c]
+
+
+@kernel
+def dense_log_partitions(
+    lattice: Lattice,
+    scores: Floats2d,
+    transitions: Floats1d,
+    cost: Floats2d,
+    tags: Ints1d,
+    starts: Pointers1d,
+    values: Floats1d,
+) -> None:
+    """As `chain.log_partitions`, for a lattice without label pairs."""
+    n = scores.shape[1]
+    initial, matrix, labels = _transition_matrix(lattice, transitions, n)
+    shift = matrix.max()
+    matrix = np.exp(matrix - shift)
+    longest = 0
+    for i in range(len(starts) - 1):
+        longest = max(longest, starts[i + 1] - starts[i])
+    a, x, z = np.empty((longest, n)), np.empty((longest, n)), np.empty(longest)
+    for i in range(len(starts) - 1):
+        values[i] = _forward(
+            scores, initial, matrix, shift, labels, lattice.final, cost, tags, starts[i],
+            starts[i + 1], a, x, z,
+        )  # fmt: skip
+        if values[i] == -np.inf:
+            log_partitions(
+                lattice, scores, transitions, cost, tags, starts[i : i + 2], values[i : i + 1]
+            )

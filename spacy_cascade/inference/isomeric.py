@@ -1,4 +1,4 @@
-"""What couples the chains of ICRF: scores of observed paths, and gradients of the penalty."""
+"""Scores of observed paths, which the constraint of ICRF is about."""
 
 from __future__ import annotations
 
@@ -18,37 +18,21 @@ def _edge(lattice, previous, label):  # type: ignore[no-untyped-def]
 
 @kernel
 def path_scores(
-    lattice: Lattice, scores: Floats2d, tags: Ints1d, starts: Pointers1d, values: Floats1d
+    lattice: Lattice,
+    scores: Floats2d,
+    transitions: Floats1d,
+    tags: Ints1d,
+    starts: Pointers1d,
+    values: Floats1d,
 ) -> None:
-    """Write `Σ_t scores[t, column(e_t)]` of the observed path of each sequence to values `[N]`.
+    """Write `Σ_t scores[t, column(e_t)] + transitions[e_t]` of each observed path to values `[N]`.
 
-    scores `[T, S]`, tags `[T]`, all observed, starts `[N + 1]`.
+    scores `[T, S]`, transitions `[E]`, tags `[T]`, all observed, starts `[N + 1]`.
     """
     for i in range(len(starts) - 1):
         previous = lattice.start
         values[i] = 0.0
         for t in range(starts[i], starts[i + 1]):
-            values[i] += scores[t, lattice.column[_edge(lattice, previous, tags[t])]]
-            previous = tags[t]
-
-
-@kernel
-def couple(
-    lattice: Lattice,
-    gradient: Floats2d,
-    tags: Ints1d,
-    starts: Pointers1d,
-    factor: Floats1d,
-    addition: Floats1d,
-) -> None:
-    """`gradient[t, s] = factor[i]·gradient[t, s] + addition[i]·[s is the observed edge's column]`.
-
-    gradient `[T, S]`: OVERWRITTEN. tags, starts: as above. factor, addition `[N]`.
-    """
-    for i in range(len(starts) - 1):
-        previous = lattice.start
-        for t in range(starts[i], starts[i + 1]):
-            for s in range(gradient.shape[1]):
-                gradient[t, s] *= factor[i]
-            gradient[t, lattice.column[_edge(lattice, previous, tags[t])]] += addition[i]
+            e = _edge(lattice, previous, tags[t])
+            values[i] += scores[t, lattice.column[e]] + transitions[e]
             previous = tags[t]

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import TrainingError
-from ..inference.isomeric import couple, path_scores
+from ..inference.isomeric import path_scores
 from ..types import Floats1d, Floats2d
 from .problem import ChainProblem
 
@@ -34,8 +34,8 @@ class Terms:
 class IsomericProblem:
     """Loss of two chains over the same sequences.
 
-    first, second: their problems, without margins; every label has to be observed, and features
-    to see label pairs. strength: `C`. Parameters are those of the first, then those of the second.
+    first, second: their problems, without margins; every label has to be observed. strength: `C`.
+    Parameters are those of the first, then those of the second.
     """
 
     def __init__(self, first: ChainProblem, second: ChainProblem, strength: float) -> None:
@@ -43,11 +43,6 @@ class IsomericProblem:
         self.strength = strength
         self.terms = Terms(0.0, 0.0, 0.0, 0.0)
         for problem in (first, second):
-            if not problem.lattice.label_pairs:
-                raise TrainingError(
-                    "Joint training needs features that see label pairs. Set label_pairs = true "
-                    "in the [model] block of both components."
-                )
             if (problem.tags < 0).any():
                 raise TrainingError(
                     "Joint training needs every token annotated for both components, but some "
@@ -63,41 +58,30 @@ class IsomericProblem:
     @property
     def n_first(self) -> int:
         """Number of parameters of the first chain."""
-        return self.first.shape[0] * self.first.shape[1]
+        return self.first.n_parameters
 
     def value_and_gradient(self, parameters: Floats1d) -> tuple[float, Floats1d]:
         """Loss with priors, and its gradient."""
         parts = parameters[: self.n_first], parameters[self.n_first :]
-        problems = self.first, self.second
-        scores = [problem.scores(part)[0] for problem, part in zip(problems, parts, strict=True)]
-        observed = [_path_scores(*pair) for pair in zip(problems, scores, strict=True)]
-        losses = [
-            problem.losses(s, np.zeros(problem.lattice.n_edges))[0]
-            for problem, s in zip(problems, scores, strict=True)
-        ]
-        distance = observed[0] - (losses[1] + observed[1])
+        one, two = self.first.scores(parts[0]), self.second.scores(parts[1])
+        distance = self._first_path_scores(*one) - self.second.log_partitions(*two)
         force = self.strength * distance
-        ones = np.ones(len(force))
-        for problem, s, factor, addition in zip(
-            problems, scores, (ones, 1.0 - force), (force, -force), strict=True
-        ):
-            couple(problem.lattice, s, problem.tags, problem.starts, factor, addition)
-        found = [
-            problem.with_prior(part, s, np.zeros(problem.lattice.n_edges))
-            for problem, part, s in zip(problems, parts, scores, strict=True)
-        ]
+        first_losses, first_transitions = self.first.losses(*one, observed=1.0 - force)
+        second_losses, second_transitions = self.second.losses(*two, expected=1.0 - force)
+        first_prior, first_gradient = self.first.with_prior(parts[0], one[0], first_transitions)
+        second_prior, second_gradient = self.second.with_prior(parts[1], two[0], second_transitions)
         self.terms = Terms(
-            float(losses[0].sum()),
-            float(losses[1].sum()),
+            float(first_losses.sum()),
+            float(second_losses.sum()),
             float(0.5 * (force * distance).sum()),
             float(np.abs(distance).mean()) if len(distance) else 0.0,
         )
         value = self.terms.first + self.terms.second + self.terms.penalty
-        priors, gradients = zip(*found, strict=True)
-        return value + sum(priors), np.concatenate(gradients)
+        gradient = np.concatenate([first_gradient, second_gradient])
+        return value + first_prior + second_prior, gradient
 
-
-def _path_scores(problem: ChainProblem, scores: Floats2d) -> Floats1d:
-    values = np.empty(len(problem.starts) - 1)
-    path_scores(problem.lattice, scores, problem.tags, problem.starts, values)
-    return values
+    def _first_path_scores(self, scores: Floats2d, transitions: Floats1d) -> Floats1d:
+        problem = self.first
+        values = np.empty(len(problem.starts) - 1)
+        path_scores(problem.lattice, scores, transitions, problem.tags, problem.starts, values)
+        return values

@@ -8,8 +8,8 @@ from typing import Protocol
 import numpy as np
 
 from ..features.design import Design
-from ..inference.chain import chain_losses
-from ..inference.dense_losses import dense_losses
+from ..inference.chain import chain_losses, log_partitions
+from ..inference.dense_losses import dense_log_partitions, dense_losses
 from ..inference.lattice import Lattice, label_pair_mixing
 from ..inference.rows import scale_and_mix
 from ..parallel import Workers, split
@@ -101,6 +101,12 @@ class ChainProblem:
         """`(K, S)`."""
         return len(self._scale), self.lattice.n_columns
 
+    @property
+    def n_parameters(self) -> int:
+        """`K·S + E`, or `K·S` where features see label pairs."""
+        n_transitions = 0 if self.lattice.label_pairs else self.lattice.n_edges
+        return self.shape[0] * self.shape[1] + n_transitions
+
     def weights(self, parameters: Floats1d) -> tuple[Floats2d, Floats1d]:
         """Weights `[K, S]` of the score columns, and of the transitions `[E]`."""
         scores, transitions = self._parts(parameters)
@@ -165,21 +171,47 @@ class ChainProblem:
         self.workers.map(piece, self._rows)
         return mixed
 
-    def losses(self, scores: Floats2d, transitions: Floats1d) -> tuple[Floats1d, Floats1d]:
-        """Loss of each sequence and the transitions' gradient; scores become their gradient."""
+    def losses(
+        self,
+        scores: Floats2d,
+        transitions: Floats1d,
+        expected: Floats1d | None = None,
+        observed: Floats1d | None = None,
+    ) -> tuple[Floats1d, Floats1d]:
+        """Loss of each sequence and the transitions' gradient; scores become their gradient.
+
+        expected, observed: `[N]`, weights of what the model expects and of what is observed in
+        the gradient of each sequence; ones if not given.
+        """
         losses = np.empty(len(self.starts) - 1)
+        expected = np.ones_like(losses) if expected is None else expected
+        observed = np.ones_like(losses) if observed is None else observed
         pieces = split(self.starts, self.lattice.n_edges)
         counts = {first: np.zeros(self.lattice.n_edges) for first, _ in pieces}
         losses_of = chain_losses if self.lattice.label_pairs else dense_losses
 
         def piece(first: int, last: int) -> None:
             losses_of(
-                self.lattice, scores, transitions, self._margin, self._clamp,
-                self.tags, self.starts, first, last, losses, counts[first],
+                self.lattice, scores, transitions, self._margin, self._clamp, self.tags,
+                self.starts, expected, observed, first, last, losses, counts[first],
             )  # fmt: skip
 
         self.workers.map(piece, pieces)
         return losses, np.sum(list(counts.values()), axis=0)
+
+    def log_partitions(self, scores: Floats2d, transitions: Floats1d) -> Floats1d:
+        """Log-partition of each sequence, with the margin; scores stay as they are."""
+        values = np.empty(len(self.starts) - 1)
+        partitions_of = log_partitions if self.lattice.label_pairs else dense_log_partitions
+
+        def piece(first: int, last: int) -> None:
+            partitions_of(
+                self.lattice, scores, transitions, self._margin, self.tags,
+                self.starts[first : last + 1], values[first:last],
+            )  # fmt: skip
+
+        self.workers.map(piece, split(self.starts, self.lattice.n_edges))
+        return values
 
     def _add_prior(self, parameters: Floats2d, gradient: Floats2d) -> float:
         """Add the prior's gradient in place and return its value."""

@@ -47,7 +47,7 @@ def losses_of(chains_: list[Chain]) -> tuple[np.ndarray, list[np.ndarray], np.nd
     transition_gradient = np.zeros(first.lattice.n_edges)
     chain_losses(
         first.lattice, scores, first.transitions, *observation_costs(first.costs),
-        tags, starts, 0, len(chains_), losses, transition_gradient,
+        tags, starts, *np.ones((2, len(chains_))), 0, len(chains_), losses, transition_gradient,
     )  # fmt: skip
     return losses, np.split(scores, starts[1:-1]), transition_gradient
 
@@ -195,7 +195,8 @@ def test_only_the_given_sequences_are_computed(generator):
     costs = observation_costs(np.zeros((lattice.n_labels, lattice.n_labels)))
     chain_losses(
         lattice, scores, np.zeros(lattice.n_edges), *costs, tags,
-        np.array([0, 3, 6, 9], dtype=np.int64), 1, 2, losses, np.zeros(lattice.n_edges),
+        np.array([0, 3, 6, 9], dtype=np.int64), *np.ones((2, 3)), 1, 2, losses,
+        np.zeros(lattice.n_edges),
     )  # fmt: skip
     assert np.isnan(losses).tolist() == [True, False, True]
     np.testing.assert_array_equal(scores[[0, 1, 2, 6, 7, 8]], before[[0, 1, 2, 6, 7, 8]])

@@ -9,8 +9,8 @@ import pytest
 from reference import Chain, chain_loss, log_space_loss
 from strategies import random_chain
 
-from spacy_cascade.inference.chain import chain_losses
-from spacy_cascade.inference.dense_losses import dense_losses
+from spacy_cascade.inference.chain import chain_losses, log_partitions
+from spacy_cascade.inference.dense_losses import dense_log_partitions, dense_losses
 from spacy_cascade.inference.lattice import Lattice, free_lattice
 from spacy_cascade.objectives.problem import observation_costs
 from spacy_cascade.schemes import TagSet
@@ -27,7 +27,9 @@ LARGE = [
 ]
 
 
-def losses_of(kernel: Any, chains: list[Chain]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def losses_of(
+    kernel: Any, chains: list[Chain], weights: tuple[float, float] = (1.0, 1.0)
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Losses, score gradients and the transitions' gradient of chains under one lattice."""
     starts = np.cumsum([0, *map(len, chains)], dtype=np.int64)
     scores = np.concatenate([chain.scores for chain in chains])
@@ -36,7 +38,8 @@ def losses_of(kernel: Any, chains: list[Chain]) -> tuple[np.ndarray, np.ndarray,
     transition_gradient = np.zeros(chains[0].lattice.n_edges)
     kernel(
         chains[0].lattice, scores, chains[0].transitions, *observation_costs(chains[0].costs),
-        tags, starts, 0, len(chains), losses, transition_gradient,
+        tags, starts, *(np.full(len(chains), weight) for weight in weights), 0, len(chains), losses,
+        transition_gradient,
     )  # fmt: skip
     return losses, scores, transition_gradient
 
@@ -86,3 +89,40 @@ def test_many_sequences_of_any_size(
         losses_of(dense_losses, chains), losses_of(chain_losses, chains), strict=True
     ):
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+@pytest.mark.parametrize(
+    ("kernel", "lattice"),
+    [
+        (dense_losses, TagSet("IOB2", ("A", "B")).lattice(False)),
+        (chain_losses, TagSet("IOB2", ("A", "B")).lattice(False)),
+        (chain_losses, TagSet("BILOU", ("A",)).lattice(True)),
+    ],
+)
+def test_both_sums_have_their_weight_in_the_gradient(
+    generator: np.random.Generator, kernel: Any, lattice: Lattice, missing: float
+) -> None:
+    chains = [random_chain(generator, lattice, 4, missing)]
+    both, expected, observed = (
+        losses_of(kernel, chains, weights) for weights in ((0.7, -1.3), (1.0, 0.0), (0.0, 1.0))
+    )
+    for found, one, other in zip(both[1:], expected[1:], observed[1:], strict=True):
+        np.testing.assert_allclose(found, 0.7 * one - 1.3 * other, atol=1e-12)
+    unweighted = losses_of(kernel, chains)
+    assert both[0] == unweighted[0]
+    np.testing.assert_allclose(expected[1] + observed[1], unweighted[1], atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [1.0, 2000.0])
+@pytest.mark.parametrize("lattice", LARGE)
+def test_log_partitions(generator: np.random.Generator, lattice: Lattice, size: float) -> None:
+    chains = [random_chain(generator, lattice, length, 0.3, size) for length in (2, 1, 9)]
+    starts = np.array([0, 2, 3, 12])
+    scores = np.concatenate([chain.scores for chain in chains])
+    tags = np.concatenate([np.array(chain.tags, dtype=np.int32) for chain in chains])
+    margin = observation_costs(chains[0].costs)[0]
+    found, expected = np.empty(3), np.empty(3)
+    for kernel, values in ((dense_log_partitions, found), (log_partitions, expected)):
+        kernel(lattice, scores, chains[0].transitions, margin, tags, starts, values)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)

@@ -145,7 +145,8 @@ def test_same_marginals_as_crfsuite(corpus, tmp_path):
     scores = texts.matrix @ weights
     chain_losses(
         texts.lattice, scores, transitions, *observation_costs(texts.costs), texts.tags,
-        texts.starts, 0, len(texts.starts) - 1, np.empty(len(texts.starts) - 1),
+        texts.starts, *np.ones((2, len(texts.starts) - 1)), 0, len(texts.starts) - 1,
+        np.empty(len(texts.starts) - 1),
         np.zeros(texts.lattice.n_edges),
     )  # fmt: skip
     marginals = scores + np.eye(len(LABELS))[texts.tags]

@@ -21,10 +21,10 @@ LENGTHS = [3, 1, 2, 4]
 
 def random_chain_problem(
     generator: np.random.Generator, scheme: str, labels: tuple[str, ...], sigma: float,
-    threads: int = 1,
+    threads: int = 1, label_pairs: bool = True,
 ) -> tuple[ChainProblem, Corpus]:  # fmt: skip
     """A problem whose tags are all observed."""
-    lattice = TagSet(scheme, labels).lattice(True)
+    lattice = TagSet(scheme, labels).lattice(label_pairs)
     no_cost = np.zeros((lattice.n_labels, lattice.n_labels))
     design, corpus = random_corpus(generator, lattice, LENGTHS, no_cost, sigma, missing=0.0)
     problem = ChainProblem(
@@ -34,10 +34,10 @@ def random_chain_problem(
 
 
 def random_joint(
-    generator: np.random.Generator, strength: float, threads: int = 1
+    generator: np.random.Generator, strength: float, threads: int = 1, label_pairs: bool = True
 ) -> tuple[IsomericProblem, tuple[Corpus, Corpus]]:
-    first, one = random_chain_problem(generator, "BILOU", LABELS[:1], 0.8, threads)
-    second, two = random_chain_problem(generator, "IOB2", LABELS, 1.3, threads)
+    first, one = random_chain_problem(generator, "BILOU", LABELS[:1], 0.8, threads, label_pairs)
+    second, two = random_chain_problem(generator, "IOB2", LABELS, 1.3, threads, label_pairs)
     return IsomericProblem(first, second, strength), (one, two)
 
 
@@ -46,31 +46,34 @@ def random_parameters(joint: IsomericProblem, generator: np.random.Generator) ->
     return 0.5 * generator.normal(size=n)
 
 
-def sequences(problem: ChainProblem, corpus: Corpus, weights: np.ndarray) -> list[Chain]:
+def sequences(
+    problem: ChainProblem, corpus: Corpus, weights: tuple[np.ndarray, np.ndarray]
+) -> list[Chain]:
     """The sequences of a problem as chains of the reference."""
     lattice = problem.lattice
     nothing = np.zeros((lattice.n_labels, lattice.n_labels))
     return [
-        Chain(
-            lattice, corpus.matrix[a:b] @ weights, np.zeros(lattice.n_edges), nothing,
-            problem.tags[a:b],
-        )
+        Chain(lattice, corpus.matrix[a:b] @ weights[0], weights[1], nothing, problem.tags[a:b])
         for a, b in zip(problem.starts, problem.starts[1:], strict=False)
-    ]  # fmt: skip
+    ]
 
 
+@pytest.mark.parametrize("label_pairs", [True, False])
 @pytest.mark.parametrize("strength", [0.0, 0.3, 2.0])
 def test_the_gradient_is_the_slope_of_the_value(
-    strength: float, generator: np.random.Generator
+    strength: float, label_pairs: bool, generator: np.random.Generator
 ) -> None:
-    joint, _ = random_joint(generator, strength)
+    joint, _ = random_joint(generator, strength, label_pairs=label_pairs)
     parameters = random_parameters(joint, generator)
     gradient = joint.value_and_gradient(parameters)[1]
     np.testing.assert_allclose(gradient, central_differences(joint, parameters), atol=1e-7)
 
 
-def test_without_strength_they_are_two_problems(generator: np.random.Generator) -> None:
-    joint, _ = random_joint(generator, 0.0)
+@pytest.mark.parametrize("label_pairs", [True, False])
+def test_without_strength_they_are_two_problems(
+    label_pairs: bool, generator: np.random.Generator
+) -> None:
+    joint, _ = random_joint(generator, 0.0, label_pairs=label_pairs)
     parameters = random_parameters(joint, generator)
     value, gradient = joint.value_and_gradient(parameters)
     apart = [
@@ -98,13 +101,14 @@ def test_separate_fits_are_the_optimum_without_strength(generator: np.random.Gen
     np.testing.assert_allclose(together.parameters, np.concatenate(apart), atol=1e-5)
 
 
-def test_terms_by_enumeration(generator: np.random.Generator) -> None:
+@pytest.mark.parametrize("label_pairs", [True, False])
+def test_terms_by_enumeration(label_pairs: bool, generator: np.random.Generator) -> None:
     strength = 0.7
-    joint, corpora = random_joint(generator, strength)
+    joint, corpora = random_joint(generator, strength, label_pairs=label_pairs)
     parameters = random_parameters(joint, generator)
     joint.value_and_gradient(parameters)
-    first = joint.first.weights(parameters[: joint.n_first])[0]
-    second = joint.second.weights(parameters[joint.n_first :])[0]
+    first = joint.first.weights(parameters[: joint.n_first])
+    second = joint.second.weights(parameters[joint.n_first :])
     chains = [
         sequences(joint.first, corpora[0], first),
         sequences(joint.second, corpora[1], second),
@@ -125,7 +129,7 @@ def observed_score(chain: Chain) -> float:
         (edge,) = np.flatnonzero(
             (chain.lattice.target == label) & (chain.lattice.source == previous)
         )
-        total += chain.scores[t, chain.lattice.column[edge]]
+        total += chain.scores[t, chain.lattice.column[edge]] + chain.transitions[edge]
         previous = label
     return total
 
@@ -162,10 +166,3 @@ def test_what_cannot_be_trained_jointly(generator: np.random.Generator) -> None:
     second.starts = second.starts[1:]
     with pytest.raises(TrainingError, match="same sentences"):
         IsomericProblem(first, second, 1.0)
-    lattice = TagSet("IOB2", LABELS).lattice(False)
-    design, corpus = random_corpus(
-        generator, lattice, LENGTHS, np.zeros((lattice.n_labels, lattice.n_labels)), 1.0
-    )
-    alone = ChainProblem(design, lattice, Likelihood(), corpus.tags, corpus.starts, Workers(1))
-    with pytest.raises(TrainingError, match="label_pairs = true"):
-        IsomericProblem(first, alone, 1.0)

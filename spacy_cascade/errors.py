@@ -27,6 +27,10 @@ class TrainingError(CascadeError):
     """Training data or the training loop do not fit the component."""
 
 
+class MissingStageError(CascadeError):
+    """Docs have not got what an earlier component should have set."""
+
+
 class NotTrainedError(CascadeError):
     """A component was asked to predict before it was initialized or loaded."""
 

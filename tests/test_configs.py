@@ -6,12 +6,15 @@ from pathlib import Path
 
 import pytest
 import spacy
+import srsly
 from helpers import CONFIGS, run_python, sample_docs, write_sample
-from spacy.tokens import DocBin
+from spacy.tokens import DocBin, Span
 from spacy.training import Corpus
 
 TAGGER = next(path for path in CONFIGS if path.stem == "tagger")
-CASCADES = [path for path in CONFIGS if path != TAGGER]
+GIVEN_TAGS = [path for path in CONFIGS if path.stem.startswith("conll") or path.stem == "memb_tags"]
+"""Configs of tasks with tags as input, some of them with chunks to learn."""
+CASCADES = [path for path in CONFIGS if path != TAGGER and path not in GIVEN_TAGS]
 
 
 @pytest.mark.slow
@@ -53,6 +56,36 @@ def test_the_tagger_trains_by_the_command_of_the_readme(tmp_path: Path) -> None:
     result = run_python("-m", "spacy", "evaluate", str(best), str(data), timeout=300)
     assert result.returncode == 0, result.stderr[-2000:]
     assert "TAG" in result.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("config", GIVEN_TAGS, ids=lambda path: path.stem)
+def test_configs_of_tasks_with_given_tags(config: Path, tmp_path: Path) -> None:
+    """On tags that shapes of words give, and chunks that tags give."""
+    docs = sample_docs(spacy.blank("en").vocab, n_docs=6)
+    for doc in docs:
+        for token in doc:
+            token.tag_ = "NN" if token.is_alpha else "SYM"
+        doc.spans["chunks"] = [Span(doc, t.i, t.i + 1, "NP") for t in doc if t.tag_ == "SYM"]
+    data, output = tmp_path / "data.spacy", tmp_path / "out"
+    DocBin(docs=docs).to_disk(data)
+    result = run_python(
+        "-m", "spacy", "train", str(config), "--output", str(output),
+        "--paths.train", str(data), "--paths.dev", str(data),
+        "--training.eval_frequency", "1", timeout=300,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr[-2000:]
+    assert ("penalty" in result.stdout) == ("icrf" in config.stem)
+    scores = tmp_path / "scores.json"
+    result = run_python(
+        "-m", "spacy", "cascade", "evaluate", str(output / "model-last"), str(data),
+        "--output", str(scores), timeout=300,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr[-2000:]
+    found = srsly.read_json(scores)
+    assert found["ents_f"] > 0.5
+    if config.stem.startswith("conll2003"):
+        assert found["spans_chunks_f"] > 0.95
 
 
 def test_there_are_configs() -> None:

@@ -18,6 +18,7 @@ from ..trainers.base import Trainer
 from ..types import Ints2d
 from .annotation import GoldOf, as_seen
 from .linear import LinearPipe
+from .loggers import SEPARATOR
 from .training import CorpusTraining, OnlineTraining, progress
 from .ways import make_training
 
@@ -125,6 +126,11 @@ class CascadePipe(LinearPipe, Generic[Gold]):
                 f"'{self.name}' found no {self.sought} in {len(gold)} examples. Check that "
                 f"[corpora.train] {self.where_to_look}."
             )
+        if "" in found:
+            raise TrainingError(
+                f"'{self.name}' found a {self.sought} whose label is empty. Give it one; or, if "
+                "types do not matter, set typed = false in the component."
+            )
         self._set_labels(found)
         tokens = join_tokens(batches)
         flags = self.gold_flags(tokens, gold)
@@ -141,8 +147,9 @@ class CascadePipe(LinearPipe, Generic[Gold]):
     ) -> dict[str, float]:
         """Run the trainer's iterations on the examples.
 
-        drop, sgd: of no effect; they belong to neural components. losses: the objective
-        is added under the component's name. Raises `TrainingError` on a partial batch.
+        drop, sgd: of no effect; they belong to neural components. losses: the objective is added
+        under the component's name, and terms of it under `NAME: TERM` (`loggers`). Raises
+        `TrainingError` on a partial batch.
         """
         examples = list(examples)
         losses = {} if losses is None else losses
@@ -153,6 +160,8 @@ class CascadePipe(LinearPipe, Generic[Gold]):
         if self._training is None:
             self._training = make_training(self)
         losses[self.name] += self._training.update(self, examples)
+        for term, value in self._training.terms().items():
+            losses[f"{self.name}{SEPARATOR}{term}"] = value
         self._is_published = False
         if not isinstance(self._training, OnlineTraining):
             self.publish()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +18,6 @@ from .training import BatchTraining, Temporary, make_problem
 if TYPE_CHECKING:
     from .base import CascadePipe
 
-_LOGGER = logging.getLogger("spacy")
-
 
 class NoTraining(Temporary):
     """What `update` of a component does that a later one trains: nothing."""
@@ -31,6 +28,10 @@ class NoTraining(Temporary):
     def update(self, pipe: CascadePipe[Any], examples: Sequence[Example]) -> float:
         """No loss of its own."""
         return 0.0
+
+    def terms(self) -> dict[str, float]:
+        """None of its own."""
+        return {}
 
     def weights(self) -> tuple[Floats2d, Floats1d]:
         """Those that it has."""
@@ -54,13 +55,19 @@ class JointTraining(BatchTraining):
         assert self._run is not None
         first = self._run.parameters[: self._joint.n_first]
         set_weights(self._first.model, *self._joint.first.weights(first))
-        terms = self._joint.terms
-        _LOGGER.info(
-            "%s and %s: likelihoods %.1f and %.1f, penalty %.1f, mean |D| %.3f",
-            self._first.name, pipe.name, -terms.first, -terms.second, terms.penalty,
-            terms.distance,
-        )  # fmt: skip
         return value
+
+    def terms(self) -> dict[str, float]:
+        """Log-likelihoods of both, the penalty and the mean distance at the last update."""
+        assert self._joint is not None
+        assert self._first is not None
+        terms = self._joint.terms
+        return {
+            f"log-likelihood of {self._first.name}": -terms.first,
+            "of its own": -terms.second,
+            "penalty": terms.penalty,
+            "mean |D|": terms.distance,
+        }
 
     def weights(self) -> tuple[Floats2d, Floats1d]:
         """Weights of the second component where the optimisation stands."""

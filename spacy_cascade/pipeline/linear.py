@@ -1,6 +1,5 @@
 """What all components with a linear model share: labels, features, saving."""
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -12,14 +11,14 @@ from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
 from thinc.api import Model, Optimizer
 
-from ..errors import ModelFileError, TrainingError
+from ..errors import MissingStageError, ModelFileError, TrainingError
 from ..features.sequences import Tokens, read_tokens
 from ..features.space import FeatureSpace
 from ..features.units import Units
 from ..inference.lattice import Lattice
 from ..models import storage
 from ..models.linear import get_weights, set_weights
-from ..types import Ints2d
+from ..types import Ints2d, Keys1d
 from .training import Pipeline, Training
 
 _MAXIMUM_LEXEMES = 1 << 16
@@ -138,22 +137,27 @@ class LinearPipe(TrainablePipe):  # type: ignore[misc]
     def read(self, docs: Sequence[Doc]) -> Tokens:
         """The tokens of a batch of Docs, as far as the templates look at them.
 
-        Warns where they look at tags or at spans of earlier components, and no Doc has any.
+        Raises `MissingStageError` where they look at tags or at spans of an earlier component, and
+        no Doc has any.
         """
         tokens = read_tokens(docs, self.space.reads, self.space.span_keys)
-        looked_at = {f"doc.spans['{key}']": values for key, values in tokens.spans.items()}
-        for name, where in (("tags", "token.tag"), ("parts_of_speech", "token.pos")):
-            if name in self.space.reads:
-                looked_at[where] = getattr(tokens, name)
-        for where, values in looked_at.items():
-            if len(values) and not values.any():
-                warnings.warn(
-                    f"The templates of '{self.name}' look at {where}, but these Docs have none. "
-                    "Put a component that sets it earlier in the pipeline, in training among the "
-                    "annotating_components.",
-                    stacklevel=3,
-                )
+        for key, values in tokens.spans.items():
+            self._check_stage(
+                values, f"doc.spans['{key}']", f'cascade_segmenter with spans_key = "{key}"'
+            )
+        if "tags" in self.space.reads:
+            self._check_stage(tokens.tags, "token.tag", "cascade_tagger")
+        if "parts_of_speech" in self.space.reads:
+            self._check_stage(tokens.parts_of_speech, "token.pos", "tagger or morphologizer")
         return tokens
+
+    def _check_stage(self, values: Keys1d, where: str, component: str) -> None:
+        if len(values) and not values.any():
+            raise MissingStageError(
+                f"The templates of '{self.name}' look at {where}, but these Docs have none. Add a "
+                f"{component} before it in the pipeline, or, for training and evaluation, have "
+                "that in the corpus."
+            )
 
     def forget_words(self) -> None:
         """Keep the table of words within bounds; called before a batch is predicted."""

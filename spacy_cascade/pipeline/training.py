@@ -43,6 +43,9 @@ class CorpusTraining(Training, Protocol):
     def update(self, pipe: CascadePipe[Any], examples: Sequence[Example]) -> float:
         """Train on the examples; the loss."""
 
+    def terms(self) -> dict[str, float]:
+        """Of what the loss of the last update consisted, by name, where that is of interest."""
+
 
 class Temporary:
     """Stays behind when its component is pickled or copied: None arrives."""
@@ -70,6 +73,10 @@ class BatchTraining(Temporary):
         self._references: dict[int, Doc] = {}
         self._problem: ChainProblem | None = None
         self._run: Run | None = None
+
+    def terms(self) -> dict[str, float]:
+        """None besides the loss."""
+        return {}
 
     @property
     def problem(self) -> ChainProblem:
@@ -137,6 +144,10 @@ class OnlineTraining(Temporary):
             self._learner = self._trainer.begin(*get_weights(pipe.model))
         gold = [pipe.read_gold(example) for example in examples]
         return self._learner.learn(pipe.make_corpus(examples, gold), pipe.objective)
+
+    def terms(self) -> dict[str, float]:
+        """None besides the loss."""
+        return {}
 
     def weights(self) -> tuple[Floats2d, Floats1d]:
         """The weights learnt so far."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from spacy.training import Example
 from spacy_cascade import (
     CascadeError,
     ConfigError,
+    MissingStageError,
     NotTrainedError,
     TemplateError,
     TrainingError,
@@ -312,8 +314,16 @@ def test_labels_of_any_kind(label: str, tmp_path: Path) -> None:
     assert bounds(other(TEXTS[0]).ents) == bounds(doc.ents)
 
 
-@pytest.mark.parametrize(("template", "where"), [("tag@-1", "token.tag"), ("pos", "token.pos")])
-def test_templates_that_look_at_tags_where_there_are_none(template: str, where: str) -> None:
+LOOKS = [
+    ("tag@-1", "token.tag", "cascade_tagger"),
+    ("pos", "token.pos", "tagger or morphologizer"),
+    ("span(chunks)", "doc.spans['chunks']", 'cascade_segmenter with spans_key = "chunks"'),
+]
+
+
+@pytest.mark.parametrize(("template", "where", "component"), LOOKS)
+def test_a_missing_earlier_stage_is_named(template: str, where: str, component: str) -> None:
+    """In training, and when a pipeline that was trained with it has lost it."""
     nlp = blank()
     templates = {
         "@misc": "spacy_cascade.Templates.v1",
@@ -323,5 +333,15 @@ def test_templates_that_look_at_tags_where_there_are_none(template: str, where: 
     }
     model = {"min_count": 1, "templates": templates}
     nlp.add_pipe("cascade_segmenter", config={**SMALL, "model": model})
-    with pytest.warns(UserWarning, match=f"look at {where}, but these Docs have none"):
+    message = re.escape(f"look at {where}, but these Docs have none. Add a {component} before")
+    with pytest.raises(MissingStageError, match=message):
         nlp.initialize(lambda: make_examples(nlp))
+    examples = make_examples(nlp)
+    for example in examples:
+        for token in example.reference:
+            token.tag_, token.pos_ = "NN", "NOUN"
+        example.reference.spans["chunks"] = []
+    train(nlp, examples)
+    with pytest.raises(MissingStageError, match=message):
+        nlp(TEXTS[0])
+    assert len(nlp("")) == 0

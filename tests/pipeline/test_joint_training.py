@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging
+import io
 import pickle
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from spacy.language import Language
 from spacy.tokens import Span
 
 from spacy_cascade import ConfigError, TrainingError
+from spacy_cascade.pipeline.loggers import make_terms_logger
 
 MODEL = {
     "min_count": 1,
@@ -120,12 +121,18 @@ def test_the_result_does_not_depend_on_threads() -> None:
     assert found[0] == found[1]
 
 
-def test_terms_are_shown(caplog: pytest.LogCaptureFixture) -> None:
-    logging.getLogger("spacy").propagate = True
-    with caplog.at_level(logging.INFO, logger="spacy"):
-        trained(joint(), 1)
-    (line,) = [r.getMessage() for r in caplog.records if "mean |D|" in r.getMessage()]
-    assert line.startswith("cascade_segmenter and types: likelihoods -")
+def test_terms_are_shown() -> None:
+    nlp = joint(0.5)
+    (losses,) = trained(nlp, 1)
+    names = ["log-likelihood of cascade_segmenter", "of its own", "penalty", "mean |D|"]
+    one, two, penalty, distance = (losses[f"types: {name}"] for name in names)
+    assert max(one, two) < 0 < min(penalty, distance)
+    assert losses["types"] > penalty - one - two  # and the priors
+    stdout = io.StringIO()
+    log_step, _ = make_terms_logger()(nlp, stdout, io.StringIO())
+    log_step({"losses": losses, "epoch": 0, "step": 1, "score": 0.5, "other_scores": {}})
+    line = stdout.getvalue().splitlines()[-1]
+    assert f"penalty {penalty:.6g}, mean |D| {distance:.6g}" in line
 
 
 def test_round_trips(tmp_path: Path) -> None:

@@ -1,0 +1,88 @@
+"""`spacy cascade evaluate`: scores of every component, with the input of the task."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import srsly
+from helpers import SENTENCES, SMALL, blank, gold_doc, make_examples, train
+from spacy.tokens import DocBin
+from typer.testing import CliRunner
+
+from spacy_cascade.cli import app
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Looks at tags, which no component sets."""
+    nlp = blank()
+    model = {
+        "min_count": 1,
+        "templates": {"@misc": "spacy_cascade.SegmentationTemplates.v1", "extra": ["tag"]},
+    }
+    nlp.add_pipe(
+        "cascade_segmenter", config={**SMALL, "model": model, "typed": True, "set_ents": True}
+    )
+    examples = make_examples(nlp)
+    for example in examples:
+        for token in example.reference:
+            token.tag_ = "NN"
+    train(nlp, examples)
+    nlp.config["corpora"] = {
+        "dev": {"@readers": "spacy_cascade.Corpus.v1", "path": None, "given": ["tags"]}
+    }
+    path = tmp_path_factory.mktemp("evaluate") / "model"
+    nlp.to_disk(path)
+    return path
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    vocab = blank().vocab
+    docs = [gold_doc(vocab, text, spans) for text, spans in SENTENCES]
+    for doc in docs:
+        for token in doc:
+            token.tag_ = "NN"
+    DocBin(docs=docs).to_disk(tmp_path / "gold.spacy")
+    return tmp_path / "gold.spacy"
+
+
+def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
+    result = CliRunner().invoke(app, ["evaluate", *map(str, arguments)])
+    assert result.exit_code == exit_code, result.output
+    return result.stdout, result.stderr
+
+
+def test_scores_of_all_components_and_by_label(model: Path, data: Path, tmp_path: Path) -> None:
+    output = tmp_path / "new" / "scores.json"
+    stdout, stderr = run(model, data, "--output", output)
+    assert stderr == ""
+    lines = [line.split() for line in stdout.splitlines()]
+    assert ["ents_f", "100.00"] in lines
+    assert ["segments_f", "100.00"] in lines
+    assert ["protein", "100.00", "100.00", "100.00"] in lines
+    assert any(line[:3] == ["words", "a", "second"] for line in lines)
+    scores = srsly.read_json(output)
+    assert scores["ents_f"] == 1.0
+    assert set(scores["ents_per_type"]) == {"DNA", "cell", "protein"}
+
+
+def test_what_is_given_can_be_said(model: Path, data: Path) -> None:
+    stdout, _ = run(model, data, "--given", "sentences", "--given", "tags")
+    assert "ents_f" in stdout
+    _, stderr = run(model, data, "--given", "sentences", exit_code=1)
+    assert "look at token.tag, but these Docs have none" in stderr
+    assert "Add a cascade_tagger before it" in stderr
+
+
+def test_errors_are_one_line(model: Path, data: Path, tmp_path: Path) -> None:
+    for arguments, message in (
+        ((tmp_path / "nowhere", data), "nowhere"),
+        ((model, tmp_path / "nowhere.spacy"), "no corpus at"),
+        ((model, data, "--given", "lemmas"), "'lemmas' cannot be given"),
+    ):
+        stdout, stderr = run(*arguments, exit_code=1)
+        assert stdout == ""
+        assert message in stderr
+        assert "Traceback" not in stderr

@@ -78,10 +78,10 @@ def read_docs(path: str, vocab: Vocab) -> list[Doc]:
 
 
 def read_examples(path: str, nlp: Language) -> list[Example]:
-    """The examples of a `.spacy` file, as `spacy train` reads them."""
-    from spacy.training import Corpus
+    """The examples of a `.spacy` file, as the config of the pipeline has them read for training."""
+    from spacy_cascade.pipeline.readers import examples_for
 
-    return list(Corpus(path)(nlp))
+    return list(examples_for(nlp, Path(path)))
 
 
 def read_sentences(path: str, nlp: Language, limit: int = 0) -> list[Example]:

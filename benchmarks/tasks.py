@@ -15,6 +15,7 @@ from typing import Any
 TASKS = {
     "prepare": "corpora",
     "train_crfsuite": "peer_crfsuite",
+    "train_crfsuite_conll2003": "peer_conll2003",
     "train_spacy_ner": "peer_spacy_ner",
     "train_cascade": "training",
     "train_online": "training",

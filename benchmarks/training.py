@@ -33,7 +33,10 @@ _LOOP_SETTINGS = (
 def build(
     config: str, threads: int, min_count: int | None = None, tolerance: float | None = None
 ) -> tuple[Language, int]:
-    """An untrained pipeline, and how many updates its config allows."""
+    """An untrained pipeline, and how many updates its config allows.
+
+    spaCy counts steps from 0 and stops once the number of the last one is `max_steps`.
+    """
     settings = load_config(config)
     for component in settings["components"].values():
         if "threads" in component["trainer"]:
@@ -44,7 +47,7 @@ def build(
             component["trainer"]["tolerance"] = tolerance
     fix_random_seed(0)
     nlp = load_model_from_config(settings, auto_fill=True, validate=True)
-    return nlp, int(nlp.config["training"]["max_steps"])
+    return nlp, int(nlp.config["training"]["max_steps"]) + 1
 
 
 def initialize(nlp: Language, examples: Sequence[Example], watch: Stopwatch) -> float:
@@ -77,7 +80,8 @@ def train_cascade(
     """Run all updates of a config; the clock stands still while dev is scored.
 
     model: folder for the best pipeline. The series in the result has, after each update,
-    the seconds since the beginning of `initialize`, passed and computed, and dev F1.
+    the seconds since the beginning of `initialize`, passed and computed, and dev F1. The scores
+    are all those after the last update.
     """
     nlp, steps = build(config, threads, min_count)
     examples = read_examples(train, nlp)
@@ -85,10 +89,12 @@ def train_cascade(
     watch = Stopwatch()
     seconds = [initialize(nlp, examples, watch)]
     series: list[tuple[float, float, float]] = []
+    scores: dict[str, Any] = {}
     for _ in range(steps):
         seconds.append(update(nlp, examples, watch))
         if evaluate:
-            f1 = 100 * (nlp.evaluate(dev_examples)["ents_f"] or 0.0)
+            scores = nlp.evaluate(dev_examples)
+            f1 = 100 * (scores["ents_f"] or 0.0)
             if model and f1 > max((best for *_, best in series), default=-1.0):
                 nlp.to_disk(model)
             series.append((watch.passed, watch.computed, f1))
@@ -97,6 +103,7 @@ def train_cascade(
         "update_seconds": seconds[1:],
         "computed_seconds": watch.computed,
         "series": series,
+        "scores": scores,
         "components": {name: size(nlp, name) for name in nlp.pipe_names},
     }
 
@@ -115,12 +122,14 @@ def train_online(config: str, train: str, dev: str, model: str) -> dict[str, Any
     watch = Stopwatch()
     initialize_seconds = initialize(nlp, examples, watch)
     series: list[tuple[float, float, float]] = []
+    last_scores: dict[str, float] = {}
 
     def evaluate() -> tuple[float, dict[str, float]]:
         for name in nlp.pipe_names:
             _component(nlp, name).publish()
         with watch.paused():
             result, scores = score()
+            last_scores.update(scores)
             f1 = 100 * scores.get("ents_f", 0.0)
             if f1 >= max((best for *_, best in series), default=0.0):
                 nlp.to_disk(model)
@@ -151,6 +160,7 @@ def train_online(config: str, train: str, dev: str, model: str) -> dict[str, Any
         "updates": n_updates,
         "epochs": n_epochs,
         "series": series,
+        "scores": last_scores,
         "components": {name: size(nlp, name) for name in nlp.pipe_names},
     }
 

@@ -25,7 +25,7 @@ SEGMENTER_DEFAULTS: dict[str, Any] = {
         "min_count": 5,
         "label_pairs": True,
     },
-    "objective": {"@misc": "spacy_cascade.SoftmaxMargin.v1", "kappa": 3.0, "sigma": 0.25},
+    "objective": {"@misc": "spacy_cascade.SoftmaxMargin.v1", "kappa": 3.0, "sigma": 0.2},
     "trainer": {"@misc": "spacy_cascade.LBFGS.v1"},
     "scheme": "BILOU",
     "typed": False,

@@ -1,8 +1,11 @@
-"""python-crfsuite on CoNLL-2003: one typed chain with the templates of the thesis's table 5.13."""
+"""python-crfsuite on CoNLL-2003: one typed chain with the templates of `conll2003_*.cfg`.
+
+Of the second chain's, all but those that look at the training corpus (`seen_inside`) or at the rest
+of the Doc (`@again`), which a crfsuite feature cannot.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -12,9 +15,9 @@ from spacy.tokens import Span
 
 from corpora import read_docs
 from measure import Stopwatch
-from peer_crfsuite import tag_spans
+from peer_crfsuite import tag_spans, word_features
 
-PATTERNS = [re.compile(pattern) for pattern in (r"^[A-Z][a-z]+", r".*[0-9].*")]
+BOUNDARY = "\ue000"
 Row = tuple[str, str, str]
 """Word, part of speech and chunk tag."""
 
@@ -34,17 +37,31 @@ def _tags(sentence: Span) -> list[str]:
     return [f"{t.ent_iob_}-{t.ent_type_}" if t.ent_type else "O" for t in sentence]
 
 
+def brief_class(word: str) -> str:
+    """As the templates have it; nothing for the word beyond a sentence."""
+    return next((f[14:] for f in word_features(word, 1) if f.startswith("brief_class@1=")), "")
+
+
 def features(rows: Sequence[Row]) -> list[list[str]]:
     """Features of each word of a sentence."""
-    words = ["", "", *(word for word, _, _ in rows), "", ""]
+    beyond = [(BOUNDARY, "", "")] * 2
+    line = [*beyond, *rows, *beyond]
     found = []
-    for t, (word, tag, chunk) in enumerate(rows):
-        row = ["bias", f"tag={tag}", f"chunk={chunk}"]
-        row += [f"word@{k - 2}={words[t + k]}" for k in range(5)]
-        row += [f"prefix={word[:n]}" for n in range(2, 5) if len(word) >= n]
-        row += [f"suffix={word[-n:]}" for n in range(2, 5) if len(word) >= n]
-        row += [f"pattern{n}" for n, pattern in enumerate(PATTERNS) if pattern.search(word)]
-        found.append(row)
+    for t in range(2, len(line) - 2):
+        words, tags, chunks = zip(*line[t - 2 : t + 3], strict=True)
+        lower = [word.lower() for word in words]
+        brief = [brief_class(word) for word in words]
+        row = [f for k in (-1, 0, 1) for f in word_features(words[2 + k], k)]
+        for name, values in (("word", words), ("lower", lower), ("tag", tags)):
+            row += [f"{name}@{k - 2}={values[k]}" for k in range(5)]
+        row += [f"chunk@{k}={chunks[2 + k]}" for k in (-1, 0, 1)]
+        row += [f"brief_class@{k}={brief[2 + k]}" for k in (-2, 2)]
+        pairs = (("words", words, words), ("tags", tags, tags), ("chunks", chunks, chunks))
+        pairs += (("briefs", brief, brief),)
+        for name, left, right in pairs:
+            row += [f"{name}@{k}={left[2 + k]} {right[3 + k]}" for k in (-1, 0)]
+        row += [f"word_chunk={words[2]} {chunks[2]}", f"lower_brief={lower[1]} {brief[2]}"]
+        found.append([*row, f"brief_lower={brief[2]} {lower[3]}"])
     return found
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import kernel
-from ..types import Floats1d, Floats2d, Ints1d, Pointers1d, RealsXd
+from ..types import Floats1d, Floats2d, Ints1d, Pointers1d, Pointers2d, RealsXd
 
 
 @kernel
@@ -59,11 +59,18 @@ def add_to_columns(
 
 @kernel
 def scale_and_mix(
-    values: Floats2d, scale: Floats1d, mixing: Floats2d, out: Floats2d, begin: int, end: int
+    values: Floats2d,
+    scale: Floats1d,
+    mixing: Floats2d,
+    blocks: Pointers2d,
+    out: Floats2d,
+    begin: int,
+    end: int,
 ) -> None:
     """`out[i] = scale[i] · (values[i] @ mixing)` for rows `begin <= i < end`.
 
-    values, out `[n, S]`, which may be one array; scale `[n]`; mixing `[S, S]`.
+    values, out `[n, S]`, which may be one array; scale `[n]`; mixing `[S, S]`; blocks `[S, 2]`:
+    row `j` of mixing is zero but for the columns from `blocks[j, 0]` up to `blocks[j, 1]`.
     """
     width = values.shape[1]
     row = np.empty(width)
@@ -71,7 +78,7 @@ def scale_and_mix(
         row[:] = 0.0
         for j in range(width):
             value = scale[i] * values[i, j]
-            for k in range(width):
+            for k in range(blocks[j, 0], blocks[j, 1]):
                 row[k] += value * mixing[j, k]
         out[i] = row
 

@@ -13,7 +13,7 @@ from ..inference.dense_losses import dense_log_partitions, dense_losses
 from ..inference.lattice import Lattice, label_pair_mixing
 from ..inference.rows import scale_and_mix
 from ..parallel import Workers, split
-from ..types import Floats1d, Floats2d, Ints1d, Pointers1d
+from ..types import Floats1d, Floats2d, Ints1d, Pointers1d, Pointers2d
 from .costs import Costs
 
 _TYPICAL_VARIANCE = 0.05
@@ -62,6 +62,12 @@ def observation_costs(costs: Floats2d) -> tuple[Floats2d, Floats2d]:
     return margin, clamp
 
 
+def _nonzero_blocks(mixing: Floats2d) -> Pointers2d:
+    """For each row the first column that is not zero, and the one after the last."""
+    is_set = mixing != 0
+    return np.stack([is_set.argmax(axis=1), len(mixing) - is_set[:, ::-1].argmax(axis=1)], axis=1)
+
+
 class ChainProblem:
     """Loss of sequences under a linear chain (or of free choices, chains of length one).
 
@@ -90,6 +96,7 @@ class ChainProblem:
         self.starts = starts
         self.workers = workers
         self._mixing = label_pair_mixing(lattice)
+        self._blocks = _nonzero_blocks(self._mixing)
         self._margin, self._clamp = observation_costs(objective.costs(lattice.n_labels))
         self._precision = objective.sigma**-2
         self._scale = (_TYPICAL_VARIANCE * design.counts(workers) + self._precision) ** -0.5
@@ -166,7 +173,7 @@ class ChainProblem:
         mixed = np.empty(self.shape) if out is None else out
 
         def piece(begin: int, end: int) -> None:
-            scale_and_mix(values, self._scale, self._mixing, mixed, begin, end)
+            scale_and_mix(values, self._scale, self._mixing, self._blocks, mixed, begin, end)
 
         self.workers.map(piece, self._rows)
         return mixed

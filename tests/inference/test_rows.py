@@ -68,13 +68,18 @@ def test_add_to_columns_is_a_product_with_the_transposed_matrix(matrix, width, d
 
 
 def test_scale_and_mix(generator):
-    values = generator.normal(size=(7, 4))
-    scale = generator.random(7)
-    mixing = generator.normal(size=(4, 4))
-    out = np.full((7, 4), np.nan)
-    scale_and_mix(values, scale, mixing, out, 0, 3)
-    assert np.isnan(out[3:]).all()
-    scale_and_mix(values, scale, mixing, out, 3, 7)
-    np.testing.assert_allclose(out, scale[:, None] * (values @ mixing), atol=1e-12)
-    scale_and_mix(values, scale, mixing, values, 0, 7)
-    np.testing.assert_array_equal(values, out)
+    """Where rows of the mixing are zero outside of a block, and where nothing is."""
+    everything, block = np.array([[0, 3]] * 3), np.array([[0, 2], [0, 2], [2, 3]])
+    for blocks in (everything, block):
+        values, scale = generator.normal(size=(7, 3)), generator.normal(size=7)
+        mixing = generator.normal(size=(3, 3))
+        for row, (first, last) in zip(mixing, blocks, strict=True):
+            row[:first] = row[last:] = 0.0
+        expected, out = scale[:, None] * (values @ mixing), np.full((7, 3), np.nan)
+        scale_and_mix(values, scale, mixing, blocks, out, 0, 3)
+        np.testing.assert_allclose(out[:3], expected[:3])
+        assert np.isnan(out[3:]).all()
+        scale_and_mix(values, scale, mixing, blocks, out, 3, 7)
+        np.testing.assert_allclose(out, expected)
+        scale_and_mix(values, scale, mixing, blocks, values, 0, 7)
+        np.testing.assert_allclose(values, expected)

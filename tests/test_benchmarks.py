@@ -1,4 +1,4 @@
-"""The parallel experiment, on a few sentences."""
+"""What benchmark scripts count, on a few sentences."""
 
 from __future__ import annotations
 
@@ -7,9 +7,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import PROJECT, write_sample
+import spacy
+from helpers import PROJECT, sample_docs
+from spacy.tokens import DocBin, Span
 
 N_SENTENCES = (6, 12)
+
+
+def tagged_sample(path: Path, n_docs: int) -> Path:
+    """Sentences with tags that shapes of words give, and each capital a chunk."""
+    docs = sample_docs(spacy.blank("en").vocab, n_docs=n_docs)
+    for doc in docs:
+        for token in doc:
+            token.tag_ = "NN" if token.is_alpha else "SYM"
+        doc.spans["chunks"] = [Span(doc, t.i, t.i + 1, "NP") for t in doc if t.text.isupper()]
+    DocBin(docs=docs).to_disk(path)
+    return path
 
 
 @pytest.fixture
@@ -24,7 +37,7 @@ def results(parallel: Any, tmp_path: Path) -> dict[str, Any]:
     from measure import describe_machine
     from training import compare_threads
 
-    train = str(write_sample(tmp_path / "train.spacy", n_docs=3))
+    train = str(tagged_sample(tmp_path / "train.spacy", n_docs=3))
     config = str(PROJECT / "configs" / "conll2000.cfg")
     found = [
         {**compare_threads(config, train, [1, 2], n, 4, 0.0), "load_average_before": None}
@@ -41,7 +54,6 @@ def results(parallel: Any, tmp_path: Path) -> dict[str, Any]:
     return json.loads(json.dumps(results))
 
 
-@pytest.mark.filterwarnings("ignore:.*token.tag:UserWarning")  # the sample has none
 def test_each_sentence_is_a_sequence_and_threads_change_nothing(
     parallel: Any, results: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -97,3 +109,39 @@ def test_default_numbers_of_threads_end_with_the_cores(
     for cores, numbers in ((1, [1]), (2, [1, 2]), (6, [1, 2, 4, 6]), (8, [1, 2, 4, 8])):
         monkeypatch.setattr(parallel, "available_cores", lambda cores=cores: cores)
         assert parallel.default_threads() == numbers
+
+
+def test_the_peer_of_conll2003_sees_the_same_templates(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.syspath_prepend(str(PROJECT / "benchmarks"))
+    peer = pytest.importorskip("peer_conll2003")
+    data = str(tagged_sample(tmp_path / "train.spacy", n_docs=2))
+    rows, tags = next(peer.read(data))
+    assert len(rows) == len(tags) == len(peer.features(rows))
+    found = set(
+        peer.features([("The", "DT", "O"), ("IL-2", "NN", "B-NP"), ("x", "SYM", "I-NP")])[1]
+    )
+    assert {
+        "word@0=IL-2", "lower@1=x", "tag@-1=DT", "chunk@0=B-NP", "tags@0=NN SYM", "suffix=2",
+        "briefs@-1=Aa A_0", "word_chunk=IL-2 B-NP", "lower_brief=the A_0", "brief_lower=A_0 x",
+        "word@2=\ue000",
+    } <= found  # fmt: skip
+    result = peer.train_crfsuite_conll2003(data, data, str(tmp_path / "model"), 20)
+    assert result["f1"] > 50
+    assert result["iterations"] <= 20
+
+
+def test_summary_of_conll2003(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(PROJECT / "benchmarks"))
+    conll2003 = pytest.importorskip("conll2003")
+    scores = {"ents_f": 0.9, "spans_chunks_f": 0.95}
+    batch = {"initialize_seconds": 1.0, "update_seconds": [2.0, 3.0], "scores": scores}
+    online = {"initialize_seconds": 1.0, "seconds": 4.0, "scores": scores}
+    found = {"memb": {1: batch}, "ocr": {1: online}, "crfsuite": {"f1": 88.0, "seconds": 12.0}}
+    rows = conll2003.summarize(found)
+    assert rows["memb"]["seconds"] == {"1": 6.0}
+    assert rows["memb"]["of_peer"] == {"1": 0.5}
+    assert rows["ocr"]["seconds"] == {"1": 5.0}
+    assert rows["ocr"]["chunks_f"] == pytest.approx(95.0)
+    assert rows["crfsuite"]["ents_f"] == 88.0

@@ -11,7 +11,7 @@ import pytest
 import spacy_cascade
 
 PACKAGE = Path(spacy_cascade.__file__).parent
-LAYERS = ["cli", "pipeline", "trainers", "objectives", "models", "features", "inference"]
+LAYERS = ["cli", "search", "pipeline", "trainers", "objectives", "models", "features", "inference"]
 """Each may import those after it."""
 EVERYWHERE = {"types", "errors", "parallel", "jit"}
 """These know of each other at most."""
@@ -23,7 +23,7 @@ ALLOWED = {
 ALLOWED["inference"] -= {"schemes"}
 EXTRA = {"cli": {"corpora"}}
 """The command line brings corpora and components together."""
-DOCS = {"features.sequences", "pipeline", "corpora.docs", "cli"}
+DOCS = {"features.sequences", "pipeline", "search", "corpora.docs", "cli"}
 """What may import spaCy's Doc."""
 STRINGS = {"features.strings"}
 """What may import spaCy's hash of a text."""

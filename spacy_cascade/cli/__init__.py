@@ -13,6 +13,7 @@ from spacy_cascade.cli.evaluate import evaluate_command
 from spacy_cascade.cli.jackknife import jackknife_command
 from spacy_cascade.cli.options import OVERRIDES
 from spacy_cascade.cli.train_reranker import train_reranker_command
+from spacy_cascade.cli.tune import tune_command
 from spacy_cascade.cli.tune_reranker import tune_reranker_command
 
 app = typer.Typer(
@@ -32,6 +33,7 @@ app.command("convert", no_args_is_help=True)(convert_command)
 app.command("evaluate", no_args_is_help=True)(evaluate_command)
 app.command("jackknife", no_args_is_help=True, context_settings=OVERRIDES)(jackknife_command)
 app.command("train-reranker", no_args_is_help=True)(train_reranker_command)
+app.command("tune", no_args_is_help=True, context_settings=OVERRIDES)(tune_command)
 app.command("tune-reranker", no_args_is_help=True)(tune_reranker_command)
 
 spacy_app.add_typer(app)

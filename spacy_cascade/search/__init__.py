@@ -1,0 +1,1 @@
+"""Settings of training configs found by trials."""

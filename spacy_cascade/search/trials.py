@@ -1,0 +1,186 @@
+"""Trials of a training config with other settings, in processes of their own, kept on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from spacy.tokens import Doc, DocBin
+from spacy.vocab import Vocab
+from thinc.api import Config
+
+from ..errors import ConfigError, CorpusError, TrainingError
+from ..pipeline.folds import check_folds, train_pipeline
+from ..pipeline.jackknife import read_config
+from ..pipeline.readers import examples_for
+
+Settings = Mapping[str, float | int]
+"""Values by their dotted names in a config."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What each trial does, whatever its settings.
+
+    config: file of a training config. overrides: other settings of it. train, dev: corpora; without
+    dev the folds of train, each scored by a pipeline trained on the others. score: the name of the
+    score that counts.
+    """
+
+    config: Path
+    overrides: Mapping[str, Any]
+    train: Path
+    dev: Path | None
+    folds: int
+    score: str
+
+    def fingerprint(self) -> str:
+        """Tells tasks apart by what they do, so that no trial of another one is taken over."""
+        digest = hashlib.sha256()
+        for path in (self.config, self.train, self.dev):
+            digest.update(b"-" if path is None else hashlib.sha256(path.read_bytes()).digest())
+        rest = [dict(self.overrides), 0 if self.dev else self.folds, self.score]
+        digest.update(json.dumps(rest, sort_keys=True, default=str).encode())
+        return digest.hexdigest()[:16]
+
+    def configured(self, settings: Settings) -> Config:
+        """The config with the settings; trials have one thread each, for they share the cores."""
+        config = read_config(self.config, {**self.overrides, **settings})
+        for component in config.get("components", {}).values():
+            if "threads" in component.get("trainer", {}):
+                component["trainer"]["threads"] = 1
+        return config
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of some settings: the mean score, that of each fold, and seconds."""
+
+    settings: Settings
+    score: float
+    parts: list[float]
+    seconds: float
+
+
+def run_trial(task: Task, settings: Settings) -> Trial:
+    """Train and score with the settings.
+
+    Raises `ConfigError` for settings that the config has not, `TrainingError` for a score that the
+    pipeline has not.
+    """
+    begin = time.perf_counter()
+    config = task.configured(settings)
+    parts = []
+    for docs, dev_path in _parts(task):
+        nlp = train_pipeline(config, docs, dev_path)
+        scores = nlp.evaluate(list(examples_for(nlp, dev_path)))
+        if not isinstance(scores.get(task.score), float):
+            known = sorted(name for name, value in scores.items() if isinstance(value, float))
+            raise TrainingError(
+                f"The pipeline has no score '{task.score}'. It has {', '.join(known)}: name one of "
+                "them with --score."
+            )
+        parts.append(float(scores[task.score]))
+    return Trial(dict(settings), fmean(parts), parts, time.perf_counter() - begin)
+
+
+def _parts(task: Task) -> Iterator[tuple[list[Doc], Path]]:
+    """Docs to train on and the file to score on, once or for each fold."""
+    docs = list(DocBin().from_disk(task.train).get_docs(Vocab()))
+    if task.dev is not None:
+        yield docs, task.dev
+        return
+    check_folds(len(docs), task.folds, task.train)
+    with tempfile.TemporaryDirectory() as name:
+        for fold in range(task.folds):
+            path = Path(name, f"fold{fold}.spacy")
+            DocBin(docs=docs[fold :: task.folds], store_user_data=True).to_disk(path)
+            yield [doc for i, doc in enumerate(docs) if i % task.folds != fold], path
+
+
+class Archive:
+    """Trials of a task in a file of JSON lines, so that a search goes on where it was stopped.
+
+    Trials of other tasks stay in the file and are passed over. Raises `CorpusError` for a file
+    that is something else.
+    """
+
+    def __init__(self, path: Path, fingerprint: str) -> None:
+        self._path = path
+        self._fingerprint = fingerprint
+        self._trials: dict[str, Trial] = {}
+        lines = path.read_text(encoding="utf8").splitlines(keepends=True) if path.exists() else []
+        # A process that was killed while it wrote leaves a line without end.
+        whole = [line for line in lines if line.endswith("\n")]
+        try:
+            for entry in map(json.loads, whole):
+                if entry.pop("task") == fingerprint:
+                    self._keep(Trial(**entry))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise CorpusError(
+                f"{path} is no record of trials: {error}. Move it away, or name another folder."
+            ) from error
+        if len(whole) < len(lines):
+            path.write_text("".join(whole), encoding="utf8")
+
+    def __iter__(self) -> Iterator[Trial]:
+        """The trials, first ones first."""
+        return iter(self._trials.values())
+
+    def get(self, settings: Settings) -> Trial | None:
+        """The trial of these settings, if there was one."""
+        return self._trials.get(_key(settings))
+
+    def add(self, trial: Trial) -> None:
+        """Keep a trial; it is on disk when this returns."""
+        with self._path.open("a", encoding="utf8") as file:
+            file.write(json.dumps({"task": self._fingerprint, **asdict(trial)}) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        self._keep(trial)
+
+    def _keep(self, trial: Trial) -> None:
+        self._trials[_key(trial.settings)] = trial
+
+
+def _key(settings: Settings) -> str:
+    return json.dumps(dict(settings), sort_keys=True)
+
+
+def run_trials(
+    task: Task,
+    all_settings: Sequence[Settings],
+    archive: Archive,
+    processes: int,
+    done: Callable[[Trial], object],
+) -> list[float]:
+    """Scores of all the settings, by trials that the archive has or gets.
+
+    processes: so many trials at once. done: called with each new trial as it comes to its end.
+    """
+    new = list({_key(s): s for s in all_settings if archive.get(s) is None}.values())
+    if processes < 1:
+        raise ConfigError(f"Trials need 1 process or more, not {processes}.")
+    if new:
+        # Not forked: threads of kernels would not survive that.
+        with ProcessPoolExecutor(min(processes, len(new)), get_context("spawn")) as pool:
+            futures = [pool.submit(run_trial, task, settings) for settings in new]
+            try:
+                for future in as_completed(futures):
+                    archive.add(future.result())
+                    done(future.result())
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+    found = [archive.get(settings) for settings in all_settings]
+    return [trial.score for trial in found if trial is not None]

@@ -1,0 +1,74 @@
+"""`spacy cascade tune` from its command line, with real trials."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import spacy
+from helpers import PROJECT, SENTENCES, gold_doc
+from spacy.tokens import DocBin
+from spacy.util import load_config
+from typer.testing import CliRunner
+
+from spacy_cascade.cli import app
+
+CONFIG = PROJECT / "configs/memb.cfg"
+SETTINGS = (
+    "--components.cascade_segmenter.model.min_count", 1,
+    "--components.cascade_classifier.model.min_count", 1, "--training.max_steps", 1,
+)  # fmt: skip
+SIGMA = "components.cascade_segmenter.objective.sigma"
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    vocab = spacy.blank("en").vocab
+    docs = [gold_doc(vocab, text, spans) for text, spans in SENTENCES]
+    DocBin(docs=docs).to_disk(tmp_path / "train.spacy")
+    return tmp_path / "train.spacy"
+
+
+def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
+    result = CliRunner().invoke(app, ["tune", *map(str, arguments)])
+    assert result.exit_code == exit_code, result.output
+    return result.stdout, result.stderr
+
+
+@pytest.mark.slow
+def test_it_finds_settings_and_goes_on_where_it_was(corpus: Path, tmp_path: Path) -> None:
+    output = tmp_path / "found"
+    arguments = (
+        CONFIG, corpus, output, "--dev", corpus, "--rounds", 2, "--processes", 2, "--search",
+        f"{SIGMA}=0.0001..1:log", "--search", "training.patience=1..3", *SETTINGS,
+    )  # fmt: skip
+    stdout, stderr = run(*arguments)
+    assert stderr == ""
+    assert "ents_f 100.00 with cascade_segmenter.sigma " in stdout.replace("\n", " ")
+    best = load_config(output / "best.cfg")
+    assert best["components"]["cascade_segmenter"]["objective"]["sigma"] > 0.01
+    assert best["components"]["cascade_segmenter"]["model"]["min_count"] == 1
+    (stage,) = json.loads((output / "search.json").read_text())
+    assert stage["found"]["score"] == 1.0
+    lines = (output / "trials.jsonl").read_text()
+    again, _ = run(*arguments)
+    assert " s\n" not in again
+    assert (output / "trials.jsonl").read_text() == lines
+
+
+def test_errors_are_one_line(corpus: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out"
+    data = (CONFIG, corpus, output)
+    for arguments, message in (
+        ((*data, "--search", "a"), "Cannot read 'a'"),
+        ((*data, "--search", "a.b=0..1"), "'a.b' is no number in"),
+        ((*data, "--component", "nobody"), "no sigma or kappa to search in 'nobody'"),
+        ((*data, "--component", "x", "--search", "a=0..1"), "not both"),
+        ((tmp_path / "nowhere.cfg", corpus, output), "nowhere.cfg"),
+        ((CONFIG, tmp_path / "nowhere.spacy", output), "nowhere.spacy"),
+        ((*data, "--flods", 3), "no option or argument --flods"),
+    ):
+        _, stderr = run(*arguments, exit_code=1)
+        assert message in stderr
+        assert "Traceback" not in stderr

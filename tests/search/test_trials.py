@@ -1,0 +1,178 @@
+"""Trials on disk, and which of them are run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+import spacy
+from helpers import PROJECT, SENTENCES, gold_doc
+from spacy.tokens import DocBin
+
+from spacy_cascade import ConfigError, CorpusError, TrainingError
+from spacy_cascade.search import trials as module
+from spacy_cascade.search.quadrants import Axis
+from spacy_cascade.search.stages import default_stages, read_axis, tune
+from spacy_cascade.search.trials import Archive, Task, Trial, run_trial
+
+SIGMA = "components.cascade_segmenter.objective.sigma"
+OVERRIDES = {
+    "components.cascade_segmenter.model.min_count": 1,
+    "components.cascade_classifier.model.min_count": 1,
+    "training.max_steps": 1,
+}
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    vocab = spacy.blank("en").vocab
+    docs = [gold_doc(vocab, text, spans) for text, spans in SENTENCES]
+    DocBin(docs=docs).to_disk(tmp_path / "train.spacy")
+    return tmp_path / "train.spacy"
+
+
+@pytest.fixture
+def task(corpus: Path) -> Task:
+    return Task(PROJECT / "configs/memb.cfg", OVERRIDES, corpus, corpus, 3, "ents_f")
+
+
+def test_a_trial_trains_and_scores(task: Task) -> None:
+    trial = run_trial(task, {SIGMA: 1.0})
+    assert trial.settings == {SIGMA: 1.0}
+    assert trial.parts == [trial.score] == [1.0]
+    hardly = run_trial(task, {SIGMA: 0.001})
+    assert hardly.score < trial.score
+
+
+def test_folds_are_scored_by_what_has_not_seen_them(task: Task) -> None:
+    folded = Task(task.config, OVERRIDES, task.train, None, 3, "segments_f")
+    trial = run_trial(folded, {SIGMA: 1.0})
+    assert len(trial.parts) == 3
+    assert trial.score == pytest.approx(sum(trial.parts) / 3)
+    assert trial.score < 1.0
+
+
+def test_settings_and_scores_that_are_not_there(task: Task) -> None:
+    other = Task(task.config, OVERRIDES, task.train, task.dev, 3, "dep_las")
+    with pytest.raises(TrainingError, match=r"no score 'dep_las'. It has .*ents_f"):
+        run_trial(other, {})
+    with pytest.raises(ConfigError, match="too few for 30 folds"):
+        run_trial(Task(task.config, OVERRIDES, task.train, None, 30, "ents_f"), {})
+
+
+def test_the_archive_knows_its_trials_again(tmp_path: Path) -> None:
+    path = tmp_path / "trials.jsonl"
+    archive = Archive(path, "one")
+    trials = [Trial({"a": 1, "b": 0.5}, 0.7, [0.7], 1.0), Trial({"a": 2}, 0.8, [0.8], 2.0)]
+    for trial in trials:
+        archive.add(trial)
+    Archive(path, "other").add(Trial({"a": 3}, 0.9, [0.9], 1.0))
+    with path.open("a") as file:
+        file.write('{"task": "one", "settings": {"a"')  # killed here
+    again = Archive(path, "one")
+    assert list(again) == trials
+    assert again.get({"b": 0.5, "a": 1}) == trials[0]
+    assert again.get({"a": 3}) is None
+    again.add(Trial({"a": 4}, 0.1, [0.1], 1.0))
+    assert len(list(Archive(path, "one"))) == 3
+    path.write_text("no trials\n")
+    with pytest.raises(CorpusError, match="no record of trials"):
+        Archive(path, "one")
+
+
+def test_the_task_is_known_by_all_that_counts(task: Task, corpus: Path) -> None:
+    others = [
+        Task(task.config, {}, corpus, corpus, 3, "ents_f"),
+        Task(task.config, OVERRIDES, corpus, None, 3, "ents_f"),
+        Task(task.config, OVERRIDES, corpus, None, 4, "ents_f"),
+        Task(task.config, OVERRIDES, corpus, corpus, 3, "ents_p"),
+        Task(PROJECT / "configs/ocr.cfg", OVERRIDES, corpus, corpus, 3, "ents_f"),
+    ]
+    assert len({t.fingerprint() for t in (task, *others)}) == 6
+    same = Task(task.config, dict(OVERRIDES), corpus, corpus, 9, "ents_f")
+    assert same.fingerprint() == task.fingerprint()
+
+
+class Pool:
+    """Runs trials here, counts them, and stops after some."""
+
+    runs: ClassVar[list[dict]] = []
+    most: ClassVar[int] = 10**9
+
+    @classmethod
+    def run_trials(cls, task, all_settings, archive, processes, done):
+        for settings in all_settings:
+            if archive.get(settings) is None:
+                if len(cls.runs) >= cls.most:
+                    raise KeyboardInterrupt
+                cls.runs.append(dict(settings))
+                sigma = settings[SIGMA]
+                archive.add(Trial(dict(settings), -abs(sigma - 0.3), [0.0], 0.0))
+        return [archive.get(settings).score for settings in all_settings]
+
+
+def test_a_stopped_search_goes_on(
+    task: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from spacy_cascade.search import stages
+
+    axes = {"s": [Axis(SIGMA, 0.05, 1.0)]}
+    monkeypatch.setattr(stages, "run_trials", Pool.run_trials)
+    Pool.runs, Pool.most = [], 3
+    settings = {"rounds": 5, "processes": 1, "done": lambda trial: None}
+    with pytest.raises(KeyboardInterrupt):
+        tune(task, axes, tmp_path / "t.jsonl", **settings)
+    assert len(Pool.runs) == 3
+    Pool.most = 100
+    chosen, (stage,) = tune(task, axes, tmp_path / "t.jsonl", **settings)
+    assert len({str(run) for run in Pool.runs}) == len(Pool.runs)
+    assert abs(chosen[SIGMA] - 0.3) < 0.05
+    assert chosen[SIGMA] == stage.found.point[0]
+
+
+def test_what_is_searched_by_default() -> None:
+    from spacy_cascade.pipeline.jackknife import read_config
+
+    stages = default_stages(read_config(PROJECT / "configs/memb.cfg"))
+    assert list(stages) == ["cascade_segmenter", "cascade_classifier"]
+    assert [axis.name.rpartition(".")[2] for axis in stages["cascade_classifier"]] == [
+        "sigma",
+        "kappa",
+    ]
+    assert [
+        len(axes) for axes in default_stages(read_config(PROJECT / "configs/ocr.cfg")).values()
+    ] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "axis"),
+    [
+        ("a.b=0.1..2", Axis("a.b", 0.1, 2.0)),
+        ("a=1..8", Axis("a", 1, 8, is_integer=True)),
+        ("a=1e-3..1.0:log", Axis("a", 0.001, 1.0, is_log=True)),
+    ],
+)
+def test_ranges_in_words(text: str, axis: Axis) -> None:
+    assert read_axis(text) == axis
+
+
+@pytest.mark.parametrize("text", ["a", "a=1", "a=1..b", "=1..2", "a=1..2:exp", "a=2..1"])
+def test_ranges_that_make_no_sense(text: str) -> None:
+    with pytest.raises(ConfigError):
+        read_axis(text)
+
+
+def test_names_that_are_no_numbers(task: Task, tmp_path: Path) -> None:
+    for name in ("components.nobody.x", "training.batcher", "components.cascade_segmenter.typed"):
+        with pytest.raises(ConfigError, match="is no number in"):
+            tune(
+                task, {"s": [Axis(name, 0.0, 1.0)]}, tmp_path / "t", rounds=1, processes=1,
+                done=print,
+            )  # fmt: skip
+
+
+def test_a_number_of_processes(task: Task, tmp_path: Path) -> None:
+    archive = Archive(tmp_path / "t", "x")
+    with pytest.raises(ConfigError, match="1 process or more"):
+        module.run_trials(task, [{SIGMA: 1.0}], archive, 0, print)

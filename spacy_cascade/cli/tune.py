@@ -14,7 +14,7 @@ from spacy_cascade.errors import CascadeError, ConfigError
 from spacy_cascade.parallel import available_cores
 from spacy_cascade.pipeline.jackknife import read_config
 from spacy_cascade.search.pictures import draw
-from spacy_cascade.search.stages import Stage, default_stages, read_axis, settings_text, tune
+from spacy_cascade.search.searches import Search, default_searches, read_axis, settings_text, tune
 from spacy_cascade.search.trials import Archive, Task, Trial
 
 TRIALS, BEST, REPORT = "trials.jsonl", "best.cfg", "search.json"
@@ -60,10 +60,10 @@ def tune_command(
         overrides = read_overrides(context.args)
         paths = {"paths.train": str(train), "paths.dev": str(dev or train)}
         task = Task(config, overrides, train, dev, folds, score)
-        stages = _stages(config, {**overrides, **paths}, search, component)
+        searches = _searches(config, {**overrides, **paths}, search, component)
         output.mkdir(parents=True, exist_ok=True)
         chosen, made = tune(
-            task, stages, output / TRIALS, rounds=rounds,
+            task, searches, output / TRIALS, rounds=rounds,
             processes=processes or available_cores(), done=_print_trial,
         )  # fmt: skip
         read_config(config, {**overrides, **chosen}).to_disk(output / BEST)
@@ -75,21 +75,21 @@ def tune_command(
     print_line(MESSAGES.GOOD, f"{score} {best} with {settings_text(chosen)} -> {output / BEST}")
 
 
-def _stages(
+def _searches(
     config: Path, overrides: dict[str, Any], search: list[str] | None, component: list[str] | None
 ) -> dict[str, Any]:
     if search and component:
         raise ConfigError("Give --search or --component, not both.")
     if search:
         return {"search": [read_axis(text) for text in search]}
-    stages = default_stages(read_config(config, overrides))
-    unknown = sorted(set(component or ()) - set(stages))
+    searches = default_searches(read_config(config, overrides))
+    unknown = sorted(set(component or ()) - set(searches))
     if unknown:
         raise ConfigError(
             f"There is no sigma or kappa to search in '{unknown[0]}'. Components that have them: "
-            f"{', '.join(stages)}."
+            f"{', '.join(searches)}."
         )
-    return {name: axes for name, axes in stages.items() if not component or name in component}
+    return {name: axes for name, axes in searches.items() if not component or name in component}
 
 
 def _print_trial(trial: Trial) -> None:
@@ -98,14 +98,14 @@ def _print_trial(trial: Trial) -> None:
     )
 
 
-def _report(task: Task, made: list[Stage], output: Path) -> None:
-    report = [asdict(stage) for stage in made]
+def _report(task: Task, made: list[Search], output: Path) -> None:
+    report = [asdict(finished) for finished in made]
     (output / REPORT).write_text(json.dumps(report, indent=1) + "\n", encoding="utf8")
     trials = list(Archive(output / TRIALS, task.fingerprint()))
-    for stage in made:
-        if len(stage.axes) == 2:
+    for finished in made:
+        if len(finished.axes) == 2:
             try:
-                draw(stage, trials, output / f"{stage.name}.png")
+                draw(finished, trials, output / f"{finished.name}.png")
             except ImportError:
                 text = 'No pictures: add matplotlib with pip install "spacy-cascade[viz]"'
                 print_line(MESSAGES.INFO, text)

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from .stages import Stage
+from .searches import Search
 from .trials import Trial
 
 
-def draw(stage: Stage, trials: Iterable[Trial], path: Path) -> None:
+def draw(finished: Search, trials: Iterable[Trial], path: Path) -> None:
     """Draw the scores of the trials over the two settings, and the boxes that the search kept.
 
     Needs matplotlib (`pip install "spacy-cascade[viz]"`); raises `ImportError` without it.
@@ -18,7 +18,7 @@ def draw(stage: Stage, trials: Iterable[Trial], path: Path) -> None:
     from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
 
-    x, y = stage.axes
+    x, y = finished.axes
     points = [
         (trial.settings[x.name], trial.settings[y.name], 100 * trial.score)
         for trial in trials
@@ -31,7 +31,7 @@ def draw(stage: Stage, trials: Iterable[Trial], path: Path) -> None:
     if y.is_log:
         axes.set_yscale("log")
     axes.set(xlim=(x.low, x.high), ylim=(y.low, y.high), xlabel=x.name, ylabel=y.name)
-    for box in stage.found.boxes[1:]:
+    for box in finished.found.boxes[1:]:
         corner, size = (
             (box[0].low, box[1].low),
             (box[0].high - box[0].low, box[1].high - box[1].low),
@@ -42,5 +42,5 @@ def draw(stage: Stage, trials: Iterable[Trial], path: Path) -> None:
     for left, up, score in points:
         axes.annotate(f"{score:.2f}", (left, up), xytext=(8, 4), textcoords="offset points")
     figure.colorbar(shown, label="score, %")
-    axes.set_title(f"{stage.name}: {100 * stage.found.score:.2f} at the best point")
+    axes.set_title(f"{finished.name}: {100 * finished.found.score:.2f} at the best point")
     figure.savefig(path, dpi=120)

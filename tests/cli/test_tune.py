@@ -49,8 +49,8 @@ def test_it_finds_settings_and_goes_on_where_it_was(corpus: Path, tmp_path: Path
     best = load_config(output / "best.cfg")
     assert best["components"]["cascade_segmenter"]["objective"]["sigma"] > 0.01
     assert best["components"]["cascade_segmenter"]["model"]["min_count"] == 1
-    (stage,) = json.loads((output / "search.json").read_text())
-    assert stage["found"]["score"] == 1.0
+    (finished,) = json.loads((output / "search.json").read_text())
+    assert finished["found"]["score"] == 1.0
     lines = (output / "trials.jsonl").read_text()
     again, _ = run(*arguments)
     assert " s\n" not in again

@@ -13,7 +13,7 @@ from spacy.tokens import DocBin
 from spacy_cascade import ConfigError, CorpusError, TrainingError
 from spacy_cascade.search import trials as module
 from spacy_cascade.search.quadrants import Axis
-from spacy_cascade.search.stages import default_stages, read_axis, tune
+from spacy_cascade.search.searches import default_searches, read_axis, tune
 from spacy_cascade.search.trials import Archive, Task, Trial, run_trial
 
 SIGMA = "components.cascade_segmenter.objective.sigma"
@@ -115,33 +115,33 @@ class Pool:
 def test_a_stopped_search_goes_on(
     task: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from spacy_cascade.search import stages
+    from spacy_cascade.search import searches
 
     axes = {"s": [Axis(SIGMA, 0.05, 1.0)]}
-    monkeypatch.setattr(stages, "run_trials", Pool.run_trials)
+    monkeypatch.setattr(searches, "run_trials", Pool.run_trials)
     Pool.runs, Pool.most = [], 3
     settings = {"rounds": 5, "processes": 1, "done": lambda trial: None}
     with pytest.raises(KeyboardInterrupt):
         tune(task, axes, tmp_path / "t.jsonl", **settings)
     assert len(Pool.runs) == 3
     Pool.most = 100
-    chosen, (stage,) = tune(task, axes, tmp_path / "t.jsonl", **settings)
+    chosen, (finished,) = tune(task, axes, tmp_path / "t.jsonl", **settings)
     assert len({str(run) for run in Pool.runs}) == len(Pool.runs)
     assert abs(chosen[SIGMA] - 0.3) < 0.05
-    assert chosen[SIGMA] == stage.found.point[0]
+    assert chosen[SIGMA] == finished.found.point[0]
 
 
 def test_what_is_searched_by_default() -> None:
     from spacy_cascade.pipeline.jackknife import read_config
 
-    stages = default_stages(read_config(PROJECT / "configs/memb.cfg"))
-    assert list(stages) == ["cascade_segmenter", "cascade_classifier"]
-    assert [axis.name.rpartition(".")[2] for axis in stages["cascade_classifier"]] == [
+    searches = default_searches(read_config(PROJECT / "configs/memb.cfg"))
+    assert list(searches) == ["cascade_segmenter", "cascade_classifier"]
+    assert [axis.name.rpartition(".")[2] for axis in searches["cascade_classifier"]] == [
         "sigma",
         "kappa",
     ]
     assert [
-        len(axes) for axes in default_stages(read_config(PROJECT / "configs/ocr.cfg")).values()
+        len(axes) for axes in default_searches(read_config(PROJECT / "configs/ocr.cfg")).values()
     ] == [1, 1]
 
 

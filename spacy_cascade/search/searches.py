@@ -17,7 +17,7 @@ SIGMA, KAPPA = (0.02, 2.0), (0.0, 8.0)
 
 
 @dataclass(frozen=True)
-class Stage:
+class Search:
     """A search that was made: its name, settings and result."""
 
     name: str
@@ -25,12 +25,12 @@ class Stage:
     found: Found
 
 
-def default_stages(config: Mapping[str, Any]) -> dict[str, list[Axis]]:
+def default_searches(config: Mapping[str, Any]) -> dict[str, list[Axis]]:
     """For each component with an objective, the axes of its σ and κ.
 
     Raises `ConfigError` where no component has any.
     """
-    stages: dict[str, list[Axis]] = {}
+    searches: dict[str, list[Axis]] = {}
     for name in config["nlp"]["pipeline"]:
         objective = config["components"].get(name, {}).get("objective", {})
         axes = []
@@ -39,13 +39,13 @@ def default_stages(config: Mapping[str, Any]) -> dict[str, list[Axis]]:
         if "kappa" in objective:
             axes.append(Axis(f"components.{name}.objective.kappa", *KAPPA))
         if axes:
-            stages[name] = axes
-    if not stages:
+            searches[name] = axes
+    if not searches:
         raise ConfigError(
             "No component of the config has an objective with sigma or kappa. Say what to search, "
             "for example --search components.NAME.model.min_count=1..8."
         )
-    return stages
+    return searches
 
 
 def read_axis(text: str) -> Axis:
@@ -72,23 +72,23 @@ def read_axis(text: str) -> Axis:
 
 def tune(
     task: Task,
-    stages: Mapping[str, Sequence[Axis]],
+    searches: Mapping[str, Sequence[Axis]],
     archive_path: Path,
     *,
     rounds: int,
     processes: int,
     done: Callable[[Trial], object],
-) -> tuple[dict[str, float | int], list[Stage]]:
-    """The best settings of each stage in turn, later ones with those of earlier ones.
+) -> tuple[dict[str, float | int], list[Search]]:
+    """The best settings of each search in turn, later ones with those of earlier ones.
 
     archive_path: file of trials, those of an earlier run of the same search included. done: called
     with each new trial. Raises `ConfigError` for settings that the config has not.
     """
-    _check_names(task, stages)
+    _check_names(task, searches)
     archive = Archive(archive_path, task.fingerprint())
     chosen: dict[str, float | int] = {}
     made = []
-    for name, axes in stages.items():
+    for name, axes in searches.items():
 
         def scores_of(points: list[Point], axes: Sequence[Axis] = axes) -> list[float]:
             settings = [{**chosen, **_settings(axes, point)} for point in points]
@@ -96,7 +96,7 @@ def tune(
 
         found = search(axes, scores_of, rounds)
         chosen.update(_settings(axes, found.point))
-        made.append(Stage(name, axes, found))
+        made.append(Search(name, axes, found))
     return chosen, made
 
 
@@ -104,9 +104,9 @@ def _settings(axes: Sequence[Axis], point: Point) -> dict[str, float | int]:
     return {axis.name: axis.setting(v) for axis, v in zip(axes, point, strict=True)}
 
 
-def _check_names(task: Task, stages: Mapping[str, Sequence[Axis]]) -> None:
+def _check_names(task: Task, searches: Mapping[str, Sequence[Axis]]) -> None:
     config = read_config(task.config, dict(task.overrides))
-    for axes in stages.values():
+    for axes in searches.values():
         for axis in axes:
             value: Any = config
             for part in axis.name.split("."):

@@ -30,6 +30,7 @@ from .annotation import (
     write_group,
 )
 from .base import CascadePipe
+from .calibration import Outcomes, check_temperature
 from .nbest import REJECTED, is_probabilistic
 from .typed_groups import (
     KEPT,
@@ -80,6 +81,7 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
         gold_key: str | None,
         reject: bool,
         confidence: bool,
+        temperature: float,
         set_ents: bool,
         objective: Costs,
         trainer: Trainer,
@@ -91,6 +93,7 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
             "gold_key": gold_key,
             "reject": reject,
             "confidence": confidence,
+            "temperature": check_temperature(temperature, name),
             "set_ents": set_ents,
         }
         super().__init__(nlp, model, name, objective, trainer, scorer, settings)
@@ -120,7 +123,7 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
         listed = [group.bounds for group in groups]
         both = [_joined(*pair) for pair in zip(own, listed, strict=True)]
         scores = self._scores(docs, both, [_joined(bounds) for bounds in own])
-        types, probabilities = self._best(scores)
+        types, probabilities = self._best(scores, self.cfg["temperature"])
         found = []
         begin = 0
         for i, doc in enumerate(docs):
@@ -167,6 +170,32 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
         scores = self._scores(docs, bounds, bounds)[:, int(self.cfg["reject"]) :]
         best = iter(scores.argmax(axis=1).tolist() if scores.size else [])
         return [[self.labels[next(best)] for _ in doc_spans] for doc_spans in spans]
+
+    def outcomes(self, examples: Sequence[Example]) -> Outcomes:
+        """The types of the spans in the predicted Docs, and whether each is right.
+
+        Only spans with the right bounds count; with the reject class all whose tokens have
+        annotation.
+        """
+        bounds: list[list[Bounds]] = []
+        wanted: list[str | None] = []
+        for example in examples:
+            gold = self.read_gold(example)
+            types = {(start, end): label for start, end, label in gold.spans}
+            spans = bounds_of(filter(self._is_mention, self._spans(example.predicted)))
+            if self.cfg["reject"]:
+                judged = [(s, e) for s, e in spans if gold.observed[s:e].all()]
+            else:
+                judged = [span for span in spans if span in types]
+            bounds.append(judged)
+            wanted.extend(types.get(span, REJECTED) for span in judged)
+        joined = [_joined(b) for b in bounds]
+        scores = self._scores([example.predicted for example in examples], joined, joined)
+        classes = np.array(self._classes())[scores.argmax(axis=1)] if scores.size else []
+        right = [found == gold for found, gold in zip(classes, wanted, strict=True)]
+        return Outcomes(
+            np.array(right, dtype=np.bool_), lambda temperature: self._best(scores, temperature)[1]
+        )
 
     def read_gold(self, example: Example) -> GoldSpans:
         """Gold spans of an example."""
@@ -235,13 +264,13 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
         log_sums: Floats2d = np.logaddexp.reduce(scores, axis=1, keepdims=True)
         return scores - log_sums
 
-    def _best(self, scores: Floats2d) -> tuple[Ints1d, Floats1d]:
+    def _best(self, scores: Floats2d, temperature: float) -> tuple[Ints1d, Floats1d]:
         """Number and probability of the best class of each span."""
         if not scores.size:
             return np.full(len(scores), KEPT, dtype=np.int32), np.ones(len(scores))
         best = scores.argmax(axis=1).astype(np.int32) - int(self.cfg["reject"])
         largest = scores.max(axis=1, keepdims=True)
-        return best, 1.0 / np.exp(scores - largest).sum(axis=1)
+        return best, 1.0 / np.exp((scores - largest) / temperature).sum(axis=1)
 
     def _typed(
         self, doc: Doc, spans: list[Span], mask: Bools1d, types: Ints1d, probabilities: Floats1d

@@ -9,7 +9,8 @@ from typing import Any
 
 from ..errors import ConfigError
 from ..pipeline.jackknife import read_config
-from .quadrants import Axis, Found, Point, search
+from .axes import Axis, Found, Point
+from .quadrants import search
 from .trials import Archive, Settings, Task, Trial, run_trials
 
 SIGMA, KAPPA = (0.02, 2.0), (0.0, 8.0)

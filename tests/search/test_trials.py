@@ -12,7 +12,7 @@ from spacy.tokens import DocBin
 
 from spacy_cascade import ConfigError, CorpusError, TrainingError
 from spacy_cascade.search import trials as module
-from spacy_cascade.search.quadrants import Axis
+from spacy_cascade.search.axes import Axis
 from spacy_cascade.search.searches import default_searches, read_axis, tune
 from spacy_cascade.search.trials import Archive, Task, Trial, run_trial
 

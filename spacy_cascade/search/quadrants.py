@@ -36,7 +36,7 @@ def search(axes: Sequence[Axis], scores_of: Scores, rounds: int) -> Found:
     if not 1 <= len(axes) <= MOST_AXES or rounds < 1:
         raise ConfigError(
             f"A search needs 1 to {MOST_AXES} settings and 1 round or more, not {len(axes)} and "
-            f"{rounds}. Search the others after these."
+            f"{rounds}. Search the others after these, or all at once with --backend optuna."
         )
     boxes: list[Box] = [tuple(axes)]
     best: tuple[float, Point] = (-math.inf, centre(boxes[0]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,13 @@ def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
     return result.stdout, result.stderr
 
 
+def read_trials(output: Path) -> list[dict]:
+    """Those whose lines are whole."""
+    path = output / "trials.jsonl"
+    lines = path.read_text(encoding="utf8").splitlines(keepends=True) if path.exists() else []
+    return [json.loads(line) for line in lines if line.endswith("\n")]
+
+
 @pytest.mark.slow
 def test_it_finds_settings_and_goes_on_where_it_was(corpus: Path, tmp_path: Path) -> None:
     output = tmp_path / "found"
@@ -57,14 +65,51 @@ def test_it_finds_settings_and_goes_on_where_it_was(corpus: Path, tmp_path: Path
     assert (output / "trials.jsonl").read_text() == lines
 
 
+@pytest.mark.slow
+def test_optuna_searches_all_components_at_once(corpus: Path, tmp_path: Path) -> None:
+    output = tmp_path / "found"
+    arguments = (
+        CONFIG, corpus, output, "--dev", corpus, "--backend", "optuna", "--trials", 5,
+        "--processes", 2, *SETTINGS,
+    )  # fmt: skip
+    stdout, stderr = run(*arguments)
+    assert stderr == ""
+    trials = read_trials(output)
+    best = max(trials, key=lambda trial: trial["score"])
+    assert f"ents_f {100 * best['score']:.2f} with cascade_segmenter.sigma " in stdout
+    (finished,) = json.loads((output / "search.json").read_text())
+    assert (finished["name"], finished["found"]["score"]) == ("search", best["score"])
+    assert [axis["name"] for axis in finished["axes"]] == list(best["settings"])
+    assert finished["found"]["boxes"] == [finished["axes"]]
+    assert len(trials) == 5
+    assert len(best["settings"]) == 4
+    config = load_config(output / "best.cfg")
+    for name, value in best["settings"].items():
+        _, component, _, setting = name.split(".")
+        assert config["components"][component]["objective"][setting] == value
+    again, _ = run(*arguments)
+    assert again.splitlines() == stdout.splitlines()[-1:]
+    assert read_trials(output) == trials
+
+
+def test_without_optuna(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    _, stderr = run(CONFIG, corpus, tmp_path / "out", "--backend", "optuna", exit_code=1)
+    assert 'pip install "spacy-cascade[tune]"' in stderr
+    assert "Traceback" not in stderr
+
+
 def test_errors_are_one_line(corpus: Path, tmp_path: Path) -> None:
     output = tmp_path / "out"
     data = (CONFIG, corpus, output)
+    five = [part for i in range(1, 6) for part in ("--search", f"training.patience=0..{i}")]
     for arguments, message in (
         ((*data, "--search", "a"), "Cannot read 'a'"),
         ((*data, "--search", "a.b=0..1"), "'a.b' is no number in"),
         ((*data, "--component", "nobody"), "no sigma or kappa to search in 'nobody'"),
         ((*data, "--component", "x", "--search", "a=0..1"), "not both"),
+        ((*data, *five), "1 to 4 settings and 1 round or more, not 5 and 5."),
+        ((*data, "--backend", "optuna", "--trials", 0), "1 trial and 1 process or more, not 4, 0"),
         ((tmp_path / "nowhere.cfg", corpus, output), "nowhere.cfg"),
         ((CONFIG, tmp_path / "nowhere.spacy", output), "nowhere.spacy"),
         ((*data, "--flods", 3), "no option or argument --flods"),

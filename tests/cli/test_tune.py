@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -20,7 +25,7 @@ SETTINGS = (
     "--components.cascade_segmenter.model.min_count", 1,
     "--components.cascade_classifier.model.min_count", 1, "--training.max_steps", 1,
 )  # fmt: skip
-SIGMA = "components.cascade_segmenter.objective.sigma"
+SIGMA, KAPPA = (f"components.cascade_segmenter.objective.{name}" for name in ("sigma", "kappa"))
 
 
 @pytest.fixture
@@ -90,6 +95,57 @@ def test_optuna_searches_all_components_at_once(corpus: Path, tmp_path: Path) ->
     again, _ = run(*arguments)
     assert again.splitlines() == stdout.splitlines()[-1:]
     assert read_trials(output) == trials
+
+
+KILLED = {
+    "quadrants": (("--rounds", 1), 8),
+    "optuna": (("--backend", "optuna", "--trials", 12), 12),
+}
+"""Arguments, and of how many trials a search of three settings consists with them."""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="there are no process groups")
+@pytest.mark.parametrize("backend", KILLED)
+def test_a_killed_search_goes_on(backend: str, corpus: Path, tmp_path: Path) -> None:
+    """With all its processes, so that none has time to put anything right."""
+    options, n_trials = KILLED[backend]
+    output, log = tmp_path / "found", tmp_path / "log"
+    arguments = [
+        str(argument)
+        for argument in (
+            CONFIG, corpus, output, "--dev", corpus, "--processes", 1, *options,
+            "--search", f"{SIGMA}=0.01..1:log", "--search", f"{KAPPA}=0..8",
+            "--search", "components.cascade_classifier.objective.sigma=0.01..1:log", *SETTINGS,
+        )
+    ]  # fmt: skip
+    with log.open("w") as file:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "spacy", "cascade", "tune", *arguments],
+            stdout=file, stderr=file, start_new_session=True,
+        )  # fmt: skip
+    try:
+        until = time.monotonic() + 300
+        while not read_trials(output):
+            assert process.poll() is None, log.read_text()
+            assert time.monotonic() < until, log.read_text()
+            time.sleep(0.01)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    assert process.returncode == -signal.SIGKILL
+    before = read_trials(output)
+    assert 1 <= len(before) < n_trials
+    assert not (output / "best.cfg").exists()
+    stdout, _ = run(*arguments)
+    trials = read_trials(output)
+    assert trials[: len(before)] == before
+    assert stdout.count(" s\n") == len(trials) - len(before)
+    # A run that asked for other points than the killed one would need more trials.
+    assert len({json.dumps(trial["settings"]) for trial in trials}) == len(trials) == n_trials
+    (finished,) = json.loads((output / "search.json").read_text())
+    assert finished["found"]["score"] == max(trial["score"] for trial in trials)
 
 
 def test_without_optuna(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

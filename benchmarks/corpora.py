@@ -6,7 +6,7 @@ only, and its memory is measured.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,13 +21,13 @@ Sentence = tuple[list[str], list[str]]
 """Words and IOB2 tags."""
 
 
-def prepare(train: str, dev: str, folder: str, limit: int) -> dict[str, Any]:
-    """Write the first `limit` documents (0: all) of both corpora as Docs and as columns."""
+def prepare(sources: Mapping[str, str], folder: str, limit: int) -> dict[str, Any]:
+    """Write the first `limit` documents (0: all) of corpora as Docs and as columns.
+
+    sources: `.spacy` files by the names that their copies get.
+    """
     Path(folder).mkdir(parents=True, exist_ok=True)
-    return {
-        name: _copy(path, Path(folder) / name, limit)
-        for name, path in (("train", train), ("dev", dev))
-    }
+    return {name: _copy(path, Path(folder) / name, limit) for name, path in sources.items()}
 
 
 def _copy(source: str, target: Path, limit: int) -> dict[str, int]:

@@ -12,11 +12,14 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from queue import SimpleQueue
+from threading import local
 from time import perf_counter, process_time, thread_time
 from typing import Any
 
@@ -142,6 +145,7 @@ class Laboratory:
     work: Path
     reuse: bool = False
     _found: dict[str, Result] = field(default_factory=dict)
+    _worker: local = field(default_factory=local)
 
     @property
     def kernel_cache(self) -> Path:
@@ -167,12 +171,26 @@ class Laboratory:
             self._found[name] = json.loads(saved.read_text(encoding="utf8"))
         if name not in self._found:
             environment = child_environment(cores, kernel_cache or self.kernel_cache)
-            command = [sys.executable, str(HERE / "tasks.py"), task, str(cores)]
+            core = getattr(self._worker, "core", 0)
+            command = [sys.executable, str(HERE / "tasks.py"), task, str(cores), str(core)]
             output = run_command(command, environment, json.dumps(dict(arguments)))
             self._found[name] = json.loads(output.splitlines()[-1])
             saved.parent.mkdir(parents=True, exist_ok=True)
             saved.write_text(json.dumps(self._found[name]), encoding="utf8")
         return self._found[name]
+
+    def side_by_side(self, jobs: Sequence[Callable[[], object]]) -> None:
+        """Do jobs that run tasks, one on each core at a time; for what is not timed."""
+        cores: SimpleQueue[int] = SimpleQueue()
+        for core in range(available_cores()):
+            cores.put(core)
+
+        def begin() -> None:
+            self._worker.core = cores.get()
+
+        with ThreadPoolExecutor(available_cores(), initializer=begin) as pool:
+            for future in [pool.submit(job) for job in jobs]:
+                future.result()
 
 
 def run_command(command: Sequence[str], environment: Mapping[str, str], text: str = "") -> str:

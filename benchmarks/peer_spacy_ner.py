@@ -1,25 +1,103 @@
-"""spaCy's own `ner` on the efficiency configuration, trained just enough to be timed."""
+"""spaCy's own `ner` on the efficiency configuration."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import spacy
 from spacy.cli.init_config import init_config
+from spacy.language import Language
+from spacy.schemas import ConfigSchemaTraining
+from spacy.training import Example
 from spacy.training.initialize import init_nlp
-from spacy.training.loop import train
+from spacy.training.loop import create_train_batches, train_while_improving
+from spacy.training.loop import train as train_and_save
+from spacy.util import registry
+from thinc.api import fix_random_seed
 
 from corpora import read_examples
+from measure import Stopwatch
+
+_EVALUATIONS = 10
+_FOR_EVER = 10**9
 
 
 def train_spacy_ner(train_path: str, dev: str, model: str, steps: int) -> dict[str, Any]:
-    """Train for so many steps and save the pipeline; its F1 is for information only."""
-    config = init_config(lang="en", pipeline=["ner"], optimize="efficiency", gpu=False, silent=True)
-    config["paths"].update({"train": train_path, "dev": dev})
-    config["training"].update({"max_steps": steps, "eval_frequency": steps, "patience": 0})
-    nlp = init_nlp(config.interpolate())
+    """Train for so many steps, just enough to be timed; its F1 is for information only."""
+    nlp = _initialized(train_path, dev, {"max_steps": steps, "eval_frequency": steps})
     Path(model).mkdir(parents=True, exist_ok=True)
-    train(nlp, Path(model))
+    train_and_save(nlp, Path(model))
     trained = spacy.load(Path(model) / "model-last")
     return {"f1": 100 * trained.evaluate(read_examples(dev, trained))["ents_f"], "steps": steps}
+
+
+def train_spacy_ner_for(train: str, dev: str, model: str, seconds: float) -> dict[str, Any]:
+    """Train until so many seconds of training have passed; the clock stands still for scores.
+
+    model: folder for the best pipeline. The series has seconds since the beginning of
+    `initialize`, passed and computed, and dev F1, at equal distances.
+    """
+    watch = Stopwatch()
+    with watch:
+        nlp = _initialized(train, dev, {"max_steps": _FOR_EVER, "max_epochs": 0})
+    initialize_seconds = watch.passed
+    settings = nlp.config.interpolate()["training"]
+    training = registry.resolve(settings, schema=ConfigSchemaTraining)
+    optimizer = training["optimizer"]
+    train_examples, dev_examples = read_examples(train, nlp), read_examples(dev, nlp)
+    series: list[tuple[float, float, float]] = []
+
+    def evaluate() -> None:
+        with nlp.use_params(optimizer.averages):
+            f1 = 100 * (nlp.evaluate(dev_examples)["ents_f"] or 0.0)
+            if f1 >= max((best for *_, best in series), default=0.0):
+                nlp.to_disk(model)
+        series.append((watch.passed, watch.computed, f1))
+
+    n_updates = 0
+    with watch:
+        for step in _steps(nlp, train_examples, training):
+            n_updates = step
+            with watch.paused():
+                if watch.passed >= seconds * (len(series) + 1) / _EVALUATIONS:
+                    evaluate()
+                if watch.passed >= seconds:
+                    break
+    return {
+        "initialize_seconds": initialize_seconds,
+        "seconds": watch.passed,
+        "computed_seconds": watch.computed,
+        "updates": n_updates,
+        "series": series,
+    }
+
+
+def _initialized(train_path: str, dev: str, training: dict[str, Any]) -> Language:
+    config = init_config(lang="en", pipeline=["ner"], optimize="efficiency", gpu=False, silent=True)
+    config["paths"].update({"train": train_path, "dev": dev})
+    config["training"].update({"patience": 0, **training})
+    return init_nlp(config.interpolate())
+
+
+def _steps(nlp: Language, examples: Sequence[Example], training: dict[str, Any]) -> Iterator[int]:
+    """How many updates were made, after each of them, by spaCy's loop without its scoring."""
+    fix_random_seed(training["seed"])
+    batches = create_train_batches(nlp, lambda _: examples, training["batcher"], 0)
+    steps = train_while_improving(
+        nlp,
+        training["optimizer"],
+        batches,
+        lambda: (0.0, {}),
+        dropout=training["dropout"],
+        eval_frequency=_FOR_EVER,
+        accumulate_gradient=training["accumulate_gradient"],
+        patience=0,
+        max_steps=0,
+        exclude=[],
+        annotating_components=[],
+        before_update=None,
+    )
+    for _, info, _ in steps:
+        yield info["step"] + 1

@@ -66,21 +66,25 @@ def _best_f1(sentences: Iterable[Sequence[tuple[int, int]]], n: int, n_gold: int
     return 200 * right / max(found + n_gold, 1)
 
 
-def rerank(model: str, train: str, dev: str, output: str, n_best: int) -> dict[str, Any]:
+def rerank(
+    model: str, train: str, dev: str, output: str, n_best: int, tuned_output: str | None = None
+) -> dict[str, Any]:
     """Entity F1 on dev of rerankers by N, and the seconds that it took to make them.
 
     Two of them: by the scores of both stages, and with weights learnt on jackknifed lists of the
     training corpus. Settings of both are chosen on dev. The first of each curve is the cascade
     alone on the same sentences, found by a sentencizer. output: folder for the trained one, of
-    `n_best`.
+    `n_best`. tuned_output: folder for the other one.
     """
     nlp = spacy.load(model)
     examples = list(Corpus(dev)(nlp))
     with Stopwatch() as tuning:
-        _, tuned = tune_reranker(nlp, examples)
+        by_both, tuned = tune_reranker(nlp, examples)
     with Stopwatch() as training:
         reranked, trained = train_reranker(nlp, Path(train), Path(dev), n_best=n_best)
     reranked.to_disk(output)
+    if tuned_output is not None:
+        by_both.to_disk(tuned_output)
     nlp.add_pipe("sentencizer", first=True)
     alone = _f1(nlp, dev)
     sizes = [n for n in RERANKED_SIZES if n > 1]

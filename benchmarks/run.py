@@ -54,7 +54,7 @@ def main() -> None:
     corpora = laboratory.work / "corpora"
     sources = {name: str(getattr(arguments, name).resolve()) for name in ("train", "dev")}
     corpus = laboratory.run(
-        "prepare", {**sources, "folder": str(corpora), "limit": arguments.limit}
+        "prepare", {"sources": sources, "folder": str(corpora), "limit": arguments.limit}
     )
     bench = Bench(
         laboratory,

@@ -69,7 +69,7 @@ def decode_docs(
     """
     bare, confident = load(model, False), load(model, True)
     annotated = read_docs(dev, bare.vocab)
-    tagger = _open_tagger(crfsuite_model) if crfsuite_model else None
+    tagger = open_tagger(crfsuite_model) if crfsuite_model else None
     for nlp in (bare, confident):  # kernels into memory, words into the tables
         list(nlp.pipe(without_entities(annotated, nlp.vocab)))
     timings = Timings()
@@ -98,7 +98,7 @@ def _tag(
     return map(tagger, without_entities(annotated, nlp.vocab))
 
 
-def _open_tagger(model: str) -> Callable[[Doc], Doc]:
+def open_tagger(model: str) -> Callable[[Doc], Doc]:
     import pycrfsuite
 
     from peer_crfsuite import sentence_features, tag_spans

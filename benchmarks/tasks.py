@@ -1,4 +1,4 @@
-"""The child process: `python tasks.py TASK CORES`, arguments as JSON on standard input.
+"""The child process: `python tasks.py TASK CORES CORE`, arguments as JSON on standard input.
 
 Its result is the last line of standard output, again JSON, with its peak memory.
 """
@@ -17,6 +17,11 @@ TASKS = {
     "train_crfsuite": "peer_crfsuite",
     "train_crfsuite_conll2003": "peer_conll2003",
     "train_spacy_ner": "peer_spacy_ner",
+    "train_spacy_ner_for": "peer_spacy_ner",
+    "assess": "assessing",
+    "calibration": "assessing",
+    "label_cost": "label_cost",
+    "first_docs": "learning",
     "train_cascade": "training",
     "train_as_configured": "training",
     "compare_threads": "training",
@@ -32,11 +37,11 @@ TASKS = {
 }
 
 
-def stay_on(cores: int) -> None:
-    """Keep this process on so many cores, where the system lets us."""
+def stay_on(cores: int, first: int) -> None:
+    """Keep this process on so many cores, counted down from a first one, where that can be had."""
     if hasattr(os, "sched_setaffinity"):
-        allowed = sorted(os.sched_getaffinity(0))
-        os.sched_setaffinity(0, allowed[-cores:])
+        allowed = sorted(os.sched_getaffinity(0), reverse=True)
+        os.sched_setaffinity(0, (allowed[first:] + allowed[:first])[:cores])
 
 
 def peak_memory_megabytes() -> float | None:
@@ -49,9 +54,9 @@ def peak_memory_megabytes() -> float | None:
     return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6, 1)
 
 
-def main(name: str, cores: int) -> None:
+def main(name: str, cores: int, first: int) -> None:
     """Run one task."""
-    stay_on(cores)
+    stay_on(cores, first)
     arguments: dict[str, Any] = json.load(sys.stdin)
     task = getattr(importlib.import_module(TASKS[name]), name)
     result = task(**arguments)
@@ -60,4 +65,4 @@ def main(name: str, cores: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

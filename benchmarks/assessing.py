@@ -1,0 +1,137 @@
+"""Trained models on one corpus: what each finds, how fast, and how sure it is."""
+
+from __future__ import annotations
+
+import gc
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from corpora import read_docs, read_examples, without_entities
+from measure import Stopwatch
+from spacy_cascade.pipeline.calibration import calibrate
+from spacy_cascade.reports.reliability import measure_reliability
+
+Annotate = Callable[[], list[Doc]]
+"""Makes Docs of the corpus and has them annotated; only the second is timed."""
+
+
+class Annotator:
+    """A trained model that annotates the Docs of a corpus again and again."""
+
+    def __init__(self, model: str, reader: str, data: str) -> None:
+        if reader == "crfsuite":
+            from speed import open_tagger
+
+            nlp = spacy.blank("en")
+            self._annotated = read_docs(data, nlp.vocab)
+            tagger = open_tagger(model)
+            self._make = lambda: without_entities(self._annotated, nlp.vocab)
+            self._annotate = lambda docs: [tagger(doc) for doc in docs]
+        else:
+            trained = spacy.load(model)
+            examples = read_examples(data, trained)
+            self._annotated = [example.reference for example in examples]
+            self._make = lambda: [example.predicted.copy() for example in examples]
+            self._annotate = lambda docs: list(trained.pipe(docs))
+
+    def once(self) -> tuple[list[Doc], float]:
+        """The annotated Docs, and the seconds that they took."""
+        docs = self._make()
+        gc.collect()
+        with Stopwatch() as watch:
+            docs = self._annotate(docs)
+        return docs, watch.passed
+
+    @property
+    def gold(self) -> Sequence[Doc]:
+        """The Docs as they should be."""
+        return self._annotated
+
+
+def assess(models: Mapping[str, Sequence[str]], data: str, rounds: int) -> dict[str, Any]:
+    """Entities that models find, and tokens a second, in turn in one process.
+
+    models: by name, where the model is and how it is read. rounds: passes that are timed, after
+    one that is not. `counts` has numbers of right, found and gold entities, for each Doc and for
+    each label.
+    """
+    annotators = {name: Annotator(*model, data) for name, model in models.items()}
+    found: dict[str, Any] = {name: {"seconds": []} for name in models}
+    for name, annotator in annotators.items():
+        docs, first = annotator.once()
+        found[name] |= count(annotator.gold, docs)
+        found[name]["first_seconds"] = first
+    for _ in range(rounds):
+        for name, annotator in annotators.items():
+            found[name]["seconds"].append(annotator.once()[1])
+    n_tokens = sum(len(doc) for doc in next(iter(annotators.values())).gold)
+    return {"tokens": n_tokens, "models": found}
+
+
+def count(gold: Sequence[Doc], docs: Sequence[Doc]) -> dict[str, Any]:
+    """Numbers of right, found and gold entities; by label, and for each Doc over all labels."""
+    by_label: dict[str, Counter[str]] = {}
+    by_doc = []
+    for wanted, found in zip(gold, docs, strict=True):
+        sets = [{(e.start, e.end, e.label_) for e in doc.ents} for doc in (wanted, found)]
+        kinds = {"right": sets[0] & sets[1], "found": sets[1], "gold": sets[0]}
+        by_doc.append([len(spans) for spans in kinds.values()])
+        for kind, spans in kinds.items():
+            for *_, label in spans:
+                by_label.setdefault(label, Counter())[kind] += 1
+    return {
+        "by_doc": by_doc,
+        "by_label": {
+            label: [counts[kind] for kind in ("right", "found", "gold")]
+            for label, counts in sorted(by_label.items())
+        },
+    }
+
+
+def calibration(model: str, dev: str, test: str | None) -> dict[str, Any]:
+    """Expected calibration error of entity confidences, before and after a temperature.
+
+    The temperature is fitted to dev and judged on test. Without test it is fitted to each half of
+    the Docs of dev in turn and judged on the other one.
+    """
+    nlp = spacy.load(model)
+    examples = read_examples(dev, nlp)
+    if test is not None:
+        pairs = [(examples, read_examples(test, nlp))]
+    else:
+        halves = examples[::2], examples[1::2]
+        pairs = [halves, halves[::-1]]
+    before: list[tuple[float, bool]] = []
+    after: list[tuple[float, bool]] = []
+    temperatures: list[dict[str, float]] = []
+    for fit, judged in pairs:
+        calibrated, found = calibrate(nlp, fit)
+        temperatures.append({result.component: result.temperature for result in found})
+        before += judged_entities(nlp, judged)
+        after += judged_entities(calibrated, judged)
+    errors = [measure_reliability(*zip(*part, strict=True)).error for part in (before, after)]
+    return {"before": errors[0], "after": errors[1], "temperatures": temperatures}
+
+
+def judged_entities(nlp: Language, examples: Sequence[Example]) -> list[tuple[float, bool]]:
+    """Confidence of each entity found, and whether it is right."""
+    docs = nlp.pipe([example.predicted.copy() for example in examples])
+    pairs = []
+    for doc, example in zip(docs, examples, strict=True):
+        gold = {(e.start, e.end, e.label_) for e in example.reference.ents}
+        pairs += [(e._.confidence, (e.start, e.end, e.label_) in gold) for e in doc.ents]
+    return pairs
+
+
+def model_size(model: str) -> float:
+    """Megabytes on disk of a file or of all files of a folder."""
+    path = Path(model)
+    files = [path] if path.is_file() else [p for p in path.rglob("*") if p.is_file()]
+    return sum(p.stat().st_size for p in files) / 1e6

@@ -1,0 +1,120 @@
+"""The README's tables, from the results: `python benchmarks/readme_tables.py` writes them anew."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from comparison_report import table
+from measure import HERE
+
+README = HERE.parent / "README.md"
+RESULTS = HERE / "results"
+_MARK = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
+_VALUE = re.compile(r"\{([^{}|]+)\|([^{}|]+)\}")
+
+# Each value is {MEASURE|FORMAT}, the measures of results/jnlpba.json.
+CASCADE = """
+| training, to within 0.1 of the best F1 | {training to 0.1 F1 below the best|.1f} s | {training of crfsuite|.1f} s | crfsuite; one thread |
+| two threads against one | {two threads over one|.2f} x | | same weights to the last bit |
+| peak memory of training | {peak memory of training|.0f} MB | {peak memory of crfsuite|.0f} MB | crfsuite, which holds no spaCy |
+| Docs to entities | {Docs to entities, warm|thousands} tokens/s | {Docs to entities, crfsuite, warm|thousands} | crfsuite; on the first pass, where every word is new, {Docs to entities, first pass|thousands} |
+| raw text with `nlp.pipe` | {raw text, warm|thousands} tokens/s | {raw text, spaCy ner, warm|thousands} | spaCy `ner`; on the first pass {raw text, first pass|thousands} |
+| confidences | {cost of confidences|.2f} x the time | | |
+| model on disk | {model on disk|.1f} MB | | the whole pipeline |
+| loading and first Doc | {load and first Doc|.1f} s | | after `import spacy`, with compiled kernels |
+| all {all features: features|,.0f} features (`min_count = 1`) | {all features: peak memory|.2f} GB | | {all features: training time over default|.1f} x the time |
+| first compilation, once | {first compilation, training|.0f} s to train, {first compilation, decoding|.0f} s to annotate | | |
+| the best of the 11 best segmentations | {oracle F1 of the 11 best segmentations|.2f} | | F1 of spans, by OCR; the first alone {span F1 of the best segmentation|.2f} |
+| 10 best segmentations against 1 | {10 best segmentations over 1 best|.2f} x the time | | |
+| raw text, OCR with the trained reranker | {raw text with reranking, warm|thousands} tokens/s | {raw text, spaCy ner beside it, warm|thousands} | spaCy `ner`; on the first pass {raw text with reranking, first pass|thousands} |
+"""  # noqa: E501
+CONLL2003 = {
+    "conll2003_memb": "`conll2003_memb.cfg`",
+    "conll2003_ocr": "`conll2003_ocr.cfg`",
+    "conll2003_icrf": "`conll2003_icrf.cfg`",
+    "conll2003_crf_crf": "`conll2003_crf_crf.cfg`",
+    "crfsuite": "python-crfsuite, 200 iterations",
+}
+
+
+def _read(name: str) -> Any:
+    return json.loads((RESULTS / name).read_text(encoding="utf8"))
+
+
+def _shown(value: float, form: str) -> str:
+    return f"{round(value, -3):,.0f}" if form == "thousands" else f"{value:{form}}"
+
+
+def fill(text: str, values: Mapping[str, float]) -> str:
+    """Text with values for their names. Raises `KeyError` for a name without value."""
+    return _VALUE.sub(lambda match: _shown(values[match[1]], match[2]), text)
+
+
+def cascade() -> str:
+    """Speed, size and memory of the cascade."""
+    figures = _read("jnlpba.json")["figures"].values()
+    values = {row["measure"]: row["value"] for figure in figures for row in figure["rows"]}
+    return "| | here | peer | |\n|---|---:|---:|---|" + fill(CASCADE, values)
+
+
+def comparison() -> str:
+    """Every model beside its peers on JNLPBA."""
+    header = ["", "F1", "95 %", "training", "peak memory", "tokens/s", "calibration error"]
+    rows = []
+    for model in _read("jnlpba_comparison.json")["models"].values():
+        errors = model.get("calibration")
+        rows.append(
+            [
+                model["title"],
+                f"{model['f1']:.2f}",
+                "{:.1f} to {:.1f}".format(*model["f1_interval"]),
+                f"{model['seconds']:.1f} s",
+                f"{model['peak_memory_megabytes']:,.0f} MB",
+                _shown(model["tokens_per_second"], "thousands"),
+                f"{errors['before']:.3f} → {errors['after']:.3f}" if errors else "",
+            ]
+        )
+    return table(header, rows)
+
+
+def learning() -> str:
+    """F1 by the size of the training corpus."""
+    results = _read("jnlpba_comparison.json")
+    found, titles = results["learning"], results["models"]
+    sizes = [f"{part['sentences']:,}" for part in found["parts"].values()]
+    sizes.append(f"{results['corpus']['train']['sentences']:,}")
+    rows = [
+        [titles[name]["title"], *(f"{f1:.1f}" for _, f1 in curve)]
+        for name, curve in found["curves"].items()
+    ]
+    return table(["sentences", *sizes], rows)
+
+
+def conll2003() -> str:
+    """The configs of CoNLL-2003."""
+    results = _read("conll2003.json")
+    rows = []
+    for name, title in CONLL2003.items():
+        row = results[name]
+        seconds = [f"{s:.1f} s" for s in row["seconds"].values()]
+        chunks = f"{row['chunks_f']:.2f}" if "chunks_f" in row else "given"
+        rows.append([title, f"{row['ents_f']:.2f}", chunks, *seconds, *[""] * (2 - len(seconds))])
+    header = ["config", "F1 of entities", "of chunks", "training, one thread", "two threads"]
+    return table(header, rows)
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    function.__name__: function for function in (cascade, comparison, learning, conll2003)
+}
+
+
+def with_tables(text: str) -> str:
+    """The README with every marked table made anew."""
+    return _MARK.sub(lambda match: match[1] + TABLES[match[2]]() + match[3], text)
+
+
+if __name__ == "__main__":
+    README.write_text(with_tables(README.read_text(encoding="utf8")), encoding="utf8")

@@ -59,11 +59,11 @@ class Bench:
 
     def online(self) -> Result:
         """The online cascade, trained on minibatches and scored as its config says."""
-        return self._train("ocr.cfg", "online", "train_online")
+        return self._train("ocr.cfg", "online", "train_as_configured")
 
     def online_single_phase(self) -> Result:
         """Our single-phase online CRF, the same way."""
-        return self._train("crf_online.cfg", "online_single_phase", "train_online")
+        return self._train("crf_online.cfg", "online_single_phase", "train_as_configured")
 
     def online_model(self) -> str:
         """The folder of the trained online cascade."""

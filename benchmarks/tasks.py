@@ -18,7 +18,7 @@ TASKS = {
     "train_crfsuite_conll2003": "peer_conll2003",
     "train_spacy_ner": "peer_spacy_ner",
     "train_cascade": "training",
-    "train_online": "training",
+    "train_as_configured": "training",
     "compare_threads": "training",
     "decode_docs": "speed",
     "decode_raw_text": "speed",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from spacy.language import Language
@@ -31,13 +31,18 @@ _LOOP_SETTINGS = (
 
 
 def build(
-    config: str, threads: int, min_count: int | None = None, tolerance: float | None = None
+    config: str,
+    threads: int,
+    min_count: int | None = None,
+    tolerance: float | None = None,
+    overrides: Mapping[str, Any] | None = None,
 ) -> tuple[Language, int]:
     """An untrained pipeline, and how many updates its config allows.
 
-    spaCy counts steps from 0 and stops once the number of the last one is `max_steps`.
+    overrides: other settings, by their dotted names. spaCy counts steps from 0 and stops once the
+    number of the last one is `max_steps`.
     """
-    settings = load_config(config)
+    settings = load_config(config, overrides=dict(overrides or {}))
     for component in settings["components"].values():
         if "threads" in component["trainer"]:
             component["trainer"]["threads"] = threads
@@ -108,13 +113,21 @@ def train_cascade(
     }
 
 
-def train_online(config: str, train: str, dev: str, model: str) -> dict[str, Any]:
+def train_as_configured(
+    config: str,
+    train: str,
+    dev: str,
+    model: str,
+    threads: int = 1,
+    overrides: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
     """Train as `spacy train` does, by its own loop; the clock stands still while dev is scored.
 
-    model: folder for the best pipeline. The series is that of `train_cascade`, with an entry
-    for each evaluation; publishing the weights for it is on the clock.
+    model: folder for the best pipeline. overrides: other settings of the config. The series is
+    that of `train_cascade`, with an entry for each evaluation; publishing the weights for it is on
+    the clock.
     """
-    nlp, _ = build(config, threads=1)
+    nlp, _ = build(config, threads, overrides=overrides)
     examples, dev_examples = read_examples(train, nlp), read_examples(dev, nlp)
     settings = nlp.config.interpolate()["training"]
     training = registry.resolve(settings, schema=ConfigSchemaTraining)

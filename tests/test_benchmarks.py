@@ -137,7 +137,7 @@ def test_summary_of_conll2003(monkeypatch: pytest.MonkeyPatch) -> None:
     conll2003 = pytest.importorskip("conll2003")
     scores = {"ents_f": 0.9, "spans_chunks_f": 0.95}
     batch = {"initialize_seconds": 1.0, "update_seconds": [2.0, 3.0], "scores": scores}
-    online = {"initialize_seconds": 1.0, "seconds": 4.0, "scores": scores}
+    online = {"initialize_seconds": 1.0, "seconds": 5.0, "scores": scores}
     found = {"memb": {1: batch}, "ocr": {1: online}, "crfsuite": {"f1": 88.0, "seconds": 12.0}}
     rows = conll2003.summarize(found)
     assert rows["memb"]["seconds"] == {"1": 6.0}

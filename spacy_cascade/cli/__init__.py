@@ -8,6 +8,7 @@ Each command is one module, and one line below.
 import typer
 from spacy.cli._util import app as spacy_app
 
+from spacy_cascade.cli.calibrate import calibrate_command
 from spacy_cascade.cli.convert import convert_command
 from spacy_cascade.cli.evaluate import evaluate_command
 from spacy_cascade.cli.jackknife import jackknife_command
@@ -29,6 +30,7 @@ def group() -> None:
     """Without this, an app of one command would take the command's place."""
 
 
+app.command("calibrate", no_args_is_help=True)(calibrate_command)
 app.command("convert", no_args_is_help=True)(convert_command)
 app.command("evaluate", no_args_is_help=True)(evaluate_command)
 app.command("jackknife", no_args_is_help=True, context_settings=OVERRIDES)(jackknife_command)

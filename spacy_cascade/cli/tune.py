@@ -1,7 +1,10 @@
-"""The command `spacy cascade tune`: settings of a training config by coarse-to-fine search."""
+"""The command `spacy cascade tune`: settings of a training config by trials."""
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,11 +16,27 @@ from spacy_cascade.cli.output import print_line
 from spacy_cascade.errors import CascadeError, ConfigError
 from spacy_cascade.parallel import available_cores
 from spacy_cascade.pipeline.jackknife import read_config
+from spacy_cascade.search import quadrants, sampling
+from spacy_cascade.search.axes import Axis, Searcher
 from spacy_cascade.search.pictures import draw
-from spacy_cascade.search.searches import Search, default_searches, read_axis, settings_text, tune
+from spacy_cascade.search.searches import (
+    Search,
+    default_searches,
+    read_axis,
+    settings_text,
+    together,
+    tune,
+)
 from spacy_cascade.search.trials import Archive, Task, Trial
 
 TRIALS, BEST, REPORT = "trials.jsonl", "best.cfg", "search.json"
+
+
+class Backend(str, Enum):
+    """How to search."""
+
+    quadrants = "quadrants"
+    optuna = "optuna"
 
 
 def tune_command(
@@ -33,8 +52,8 @@ def tune_command(
         list[str] | None,
         typer.Option(
             "--search",
-            help="NAME=LOW..HIGH or NAME=LOW..HIGH:log, up to four times; by default sigma and "
-            "kappa, one component after the other",
+            help="NAME=LOW..HIGH or NAME=LOW..HIGH:log, for quadrants up to four times; by default "
+            "sigma and kappa of each component",
             show_default=False,
         ),
     ] = None,
@@ -43,16 +62,23 @@ def tune_command(
         typer.Option(help="Search sigma and kappa of this one only", show_default=False),
     ] = None,
     score: Annotated[str, typer.Option(help="Score that counts")] = "ents_f",
+    backend: Annotated[Backend, typer.Option(help="How to search")] = Backend.quadrants,
     rounds: Annotated[int, typer.Option(help="The most boxes to cut into quadrants")] = 5,
-    processes: Annotated[int, typer.Option(help="Trials at once; 0: one a core")] = 0,
+    trials: Annotated[int, typer.Option(help="Trials of optuna; more can be had later")] = 30,
+    processes: Annotated[
+        int,
+        typer.Option(help="Trials at once; 0: one a core. optuna's points depend on it"),
+    ] = 0,
 ) -> None:
     """
     Find settings of a training config.
 
-    The box of all ranges is cut in two along each setting, the middle of each part is tried, and
-    the best part is the next box, until a box brings no gain. OUTPUT gets best.cfg, the config
-    with what was found; trials.jsonl, every trial; search.json; and pictures, with matplotlib.
-    Stopped, the same command goes on where it was.
+    By quadrants: the box of all ranges is cut in two along each setting, the middle of each part
+    is tried, and the best part is the next box, until a box brings no gain; components come one
+    after the other. By optuna: all settings at once, as many as there are, with a Bayesian sampler.
+
+    OUTPUT gets best.cfg, the config with what was found; trials.jsonl, every trial; search.json;
+    and pictures of two settings, with matplotlib. Stopped, the same command goes on where it was.
 
     Settings of CONFIG can be changed at the end of the line, as for spacy train.
     """
@@ -61,10 +87,15 @@ def tune_command(
         paths = {"paths.train": str(train), "paths.dev": str(dev or train)}
         task = Task(config, overrides, train, dev, folds, score)
         searches = _searches(config, {**overrides, **paths}, search, component)
+        processes = processes or available_cores()
+        searcher: Searcher = partial(quadrants.search, rounds=rounds)
+        if backend is Backend.optuna:
+            searches = together(searches)
+            searcher = partial(sampling.search, trials=trials, batch=processes)
         output.mkdir(parents=True, exist_ok=True)
         chosen, made = tune(
-            task, searches, output / TRIALS, rounds=rounds,
-            processes=processes or available_cores(), done=_print_trial,
+            task, searches, output / TRIALS, searcher=searcher, processes=processes,
+            done=_print_trial,
         )  # fmt: skip
         read_config(config, {**overrides, **chosen}).to_disk(output / BEST)
         _report(task, made, output)
@@ -77,7 +108,7 @@ def tune_command(
 
 def _searches(
     config: Path, overrides: dict[str, Any], search: list[str] | None, component: list[str] | None
-) -> dict[str, Any]:
+) -> Mapping[str, Sequence[Axis]]:
     if search and component:
         raise ConfigError("Give --search or --component, not both.")
     if search:

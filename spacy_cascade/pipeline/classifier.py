@@ -30,6 +30,7 @@ from .annotation import (
     write_group,
 )
 from .base import CascadePipe
+from .calibration import Outcomes, check_temperature
 from .given import UNKNOWN, LabelledBounds, split_by_doc
 from .nbest import REJECTED, is_probabilistic
 from .typed_groups import (
@@ -81,6 +82,7 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
         gold_key: str | None,
         reject: bool,
         confidence: bool,
+        temperature: float,
         set_ents: bool,
         objective: Costs,
         trainer: Trainer,
@@ -92,6 +94,7 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
             "gold_key": gold_key,
             "reject": reject,
             "confidence": confidence,
+            "temperature": check_temperature(temperature, name),
             "set_ents": set_ents,
         }
         super().__init__(nlp, model, name, objective, trainer, scorer, settings)
@@ -121,7 +124,7 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
         listed = [group.bounds for group in groups]
         both = [_joined(*pair) for pair in zip(own, listed, strict=True)]
         scores = self._scores(docs, both, [_joined(bounds) for bounds in own])
-        types, probabilities = self._best(scores)
+        types, probabilities = self._best(scores, self.cfg["temperature"])
         found = []
         begin = 0
         for i, doc in enumerate(docs):
@@ -184,8 +187,35 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
         columns = np.array(wanted, dtype=np.int64)
         known = np.flatnonzero(columns != UNKNOWN)
         values = np.zeros(len(columns))
-        values[known] = _probabilities(scores[known])[np.arange(len(known)), columns[known]]
+        of_classes = _probabilities(scores[known], self.cfg["temperature"])
+        values[known] = of_classes[np.arange(len(known)), columns[known]]
         return split_by_doc(values, spans)
+
+    def outcomes(self, examples: Sequence[Example]) -> Outcomes:
+        """The types of the spans in the predicted Docs, and whether each is right.
+
+        Only spans with the right bounds count; with the reject class all whose tokens have
+        annotation.
+        """
+        bounds: list[list[Bounds]] = []
+        wanted: list[str | None] = []
+        for example in examples:
+            gold = self.read_gold(example)
+            types = {(start, end): label for start, end, label in gold.spans}
+            spans = bounds_of(filter(self._is_mention, self._spans(example.predicted)))
+            if self.cfg["reject"]:
+                judged = [(s, e) for s, e in spans if gold.observed[s:e].all()]
+            else:
+                judged = [span for span in spans if span in types]
+            bounds.append(judged)
+            wanted.extend(types.get(span, REJECTED) for span in judged)
+        joined = [_joined(b) for b in bounds]
+        scores = self._scores([example.predicted for example in examples], joined, joined)
+        classes = np.array(self._classes())[scores.argmax(axis=1)] if scores.size else []
+        right = [found == gold for found, gold in zip(classes, wanted, strict=True)]
+        return Outcomes(
+            np.array(right, dtype=np.bool_), lambda temperature: self._best(scores, temperature)[1]
+        )
 
     def read_gold(self, example: Example) -> GoldSpans:
         """Gold spans of an example."""
@@ -254,12 +284,12 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
         log_sums: Floats2d = np.logaddexp.reduce(scores, axis=1, keepdims=True)
         return scores - log_sums
 
-    def _best(self, scores: Floats2d) -> tuple[Ints1d, Floats1d]:
+    def _best(self, scores: Floats2d, temperature: float) -> tuple[Ints1d, Floats1d]:
         """Number and probability of the best class of each span."""
         if not scores.size:
             return np.full(len(scores), KEPT, dtype=np.int32), np.ones(len(scores))
         best = scores.argmax(axis=1).astype(np.int32) - int(self.cfg["reject"])
-        return best, _probabilities(scores).max(axis=1)
+        return best, _probabilities(scores, temperature).max(axis=1)
 
     def _typed(
         self, doc: Doc, spans: list[Span], mask: Bools1d, types: Ints1d, probabilities: Floats1d
@@ -312,11 +342,11 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
         )
 
 
-def _probabilities(scores: Floats2d) -> Floats2d:
+def _probabilities(scores: Floats2d, temperature: float) -> Floats2d:
     """Probabilities of the classes `[P, C]` of spans from their scores."""
     if not scores.size:
         return scores
-    weights: Floats2d = np.exp(scores - scores.max(axis=1, keepdims=True))
+    weights: Floats2d = np.exp((scores - scores.max(axis=1, keepdims=True)) / temperature)
     weights /= weights.sum(axis=1, keepdims=True)
     return weights
 

@@ -32,6 +32,7 @@ SEGMENTER_DEFAULTS: dict[str, Any] = {
     "gold_key": None,
     "spans_key": "cascade",
     "confidence": True,
+    "temperature": 1.0,
     "set_ents": False,
     "n_best": 1,
     "scorer": {"@scorers": "spacy_cascade.segments_scorer.v1"},
@@ -50,6 +51,7 @@ CLASSIFIER_DEFAULTS: dict[str, Any] = {
     "gold_key": None,
     "reject": False,
     "confidence": True,
+    "temperature": 1.0,
     "set_ents": True,
     "scorer": {"@scorers": "spacy_cascade.types_scorer.v1"},
 }
@@ -105,6 +107,7 @@ def make_segmenter(
     gold_key: str | None,
     spans_key: str,
     confidence: bool,
+    temperature: float,
     set_ents: bool,
     n_best: int,
     scorer: Callable[..., dict[str, Any]] | None,
@@ -115,13 +118,14 @@ def make_segmenter(
     scheme: `BILOU` or `IOB2`. typed: keep the gold labels (single-phase recogniser)
     instead of collapsing them. gold_key: `doc.spans` key of the gold spans; None for
     `doc.ents`. spans_key: `doc.spans` key for the spans found. confidence: give each span
-    its posterior probability. set_ents: write `doc.ents` too. n_best: above 1, also write the
-    so many best segmentations of each sentence (at most 100). scorer: the scorer.
+    its posterior probability. temperature: what scores are divided by for that (see
+    `calibration`). set_ents: write `doc.ents` too. n_best: above 1, also write the so many best
+    segmentations of each sentence (at most 100). scorer: the scorer.
     """
     return CascadeSegmenter(
         nlp, model, name, objective=objective, trainer=trainer, scheme=scheme, typed=typed,
-        gold_key=gold_key, spans_key=spans_key, confidence=confidence, set_ents=set_ents,
-        n_best=n_best, scorer=scorer,
+        gold_key=gold_key, spans_key=spans_key, confidence=confidence, temperature=temperature,
+        set_ents=set_ents, n_best=n_best, scorer=scorer,
     )  # fmt: skip
 
 
@@ -149,6 +153,7 @@ def make_classifier(
     gold_key: str | None,
     reject: bool,
     confidence: bool,
+    temperature: float,
     set_ents: bool,
     scorer: Callable[..., dict[str, Any]] | None,
 ) -> CascadeClassifier:
@@ -159,12 +164,13 @@ def make_classifier(
     mention_labels: type only spans that have one of these labels; None for all.
     gold_key: `doc.spans` key of the gold spans; None for `doc.ents`. reject: learn a class
     for wrong proposals (needs the segmenter in `annotating_components`). confidence: give
-    each span the probability of its type. set_ents: write `doc.ents`. scorer: the scorer.
+    each span the probability of its type. temperature: what scores are divided by for that (see
+    `calibration`). set_ents: write `doc.ents`. scorer: the scorer.
     """
     return CascadeClassifier(
         nlp, model, name, objective=objective, trainer=trainer, spans_key=spans_key,
         mention_labels=mention_labels, gold_key=gold_key, reject=reject, confidence=confidence,
-        set_ents=set_ents, scorer=scorer,
+        temperature=temperature, set_ents=set_ents, scorer=scorer,
     )  # fmt: skip
 
 

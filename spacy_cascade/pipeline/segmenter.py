@@ -22,6 +22,7 @@ from ..schemes import UNOBSERVED, Spans, TagSet
 from ..trainers.base import Trainer
 from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d
 from .annotation import GoldSpans, gold_flags, read_gold, write_entities, write_group
+from .calibration import Outcomes, check_temperature
 from .chain import ChainPipe
 from .given import LabelledBounds, place_spans, select, split_by_doc
 from .nbest import (
@@ -61,6 +62,7 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
         gold_key: str | None,
         spans_key: str,
         confidence: bool,
+        temperature: float,
         set_ents: bool,
         n_best: int,
         objective: Costs,
@@ -73,6 +75,7 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
             "gold_key": gold_key,
             "spans_key": spans_key,
             "confidence": confidence,
+            "temperature": check_temperature(temperature, name),
             "set_ents": set_ents,
             "n_best": n_best,
         }
@@ -105,7 +108,8 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
         spans = self.tag_set.spans(path, tokens.sequence_starts)
         confidences = None
         if self.cfg["confidence"]:
-            confidences = self._confidences(scores, transitions, tokens, path, spans)
+            temperature = self.cfg["temperature"]
+            confidences = self._confidences(scores, transitions, tokens, path, spans, temperature)
         found = by_doc(spans, confidences, tokens)
         if ranked is None:
             return found
@@ -142,8 +146,36 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
             path = np.zeros(len(scores), dtype=np.int32)
             self.tag_set.write(path, *possible)
             transitions = get_weights(self.model)[1]
-            values[known] = self._confidences(scores, transitions, tokens, path, possible)
+            values[known] = self._confidences(
+                scores, transitions, tokens, path, possible, self.cfg["temperature"]
+            )
         return split_by_doc(values, spans)
+
+    def outcomes(self, examples: Sequence[Example]) -> Outcomes:
+        """The spans found in the predicted Docs, and whether each is right.
+
+        Spans with tokens that have no annotation are left out.
+        """
+        tokens, scores = self.score_tokens([example.predicted for example in examples])
+        if len(scores) == 0:
+            return Outcomes(np.zeros(0, dtype=np.bool_), lambda _: np.zeros(0))
+        transitions = get_weights(self.model)[1]
+        path = self.decode(scores, tokens)
+        spans = self.tag_set.spans(path, tokens.sequence_starts)
+        gold = [self.read_gold(example) for example in examples]
+        tags = self.gold_tags(tokens, gold)
+        judged = np.array(
+            [(tags[s:e] != UNOBSERVED).all() for s, e in zip(spans.start, spans.end, strict=True)],
+            dtype=np.bool_,
+        )
+        of_gold = self.tag_set.spans(np.maximum(tags, 0), tokens.sequence_starts)
+        wanted = set(zip(*(part.tolist() for part in of_gold), strict=True))
+        right = [span in wanted for span in zip(*(part.tolist() for part in spans), strict=True)]
+
+        def confidences(temperature: float) -> Floats1d:
+            return self._confidences(scores, transitions, tokens, path, spans, temperature)[judged]
+
+        return Outcomes(np.array(right, dtype=np.bool_)[judged], confidences)
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Segments]) -> None:
         """Write `doc.spans[spans_key]`, and `doc.ents` with `set_ents`.
@@ -229,7 +261,13 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
         return [self.vocab.strings.add(label) for label in self.labels]
 
     def _confidences(
-        self, scores: Floats2d, transitions: Floats1d, tokens: Tokens, path: Ints1d, spans: Spans
+        self,
+        scores: Floats2d,
+        transitions: Floats1d,
+        tokens: Tokens,
+        path: Ints1d,
+        spans: Spans,
+        temperature: float,
     ) -> Floats1d:
         starts = tokens.sequence_starts
         open_tags = np.full(len(scores), UNOBSERVED, dtype=np.int32)
@@ -237,7 +275,8 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
         posteriors = np.empty(len(spans.start))
         sequences = (np.searchsorted(starts, spans.start, side="right") - 1).astype(np.int32)
         span_posteriors(
-            self.lattice, scores, transitions, np.zeros((n_labels + 1, n_labels)), open_tags,
-            starts, path, spans.start, spans.end, sequences, posteriors,
+            self.lattice, scores / temperature, transitions / temperature,
+            np.zeros((n_labels + 1, n_labels)), open_tags, starts, path, spans.start, spans.end,
+            sequences, posteriors,
         )  # fmt: skip
         return posteriors

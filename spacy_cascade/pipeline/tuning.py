@@ -9,13 +9,13 @@ from typing import Any
 
 from spacy.language import Language
 from spacy.training import Example
-from spacy.util import load_model_from_config
 
 from ..errors import ConfigError, TrainingError
 from ..models.linear import get_weights
 from .lessons import Lesson
 from .nbest import check_n
 from .readers import examples_for
+from .reconfigure import reconfigured
 from .reranker import CascadeReranker
 
 WEIGHTS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
@@ -93,8 +93,7 @@ def with_reranker(nlp: Language, n_best: int, **settings: Any) -> Language:
     spans_key = config["components"][segmenter]["spans_key"]
     if reranker is not None:
         config["components"][reranker].update(settings)
-    copy = load_model_from_config(config, vocab=nlp.vocab, auto_fill=True)
-    copy.from_bytes(nlp.to_bytes(exclude=["vocab"]), exclude=["vocab"])
+    copy = reconfigured(nlp, config)
     if reranker is None:
         settings = {**settings, "spans_key": spans_key}
         copy.add_pipe(FACTORIES[2], after=classifier, config=settings)

@@ -1,4 +1,4 @@
-"""A search for one setting after the other, component by component."""
+"""What to search in a config, and the searches one after the other."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import ConfigError
 from ..pipeline.jackknife import read_config
-from .quadrants import Axis, Found, Point, search
+from .axes import Axis, Found, Point, Searcher
 from .trials import Archive, Settings, Task, Trial, run_trials
 
 SIGMA, KAPPA = (0.02, 2.0), (0.0, 8.0)
@@ -48,6 +48,11 @@ def default_searches(config: Mapping[str, Any]) -> dict[str, list[Axis]]:
     return searches
 
 
+def together(searches: Mapping[str, Sequence[Axis]]) -> dict[str, Sequence[Axis]]:
+    """One search of all that several searches have."""
+    return {"search": [axis for axes in searches.values() for axis in axes]}
+
+
 def read_axis(text: str) -> Axis:
     """An axis from `NAME=LOW..HIGH` or `NAME=LOW..HIGH:log`; whole numbers stay whole.
 
@@ -75,14 +80,16 @@ def tune(
     searches: Mapping[str, Sequence[Axis]],
     archive_path: Path,
     *,
-    rounds: int,
+    searcher: Searcher,
     processes: int,
     done: Callable[[Trial], object],
 ) -> tuple[dict[str, float | int], list[Search]]:
     """The best settings of each search in turn, later ones with those of earlier ones.
 
-    archive_path: file of trials, those of an earlier run of the same search included. done: called
-    with each new trial. Raises `ConfigError` for settings that the config has not.
+    archive_path: file of trials, those of an earlier run of the same search included. searcher:
+    how to search; with the same scores it has to try the same points again, for that is how a
+    stopped search goes on. processes: so many trials at once. done: called with each new trial.
+    Raises `ConfigError` for settings that the config has not.
     """
     _check_names(task, searches)
     archive = Archive(archive_path, task.fingerprint())
@@ -94,7 +101,7 @@ def tune(
             settings = [{**chosen, **_settings(axes, point)} for point in points]
             return run_trials(task, settings, archive, processes, done)
 
-        found = search(axes, scores_of, rounds)
+        found = searcher(axes, scores_of)
         chosen.update(_settings(axes, found.point))
         made.append(Search(name, axes, found))
     return chosen, made

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -19,7 +25,7 @@ SETTINGS = (
     "--components.cascade_segmenter.model.min_count", 1,
     "--components.cascade_classifier.model.min_count", 1, "--training.max_steps", 1,
 )  # fmt: skip
-SIGMA = "components.cascade_segmenter.objective.sigma"
+SIGMA, KAPPA = (f"components.cascade_segmenter.objective.{name}" for name in ("sigma", "kappa"))
 
 
 @pytest.fixture
@@ -34,6 +40,13 @@ def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
     result = CliRunner().invoke(app, ["tune", *map(str, arguments)])
     assert result.exit_code == exit_code, result.output
     return result.stdout, result.stderr
+
+
+def read_trials(output: Path) -> list[dict]:
+    """Those whose lines are whole."""
+    path = output / "trials.jsonl"
+    lines = path.read_text(encoding="utf8").splitlines(keepends=True) if path.exists() else []
+    return [json.loads(line) for line in lines if line.endswith("\n")]
 
 
 @pytest.mark.slow
@@ -57,14 +70,102 @@ def test_it_finds_settings_and_goes_on_where_it_was(corpus: Path, tmp_path: Path
     assert (output / "trials.jsonl").read_text() == lines
 
 
+@pytest.mark.slow
+def test_optuna_searches_all_components_at_once(corpus: Path, tmp_path: Path) -> None:
+    output = tmp_path / "found"
+    arguments = (
+        CONFIG, corpus, output, "--dev", corpus, "--backend", "optuna", "--trials", 5,
+        "--processes", 2, *SETTINGS,
+    )  # fmt: skip
+    stdout, stderr = run(*arguments)
+    assert stderr == ""
+    trials = read_trials(output)
+    best = max(trials, key=lambda trial: trial["score"])
+    assert f"ents_f {100 * best['score']:.2f} with cascade_segmenter.sigma " in stdout
+    (finished,) = json.loads((output / "search.json").read_text())
+    assert (finished["name"], finished["found"]["score"]) == ("search", best["score"])
+    assert [axis["name"] for axis in finished["axes"]] == list(best["settings"])
+    assert finished["found"]["boxes"] == [finished["axes"]]
+    assert len(trials) == 5
+    assert len(best["settings"]) == 4
+    config = load_config(output / "best.cfg")
+    for name, value in best["settings"].items():
+        _, component, _, setting = name.split(".")
+        assert config["components"][component]["objective"][setting] == value
+    again, _ = run(*arguments)
+    assert again.splitlines() == stdout.splitlines()[-1:]
+    assert read_trials(output) == trials
+
+
+KILLED = {
+    "quadrants": (("--rounds", 1), 8),
+    "optuna": (("--backend", "optuna", "--trials", 12), 12),
+}
+"""Arguments, and of how many trials a search of three settings consists with them."""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="there are no process groups")
+@pytest.mark.parametrize("backend", KILLED)
+def test_a_killed_search_goes_on(backend: str, corpus: Path, tmp_path: Path) -> None:
+    """With all its processes, so that none has time to put anything right."""
+    options, n_trials = KILLED[backend]
+    output, log = tmp_path / "found", tmp_path / "log"
+    arguments = [
+        str(argument)
+        for argument in (
+            CONFIG, corpus, output, "--dev", corpus, "--processes", 1, *options,
+            "--search", f"{SIGMA}=0.01..1:log", "--search", f"{KAPPA}=0..8",
+            "--search", "components.cascade_classifier.objective.sigma=0.01..1:log", *SETTINGS,
+        )
+    ]  # fmt: skip
+    with log.open("w") as file:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "spacy", "cascade", "tune", *arguments],
+            stdout=file, stderr=file, start_new_session=True,
+        )  # fmt: skip
+    try:
+        until = time.monotonic() + 300
+        while not read_trials(output):
+            assert process.poll() is None, log.read_text()
+            assert time.monotonic() < until, log.read_text()
+            time.sleep(0.01)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    assert process.returncode == -signal.SIGKILL
+    before = read_trials(output)
+    assert 1 <= len(before) < n_trials
+    assert not (output / "best.cfg").exists()
+    stdout, _ = run(*arguments)
+    trials = read_trials(output)
+    assert trials[: len(before)] == before
+    assert stdout.count(" s\n") == len(trials) - len(before)
+    # A run that asked for other points than the killed one would need more trials.
+    assert len({json.dumps(trial["settings"]) for trial in trials}) == len(trials) == n_trials
+    (finished,) = json.loads((output / "search.json").read_text())
+    assert finished["found"]["score"] == max(trial["score"] for trial in trials)
+
+
+def test_without_optuna(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    _, stderr = run(CONFIG, corpus, tmp_path / "out", "--backend", "optuna", exit_code=1)
+    assert 'pip install "spacy-cascade[tune]"' in stderr
+    assert "Traceback" not in stderr
+
+
 def test_errors_are_one_line(corpus: Path, tmp_path: Path) -> None:
     output = tmp_path / "out"
     data = (CONFIG, corpus, output)
+    five = [part for i in range(1, 6) for part in ("--search", f"training.patience=0..{i}")]
     for arguments, message in (
         ((*data, "--search", "a"), "Cannot read 'a'"),
         ((*data, "--search", "a.b=0..1"), "'a.b' is no number in"),
         ((*data, "--component", "nobody"), "no sigma or kappa to search in 'nobody'"),
         ((*data, "--component", "x", "--search", "a=0..1"), "not both"),
+        ((*data, *five), "1 to 4 settings and 1 round or more, not 5 and 5."),
+        ((*data, "--backend", "optuna", "--trials", 0), "1 trial and 1 process or more, not 4, 0"),
         ((tmp_path / "nowhere.cfg", corpus, output), "nowhere.cfg"),
         ((CONFIG, tmp_path / "nowhere.spacy", output), "nowhere.spacy"),
         ((*data, "--flods", 3), "no option or argument --flods"),

@@ -38,7 +38,7 @@ def segmenter_alone(**settings: object) -> Language:
 
 @pytest.fixture(scope="module")
 def unsure() -> Language:
-    nlp = cascade()
+    nlp = cascade(segmenter={"temperature": 0.5}, classifier={"temperature": 2.0})
     train(nlp, make_examples(nlp), updates=1)
     return nlp
 

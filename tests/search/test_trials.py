@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,8 +13,9 @@ from spacy.tokens import DocBin
 
 from spacy_cascade import ConfigError, CorpusError, TrainingError
 from spacy_cascade.search import trials as module
-from spacy_cascade.search.quadrants import Axis
-from spacy_cascade.search.searches import default_searches, read_axis, tune
+from spacy_cascade.search.axes import Axis
+from spacy_cascade.search.quadrants import search
+from spacy_cascade.search.searches import default_searches, read_axis, together, tune
 from spacy_cascade.search.trials import Archive, Task, Trial, run_trial
 
 SIGMA = "components.cascade_segmenter.objective.sigma"
@@ -120,7 +122,7 @@ def test_a_stopped_search_goes_on(
     axes = {"s": [Axis(SIGMA, 0.05, 1.0)]}
     monkeypatch.setattr(searches, "run_trials", Pool.run_trials)
     Pool.runs, Pool.most = [], 3
-    settings = {"rounds": 5, "processes": 1, "done": lambda trial: None}
+    settings = {"searcher": partial(search, rounds=5), "processes": 1, "done": lambda trial: None}
     with pytest.raises(KeyboardInterrupt):
         tune(task, axes, tmp_path / "t.jsonl", **settings)
     assert len(Pool.runs) == 3
@@ -145,6 +147,11 @@ def test_what_is_searched_by_default() -> None:
     ] == [1, 1]
 
 
+def test_searches_together() -> None:
+    a, b, c = (Axis(name, 0, 1) for name in "abc")
+    assert together({"one": [a, b], "other": [c]}) == {"search": [a, b, c]}
+
+
 @pytest.mark.parametrize(
     ("text", "axis"),
     [
@@ -167,8 +174,8 @@ def test_names_that_are_no_numbers(task: Task, tmp_path: Path) -> None:
     for name in ("components.nobody.x", "training.batcher", "components.cascade_segmenter.typed"):
         with pytest.raises(ConfigError, match="is no number in"):
             tune(
-                task, {"s": [Axis(name, 0.0, 1.0)]}, tmp_path / "t", rounds=1, processes=1,
-                done=print,
+                task, {"s": [Axis(name, 0.0, 1.0)]}, tmp_path / "t", processes=1, done=print,
+                searcher=partial(search, rounds=1),
             )  # fmt: skip
 
 

@@ -1,0 +1,60 @@
+"""`spacy cascade calibrate`: a copy with temperatures, and the table of what was found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import spacy
+from helpers import SENTENCES, blank, gold_doc, trained_cascade
+from spacy.tokens import DocBin
+from typer.testing import CliRunner
+
+from spacy_cascade.cli import app
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("calibrate") / "model"
+    trained_cascade().to_disk(path)
+    return path
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    vocab = blank().vocab
+    path = tmp_path / "dev.spacy"
+    DocBin(docs=[gold_doc(vocab, *sentence) for sentence in SENTENCES]).to_disk(path)
+    return path
+
+
+def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
+    result = CliRunner().invoke(app, ["calibrate", *map(str, arguments)])
+    assert result.exit_code == exit_code, result.output
+    return result.stdout, result.stderr
+
+
+def test_the_copy_has_the_temperatures_shown(model: Path, data: Path, tmp_path: Path) -> None:
+    stdout, stderr = run(model, data, tmp_path / "calibrated")
+    assert stderr == ""
+    shown = {
+        line.split()[0]: line.split()[1]
+        for line in stdout.splitlines()
+        if line.startswith("cascade_")
+    }
+    for name, pipe in spacy.load(tmp_path / "calibrated").pipeline:
+        assert shown[name] == f"{pipe.cfg['temperature']:g}"
+    assert spacy.load(model).get_pipe("cascade_segmenter").cfg["temperature"] == 1.0
+
+
+def test_errors_are_one_line(model: Path, data: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.spacy"
+    DocBin().to_disk(empty)
+    for arguments, message in (
+        ((tmp_path / "nowhere", data), "nowhere"),
+        ((model, empty), "finds no spans"),
+    ):
+        stdout, stderr = run(*arguments, tmp_path / "out", exit_code=1)
+        assert stdout == ""
+        assert message in stderr
+        assert "Traceback" not in stderr

@@ -124,7 +124,9 @@ class TagSet:
     def _continues(self, previous: str, current: str) -> bool:
         return current[0] in "IL" and SCHEMES[self.scheme].follows(previous, current)
 
-    def write(self, tags: Ints1d, start: Pointers1d, end: Pointers1d, label: Pointers1d) -> None:
+    def write(
+        self, tags: Ints1d, start: Pointers1d, end: Pointers1d, label: Ints1d | Pointers1d
+    ) -> None:
         """Write the tags of spans into `tags`; start, end, label: int `[P]`, without overlap."""
         scheme = SCHEMES[self.scheme]
         length = end - start

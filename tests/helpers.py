@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
@@ -183,3 +186,37 @@ def run_python(*arguments: str, timeout: float = 120.0) -> subprocess.CompletedP
         timeout=timeout,
         check=False,
     )
+
+
+BROWSER = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+needs_browser = pytest.mark.skipif(BROWSER is None, reason="there is no Chromium")
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A page after its scripts have run; complaints: lines that it wrote to the console."""
+
+    dom: str
+    complaints: list[str]
+
+
+def open_page(path: Path, profile: Path) -> Opened:
+    """Open a file in a browser without a window; profile: folder for the browser's own files."""
+    assert BROWSER is not None
+    options = (
+        "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
+        "--disable-background-networking --disable-component-update --disable-sync "
+        "--enable-logging=stderr --v=0 --dump-dom"
+    )
+    result = subprocess.run(
+        [BROWSER, *options.split(), f"--user-data-dir={profile}", path.resolve().as_uri()],
+        capture_output=True,
+        text=True,
+        encoding="utf8",
+        timeout=120.0,
+        check=True,
+    )
+    lines = result.stderr.splitlines()
+    return Opened(result.stdout, [line for line in lines if ":CONSOLE" in line])

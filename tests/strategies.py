@@ -6,6 +6,7 @@ Arrays have the same types as in the package, so that kernels compile once.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -143,3 +144,14 @@ def random_corpus(
     tags[generator.random(len(tags)) < missing] = -1
     starts = np.cumsum([0, *lengths], dtype=np.int64)
     return design, Corpus(dense_design(design), lattice, costs, sigma, tags, starts)
+
+
+@st.composite
+def entities(draw: st.DrawFn, n_tokens: int = 8) -> list[tuple[int, int, str]]:
+    """Entities of a Doc, in order and without overlap; often many for its length."""
+    bounds = draw(st.lists(st.integers(0, n_tokens), unique=True, max_size=n_tokens + 1))
+    found = []
+    for start, end in pairwise(sorted(bounds)):
+        if draw(st.sampled_from([True, True, False])):
+            found.append((start, end, draw(st.sampled_from((*LABELS, "cell")))))
+    return found

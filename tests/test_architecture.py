@@ -11,7 +11,17 @@ import pytest
 import spacy_cascade
 
 PACKAGE = Path(spacy_cascade.__file__).parent
-LAYERS = ["cli", "search", "pipeline", "trainers", "objectives", "models", "features", "inference"]
+LAYERS = [
+    "cli",
+    "reports",
+    "search",
+    "pipeline",
+    "trainers",
+    "objectives",
+    "models",
+    "features",
+    "inference",
+]
 """Each may import those after it."""
 EVERYWHERE = {"types", "errors", "parallel", "jit"}
 """These know of each other at most."""
@@ -23,7 +33,8 @@ ALLOWED = {
 ALLOWED["inference"] -= {"schemes"}
 EXTRA = {"cli": {"corpora"}}
 """The command line brings corpora and components together."""
-DOCS = {"features.sequences", "pipeline", "search", "corpora.docs", "cli"}
+REPORTS = {"reports.reading", "reports.texts", "reports.page"}
+DOCS = {"features.sequences", "pipeline", "search", "corpora.docs", "cli", *REPORTS}
 """What may import spaCy's Doc."""
 STRINGS = {"features.strings"}
 """What may import spaCy's hash of a text."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from ast import literal_eval
 from importlib.metadata import entry_points, requires
 from importlib.resources import files
 
 import pytest
-from helpers import run_python
+from helpers import PROJECT, run_python
 
 import spacy_cascade
 
@@ -70,6 +71,29 @@ def test_annotating_needs_no_extra() -> None:
 def test_types_and_public_names() -> None:
     assert files("spacy_cascade").joinpath("py.typed").is_file()
     assert all(hasattr(spacy_cascade, name) for name in spacy_cascade.__all__)
+
+
+def test_files_that_are_not_code_are_installed_too() -> None:
+    """Tests may run on the sources, where nothing is missing."""
+    text = (PROJECT / "pyproject.toml").read_text(encoding="utf8")
+    section = text.split("[tool.setuptools.package-data]\n")[1].split("\n\n")[0]
+    patterns = [
+        (name.strip().strip('"').split("."), literal_eval(globs.strip()))
+        for name, globs in (line.split("=") for line in section.splitlines())
+    ]
+    installed = {
+        path
+        for package, globs in patterns
+        for glob in globs
+        for path in PROJECT.joinpath(*package).glob(glob)
+    }
+    others = {
+        path
+        for path in (PROJECT / "spacy_cascade").rglob("*")
+        if path.is_file() and path.suffix != ".py" and path.parent.name != "__pycache__"
+    }
+    assert len(others) >= 4
+    assert installed == others
 
 
 @pytest.mark.parametrize("error", ["ConfigError", "CorpusError", "ModelFileError", "TrainingError"])

@@ -1,18 +1,21 @@
 """The command `spacy cascade evaluate`: scores of a pipeline, with the input of its task."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import spacy
 import srsly
 import typer
+from spacy.scorer import Scorer
+from spacy.training import Example
 from wasabi import msg
 from wasabi.util import MESSAGES
 
 from spacy_cascade.cli.output import print_line
 from spacy_cascade.errors import CascadeError
 from spacy_cascade.pipeline.readers import GIVEN, examples_for, make_corpus
+from spacy_cascade.reports.page import N_MISTAKES, make_page
 
 _PER_TYPE = "_per_type"
 
@@ -33,6 +36,13 @@ def evaluate_command(
             show_default=False,
         ),
     ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(help="HTML file for a report of the entities, with the worst mistakes"),
+    ] = None,
+    mistakes: Annotated[
+        int, typer.Option(min=0, help="Sentences with mistakes that the report shows")
+    ] = N_MISTAKES,
 ) -> None:
     """
     Evaluate a pipeline on gold data.
@@ -44,15 +54,32 @@ def evaluate_command(
     try:
         nlp = spacy.load(model)
         corpus = examples_for(nlp, data) if not given else make_corpus(data, given)(nlp)
-        scores = nlp.evaluate(list(corpus))
+        scorer = _KeepingScorer(nlp)
+        scores = nlp.evaluate(list(corpus), scorer=scorer)
+        _print_scores(scores)
+        if output is not None:
+            output.parent.mkdir(parents=True, exist_ok=True)
+            srsly.write_json(output, scores)
+            print_line(MESSAGES.GOOD, f"Scores -> {output}")
+        if html is not None:
+            page = make_page(
+                nlp, scorer.examples, model=model.name, data=data.name, n_mistakes=mistakes
+            )
+            html.parent.mkdir(parents=True, exist_ok=True)
+            html.write_text(page, encoding="utf8")
+            print_line(MESSAGES.GOOD, f"Report -> {html}")
     except (CascadeError, OSError) as error:
         print_line(MESSAGES.FAIL, str(error), to_stderr=True)
         raise typer.Exit(1) from None
-    _print_scores(scores)
-    if output is not None:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        srsly.write_json(output, scores)
-        print_line(MESSAGES.GOOD, f"Scores -> {output}")
+
+
+class _KeepingScorer(Scorer):
+    """Keeps the examples that it scored, with what the pipeline predicted, for the report."""
+
+    def score(self, examples: Iterable[Example], **settings: Any) -> dict[str, Any]:
+        self.examples = list(examples)
+        scores: dict[str, Any] = super().score(self.examples, **settings)
+        return scores
 
 
 def _print_scores(scores: Mapping[str, Any]) -> None:

@@ -31,6 +31,7 @@ from .annotation import (
 )
 from .base import CascadePipe
 from .calibration import Outcomes, check_temperature
+from .given import UNKNOWN, LabelledBounds, split_by_doc
 from .nbest import REJECTED, is_probabilistic
 from .typed_groups import (
     KEPT,
@@ -171,6 +172,25 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
         best = iter(scores.argmax(axis=1).tolist() if scores.size else [])
         return [[self.labels[next(best)] for _ in doc_spans] for doc_spans in spans]
 
+    def probabilities(
+        self, docs: Sequence[Doc], spans: Sequence[Sequence[LabelledBounds]]
+    ) -> list[Floats1d]:
+        """Probability of given labels of given spans of each Doc; the Docs are not changed.
+
+        spans: those of each Doc, as `(start, end, label)`. A label that is not known has
+        probability 0.
+        """
+        bounds = [_joined([(start, end) for start, end, _ in of_doc]) for of_doc in spans]
+        scores = self._scores(docs, bounds, bounds)
+        column = {label: i for i, label in enumerate(self.labels, int(self.cfg["reject"]))}
+        wanted = [column.get(label, UNKNOWN) for of_doc in spans for _, _, label in of_doc]
+        columns = np.array(wanted, dtype=np.int64)
+        known = np.flatnonzero(columns != UNKNOWN)
+        values = np.zeros(len(columns))
+        of_classes = _probabilities(scores[known], self.cfg["temperature"])
+        values[known] = of_classes[np.arange(len(known)), columns[known]]
+        return split_by_doc(values, spans)
+
     def outcomes(self, examples: Sequence[Example]) -> Outcomes:
         """The types of the spans in the predicted Docs, and whether each is right.
 
@@ -269,8 +289,7 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
         if not scores.size:
             return np.full(len(scores), KEPT, dtype=np.int32), np.ones(len(scores))
         best = scores.argmax(axis=1).astype(np.int32) - int(self.cfg["reject"])
-        largest = scores.max(axis=1, keepdims=True)
-        return best, 1.0 / np.exp((scores - largest) / temperature).sum(axis=1)
+        return best, _probabilities(scores, temperature).max(axis=1)
 
     def _typed(
         self, doc: Doc, spans: list[Span], mask: Bools1d, types: Ints1d, probabilities: Floats1d
@@ -321,6 +340,15 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
             positions.of_token[bounds[:, 1] - 1],
             context,
         )
+
+
+def _probabilities(scores: Floats2d, temperature: float) -> Floats2d:
+    """Probabilities of the classes `[P, C]` of spans from their scores."""
+    if not scores.size:
+        return scores
+    weights: Floats2d = np.exp((scores - scores.max(axis=1, keepdims=True)) / temperature)
+    weights /= weights.sum(axis=1, keepdims=True)
+    return weights
 
 
 def _in_batch(spans: Sequence[BoundsArray], tokens: Tokens) -> BoundsArray:

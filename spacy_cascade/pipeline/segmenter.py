@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,10 +20,11 @@ from ..models.linear import get_weights
 from ..objectives.costs import Costs
 from ..schemes import UNOBSERVED, Spans, TagSet
 from ..trainers.base import Trainer
-from ..types import Floats1d, Floats2d, Ints1d, Ints2d
+from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d
 from .annotation import GoldSpans, gold_flags, read_gold, write_entities, write_group
 from .calibration import Outcomes, check_temperature
 from .chain import ChainPipe
+from .given import LabelledBounds, place_spans, select, split_by_doc
 from .nbest import (
     Candidates,
     Segmentation,
@@ -34,22 +35,13 @@ from .nbest import (
     is_probabilistic,
     make_spans,
     normalizers,
-    part_of,
     segmentations,
     write_candidates,
 )
+from .segments import Segments, by_doc
 
 ENTITY = "ENT"
 """Label of spans whose types are collapsed."""
-
-
-@dataclass(frozen=True)
-class Segments:
-    """Spans found in one Doc, the confidence of each and the N best where asked for."""
-
-    spans: Spans
-    confidences: Floats1d | None
-    candidates: Candidates | None = None
 
 
 class CascadeSegmenter(ChainPipe[GoldSpans]):
@@ -118,7 +110,7 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
         if self.cfg["confidence"]:
             temperature = self.cfg["temperature"]
             confidences = self._confidences(scores, transitions, tokens, path, spans, temperature)
-        found = _by_doc(spans, confidences, tokens)
+        found = by_doc(spans, confidences, tokens)
         if ranked is None:
             return found
         candidates = self._candidates(paths, ranked, scores, tokens)
@@ -137,6 +129,27 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
         found = best_segmentations(self.lattice, scores, transitions, tokens, n)
         (candidates,) = self._candidates(*found, scores, tokens)
         return segmentations(doc, candidates, self._label_hashes())
+
+    def posteriors(
+        self, docs: Sequence[Doc], spans: Sequence[Sequence[LabelledBounds]]
+    ) -> list[Floats1d]:
+        """Exact posterior probability of given spans of each Doc; the Docs are not changed.
+
+        spans: those of each Doc, without overlap; labels count only with `typed`. Spans that no
+        path has, across sentences or of a label that is not known, have probability 0.
+        """
+        tokens, scores = self.score_tokens(docs)
+        placed, known = self._place(tokens, spans)
+        values = np.zeros(len(known))
+        if known.any():
+            possible = select(placed, known)
+            path = np.zeros(len(scores), dtype=np.int32)
+            self.tag_set.write(path, *possible)
+            transitions = get_weights(self.model)[1]
+            values[known] = self._confidences(
+                scores, transitions, tokens, path, possible, self.cfg["temperature"]
+            )
+        return split_by_doc(values, spans)
 
     def outcomes(self, examples: Sequence[Example]) -> Outcomes:
         """The spans found in the predicted Docs, and whether each is right.
@@ -184,9 +197,7 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
 
     def gold_spans(self, example: Example) -> list[tuple[int, int, str]]:
         """Start, end and label of the spans that the component should find."""
-        typed = self.cfg["typed"]
-        spans = self.read_gold(example).spans
-        return [(start, end, label if typed else ENTITY) for start, end, label in spans]
+        return self._collapsed(self.read_gold(example).spans)
 
     def labels_in(self, gold: GoldSpans) -> Iterable[str]:
         """Labels that the component learns from one example."""
@@ -209,21 +220,21 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
         tags = np.zeros(len(tokens.words), dtype=np.int32)
         for offset, doc_gold in zip(tokens.doc_starts.tolist(), gold, strict=False):
             tags[offset : offset + len(doc_gold.observed)][~doc_gold.observed] = UNOBSERVED
-        typed = self.cfg["typed"]
-        number = {label: i for i, label in enumerate(self.labels)}
-        spans = [
-            (start + offset, end + offset, number.get(label if typed else ENTITY, -1))
-            for offset, doc_gold in zip(tokens.doc_starts.tolist(), gold, strict=False)
-            for start, end, label in doc_gold.spans
-        ]
-        start, end, label = np.array(spans, dtype=np.int64).reshape(-1, 3).T
-        boundaries = tokens.sequence_starts
-        crosses = end > boundaries[np.searchsorted(boundaries, start, side="right")]
-        known = ~crosses & (label >= 0)
-        self.tag_set.write(tags, start[known], end[known], label[known])
+        placed, known = self._place(tokens, [doc_gold.spans for doc_gold in gold])
+        self.tag_set.write(tags, *select(placed, known))
         for i in np.flatnonzero(~known):
-            tags[start[i] : end[i]] = UNOBSERVED
+            tags[placed.start[i] : placed.end[i]] = UNOBSERVED
         return tags
+
+    def _place(
+        self, tokens: Tokens, spans: Sequence[Sequence[LabelledBounds]]
+    ) -> tuple[Spans, Bools1d]:
+        numbers = {label: i for i, label in enumerate(self.labels)}
+        return place_spans(tokens, [self._collapsed(of_doc) for of_doc in spans], numbers)
+
+    def _collapsed(self, spans: Sequence[LabelledBounds]) -> list[LabelledBounds]:
+        typed = self.cfg["typed"]
+        return [(start, end, label if typed else ENTITY) for start, end, label in spans]
 
     def _nothing(self) -> Segments:
         """What is found in a Doc without tokens."""
@@ -269,17 +280,3 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
             sequences, posteriors,
         )  # fmt: skip
         return posteriors
-
-
-def _by_doc(spans: Spans, confidences: Floats1d | None, tokens: Tokens) -> list[Segments]:
-    cuts = np.searchsorted(spans.start, tokens.doc_starts)
-    found = []
-    for doc, offset in enumerate(tokens.doc_starts[:-1]):
-        part = slice(cuts[doc], cuts[doc + 1])
-        found.append(
-            Segments(
-                part_of(spans, part, offset),
-                None if confidences is None else confidences[part],
-            )
-        )
-    return found

@@ -76,6 +76,60 @@ def test_what_is_given_can_be_said(model: Path, data: Path) -> None:
     assert "Add a cascade_tagger before it" in stderr
 
 
+def test_report(model: Path, data: Path, tmp_path: Path) -> None:
+    path = tmp_path / "new" / "report.html"
+    stdout, _ = run(model, data, "--html", path)
+    assert f"Report -> {path}" in stdout
+    page = path.read_text(encoding="utf8")
+    assert "<h1>Evaluation of model</h1>" in page
+    assert "gold.spacy" in page
+    assert "Expected calibration error" in page
+    assert "Shown: 0 of 0" in page
+    assert "nats" in page
+
+
+def test_report_of_mistakes(model: Path, tmp_path: Path) -> None:
+    vocab = blank().vocab
+    docs = [gold_doc(vocab, text, [(0, 1, "cell")]) for text, _ in SENTENCES[:3]]
+    for doc in docs:
+        for token in doc:
+            token.tag_ = "NN"
+    DocBin(docs=docs).to_disk(tmp_path / "wrong.spacy")
+    for wanted, shown in (([], 3), (["--mistakes", 1], 1)):
+        run(model, tmp_path / "wrong.spacy", "--html", tmp_path / "report.html", *wanted)
+        page = (tmp_path / "report.html").read_text(encoding="utf8")
+        assert page.count("<article>") == shown
+        assert f"Shown: {shown} of 3" in page
+    _, stderr = run(model, tmp_path / "wrong.spacy", "--mistakes", -1, exit_code=2)
+    assert "--mistakes" in stderr
+
+
+def test_report_of_a_pipeline_without_confidences(data: Path, tmp_path: Path) -> None:
+    nlp = blank()
+    nlp.add_pipe("ner")
+    nlp.initialize(lambda: make_examples(nlp))
+    nlp.to_disk(tmp_path / "ner")
+    run(tmp_path / "ner", data, "--html", tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf8")
+    assert "found here have no confidences" in page
+    assert "gives no probabilities" in page
+    assert "<article>" in page
+
+
+def test_report_of_no_entities_at_all(tmp_path: Path) -> None:
+    blank().to_disk(tmp_path / "blank")
+    docs = [gold_doc(blank().vocab, text, []) for text, _ in SENTENCES]
+    DocBin(docs=docs).to_disk(tmp_path / "none.spacy")
+    run(tmp_path / "blank", tmp_path / "none.spacy", "--html", tmp_path / "report.html")
+    assert "There are no entities" in (tmp_path / "report.html").read_text(encoding="utf8")
+
+
+def test_a_report_that_cannot_be_written_is_an_error(model: Path, data: Path, tmp_path: Path):
+    _, stderr = run(model, data, "--html", tmp_path, exit_code=1)
+    assert str(tmp_path) in stderr
+    assert "Traceback" not in stderr
+
+
 def test_errors_are_one_line(model: Path, data: Path, tmp_path: Path) -> None:
     for arguments, message in (
         ((tmp_path / "nowhere", data), "nowhere"),

@@ -1,0 +1,147 @@
+"""Precision, recall and F1, confusion of types and shares of mistakes, counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from .mistakes import Comparison, Kind
+
+
+@dataclass(frozen=True)
+class Score:
+    """Counts of entities, and what follows from them; 0 where it would be 0/0."""
+
+    n_right: int
+    n_gold: int
+    n_predicted: int
+
+    @property
+    def precision(self) -> float:
+        """Share of the predicted entities that are right."""
+        return _share(self.n_right, self.n_predicted)
+
+    @property
+    def recall(self) -> float:
+        """Share of the gold entities that were found."""
+        return _share(self.n_right, self.n_gold)
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of both."""
+        return _share(2 * self.n_right, self.n_gold + self.n_predicted)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """all: of typed entities. untyped: of their bounds alone. by_type: in alphabetical order."""
+
+    all: Score
+    untyped: Score
+    by_type: dict[str, Score]
+
+    @property
+    def types_right(self) -> float:
+        """Share of right types among the entities with right bounds."""
+        return _share(self.all.n_right, self.untyped.n_right)
+
+
+def count_scores(comparisons: Sequence[Comparison]) -> Scores:
+    """The scores of a corpus."""
+    right: Counter[str] = Counter()
+    gold: Counter[str] = Counter()
+    predicted: Counter[str] = Counter()
+    for found in comparisons:
+        gold.update(label for _, _, label in found.gold)
+        predicted.update(label for _, _, label in found.predicted)
+        kinds = zip(found.gold, found.gold_kinds, strict=True)
+        right.update(label for (_, _, label), kind in kinds if kind is Kind.RIGHT)
+    n_gold, n_predicted = gold.total(), predicted.total()
+    n_pairs = sum(len(found.pairs) for found in comparisons)
+    return Scores(
+        Score(right.total(), n_gold, n_predicted),
+        Score(n_pairs, n_gold, n_predicted),
+        {t: Score(right[t], gold[t], predicted[t]) for t in sorted(gold.keys() | predicted.keys())},
+    )
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """Types of gold entities against those found at the same place.
+
+    types: in alphabetical order. counts: by gold and predicted type; None stands for nothing
+    with the same bounds. totals: by gold type.
+    """
+
+    types: list[str]
+    counts: Mapping[tuple[str | None, str | None], int]
+    totals: Mapping[str | None, int]
+
+    def share(self, gold: str | None, predicted: str | None) -> float:
+        """Of the gold entities of a type, or of the predicted ones that meet no gold one."""
+        return _share(self.counts.get((gold, predicted), 0), self.totals.get(gold, 0))
+
+
+def count_confusion(comparisons: Iterable[Comparison]) -> Confusion:
+    """The confusion of types in a corpus."""
+    counts: Counter[tuple[str | None, str | None]] = Counter()
+    types: set[str] = set()
+    for found in comparisons:
+        gold, predicted = ([e[2] for e in side] for side in (found.gold, found.predicted))
+        types.update(gold, predicted)
+        counts.update((gold[g], predicted[p]) for g, p in found.pairs)
+        alone = set(range(len(gold))) - {g for g, _ in found.pairs}
+        counts.update((gold[g], None) for g in alone)
+        alone = set(range(len(predicted))) - {p for _, p in found.pairs}
+        counts.update((None, predicted[p]) for p in alone)
+    totals: Counter[str | None] = Counter()
+    for (of_gold, _), n in counts.items():
+        totals[of_gold] += n
+    return Confusion(sorted(types), counts, totals)
+
+
+@dataclass(frozen=True)
+class KindCount:
+    """How many entities are of one kind, their shares, and the F1 if all of them were mended."""
+
+    kind: Kind
+    n_gold: int
+    n_predicted: int
+    gold_share: float
+    predicted_share: float
+    mended_f1: float
+
+
+def count_kinds(comparisons: Sequence[Comparison]) -> list[KindCount]:
+    """The kinds in the order of `Kind`.
+
+    Mended means: the predicted entities of the kind give way to the gold ones of it. So missed
+    entities are found, spurious ones are gone, and what overlaps is replaced.
+    """
+    gold = Counter(kind for found in comparisons for kind in found.gold_kinds)
+    predicted = Counter(kind for found in comparisons for kind in found.predicted_kinds)
+    n_gold, n_predicted = gold.total(), predicted.total()
+    counts = []
+    for kind in Kind:
+        is_mistake = kind is not Kind.RIGHT
+        mended = Score(
+            gold[Kind.RIGHT] + is_mistake * gold[kind],
+            n_gold,
+            n_predicted + is_mistake * (gold[kind] - predicted[kind]),
+        )
+        counts.append(
+            KindCount(
+                kind,
+                gold[kind],
+                predicted[kind],
+                _share(gold[kind], n_gold),
+                _share(predicted[kind], n_predicted),
+                mended.f1,
+            )
+        )
+    return counts
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0

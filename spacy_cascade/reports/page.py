@@ -1,0 +1,137 @@
+"""The report of an evaluation as one HTML page that needs nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from .costs import SMALLEST, BadPiece, Judged, Mistake, bad_pieces, surprise
+from .counts import count_confusion, count_kinds, count_scores
+from .mistakes import Entity, Kind
+from .reading import is_annotated, judge
+from .reliability import Reliability, measure_reliability
+from .texts import colours_of, draw
+
+N_MISTAKES = 20
+"""Pieces with mistakes that are shown."""
+
+_MEANINGS = {
+    Kind.RIGHT: "bounds and type as in the gold annotation",
+    Kind.WRONG_TYPE: "the same bounds",
+    Kind.WRONG_BOUNDS: "they overlap, and the type is right",
+    Kind.WRONG_BOTH: "they overlap",
+    Kind.MISSED: "gold, and overlaps nothing that is predicted",
+    Kind.SPURIOUS: "predicted, and overlaps nothing that is gold",
+}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A piece with mistakes as the page shows it.
+
+    number: of its Doc in the data, from 1. gold, predicted: HTML. mistakes: with their texts.
+    """
+
+    number: int
+    bad: BadPiece
+    gold: Markup
+    predicted: Markup
+    mistakes: list[tuple[Mistake, str]]
+
+
+def make_page(
+    nlp: Language,
+    examples: Sequence[Example],
+    *,
+    model: str,
+    data: str,
+    n_mistakes: int = N_MISTAKES,
+) -> str:
+    """The HTML of the report.
+
+    examples: their predicted Docs as the pipeline left them, their references with gold
+    entities. model, data: what to call the pipeline and the data. n_mistakes: at most so many
+    sentences, or pieces of Docs without sentences, are shown.
+    """
+    numbers = [number for number, example in enumerate(examples) if is_annotated(example)]
+    judged = judge(nlp, [examples[number] for number in numbers])
+    comparisons = [of_doc.comparison for of_doc in judged]
+    scores = count_scores(comparisons)
+    bad = bad_pieces(judged)
+    reliability = _reliability(judged)
+    colours = colours_of(list(scores.by_type))
+    return _template().render(
+        model=model,
+        data=data,
+        language=nlp.lang,
+        components=nlp.pipe_names,
+        n_docs=len(numbers),
+        n_unannotated=len(examples) - len(numbers),
+        n_tokens=sum(len(examples[number].reference) for number in numbers),
+        scores=scores,
+        confusion=count_confusion(comparisons),
+        kinds=count_kinds(comparisons),
+        meanings=_MEANINGS,
+        reliability=reliability,
+        n_bad=len(bad),
+        has_costs=reliability is not None
+        or any(m.probability is not None for piece in bad for m in piece.mistakes),
+        smallest=SMALLEST,
+        largest_cost=surprise(SMALLEST),
+        shown=[
+            _show(piece, judged[piece.doc], examples[number].reference, number + 1, colours)
+            for piece in bad[:n_mistakes]
+            for number in (numbers[piece.doc],)
+        ],
+    )
+
+
+def _template() -> Template:
+    environment = Environment(
+        loader=PackageLoader("spacy_cascade", "reports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("page.html.jinja")
+
+
+def _reliability(docs: Sequence[Judged]) -> Reliability | None:
+    """Of all predicted entities with a confidence; None where there are none."""
+    pairs = [
+        (confidence, kind is Kind.RIGHT)
+        for judged in docs
+        for confidence, kind in zip(
+            judged.confidences, judged.comparison.predicted_kinds, strict=True
+        )
+        if confidence is not None
+    ]
+    if not pairs:
+        return None
+    return measure_reliability([c for c, _ in pairs], [is_right for _, is_right in pairs])
+
+
+def _show(
+    bad: BadPiece, judged: Judged, doc: Doc, number: int, colours: Mapping[str, str]
+) -> Shown:
+    found = judged.comparison
+
+    def drawn(entities: Sequence[Entity], kinds: Sequence[Kind]) -> Markup:
+        both = zip(entities, kinds, strict=True)
+        inside = [(e, k is not Kind.RIGHT) for e, k in both if bad.piece[0] <= e[0] < bad.piece[1]]
+        return draw(doc, bad.piece, inside, colours)
+
+    return Shown(
+        number,
+        bad,
+        drawn(found.gold, found.gold_kinds),
+        drawn(found.predicted, found.predicted_kinds),
+        [(m, doc[m.entity[0] : m.entity[1]].text) for m in bad.mistakes],
+    )

@@ -1,0 +1,56 @@
+"""Whether confidences are probabilities: of what has confidence 0.8, 80 % should be right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..types import Bools1d, Floats1d
+
+N_BINS = 10
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Entities whose confidence is in `low <= confidence < high`, or 1 in the last bin.
+
+    confidence: their mean confidence. right: the share that is right. Both 0 where n is.
+    """
+
+    low: float
+    high: float
+    n: int
+    confidence: float
+    right: float
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """Bins of equal width from 0 to 1, in order, and the expected calibration error."""
+
+    bins: list[Bin]
+    n: int
+    error: float
+
+
+def measure_reliability(
+    confidences: Sequence[float], is_right: Sequence[bool], n_bins: int = N_BINS
+) -> Reliability:
+    """How far confidences are from shares of right entities.
+
+    The expected calibration error is the mean distance of the two over the bins, weighted by
+    their numbers of entities: `ECE = Σ_b n_b/n · |right_b - confidence_b|`.
+    """
+    values: Floats1d = np.clip(np.asarray(confidences, dtype=np.float64), 0.0, 1.0)
+    right: Bools1d = np.asarray(is_right, dtype=np.bool_)
+    number = np.minimum((values * n_bins).astype(np.int64), n_bins - 1)
+    bins = []
+    for b in range(n_bins):
+        inside = number == b
+        n = int(inside.sum())
+        means = (float(values[inside].mean()), float(right[inside].mean())) if n else (0.0, 0.0)
+        bins.append(Bin(b / n_bins, (b + 1) / n_bins, n, *means))
+    total = sum(b.n * abs(b.right - b.confidence) for b in bins)
+    return Reliability(bins, len(values), total / len(values) if len(values) else 0.0)

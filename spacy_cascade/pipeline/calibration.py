@@ -8,6 +8,7 @@ probabilities (Guo et al. 2017, On Calibration of Modern Neural Networks).
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -153,12 +154,17 @@ def make_calibration(path: str | None) -> Callable[[Language], Language]:
     """Calibrate the confidences whenever a pipeline is saved in training.
 
     Registered as `spacy_cascade.calibrate.v1` for `[training.before_to_disk]`. path: the
-    development corpus; without it saving raises `ConfigError`.
+    development corpus; without it saving raises `ConfigError`. A pipeline that finds nothing there
+    yet is saved as it is, with a warning.
     """
 
     def before_to_disk(nlp: Language) -> Language:
         if path is None:
             raise ConfigError(f"{NAME} needs a path. Set --paths.dev.")
-        return calibrate(nlp, examples_for(nlp, Path(path)))[0]
+        try:
+            return calibrate(nlp, examples_for(nlp, Path(path)))[0]
+        except TrainingError as error:
+            warnings.warn(f"Confidences are not calibrated. {error}", stacklevel=2)
+            return nlp
 
     return before_to_disk

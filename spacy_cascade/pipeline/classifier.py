@@ -13,14 +13,13 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 from thinc.api import Model
 
-from ..features.context import FoundSpans, Surroundings
 from ..features.sequences import Tokens
 from ..features.units import Units
 from ..inference.lattice import Lattice, choice_lattice
 from ..objectives.costs import Costs
 from ..objectives.problem import ChainCorpus
 from ..trainers.base import Trainer
-from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d, Pointers2d
+from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d
 from .annotation import (
     CONFIDENCE_ATTRIBUTE,
     GoldSpans,
@@ -33,6 +32,7 @@ from .base import CascadePipe
 from .calibration import Outcomes, check_temperature
 from .given import UNKNOWN, LabelledBounds, split_by_doc
 from .nbest import REJECTED, is_probabilistic
+from .span_units import BoundsArray, class_probabilities, gold_bounds, joined, span_units
 from .typed_groups import (
     KEPT,
     Bounds,
@@ -57,15 +57,6 @@ class TypedSpans:
     types: Ints1d
     confidences: Floats1d | None
     candidates: TypedGroups | None = None
-
-
-BoundsArray = Pointers2d
-"""Start and end (exclusive) of spans of a Doc, int64 `[P, 2]`."""
-_EMPTY = np.zeros((0, 2), dtype=np.int64)
-
-
-def _joined(bounds: Sequence[Bounds], further: BoundsArray = _EMPTY) -> BoundsArray:
-    return np.concatenate([np.array(bounds, dtype=np.int64).reshape(-1, 2), further])
 
 
 class CascadeClassifier(CascadePipe[GoldSpans]):
@@ -122,8 +113,8 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
         own = [bounds_of(compress(*pair)) for pair in zip(spans, masks, strict=True)]
         groups = [read_groups(doc, self.cfg["spans_key"]) for doc in docs]
         listed = [group.bounds for group in groups]
-        both = [_joined(*pair) for pair in zip(own, listed, strict=True)]
-        scores = self._scores(docs, both, [_joined(bounds) for bounds in own])
+        both = [joined(*pair) for pair in zip(own, listed, strict=True)]
+        scores = self._scores(docs, both, [joined(bounds) for bounds in own])
         types, probabilities = self._best(scores, self.cfg["temperature"])
         found = []
         begin = 0
@@ -167,7 +158,7 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
 
     def classify(self, docs: Sequence[Doc], spans: Sequence[Sequence[Bounds]]) -> list[list[str]]:
         """Best label of given spans of Docs, never rejecting; the Docs are not changed."""
-        bounds = [_joined(s) for s in spans]
+        bounds = [joined(s) for s in spans]
         scores = self._scores(docs, bounds, bounds)[:, int(self.cfg["reject"]) :]
         best = iter(scores.argmax(axis=1).tolist() if scores.size else [])
         return [[self.labels[next(best)] for _ in doc_spans] for doc_spans in spans]
@@ -180,14 +171,14 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
         spans: those of each Doc, as `(start, end, label)`. A label that is not known has
         probability 0.
         """
-        bounds = [_joined([(start, end) for start, end, _ in of_doc]) for of_doc in spans]
+        bounds = [joined([(start, end) for start, end, _ in of_doc]) for of_doc in spans]
         scores = self._scores(docs, bounds, bounds)
         column = {label: i for i, label in enumerate(self.labels, int(self.cfg["reject"]))}
         wanted = [column.get(label, UNKNOWN) for of_doc in spans for _, _, label in of_doc]
         columns = np.array(wanted, dtype=np.int64)
         known = np.flatnonzero(columns != UNKNOWN)
         values = np.zeros(len(columns))
-        of_classes = _probabilities(scores[known], self.cfg["temperature"])
+        of_classes = class_probabilities(scores[known], self.cfg["temperature"])
         values[known] = of_classes[np.arange(len(known)), columns[known]]
         return split_by_doc(values, spans)
 
@@ -209,8 +200,8 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
                 judged = [span for span in spans if span in types]
             bounds.append(judged)
             wanted.extend(types.get(span, REJECTED) for span in judged)
-        joined = [_joined(b) for b in bounds]
-        scores = self._scores([example.predicted for example in examples], joined, joined)
+        arrays = [joined(of_doc) for of_doc in bounds]
+        scores = self._scores([example.predicted for example in examples], arrays, arrays)
         classes = np.array(self._classes())[scores.argmax(axis=1)] if scores.size else []
         right = [found == gold for found, gold in zip(classes, wanted, strict=True)]
         return Outcomes(
@@ -231,8 +222,8 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
 
     def all_units(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Units:
         """The typed gold spans."""
-        typed = [_joined([(s, e) for s, e, label in g.spans if label]) for g in gold]
-        return self._units(tokens, typed, _gold_bounds(gold), gold_flags(tokens, gold))
+        typed = [joined([(s, e) for s, e, label in g.spans if label]) for g in gold]
+        return self._units(tokens, typed, gold_bounds(gold), gold_flags(tokens, gold))
 
     def make_corpus(self, examples: Sequence[Example], gold: Sequence[GoldSpans]) -> ChainCorpus:
         """Gold spans with their types and, with the reject class, wrong proposals."""
@@ -244,10 +235,10 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
                 (start, end, number[label]) for start, end, label in g.spans if label in number
             ]
             known.extend((start, end, 0) for start, end in self._wrong_proposals(example, g))
-            bounds.append(_joined([(start, end) for start, end, _ in known]))
+            bounds.append(joined([(start, end) for start, end, _ in known]))
             types.extend(type_number for _, _, type_number in known)
         tokens = self.read_examples(examples)
-        units = self._units(tokens, bounds, _gold_bounds(gold), gold_flags(tokens, gold))
+        units = self._units(tokens, bounds, gold_bounds(gold), gold_flags(tokens, gold))
         return ChainCorpus(
             self.space.design(units),
             self.lattice,
@@ -289,7 +280,7 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
         if not scores.size:
             return np.full(len(scores), KEPT, dtype=np.int32), np.ones(len(scores))
         best = scores.argmax(axis=1).astype(np.int32) - int(self.cfg["reject"])
-        return best, _probabilities(scores, temperature).max(axis=1)
+        return best, class_probabilities(scores, temperature).max(axis=1)
 
     def _typed(
         self, doc: Doc, spans: list[Span], mask: Bools1d, types: Ints1d, probabilities: Floats1d
@@ -322,41 +313,5 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
         found: Sequence[BoundsArray],
         own_flags: Ints2d | None = None,
     ) -> Units:
-        """Spans of Docs, given by their bounds in each, as units; own_flags as in training.
-
-        found: the segmentation that the spans are seen in; its labels are not known yet.
-        """
-        bounds = _in_batch(spans, tokens)
-        positions = self.space.positions(tokens, self.vocab.strings.__getitem__, own_flags)
-        context = np.zeros((0, 0), dtype=np.uint64)
-        if self.space.plan.context:
-            of_batch = _in_batch(found, tokens)
-            untyped = FoundSpans.of(of_batch, np.ones(len(of_batch), dtype=np.uint64))
-            around = Surroundings(tokens, bounds[:, 0], bounds[:, 1], untyped)
-            context = around.values(self.space.plan.context)
-        return Units(
-            positions,
-            positions.of_token[bounds[:, 0]],
-            positions.of_token[bounds[:, 1] - 1],
-            context,
-        )
-
-
-def _probabilities(scores: Floats2d, temperature: float) -> Floats2d:
-    """Probabilities of the classes `[P, C]` of spans from their scores."""
-    if not scores.size:
-        return scores
-    weights: Floats2d = np.exp((scores - scores.max(axis=1, keepdims=True)) / temperature)
-    weights /= weights.sum(axis=1, keepdims=True)
-    return weights
-
-
-def _in_batch(spans: Sequence[BoundsArray], tokens: Tokens) -> BoundsArray:
-    """Bounds in each Doc as bounds in the batch."""
-    return np.concatenate(
-        [_EMPTY, *(s + offset for s, offset in zip(spans, tokens.doc_starts, strict=False))]
-    )
-
-
-def _gold_bounds(gold: Sequence[GoldSpans]) -> list[BoundsArray]:
-    return [_joined([(start, end) for start, end, _ in g.spans]) for g in gold]
+        string_of = self.vocab.strings.__getitem__
+        return span_units(self.space, string_of, tokens, spans, found, own_flags)

@@ -154,6 +154,13 @@ def test_the_callback_calibrates_what_is_saved(trained: Language, examples, tmp_
     assert saved.config["components"]["cascade_classifier"]["temperature"] != 1.0
 
 
+def test_training_goes_on_where_nothing_is_found_yet(trained: Language, tmp_path: Path) -> None:
+    path = tmp_path / "dev.spacy"
+    DocBin(docs=[make_examples(trained)[4].reference]).to_disk(path)
+    with pytest.warns(UserWarning, match="not calibrated. 'cascade_segmenter' finds no spans"):
+        assert make_calibration(str(path))(trained) is trained
+
+
 def test_what_cannot_be_calibrated(trained: Language, examples) -> None:
     with pytest.raises(ConfigError, match="No component of the pipeline gives confidences"):
         calibrate(trained_cascade({"confidence": False}, {"confidence": False}), examples)

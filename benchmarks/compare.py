@@ -239,7 +239,7 @@ def read_arguments() -> argparse.Namespace:
 def prepare(arguments: argparse.Namespace) -> tuple[Comparison, Result]:
     """Corpora in all formats, who takes part, and the beginning of the results."""
     work = arguments.work.resolve() / f"compare-{arguments.output.stem}"
-    laboratory = Laboratory(work, arguments.reuse)
+    laboratory = Laboratory(work, arguments.reuse, arguments.work.resolve() / "kernels")
     sources = {"train": arguments.train, "dev": arguments.dev}
     if arguments.test:
         sources["test"] = arguments.test

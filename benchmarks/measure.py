@@ -139,18 +139,19 @@ class Laboratory:
     """Runs tasks in child processes and remembers what they found.
 
     work: folder for models and kernels. reuse: also take results of earlier runs from
-    there. A task with the same arguments runs once, however many figures ask for it.
+    there. kernels: folder for kernels, where others share them. A task with the same arguments runs once, however many figures ask for it.
     """
 
     work: Path
     reuse: bool = False
+    kernels: Path | None = None
     _found: dict[str, Result] = field(default_factory=dict)
     _worker: local = field(default_factory=local)
 
     @property
     def kernel_cache(self) -> Path:
         """Where compiled kernels are kept between children."""
-        return self.work / "kernels"
+        return self.kernels or self.work / "kernels"
 
     def run(
         self,

@@ -10,6 +10,7 @@ from spacy.cli._util import app as spacy_app
 
 from spacy_cascade.cli.calibrate import calibrate_command
 from spacy_cascade.cli.convert import convert_command
+from spacy_cascade.cli.debug_data import debug_data_command
 from spacy_cascade.cli.evaluate import evaluate_command
 from spacy_cascade.cli.jackknife import jackknife_command
 from spacy_cascade.cli.options import OVERRIDES
@@ -32,6 +33,7 @@ def group() -> None:
 
 app.command("calibrate", no_args_is_help=True)(calibrate_command)
 app.command("convert", no_args_is_help=True)(convert_command)
+app.command("debug-data", no_args_is_help=True, context_settings=OVERRIDES)(debug_data_command)
 app.command("evaluate", no_args_is_help=True)(evaluate_command)
 app.command("jackknife", no_args_is_help=True, context_settings=OVERRIDES)(jackknife_command)
 app.command("train-reranker", no_args_is_help=True)(train_reranker_command)

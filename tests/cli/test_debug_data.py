@@ -1,0 +1,69 @@
+"""`spacy cascade debug-data`: what it says of a corpus, and what it warns of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from helpers import PROJECT, SENTENCES, blank, gold_doc
+from spacy.tokens import DocBin
+from typer.testing import CliRunner
+
+from spacy_cascade.cli import app
+
+CONFIG = PROJECT / "configs/memb.cfg"
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> list[str]:
+    """Train and dev with one Doc in common and a label that is in dev only."""
+    vocab = blank().vocab
+    docs = [gold_doc(vocab, *sentence) for sentence in SENTENCES]
+    extra = gold_doc(vocab, "The factor ( AP-1 binds RNA .", [(1, 4, "protein"), (5, 6, "RNA")])
+    DocBin(docs=[*docs, gold_doc(vocab, "Few ( cells .", [(1, 3, "cell")])]).to_disk(
+        tmp_path / "train.spacy"
+    )
+    DocBin(docs=[docs[1], extra]).to_disk(tmp_path / "dev.spacy")
+    return [
+        f"--paths.{name}={tmp_path / name}.spacy" for name in ("train", "dev")
+    ]
+
+
+def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
+    result = CliRunner().invoke(app, ["debug-data", *map(str, arguments)])
+    assert result.exit_code == exit_code, result.output
+    return result.stdout, result.stderr
+
+
+def test_counts_and_warnings(paths: list[str]) -> None:
+    minimum = "--components.cascade_segmenter.model.min_count=1"
+    stdout, stderr = run(CONFIG, *paths, minimum)
+    assert stderr == ""
+    lines = [line.split() for line in stdout.splitlines()]
+    assert ["documents", "7", "2"] in lines
+    assert ["sentences", "not", "known", "not", "known"] in lines
+    assert ["protein", "5", "3"] in lines
+    assert ["cell", "5", "0"] in lines
+    text = " ".join(stdout.split())
+    assert "'RNA' is in dev only: it cannot be learnt." in text
+    assert "'cell' has 5 entities in train: few to learn from." in text
+    assert "An entity has a bracket without its partner: 1 times in train. ( cells" in text
+    assert "50.0 % of the documents of dev are in train, too." in text
+    assert "of the entities 50.0 % with the same words and label" in text
+    sizes = {line[0]: line[1:3] for line in lines if line and line[0].startswith("cascade_")}
+    assert set(sizes) == {"cascade_segmenter", "cascade_classifier"}
+    assert int(sizes["cascade_segmenter"][0].replace(",", "")) > 100
+
+
+def test_errors_are_one_line(paths: list[str], tmp_path: Path) -> None:
+    vocab = blank().vocab
+    DocBin(docs=[gold_doc(vocab, SENTENCES[4][0], [])]).to_disk(tmp_path / "none.spacy")
+    for arguments, message in (
+        ((tmp_path / "nowhere.cfg",), "nowhere.cfg"),
+        ((CONFIG,), "config"),
+        ((CONFIG, *paths, f"--paths.train={tmp_path / 'none.spacy'}"), "no labelled gold span"),
+        ((CONFIG, *paths, "--trian", "x"), "no option or argument --trian"),
+    ):
+        _, stderr = run(*arguments, exit_code=1)
+        assert message in stderr
+        assert "Traceback" not in stderr

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -48,6 +49,7 @@ class Comparison:
     test: Path | None
     repeats: int
     rounds: int
+    at_once: int
     shares: tuple[float, ...]
     ner_part_seconds: float
 
@@ -63,11 +65,17 @@ class Comparison:
 
 def train(comparison: Comparison, results: Result) -> None:
     """Train everyone, in turn; so many times each."""
+    # What takes longest comes first, so that no core waits for it in the end.
+    order = sorted(comparison.chosen.values(), key=lambda contender: contender in OURS)
+    jobs = [
+        partial(_train_one, contender, comparison.setting, repeat)
+        for repeat in range(comparison.repeats)
+        for contender in order
+    ]
+    made = comparison.setting.laboratory.side_by_side(jobs, comparison.at_once)
     runs: dict[str, list[Result]] = {name: [] for name in comparison.chosen}
-    for repeat in range(comparison.repeats):
-        for name, contender in comparison.chosen.items():
-            print(f"  {contender.title} …", flush=True)
-            runs[name].append(contender.train(comparison.setting, repeat))
+    for job, run in zip(jobs, made, strict=True):
+        runs[job.args[0].name].append(run)
     for name, contender in comparison.chosen.items():
         first, seconds = runs[name][0], [contender.seconds(run) for run in runs[name]]
         results["models"][name] = {
@@ -79,6 +87,13 @@ def train(comparison: Comparison, results: Result) -> None:
             "peak_memory_megabytes": first["peak_memory_megabytes"],
             **_sizes(first),
         }
+
+
+def _train_one(contender: Contender, setting: Setting, repeat: int) -> Result:
+    begin = perf_counter()
+    result = contender.train(setting, repeat)
+    print(f"  {contender.title}: {perf_counter() - begin:.0f} s with scoring", flush=True)
+    return result
 
 
 def _sizes(run: Result) -> Result:
@@ -130,7 +145,8 @@ def assess(comparison: Comparison, results: Result) -> None:
     """Scores, speed and calibration of what was trained."""
     models = results["models"]
     paths = {name: [comparison.model(name), model["reader"]] for name, model in models.items()}
-    run = comparison.setting.laboratory.run
+    laboratory = comparison.setting.laboratory
+    run = laboratory.run
     data = str(comparison.evaluated)
     found = run("assess", {"models": paths, "data": data, "rounds": comparison.rounds})
     for name, model in models.items():
@@ -143,9 +159,14 @@ def assess(comparison: Comparison, results: Result) -> None:
         "dev": f"{comparison.setting.dev}.spacy",
         "test": str(comparison.test) if comparison.test else None,
     }
-    for name in comparison.ours:
-        arguments["model"] = comparison.model(name)
-        models[name]["calibration"] = run("calibration", arguments)
+    jobs = [
+        partial(run, "calibration", {**arguments, "model": comparison.model(name)})
+        for name in comparison.ours
+    ]
+    for name, found in zip(
+        comparison.ours, laboratory.side_by_side(jobs, available_cores()), strict=True
+    ):
+        models[name]["calibration"] = found
 
 
 def learn_from_parts(comparison: Comparison, results: Result) -> None:
@@ -221,11 +242,12 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--no-peers", action="store_true", help="our models alone")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--threads", type=int, default=1, help="of our models; peers have one")
+    parser.add_argument("--at-once", type=int, default=0, help="trainings at a time; 0: one a core")
     parser.add_argument("--repeats", type=int, default=1, help="of each training, in turn")
     parser.add_argument("--rounds", type=int, default=3, help="of each speed test, in turn")
     parser.add_argument("--peer-iterations", type=int, default=200, help="of crfsuite's L-BFGS")
-    parser.add_argument("--ner-seconds", type=float, default=150, help="for spaCy's ner")
-    parser.add_argument("--ner-part-seconds", type=float, default=40, help="on a part of train")
+    parser.add_argument("--ner-seconds", type=float, default=120, help="for spaCy's ner")
+    parser.add_argument("--ner-part-seconds", type=float, default=25, help="on a part of train")
     parser.add_argument("--shares", type=float, nargs="+", default=learning.SHARES)
     parser.add_argument("--limit", type=int, default=0, help="documents of each corpus, 0: all")
     parser.add_argument("--reuse", action="store_true", help="take earlier results from --work")
@@ -271,6 +293,7 @@ def prepare(arguments: argparse.Namespace) -> tuple[Comparison, Result]:
         test,
         arguments.repeats,
         arguments.rounds,
+        1 if arguments.threads > 1 else arguments.at_once or available_cores(),
         tuple(arguments.shares),
         arguments.ner_part_seconds,
     )
@@ -279,7 +302,10 @@ def prepare(arguments: argparse.Namespace) -> tuple[Comparison, Result]:
         "machine": describe_machine(),
         "load_average_before": load_average(),
         "corpus": {name: corpora[name] for name in sources},
-        "settings": {name: getattr(arguments, name) for name in shown},
+        "settings": {
+            **{name: getattr(arguments, name) for name in shown},
+            "at_once": comparison.at_once,
+        },
         "missing": left_out,
         "models": {},
         "part_seconds": {},

@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from contenders import CONTENDERS, Contender, Ours, Setting
-from measure import Result
+from measure import Result, available_cores
 
 SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """Parts of the corpus; all of it has been trained on already."""
@@ -40,7 +41,7 @@ def first_docs(train: str, output: str, share: float, seed: int) -> dict[str, in
 def train_on_parts(
     setting: Setting, shares: Sequence[float], names: Sequence[str], ner_seconds: float
 ) -> Result:
-    """Train each on each part, as many at once as there are cores: times do not count here.
+    """Train each on each part, as many at once as there are cores, for times do not count here.
 
     ner_seconds: what spaCy's `ner` gets for each part. The models are named `NAME@SHARE`.
     """
@@ -59,7 +60,7 @@ def train_on_parts(
         is_small = parts[share]["sentences"] < FEW_SENTENCES
         jobs += [(_contender(name, share, is_small), part) for name in names]
     setting.laboratory.side_by_side(
-        [lambda contender=c, own=s: contender.train(own, repeat=0) for c, s in jobs]
+        [partial(contender.train, own, repeat=0) for contender, own in jobs], available_cores()
     )
     models = {c.name: [str(c.model(setting.models)), c.reader] for c, _ in jobs}
     return {"parts": parts, "models": models}

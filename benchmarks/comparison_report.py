@@ -176,9 +176,10 @@ def _explanation(results: Result) -> str:
     return (
         "Training: seconds of `initialize`, encoding and all updates until the config ends it, "
         f"with {settings['threads']} thread(s), {settings['at_once']} training(s) at a time with a "
-        f"core each, median of {settings['repeats']}; reading and scoring are not counted. The best "
-        "update on dev is kept. python-crfsuite has the templates of our one-phase models and "
-        f"{settings['peer_iterations']} iterations of L-BFGS; its process holds no spaCy. spaCy's `ner` has its efficiency configuration and "
+        f"core each, median of {settings['repeats']}; reading and scoring are not counted. The "
+        "best update on dev is kept. python-crfsuite has the templates of our one-phase models and "
+        f"{settings['peer_iterations']} iterations of L-BFGS; its process holds no spaCy. spaCy's "
+        "`ner` has its efficiency configuration and "
         f"{settings['ner_seconds']:g} s to learn. Peak memory: of the training process, scoring "
         "included. tokens/s: Docs with words to entities, confidences included, words known, one "
         f"thread, in turn, median of {settings['rounds']}. 95 %: bootstrap over Docs. ECE: "

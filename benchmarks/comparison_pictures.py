@@ -8,6 +8,7 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
+from comparison_report import learning_curves
 from measure import Result
 from pictures import pyplot
 
@@ -33,7 +34,9 @@ def draw_all(results: Result, path_of: Callable[[str], Path]) -> None:
     for name, draw in PICTURES.items():
         if name != "time" and name not in results:
             continue
-        figure, axes = pyplot.subplots(figsize=(7.6, 4.6), layout="constrained")
+        figure, axes = pyplot.subplots(
+            figsize=(9.6 if name == "time" else 7.6, 4.6), layout="constrained"
+        )
         draw(axes, results)
         axes.grid(axis="y", color="#dddddd", linewidth=0.8)
         axes.set_axisbelow(True)
@@ -56,12 +59,12 @@ def _draw_time(axes: Axes, results: Result) -> None:
     best = max(f1 for model in shown.values() for _, f1 in model["series"])
     ends = [model["series"][-1][1] for model in shown.values()]
     # What comes long before any good model would only make the rest small.
-    axes.set_ylim(max(best - 20, min([*ends, best - 8]) - 2), best + 1)
+    axes.set_ylim(max(best - 20, min([*ends, best - 8]) - 6), best + 1)
     axes.set_xscale("log")
     for axis in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):
         axis(FuncFormatter(_tick))
     axes.set(xlabel="seconds of training (one mark: only its end is known)", ylabel="F1 on dev")
-    axes.legend(frameon=False, fontsize=9, loc="lower right")
+    axes.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
 def _tick(value: float, _: object) -> str:
@@ -80,9 +83,9 @@ def _draw_nbest(axes: Axes, results: Result) -> None:
 
 def _draw_learning(axes: Axes, results: Result) -> None:
     """F1 by the part of the corpus."""
-    curves = results["learning"]["curves"]
-    titles = {results["models"][name]["title"]: curve for name, curve in curves.items()}
-    _draw_curves(axes, titles, [COLOURS[name] for name in curves])
+    found = learning_curves(results)
+    curves = dict(found.values())
+    _draw_curves(axes, curves, [COLOURS[name] for name in found])
     _log_ticks(axes, curves)
     axes.set(xlabel="% of the training corpus", ylabel="F1")
     axes.legend(frameon=False, fontsize=9, loc="lower right")

@@ -26,6 +26,7 @@ class Setting:
     threads: int
     peer_iterations: int
     ner_seconds: float
+    ner_evaluations: int = 10
 
     def corpora(self, ending: str) -> dict[str, str]:
         """Both corpora in one format."""
@@ -127,6 +128,7 @@ class SpacyNer(Contender):
             **setting.corpora(".spacy"),
             "model": self._model_of(setting, repeat),
             "seconds": setting.ner_seconds,
+            "evaluations": setting.ner_evaluations,
         }
         return setting.laboratory.run("train_spacy_ner_for", arguments, repeat=repeat)
 

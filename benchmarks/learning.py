@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 from contenders import CONTENDERS, Contender, Ours, Setting
 from measure import Result
@@ -14,6 +15,8 @@ SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 CURVES = ("memb", "ocr", "ner")
 FEW_SENTENCES = 2000
 """With fewer than so many sentences features in a single token are kept, as the README advises."""
+NER_EVALUATIONS = 4
+"""Times that spaCy's `ner` is scored on the way, which takes as long as its training."""
 _MIN_COUNTS = {
     f"components.{name}.model.min_count": 1 for name in ("cascade_segmenter", "cascade_classifier")
 }
@@ -37,15 +40,24 @@ def first_docs(train: str, output: str, share: float, seed: int) -> dict[str, in
     }
 
 
-def train_on_parts(
-    setting: Setting, shares: Sequence[float], names: Sequence[str], ner_seconds: float
-) -> Result:
-    """Train each on each part, as many at once as there are cores: times do not count here.
+@dataclass(frozen=True)
+class Parts:
+    """Parts of the corpus, by their share, and who is to be trained on each.
 
-    ner_seconds: what spaCy's `ner` gets for each part. The models are named `NAME@SHARE`.
+    jobs: trainings that have not been made. models: where they will be, by `NAME@SHARE`, and how
+    they are read.
     """
-    parts: dict[float, Result] = {}
-    jobs = []
+
+    sizes: dict[float, Result]
+    jobs: list[Callable[[], Result]]
+    models: dict[str, list[str]]
+
+
+def cut_parts(
+    setting: Setting, shares: Sequence[float], names: Sequence[str], ner_seconds: float
+) -> Parts:
+    """Cut the training corpus; ner_seconds: what spaCy's `ner` gets for each part."""
+    found = Parts({}, [], {})
     for share in shares:
         path = setting.models / f"part-{share:g}"
         arguments = {
@@ -54,15 +66,17 @@ def train_on_parts(
             "share": share,
             "seed": 0,
         }
-        parts[share] = setting.laboratory.run("first_docs", arguments)
-        part = replace(setting, train=path, threads=1, ner_seconds=ner_seconds)
-        is_small = parts[share]["sentences"] < FEW_SENTENCES
-        jobs += [(_contender(name, share, is_small), part) for name in names]
-    setting.laboratory.side_by_side(
-        [lambda contender=c, own=s: contender.train(own, repeat=0) for c, s in jobs]
-    )
-    models = {c.name: [str(c.model(setting.models)), c.reader] for c, _ in jobs}
-    return {"parts": parts, "models": models}
+        found.sizes[share] = setting.laboratory.run("first_docs", arguments)
+        own = replace(
+            setting, train=path, threads=1, ner_seconds=ner_seconds, ner_evaluations=NER_EVALUATIONS
+        )
+        is_small = found.sizes[share]["sentences"] < FEW_SENTENCES
+        for name in names:
+            contender = _contender(name, share, is_small)
+            found.jobs.append(partial(contender.train, own, repeat=0))
+            path_of_model = str(contender.model(setting.models))
+            found.models[contender.name] = [path_of_model, contender.reader]
+    return found
 
 
 def _contender(name: str, share: float, is_small: bool) -> Contender:

@@ -139,7 +139,8 @@ class Laboratory:
     """Runs tasks in child processes and remembers what they found.
 
     work: folder for models and kernels. reuse: also take results of earlier runs from
-    there. kernels: folder for kernels, where others share them. A task with the same arguments runs once, however many figures ask for it.
+    there. kernels: folder for kernels, where others share them. A task with the same
+    arguments runs once, however many figures ask for it.
     """
 
     work: Path
@@ -180,18 +181,17 @@ class Laboratory:
             saved.write_text(json.dumps(self._found[name]), encoding="utf8")
         return self._found[name]
 
-    def side_by_side(self, jobs: Sequence[Callable[[], object]]) -> None:
-        """Do jobs that run tasks, one on each core at a time; for what is not timed."""
+    def side_by_side(self, jobs: Sequence[Callable[[], Any]], at_once: int) -> list[Any]:
+        """What jobs return that run tasks, so many at once, each with a core of its own."""
         cores: SimpleQueue[int] = SimpleQueue()
-        for core in range(available_cores()):
+        for core in range(at_once):
             cores.put(core)
 
         def begin() -> None:
             self._worker.core = cores.get()
 
-        with ThreadPoolExecutor(available_cores(), initializer=begin) as pool:
-            for future in [pool.submit(job) for job in jobs]:
-                future.result()
+        with ThreadPoolExecutor(at_once, initializer=begin) as pool:
+            return [future.result() for future in [pool.submit(job) for job in jobs]]
 
 
 def run_command(command: Sequence[str], environment: Mapping[str, str], text: str = "") -> str:

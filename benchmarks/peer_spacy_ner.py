@@ -20,7 +20,6 @@ from thinc.api import fix_random_seed
 from corpora import read_examples
 from measure import Stopwatch
 
-_EVALUATIONS = 10
 _FOR_EVER = 10**9
 
 
@@ -33,11 +32,13 @@ def train_spacy_ner(train_path: str, dev: str, model: str, steps: int) -> dict[s
     return {"f1": 100 * trained.evaluate(read_examples(dev, trained))["ents_f"], "steps": steps}
 
 
-def train_spacy_ner_for(train: str, dev: str, model: str, seconds: float) -> dict[str, Any]:
+def train_spacy_ner_for(
+    train: str, dev: str, model: str, seconds: float, evaluations: int
+) -> dict[str, Any]:
     """Train until so many seconds of training have passed; the clock stands still for scores.
 
-    model: folder for the best pipeline. The series has seconds since the beginning of
-    `initialize`, passed and computed, and dev F1, at equal distances.
+    model: folder for the best pipeline. evaluations: how many. The series has seconds since the
+    beginning of `initialize`, passed and computed, and dev F1, at equal distances.
     """
     watch = Stopwatch()
     with watch:
@@ -61,7 +62,7 @@ def train_spacy_ner_for(train: str, dev: str, model: str, seconds: float) -> dic
         for step in _steps(nlp, train_examples, training):
             n_updates = step
             with watch.paused():
-                if watch.passed >= seconds * (len(series) + 1) / _EVALUATIONS:
+                if watch.passed >= seconds * (len(series) + 1) / evaluations:
                     evaluate()
                 if watch.passed >= seconds:
                     break

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from comparison_report import table
+from comparison_report import learning_curves, table
 from measure import HERE
 
 README = HERE.parent / "README.md"
@@ -83,12 +83,11 @@ def comparison() -> str:
 def learning() -> str:
     """F1 by the size of the training corpus."""
     results = _read("jnlpba_comparison.json")
-    found, titles = results["learning"], results["models"]
-    sizes = [f"{part['sentences']:,}" for part in found["parts"].values()]
+    sizes = [f"{part['sentences']:,}" for part in results["learning"]["parts"].values()]
     sizes.append(f"{results['corpus']['train']['sentences']:,}")
     rows = [
-        [titles[name]["title"], *(f"{f1:.1f}" for _, f1 in curve)]
-        for name, curve in found["curves"].items()
+        [title, *(f"{f1:.1f}" for _, f1 in curve), *[""] * (len(sizes) - len(curve))]
+        for title, curve in learning_curves(results).values()
     ]
     return table(["sentences", *sizes], rows)
 

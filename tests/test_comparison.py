@@ -104,12 +104,13 @@ def test_a_peer_that_is_not_installed_is_left_out(monkeypatch: pytest.MonkeyPatc
 
 
 def test_parts_need_their_models() -> None:
-    compare = module("compare")
-    some = {name: compare.CONTENDERS[name] for name in ("memb", "ner")}
-    assert compare.chosen_parts(list(compare.PARTS), some) == [
+    comparison = module("comparison")
+    contenders = module("contenders").CONTENDERS
+    some = {name: contenders[name] for name in ("memb", "ner")}
+    assert comparison.chosen_parts(list(comparison.PARTS), some) == [
         "models", "scores", "learning", "threads", "labels",
     ]  # fmt: skip
-    assert compare.chosen_parts([], some) == ["models", "scores"]
+    assert comparison.chosen_parts([], some) == ["models", "scores"]
 
 
 # Learning curves and types

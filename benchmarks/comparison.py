@@ -1,0 +1,253 @@
+"""The parts of a comparison: what each measures, and puts into the results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import comparison_report
+import learning
+from contenders import OURS, Contender, Setting
+from measure import HERE, Result, available_cores
+
+RERANKED = 6
+"""Length of the N-best lists that the trained reranker chooses from."""
+RERANKED_TITLES = {
+    "ocr_tuned": "OCR, reranked by both scores",
+    "ocr_trained": "OCR, trained reranker",
+}
+_RERANKERS = {"output": "trained", "tuned_output": "tuned"}
+LABELS = (1, 2, 4, 8, 16, 32)
+LABEL_DOCS = 30
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Who takes part, on what, and how often each is measured.
+
+    evaluated: the corpus that scores are reported on; dev, or test where there is one.
+    """
+
+    setting: Setting
+    chosen: dict[str, Contender]
+    evaluated: Path
+    test: Path | None
+    repeats: int
+    rounds: int
+    at_once: int
+    shares: tuple[float, ...]
+    ner_part_seconds: float
+
+    def model(self, name: str) -> str:
+        """Where a trained model is."""
+        return str(self.setting.models / name)
+
+    @property
+    def ours(self) -> list[str]:
+        """Names of our models."""
+        return [c.name for c in OURS if c.name in self.chosen]
+
+    @property
+    def learning(self) -> list[str]:
+        """Names of those that have learning curves."""
+        return [name for name in learning.CURVES if name in self.chosen]
+
+
+def train(comparison: Comparison, results: Result) -> None:
+    """Train everyone, in turn; so many times each."""
+    # What takes longest comes first, so that no core waits for it in the end.
+    order = sorted(comparison.chosen.values(), key=lambda contender: contender in OURS)
+    jobs = [
+        partial(_train_one, contender, comparison.setting, repeat)
+        for repeat in range(comparison.repeats)
+        for contender in order
+    ]
+    made = comparison.setting.laboratory.side_by_side(jobs, comparison.at_once)
+    runs: dict[str, list[Result]] = {name: [] for name in comparison.chosen}
+    for job, run in zip(jobs, made, strict=True):
+        runs[job.args[0].name].append(run)
+    for name, contender in comparison.chosen.items():
+        first, seconds = runs[name][0], [contender.seconds(run) for run in runs[name]]
+        results["models"][name] = {
+            "title": contender.title,
+            "reader": contender.reader,
+            "seconds": median(seconds),
+            "all_seconds": seconds,
+            "series": contender.series(first),
+            "peak_memory_megabytes": first["peak_memory_megabytes"],
+            **_sizes(first),
+        }
+
+
+def _train_one(contender: Contender, setting: Setting, repeat: int) -> Result:
+    begin = perf_counter()
+    result = contender.train(setting, repeat)
+    print(f"  {contender.title}: {perf_counter() - begin:.0f} s with scoring", flush=True)
+    return result
+
+
+def _sizes(run: Result) -> Result:
+    """Numbers of features and weights, where they are known."""
+    components = run.get("components")
+    if components:
+        names = ("features", "weights")
+        return {n: sum(component[n] for component in components.values()) for n in names}
+    return {"features": run["features"]} if "features" in run else {}
+
+
+def rerank(comparison: Comparison, results: Result) -> None:
+    """Rerankers for OCR: by the scores of both stages, and with weights that are learnt."""
+    models = results["models"]
+    made, oracle = (job() for job in _reranking_jobs(comparison))
+    for name, seconds in zip(
+        RERANKED_TITLES, (made["tuning_seconds"], made["training_seconds"]), strict=True
+    ):
+        models[name] = {
+            "title": RERANKED_TITLES[name],
+            "reader": "spacy",
+            "seconds": models["ocr"]["seconds"] + seconds,
+            "peak_memory_megabytes": made["peak_memory_megabytes"],
+            "series": [],
+        }
+    # Beside OCR, before the peers.
+    order = [c.name for c in OURS] + list(RERANKED_TITLES)
+    results["models"] = {
+        **{name: models[name] for name in order if name in models},
+        **{name: model for name, model in models.items() if name not in order},
+    }
+    results["nbest"] = {
+        "curves": {
+            "oracle F1 of spans": oracle["curve"],
+            "reranked by both scores": made["curve_tuned"],
+            "reranked with learnt features": made["curve_trained"],
+        },
+        "settings": {"tuned": made["tuned"], "trained": made["trained"]},
+    }
+
+
+def _reranking_jobs(comparison: Comparison) -> list[Callable[[], Result]]:
+    run, corpora = comparison.setting.laboratory.run, comparison.setting.corpora(".spacy")
+    model = comparison.model("ocr")
+    paths = {name: comparison.model(f"ocr_{made}") for name, made in _RERANKERS.items()}
+    return [
+        partial(run, "rerank", {"model": model, **corpora, **paths, "n_best": RERANKED}),
+        partial(run, "oracle", {"model": model, "dev": corpora["dev"]}),
+    ]
+
+
+def assess(comparison: Comparison, results: Result) -> None:
+    """Scores, speed and calibration of what was trained."""
+    models = results["models"]
+    paths = {name: [comparison.model(name), model["reader"]] for name, model in models.items()}
+    laboratory = comparison.setting.laboratory
+    run = laboratory.run
+    data = str(comparison.evaluated)
+    found = run("assess", {"models": paths, "data": data, "rounds": comparison.rounds})
+    for name, model in models.items():
+        assessed = found["models"][name]
+        seconds = assessed.pop("seconds")
+        model["tokens_per_second"] = found["tokens"] / median(seconds) if seconds else None
+        model["first_tokens_per_second"] = found["tokens"] / assessed.pop("first_seconds")
+        model.update(assessed)
+    arguments = {
+        "dev": f"{comparison.setting.dev}.spacy",
+        "test": str(comparison.test) if comparison.test else None,
+    }
+    jobs = [
+        partial(run, "calibration", {**arguments, "model": comparison.model(name)})
+        for name in comparison.ours
+    ]
+    for name, found in zip(
+        comparison.ours, laboratory.side_by_side(jobs, available_cores()), strict=True
+    ):
+        models[name]["calibration"] = found
+
+
+def learn_from_parts(comparison: Comparison, results: Result) -> None:
+    """Learning curves of MEMB, OCR and spaCy's `ner`."""
+    parts = _cut_parts(comparison)
+    for job in parts.jobs:
+        job()
+    names = comparison.learning
+    models = {name: [comparison.model(name), comparison.chosen[name].reader] for name in names}
+    arguments = {"models": {**parts.models, **models}, "data": str(comparison.evaluated)}
+    scored = comparison.setting.laboratory.run("assess", {**arguments, "rounds": 0})["models"]
+    f1 = {
+        name: comparison_report.f1_of(counts["by_label"].values())
+        for name, counts in scored.items()
+    }
+    results["learning"] = {
+        "parts": {str(share): size for share, size in parts.sizes.items()},
+        "curves": learning.curves(f1, comparison.shares, names),
+    }
+
+
+def _cut_parts(comparison: Comparison) -> learning.Parts:
+    return learning.cut_parts(
+        comparison.setting, comparison.shares, comparison.learning, comparison.ner_part_seconds
+    )
+
+
+def train_ahead(comparison: Comparison, parts: Sequence[str]) -> None:
+    """Train what parts need besides the models, on all cores; they find it done."""
+    jobs = _reranking_jobs(comparison) if "reranking" in parts else []
+    if "learning" in parts:
+        jobs += reversed(_cut_parts(comparison).jobs)
+    comparison.setting.laboratory.side_by_side(jobs, comparison.at_once)
+
+
+def compare_threads(comparison: Comparison, results: Result) -> None:
+    """Seconds of an update of MEMB by the number of threads."""
+    counts = sorted({1, 2, 4, 8, available_cores()})
+    counts = [n for n in counts if n <= available_cores()]
+    arguments = {
+        "config": str(HERE.parent / "configs/memb.cfg"),
+        "train": f"{comparison.setting.train}.spacy",
+        "counts": counts,
+        "rounds": 4,
+    }
+    run = comparison.setting.laboratory.run
+    found = run("compare_threads", arguments, cores=counts[-1])
+    seconds = [median(of_count[2:]) for of_count in found["seconds"]]
+    results["threads"] = {
+        "counts": counts,
+        "update_seconds": seconds,
+        "speed_ups": [seconds[0] / s for s in seconds],
+        "same_weights": found["same_weights"],
+    }
+
+
+def compare_labels(comparison: Comparison, results: Result) -> None:
+    """Seconds of an iteration by the number of types."""
+    arguments = {
+        "train": f"{comparison.setting.train}.spacy",
+        "counts": LABELS,
+        "docs": LABEL_DOCS,
+    }
+    results["labels"] = comparison.setting.laboratory.run("label_cost", arguments)
+
+
+PARTS: dict[str, Callable[[Comparison, Result], None]] = {
+    "models": train,
+    "reranking": rerank,
+    "scores": assess,
+    "learning": learn_from_parts,
+    "threads": compare_threads,
+    "labels": compare_labels,
+}
+NEEDED = ("models", "scores")
+"""Parts that every report has."""
+
+
+def chosen_parts(names: list[str], models: Mapping[str, Contender]) -> list[str]:
+    """The parts to do, in order; reranking and threads need a model of their own."""
+    needed = {"reranking": "ocr", "threads": "memb", "learning": "memb"}
+    return [
+        name
+        for name in PARTS
+        if name in NEEDED or (name in names and needed.get(name, "memb") in models)
+    ]

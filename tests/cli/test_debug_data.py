@@ -24,9 +24,7 @@ def paths(tmp_path: Path) -> list[str]:
         tmp_path / "train.spacy"
     )
     DocBin(docs=[docs[1], extra]).to_disk(tmp_path / "dev.spacy")
-    return [
-        f"--paths.{name}={tmp_path / name}.spacy" for name in ("train", "dev")
-    ]
+    return [f"--paths.{name}={tmp_path / name}.spacy" for name in ("train", "dev")]
 
 
 def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:

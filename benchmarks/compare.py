@@ -13,6 +13,7 @@ from time import perf_counter
 
 import comparison_report
 import learning
+from bench import CONFIGS
 from comparison import PARTS, Comparison, chosen_parts, train_ahead
 from contenders import CONTENDERS, OURS, PEERS, Setting, missing
 from measure import (
@@ -122,9 +123,12 @@ def main() -> None:
     comparison, results = prepare(arguments)
     laboratory = comparison.setting.laboratory
     few = {"train": f"{comparison.setting.dev}.spacy", "sentences": 20}
-    for config in sorted({c.config for c in OURS if c.name in comparison.chosen}):
-        # Kernels are compiled before anything is timed.
-        laboratory.run("compile_training", {"config": str(HERE.parent / "configs" / config), **few})
+    # Kernels are compiled before anything is timed.
+    jobs = [
+        partial(laboratory.run, "compile_training", {"config": str(CONFIGS / config), **few})
+        for config in sorted({c.config for c in OURS if c.name in comparison.chosen})
+    ]
+    laboratory.side_by_side(jobs, available_cores())
     results["part_seconds"]["preparation"] = perf_counter() - begin
     names = chosen_parts(arguments.parts, comparison.chosen)
     for name in names:

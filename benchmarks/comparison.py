@@ -174,11 +174,16 @@ def learn_from_parts(comparison: Comparison, results: Result) -> None:
         job()
     names = comparison.learning
     models = {name: [comparison.model(name), comparison.chosen[name].reader] for name in names}
-    arguments = {"models": {**parts.models, **models}, "data": str(comparison.evaluated)}
-    scored = comparison.setting.laboratory.run("assess", {**arguments, "rounds": 0})["models"]
+    read = list({**parts.models, **models}.items())
+    laboratory, data = comparison.setting.laboratory, str(comparison.evaluated)
+    jobs = [
+        partial(laboratory.run, "assess", {"models": dict(some), "data": data, "rounds": 0})
+        for some in (read[::2], read[1::2])
+    ]
     f1 = {
         name: comparison_report.f1_of(counts["by_label"].values())
-        for name, counts in scored.items()
+        for found in laboratory.side_by_side(jobs, available_cores())
+        for name, counts in found["models"].items()
     }
     results["learning"] = {
         "parts": {str(share): size for share, size in parts.sizes.items()},

@@ -106,8 +106,8 @@ def _print_oddities(docs: Sequence[Doc], examples: Sequence[Example]) -> None:
     misaligned = corpus.count_misaligned(examples)
     if misaligned:
         _warn(
-            f"{misaligned:,} entities of train cannot be expressed with the tokens of the pipeline, "
-            "and are not learnt. Choose another [nlp.tokenizer]."
+            f"{misaligned:,} entities of train cannot be expressed with the tokens of the "
+            "pipeline, and are not learnt. Choose another [nlp.tokenizer]."
         )
     ambiguous = corpus.find_ambiguous(docs)
     if ambiguous:
@@ -153,7 +153,7 @@ def _print_models(nlp: Language) -> None:
                 f"{weights * 8 * vectors / 1e6:,.0f} MB",
             )
         )
-    header = ("component", "features", "weights", "on disk, at most", "training, about")
+    header = ("component", "features", "weights", "on disk, at most", "vectors in training")
     msg.table(rows, header=header, divider=True, aligns=("l", "r", "r", "r", "r"))
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gc
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import spacy
@@ -18,41 +19,44 @@ from measure import Stopwatch
 from spacy_cascade.pipeline.calibration import calibrate
 from spacy_cascade.reports.reliability import measure_reliability
 
-Annotate = Callable[[], list[Doc]]
-"""Makes Docs of the corpus and has them annotated; only the second is timed."""
 
-
+@dataclass(frozen=True)
 class Annotator:
-    """A trained model that annotates the Docs of a corpus again and again."""
+    """A trained model that annotates the Docs of a corpus again and again.
 
-    def __init__(self, model: str, reader: str, data: str) -> None:
-        if reader == "crfsuite":
-            from speed import open_tagger
+    gold: the Docs as they should be. make: Docs to annotate, which is not timed. annotate: what
+    the model makes of them.
+    """
 
-            nlp = spacy.blank("en")
-            self._annotated = read_docs(data, nlp.vocab)
-            tagger = open_tagger(model)
-            self._make = lambda: without_entities(self._annotated, nlp.vocab)
-            self._annotate = lambda docs: [tagger(doc) for doc in docs]
-        else:
-            trained = spacy.load(model)
-            examples = read_examples(data, trained)
-            self._annotated = [example.reference for example in examples]
-            self._make = lambda: [example.predicted.copy() for example in examples]
-            self._annotate = lambda docs: list(trained.pipe(docs))
+    gold: Sequence[Doc]
+    make: Callable[[], list[Doc]]
+    annotate: Callable[[list[Doc]], Iterable[Doc]]
 
     def once(self) -> tuple[list[Doc], float]:
         """The annotated Docs, and the seconds that they took."""
-        docs = self._make()
+        docs = self.make()
         gc.collect()
         with Stopwatch() as watch:
-            docs = self._annotate(docs)
+            docs = list(self.annotate(docs))
         return docs, watch.passed
 
-    @property
-    def gold(self) -> Sequence[Doc]:
-        """The Docs as they should be."""
-        return self._annotated
+
+def read_annotator(model: str, reader: str, data: str) -> Annotator:
+    """A trained model, and the corpus as it reads it; reader: `spacy` or `crfsuite`."""
+    if reader == "crfsuite":
+        # It must not be there for models of ours to be assessed.
+        from speed import open_tagger
+
+        nlp = spacy.blank("en")
+        gold, tagger = read_docs(data, nlp.vocab), open_tagger(model)
+        return Annotator(gold, partial(without_entities, gold, nlp.vocab), partial(map, tagger))
+    trained = spacy.load(model)
+    examples = read_examples(data, trained)
+    return Annotator(
+        [example.reference for example in examples],
+        lambda: [example.predicted.copy() for example in examples],
+        trained.pipe,
+    )
 
 
 def assess(models: Mapping[str, Sequence[str]], data: str, rounds: int) -> dict[str, Any]:
@@ -62,7 +66,7 @@ def assess(models: Mapping[str, Sequence[str]], data: str, rounds: int) -> dict[
     one that is not. `counts` has numbers of right, found and gold entities, for each Doc and for
     each label.
     """
-    annotators = {name: Annotator(*model, data) for name, model in models.items()}
+    annotators = {name: read_annotator(*model, data) for name, model in models.items()}
     found: dict[str, Any] = {name: {"seconds": []} for name in models}
     for name, annotator in annotators.items():
         docs, first = annotator.once()
@@ -128,10 +132,3 @@ def judged_entities(nlp: Language, examples: Sequence[Example]) -> list[tuple[fl
         gold = {(e.start, e.end, e.label_) for e in example.reference.ents}
         pairs += [(e._.confidence, (e.start, e.end, e.label_) in gold) for e in doc.ents]
     return pairs
-
-
-def model_size(model: str) -> float:
-    """Megabytes on disk of a file or of all files of a folder."""
-    path = Path(model)
-    files = [path] if path.is_file() else [p for p in path.rglob("*") if p.is_file()]
-    return sum(p.stat().st_size for p in files) / 1e6

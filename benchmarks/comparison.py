@@ -52,7 +52,7 @@ class Comparison:
         return [c.name for c in OURS if c.name in self.chosen]
 
     @property
-    def learning(self) -> list[str]:
+    def learners(self) -> list[str]:
         """Names of those that have learning curves."""
         return [name for name in learning.CURVES if name in self.chosen]
 
@@ -172,7 +172,7 @@ def learn_from_parts(comparison: Comparison, results: Result) -> None:
     parts = _cut_parts(comparison)
     for job in parts.jobs:
         job()
-    names = comparison.learning
+    names = comparison.learners
     models = {name: [comparison.model(name), comparison.chosen[name].reader] for name in names}
     read = list({**parts.models, **models}.items())
     laboratory, data = comparison.setting.laboratory, str(comparison.evaluated)
@@ -193,7 +193,7 @@ def learn_from_parts(comparison: Comparison, results: Result) -> None:
 
 def _cut_parts(comparison: Comparison) -> learning.Parts:
     return learning.cut_parts(
-        comparison.setting, comparison.shares, comparison.learning, comparison.ner_part_seconds
+        comparison.setting, comparison.shares, comparison.learners, comparison.ner_part_seconds
     )
 
 

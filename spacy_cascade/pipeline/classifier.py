@@ -33,6 +33,7 @@ from .calibration import Outcomes, check_temperature
 from .given import UNKNOWN, LabelledBounds, split_by_doc
 from .nbest import REJECTED, is_probabilistic
 from .span_units import BoundsArray, class_probabilities, gold_bounds, joined, span_units
+from .thresholds import check_thresholds, thresholds_of
 from .typed_groups import (
     KEPT,
     Bounds,
@@ -74,6 +75,8 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
         reject: bool,
         confidence: bool,
         temperature: float,
+        threshold: float,
+        label_thresholds: dict[str, float] | None,
         set_ents: bool,
         objective: Costs,
         trainer: Trainer,
@@ -86,8 +89,11 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
             "reject": reject,
             "confidence": confidence,
             "temperature": check_temperature(temperature, name),
+            "threshold": threshold,
+            "label_thresholds": label_thresholds,
             "set_ents": set_ents,
         }
+        check_thresholds(settings, name)
         super().__init__(nlp, model, name, objective, trainer, scorer, settings)
 
     @property
@@ -133,17 +139,25 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[TypedSpans]) -> None:
         """Write the types to `doc.spans[spans_key]`, and to `doc.ents` with `set_ents`.
 
-        A rejected span keeps the label that it had and does not become an entity. Spans of an
+        A rejected span keeps the label that it had and does not become an entity; one below its
+        threshold does not either, but gets its type. Spans of an
         N-best list get their types too, and the groups the attributes of `pipeline.nbest`.
         """
         labels = [self.vocab.strings.add(label) for label in self.labels]
+        thresholds = thresholds_of(self.cfg, self.labels, self.name)
         key = self.cfg["spans_key"]
         for doc, found in zip(docs, scores, strict=True):
             entities = []
-            for span, number in zip(found.spans, found.types.tolist(), strict=True):
+            confidences = (
+                [1.0] * len(found.spans) if found.confidences is None else found.confidences
+            )
+            for span, number, sure in zip(
+                found.spans, found.types.tolist(), confidences, strict=True
+            ):
                 if number != KEPT:
                     span.label = labels[number]
-                    entities.append(span)
+                    if sure >= thresholds[number]:
+                        entities.append(span)
             write_group(doc, self.name if key is None else key, found.spans, found.confidences)
             if found.candidates is not None:
                 write_types(doc, found.candidates, self._classes(), labels)

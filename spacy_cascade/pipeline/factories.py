@@ -33,6 +33,8 @@ SEGMENTER_DEFAULTS: dict[str, Any] = {
     "spans_key": "cascade",
     "confidence": True,
     "temperature": 1.0,
+    "threshold": 0.0,
+    "label_thresholds": None,
     "set_ents": False,
     "n_best": 1,
     "scorer": {"@scorers": "spacy_cascade.segments_scorer.v1"},
@@ -52,6 +54,8 @@ CLASSIFIER_DEFAULTS: dict[str, Any] = {
     "reject": False,
     "confidence": True,
     "temperature": 1.0,
+    "threshold": 0.0,
+    "label_thresholds": None,
     "set_ents": True,
     "scorer": {"@scorers": "spacy_cascade.types_scorer.v1"},
 }
@@ -108,6 +112,8 @@ def make_segmenter(
     spans_key: str,
     confidence: bool,
     temperature: float,
+    threshold: float,
+    label_thresholds: dict[str, float] | None,
     set_ents: bool,
     n_best: int,
     scorer: Callable[..., dict[str, Any]] | None,
@@ -119,13 +125,15 @@ def make_segmenter(
     instead of collapsing them. gold_key: `doc.spans` key of the gold spans; None for
     `doc.ents`. spans_key: `doc.spans` key for the spans found. confidence: give each span
     its posterior probability. temperature: what scores are divided by for that (see
-    `calibration`). set_ents: write `doc.ents` too. n_best: above 1, also write the so many best
+    `calibration`). threshold, label_thresholds: spans of less confidence are dropped. set_ents:
+    write `doc.ents` too. n_best: above 1, also write the so many best
     segmentations of each sentence (at most 100). scorer: the scorer.
     """
     return CascadeSegmenter(
         nlp, model, name, objective=objective, trainer=trainer, scheme=scheme, typed=typed,
         gold_key=gold_key, spans_key=spans_key, confidence=confidence, temperature=temperature,
-        set_ents=set_ents, n_best=n_best, scorer=scorer,
+        threshold=threshold, label_thresholds=label_thresholds, set_ents=set_ents, n_best=n_best,
+        scorer=scorer,
     )  # fmt: skip
 
 
@@ -154,6 +162,8 @@ def make_classifier(
     reject: bool,
     confidence: bool,
     temperature: float,
+    threshold: float,
+    label_thresholds: dict[str, float] | None,
     set_ents: bool,
     scorer: Callable[..., dict[str, Any]] | None,
 ) -> CascadeClassifier:
@@ -165,12 +175,14 @@ def make_classifier(
     gold_key: `doc.spans` key of the gold spans; None for `doc.ents`. reject: learn a class
     for wrong proposals (needs the segmenter in `annotating_components`). confidence: give
     each span the probability of its type. temperature: what scores are divided by for that (see
-    `calibration`). set_ents: write `doc.ents`. scorer: the scorer.
+    `calibration`). threshold, label_thresholds: spans of less confidence do not become entities.
+    set_ents: write `doc.ents`. scorer: the scorer.
     """
     return CascadeClassifier(
         nlp, model, name, objective=objective, trainer=trainer, spans_key=spans_key,
         mention_labels=mention_labels, gold_key=gold_key, reject=reject, confidence=confidence,
-        temperature=temperature, set_ents=set_ents, scorer=scorer,
+        temperature=temperature, threshold=threshold,
+        label_thresholds=label_thresholds, set_ents=set_ents, scorer=scorer,
     )  # fmt: skip
 
 

@@ -39,6 +39,7 @@ from .nbest import (
     write_candidates,
 )
 from .segments import Segments, by_doc
+from .thresholds import check_thresholds, thresholds_of
 
 ENTITY = "ENT"
 """Label of spans whose types are collapsed."""
@@ -63,6 +64,8 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
         spans_key: str,
         confidence: bool,
         temperature: float,
+        threshold: float,
+        label_thresholds: dict[str, float] | None,
         set_ents: bool,
         n_best: int,
         objective: Costs,
@@ -76,10 +79,13 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
             "spans_key": spans_key,
             "confidence": confidence,
             "temperature": check_temperature(temperature, name),
+            "threshold": threshold,
+            "label_thresholds": label_thresholds,
             "set_ents": set_ents,
             "n_best": n_best,
         }
         check_n(n_best, f"n_best of '{name}'")
+        check_thresholds(settings, name)
         super().__init__(nlp, model, name, objective, trainer, scorer, settings)
         TagSet(scheme, ())  # an unknown scheme is an error now, not in training
 
@@ -110,6 +116,8 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
         if self.cfg["confidence"]:
             temperature = self.cfg["temperature"]
             confidences = self._confidences(scores, transitions, tokens, path, spans, temperature)
+            sure = confidences >= thresholds_of(self.cfg, self.labels, self.name)[spans.label]
+            spans, confidences = select(spans, sure), confidences[sure]
         found = by_doc(spans, confidences, tokens)
         if ranked is None:
             return found

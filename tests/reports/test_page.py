@@ -30,6 +30,7 @@ HEADINGS = [
     "Confusion of types",
     "Kinds of mistakes",
     "Calibration of the confidences",
+    "Precision against recall",
     "The most costly mistakes",
 ]
 NASTY = "<script>alert('x')</script>"

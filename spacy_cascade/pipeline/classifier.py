@@ -76,7 +76,7 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
         confidence: bool,
         temperature: float,
         threshold: float,
-        label_thresholds: dict[str, float] | None,
+        label_thresholds: dict[str, float],
         set_ents: bool,
         objective: Costs,
         trainer: Trainer,

@@ -140,6 +140,7 @@ class LinearPipe(TrainablePipe):  # type: ignore[misc]
         Raises `MissingStageError` where they look at tags or at spans of an earlier component, and
         no Doc has any.
         """
+        self._share_strings(docs)
         tokens = read_tokens(docs, self.space.reads, self.space.span_keys)
         for key, values in tokens.spans.items():
             self._check_stage(
@@ -150,6 +151,18 @@ class LinearPipe(TrainablePipe):  # type: ignore[misc]
         if "parts_of_speech" in self.space.reads:
             self._check_stage(tokens.parts_of_speech, "token.pos", "tagger or morphologizer")
         return tokens
+
+    def _share_strings(self, docs: Sequence[Doc]) -> None:
+        """Let Docs of another vocabulary know the labels, and this one their words.
+
+        `spacy find-threshold` gives Docs of one pipeline to another one.
+        """
+        for doc in docs:
+            if doc.vocab is not self.vocab:
+                for token in doc:
+                    self.vocab.strings.add(token.text)
+                for label in self.labels:
+                    doc.vocab.strings.add(label)
 
     def _check_stage(self, values: Keys1d, where: str, component: str) -> None:
         if len(values) and not values.any():

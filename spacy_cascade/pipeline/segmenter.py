@@ -65,7 +65,7 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
         confidence: bool,
         temperature: float,
         threshold: float,
-        label_thresholds: dict[str, float] | None,
+        label_thresholds: dict[str, float],
         set_ents: bool,
         n_best: int,
         objective: Costs,

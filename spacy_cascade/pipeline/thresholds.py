@@ -16,7 +16,7 @@ GENERAL, BY_LABEL = "threshold", "label_thresholds"
 
 def check_thresholds(settings: Mapping[str, Any], name: str) -> None:
     """Raise `ConfigError` for thresholds that are no probabilities, or without confidences."""
-    general, by_label = settings[GENERAL], settings[BY_LABEL] or {}
+    general, by_label = settings[GENERAL], settings[BY_LABEL]
     for value in (general, *by_label.values()):
         if not 0 <= value <= 1:
             raise ConfigError(f"A threshold of '{name}' must be from 0 to 1, not {value}.")
@@ -32,7 +32,7 @@ def thresholds_of(settings: Mapping[str, Any], labels: Sequence[str], name: str)
 
     Raises `ConfigError` for a threshold of a label that the component does not know.
     """
-    by_label: Mapping[str, float] = settings[BY_LABEL] or {}
+    by_label: Mapping[str, float] = settings[BY_LABEL]
     unknown = sorted(set(by_label) - set(labels))
     if unknown:
         raise ConfigError(

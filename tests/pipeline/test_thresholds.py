@@ -97,6 +97,14 @@ def test_spacy_finds_a_threshold(model: Path, tmp_path: Path) -> None:
     assert scores[1.0] < 1.0
 
 
+def test_docs_of_another_pipeline_are_annotated(model: Path, found: list[Any]) -> None:
+    """With words and labels that one of the two vocabularies does not know."""
+    nlp, other = spacy.load(model), blank()
+    docs = [other("Unheard-of words : STAT5 binds the AP-1 site ."), *map(other, TEXTS)]
+    annotated = confident(nlp.pipe(docs))
+    assert [entity[:2] for entity in annotated[-len(found) :]] == [entity[:2] for entity in found]
+
+
 def test_settings_that_mean_nothing() -> None:
     for add in (add_segmenter, add_classifier):
         with pytest.raises(ConfigError, match=r"must be from 0 to 1, not 1\.5"):

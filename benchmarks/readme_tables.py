@@ -27,7 +27,6 @@ CASCADE = """
 | loading and first Doc | {load and first Doc|.1f} s | | after `import spacy`, with compiled kernels |
 | all {all features: features|,.0f} features (`min_count = 1`) | {all features: peak memory|.2f} GB | | {all features: training time over default|.1f} x the time |
 | first compilation, once | {first compilation, training|.0f} s to train, {first compilation, decoding|.0f} s to annotate | | |
-| the best of the 11 best segmentations | {oracle F1 of the 11 best segmentations|.2f} | | F1 of spans, by OCR; the first alone {span F1 of the best segmentation|.2f} |
 | 10 best segmentations against 1 | {10 best segmentations over 1 best|.2f} x the time | | |
 | raw text, OCR with the trained reranker | {raw text with reranking, warm|thousands} tokens/s | {raw text, spaCy ner beside it, warm|thousands} | spaCy `ner`; on the first pass {raw text with reranking, first pass|thousands} |
 """  # noqa: E501

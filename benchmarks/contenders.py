@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,7 +35,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Contender:
+class Contender(ABC):
     """One of those that are compared; `name` tells it apart, `title` is for people."""
 
     name: str
@@ -49,9 +50,9 @@ class Contender:
         """Where its trained model is kept."""
         return models / self.name
 
+    @abstractmethod
     def train(self, setting: Setting, repeat: int) -> Result:
         """Train it, and keep the model of the first repeat."""
-        raise NotImplementedError
 
     def _model_of(self, setting: Setting, repeat: int) -> str:
         path = self.model(setting.models)

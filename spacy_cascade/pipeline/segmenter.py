@@ -173,7 +173,7 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
         gold = [self.read_gold(example) for example in examples]
         tags = self.gold_tags(tokens, gold)
         judged = np.array(
-            [(tags[s:e] != UNOBSERVED).all() for s, e in zip(spans.start, spans.end, strict=True)],
+            [(tags[s:e] >= 0).all() for s, e in zip(spans.start, spans.end, strict=True)],
             dtype=np.bool_,
         )
         of_gold = self.tag_set.spans(np.maximum(tags, 0), tokens.sequence_starts)
@@ -220,7 +220,7 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
         return gold_flags(tokens, gold)
 
     def gold_tags(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints1d:
-        """Tag of each token, `UNOBSERVED` where there is no annotation.
+        """Tag of each token, `UNOBSERVED` or `ENDED` where there is no annotation.
 
         A span across a sentence boundary cannot be had by a chain: its tokens are left
         open too, rather than taught as something else.
@@ -229,9 +229,9 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
         for offset, doc_gold in zip(tokens.doc_starts.tolist(), gold, strict=False):
             tags[offset : offset + len(doc_gold.observed)][~doc_gold.observed] = UNOBSERVED
         placed, known = self._place(tokens, [doc_gold.spans for doc_gold in gold])
-        self.tag_set.write(tags, *select(placed, known))
         for i in np.flatnonzero(~known):
             tags[placed.start[i] : placed.end[i]] = UNOBSERVED
+        self.tag_set.write(tags, *select(placed, known))
         return tags
 
     def _place(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import chain, product
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,7 @@ from helpers import (
     TEXTS,
     add_classifier,
     add_segmenter,
+    annotate,
     blank,
     bounds,
     gold_doc,
@@ -22,19 +23,18 @@ from helpers import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import spans_of
+from reference import Chain, spans_of
 from scipy.special import logsumexp
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
 from spacy.training import Corpus, Example
 
-from spacy_cascade.inference.lattice import Lattice
 from spacy_cascade.objectives.problem import ChainProblem
 from spacy_cascade.parallel import Workers
 from spacy_cascade.schemes import SCHEMES
 
 WORDS = "IL-2 gene STAT5 binds p53"
-STATES = ("B", "I", "O", "blocked", "missing", "B", "missing")
+STATES = ("B", "I", "outside", "blocked", "missing", "B", "missing")
 LABELS = ("DNA", "protein")
 PIPELINES = list(product(SCHEMES, (False, True), (False, True)))
 
@@ -50,21 +50,6 @@ def pipeline(scheme: str, typed: bool, label_pairs: bool) -> Language:
     return nlp
 
 
-def annotate(doc: Doc, states: list[str], labels: list[str]) -> list[tuple[int, int, str]]:
-    """Give each token a state, and entities labels one after the other; the entities."""
-    entities: list[tuple[int, int, str]] = []
-    others: dict[str, list[Span]] = {"outside": [], "blocked": [], "missing": []}
-    for i, state in enumerate(states):
-        if state == "I" and entities and entities[-1][1] == i:
-            entities[-1] = (entities[-1][0], i + 1, entities[-1][2])
-        elif state in "BI":
-            entities.append((i, i + 1, labels[i]))
-        else:
-            others["outside" if state == "O" else state].append(doc[i : i + 1])
-    doc.set_ents([Span(doc, *entity) for entity in entities], **others)
-    return entities
-
-
 def agrees(
     found: list[tuple[int, int, str]], entities: list[tuple[int, int, str]], states: list[str]
 ) -> bool:
@@ -72,17 +57,6 @@ def agrees(
     free = {i for i, state in enumerate(states) if state == "missing"}
     others = set(found) - set(entities)
     return set(entities) <= set(found) and all(set(range(s, e)) <= free for s, e, _ in others)
-
-
-def paths(lattice: Lattice, length: int) -> list[list[int]]:
-    """All legal paths, each as its edges."""
-    edges = {(s, t): e for e, (s, t) in enumerate(zip(lattice.source, lattice.target, strict=True))}
-    return [
-        [edges[pair] for pair in zip((lattice.start, *labels), labels, strict=False)]
-        for labels in product(range(lattice.n_labels), repeat=length)
-        if lattice.final[labels[-1]]
-        and all(pair in edges for pair in zip((lattice.start, *labels), labels, strict=False))
-    ]
 
 
 @pytest.mark.parametrize(("scheme", "typed", "label_pairs"), PIPELINES)
@@ -101,12 +75,11 @@ def test_the_loss_sums_over_all_readings_that_agree(
     entities = annotate(reference, states, labels)
     example = Example(make_doc(nlp.vocab, reference.text), reference)
     corpus = segmenter.make_corpus([example], [segmenter.read_gold(example)])
-    objective = segmenter.objective
+    objective, lattice = segmenter.objective, corpus.lattice
     problem = ChainProblem(
-        corpus.design, corpus.lattice, objective, corpus.tags, corpus.starts, Workers(1)
+        corpus.design, lattice, objective, corpus.tags, corpus.starts, Workers(1)
     )
     generator = np.random.default_rng(seed)
-    lattice = corpus.lattice
     scores = generator.normal(size=(4, lattice.n_columns))
     transitions = generator.normal(size=lattice.n_edges)
     (loss,), _ = problem.losses(scores.copy(), transitions)
@@ -116,14 +89,13 @@ def test_the_loss_sums_over_all_readings_that_agree(
     if not typed:
         entities = [(start, end, "ENT") for start, end, _ in entities]
     costs = objective.costs(lattice.n_labels)
+    chain = Chain(lattice, scores, transitions, costs, corpus.tags.tolist())
     everything, agreeing = [], []
-    for path in paths(lattice, 4):
-        tags = [int(lattice.target[edge]) for edge in path]
-        score = sum(scores[t, lattice.column[e]] + transitions[e] for t, e in enumerate(path))
-        seen = zip(corpus.tags.tolist(), tags, strict=True)
-        everything.append(score + sum(costs[tag, label] for tag, label in seen if tag >= 0))
-        if agrees(spans_of([segmenter.tag_set.tags[tag] for tag in tags]), entities, states):
-            agreeing.append(score)
+    for path in chain.paths():
+        everything.append(chain.score(path) + chain.cost(path))
+        tags = [segmenter.tag_set.tags[label] for label in chain.labels(path)]
+        if agrees(spans_of(tags), entities, states):
+            agreeing.append(chain.score(path))
     assert loss == pytest.approx(logsumexp(everything) - logsumexp(agreeing), abs=1e-9)
 
 
@@ -139,7 +111,7 @@ def test_another_tokenization_says_the_same(states: list[str], data: st.DataObje
     for token in reference:
         cut = data.draw(st.integers(1, len(token)))
         pieces.append([part for part in (token.text[:cut], token.text[cut:]) if part])
-    words = list(chain.from_iterable(pieces))
+    words = [part for parts in pieces for part in parts]
     spaces = [i == len(parts) - 1 for parts in pieces for i in range(len(parts))]
     example = Example(Doc(nlp.vocab, words=words, spaces=spaces), reference)
     gold = segmenter.read_gold(example)
@@ -154,7 +126,7 @@ def test_blocked_and_missing_tokens_survive_saving(tmp_path: Path) -> None:
     nlp = blank()
     segmenter = add_segmenter(nlp)
     doc = make_doc(nlp.vocab, WORDS)
-    annotate(doc, ["B", "I", "blocked", "missing", "O"], ["DNA"] * 5)
+    annotate(doc, ["B", "I", "blocked", "missing", "outside"], ["DNA"] * 5)
     DocBin(docs=[doc]).to_disk(tmp_path / "partial.spacy")
     (example,) = Corpus(tmp_path / "partial.spacy")(nlp)
     gold = segmenter.read_gold(example)

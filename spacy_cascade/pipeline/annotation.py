@@ -121,7 +121,7 @@ def _read_entities(reference: Doc) -> GoldSpans:
     """Spans and observed tokens of `reference.ents`, faster than by making Spans."""
     table = np.asarray(reference.to_array([ENT_IOB, ENT_TYPE]))
     iob, label = table[:, 0], table[:, 1]
-    start, end = entity_bounds(iob, label)
+    start, end = entity_bounds(iob, label, np.zeros(0, dtype=np.int64))
     if (end - start - 1).sum() != np.count_nonzero(iob == _INSIDE):
         raise TrainingError(
             f"An entity without a first token in the Doc that begins '{reference.text[:50]}': "
@@ -131,10 +131,17 @@ def _read_entities(reference: Doc) -> GoldSpans:
     return GoldSpans(list(zip(start.tolist(), end.tolist(), texts, strict=True)), iob != 0)
 
 
-def entity_bounds(iob: Keys1d, label: Keys1d) -> tuple[Pointers1d, Pointers1d]:
-    """Start and end (exclusive) of entities, from `ENT_IOB` and `ENT_TYPE` of all tokens `[T]`."""
+def entity_bounds(
+    iob: Keys1d, label: Keys1d, boundaries: Pointers1d
+) -> tuple[Pointers1d, Pointers1d]:
+    """Start and end (exclusive) of entities, from `ENT_IOB` and `ENT_TYPE` of all tokens `[T]`.
+
+    boundaries: int64, tokens before which every entity ends.
+    """
     start = np.flatnonzero((iob == _BEGIN) & (label != 0))
-    stops = np.append(np.flatnonzero(iob != _INSIDE), len(iob))
+    ends = np.append(iob != _INSIDE, True)
+    ends[boundaries] = True
+    stops = np.flatnonzero(ends)
     return start, stops[np.searchsorted(stops, start, side="right")]
 
 

@@ -24,7 +24,7 @@ from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d
 from .annotation import GoldSpans, gold_flags, read_gold, write_entities, write_group
 from .calibration import Outcomes, check_temperature
 from .chain import ChainPipe
-from .constraints import clamp_scores, read_presets
+from .constraints import clamp_scores, preset_tags, read_presets
 from .given import LabelledBounds, place_spans, select, split_by_doc
 from .nbest import (
     Candidates,
@@ -245,19 +245,17 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
         """As `score_tokens`, and which tokens `[T]` are not to be annotated any more.
 
         With `constrained` these are the tokens of presets, and the scores of paths that disagree
-        with a preset are `-inf`. What a chain cannot have, a preset across sentences or of a label
-        that it does not know, is outside to it.
+        with a preset are `-inf`.
         """
         tokens, scores = self.score_tokens(docs)
-        preset = np.zeros(len(scores), dtype=np.bool_)
-        if self.cfg["constrained"] and len(scores):
-            presets = [read_presets(doc, self.cfg["spans_key"]) for doc in docs]
-            preset = np.concatenate([known.observed for known in presets])
-            if preset.any():
-                tags = self.gold_tags(tokens, presets)
-                tags[preset & (tags < 0)] = 0
-                clamp_scores(scores, self.lattice, tags)
-        return tokens, scores, preset
+        if not self.cfg["constrained"] or len(scores) == 0:
+            return tokens, scores, np.zeros(len(scores), dtype=np.bool_)
+        presets = read_presets(docs, tokens.doc_starts, self.cfg["spans_key"])
+        if presets.taken.any():
+            hashes = self._label_hashes() if self.cfg["typed"] else None
+            tags = preset_tags(presets, tokens, self.tag_set, hashes)
+            clamp_scores(scores, self.lattice, tags)
+        return tokens, scores, presets.taken
 
     def _place(
         self, tokens: Tokens, spans: Sequence[Sequence[LabelledBounds]]

@@ -219,13 +219,17 @@ def test_a_preset_across_sentences(nlp: Language) -> None:
 
 def test_an_entity_without_beginning_is_as_if_blocked(nlp: Language) -> None:
     doc = make_doc(nlp.vocab, TEXT)
-    states = np.array([[2], [2], [1], [1], [0], [0], [0], [0], [0]], dtype=np.uint64)
+    states = np.array([[1], [1], [2], [0], [0], [0], [0], [0], [0]], dtype=np.uint64)
     doc.from_array([ENT_IOB], states)
-    presets = read_presets(doc, "cascade")
-    assert presets.spans == []
-    assert presets.observed.tolist() == [i in (2, 3) for i in range(9)]
+    other = make_doc(nlp.vocab, "STAT5 gene")
+    other.ents = [Span(other, 1, 2, "RULE")]
+    docs = [other, doc, make_doc(nlp.vocab, ""), other]
+    presets = read_presets(docs, np.array([0, 2, 11, 11, 13]), "cascade")
+    assert list(zip(presets.start, presets.end, strict=True)) == [(1, 2), (12, 13)]
+    assert [nlp.vocab.strings[label] for label in presets.label] == ["RULE", "RULE"]
+    assert np.flatnonzero(presets.taken).tolist() == [1, 2, 3, 12]
     (found,) = nlp.get_pipe("cascade_segmenter").predict([doc])
-    assert all(end <= 2 or start > 3 for start, end, _ in zip(*found.spans, strict=True))
+    assert all(start > 1 for start in found.spans.start)
 
 
 def test_the_reranker_keeps_to_them() -> None:

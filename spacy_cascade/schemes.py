@@ -17,6 +17,9 @@ from .types import Ints1d, Pointers1d
 
 OUTSIDE = "O"
 UNOBSERVED = -1
+"""In place of a tag: nothing is known of it."""
+ENDED = -2
+"""In place of a tag: all that is known is that the span before it goes no further."""
 
 
 class Scheme(Protocol):
@@ -127,7 +130,10 @@ class TagSet:
     def write(
         self, tags: Ints1d, start: Pointers1d, end: Pointers1d, label: Ints1d | Pointers1d
     ) -> None:
-        """Write the tags of spans into `tags`; start, end, label: int `[P]`, without overlap."""
+        """Write the tags of spans into `tags`; start, end, label: int `[P]`, without overlap.
+
+        A tag after a span of which nothing is known becomes `ENDED`.
+        """
         scheme = SCHEMES[self.scheme]
         length = end - start
         for n in np.unique(length).tolist():
@@ -135,6 +141,8 @@ class TagSet:
             these = np.flatnonzero(length == n)
             base = 1 + label[these] * len(scheme.prefixes)
             tags[start[these, None] + np.arange(n)] = base[:, None] + np.array(path)
+        after = end[end < len(tags)]
+        tags[after[tags[after] == UNOBSERVED]] = ENDED
 
     def spans(self, tags: Ints1d, sequence_starts: Pointers1d) -> Spans:
         """The spans of a legal tag sequence; a sequence start ends whatever came before.

@@ -87,6 +87,24 @@ def gold_doc(
     return doc
 
 
+def annotate(doc: Doc, states: Sequence[str], labels: Sequence[str]) -> list[Bounds]:
+    """Give each token a state: `B` or `I` of an entity, `outside`, `blocked` or `missing`.
+
+    labels: of the entities that begin at each token. Returns the entities.
+    """
+    entities: list[Bounds] = []
+    others: dict[str, list[Span]] = {"outside": [], "blocked": [], "missing": []}
+    for i, state in enumerate(states):
+        if state == "I" and entities and entities[-1][1] == i:
+            entities[-1] = (entities[-1][0], i + 1, entities[-1][2])
+        elif state in "BI":
+            entities.append((i, i + 1, labels[i]))
+        else:
+            others[state].append(doc[i : i + 1])
+    doc.set_ents([Span(doc, *entity) for entity in entities], **others)
+    return entities
+
+
 def make_example(
     nlp: Language,
     text: str,

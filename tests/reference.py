@@ -29,7 +29,7 @@ class Chain:
     """One sequence to score.
 
     scores `[T, S]`, transitions `[E]`, costs `[Y, Y]` (of a label where another is
-    observed), tags: the observed labels, -1 where there is none.
+    observed), tags: the observed labels, -1 where there is none, -2 where the span before ends.
     """
 
     lattice: Lattice
@@ -74,7 +74,9 @@ class Chain:
 
     def agrees(self, path: list[int]) -> bool:
         return all(
-            tag in (-1, label) for tag, label in zip(self.tags, self.labels(path), strict=True)
+            tag in (-1, self.lattice.target[edge])
+            or (tag == -2 and not self.lattice.continues[edge])
+            for tag, edge in zip(self.tags, path, strict=True)
         )
 
 
@@ -153,6 +155,8 @@ def clamp(chain: Chain) -> Array:
         if tag >= 0:
             excluded[t] = -np.inf
             excluded[t, tag] = 0.0
+        elif tag == -2:
+            excluded[t, chain.lattice.target[chain.lattice.continues]] = -np.inf
     return excluded
 
 

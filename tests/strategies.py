@@ -16,7 +16,7 @@ from reference import Chain, Corpus, dense_design, rows_from_dense
 
 from spacy_cascade.features.design import Design
 from spacy_cascade.inference.lattice import Lattice
-from spacy_cascade.schemes import SCHEMES, TagSet
+from spacy_cascade.schemes import ENDED, SCHEMES, UNOBSERVED, TagSet
 
 SMALL = st.floats(-4.0, 4.0, allow_subnormal=False)
 LABELS = ("protein", "DNA")
@@ -72,15 +72,29 @@ def chains(draw: st.DrawFn, longest: int = 4) -> tuple[TagSet, Chain]:
     lattice = tag_set.lattice(draw(st.booleans()))
     length = draw(st.integers(1, longest))
     path = random_path(np.random.default_rng(draw(st.integers(0, 99))), lattice, length)
-    observed = draw(st.lists(st.booleans(), min_size=length, max_size=length))
+    observed, ended = draw(arrays(np.bool_, (2, length)))
     chain = Chain(
         lattice=lattice,
         scores=draw(floats2d(length, lattice.n_columns)),
         transitions=draw(floats1d(lattice.n_edges)),
         costs=draw(floats2d(lattice.n_labels, lattice.n_labels, st.floats(0.0, 3.0))),
-        tags=[tag if seen else -1 for tag, seen in zip(path, observed, strict=True)],
+        tags=partly_observed(lattice, np.array(path), observed, ended).tolist(),
     )
     return tag_set, chain
+
+
+def partly_observed(
+    lattice: Lattice,
+    path: npt.NDArray[np.int32],
+    observed: npt.NDArray[np.bool_],
+    ended: npt.NDArray[np.bool_],
+) -> npt.NDArray[np.int32]:
+    """Labels of a path where they are observed; ended: tell of a span, if so, that it has ended."""
+    tags = np.where(observed, path, UNOBSERVED).astype(np.int32)
+    after = ended & ~observed & ~lattice.continued[path]
+    after[1:] &= observed[:-1]
+    tags[after] = ENDED
+    return tags
 
 
 def random_path(generator: np.random.Generator, lattice: Lattice, length: int) -> list[int]:
@@ -102,8 +116,9 @@ def random_chain(
     size: float = 1.0,
 ) -> Chain:
     """A chain with normal scores of a size and unequal costs, some tags missing."""
-    tags = np.array(random_path(generator, lattice, length), dtype=np.int32)
-    tags[generator.random(length) < missing] = -1
+    path = np.array(random_path(generator, lattice, length), dtype=np.int32)
+    observed = generator.random(length) >= missing
+    tags = partly_observed(lattice, path, observed, generator.random(length) < 0.5)
     return Chain(
         lattice=lattice,
         scores=size * generator.normal(size=(length, lattice.n_columns)),
@@ -139,9 +154,10 @@ def random_corpus(
 ) -> tuple[Design, Corpus]:
     """Sequences of the given lengths, with random features and legal tags."""
     design = random_design(generator, sum(lengths), n_features)
-    tags = [tag for length in lengths for tag in random_path(generator, lattice, length)]
-    tags = np.array(tags, dtype=np.int32)
-    tags[generator.random(len(tags)) < missing] = -1
+    path = [tag for length in lengths for tag in random_path(generator, lattice, length)]
+    observed = generator.random(len(path)) >= missing
+    ended = generator.random(len(path)) < 0.5
+    tags = partly_observed(lattice, np.array(path, dtype=np.int32), observed, ended)
     starts = np.cumsum([0, *lengths], dtype=np.int64)
     return design, Corpus(dense_design(design), lattice, costs, sigma, tags, starts)
 

@@ -12,7 +12,7 @@ from reference import spans_of
 from strategies import LABELS, random_path, tag_sets
 
 from spacy_cascade.errors import ConfigError
-from spacy_cascade.schemes import BILOU, IOB2, SCHEMES, TagSet
+from spacy_cascade.schemes import BILOU, ENDED, IOB2, SCHEMES, UNOBSERVED, TagSet
 
 
 @st.composite
@@ -70,6 +70,16 @@ def test_legal_tags_survive_the_way_through_spans(tag_set, length, number):
     found = tag_set.spans(tags, np.array([0, length], dtype=np.int64))
     spans = list(zip(*(column.tolist() for column in found), strict=True))
     np.testing.assert_array_equal(written(tag_set, length, spans), tags)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_what_is_not_known_after_a_span_is_not_part_of_it(scheme):
+    tag_set = TagSet(scheme, LABELS)
+    tags = np.array([UNOBSERVED] * 5 + [0, UNOBSERVED], dtype=np.int32)
+    tag_set.write(tags, *np.array([[1, 3, 0], [4, 5, 1], [6, 7, 0]]).T)
+    assert (tags == UNOBSERVED).tolist() == [True, *[False] * 6]
+    assert (tags == ENDED).tolist() == [False, False, False, True, False, False, False]
+    assert tags[5] == 0
 
 
 def test_reading_spans_leaves_the_tags_alone():

@@ -4,9 +4,11 @@ All kernels score edge `e` at position `t` by
 
     s(t, e) = scores[t, column[e]] + transitions[e] + cost[tags[t] + 1, target[e]]
 
-`tags[t]` is the observed label or -1. `cost` `[Y + 1, Y]` says what an observation adds
-to each label: zeros for plain scores, `κ·Err` for a margin, `-inf` off the observed
-label for a clamped chain; its first row belongs to positions without an observation.
+`tags[t]` is the observed label, or -1 where nothing is known, or -2 where only that the span
+before has ended. `cost` `[Y + 2, Y]` says what an observation adds to each label: zeros for plain
+scores, `κ·Err` for a margin, `-inf` off the observed label for a clamped chain. Its first row
+belongs to -1, and its last one to -2, which counts from the end; where no tag is -2 it may be left
+out (`[Y + 1, Y]`).
 
 The forward pass keeps, of every position, the probability of each edge among the edges
 into its target, given everything before:
@@ -140,10 +142,11 @@ def chain_losses(
     the second; both `[N]`, ones for that of the loss itself.
 
     lattice: the edges. scores `[T, S]`: OVERWRITTEN by the gradient of the losses with
-    respect to them. transitions `[E]`. cost, clamp `[Y + 1, Y]`: see the module. tags
-    `[T]`, -1 where unobserved: the second sum then runs over all labels there (METHOD.md,
-    missing annotation). starts `[N + 1]`: sequence `i` is `starts[i]:starts[i + 1]`.
-    losses `[N]`: written. transition_counts `[E]`: the gradient is added.
+    respect to them. transitions `[E]`. cost, clamp `[Y + 2, Y]`: see the module. tags
+    `[T]`, negative where unobserved: the second sum then runs over all labels there, or over
+    those that continue no span (METHOD.md, missing annotation). starts `[N + 1]`: sequence `i`
+    is `starts[i]:starts[i + 1]`. losses `[N]`: written. transition_counts `[E]`: the gradient is
+    added.
     """
     n_labels, n_edges = len(lattice.first_edge) - 1, len(lattice.source)
     longest = 0

@@ -54,6 +54,13 @@ class Lattice(NamedTuple):
         return int(self.column.max()) + 1
 
     @property
+    def continued(self) -> Bools1d:
+        """Labels that go on with the span before, bool `[Y]`."""
+        labels = np.zeros(self.n_labels, dtype=np.bool_)
+        labels[self.target[self.continues]] = True
+        return labels
+
+    @property
     def label_pairs(self) -> bool:
         """Whether features see label pairs, so that every edge has a score of its own."""
         return self.n_columns == self.n_edges

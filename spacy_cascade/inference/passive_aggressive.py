@@ -139,7 +139,7 @@ def passive_aggressive(
 ) -> float:
     """Learn from the sequences in `order`, one after the other; returns the sum of `ℓ`.
 
-    unit_starts `[T + 1]`, unit_features: from `rows.active_features`. cost, clamp `[Y + 1, Y]`,
+    unit_starts `[T + 1]`, unit_features: from `rows.active_features`. cost, clamp `[Y + 2, Y]`,
     tags `[T]`, starts `[N + 1]`: as in `chain.chain_losses`; where tags are not observed, `y` is
     the best path that agrees with those that are. decoding_cost: `cost` for a cost-augmented
     `ŷ`, zeros for a plain one. mixing: `M²` `[S, S]`, so that label and label pair share a column

@@ -13,7 +13,7 @@ from ..inference.dense_losses import dense_log_partitions, dense_losses
 from ..inference.lattice import Lattice, label_pair_mixing
 from ..inference.rows import scale_and_mix
 from ..parallel import Workers, split
-from ..types import Floats1d, Floats2d, Ints1d, Pointers1d, Pointers2d
+from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Pointers1d, Pointers2d
 from .costs import Costs
 
 _TYPICAL_VARIANCE = 0.05
@@ -39,8 +39,8 @@ class Objective(Costs, Protocol):
 class ChainCorpus:
     """Sequences with what is known of their labels.
 
-    design: features of `T` units. lattice: the chain. tags: int32 `[T]`, -1 where not
-    observed. starts: int64 `[N + 1]`, the sequences.
+    design: features of `T` units. lattice: the chain. tags: int32 `[T]`, negative where
+    not observed (`inference.chain`). starts: int64 `[N + 1]`, the sequences.
     """
 
     design: Design
@@ -49,16 +49,21 @@ class ChainCorpus:
     starts: Pointers1d
 
 
-def observation_costs(costs: Floats2d) -> tuple[Floats2d, Floats2d]:
-    """Costs `[Y, Y]` as the kernels want them, and the clamp to the observed label.
+def observation_costs(
+    costs: Floats2d, continued: Bools1d | None = None
+) -> tuple[Floats2d, Floats2d]:
+    """Costs `[Y, Y]` as the kernels want them, and the clamp to what is observed.
 
-    Both `[Y + 1, Y]`, the first row for positions without an observation.
+    Both `[Y + 2, Y]`, the first row for positions without an observation, the last for those
+    where a span is known to have ended. continued: labels that go on with a span, bool `[Y]`.
     """
     n_labels = len(costs)
-    margin = np.zeros((n_labels + 1, n_labels))
-    margin[1:] = costs
-    clamp = np.zeros((n_labels + 1, n_labels))
-    clamp[1:] = np.where(np.eye(n_labels) > 0, 0.0, -np.inf)
+    margin = np.zeros((n_labels + 2, n_labels))
+    margin[1:-1] = costs
+    clamp = np.zeros((n_labels + 2, n_labels))
+    clamp[1:-1] = np.where(np.eye(n_labels) > 0, 0.0, -np.inf)
+    if continued is not None:
+        clamp[-1, continued] = -np.inf
     return margin, clamp
 
 
@@ -71,8 +76,8 @@ def _nonzero_blocks(mixing: Floats2d) -> Pointers2d:
 class ChainProblem:
     """Loss of sequences under a linear chain (or of free choices, chains of length one).
 
-    design: features of `T` units. lattice: the chain. tags: int32 `[T]`, -1 where not
-    observed. starts: int64 `[N + 1]`, the sequences.
+    design: features of `T` units. lattice: the chain. tags: int32 `[T]`, negative where
+    not observed (`inference.chain`). starts: int64 `[N + 1]`, the sequences.
 
     Parameters are `[K·S + E]`: `u` `[K, S]`, then one for each edge where features see
     labels only. Weights are `w = (d ⊙ u) M`: `M` is the label-pair mixing of
@@ -97,7 +102,9 @@ class ChainProblem:
         self.workers = workers
         self._mixing = label_pair_mixing(lattice)
         self._blocks = _nonzero_blocks(self._mixing)
-        self._margin, self._clamp = observation_costs(objective.costs(lattice.n_labels))
+        self._margin, self._clamp = observation_costs(
+            objective.costs(lattice.n_labels), lattice.continued
+        )
         self._precision = objective.sigma**-2
         self._scale = (_TYPICAL_VARIANCE * design.counts(workers) + self._precision) ** -0.5
         self._transition_scale = (_TYPICAL_VARIANCE * len(tags) + self._precision) ** -0.5

@@ -18,7 +18,7 @@ from ..errors import TrainingError
 from ..features.evidence import span_flags
 from ..features.sequences import Tokens
 from ..features.space import FeatureSpace
-from ..types import Bools1d, Floats1d, Ints2d, Keys1d
+from ..types import Bools1d, Floats1d, Ints2d, Keys1d, Pointers1d
 
 CONFIDENCE_ATTRIBUTE = "scores"
 """Key of a span group's attributes under which the confidences stand, as in spancat."""
@@ -121,9 +121,7 @@ def _read_entities(reference: Doc) -> GoldSpans:
     """Spans and observed tokens of `reference.ents`, faster than by making Spans."""
     table = np.asarray(reference.to_array([ENT_IOB, ENT_TYPE]))
     iob, label = table[:, 0], table[:, 1]
-    start = np.flatnonzero((iob == _BEGIN) & (label != 0))
-    stops = np.append(np.flatnonzero(iob != _INSIDE), len(iob))
-    end = stops[np.searchsorted(stops, start, side="right")]
+    start, end = entity_bounds(iob, label, np.zeros(0, dtype=np.int64))
     if (end - start - 1).sum() != np.count_nonzero(iob == _INSIDE):
         raise TrainingError(
             f"An entity without a first token in the Doc that begins '{reference.text[:50]}': "
@@ -131,6 +129,26 @@ def _read_entities(reference: Doc) -> GoldSpans:
         )
     texts = [reference.vocab.strings[number] for number in label[start].tolist()]
     return GoldSpans(list(zip(start.tolist(), end.tolist(), texts, strict=True)), iob != 0)
+
+
+def entity_bounds(
+    iob: Keys1d, label: Keys1d, boundaries: Pointers1d
+) -> tuple[Pointers1d, Pointers1d]:
+    """Start and end (exclusive) of entities, from `ENT_IOB` and `ENT_TYPE` of all tokens `[T]`.
+
+    boundaries: int64, tokens before which every entity ends.
+    """
+    start = np.flatnonzero((iob == _BEGIN) & (label != 0))
+    ends = np.append(iob != _INSIDE, True)
+    ends[boundaries] = True
+    stops = np.flatnonzero(ends)
+    return start, stops[np.searchsorted(stops, start, side="right")]
+
+
+def taken_tokens(iob: Keys1d) -> Bools1d:
+    """Tokens `[T]` that no entity can be added at: those of entities, and blocked ones."""
+    taken: Bools1d = (iob == _INSIDE) | (iob == _BEGIN)
+    return taken
 
 
 @dataclass(frozen=True)
@@ -212,8 +230,7 @@ def write_entities(doc: Doc, spans: list[Span], replaced: Sequence[Span] = ()) -
     A span that touches an earlier entity or a blocked token is left out, unless it is
     one of `replaced`, which give way. Of spans that overlap each other the longest stays.
     """
-    iob = doc.to_array(ENT_IOB)
-    taken = (iob == _INSIDE) | (iob == _BEGIN)
+    taken = taken_tokens(np.asarray(doc.to_array(ENT_IOB)))
     for span in replaced:
         taken[span.start : span.end] = False
     if taken.any():

@@ -32,9 +32,16 @@ def place_spans(
         for start, end, label in of_doc
     ]
     start, end, label = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+    placed = Spans(start, end, label.astype(np.int32))
+    return placed, possible_spans(tokens, placed)
+
+
+def possible_spans(tokens: Tokens, spans: Spans) -> Bools1d:
+    """Spans that a chain can have: in one sequence, and of known labels; bool `[P]`."""
     boundaries = tokens.sequence_starts
-    crosses = end > boundaries[np.searchsorted(boundaries, start, side="right")]
-    return Spans(start, end, label.astype(np.int32)), ~crosses & (label != UNKNOWN)
+    crosses = spans.end > boundaries[np.searchsorted(boundaries, spans.start, side="right")]
+    possible: Bools1d = ~crosses & (spans.label != UNKNOWN)
+    return possible
 
 
 def select(spans: Spans, mask: Bools1d) -> Spans:

@@ -24,6 +24,7 @@ from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d
 from .annotation import GoldSpans, gold_flags, read_gold, write_entities, write_group
 from .calibration import Outcomes, check_temperature
 from .chain import ChainPipe
+from .constraints import clamp_scores, preset_tags, read_presets
 from .given import LabelledBounds, place_spans, select, split_by_doc
 from .nbest import (
     Candidates,
@@ -66,6 +67,7 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
         temperature: float,
         threshold: float,
         label_thresholds: dict[str, float],
+        constrained: bool,
         set_ents: bool,
         n_best: int,
         objective: Costs,
@@ -81,6 +83,7 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
             "temperature": check_temperature(temperature, name),
             "threshold": threshold,
             "label_thresholds": label_thresholds,
+            "constrained": constrained,
             "set_ents": set_ents,
             "n_best": n_best,
         }
@@ -101,16 +104,18 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
     def predict(self, docs: Iterable[Doc]) -> list[Segments]:
         """Find the spans of each Doc without changing it."""
         docs = list(docs)
-        tokens, scores = self.score_tokens(docs)
+        tokens, scores, preset = self._constrained(docs)
         if len(scores) == 0:
             return [self._nothing()] * len(docs)
         transitions = get_weights(self.model)[1]
         n, ranked = self.cfg["n_best"], None
         if n > 1:
             paths, ranked = best_segmentations(self.lattice, scores, transitions, tokens, n)
+            paths[:, preset] = 0
             path = paths[0]
         else:
             path = self.decode(scores, tokens)
+            path[preset] = 0
         spans = self.tag_set.spans(path, tokens.sequence_starts)
         confidences = None
         if self.cfg["confidence"]:
@@ -130,12 +135,13 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
         A short sentence has fewer. Raises `ConfigError` where n is not from 1 to 100.
         """
         check_n(n, f"nbest of '{self.name}'")
-        tokens, scores = self.score_tokens([doc])
+        tokens, scores, preset = self._constrained([doc])
         if len(scores) == 0:
             return []
         transitions = get_weights(self.model)[1]
-        found = best_segmentations(self.lattice, scores, transitions, tokens, n)
-        (candidates,) = self._candidates(*found, scores, tokens)
+        paths, ranked = best_segmentations(self.lattice, scores, transitions, tokens, n)
+        paths[:, preset] = 0
+        (candidates,) = self._candidates(paths, ranked, scores, tokens)
         return segmentations(doc, candidates, self._label_hashes())
 
     def posteriors(
@@ -146,7 +152,7 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
         spans: those of each Doc, without overlap; labels count only with `typed`. Spans that no
         path has, across sentences or of a label that is not known, have probability 0.
         """
-        tokens, scores = self.score_tokens(docs)
+        tokens, scores, _ = self._constrained(docs)
         placed, known = self._place(tokens, spans)
         values = np.zeros(len(known))
         if known.any():
@@ -164,16 +170,17 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
 
         Spans with tokens that have no annotation are left out.
         """
-        tokens, scores = self.score_tokens([example.predicted for example in examples])
+        tokens, scores, preset = self._constrained([example.predicted for example in examples])
         if len(scores) == 0:
             return Outcomes(np.zeros(0, dtype=np.bool_), lambda _: np.zeros(0))
         transitions = get_weights(self.model)[1]
         path = self.decode(scores, tokens)
+        path[preset] = 0
         spans = self.tag_set.spans(path, tokens.sequence_starts)
         gold = [self.read_gold(example) for example in examples]
         tags = self.gold_tags(tokens, gold)
         judged = np.array(
-            [(tags[s:e] != UNOBSERVED).all() for s, e in zip(spans.start, spans.end, strict=True)],
+            [(tags[s:e] >= 0).all() for s, e in zip(spans.start, spans.end, strict=True)],
             dtype=np.bool_,
         )
         of_gold = self.tag_set.spans(np.maximum(tags, 0), tokens.sequence_starts)
@@ -220,7 +227,7 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
         return gold_flags(tokens, gold)
 
     def gold_tags(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints1d:
-        """Tag of each token, `UNOBSERVED` where there is no annotation.
+        """Tag of each token, `UNOBSERVED` or `ENDED` where there is no annotation.
 
         A span across a sentence boundary cannot be had by a chain: its tokens are left
         open too, rather than taught as something else.
@@ -229,10 +236,26 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
         for offset, doc_gold in zip(tokens.doc_starts.tolist(), gold, strict=False):
             tags[offset : offset + len(doc_gold.observed)][~doc_gold.observed] = UNOBSERVED
         placed, known = self._place(tokens, [doc_gold.spans for doc_gold in gold])
-        self.tag_set.write(tags, *select(placed, known))
         for i in np.flatnonzero(~known):
             tags[placed.start[i] : placed.end[i]] = UNOBSERVED
+        self.tag_set.write(tags, *select(placed, known))
         return tags
+
+    def _constrained(self, docs: Sequence[Doc]) -> tuple[Tokens, Floats2d, Bools1d]:
+        """As `score_tokens`, and which tokens `[T]` are not to be annotated any more.
+
+        With `constrained` these are the tokens of presets, and the scores of paths that disagree
+        with a preset are `-inf`.
+        """
+        tokens, scores = self.score_tokens(docs)
+        if not self.cfg["constrained"] or len(scores) == 0:
+            return tokens, scores, np.zeros(len(scores), dtype=np.bool_)
+        presets = read_presets(docs, tokens.doc_starts, self.cfg["spans_key"])
+        if presets.taken.any():
+            hashes = self._label_hashes() if self.cfg["typed"] else None
+            tags = preset_tags(presets, tokens, self.tag_set, hashes)
+            clamp_scores(scores, self.lattice, tags)
+        return tokens, scores, presets.taken
 
     def _place(
         self, tokens: Tokens, spans: Sequence[Sequence[LabelledBounds]]

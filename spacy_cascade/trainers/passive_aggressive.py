@@ -86,7 +86,8 @@ class OnlineLearner:
 
     def learn(self, corpus: ChainCorpus, objective: Costs) -> float:
         """Pass over the sequences of a batch; the mean of their losses."""
-        cost, clamp = observation_costs(objective.costs(corpus.lattice.n_labels))
+        lattice = corpus.lattice
+        cost, clamp = observation_costs(objective.costs(lattice.n_labels), lattice.continued)
         decoding_cost = cost if self.settings.cost_augmented else np.zeros_like(cost)
         mixing = label_pair_mixing(corpus.lattice)
         features = corpus.design.active_features()

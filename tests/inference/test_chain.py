@@ -40,14 +40,15 @@ TOLERANCE = 1e-9
 def losses_of(chains_: list[Chain]) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
     """Losses, score gradients and the transitions' gradient of chains under one lattice."""
     first = chains_[0]
+    costs = observation_costs(first.costs, first.lattice.continued)
     starts = np.cumsum([0, *map(len, chains_)], dtype=np.int64)
     scores = np.concatenate([chain.scores for chain in chains_])
     tags = np.concatenate([np.array(chain.tags, dtype=np.int32) for chain in chains_])
     losses = np.full(len(chains_), np.nan)
     transition_gradient = np.zeros(first.lattice.n_edges)
     chain_losses(
-        first.lattice, scores, first.transitions, *observation_costs(first.costs),
-        tags, starts, *np.ones((2, len(chains_))), 0, len(chains_), losses, transition_gradient,
+        first.lattice, scores, first.transitions, *costs, tags, starts,
+        *np.ones((2, len(chains_))), 0, len(chains_), losses, transition_gradient,
     )  # fmt: skip
     return losses, np.split(scores, starts[1:-1]), transition_gradient
 

@@ -35,9 +35,11 @@ def losses_of(
     scores = np.concatenate([chain.scores for chain in chains])
     tags = np.concatenate([np.array(chain.tags, dtype=np.int32) for chain in chains])
     losses = np.full(len(chains), np.nan)
-    transition_gradient = np.zeros(chains[0].lattice.n_edges)
+    lattice = chains[0].lattice
+    transition_gradient = np.zeros(lattice.n_edges)
     kernel(
-        chains[0].lattice, scores, chains[0].transitions, *observation_costs(chains[0].costs),
+        lattice, scores, chains[0].transitions,
+        *observation_costs(chains[0].costs, lattice.continued),
         tags, starts, *(np.full(len(chains), weight) for weight in weights), 0, len(chains), losses,
         transition_gradient,
     )  # fmt: skip

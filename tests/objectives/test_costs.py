@@ -10,6 +10,7 @@ import pytest
 from spacy_cascade.errors import ConfigError
 from spacy_cascade.objectives.costs import Likelihood, SoftmaxMargin
 from spacy_cascade.objectives.problem import observation_costs
+from spacy_cascade.schemes import TagSet
 
 
 def test_likelihood_charges_nothing():
@@ -54,8 +55,20 @@ def test_the_cost_of_a_miss_must_be_positive(value):
 def test_costs_as_kernels_want_them(generator):
     costs = generator.random((3, 3))
     margin, clamp = observation_costs(costs)
-    np.testing.assert_array_equal(margin, [np.zeros(3), *costs])
+    np.testing.assert_array_equal(margin, [np.zeros(3), *costs, np.zeros(3)])
     assert not clamp[0].any()
     for observed in range(3):
         assert clamp[observed + 1, observed] == 0.0
         assert np.isneginf(np.delete(clamp[observed + 1], observed)).all()
+
+
+def test_no_label_that_continues_a_span_is_left_where_one_has_ended():
+    tag_set = TagSet("IOB2", ("x", "y"))
+    continued = tag_set.lattice(label_pairs=False).continued
+    margin, clamp = observation_costs(np.ones((5, 5)), continued)
+    assert not margin[-1].any()
+    assert [tag for tag, cost in zip(tag_set.tags, clamp[-1], strict=True) if cost] == [
+        "I-x",
+        "I-y",
+    ]
+    assert np.isneginf(clamp[-1, continued]).all()

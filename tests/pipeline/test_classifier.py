@@ -10,6 +10,7 @@ from helpers import (
     SENTENCES,
     TEXTS,
     add_classifier,
+    annotate,
     annotation,
     blank,
     bounds,
@@ -306,15 +307,7 @@ token_states = st.lists(
 def prepared_doc(nlp: Language, states: list[str]) -> Doc:
     """A Doc with entities, blocked tokens, and tokens with and without annotation."""
     doc = make_doc(nlp.vocab, "STAT5 IL-2 gene the cells p53 lymphocytes .")
-    entities, chosen = [], {"blocked": [], "missing": [], "outside": []}
-    for i, state in enumerate(states):
-        if state == "I" and entities and entities[-1][1] == i:
-            entities[-1] = (entities[-1][0], i + 1)
-        elif state in "BI":
-            entities.append((i, i + 1))
-        else:
-            chosen[state].append(doc[i : i + 1])
-    doc.set_ents([Span(doc, *pair, "EARLIER") for pair in entities], **chosen)
+    annotate(doc, states, ["EARLIER"] * WORDS)
     return doc
 
 

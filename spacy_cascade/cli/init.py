@@ -117,7 +117,7 @@ def _comment(output: Path, choices: Choices) -> str:
     ]
     if choices.tags:
         lines += [
-            "Both corpora need tags that are predicted: python -m spacy cascade jackknife sets them.",
+            "Both corpora need predicted tags, which python -m spacy cascade jackknife sets.",
             "A trained pipeline needs what sets them: add a cascade_tagger in front.",
         ]
     return "".join(f"# {line}\n" for line in lines) + "\n"

@@ -117,6 +117,7 @@ _SCORES = {
     "ents_f": 1.0,
     "ents_p": 0.0,
     "ents_r": 0.0,
+    "ents_per_type": None,
     "segments_f": 0.0,
     "segments_p": None,
     "segments_r": None,

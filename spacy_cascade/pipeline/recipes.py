@@ -61,14 +61,13 @@ _TAG_TEMPLATES = [
     "tag & brief_class",
 ]  # fmt: skip
 
-_SEED = "${system.seed}"
-_BATCH = {"trainer": {"@misc": "spacy_cascade.LBFGS.v1", "iterations": 12}}
+_MEMB = {"trainer": {"@misc": "spacy_cascade.LBFGS.v1", "iterations": 12}}
 _ONLINE = {
     "@misc": "spacy_cascade.PassiveAggressive.v1",
     "average_power": 1,
-    "seed": _SEED,
+    "seed": "${system.seed}",
 }
-_SINGLE = {
+_CRF = {
     "model": {
         "@architectures": "spacy_cascade.LinearChain.v1",
         "templates": {"@misc": "spacy_cascade.JnlpbaTemplates.v1"},
@@ -82,7 +81,7 @@ _SINGLE = {
 }
 
 _COMPONENTS: Mapping[Recipe, Mapping[str, Section]] = {
-    Recipe.memb: {"cascade_segmenter": _BATCH, "cascade_classifier": _BATCH},
+    Recipe.memb: {"cascade_segmenter": _MEMB, "cascade_classifier": _MEMB},
     Recipe.ocr: {
         "cascade_segmenter": {
             "objective": {"@misc": "spacy_cascade.Hinge.v1", "kappa": 3.5, "miss": 1.2},
@@ -93,7 +92,7 @@ _COMPONENTS: Mapping[Recipe, Mapping[str, Section]] = {
             "trainer": {**_ONLINE, "C": 0.005, "passes": 5},
         },
     },
-    Recipe.crf: {"cascade_segmenter": _SINGLE},
+    Recipe.crf: {"cascade_segmenter": _CRF},
 }
 
 _WHOLE = {

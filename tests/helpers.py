@@ -14,11 +14,14 @@ from typing import Any
 import numpy as np
 import pytest
 import spacy
+from spacy.cli._util import app as spacy_app
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
 from spacy.training import Example
 from spacy.vocab import Vocab
+from typer.testing import CliRunner
 
+import spacy_cascade.cli  # noqa: F401 - as spaCy imports it before it reads its command line
 from spacy_cascade.corpora import read_columns, to_docs
 
 PROJECT = Path(__file__).parents[1]
@@ -204,6 +207,19 @@ def run_python(*arguments: str, timeout: float = 120.0) -> subprocess.CompletedP
         timeout=timeout,
         check=False,
     )
+
+
+def run_spacy(*arguments: object, exit_code: int = 0) -> str:
+    """`python -m spacy …` in this process; what it printed, in one line."""
+    result = CliRunner().invoke(spacy_app, list(map(str, arguments)))
+    assert result.exit_code == exit_code, result.output
+    return " ".join(result.output.split())
+
+
+def corpora_in(folder: Path) -> tuple[str, ...]:
+    """Options for `train.spacy` and `dev.spacy`, for commands that read a training config."""
+    splits = ("train", "dev")
+    return tuple(text for name in splits for text in (f"--paths.{name}", f"{folder / name}.spacy"))
 
 
 BROWSER = next(

@@ -47,7 +47,7 @@ def debug_data_command(
         raise typer.Exit(1) from None
     references = [[example.reference for example in examples] for examples in (train, dev)]
     _print_sizes(*references)
-    _print_labels(*references)
+    _print_labels(references[0], references[1], _labels_of(nlp))
     _print_oddities(references[0], train)
     _print_overlap(*references)
     _print_models(nlp)
@@ -86,7 +86,14 @@ def _number(value: int | None) -> str:
     return "not known" if value is None else f"{value:,}"
 
 
-def _print_labels(train: Sequence[Doc], dev: Sequence[Doc]) -> None:
+def _labels_of(nlp: Language) -> set[str]:
+    """Labels of the cascade's components that set entities; none where there are none."""
+    pipes: list[Any] = [pipe for _, pipe in nlp.pipeline]
+    setting = [pipe for pipe in pipes if getattr(pipe, "cfg", {}).get("set_ents")]
+    return {label for pipe in setting for label in pipe.labels}
+
+
+def _print_labels(train: Sequence[Doc], dev: Sequence[Doc], known: set[str]) -> None:
     counts = [corpus.measure_size(docs).labels for docs in (train, dev)]
     labels = sorted(counts[0] | counts[1])
     rows = [(label, *(f"{count[label]:,}" for count in counts)) for label in labels]
@@ -96,6 +103,11 @@ def _print_labels(train: Sequence[Doc], dev: Sequence[Doc]) -> None:
             _warn(f"'{label}' is in dev only: it cannot be learnt.")
         elif counts[0][label] < RARE:
             _warn(f"'{label}' has {counts[0][label]} entities in train: few to learn from.")
+        if known and counts[0][label] and label not in known:
+            _warn(
+                f"'{label}' is not among the labels under [initialize.components]: its entities "
+                "are not learnt, and where some are found they get another label."
+            )
 
 
 def _print_oddities(docs: Sequence[Doc], examples: Sequence[Example]) -> None:

@@ -16,8 +16,11 @@ from spacy_cascade.cli.output import print_line
 from spacy_cascade.errors import CascadeError
 from spacy_cascade.pipeline.readers import GIVEN, examples_for, make_corpus
 from spacy_cascade.reports.page import N_MISTAKES, make_page
+from spacy_cascade.reports.texts import draw_page
 
 _PER_TYPE = "_per_type"
+_ENTITIES = "entities.html"
+"""Name of the page, as `spacy evaluate` has it for spaCy's own `ner`."""
 
 
 def evaluate_command(
@@ -43,13 +46,25 @@ def evaluate_command(
     mistakes: Annotated[
         int, typer.Option(min=0, help="Sentences with mistakes that the report shows")
     ] = N_MISTAKES,
+    displacy_path: Annotated[
+        Path | None,
+        typer.Option(
+            "--displacy-path",
+            "-dp",
+            help=f"Folder for {_ENTITIES}, displaCy's page of the entities found and the gold ones",
+        ),
+    ] = None,
+    displacy_limit: Annotated[
+        int, typer.Option("--displacy-limit", "-dl", min=1, help="Docs on displaCy's page")
+    ] = 25,
 ) -> None:
     """
     Evaluate a pipeline on gold data.
 
     As `spacy evaluate`, with two differences: DATA is read as the training config reads its dev
     corpus, with the sentences and tags that `spacy_cascade.Corpus.v1` gives, and every score of
-    every component is shown, those of spans by label.
+    every component is shown, those of spans by label. --displacy-path is for pipelines of any
+    components that set doc.ents, while that of `spacy evaluate` wants one made by `ner`.
     """
     try:
         nlp = spacy.load(model)
@@ -65,12 +80,19 @@ def evaluate_command(
             page = make_page(
                 nlp, scorer.examples, model=model.name, data=data.name, n_mistakes=mistakes
             )
-            html.parent.mkdir(parents=True, exist_ok=True)
-            html.write_text(page, encoding="utf8")
-            print_line(MESSAGES.GOOD, f"Report -> {html}")
+            _write_page(html, page, "Report")
+        if displacy_path is not None:
+            page = draw_page(scorer.examples[:displacy_limit])
+            _write_page(displacy_path / _ENTITIES, page, "Entities")
     except (CascadeError, OSError) as error:
         print_line(MESSAGES.FAIL, str(error), to_stderr=True)
         raise typer.Exit(1) from None
+
+
+def _write_page(path: Path, page: str, what: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page, encoding="utf8")
+    print_line(MESSAGES.GOOD, f"{what} -> {path}")
 
 
 class _KeepingScorer(Scorer):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from markupsafe import Markup, escape
 from spacy import displacy
 from spacy.tokens import Doc
+from spacy.training import Example
 
 from .excerpts import Piece
 from .mistakes import Entity
+from .reading import confidences_of
 
 _COLOURS = (
     "#a5d8ff", "#ffd8a8", "#b2f2bb", "#eebefa", "#ffec99", "#ffc9c9", "#99e9f2", "#d0bfff",
@@ -60,10 +63,8 @@ def draw(
                 },
             }
         )
-    direction = doc.vocab.writing_system.get("direction", "ltr")
-    drawing = {"text": text, "ents": marks, "settings": {"direction": direction}}
     html = displacy.render(
-        drawing,
+        _drawing(doc, text, marks),
         style="ent",
         manual=True,
         page=False,
@@ -71,3 +72,47 @@ def draw(
         options={"template": _ENTITY},
     )
     return Markup(html)
+
+
+def draw_page(examples: Sequence[Example]) -> str:
+    """A page as `spacy evaluate` writes it: each Doc with the entities found, then with gold ones.
+
+    examples: their predicted Docs as the pipeline left them. An entity has its confidence beside
+    its label, where it has one.
+    """
+    docs = [
+        (f"Document {number}: {what}", doc)
+        for number, example in enumerate(examples, 1)
+        for what, doc in (("found", example.predicted), ("gold", example.reference))
+    ]
+    colours = colours_of(sorted({entity.label_ for _, doc in docs for entity in doc.ents}))
+    drawings = [
+        {**_drawing(doc, doc.text, _whole_marks(doc, colours)), "title": title}
+        for title, doc in docs
+    ]
+    html: str = displacy.render(drawings, style="ent", manual=True, page=True, jupyter=False)
+    return html
+
+
+def _whole_marks(doc: Doc, colours: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The entities of a whole Doc, for displaCy."""
+    confidences = confidences_of(doc)
+    marks = []
+    for entity in doc.ents:
+        sure = confidences.get((entity.start, entity.end, entity.label))
+        label = entity.label_ if sure is None else f"{entity.label_} {sure:.2f}"
+        marks.append(
+            {
+                "start": entity.start_char,
+                "end": entity.end_char,
+                "label": str(escape(label)),
+                "params": {"bg": colours[entity.label_]},
+            }
+        )
+    return marks
+
+
+def _drawing(doc: Doc, text: str, marks: list[dict[str, Any]]) -> dict[str, Any]:
+    """What displaCy draws without a Doc."""
+    direction = doc.vocab.writing_system.get("direction", "ltr")
+    return {"text": text, "ents": marks, "settings": {"direction": direction}}

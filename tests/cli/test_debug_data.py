@@ -53,6 +53,19 @@ def test_counts_and_warnings(paths: list[str]) -> None:
     assert int(sizes["cascade_segmenter"][0].replace(",", "")) > 100
 
 
+def test_labels_that_the_config_leaves_out(paths: list[str], tmp_path: Path) -> None:
+    text = CONFIG.read_text(encoding="utf8")
+    sections = (
+        "\n[initialize]\n[initialize.components]\n[initialize.components.cascade_classifier]\n"
+        'labels = ["DNA", "protein"]\n'
+    )
+    (tmp_path / "two.cfg").write_text(text + sections, encoding="utf8")
+    for config, is_warned in ((CONFIG, False), (tmp_path / "two.cfg", True)):
+        stdout, _ = run(config, *paths)
+        assert ("'cell' is not among the labels" in " ".join(stdout.split())) == is_warned
+        assert "'DNA' is not among" not in stdout
+
+
 def test_errors_are_one_line(paths: list[str], tmp_path: Path) -> None:
     vocab = blank().vocab
     DocBin(docs=[gold_doc(vocab, SENTENCES[4][0], [])]).to_disk(tmp_path / "none.spacy")

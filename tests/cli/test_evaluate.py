@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -122,6 +123,18 @@ def test_report_of_no_entities_at_all(tmp_path: Path) -> None:
     DocBin(docs=docs).to_disk(tmp_path / "none.spacy")
     run(tmp_path / "blank", tmp_path / "none.spacy", "--html", tmp_path / "report.html")
     assert "There are no entities" in (tmp_path / "report.html").read_text(encoding="utf8")
+
+
+def test_page_of_displacy(model: Path, data: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+    stdout, _ = run(model, data, "--displacy-path", folder)
+    assert f"Entities -> {folder / 'entities.html'}" in stdout
+    page = (folder / "entities.html").read_text(encoding="utf8")
+    assert page.count("<figure") == 2 * len(SENTENCES)
+    run(model, data, "--displacy-path", folder, "--displacy-limit", 1)
+    page = (folder / "entities.html").read_text(encoding="utf8")
+    titles = re.findall(r"<h2[^>]*>(.*)</h2>", page)
+    assert titles == ["Document 1: found", "Document 1: gold"]
 
 
 def test_a_report_that_cannot_be_written_is_an_error(model: Path, data: Path, tmp_path: Path):

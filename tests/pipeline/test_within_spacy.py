@@ -138,6 +138,22 @@ def test_analysis_finds_no_problem(trained: Language) -> None:
     assert alone.analyze_pipes()["problems"] == {"cascade_classifier": ["doc.spans"]}
 
 
+def test_analysis_of_all_components() -> None:
+    """Each says what it sets and what it needs of those before it."""
+    names = ["cascade_tagger", *NAMES, "cascade_reranker"]
+    nlp = blank()
+    for name in names:
+        nlp.add_pipe(name)
+    analysis = nlp.analyze_pipes()
+    assert not any(analysis["problems"].values())
+    assert analysis["summary"]["cascade_tagger"]["assigns"] == ["token.tag"]
+    for name in names[1:]:
+        assert {"doc.spans", "span._.confidence"} <= set(analysis["summary"][name]["assigns"])
+    for name in names[2:]:
+        assert analysis["summary"][name]["requires"] == ["doc.spans"]
+        assert "doc.ents" in analysis["summary"][name]["assigns"]
+
+
 def test_selected_pipes_run_alone(trained: Language) -> None:
     with trained.select_pipes(enable="cascade_segmenter"):
         doc = trained(TEXTS[0])
@@ -225,14 +241,17 @@ def test_averages_of_the_optimizer_are_harmless() -> None:
 # Docs
 
 
-def test_docs_keep_their_scores_through_a_doc_bin(trained: Language) -> None:
+@pytest.mark.parametrize("store_user_data", [False, True])
+def test_docs_keep_their_scores_through_a_doc_bin(store_user_data: bool, trained: Language) -> None:
     docs = list(trained.pipe([*TEXTS, ""]))
-    data = DocBin(docs=docs, attrs=["ENT_IOB", "ENT_TYPE"]).to_bytes()
+    attrs = ["ENT_IOB", "ENT_TYPE"]
+    data = DocBin(docs=docs, attrs=attrs, store_user_data=store_user_data).to_bytes()
     others = list(DocBin().from_bytes(data).get_docs(blank().vocab))
     for doc, other in zip(docs, others, strict=True):
         assert bounds(other.ents) == bounds(doc.ents)
         assert bounds(other.spans["cascade"]) == bounds(doc.spans["cascade"])
         assert confidences(other) == confidences(doc)
+        assert other.spans["cascade"].attrs.keys() == doc.spans["cascade"].attrs.keys()
         assert [e._.confidence for e in other.ents] == [e._.confidence for e in doc.ents]
 
 
@@ -311,6 +330,29 @@ def test_a_failing_component_leaves_the_doc_as_it_was(name: str) -> None:
     assert len(failed) == 1
     assert "no weights yet" in failed[0]
     assert annotation(doc) == before
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_other_docs_go_on(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """spaCy gives the handler the batch that failed; the others are annotated as ever."""
+    nlp = trained_cascade()
+    component = nlp.get_pipe(name)
+    predict = component.predict
+
+    def predict_or_fail(docs: list[Doc]) -> Any:
+        if any("STAT5 binds" in doc.text for doc in docs):
+            raise RuntimeError("a Doc that fails")
+        return predict(docs)
+
+    monkeypatch.setattr(component, "predict", predict_or_fail)
+    failed: list[tuple[str, list[str], str]] = []
+    component.set_error_handler(
+        lambda name, _, docs, error: failed.append((name, [d.text for d in docs], str(error)))
+    )
+    docs = list(nlp.pipe(TEXTS, batch_size=1))
+    assert failed == [(name, [TEXTS[1]], "a Doc that fails")]
+    left = SENTENCES[:1] + SENTENCES[2:]
+    assert [(doc.text, bounds(doc.ents)) for doc in docs] == left
 
 
 # A user's own extension

@@ -1,0 +1,20 @@
+"""A folder as a user of the command line has it, with one pipeline that tests here share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from helpers import PROJECT, corpora_in, run_spacy
+
+
+@pytest.fixture(scope="session")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`train.spacy`, `dev.spacy`, `ner.cfg` and `OUT/model-best`, made as on a first use."""
+    folder = tmp_path_factory.mktemp("workspace")
+    for split in ("train", "dev"):
+        source = PROJECT / "assets" / "sample" / f"{split}.iob2"
+        run_spacy("cascade", "convert", source, folder / f"{split}.spacy")
+    run_spacy("cascade", "init", folder / "ner.cfg", "--small")
+    run_spacy("train", folder / "ner.cfg", "--output", folder / "OUT", *corpora_in(folder))
+    return folder

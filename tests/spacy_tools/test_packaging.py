@@ -1,0 +1,81 @@
+"""`spacy package`: a pipeline as a wheel, installed where nothing else is."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+import spacy
+from helpers import PROJECT, run_spacy
+
+from spacy_cascade._version import __version__
+
+TEXT = "NF-kappa B binds the IL-2 promoter in Jurkat cells."
+ANNOTATE = """
+import json, sys
+import en_sample
+doc = en_sample.load()(sys.argv[1])
+print(json.dumps([[e.text, e.label_, e._.confidence] for e in doc.ents]))
+"""
+
+
+def run(*arguments: object) -> str:
+    """A command without the folders that this process finds modules in."""
+    result = subprocess.run(
+        [str(argument) for argument in arguments],
+        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+        capture_output=True,
+        text=True,
+        encoding="utf8",
+        timeout=600.0,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr[-2000:]
+    return result.stdout
+
+
+@pytest.fixture(scope="module")
+def wheels(workspace: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheels of a pipeline and of this project."""
+    folder = tmp_path_factory.mktemp("packaging")
+    options = ("--name", "sample", "--version", "1.0.0", "--build", "wheel")
+    run_spacy("package", workspace / "OUT" / "model-best", folder, *options)
+    sources = folder / "project"
+    sources.mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(PROJECT / name, sources)
+    skipped = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(PROJECT / "spacy_cascade", sources / "spacy_cascade", ignore=skipped)
+    wheels = folder / "wheels"
+    run(sys.executable, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", wheels, sources)
+    for wheel in folder.glob("en_sample-1.0.0/dist/*.whl"):
+        shutil.copy(wheel, wheels)
+    return wheels
+
+
+@pytest.mark.slow
+def test_the_package_names_what_it_needs(wheels: Path) -> None:
+    (wheel,) = wheels.glob("en_sample*.whl")
+    metadata = ZipFile(wheel).read("en_sample-1.0.0.dist-info/METADATA").decode()
+    (needed,) = (line for line in metadata.splitlines() if "spacy-cascade" in line)
+    assert needed.startswith("Requires-Dist: spacy-cascade")
+    assert f">={__version__}" in needed
+
+
+@pytest.mark.slow
+def test_it_annotates_in_a_fresh_environment(wheels: Path, workspace: Path, tmp_path: Path) -> None:
+    """pip is told of the pipeline only, and finds this project by what that requires."""
+    venv.create(tmp_path, with_pip=True)
+    python = tmp_path / ("Scripts" if os.name == "nt" else "bin") / "python"
+    run(python, "-m", "pip", "install", "--quiet", "--find-links", wheels, "en-sample==1.0.0")
+    found = json.loads(run(python, "-c", ANNOTATE, TEXT))
+    doc = spacy.load(workspace / "OUT" / "model-best")(TEXT)
+    assert [entity[:2] for entity in found] == [[e.text, e.label_] for e in doc.ents]
+    assert [entity[2] for entity in found] == pytest.approx([e._.confidence for e in doc.ents])

@@ -149,11 +149,11 @@ def test_lexicons():
 
 def test_what_training_showed_of_a_word():
     space = FeatureSpace(Templates(("seen_inside", "seen_first@1"), {}, {}))
-    docs = [[[Word(text) for text in "a a a b".split()]]]
+    docs = [[[Word(text) for text in ["a", "a", "a", "b"]]]]
     tokens = read_tokens(make_docs(docs))
     spans = np.array([[0, 1]], dtype=np.int64)
     space.learn_evidence(tokens, span_flags(4, spans, np.ones(4, dtype=np.bool_)))
-    docs = [[[Word(text) for text in "a b c".split()]]]
+    docs = [[[Word(text) for text in ["a", "b", "c"]]]]
     units = units_of(space, docs, all_tokens(docs))
     space.learn(units, 1)
     names = [{f.name for f in found} for found in named_features(space, units, text_of)]
@@ -166,7 +166,7 @@ def test_what_training_showed_of_a_word():
 
 def test_surroundings():
     space = FeatureSpace(Templates(("elsewhere", "type_before", "type_after & brackets"), {}, {}))
-    docs = [[[Word(text) for text in "p53 ( p53 p53".split()]]]
+    docs = [[[Word(text) for text in ["p53", "(", "p53", "p53"]]]]
     tokens = read_tokens(make_docs(docs))
     positions = space.positions(tokens, text_of)
     start, end = np.array([2, 1]), np.array([3, 3])

@@ -22,7 +22,7 @@ from .annotation import confidence_of
 from .classifier import CascadeClassifier
 from .explanations import EntityExplanation, Explanation, by_push, of_features
 from .given import LabelledBounds, place_spans
-from .nbest import REJECTED
+from .label_names import label_names
 from .posteriors import recognisers
 from .scored_doc import ScoredDoc
 from .segmenter import ENTITY, CascadeSegmenter
@@ -66,7 +66,7 @@ def explain_spans(
     wanted = [(s, e, label if segmenter.cfg["typed"] else ENTITY) for s, e, label in spans]
     if not wanted:
         return []
-    scored = ScoredDoc(segmenter, doc, tag_set.tags)
+    scored = ScoredDoc(segmenter, doc)
     numbers = {label: i for i, label in enumerate(segmenter.labels)}
     placed, possible = place_spans(scored.tokens, [wanted], numbers)
     (probabilities,) = segmenter.posteriors([doc], [wanted])
@@ -104,7 +104,7 @@ def explain_types(
         key = classifier.cfg["spans_key"]
         group = doc.ents if key is None else doc.spans.get(key, ())
         spans = [(span.start, span.end, span.label_) for span in group]
-    known = {REJECTED, *classifier.labels} if classifier.cfg["reject"] else {*classifier.labels}
+    known = label_names(classifier)
     wanted = [span for span in spans if span[2] in known]
     if not wanted:
         return []
@@ -136,8 +136,8 @@ def explain_tags(tagger: CascadeTagger, doc: Doc) -> list[Explanation]:
     """
     if not len(doc):
         return []
-    labels = ["start", *tagger.labels]
-    scored = ScoredDoc(tagger, doc, labels)
+    labels = label_names(tagger)
+    scored = ScoredDoc(tagger, doc)
     explained = []
     for token, number in enumerate(tagger.predict([doc])[0].tolist()):
         paths = scored.contrast(np.array([number + 1], dtype=np.int32), token)

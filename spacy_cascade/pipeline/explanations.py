@@ -133,7 +133,7 @@ def of_features(
     """
     found = []
     for feature, n in Counter(features).items():
-        name = feature.name if n == 1 else f"{feature.name} ×{n}"
+        name = feature.name if n == 1 else f"{feature.name} ({n} times)"
         weight, *others = (n * weights[feature.number, columns].astype(np.float64)).tolist()
         found.append(Contribution(name, token, weight, others[0] if others else 0.0))
     return found

@@ -16,17 +16,18 @@ from ..types import Floats2d, Ints1d
 from .chain import ChainPipe
 from .explanations import Contribution, of_features
 from .feature_texts import text_reader
+from .label_names import label_names
 
 
 class ScoredDoc:
     """The tokens of a Doc, with their features and their scores `[T, S]`.
 
-    pipe: the component. labels: names of the labels of its chain.
+    pipe: the component.
     """
 
-    def __init__(self, pipe: ChainPipe[Any], doc: Doc, labels: list[str]) -> None:
+    def __init__(self, pipe: ChainPipe[Any], doc: Doc) -> None:
         self._pipe = pipe
-        self._labels = labels
+        self._labels = label_names(pipe)
         self._text_of = text_reader(pipe, [doc])
         self.tokens: Tokens
         self._scores: Floats2d
@@ -67,4 +68,4 @@ class ScoredDoc:
     def _edge_name(self, edge: int) -> str:
         lattice = self._pipe.lattice
         source, target = int(lattice.source[edge]), int(lattice.target[edge])
-        return f"transition {self._labels[source]} → {self._labels[target]}"
+        return f"transition {self._labels[source]} to {self._labels[target]}"

@@ -12,7 +12,7 @@ from ..features.units import Units
 from ..types import Floats2d
 from .classifier import CascadeClassifier
 from .feature_texts import text_reader
-from .nbest import REJECTED
+from .label_names import label_names
 from .span_units import class_probabilities, joined, span_units
 from .typed_groups import Bounds, bounds_of
 
@@ -44,7 +44,7 @@ def score_spans(classifier: CascadeClassifier, doc: Doc, spans: Sequence[Bounds]
     scores: Floats2d = classifier.model.predict(units)
     return SpanScores(
         units,
-        [REJECTED] * bool(classifier.cfg["reject"]) + list(classifier.labels),
+        label_names(classifier),
         scores,
         class_probabilities(scores, classifier.cfg["temperature"]),
         text_of,

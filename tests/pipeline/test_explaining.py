@@ -68,7 +68,7 @@ def test_any_span_against_all_segmentations(scheme: str, label_pairs: bool) -> N
             probability = sum(r.probability for r in having)
             assert found.probability == pytest.approx(probability, abs=1e-9)
     # Where features see label pairs, that of the bias says it all.
-    assert ("transition O → B-ENT" in names) == (not label_pairs)
+    assert ("transition O to B-ENT" in names) == (not label_pairs)
 
 
 def test_labels_of_a_single_phase_recogniser() -> None:

@@ -1,0 +1,69 @@
+"""The command `spacy cascade readings`: the most probable readings of each sentence."""
+
+from pathlib import Path
+from typing import Annotated
+
+import spacy
+import srsly
+import typer
+from spacy.tokens import Doc
+from wasabi.util import MESSAGES
+
+from spacy_cascade.cli.output import print_line, print_table, write_file
+from spacy_cascade.errors import CascadeError
+from spacy_cascade.pipeline.given import LabelledBounds
+from spacy_cascade.pipeline.nbest import MOST
+from spacy_cascade.pipeline.readings import Readings, joint_readings
+from spacy_cascade.reports.explanation import make_readings_page
+
+
+def readings_command(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Trained pipeline")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="Text to read")],
+    n: Annotated[
+        int, typer.Option("--n", "-n", min=1, max=MOST, help="Readings of each sentence")
+    ] = 5,
+    json: Annotated[Path | None, typer.Option(help="JSON file to write them to")] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="HTML file to show them in, side by side")
+    ] = None,
+) -> None:
+    """
+    Show the most probable readings of each sentence.
+
+    A reading has spans and their types; its probability is that of the spans times those of the
+    types. What the first reading of a sentence has not is marked with a star.
+    """
+    try:
+        nlp = spacy.load(model)
+        doc = nlp(text)
+        sentences = joint_readings(nlp, doc, n)
+        for sentence in sentences:
+            _print_sentence(doc, sentence)
+        if json is not None:
+            found = [sentence.to_json(doc) for sentence in sentences]
+            write_file(json, srsly.json_dumps(found, indent=1), "Readings")
+        if html is not None:
+            page = make_readings_page(doc, sentences, model=model.name)
+            write_file(html, page, "Readings")
+    except (CascadeError, OSError) as error:
+        print_line(MESSAGES.FAIL, str(error), to_stderr=True)
+        raise typer.Exit(1) from None
+
+
+def _print_sentence(doc: Doc, sentence: Readings) -> None:
+    typer.echo()
+    print_line("", doc[sentence.start : sentence.end].text)
+    first = sentence.readings[0].entities
+    rows = []
+    for rank, reading in enumerate(sentence.readings, 1):
+        missing = [entity for entity in first if entity not in reading.entities]
+        found = [("" if e in first else "*") + _shown(doc, e) for e in reading.entities]
+        entities = ", ".join(found) or "nothing"
+        without = ", ".join(_shown(doc, entity) for entity in missing)
+        rows.append((rank, f"{reading.probability:.4f}", entities, without))
+    print_table(rows, ("", "probability", "entities", "not"), ("r", "r", "l", "l"))
+
+
+def _shown(doc: Doc, entity: LabelledBounds) -> str:
+    return f"{doc[entity[0] : entity[1]].text} [{entity[2]}]"

@@ -5,17 +5,16 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import spacy
-import srsly
 import typer
 from spacy.language import Language
 from spacy.tokens import Doc
 from wasabi.util import MESSAGES
 
-from spacy_cascade.cli.output import print_line, print_table, write_file
+from spacy_cascade.cli.output import print_line, print_table, write_file, write_json
 from spacy_cascade.errors import CascadeError, ConfigError
 from spacy_cascade.pipeline.base import CascadePipe
 from spacy_cascade.pipeline.explaining import explain_entities
-from spacy_cascade.pipeline.explanations import EntityExplanation, Explanation
+from spacy_cascade.pipeline.explanations import Contribution, EntityExplanation, Explanation
 from spacy_cascade.pipeline.given import LabelledBounds
 from spacy_cascade.pipeline.readers import examples_for
 from spacy_cascade.pipeline.top_features import (
@@ -71,7 +70,7 @@ def explain_command(
                 "entities": [entity.to_json() for entity in explained],
                 "top_features": [component.to_json() for component in tops],
             }
-            write_file(json, srsly.json_dumps(found, indent=1), "Explanation")
+            write_json(json, found, "Explanation")
         if html is not None:
             page = make_explanation_page(
                 doc, explained, tops, model=model.name, data="" if data is None else data.name,
@@ -109,17 +108,23 @@ def _print_stage(doc: Doc, stage: Explanation, n: int) -> None:
     typer.echo()
     reading, other = (_reading(doc, spans) for spans in (stage.reading, stage.runner_up))
     print_line("", f"{stage.component}: {reading}, rather than {other}")
+    of_tokens = any(contribution.token is not None for contribution in stage.contributions)
     rows = [
         (
             contribution.name,
-            "" if contribution.token is None else doc[contribution.token].text,
+            *([_token(doc, contribution)] if of_tokens else []),
             *map(_number, (contribution.weight, contribution.runner_up, contribution.push)),
         )
         for contribution in stage.strongest(n)
     ]
-    rows.append(("sum", "", *map(_number, (stage.score, stage.runner_up_score, stage.evidence))))
-    header = ("feature", "of token", "weight", "runner-up", "push")
-    print_table(rows, header, ("l", "l", "r", "r", "r"))
+    sums = map(_number, (stage.score, stage.runner_up_score, stage.evidence))
+    rows.append(("sum", *([""] if of_tokens else []), *sums))
+    header = ("feature", *(["of token"] if of_tokens else []), "weight", "runner-up", "push")
+    print_table(rows, header, "l" * (1 + of_tokens) + "rrr")
+
+
+def _token(doc: Doc, contribution: Contribution) -> str:
+    return "" if contribution.token is None else doc[contribution.token].text
 
 
 def _reading(doc: Doc, spans: Sequence[LabelledBounds]) -> str:
@@ -149,7 +154,7 @@ def _print_label(of_label: LabelFeatures) -> None:
     ]
     has_range = any(feature.after for _, feature in both)
     header = ("", "feature", "weight", *(["least", "most"] if has_range else []))
-    print_table(rows, header, ("l", "l", "r", "r", "r"))
+    print_table(rows, header, "llrrr")
 
 
 def _range(feature: WeightedFeature) -> list[str]:

@@ -1,9 +1,10 @@
 """How commands print."""
 
+import json
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 import typer
 from wasabi import msg
@@ -23,11 +24,11 @@ def print_line(style: str, text: str, *, to_stderr: bool = False) -> None:
     _echo(text, to_stderr)
 
 
-def print_table(
-    rows: Iterable[Sequence[object]], header: Sequence[str], aligns: Sequence[Literal["l", "r"]]
-) -> None:
-    """Print a table of any width; aligns: of each column."""
-    _echo(table(list(rows), header=header, divider=True, max_col=_WIDEST, aligns=aligns), False)
+def print_table(rows: Iterable[Sequence[object]], header: Sequence[str], aligns: str) -> None:
+    """Print a table of any width; aligns: `l` or `r` for each column."""
+    letters: Any = list(aligns)
+    text = table(list(rows), header=header, divider=True, max_col=_WIDEST, aligns=letters)
+    _echo("\n".join(line.rstrip() for line in text.strip("\n").splitlines()), False)
 
 
 def write_file(path: Path, text: str, what: str) -> None:
@@ -35,6 +36,11 @@ def write_file(path: Path, text: str, what: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf8")
     print_line(MESSAGES.GOOD, f"{what} -> {path}")
+
+
+def write_json(path: Path, value: object, what: str) -> None:
+    """Write a value with all digits of its numbers, and say so."""
+    write_file(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n", what)
 
 
 def _echo(text: str, to_stderr: bool) -> None:

@@ -1,19 +1,19 @@
 """The command `spacy cascade readings`: the most probable readings of each sentence."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import spacy
-import srsly
 import typer
 from spacy.tokens import Doc
 from wasabi.util import MESSAGES
 
-from spacy_cascade.cli.output import print_line, print_table, write_file
+from spacy_cascade.cli.output import print_line, print_table, write_file, write_json
 from spacy_cascade.errors import CascadeError
 from spacy_cascade.pipeline.given import LabelledBounds
 from spacy_cascade.pipeline.nbest import MOST
-from spacy_cascade.pipeline.readings import Readings, joint_readings
+from spacy_cascade.pipeline.readings import Reading, Readings, joint_readings
 from spacy_cascade.reports.explanation import make_readings_page
 
 
@@ -24,15 +24,14 @@ def readings_command(
         int, typer.Option("--n", "-n", min=1, max=MOST, help="Readings of each sentence")
     ] = 5,
     json: Annotated[Path | None, typer.Option(help="JSON file to write them to")] = None,
-    html: Annotated[
-        Path | None, typer.Option(help="HTML file to show them in, side by side")
-    ] = None,
+    html: Annotated[Path | None, typer.Option(help="HTML file to show them in")] = None,
 ) -> None:
     """
     Show the most probable readings of each sentence.
 
     A reading has spans and their types; its probability is that of the spans times those of the
-    types. What the first reading of a sentence has not is marked with a star.
+    types. The first reading of a sentence is shown whole, of the others what they have more and
+    what they have less.
     """
     try:
         nlp = spacy.load(model)
@@ -42,7 +41,7 @@ def readings_command(
             _print_sentence(doc, sentence)
         if json is not None:
             found = [sentence.to_json(doc) for sentence in sentences]
-            write_file(json, srsly.json_dumps(found, indent=1), "Readings")
+            write_json(json, found, "Readings")
         if html is not None:
             page = make_readings_page(doc, sentences, model=model.name)
             write_file(html, page, "Readings")
@@ -55,15 +54,18 @@ def _print_sentence(doc: Doc, sentence: Readings) -> None:
     typer.echo()
     print_line("", doc[sentence.start : sentence.end].text)
     first = sentence.readings[0].entities
-    rows = []
-    for rank, reading in enumerate(sentence.readings, 1):
-        missing = [entity for entity in first if entity not in reading.entities]
-        found = [("" if e in first else "*") + _shown(doc, e) for e in reading.entities]
-        entities = ", ".join(found) or "nothing"
-        without = ", ".join(_shown(doc, entity) for entity in missing)
-        rows.append((rank, f"{reading.probability:.4f}", entities, without))
-    print_table(rows, ("", "probability", "entities", "not"), ("r", "r", "l", "l"))
+    rows = [(1, _probability(sentence.readings[0]), _shown(doc, "", first) or "nothing")]
+    for rank, reading in enumerate(sentence.readings[1:], 2):
+        more = [entity for entity in reading.entities if entity not in first]
+        less = [entity for entity in first if entity not in reading.entities]
+        differences = filter(None, (_shown(doc, "+ ", more), _shown(doc, "- ", less)))
+        rows.append((rank, _probability(reading), ", ".join(differences)))
+    print_table(rows, ("", "probability", "entities"), "rrl")
 
 
-def _shown(doc: Doc, entity: LabelledBounds) -> str:
-    return f"{doc[entity[0] : entity[1]].text} [{entity[2]}]"
+def _probability(reading: Reading) -> str:
+    return f"{reading.probability:.4f}"
+
+
+def _shown(doc: Doc, sign: str, entities: Sequence[LabelledBounds]) -> str:
+    return ", ".join(f"{sign}{doc[s:e].text} [{label}]" for s, e, label in entities)

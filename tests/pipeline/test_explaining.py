@@ -179,6 +179,20 @@ def test_what_others_found_is_left_out(trained: Language) -> None:
     assert explain_entities(trained, trained("")) == []
 
 
+def test_what_a_reranker_chose() -> None:
+    """The stages say what they hold for likely, whatever was chosen."""
+    nlp = cascade(segmenter={"n_best": 5})
+    train(nlp, make_examples(nlp), updates=1)
+    nlp.add_pipe("cascade_reranker", config={"weight": 5.0, "keep_candidates": True})
+    doc = nlp("Both p53 and STAT5 activate the IL-2 gene of T cells .")
+    found = explain_entities(nlp, doc)
+    assert [e.span for e in found] == bounds(doc.ents)
+    assert all(len(e.stages) == 2 for e in found)
+    best = {(start, end) for start, end, _ in bounds(doc.spans["cascade/1"])}
+    for explanation in found:
+        assert (explanation.stages[0].evidence >= 0) == (explanation.span[:2] in best)
+
+
 def test_nothing_changes(trained: Language) -> None:
     doc = trained("STAT5 binds the AP-1 site .")
     before = doc.to_bytes()

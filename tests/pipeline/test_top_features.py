@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers import make_examples, trained_cascade
+from helpers import blank, make_examples, train, trained_cascade
 from spacy.language import Language
 
 from spacy_cascade.models.linear import get_weights
@@ -68,3 +68,17 @@ def test_a_corpus_that_has_not_all(nlp: Language) -> None:
     nothing = top_features(classifier, make_examples(nlp)[4:5], 20)
     assert all(f.name is None for of in nothing.labels for f in of.strongest)
     assert top_features(classifier, [], 0).n_unnamed == 0
+
+
+def test_tags() -> None:
+    nlp = blank()
+    tagger = nlp.add_pipe("cascade_tagger", config={"model": {"min_count": 1}})
+    examples = make_examples(nlp)
+    for example in examples:
+        for token in example.reference:
+            token.tag_ = "P" if token.is_punct else "N"
+    train(nlp, examples)
+    found = top_features(tagger, examples, 3)
+    assert [of.label for of in found.labels] == ["N", "P"]
+    assert found.n_unnamed == 0
+    assert "lower=." in [feature.name for feature in found.labels[1].strongest]

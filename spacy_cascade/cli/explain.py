@@ -28,7 +28,7 @@ from spacy_cascade.reports.explanation import make_explanation_page
 
 def explain_command(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="Trained pipeline")],
-    text: Annotated[str, typer.Argument(metavar="[TEXT]", help="Text with entities")] = "",
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="Text with entities")] = "",
     features: Annotated[
         int, typer.Option(min=1, help="Features shown for each stage of an entity")
     ] = 10,

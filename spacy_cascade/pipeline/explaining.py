@@ -54,9 +54,9 @@ def explain_spans(
 ) -> list[Explanation]:
     """Explain spans of a segmenter; the Doc is not changed.
 
-    spans: whether found or not, in ascending order; labels count only with `typed`. Those that no
-    path has, across sentences or of a label that is not known, are left out. By default those
-    that the segmenter finds.
+    spans: whether found or not, in ascending order and without overlap; labels count only with
+    `typed`. Those that no path has, across sentences or of a label that is not known, are left
+    out. By default those that the segmenter finds.
     """
     tag_set = segmenter.tag_set
     if spans is None:

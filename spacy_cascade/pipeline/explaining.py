@@ -54,9 +54,9 @@ def explain_spans(
 ) -> list[Explanation]:
     """Explain spans of a segmenter; the Doc is not changed.
 
-    spans: whether found or not, in ascending order and without overlap; labels count only with
-    `typed`. Those that no path has, across sentences or of a label that is not known, are left
-    out. By default those that the segmenter finds.
+    spans: whether found or not; labels count only with `typed`. Those that no path has, across
+    sentences or of a label that is not known, are left out. By default those that the segmenter
+    finds.
     """
     tag_set = segmenter.tag_set
     if spans is None:
@@ -69,7 +69,6 @@ def explain_spans(
     scored = ScoredDoc(segmenter, doc)
     numbers = {label: i for i, label in enumerate(segmenter.labels)}
     placed, possible = place_spans(scored.tokens, [wanted], numbers)
-    (probabilities,) = segmenter.posteriors([doc], [wanted])
     explained = []
     for i in np.flatnonzero(possible).tolist():
         start, end, _ = wanted[i]
@@ -79,12 +78,14 @@ def explain_spans(
         assert paths is not None, "a span can be left out, and one in a sentence can be had"
         begin, _ = scored.sequence(start)
         readings = [_spans_of(path, begin, tag_set) for path in paths]
+        # One at a time, for the spans may overlap.
+        ((probability,),) = segmenter.posteriors([doc], [[wanted[i]]])
         explained.append(
             Explanation(
                 segmenter.name,
                 wanted[i],
                 *_differences(*readings),
-                float(probabilities[i]),
+                float(probability),
                 by_push(scored.contributions(paths, begin)),
             )
         )

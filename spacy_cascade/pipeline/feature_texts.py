@@ -18,7 +18,7 @@ def text_reader(pipe: LinearPipe, docs: Iterable[Doc] = ()) -> TextOf:
     as a phrase between two spans, is shown by its hash.
     """
     tags = {f"{prefix}-{label}" for prefix in "BI" for label in _labels(pipe, docs)}
-    of_spans = {hash_string(tag): tag for tag in (*tags, "O")} if pipe.space.span_keys else {}
+    of_spans = {hash_string(tag): tag for tag in (*tags, "O")}
     strings = pipe.vocab.strings
 
     def text_of(number: int) -> str:

@@ -54,8 +54,8 @@ def test_any_span_against_all_segmentations(scheme: str, label_pairs: bool) -> N
     for text in SHORT:
         doc = make_doc(segmenter.vocab, text)
         (ranked,) = segmenter.nbest(doc, 100)
-        for start, end in combinations(range(len(doc) + 1), 2):
-            (found,) = explain_spans(segmenter, doc, [(start, end, "any")])
+        spans = [(start, end, "any") for start, end in combinations(range(len(doc) + 1), 2)]
+        for (start, end, _), found in zip(spans, explain_spans(segmenter, doc, spans), strict=True):
             having = [r for r in ranked if (start, end, "ENT") in bounds(r.spans)]
             lacking = [r for r in ranked if r not in having]
             expected = having[0].score - lacking[0].score

@@ -33,7 +33,13 @@ ALLOWED = {
 ALLOWED["inference"] -= {"schemes"}
 EXTRA = {"cli": {"corpora"}}
 """The command line brings corpora and components together."""
-REPORTS = {"reports.reading", "reports.texts", "reports.page", "reports.corpus"}
+REPORTS = {
+    "reports.explanation",
+    "reports.reading",
+    "reports.texts",
+    "reports.page",
+    "reports.corpus",
+}
 DOCS = {"features.sequences", "pipeline", "search", "corpora.docs", "cli", *REPORTS}
 """What may import spaCy's Doc."""
 STRINGS = {"features.strings"}

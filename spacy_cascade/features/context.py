@@ -65,6 +65,14 @@ def phrase_keys(words: Keys1d, start: Pointers1d, end: Pointers1d, salt: Keys1d)
     return keys
 
 
+def value_text(value: int, text_of: Callable[[int], str]) -> str:
+    """What a value of an attribute says; text_of: gives texts of labels by their hashes."""
+    if value in (_NOTHING, _FAR):
+        return "nothing" if value == _NOTHING else "far"
+    number = value - _ZERO
+    return str(number) if abs(number) < _ZERO else text_of(value)
+
+
 class Surroundings:
     """Values of the attributes for spans of a batch.
 

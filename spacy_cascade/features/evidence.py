@@ -25,12 +25,23 @@ SHARES = ("seen_inside", "seen_first", "seen_last", "seen_continued")
 _SHARE_STEPS = np.array([0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98])
 _MOST = 4
 """Counts are told apart as 0, 1, 2-3, 4-7 and more."""
+_SIZES = ("0", "1", "2-3", "4-7", "8+")
 _BASE = 16
 
 
 def share_value(code: int, share: int) -> str:
     """The value of attribute `SHARES[share]` under a code: size of the count, and the share."""
     return f"{code % _BASE}/{code // _BASE ** (share + 1) % _BASE}"
+
+
+def share_text(code: int, share: int) -> str:
+    """The value of attribute `SHARES[share]` under a code, for readers: `75-90 % of 8+`."""
+    size, step = code % _BASE, code // _BASE ** (share + 1) % _BASE
+    if size == 0:
+        return "never seen"
+    bounds = [0.0, *_SHARE_STEPS.tolist(), 1.0]
+    low, high = (round(100 * bound) for bound in bounds[step - 1 : step + 1])
+    return f"{low}-{high} % of {_SIZES[size]}"
 
 
 def span_flags(

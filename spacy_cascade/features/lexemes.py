@@ -46,6 +46,7 @@ class LexemeTable:
         self._attributes = np.zeros((64, len(plan.attributes)), dtype=np.uint64)
         self._forms = KeyIndex(np.array([_BOUNDARY_KEY], dtype=np.uint64))
         self._form_of = np.zeros(64, dtype=np.int32)
+        self._origins = np.zeros((64, 2), dtype=np.uint64)
         boundary = hash_string("\ue000boundary")
         for column, name in enumerate(plan.attributes):
             self._attributes[BOUNDARY, column] = boundary if name in _BOUNDARY_VALUES else 0
@@ -62,6 +63,11 @@ class LexemeTable:
     def form_of(self) -> Ints1d:
         """Number of the word in lower case by row, int32 `[n]`."""
         return self._form_of[: len(self)]
+
+    @property
+    def origins(self) -> Keys2d:
+        """Hash of the word and evidence code by row, uint64 `[n, 2]`; zeros for the boundary."""
+        return self._origins[: len(self)]
 
     def rows(self, words: Keys1d, codes: Keys1d | None, text_of: Callable[[int], str]) -> Ints1d:
         """Row of each word, int32 `[T]`; words not met before are added.
@@ -88,6 +94,8 @@ class LexemeTable:
             grown[: len(self)] = self.attributes
             self._attributes = grown
             self._form_of = np.append(self.form_of, np.zeros(2 * size - len(self), np.int32))
+            more = np.zeros((2 * size - len(self), 2), dtype=np.uint64)
+            self._origins = np.concatenate([self.origins, more])
         texts = [text_of(word) for word in words.tolist()]
         new = self._attributes[len(self) : size]
         for column, function in self._text_columns:
@@ -97,6 +105,9 @@ class LexemeTable:
                 distinct, inverse = np.unique(codes, return_inverse=True)
                 values = hash_strings(share_value(code, share) for code in distinct.tolist())
                 new[:, column] = values[inverse]
+        self._origins[len(self) : size, 0] = words
+        if codes is not None:
+            self._origins[len(self) : size, 1] = codes
         lower = hash_strings(text.lower() for text in texts)
         self._forms.add(np.unique(lower[self._forms.lookup(lower) < 0]))
         self._form_of[len(self) : size] = self._forms.lookup(lower)

@@ -58,8 +58,8 @@ class Plan:
     context: attributes of a span's surroundings (`features.context`).
     slots, slot_end: places of factored templates; template `j` belongs to slot `s` when
         `slot_end[s - 1] <= j < slot_end[s]`.
-    factored_attribute, factored_salt: for each factored template, ordered by slot.
-    direct: the direct templates.
+    factored_templates, factored_attribute, factored_salt: the factored templates, ordered by slot.
+    direct_templates, direct: the direct templates, and the same for kernels.
     margin: positions that must exist before and after every sequence.
     """
 
@@ -69,8 +69,10 @@ class Plan:
     context: tuple[str, ...]
     slots: Slots
     slot_end: Ints1d
+    factored_templates: tuple[Template, ...]
     factored_attribute: Ints1d
     factored_salt: Keys1d
+    direct_templates: tuple[Template, ...]
     direct: DirectTemplates
     margin: int
 
@@ -110,10 +112,12 @@ def make_plan(templates: Templates) -> Plan:
         context=context,
         slots=Slots(*(np.array(c, dtype=np.int32) for c in _columns(places, 2))),
         slot_end=np.cumsum(counts, dtype=np.int32),
+        factored_templates=tuple(factored),
         factored_attribute=np.array(
             [attributes.index(t.parts[0].attribute) for t in factored], dtype=np.int32
         ),
         factored_salt=np.array([_salt(t) for t in factored], dtype=np.uint64),
+        direct_templates=tuple(direct),
         direct=_direct_arrays(direct, direct_attributes, placed, context),
         margin=max((abs(p.offset) for t in expanded for p in t.parts), default=0) or 1,
     )

@@ -129,7 +129,7 @@ class FeatureSpace:
             minimum,
         )
         keys = direct_keys(
-            self.plan.direct, units.positions.values, self._context(units), units.first, units.last
+            self.plan.direct, units.positions.values, self.context(units), units.first, units.last
         )
         direct = frequent_keys(keys, None, minimum)
         self.index = KeyIndex(np.concatenate([factored, direct]))
@@ -164,12 +164,12 @@ class FeatureSpace:
     def unit_features(self, units: Units) -> Rows:
         """Known direct features of each unit."""
         starts, columns = self.index.apply(
-            direct_features, self.plan.direct, units.positions.values, self._context(units),
+            direct_features, self.plan.direct, units.positions.values, self.context(units),
             units.first, units.last,
         )  # fmt: skip
         return Rows(starts, columns, len(self))
 
-    def _context(self, units: Units) -> Keys2d:
+    def context(self, units: Units) -> Keys2d:
         """Context of the units, without values where none was given."""
         shape = (len(units.first), len(self.plan.context))
         return units.context if units.context.shape == shape else np.zeros(shape, dtype=np.uint64)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..types import Ints1d, Keys2d
+from ..types import Ints1d, Keys2d, Pointers1d
 from .sequences import Positions
 
 
@@ -23,3 +23,8 @@ class Units:
     first: Ints1d
     last: Ints1d
     context: Keys2d = field(default_factory=lambda: np.zeros((0, 0), dtype=np.uint64))
+
+    def take(self, numbers: Pointers1d) -> Units:
+        """Some of the units, in the given order."""
+        context = self.context[numbers] if len(self.context) else self.context
+        return Units(self.positions, self.first[numbers], self.last[numbers], context)

@@ -18,26 +18,35 @@ Stages = tuple[CascadeSegmenter, CascadeClassifier | None]
 """A segmenter and the classifier of its spans; None for a single-phase recogniser."""
 
 
-def stages_of(nlp: Language) -> Stages | None:
-    """The components from which the entities of a pipeline have their probabilities.
+def recognisers(nlp: Language) -> tuple[CascadeSegmenter | None, CascadeClassifier | None]:
+    """The components that find and that type the entities of a pipeline.
 
-    Those of the last component of ours that writes `doc.ents`. None where there is none, where
-    something else finds the spans, and where confidences are switched off.
+    Those of the last component of ours that writes `doc.ents`. None for what there is not: a
+    single-phase recogniser has no classifier.
     """
     pipes = [pipe for _, pipe in nlp.pipeline]
     ours = (CascadeSegmenter, CascadeClassifier, CascadeReranker)
     writers = [pipe for pipe in pipes if isinstance(pipe, ours) and pipe.cfg["set_ents"]]
-    if not writers:
-        return None
-    if isinstance(writers[-1], CascadeSegmenter):
-        return (writers[-1], None) if writers[-1].cfg["confidence"] else None
+    if not writers or isinstance(writers[-1], CascadeSegmenter):
+        return (writers[-1] if writers else None), None
     key = writers[-1].cfg["spans_key"]
     segmenters = [p for p in pipes if isinstance(p, CascadeSegmenter) and p.cfg["spans_key"] == key]
     types = [p for p in pipes if isinstance(p, CascadeClassifier) and p.cfg["spans_key"] == key]
-    if not segmenters or not types:
+    return (segmenters[-1] if segmenters else None), (types[-1] if types else None)
+
+
+def stages_of(nlp: Language) -> Stages | None:
+    """The components from which the entities of a pipeline have their probabilities.
+
+    None where there is none, where something else finds the spans, and where confidences are
+    switched off.
+    """
+    segmenter, classifier = recognisers(nlp)
+    if segmenter is None or not segmenter.cfg["confidence"]:
         return None
-    found = segmenters[-1], types[-1]
-    return found if all(stage.cfg["confidence"] for stage in found) else None
+    if classifier is not None and not classifier.cfg["confidence"]:
+        return None
+    return segmenter, classifier
 
 
 def entity_probabilities(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -17,6 +16,7 @@ from .mistakes import Entity, Kind
 from .reading import is_annotated, judge
 from .reliability import Reliability, measure_reliability
 from .sweep import sweep
+from .templates import template
 from .texts import colours_of, draw
 
 N_MISTAKES = 20
@@ -67,7 +67,7 @@ def make_page(
     bad = bad_pieces(judged)
     reliability = _reliability(judged)
     colours = colours_of(list(scores.by_type))
-    return _template().render(
+    return template("page.html.jinja").render(
         model=model,
         data=data,
         language=nlp.lang,
@@ -92,17 +92,6 @@ def make_page(
             for number in (numbers[piece.doc],)
         ],
     )
-
-
-def _template() -> Template:
-    environment = Environment(
-        loader=PackageLoader("spacy_cascade", "reports"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("page.html.jinja")
 
 
 def _reliability(docs: Sequence[Judged]) -> Reliability | None:

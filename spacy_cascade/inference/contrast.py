@@ -1,0 +1,85 @@
+"""The best label sequence of a chain that has given labels somewhere, and the best that has not.
+
+A span of a sequence is its labels, and that the label after it does not continue it. A path is
+without the span where one of these is not so; the best path without it is the best of those
+that are each kept from one of them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..types import Floats1d, Floats2d, Ints1d
+from .dense import best_paths
+from .lattice import Lattice
+
+_OPEN = -1
+
+
+class Contrast(NamedTuple):
+    """The best labels of a sequence with something, and the best without it, int32 `[T]`."""
+
+    having: Ints1d
+    lacking: Ints1d
+
+
+def contrast(
+    lattice: Lattice, scores: Floats2d, transitions: Floats1d, labels: Ints1d, start: int
+) -> Contrast | None:
+    """The best paths of one sequence with and without a span.
+
+    scores `[T, S]`, transitions `[E]`: as in `chain.viterbi`. labels: int32 `[P]`, those of the
+    span, which begins at position `start`. None where every path has the span, or none has.
+    """
+    n_labels, length = lattice.n_labels, len(scores)
+    cost = _costs(lattice, int(labels[-1]))
+    forbidden, required = labels, labels + n_labels
+    continued, ended = 2 * n_labels, 2 * n_labels + 1
+    end = start + len(labels)
+    having = np.full(length, _OPEN, dtype=np.int32)
+    having[start:end] = required
+    having[end : end + 1] = ended
+    # A label after the span that continues it cannot be kept off and missing at once.
+    lacking = np.full((len(labels) + (end < length), length), _OPEN, dtype=np.int32)
+    lacking[np.arange(len(labels)), np.arange(start, end)] = forbidden
+    lacking[len(labels) :, end : end + 1] = continued
+    paths, found = _decode(lattice, scores, transitions, cost, np.vstack([having, lacking]))
+    best = 1 + int(found[1:].argmax())
+    return Contrast(paths[0], paths[best]) if np.isfinite(found[[0, best]]).all() else None
+
+
+def edges_of(lattice: Lattice, path: Ints1d) -> Ints1d:
+    """Numbers of the edges that a legal path takes, int32 `[T]`."""
+    number = np.full((lattice.n_labels, lattice.n_labels), _OPEN, dtype=np.int32)
+    number[lattice.source, lattice.target] = np.arange(lattice.n_edges)
+    edges: Ints1d = number[np.append(lattice.start, path[:-1]), path]
+    return edges
+
+
+def _costs(lattice: Lattice, last: int) -> Floats2d:
+    """What the constraints add to each label, float64 `[2 Y + 3, Y]`: nothing, or `-inf`.
+
+    The rows: no constraint; for each label, not this one; only this one; then only labels that
+    continue a span whose last label is `last`, and only others.
+    """
+    same = np.eye(lattice.n_labels, dtype=np.bool_)
+    continues = np.zeros(lattice.n_labels, dtype=np.bool_)
+    continues[lattice.target[lattice.continues & (lattice.source == last)]] = True
+    allowed = np.vstack([np.ones_like(continues), ~same, same, continues, ~continues])
+    return np.where(allowed, 0.0, -np.inf)
+
+
+def _decode(
+    lattice: Lattice, scores: Floats2d, transitions: Floats1d, cost: Floats2d, constraints: Ints1d
+) -> tuple[Ints1d, Floats1d]:
+    """Best paths `[N, T]` of a sequence under each of `[N, T]` constraints, and their scores."""
+    n, length = constraints.shape
+    paths = np.empty(n * length, dtype=np.int32)
+    values = np.empty(n)
+    best_paths(
+        lattice, np.tile(scores, (n, 1)), transitions, cost, constraints.reshape(-1),
+        np.arange(n + 1, dtype=np.int64) * length, paths, values,
+    )  # fmt: skip
+    return paths.reshape(n, length), values

@@ -1,0 +1,121 @@
+"""`spacy cascade explain` and `readings`: tables, JSON and pages."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import srsly
+from helpers import SENTENCES, blank, gold_doc, trained_cascade
+from spacy.tokens import DocBin
+from typer.testing import CliRunner
+
+from spacy_cascade.cli import app
+
+TEXT = "STAT5 binds the AP-1 site of Jurkat cells ."
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("explain") / "model"
+    trained_cascade().to_disk(path)
+    return path
+
+
+def write_corpus(path: Path, sentences: list) -> Path:
+    vocab = blank().vocab
+    DocBin(docs=[gold_doc(vocab, text, spans) for text, spans in sentences]).to_disk(path)
+    return path
+
+
+def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
+    result = CliRunner().invoke(app, list(map(str, arguments)))
+    assert result.exit_code == exit_code, result.output
+    return result.stdout, result.stderr
+
+
+def test_sums_of_what_is_printed(model: Path) -> None:
+    stdout, stderr = run("explain", model, TEXT, "--features", 1000)
+    assert stderr == ""
+    assert "AP-1 site  DNA, tokens 3 to 4" in stdout
+    assert re.search(r"confidence [01]\.\d{3} = [01]\.\d{3} x [01]\.\d{3}", stdout)
+    rather = "cascade_classifier: STAT5 [protein], rather than STAT5 ["
+    assert rather in stdout
+    tables = re.findall(r"^feature.*?^sum.*?$", stdout, re.MULTILINE | re.DOTALL)
+    assert len(tables) == 6
+    for table in tables:
+        *rows, sums = [re.findall(r" ([+-]\d+\.\d\d)(?= |$)", r) for r in table.splitlines()[2:]]
+        for column in range(3):
+            total = sum(float(row[column]) for row in rows)
+            # Each number is rounded to a hundredth.
+            assert float(sums[column]) == pytest.approx(total, abs=0.005 * (len(rows) + 1))
+
+
+def test_features_that_are_shown(model: Path) -> None:
+    stdout, _ = run("explain", model, TEXT, "--features", 2)
+    assert len(re.findall(r"^\d+ others", stdout, re.MULTILINE)) == 6
+    stdout, _ = run("explain", model, "Nothing else is known here .")
+    assert "There are no entities" in stdout
+
+
+def test_files(model: Path, tmp_path: Path) -> None:
+    json, html = tmp_path / "new" / "found.json", tmp_path / "new" / "found.html"
+    stdout, _ = run("explain", model, TEXT, "--json", json, "--html", html)
+    assert str(json) in stdout
+    found = srsly.read_json(json)
+    assert [entity["text"] for entity in found["entities"]] == [
+        "STAT5",
+        "AP-1 site",
+        "Jurkat cells",
+    ]
+    for entity in found["entities"]:
+        for stage in entity["stages"]:
+            total = sum(c["weight"] - c["runner_up"] for c in stage["contributions"])
+            assert total == pytest.approx(stage["evidence"], abs=1e-9)
+    assert found["top_features"] == []
+    assert "AP-1 site" in html.read_text(encoding="utf8")
+
+
+def test_top_features(model: Path, tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "train.spacy", SENTENCES)
+    json = tmp_path / "found.json"
+    stdout, _ = run("explain", model, "--top", 3, "--data", corpus, "--json", json)
+    assert "Top features of cascade_segmenter for B-ENT" in stdout
+    assert "Top features of cascade_classifier for protein" in stdout
+    assert " after O" in stdout
+    assert "not in the data" not in stdout
+    found = srsly.read_json(json)
+    assert [component["component"] for component in found["top_features"]] == [
+        "cascade_segmenter",
+        "cascade_classifier",
+    ]
+    few = write_corpus(tmp_path / "few.spacy", SENTENCES[:1])
+    stdout, _ = run("explain", model, "--data", few)
+    assert "(not in the data)" in stdout
+    assert re.search(r"\d+ of these features of cascade_classifier are not in", stdout)
+
+
+def test_nothing_to_explain(model: Path) -> None:
+    _, stderr = run("explain", model, exit_code=1)
+    assert "Give a TEXT to explain, or --data" in stderr
+
+
+def test_readings(model: Path, tmp_path: Path) -> None:
+    json, html = tmp_path / "readings.json", tmp_path / "readings.html"
+    stdout, _ = run("readings", model, TEXT, "-n", 3, "--json", json, "--html", html)
+    lines = stdout.splitlines()
+    assert TEXT in lines
+    first = "STAT5 [protein], AP-1 site [DNA], Jurkat cells [cell]"
+    assert re.search(rf"^1 +0\.\d{{4}} +{re.escape(first)}$", stdout, re.MULTILINE)
+    assert len(re.findall(r"^[23] +0\.\d{4} +.*[+-] ", stdout, re.MULTILINE)) == 2
+    (sentence,) = srsly.read_json(json)
+    values = [reading["probability"] for reading in sentence["readings"]]
+    assert values == sorted(values, reverse=True)
+    assert html.read_text(encoding="utf8").count("<article>") == 3
+
+
+def test_readings_need_a_segmenter(tmp_path: Path) -> None:
+    blank().to_disk(tmp_path / "model")
+    _, stderr = run("readings", tmp_path / "model", TEXT, exit_code=1)
+    assert "Readings need a cascade_segmenter" in stderr

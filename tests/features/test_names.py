@@ -1,0 +1,195 @@
+"""Names of features against the plain extractor, and as readers see them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import Extractor, Word
+from test_space import DOCS, LINES, VOCAB, all_spans, all_tokens, bounds, make_docs, space_for
+
+from spacy_cascade.features.context import FoundSpans, Surroundings
+from spacy_cascade.features.evidence import span_flags
+from spacy_cascade.features.names import find_names, named_features
+from spacy_cascade.features.sequences import read_tokens
+from spacy_cascade.features.space import FeatureSpace
+from spacy_cascade.features.templates import Templates
+from spacy_cascade.features.units import Units
+from spacy_cascade.parallel import Workers
+
+SENTENCES = [["IL-2", "binds", "p53", "IL-2"], ["NF-kappa", "B"]]
+
+
+def text_of(number: int) -> str:
+    return VOCAB.strings[number]
+
+
+def units_of(space: FeatureSpace, docs, places) -> Units:
+    positions = space.positions(read_tokens(make_docs(docs)), text_of)
+    return Units(positions, *bounds(positions, docs, places))
+
+
+def names_in(lines, spans=False, lexicons=None, sentences=SENTENCES) -> list[list[str]]:
+    """Names of all features of all units of one Doc."""
+    space = FeatureSpace(Templates(tuple(lines), {"digit": "[0-9]"}, lexicons or {}))
+    space.read_lexicons(str.split)
+    docs = [[[Word(text, "NN", "NOUN") for text in sentence] for sentence in sentences]]
+    units = units_of(space, docs, all_spans(docs) if spans else all_tokens(docs))
+    space.learn(units, 1)
+    return [[feature.name for feature in found] for found in named_features(space, units, text_of)]
+
+
+def names_of_texts(extractor: Extractor, doc, place, spans: bool) -> list[tuple[str, str]]:
+    """Each feature of a unit as the extractor writes it, and the name that it should have."""
+    pairs = []
+    for template in extractor.templates:
+        alone = replace(extractor, templates=[template])
+        texts = list(alone.features(doc, *place).elements())
+        values = [text.removeprefix(f"{template}=") for text in texts]
+        if alone.several(doc, template.partition("@")[2], *place) is None and texts:
+            parts = template.split(" & ")
+            seen = [alone.part(doc[place[0]], part, *place[1:]) for part in parts]
+            named = zip((shown(part, spans) for part in parts), seen, strict=True)
+            pairs.append((texts[0], " & ".join(with_value(*pair) for pair in named)))
+        else:
+            pairs += [
+                (t, f"{shown(template, spans)}={v}") for t, v in zip(texts, values, strict=True)
+            ]
+    return pairs
+
+
+def shown(part: str, spans: bool) -> str:
+    part = part.removesuffix("+0")
+    return part if spans else part.removesuffix("@first").replace("@first", "@").replace("@+", "@")
+
+
+def with_value(part: str, value: object) -> str:
+    if part == "bias":
+        return part
+    return f"{part}={' '.join(value) if isinstance(value, list) else value}"
+
+
+@settings(max_examples=150)
+@given(
+    DOCS,
+    st.lists(st.sampled_from(LINES), min_size=1, max_size=6, unique=True),
+    st.booleans(),
+    st.integers(1, 3),
+)
+def test_names_are_those_of_the_design_matrix(docs, lines, spans, minimum):
+    """As often as there, and as the plain extractor has them."""
+    space, extractor = space_for(lines)
+    of_spans = any(place in line for line in lines for place in ("@last", "@any", "@all"))
+    places = all_spans(docs) if spans else all_tokens(docs)
+    units = units_of(space, docs, places)
+    space.learn(units, minimum)
+    named = named_features(space, units, text_of)
+    rows = space.design(units).active_features()
+    expected = [names_of_texts(extractor, docs[d], place, of_spans) for d, *place in places]
+    counts = Counter(text for pairs in expected for text, _ in pairs)
+    for unit, (found, pairs) in enumerate(zip(named, expected, strict=True)):
+        numbers = rows.columns[rows.starts[unit] : rows.starts[unit + 1]]
+        assert Counter(feature.number for feature in found) == Counter(numbers.tolist())
+        known = Counter(name for text, name in pairs if counts[text] >= minimum)
+        assert Counter(feature.name for feature in found) == known
+
+
+def test_weights_of_names_add_up_to_the_score(generator):
+    space, _ = space_for(LINES)
+    docs = [[[Word(text, "NN", "NOUN") for text in sentence] for sentence in SENTENCES]]
+    units = units_of(space, docs, all_spans(docs))
+    space.learn(units, 1)
+    weights = generator.normal(size=(len(space), 3))
+    scores = space.design(units).scores(weights, Workers(1))
+    for unit, found in enumerate(named_features(space, units, text_of)):
+        total = sum(weights[feature.number] for feature in found)
+        np.testing.assert_allclose(total, scores[unit], rtol=0, atol=1e-12)
+
+
+def test_tokens_as_readers_see_them():
+    lines = ["bias", "word@-1..1", "suffix(2)", "pattern(*)@1", "lower@again+1", "tag@0", "pos@-1"]
+    first, second, *_ = names_in([*lines, "class & word@1"])
+    assert sorted(first) == [
+        "bias",
+        "class=AA_0 & word@1=binds",
+        "lower@again+1=<boundary>",
+        "suffix(2)=-2",
+        "tag=NN",
+        "word=IL-2",
+        "word@-1=<boundary>",
+        "word@1=binds",
+    ]
+    assert {"pattern(digit)@1=yes", "pos@-1=NOUN", "word@-1=IL-2"} <= set(second)
+
+
+def test_spans_as_readers_see_them():
+    lines = ["size", "word@first", "word@last+1", "lower@all", "word@any", "bias & size"]
+    found = names_in(lines, spans=True)[1]
+    assert sorted(found) == [
+        "bias & size=2",
+        "lower@all=il-2 binds",
+        "size=2",
+        "word@any=IL-2",
+        "word@any=binds",
+        "word@first=IL-2",
+        "word@last+1=p53",
+    ]
+
+
+def test_lexicons():
+    names = names_in(["lexicon(*)@0..1"], lexicons={"genes": ["nf-kappa b", "p53"]})
+    assert names[4:] == [["lexicon(genes)=begin", "lexicon(genes)@1=inside"],
+                         ["lexicon(genes)=inside"]]  # fmt: skip
+    assert names[1] == ["lexicon(genes)@1=begin"]
+
+
+def test_what_training_showed_of_a_word():
+    space = FeatureSpace(Templates(("seen_inside", "seen_first@1"), {}, {}))
+    docs = [[[Word(text) for text in ["a", "a", "a", "b"]]]]
+    tokens = read_tokens(make_docs(docs))
+    spans = np.array([[0, 1]], dtype=np.int64)
+    space.learn_evidence(tokens, span_flags(4, spans, np.ones(4, dtype=np.bool_)))
+    docs = [[[Word(text) for text in ["a", "b", "c"]]]]
+    units = units_of(space, docs, all_tokens(docs))
+    space.learn(units, 1)
+    names = [{f.name for f in found} for found in named_features(space, units, text_of)]
+    assert names == [
+        {"seen_inside=25-50 % of 2-3", "seen_first@1=0-2 % of 1"},
+        {"seen_inside=0-2 % of 1", "seen_first@1=never seen"},
+        {"seen_inside=never seen"},
+    ]
+
+
+def test_surroundings():
+    space = FeatureSpace(Templates(("elsewhere", "type_before", "type_after & brackets"), {}, {}))
+    docs = [[[Word(text) for text in ["p53", "(", "p53", "p53"]]]]
+    tokens = read_tokens(make_docs(docs))
+    positions = space.positions(tokens, text_of)
+    start, end = np.array([2, 1]), np.array([3, 3])
+    label = VOCAB.strings.add("protein")
+    found = FoundSpans.of(np.array([[0, 1]]), np.array([label], dtype=np.uint64))
+    context = Surroundings(tokens, start, end, found).values(space.plan.context)
+    units = Units(positions, positions.of_token[start], positions.of_token[end - 1], context)
+    space.learn(units, 1)
+    names = [[f.name for f in found] for found in named_features(space, units.take([1]), text_of)]
+    assert names == [["elsewhere=0", "type_before=protein", "type_after=nothing & brackets=1"]]
+
+
+@pytest.mark.parametrize("batch", [[0], [0, 1]])
+def test_names_of_wanted_features(batch):
+    space, _ = space_for(LINES)
+    docs = [[[Word(text, "NN", "NOUN") for text in s]] for s in SENTENCES]
+    both = units_of(space, docs, all_spans(docs))
+    space.learn(both, 1)
+    known = {f.number: f.name for found in named_features(space, both, text_of) for f in found}
+    some = units_of(space, [docs[i] for i in batch], all_spans([docs[i] for i in batch]))
+    there = {f.number for found in named_features(space, some, text_of) for f in found}
+    wanted = sorted(known)[::3]
+    found = find_names(space, some, text_of, wanted)
+    assert found == {number: known[number] for number in wanted if number in there}
+    assert (len(found) < len(wanted)) == (len(batch) == 1)
+    assert find_names(space, some, text_of, []) == {}

@@ -1,0 +1,255 @@
+"""Every code block of the documentation runs, every link leads somewhere, every option is true."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers import PROJECT, run_python, write_sample
+from pages import DOCS, PAGES, Block, anchors, blocks, described, links
+from spacy.language import Language
+from spacy.util import registry
+from thinc.config import Config
+
+RUN = ("python", "bash")
+SHOWN = ("ini", "text", "json")
+MOST_LEFT_OUT = 2
+"""Blocks of a page that may stay unrun, each for a reason that it gives."""
+LINKED = [*PAGES, PROJECT / "CONTRIBUTING.md", PROJECT / "benchmarks" / "README.md"]
+
+
+def page_name(page: Path) -> str:
+    return page.relative_to(PROJECT).as_posix()
+
+
+# Blocks
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a reader has who went through the quick start: the sample corpus, and a model."""
+    folder = tmp_path_factory.mktemp("reader")
+    for name in ("assets/sample", "configs", "examples", "scripts", "benchmarks"):
+        shutil.copytree(PROJECT / name, folder / name, ignore=shutil.ignore_patterns("work"))
+    for name in ("train", "dev"):
+        write_sample(folder / f"{name}.spacy", name)
+        shutil.copy(PROJECT / "assets" / "sample" / f"{name}.iob2", folder)
+    result = run_python(
+        "-m", "spacy", "train", str(folder / "configs" / "memb.cfg"),
+        "--output", str(folder / "OUT"), "--paths.train", str(folder / "train.spacy"),
+        "--paths.dev", str(folder / "dev.spacy"), timeout=300,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stdout + result.stderr
+    return folder
+
+
+def is_left_out(block: Block) -> bool:
+    """Not to run here: for a reason, or because the gate runs it."""
+    return "not run" in block.marks or "run" in block.marks
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
+def test_blocks_run(page: Path, folder: Path, tmp_path: Path) -> None:
+    todo = [
+        (block.language, block.line, block.text)
+        for block in blocks(page)
+        if block.language in RUN and not is_left_out(block)
+    ]
+    if not todo:
+        return
+    place = tmp_path / "reader"
+    shutil.copytree(folder, place)
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    result = subprocess.run(
+        [sys.executable, str(PROJECT / "tests" / "run_page.py"), str(page)],
+        input=json.dumps(todo),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        cwd=place,
+        env={**os.environ, "PATH": path},
+        text=True,
+        encoding="utf8",
+        timeout=300,
+        check=False,
+    )
+    assert result.returncode == 0, f"A block of {page} does not run:\n{result.stdout[-6000:]}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
+def test_blocks_are_run_or_say_why_not(page: Path) -> None:
+    found = blocks(page)
+    assert {block.language for block in found} <= {*RUN, *SHOWN}, "a block of another language"
+    reasons = [block.marks["not run"] for block in found if "not run" in block.marks]
+    assert len(reasons) <= MOST_LEFT_OUT
+    assert all(len(reason.split()) >= 3 for reason in reasons), f"no reason: {reasons}"
+    gate = {block.marks["run"] for block in found if "run" in block.marks}
+    assert gate == ({"main", "tests"} if page.name == "README.md" and page not in DOCS.iterdir()
+                    else set())  # fmt: skip
+
+
+def missing_parents(text: str) -> Config:
+    """A part of a config as thinc wants it, with the sections that it stands in."""
+    names = re.findall(r"^\[([\w.*]+)\]", text, re.MULTILINE)
+    parents = {
+        ".".join(parts[:n]) for parts in (x.split(".") for x in names) for n in range(1, len(parts))
+    }
+    before = "".join(f"[{name}]\n\n" for name in sorted(parents - set(names)))
+    return Config().from_str(before + text, interpolate=False)
+
+
+def named(section: Any) -> Any:
+    """All blocks of a config that have a registered name, the innermost first."""
+    if isinstance(section, dict):
+        for part in section.values():
+            yield from named(part)
+        if any(key.startswith("@") for key in section):
+            yield section
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
+def test_configs_have_known_names_and_options(page: Path) -> None:
+    for block in blocks(page):
+        if block.language == "ini":
+            for section in named(missing_parents(block.text)):
+                registry.fill({"block": section})
+
+
+def test_a_slip_in_a_config_is_found() -> None:
+    text = '[training.before_to_disk]\n@callbacks = "spacy_cascade.calibrate.v1"\n{} = "x"\n'
+    (section,) = named(missing_parents(text.format("path")))
+    registry.fill({"block": section})
+    (section,) = named(missing_parents(text.format("paht")))
+    with pytest.raises(ValueError, match="paht"):
+        registry.fill({"block": section})
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
+def test_files_are_shown_as_they_are(page: Path) -> None:
+    for block in blocks(page):
+        if "file" in block.marks:
+            path = PROJECT / block.marks["file"]
+            assert block.text == path.read_text(encoding="utf8"), f"{page}:{block.line}"
+
+
+def test_a_page_that_fails_says_where(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```python\nx = 1\n```\n\n```bash\ntrue\n```\n\n```python\n\nassert x > 1\n```\n")
+    found = blocks(page)
+    assert [block.line for block in found] == [1, 5, 9]
+    todo = json.dumps([(b.language, b.line, b.text) for b in found])
+    driver = str(PROJECT / "tests" / "run_page.py")
+    command = [sys.executable, driver, str(page)]
+    done = subprocess.run(command, input=todo, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert done.stdout.splitlines()[-1] == f"== {page}:9"
+    assert f'"{page}", line 11' in done.stderr
+
+
+# Links
+
+
+@pytest.mark.parametrize("page", LINKED, ids=page_name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in links(page):
+        if link.startswith(("http://", "https://")):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        assert target.exists(), f"{page}: {link}"
+        assert not anchor or anchor in anchors(target), f"{page}: {link}"
+
+
+def test_the_index_leads_to_every_page() -> None:
+    index = DOCS / "README.md"
+    linked = {link.partition("#")[0] for link in links(index)}
+    assert {page.name for page in DOCS.glob("*.md")} - {index.name} <= linked
+
+
+# Options
+
+GROUPS = (
+    "spacy_architectures", "spacy_misc", "spacy_batchers", "spacy_tokenizers", "spacy_scorers",
+    "spacy_callbacks", "spacy_readers", "spacy_loggers",
+)  # fmt: skip
+REGISTERED = {
+    entry.name: entry
+    for group in GROUPS
+    for entry in entry_points(group=group)
+    if entry.value.startswith("spacy_cascade")
+}
+FACTORIES = [
+    entry.name
+    for entry in entry_points(group="spacy_factories")
+    if entry.value.startswith("spacy_cascade")
+]
+NO_DEFAULT = "needed"
+
+
+@pytest.fixture(scope="module")
+def documented() -> dict[str, dict[str, str]]:
+    """Options by name, as the pages have them."""
+    return {
+        name: found.options
+        for page in (DOCS / "components.md", DOCS / "registered.md")
+        for name, found in described(page)
+    }
+
+
+def shown(value: Any) -> str:
+    """A default as the tables have it: a registered name with its options, or JSON."""
+    if isinstance(value, dict) and value:
+        name = next(value[key] for key in value if key.startswith("@"))
+        options = [
+            shown(v) if isinstance(v, dict) else f"`{k}` {shown(v).strip('`')}"
+            for k, v in value.items()
+            if not k.startswith("@")
+        ]
+        return ", ".join([f"`{name.removeprefix('spacy_cascade.')}`", *options])
+    return f"`{json.dumps(list(value) if isinstance(value, tuple) else value)}`"
+
+
+@pytest.mark.parametrize("name", FACTORIES)
+def test_options_of_factories_are_documented(
+    name: str, documented: dict[str, dict[str, str]]
+) -> None:
+    defaults = Language.get_factory_meta(name).default_config
+    expected = {option: shown(value) for option, value in defaults.items()}
+    assert documented[name] == expected
+
+
+def parameters(entry: EntryPoint) -> dict[str, str]:
+    """Options of a registered function or class, with their defaults as the tables have them."""
+    return {
+        name: NO_DEFAULT if p.default is inspect.Parameter.empty else shown(p.default)
+        for name, p in inspect.signature(entry.load()).parameters.items()
+    }
+
+
+@pytest.mark.parametrize("name", REGISTERED)
+def test_options_of_registered_functions_are_documented(
+    name: str, documented: dict[str, dict[str, str]]
+) -> None:
+    assert documented[name] == parameters(REGISTERED[name])
+
+
+def test_attributes_and_places_of_templates_are_documented() -> None:
+    from spacy_cascade.features import attributes, templates
+    from spacy_cascade.features.evidence import SHARES
+
+    text = (DOCS / "templates.md").read_text(encoding="utf8")
+    names = [
+        *attributes.PLAIN, *attributes.AFFIXES, *SHARES, *templates.PLACED,
+        *templates.SURROUNDINGS, "pattern", "size", "bias",
+    ]  # fmt: skip
+    assert [name for name in names if not re.search(rf"`{name}[`(]", text)] == []
+    places = ("first", "last", "any", "all", "sentence", "again", "head_again")
+    assert [name for name in places if f"`@{name}" not in text] == []

@@ -20,8 +20,8 @@ from measure import HERE, Laboratory, Stopwatch, describe_machine, load_average
 
 CORES = 2
 BATCH_SIZES = (32, 256, 2048)
-PASSES = 5
-"""Over the texts, each time with other words, for the curves of memory."""
+PASSES, N_TEXTS = 61, 200
+"""Over so many texts, each time with other words, for the curves of memory."""
 
 
 def read_texts(data: str, part: int = 0, parts: int = 1) -> list[str]:
@@ -55,7 +55,7 @@ def annotate_texts(
 
 
 def grow(model: str, data: str, zone: bool, passes: int) -> dict[str, Any]:
-    """Resident memory after each pass over texts whose words are new each time.
+    """Resident memory after each pass over the first texts, whose words are new each time.
 
     zone: whether each pass is in a memory zone of its own.
     """
@@ -63,7 +63,7 @@ def grow(model: str, data: str, zone: bool, passes: int) -> dict[str, Any]:
 
     from serving import memory_megabytes
 
-    texts = read_texts(data)
+    texts = read_texts(data)[:N_TEXTS]
     nlp = spacy.load(model)
     numbers = count()
     memory = []
@@ -82,7 +82,9 @@ def renamed(text: str, numbers: Iterator[int]) -> str:
     return " ".join(words)
 
 
-def measure(laboratory: Laboratory, model: str, data: str, rounds: int) -> dict[str, Any]:
+def measure(
+    laboratory: Laboratory, model: str, data: str, rounds: int, passes: int
+) -> dict[str, Any]:
     """All ways, each in processes of its own."""
     common = {"model": model, "data": data, "rounds": rounds}
     ways: dict[str, list[dict[str, Any]]] = {}
@@ -102,7 +104,7 @@ def measure(laboratory: Laboratory, model: str, data: str, rounds: int) -> dict[
     ways[f"{CORES} processes with a part of the texts each"] = laboratory.side_by_side(jobs, CORES)
     growth = {
         name: laboratory.run(
-            "grow", {"model": model, "data": data, "zone": zone, "passes": PASSES}
+            "grow", {"model": model, "data": data, "zone": zone, "passes": passes}
         )["memory_megabytes"]
         for name, zone in (("no memory zones", False), ("a memory zone each", True))
     }
@@ -123,6 +125,7 @@ def main() -> None:
     parser.add_argument("model", type=Path, help="trained pipeline")
     parser.add_argument("data", type=Path, help=".spacy file whose texts are annotated")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--passes", type=int, default=PASSES, help="for the curves of memory")
     parser.add_argument("--kernels", type=Path, default=HERE / "work" / "kernels")
     parser.add_argument("--output", type=Path, help="JSON file to write")
     arguments = parser.parse_args()
@@ -130,7 +133,7 @@ def main() -> None:
     model, data = (str(path.resolve()) for path in (arguments.model, arguments.data))
     with TemporaryDirectory() as work:
         laboratory = Laboratory(Path(work), kernels=arguments.kernels)
-        found = measure(laboratory, model, data, arguments.rounds)
+        found = measure(laboratory, model, data, arguments.rounds, arguments.passes)
     results = {"machine": describe_machine(), "load_average_before": load_before, **found}
     text = json.dumps(results, indent=1)
     print(text)

@@ -118,11 +118,11 @@ def test_bulk_annotation_is_measured_in_every_way(trained: Language, tmp_path: P
     data = write_sample(tmp_path / "data.spacy", n_docs=2)
     done = run_python(
         str(PROJECT / "benchmarks" / "bulk.py"), str(tmp_path / "model"), str(data),
-        "--rounds", "1", "--kernels", str(tmp_path / "kernels"),
+        "--rounds", "1", "--passes", "3", "--kernels", str(tmp_path / "kernels"),
         "--output", str(tmp_path / "results.json"), timeout=600,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     results = json.loads((tmp_path / "results.json").read_text())
     assert len(results["tokens_per_second"]) == 7
     assert min(results["tokens_per_second"].values()) > 0
-    assert [len(curve) for curve in results["memory_megabytes"].values()] == [5, 5]
+    assert [len(curve) for curve in results["memory_megabytes"].values()] == [3, 3]

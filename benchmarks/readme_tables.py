@@ -1,4 +1,4 @@
-"""The README's tables, from the results: `python benchmarks/readme_tables.py` writes them anew."""
+"""Tables of the README and of docs/, from the results: `python benchmarks/readme_tables.py`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from comparison_report import learning_curves, table
+from comparison_report import curve_table, is_ours, learning_curves, table, type_table
 from measure import HERE
 
-README = HERE.parent / "README.md"
+PAGES = [HERE.parent / "README.md", *sorted((HERE.parent / "docs").glob("*.md"))]
 RESULTS = HERE / "results"
 _MARK = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 _VALUE = re.compile(r"\{([^{}|]+)\|([^{}|]+)\}")
@@ -104,15 +104,95 @@ def conll2003() -> str:
     return table(header, rows)
 
 
+def _ours(results: Any) -> dict[str, Any]:
+    """The results with our models only."""
+    models = {name: m for name, m in results["models"].items() if is_ours(m, name)}
+    return {**results, "models": models}
+
+
+def models() -> str:
+    """What our models cost, beside their F1."""
+    header = ["", "F1", "training", "peak memory", "weights", "tokens/s", "where words are new"]
+    rows = [
+        [
+            model["title"],
+            f"{model['f1']:.2f}",
+            f"{model['seconds']:.0f} s",
+            f"{model['peak_memory_megabytes']:,.0f} MB",
+            f"{model['weights']:,}" if "weights" in model else "",
+            _shown(model["tokens_per_second"], "thousands"),
+            _shown(model["first_tokens_per_second"], "thousands"),
+        ]
+        for model in _ours(_read("jnlpba_comparison.json"))["models"].values()
+    ]
+    return table(header, rows)
+
+
+def types() -> str:
+    """F1 of our models by type."""
+    return type_table(_ours(_read("jnlpba_comparison.json")))
+
+
+def labels() -> str:
+    """Milliseconds of an iteration by the number of types."""
+    curves = _read("jnlpba_comparison.json")["labels"]["curves"]
+    milliseconds = {name: [(n, 1000 * s) for n, s in curve] for name, curve in curves.items()}
+    return curve_table(milliseconds, "types", 1)
+
+
+def nbest() -> str:
+    """Oracle and reranked F1 by the length of the list."""
+    return curve_table(_read("jnlpba_comparison.json")["nbest"]["curves"], "N")
+
+
+def serving() -> str:
+    """The web service by the number of clients."""
+    results = _read("serving.json")
+    header = [
+        "clients", "requests", "requests/s", "half within", "99 % within", "memory at first",
+        "at the end",
+    ]  # fmt: skip
+    rows = [
+        [
+            str(load["clients"]),
+            f"{load['requests']:,}",
+            f"{load['requests_per_second']:,.0f}",
+            *(f"{load['milliseconds'][name]:.1f} ms" for name in ("p50", "p99")),
+            *(f"{load['memory_megabytes'][i]:.0f} MB" for i in (0, -1)),
+        ]
+        for load in results["loads"]
+    ]
+    return table(header, rows)
+
+
+def bulk() -> str:
+    """Tokens a second by the way of annotating."""
+    rates = _read("bulk.json")["tokens_per_second"]
+    return table(["", "tokens/s"], [[name, _shown(r, "thousands")] for name, r in rates.items()])
+
+
+def bulk_memory() -> str:
+    """Memory after every tenth pass."""
+    curves = _read("bulk.json")["memory_megabytes"]
+    rows = [[name, *(f"{megabytes:.0f} MB" for megabytes in c[::10])] for name, c in curves.items()]
+    n_passes = max(map(len, curves.values()))
+    return table(["after pass", *(str(i + 1) for i in range(0, n_passes, 10))], rows)
+
+
 TABLES: dict[str, Callable[[], str]] = {
-    function.__name__: function for function in (cascade, comparison, learning, conll2003)
-}
+    function.__name__: function
+    for function in (
+        cascade, comparison, learning, conll2003, models, types, labels, nbest, serving, bulk,
+        bulk_memory,
+    )
+}  # fmt: skip
 
 
 def with_tables(text: str) -> str:
-    """The README with every marked table made anew."""
+    """A page with every marked table made anew."""
     return _MARK.sub(lambda match: match[1] + TABLES[match[2]]() + match[3], text)
 
 
 if __name__ == "__main__":
-    README.write_text(with_tables(README.read_text(encoding="utf8")), encoding="utf8")
+    for page in PAGES:
+        page.write_text(with_tables(page.read_text(encoding="utf8")), encoding="utf8")

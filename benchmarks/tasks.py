@@ -34,6 +34,8 @@ TASKS = {
     "load_and_decode": "loading",
     "compile_training": "loading",
     "compile_decoding": "loading",
+    "annotate_texts": "bulk",
+    "grow": "bulk",
 }
 
 

@@ -1,0 +1,184 @@
+"""The web service of `examples/serve.py` under load, on the loopback.
+
+python benchmarks/serving.py training/jnlpba/model-best corpus/jnlpba/dev.spacy
+
+Starts one server process, sends it so many requests, each a sentence with a word that was never
+seen before, and stops it. Ends by itself: by the number of requests, or when time is up.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from itertools import count
+from pathlib import Path
+from time import monotonic, perf_counter, sleep
+from typing import Any
+
+import numpy as np
+import spacy
+
+from corpora import read_docs
+from measure import HERE, describe_machine, load_average
+
+EXAMPLES = HERE.parent / "examples"
+START_SECONDS = 180.0
+STEPS = 10
+"""How often the server's memory is looked at under each load."""
+HEADERS = {"Content-Type": "application/json"}
+
+
+def sentences(path: str) -> list[str]:
+    """The texts of the sentences of a corpus."""
+    docs = read_docs(path, spacy.blank("en").vocab)
+    return [" ".join(token.text for token in sent) for doc in docs for sent in doc.sents]
+
+
+def free_port() -> int:
+    """A port of the loopback that nobody uses at the moment."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+@contextmanager
+def server(model: str, seconds: float = START_SECONDS) -> Iterator[tuple[int, int]]:
+    """A running service, by its port and process; stopped at the end.
+
+    Raises `RuntimeError` where it does not start in time.
+    """
+    port = free_port()
+    command = [
+        sys.executable, "-m", "uvicorn", "serve:app", "--app-dir", str(EXAMPLES),
+        "--port", str(port), "--log-level", "warning",
+    ]  # fmt: skip
+    environment = {**os.environ, "MODEL": str(Path(model).resolve())}
+    process = subprocess.Popen(command, env=environment)
+    try:
+        end = monotonic() + seconds
+        while not is_ready(port):
+            if process.poll() is not None or monotonic() > end:
+                raise RuntimeError("The service did not start; its output is above.")
+            sleep(0.1)
+        yield port, process.pid
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+def is_ready(port: int) -> bool:
+    """Whether the service takes requests."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=10)
+    try:
+        connection.request("GET", "/ready")
+        return connection.getresponse().status == 200
+    except OSError:
+        return False
+    finally:
+        connection.close()
+
+
+def memory_megabytes(process: int) -> float | None:
+    """Resident memory of a process, None where the system does not tell."""
+    try:
+        lines = Path(f"/proc/{process}/status").read_text(encoding="utf8").splitlines()
+    except OSError:
+        return None
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
+
+
+def send(
+    port: int, texts: Sequence[str], numbers: Iterator[int], n: int, end: float
+) -> list[float]:
+    """Seconds of up to n requests, one after the other over one connection, until `end`."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=60)
+    seconds = []
+    try:
+        for _ in range(n):
+            number = next(numbers)
+            text = f"{texts[number % len(texts)]} New{number}word{number * 7919 % 10007} ."
+            body = json.dumps({"texts": [text]})
+            begin = perf_counter()
+            connection.request("POST", "/entities", body, HEADERS)
+            response = connection.getresponse()
+            answer = response.read()
+            seconds.append(perf_counter() - begin)
+            if response.status != 200:
+                raise RuntimeError(f"The service answered {response.status}: {answer[:200]!r}")
+            if monotonic() > end:
+                break
+    finally:
+        connection.close()
+    return seconds
+
+
+def load(
+    port: int, process: int, texts: Sequence[str], clients: int, requests: int, limit: float
+) -> dict[str, Any]:
+    """So many clients that each send one request after the other; limit: in seconds."""
+    numbers = count(requests * clients)  # other words for each number of clients
+    per_client = max(1, requests // (STEPS * clients))
+    latencies: list[float] = []
+    memory = [memory_megabytes(process)]
+    end = monotonic() + limit
+    passed = 0.0
+    with ThreadPoolExecutor(clients) as pool:
+        while len(latencies) < requests and monotonic() < end:
+            begin = perf_counter()
+            jobs = [
+                pool.submit(send, port, texts, numbers, per_client, end) for _ in range(clients)
+            ]
+            for job in jobs:
+                latencies += job.result()
+            passed += perf_counter() - begin
+            memory.append(memory_megabytes(process))
+    p50, p99 = np.percentile(latencies, [50, 99])
+    return {
+        "clients": clients,
+        "requests": len(latencies),
+        "seconds": passed,
+        "requests_per_second": len(latencies) / passed,
+        "milliseconds": {"p50": 1000 * p50, "p99": 1000 * p99, "most": 1000 * max(latencies)},
+        "memory_megabytes": memory,
+    }
+
+
+def main() -> None:
+    """Read the arguments, measure, print the results and write them where asked."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("model", help="trained pipeline")
+    parser.add_argument("data", help=".spacy file whose sentences are sent")
+    parser.add_argument("--clients", type=int, nargs="+", default=[1, 8], help="at once")
+    parser.add_argument("--requests", type=int, default=20_000, help="for each number of clients")
+    parser.add_argument("--limit", type=float, default=120.0, help="seconds, for each as well")
+    parser.add_argument("--output", type=Path, help="JSON file to write")
+    arguments = parser.parse_args()
+    texts = sentences(arguments.data)
+    load_before = load_average()
+    with server(arguments.model) as (port, process):
+        loads = [
+            load(port, process, texts, clients, arguments.requests, arguments.limit)
+            for clients in arguments.clients
+        ]
+    results = {
+        "machine": describe_machine(),
+        "load_average_before": load_before,
+        "tokens_per_request": float(np.mean([len(text.split()) + 2 for text in texts])),
+        "loads": loads,
+    }
+    text = json.dumps(results, indent=1)
+    print(text)
+    if arguments.output:
+        arguments.output.write_text(text + "\n", encoding="utf8")
+
+
+if __name__ == "__main__":
+    main()

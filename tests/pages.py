@@ -1,0 +1,88 @@
+"""Pages of the documentation: their code blocks, links, headings and tables of options."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from helpers import PROJECT
+
+DOCS = PROJECT / "docs"
+PAGES = [PROJECT / "README.md", *sorted(DOCS.glob("*.md"))]
+
+_MARK = re.compile(r"<!-- (?P<name>[a-z ]+): (?P<text>.*) -->")
+_LINK = re.compile(r"\]\(([^()\s]+)\)|<img [^>]*src=\"([^\"]+)\"")
+_CODE = re.compile(r"`[^`]*`")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block. line: of its fence, from 1; marks: of the comment on the line before."""
+
+    language: str
+    line: int
+    text: str
+    marks: dict[str, str]
+
+
+def blocks(page: Path) -> list[Block]:
+    """The fenced blocks of a page, in order. Raises `ValueError` where one does not end."""
+    lines = page.read_text(encoding="utf8").splitlines()
+    found: list[Block] = []
+    begin: int | None = None
+    for number, line in enumerate(lines):
+        if not line.startswith("```"):
+            continue
+        if begin is None:
+            begin = number
+        else:
+            mark = _MARK.fullmatch(lines[begin - 1].strip()) if begin else None
+            text = "\n".join(lines[begin + 1 : number]) + "\n"
+            marks = {mark["name"]: mark["text"]} if mark else {}
+            found.append(Block(lines[begin].removeprefix("```"), begin + 1, text, marks))
+            begin = None
+    if begin is not None:
+        raise ValueError(f"{page.name}:{begin + 1}: the block has no end")
+    return found
+
+
+def prose(page: Path) -> str:
+    """A page without its blocks."""
+    lines = page.read_text(encoding="utf8").splitlines()
+    for block in blocks(page):
+        end = block.line + block.text.count("\n")
+        lines[block.line - 1 : end + 1] = [""] * (end - block.line + 2)
+    return "\n".join(lines)
+
+
+def links(page: Path) -> list[str]:
+    """Where a page leads to."""
+    return [link or image for link, image in _LINK.findall(_CODE.sub("", prose(page)))]
+
+
+def anchors(page: Path) -> set[str]:
+    """What a link to a heading of a page can have after `#`, as code hosts make it."""
+    return {
+        re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+        for title in re.findall(r"^#+ (.*)$", prose(page), re.MULTILINE)
+    }
+
+
+@dataclass(frozen=True)
+class Described:
+    """The section of a name: its options, with the default of each as the page has it."""
+
+    page: Path
+    options: dict[str, str]
+
+
+def described(page: Path) -> Iterator[tuple[str, Described]]:
+    """Names in headings, and the table of options below each."""
+    sections = re.split(r"^#+ ", prose(page), flags=re.MULTILINE)[1:]
+    for section in sections:
+        title, _, body = section.partition("\n")
+        rows = re.findall(r"^\| `(\w+)` \| (.*?) \| .+ \|$", body, re.MULTILINE)
+        for name in re.findall(r"`([\w.]+)`", title):
+            yield name, Described(page, dict(rows))

@@ -1,0 +1,91 @@
+"""Every option of every component and registered function is documented, with its default."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+import pytest
+from pages import DOCS, described
+from spacy.language import Language
+
+from spacy_cascade.features import attributes, templates
+from spacy_cascade.features.evidence import SHARES
+
+GROUPS = (
+    "spacy_architectures", "spacy_misc", "spacy_batchers", "spacy_tokenizers", "spacy_scorers",
+    "spacy_callbacks", "spacy_readers", "spacy_loggers",
+)  # fmt: skip
+REGISTERED = {
+    entry.name: entry
+    for group in GROUPS
+    for entry in entry_points(group=group)
+    if entry.value.startswith("spacy_cascade")
+}
+FACTORIES = [
+    entry.name
+    for entry in entry_points(group="spacy_factories")
+    if entry.value.startswith("spacy_cascade")
+]
+NO_DEFAULT = "needed"
+
+
+@pytest.fixture(scope="module")
+def documented() -> dict[str, dict[str, str]]:
+    """Options by name, as the pages have them."""
+    return {
+        name: found.options
+        for page in (DOCS / "components.md", DOCS / "registered.md")
+        for name, found in described(page)
+    }
+
+
+def shown(value: Any) -> str:
+    """A default as the tables have it: a registered name with its options, or JSON."""
+    if isinstance(value, dict) and value:
+        name = next(value[key] for key in value if key.startswith("@"))
+        options = [
+            shown(v) if isinstance(v, dict) else f"`{k}` {shown(v).strip('`')}"
+            for k, v in value.items()
+            if not k.startswith("@")
+        ]
+        return ", ".join([f"`{name.removeprefix('spacy_cascade.')}`", *options])
+    return f"`{json.dumps(list(value) if isinstance(value, tuple) else value)}`"
+
+
+@pytest.mark.parametrize("name", FACTORIES)
+def test_options_of_factories_are_documented(
+    name: str, documented: dict[str, dict[str, str]]
+) -> None:
+    defaults = Language.get_factory_meta(name).default_config
+    expected = {option: shown(value) for option, value in defaults.items()}
+    assert documented[name] == expected
+
+
+def parameters(entry: EntryPoint) -> dict[str, str]:
+    """Options of a registered function or class, with their defaults as the tables have them."""
+    return {
+        name: NO_DEFAULT if p.default is inspect.Parameter.empty else shown(p.default)
+        for name, p in inspect.signature(entry.load()).parameters.items()
+    }
+
+
+@pytest.mark.parametrize("name", REGISTERED)
+def test_options_of_registered_functions_are_documented(
+    name: str, documented: dict[str, dict[str, str]]
+) -> None:
+    assert documented[name] == parameters(REGISTERED[name])
+
+
+def test_attributes_and_places_of_templates_are_documented() -> None:
+    text = (DOCS / "templates.md").read_text(encoding="utf8")
+    names = [
+        *attributes.PLAIN, *attributes.AFFIXES, *SHARES, *templates.PLACED,
+        *templates.SURROUNDINGS, "pattern", "size", "bias",
+    ]  # fmt: skip
+    assert [name for name in names if not re.search(rf"`{name}[`(]", text)] == []
+    places = ("first", "last", "any", "all", "sentence", "again", "head_again")
+    assert [name for name in places if f"`@{name}" not in text] == []

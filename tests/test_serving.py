@@ -1,0 +1,128 @@
+"""The web service of `examples/`, and its load test."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers import PROJECT, TEXTS, run_python, trained_cascade, write_sample
+from spacy.language import Language
+
+pytest.importorskip("fastapi")
+
+
+@pytest.fixture(scope="module")
+def trained() -> Language:
+    return trained_cascade()
+
+
+@pytest.fixture
+def serve(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(PROJECT / "examples"))
+    return importlib.import_module("serve")
+
+
+@pytest.fixture
+def client(
+    serve: Any, trained: Language, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Any]:
+    from fastapi.testclient import TestClient
+
+    trained.to_disk(tmp_path / "model")
+    monkeypatch.setattr(serve, "MODEL", str(tmp_path / "model"))
+    with TestClient(serve.app) as client:
+        yield client
+
+
+def expected(nlp: Language, text: str) -> list[dict[str, Any]]:
+    return [
+        {
+            "start": entity.start_char,
+            "end": entity.end_char,
+            "label": entity.label_,
+            "confidence": pytest.approx(entity._.confidence),
+        }
+        for entity in nlp(text).ents
+    ]
+
+
+def test_a_request_has_the_entities_of_each_text(client: Any, trained: Language) -> None:
+    assert client.get("/ready").json() == {"ready": True}
+    texts = [*TEXTS, "", "é p53 gene"]
+    answer = client.post("/entities", json={"texts": texts})
+    assert answer.status_code == 200
+    assert answer.json() == [expected(trained, text) for text in texts]
+    assert sum(map(len, answer.json())) > 5
+    assert client.post("/entities", json={"texts": []}).json() == []
+
+
+def test_requests_at_once_get_their_own_answers(client: Any, trained: Language) -> None:
+    texts = [f"{text} word{i}" for i in range(5) for text in TEXTS]
+    wanted = [[expected(trained, text)] for text in texts]
+
+    def ask(text: str) -> Any:
+        return client.post("/entities", json={"texts": [text]}).json()
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(ask, texts)) == wanted
+
+
+@pytest.mark.parametrize("texts", ["no list", [1], ["x" * 100_001], ["x"] * 1001])
+def test_what_is_too_much_is_refused(texts: Any, client: Any) -> None:
+    assert client.post("/entities", json={"texts": texts}).status_code == 422
+
+
+def test_an_error_ends_its_requests_and_not_the_service(serve: Any, trained: Language) -> None:
+    annotator = serve.Annotator(trained)
+    with pytest.raises(ValueError, match="str"):
+        annotator.annotate([1]).result(timeout=60)
+    assert len(annotator.annotate([TEXTS[0]]).result(timeout=60)[0]) == 3
+
+
+def test_a_request_that_was_given_up_disturbs_no_other(serve: Any, trained: Language) -> None:
+    annotator = serve.Annotator(trained)
+    results = [annotator.annotate([text]) for text in TEXTS]
+    given_up = [result.cancel() for result in results[::2]]
+    found = [result.result(timeout=60) for result in results[1::2]]
+    assert [len(answer[0]) for answer in found] == [
+        len(expected(trained, text)) for text in TEXTS[1::2]
+    ]
+    assert all(isinstance(was, bool) for was in given_up)
+
+
+@pytest.mark.slow
+def test_the_load_test_ends_by_itself(trained: Language, tmp_path: Path) -> None:
+    pytest.importorskip("uvicorn")
+    trained.to_disk(tmp_path / "model")
+    data = write_sample(tmp_path / "data.spacy", n_docs=2)
+    done = run_python(
+        str(PROJECT / "benchmarks" / "serving.py"), str(tmp_path / "model"), str(data),
+        "--clients", "1", "2", "--requests", "40", "--limit", "60",
+        "--output", str(tmp_path / "results.json"), timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    results = json.loads((tmp_path / "results.json").read_text())
+    assert [load["clients"] for load in results["loads"]] == [1, 2]
+    assert all(load["requests"] >= 40 for load in results["loads"])
+    assert all(load["requests_per_second"] > 0 for load in results["loads"])
+
+
+@pytest.mark.slow
+def test_bulk_annotation_is_measured_in_every_way(trained: Language, tmp_path: Path) -> None:
+    trained.to_disk(tmp_path / "model")
+    data = write_sample(tmp_path / "data.spacy", n_docs=2)
+    done = run_python(
+        str(PROJECT / "benchmarks" / "bulk.py"), str(tmp_path / "model"), str(data),
+        "--rounds", "1", "--passes", "3", "--kernels", str(tmp_path / "kernels"),
+        "--output", str(tmp_path / "results.json"), timeout=600,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    results = json.loads((tmp_path / "results.json").read_text())
+    assert len(results["tokens_per_second"]) == 7
+    assert min(results["tokens_per_second"].values()) > 0
+    assert [len(curve) for curve in results["memory_megabytes"].values()] == [3, 3]

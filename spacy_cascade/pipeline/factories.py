@@ -35,6 +35,7 @@ SEGMENTER_DEFAULTS: dict[str, Any] = {
     "temperature": 1.0,
     "threshold": 0.0,
     "label_thresholds": {},
+    "overlapping": False,
     "set_ents": False,
     "n_best": 1,
     "scorer": {"@scorers": "spacy_cascade.segments_scorer.v1"},
@@ -114,6 +115,7 @@ def make_segmenter(
     temperature: float,
     threshold: float,
     label_thresholds: dict[str, float],
+    overlapping: bool,
     set_ents: bool,
     n_best: int,
     scorer: Callable[..., dict[str, Any]] | None,
@@ -125,15 +127,16 @@ def make_segmenter(
     instead of collapsing them. gold_key: `doc.spans` key of the gold spans; None for
     `doc.ents`. spans_key: `doc.spans` key for the spans found. confidence: give each span
     its posterior probability. temperature: what scores are divided by for that (see
-    `calibration`). threshold, label_thresholds: spans of less confidence are dropped. set_ents:
-    write `doc.ents` too. n_best: above 1, also write the so many best
-    segmentations of each sentence (at most 100). scorer: the scorer.
+    `calibration`). threshold, label_thresholds: spans of less confidence are dropped.
+    overlapping: list all spans that are left then, not those of the best segmentation.
+    set_ents: write `doc.ents` too. n_best: above 1, also write the so many best segmentations of
+    each sentence (at most 100). scorer: the scorer.
     """
     return CascadeSegmenter(
         nlp, model, name, objective=objective, trainer=trainer, scheme=scheme, typed=typed,
         gold_key=gold_key, spans_key=spans_key, confidence=confidence, temperature=temperature,
-        threshold=threshold, label_thresholds=label_thresholds, set_ents=set_ents, n_best=n_best,
-        scorer=scorer,
+        threshold=threshold, label_thresholds=label_thresholds, overlapping=overlapping,
+        set_ents=set_ents, n_best=n_best, scorer=scorer,
     )  # fmt: skip
 
 

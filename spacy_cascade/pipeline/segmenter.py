@@ -39,6 +39,7 @@ from .nbest import (
     write_candidates,
 )
 from .segments import Segments, by_doc
+from .span_lists import check_overlapping, list_spans
 from .thresholds import check_thresholds, thresholds_of
 
 ENTITY = "ENT"
@@ -48,6 +49,7 @@ ENTITY = "ENT"
 class CascadeSegmenter(ChainPipe[GoldSpans]):
     """Finds non-overlapping spans by exact decoding of a linear chain over each sentence.
 
+    With `overlapping` it lists all likely spans instead, whether they overlap or not.
     With `typed = False` (the first stage of a cascade) all gold labels count as one,
     `ENT`; with `typed = True` it is a single-phase recogniser.
     """
@@ -66,6 +68,7 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
         temperature: float,
         threshold: float,
         label_thresholds: dict[str, float],
+        overlapping: bool,
         set_ents: bool,
         n_best: int,
         objective: Costs,
@@ -81,11 +84,13 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
             "temperature": check_temperature(temperature, name),
             "threshold": threshold,
             "label_thresholds": label_thresholds,
+            "overlapping": overlapping,
             "set_ents": set_ents,
             "n_best": n_best,
         }
         check_n(n_best, f"n_best of '{name}'")
         check_thresholds(settings, name)
+        check_overlapping(settings, name)
         super().__init__(nlp, model, name, objective, trainer, scorer, settings)
         TagSet(scheme, ())  # an unknown scheme is an error now, not in training
 
@@ -105,6 +110,12 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
         if len(scores) == 0:
             return [self._nothing()] * len(docs)
         transitions = get_weights(self.model)[1]
+        thresholds, temperature = self._thresholds(), self.cfg["temperature"]
+        if self.cfg["overlapping"]:
+            scaled = scores / temperature, transitions / temperature
+            return by_doc(
+                *list_spans(self.tag_set, self.lattice, *scaled, tokens, thresholds), tokens
+            )
         n, ranked = self.cfg["n_best"], None
         if n > 1:
             paths, ranked = best_segmentations(self.lattice, scores, transitions, tokens, n)
@@ -114,9 +125,8 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
         spans = self.tag_set.spans(path, tokens.sequence_starts)
         confidences = None
         if self.cfg["confidence"]:
-            temperature = self.cfg["temperature"]
             confidences = self._confidences(scores, transitions, tokens, path, spans, temperature)
-            sure = confidences >= thresholds_of(self.cfg, self.labels, self.name)[spans.label]
+            sure = confidences >= thresholds[spans.label]
             spans, confidences = select(spans, sure), confidences[sure]
         found = by_doc(spans, confidences, tokens)
         if ranked is None:
@@ -191,7 +201,7 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
         With `n_best` above 1 also `doc.spans["<spans_key>/k"]` (see `pipeline.nbest`); what an
         earlier run left there is taken off.
         """
-        labels = self._label_hashes()
+        labels, thresholds = self._label_hashes(), self._thresholds()
         key = self.cfg["spans_key"]
         for doc, found in zip(docs, scores, strict=True):
             spans = make_spans(doc, found.spans, labels)
@@ -201,7 +211,9 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
             else:
                 drop_candidates(doc, key)
             if self.cfg["set_ents"]:
-                write_entities(doc, spans)
+                sure = found.confidences
+                gains = None if sure is None else sure - thresholds[found.spans.label]
+                write_entities(doc, spans, gains=gains)
 
     def gold_spans(self, example: Example) -> list[tuple[int, int, str]]:
         """Start, end and label of the spans that the component should find."""
@@ -264,6 +276,9 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
             transitions = get_weights(self.model)[1]
             partitions = normalizers(self.lattice, scores, transitions, tokens)
         return candidates_by_doc(paths, path_scores, partitions, self.tag_set, tokens)
+
+    def _thresholds(self) -> Floats1d:
+        return thresholds_of(self.cfg, self.labels, self.name)
 
     def _label_hashes(self) -> list[int]:
         return [self.vocab.strings.add(label) for label in self.labels]

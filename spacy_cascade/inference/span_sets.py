@@ -127,7 +127,7 @@ def best_disjoint(starts: Pointers1d, ends: Pointers1d, gains: Floats1d, chosen:
         best[e] = best[e - 1]
         while p < len(ends) and ends[p] == e:
             value = best[starts[p]] + gains[p]
-            if value >= best[e]:
+            if gains[p] >= 0.0 and value >= best[e]:  # a loss may be lost in rounding
                 best[e] = value
                 taken[e] = p
             p += 1

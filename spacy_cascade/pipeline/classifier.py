@@ -126,7 +126,7 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
         """Scores of the registered scorer, which may also ask for the types of gold spans."""
         if self.scorer is None:
             return {}
-        return self.scorer(list(examples), classify=self.classify, **self.cfg)
+        return self.scorer(list(examples), classify=self.classify, labels=self.labels, **self.cfg)
 
     def classify(self, docs: Sequence[Doc], spans: Sequence[Sequence[Bounds]]) -> list[list[str]]:
         """Best label of given spans of Docs, never rejecting; the Docs are not changed."""

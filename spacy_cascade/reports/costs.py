@@ -23,14 +23,14 @@ class Judged:
 
     confidences: of the predicted ones. probabilities: of the gold ones. None where there is no
     such number. pieces: the Doc in pieces that cut no entity. choices: the spans that a threshold
-    chooses entities from, with their confidences; None where they are the predicted ones.
+    chooses entities from; none where it only leaves out predicted ones.
     """
 
     comparison: Comparison
     confidences: Sequence[float | None]
     probabilities: Sequence[float | None]
     pieces: Sequence[Piece]
-    choices: Sequence[Choice] | None = None
+    choices: Sequence[Choice] = ()
 
 
 @dataclass(frozen=True)

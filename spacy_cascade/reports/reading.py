@@ -77,16 +77,14 @@ def _choices(example: Example, spans: Iterable[Span]) -> list[Choice]:
     return choices
 
 
-def _listed(
-    stages: Stages | None, example: Example, found: Sequence[Choice]
-) -> list[Choice] | None:
-    """What entities are chosen from where spans that overlap are listed; None where not.
+def _listed(stages: Stages | None, example: Example, found: Sequence[Choice]) -> list[Choice]:
+    """What entities are chosen from where spans that overlap are listed; none where not.
 
     Entities that something else set are among it, without confidences, and nothing that overlaps
     them.
     """
     if stages is None or not stages[0].cfg["overlapping"]:
-        return None
+        return []
     fixed = [choice for choice in found if choice[1] is None]
     taken = {token for (start, end, _), _ in fixed for token in range(start, end)}
     labels = (stages[1] or stages[0]).labels

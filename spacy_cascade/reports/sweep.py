@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..pipeline.span_lists import choose_disjoint
-from ..types import Floats1d, Pointers1d
+from ..types import Bools1d, Floats1d, Pointers1d
 from .costs import Choice, Judged
 from .counts import Score
 
@@ -39,7 +39,28 @@ def sweep(docs: Sequence[Judged]) -> Sweep | None:
     Of spans that overlap those with the largest sum of confidences less thresholds are taken. An
     entity without confidence is kept at every threshold.
     """
-    choices = [_choices(judged) for judged in docs]
+    choices = [
+        judged.choices or list(zip(judged.comparison.predicted, judged.confidences, strict=True))
+        for judged in docs
+    ]
+    start, end = _in_a_row(choices)
+    return _sweep(docs, choices, lambda gains: choose_disjoint(start, end, gains))
+
+
+def sweep_listed(docs: Sequence[Judged]) -> Sweep | None:
+    """The same if all spans that a segmenter lists were taken, overlapping or not.
+
+    None where none lists any.
+    """
+    return _sweep(docs, [judged.choices or () for judged in docs], lambda gains: gains >= 0)
+
+
+def _sweep(
+    docs: Sequence[Judged],
+    choices: Sequence[Sequence[Choice]],
+    keep: Callable[[Floats1d], Bools1d],
+) -> Sweep | None:
+    """keep: which spans are taken, given their confidences less the threshold."""
     confidences: list[float | None] = [c for of_doc in choices for _, c in of_doc]
     if all(confidence is None for confidence in confidences):
         return None
@@ -49,20 +70,13 @@ def sweep(docs: Sequence[Judged]) -> Sweep | None:
     ]
     values: Floats1d = np.array([1.0 if c is None else c for c in confidences])
     right = np.array(is_right, dtype=np.bool_)
-    start, end = _in_a_row(choices)
-    n_gold = sum(len(judged.comparison.gold) for judged in docs)
+    n_gold = sum(map(len, gold))
     thresholds = [i / STEPS for i in range(STEPS + 1)]
     scores = []
     for threshold in thresholds:
-        kept = choose_disjoint(start, end, values - threshold)
+        kept = keep(values - threshold)
         scores.append(Score(int((kept & right).sum()), n_gold, int(kept.sum())))
     return Sweep(thresholds, scores)
-
-
-def _choices(judged: Judged) -> Sequence[Choice]:
-    if judged.choices is not None:
-        return judged.choices
-    return list(zip(judged.comparison.predicted, judged.confidences, strict=True))
 
 
 def _in_a_row(choices: Sequence[Sequence[Choice]]) -> tuple[Pointers1d, Pointers1d]:
@@ -73,5 +87,5 @@ def _in_a_row(choices: Sequence[Sequence[Choice]]) -> tuple[Pointers1d, Pointers
         own = [(start + offset, end + offset) for (start, end, _), _ in of_doc]
         bounds.extend(own)
         offset = max((end for _, end in own), default=offset)
-    start, end = np.array(bounds, dtype=np.int64).T
+    start, end = np.array(bounds, dtype=np.int64).reshape(-1, 2).T
     return start, end

@@ -29,8 +29,9 @@ from spacy.training import Example
 
 from spacy_cascade import ConfigError
 from spacy_cascade.pipeline.span_lists import LEAST
+from spacy_cascade.reports.page import make_page
 from spacy_cascade.reports.reading import judge
-from spacy_cascade.reports.sweep import sweep
+from spacy_cascade.reports.sweep import sweep, sweep_listed
 
 UNSURE = {"temperature": 3.0}
 """What makes components unsure that know their texts by heart."""
@@ -182,6 +183,14 @@ def test_a_report_sweeps_over_what_is_listed(model: Path) -> None:
         scores = other.evaluate(examples)
         assert score.recall == pytest.approx(scores["ents_r"])
     assert found.scores[0].n_predicted > found.scores[40].n_predicted > 0
+    listed = sweep_listed(judge(nlp, annotated(nlp)))
+    assert listed is not None
+    sure = [c for example in annotated(nlp) for _, c in listing(example.predicted)]
+    for threshold, score in listed.every(20):
+        assert score.n_predicted == sum(c >= threshold for c in sure)
+    assert listed.scores[0].recall == 1.0
+    assert "The dashed line" in make_page(nlp, annotated(nlp), model="m", data="d")
+    assert sweep_listed(judge(spacy.load(model), annotated(spacy.load(model)))) is None
 
 
 def annotated(nlp: Language) -> list[Example]:

@@ -18,11 +18,14 @@ from training import train_as_configured
 Point = dict[str, float]
 """Precision, recall and F1 in per cent, and how many were found, at a threshold."""
 
-LISTING = {"components": {"cascade_segmenter": {"overlapping": True}}}
+LISTING = {"overlapping": True}
+"""Settings of a segmenter that lists all likely spans."""
+LIKELIER = {"overlapping": True, "threshold": 0.1}
+"""Those of one that lists fewer."""
 
 
 def sweep_thresholds(model: str, dev: str, output: str, rounds: int) -> dict[str, Any]:
-    """Scores on dev by threshold, and the seconds to annotate dev with and without the list.
+    """Scores on dev by threshold, and the seconds to annotate dev without and with lists.
 
     Three curves: entities of the best segmentation; entities chosen among all likely spans; these
     spans themselves. output: folder for the model with confidences calibrated on dev. rounds:
@@ -31,18 +34,21 @@ def sweep_thresholds(model: str, dev: str, output: str, rounds: int) -> dict[str
     nlp = spacy.load(model)
     calibrated, _ = calibrate(nlp, read_examples(dev, nlp))
     calibrated.to_disk(output)
-    plain, listing = spacy.load(output), spacy.load(output, config=LISTING)
-    best, listed = (judge(pipeline, annotated(pipeline, dev)) for pipeline in (plain, listing))
+    pipelines = {
+        name: spacy.load(output, config={"components": {"cascade_segmenter": settings}})
+        for name, settings in (("plain", {}), ("listing", LISTING), ("likelier", LIKELIER))
+    }
+    found = {name: judge(nlp, annotated(nlp, dev)) for name, nlp in pipelines.items()}
     timings = Timings()
     for _ in range(rounds):
-        for name, pipeline in (("plain", plain), ("listing", listing)):
+        for name, pipeline in pipelines.items():
             gold = read_docs(dev, pipeline.vocab)
             timings.add(name, lambda p=pipeline, g=gold: p.pipe(without_entities(g, p.vocab)))
     return {
         "curves": {
-            "best segmentation": points(sweep(best)),
-            "entities": points(sweep(listed)),
-            "spans": points(sweep_listed(listed)),
+            "best segmentation": points(sweep(found["plain"])),
+            "entities": points(sweep(found["listing"])),
+            "spans": points(sweep_listed(found["listing"])),
         },
         "seconds": timings.seconds,
     }

@@ -11,7 +11,8 @@ and it is the span `[t, e)` of label `l` with probability
     p(t, e, l) = Σ_{y of l} a(t, y) Σ w(t, edge)          over edges to y that do not
 
 `Σ_y a(t, y)` bounds all spans that end there and start at `t` or before, and falls on the way back,
-which therefore ends where it is less than the probability that is asked for.
+which therefore ends where it is less than the probability `p` that is asked for. As the expected
+number of tokens in spans is at most `T`, all ways back together have no more than `T / p` steps.
 """
 
 from __future__ import annotations

@@ -21,6 +21,8 @@ TASKS = {
     "assess": "assessing",
     "calibration": "assessing",
     "label_cost": "label_cost",
+    "sweep_thresholds": "dial_tasks",
+    "train_and_score": "dial_tasks",
     "first_docs": "learning",
     "train_cascade": "training",
     "train_as_configured": "training",

@@ -112,6 +112,13 @@ class TagSet:
         prefixes = SCHEMES[self.scheme].prefixes
         return [OUTSIDE, *(f"{p}-{label}" for label in self.labels for p in prefixes)]
 
+    @property
+    def span_labels(self) -> Ints1d:
+        """Number of the span label of each tag, -1 for `O`, int32 `[Y]`."""
+        n_prefixes = len(SCHEMES[self.scheme].prefixes)
+        labels = np.repeat(np.arange(len(self.labels), dtype=np.int32), n_prefixes)
+        return np.concatenate([np.full(1, -1, dtype=np.int32), labels])
+
     def lattice(self, label_pairs: bool) -> Lattice:
         """The legal transitions; `label_pairs`: whether features see them."""
         scheme = SCHEMES[self.scheme]

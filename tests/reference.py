@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress, product
 
 import numpy as np
 import numpy.typing as npt
@@ -122,6 +123,27 @@ def span_posterior(chain: Chain, tag_set: TagSet, span: tuple[int, int, str]) ->
         span in spans_of([tag_set.tags[label] for label in chain.labels(path)]) for path in paths
     ]
     return float(np.exp(scores - logsumexp(scores))[has_span].sum())
+
+
+def span_probabilities(chain: Chain, tag_set: TagSet) -> dict[tuple[int, int, str], float]:
+    """Probability of every span (start, end, label) that some path has."""
+    paths = list(chain.paths())
+    scores = np.array([chain.score(path) + chain.cost(path) for path in paths])
+    found: Counter[tuple[int, int, str]] = Counter()
+    for path, probability in zip(paths, np.exp(scores - logsumexp(scores)), strict=True):
+        for span in spans_of([tag_set.tags[label] for label in chain.labels(path)]):
+            found[span] += float(probability)
+    return dict(found)
+
+
+def best_disjoint_gain(spans: Sequence[tuple[int, int]], gains: Sequence[float]) -> float:
+    """The largest sum of gains of spans without overlap, over all sets of spans."""
+    best = 0.0
+    for chosen in product((False, True), repeat=len(spans)):
+        tokens = [t for span in compress(spans, chosen) for t in range(*span)]
+        if len(tokens) == len(set(tokens)):
+            best = max(best, sum(compress(gains, chosen)))
+    return best
 
 
 def spans_of(tags: Sequence[str]) -> list[tuple[int, int, str]]:

@@ -150,3 +150,9 @@ def test_no_tokens():
 def test_unknown_scheme():
     with pytest.raises(ConfigError, match=r"'IOB1'.*IOB2, BILOU"):
         TagSet("IOB1", LABELS)
+
+
+@given(tag_sets())
+def test_every_tag_knows_the_label_of_its_spans(tag_set):
+    names = [None if label < 0 else tag_set.labels[label] for label in tag_set.span_labels]
+    assert names == [tag.partition("-")[2] or None for tag in tag_set.tags]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import compress
 from typing import Any
 
@@ -20,44 +20,15 @@ from ..objectives.costs import Costs
 from ..objectives.problem import ChainCorpus
 from ..trainers.base import Trainer
 from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d
-from .annotation import (
-    CONFIDENCE_ATTRIBUTE,
-    GoldSpans,
-    gold_flags,
-    read_gold,
-    write_entities,
-    write_group,
-)
+from .annotation import GoldSpans, gold_flags, read_gold
 from .base import CascadePipe
 from .calibration import Outcomes, check_temperature
 from .given import UNKNOWN, LabelledBounds, split_by_doc
 from .nbest import REJECTED, is_probabilistic
 from .span_units import BoundsArray, class_probabilities, gold_bounds, joined, span_units
 from .thresholds import check_thresholds, thresholds_of
-from .typed_groups import (
-    KEPT,
-    Bounds,
-    TypedGroups,
-    bounds_of,
-    read_groups,
-    write_types,
-)
-
-
-@dataclass(frozen=True)
-class TypedSpans:
-    """Types of the spans of one Doc.
-
-    spans: those of the Doc, in its order. types: int32 `[P]`, numbers of labels or `KEPT`.
-    confidences: float64 `[P]`, probability of the type, times that of the span where the
-    component that found it gave one; None when switched off.
-    candidates: the N-best list, typed; None where there is none.
-    """
-
-    spans: list[Span]
-    types: Ints1d
-    confidences: Floats1d | None
-    candidates: TypedGroups | None = None
+from .typed_groups import KEPT, Bounds, TypedGroups, bounds_of, read_groups, write_types
+from .typed_spans import TypedSpans, joint_confidences, write_typed
 
 
 class CascadeClassifier(CascadePipe[GoldSpans]):
@@ -140,35 +111,22 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
         """Write the types to `doc.spans[spans_key]`, and to `doc.ents` with `set_ents`.
 
         A rejected span keeps the label that it had and does not become an entity; one below its
-        threshold does not either, but gets its type. Spans of an
+        threshold does not either, but gets its type (see `typed_spans`). Spans of an
         N-best list get their types too, and the groups the attributes of `pipeline.nbest`.
         """
         labels = [self.vocab.strings.add(label) for label in self.labels]
         thresholds = thresholds_of(self.cfg, self.labels, self.name)
-        key = self.cfg["spans_key"]
+        key, set_ents = self.cfg["spans_key"], self.cfg["set_ents"]
         for doc, found in zip(docs, scores, strict=True):
-            entities = []
-            confidences = (
-                [1.0] * len(found.spans) if found.confidences is None else found.confidences
-            )
-            for span, number, sure in zip(
-                found.spans, found.types.tolist(), confidences, strict=True
-            ):
-                if number != KEPT:
-                    span.label = labels[number]
-                    if sure >= thresholds[number]:
-                        entities.append(span)
-            write_group(doc, self.name if key is None else key, found.spans, found.confidences)
+            write_typed(doc, key, self.name, found, labels, thresholds, set_ents)
             if found.candidates is not None:
                 write_types(doc, found.candidates, self._classes(), labels)
-            if self.cfg["set_ents"]:
-                write_entities(doc, entities, replaced=entities if key is None else ())
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Scores of the registered scorer, which may also ask for the types of gold spans."""
         if self.scorer is None:
             return {}
-        return self.scorer(list(examples), classify=self.classify, **self.cfg)
+        return self.scorer(list(examples), classify=self.classify, labels=self.labels, **self.cfg)
 
     def classify(self, docs: Sequence[Doc], spans: Sequence[Sequence[Bounds]]) -> list[list[str]]:
         """Best label of given spans of Docs, never rejecting; the Docs are not changed."""
@@ -304,12 +262,7 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
         all_types[mask] = types
         if not self.cfg["confidence"]:
             return TypedSpans(spans, all_types, None)
-        confidences = np.ones(len(spans))
-        group = doc.spans.get(self.cfg["spans_key"])
-        earlier = None if group is None else group.attrs.get(CONFIDENCE_ATTRIBUTE)
-        if earlier is not None and len(earlier) == len(spans):
-            confidences[:] = earlier
-        confidences[mask] *= probabilities
+        confidences = joint_confidences(doc, self.cfg["spans_key"], mask, probabilities)
         return TypedSpans(spans, all_types, confidences)
 
     def _scores(

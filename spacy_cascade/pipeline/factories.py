@@ -36,6 +36,7 @@ SEGMENTER_DEFAULTS: dict[str, Any] = {
     "threshold": 0.0,
     "label_thresholds": {},
     "constrained": False,
+    "overlapping": False,
     "set_ents": False,
     "n_best": 1,
     "scorer": {"@scorers": "spacy_cascade.segments_scorer.v1"},
@@ -116,6 +117,7 @@ def make_segmenter(
     threshold: float,
     label_thresholds: dict[str, float],
     constrained: bool,
+    overlapping: bool,
     set_ents: bool,
     n_best: int,
     scorer: Callable[..., dict[str, Any]] | None,
@@ -127,16 +129,17 @@ def make_segmenter(
     instead of collapsing them. gold_key: `doc.spans` key of the gold spans; None for
     `doc.ents`. spans_key: `doc.spans` key for the spans found. confidence: give each span
     its posterior probability. temperature: what scores are divided by for that (see
-    `calibration`). threshold, label_thresholds: spans of less confidence are dropped. constrained:
-    find the best spans beside the entities and blocked tokens that are on the Doc already.
-    set_ents: write `doc.ents` too. n_best: above 1, also write the so many best
+    `calibration`). threshold, label_thresholds: spans of less confidence are dropped.
+    constrained: find the best spans beside the entities and blocked tokens that are on the Doc
+    already. overlapping: list all spans that reach the threshold, not those of the best
+    segmentation. set_ents: write `doc.ents` too. n_best: above 1, also write the so many best
     segmentations of each sentence (at most 100). scorer: the scorer.
     """
     return CascadeSegmenter(
         nlp, model, name, objective=objective, trainer=trainer, scheme=scheme, typed=typed,
         gold_key=gold_key, spans_key=spans_key, confidence=confidence, temperature=temperature,
         threshold=threshold, label_thresholds=label_thresholds, constrained=constrained,
-        set_ents=set_ents, n_best=n_best, scorer=scorer,
+        overlapping=overlapping, set_ents=set_ents, n_best=n_best, scorer=scorer,
     )  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """Registered scorers: exact match, as the shared tasks' scripts count it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from spacy.training import Example
 
 from ..types import Bools1d
 from .annotation import read_gold
+from .given import LabelledBounds
 
 Scores = dict[str, Any]
 
@@ -31,6 +32,23 @@ def score_segments(
     `spacy_cascade.segments_scorer.v1`.
     """
     examples = list(examples)
+    scores = _named("segments", _count_spans(examples, spans_key, gold_key, key=_bounds))
+    if set_ents:
+        scores.update(get_ner_prf(examples))
+    return scores
+
+
+def _count_spans(
+    examples: Iterable[Example],
+    spans_key: str,
+    gold_key: str | None,
+    key: Callable[[LabelledBounds], Hashable],
+    labels: Container[str] | None = None,
+) -> PRFScore | None:
+    """Spans of a group against gold; None where no example has gold annotation.
+
+    key: what has to agree. labels: of the spans that count; None for any.
+    """
     score = PRFScore()
     annotated = False
     for example in examples:
@@ -40,23 +58,28 @@ def score_segments(
         annotated = True
         sources = example.alignment.x2y
         found = {
-            (span.start, span.end)
+            key((span.start, span.end, span.label_))
             for span in example.predicted.spans.get(spans_key, ())
-            if known[sources[span.start : span.end]].all()
+            if (labels is None or span.label_ in labels)
+            and known[sources[span.start : span.end]].all()
         }
-        gold = {(start, end) for start, end, _ in read_gold(example, gold_key).spans}
+        gold = {key(span) for span in read_gold(example, gold_key).spans}
         score.score_set(found, gold)
         score.fn += n_gold - len(gold)
-    scores: Scores = dict.fromkeys(("segments_p", "segments_r", "segments_f"))
-    if annotated:
-        scores = {
-            "segments_p": score.precision,
-            "segments_r": score.recall,
-            "segments_f": score.fscore,
-        }
-    if set_ents:
-        scores.update(get_ner_prf(examples))
-    return scores
+    return score if annotated else None
+
+
+def _whole(span: LabelledBounds) -> Hashable:
+    return span
+
+
+def _bounds(span: LabelledBounds) -> Hashable:
+    return span[:2]
+
+
+def _named(name: str, score: PRFScore | None) -> Scores:
+    values = (None,) * 3 if score is None else (score.precision, score.recall, score.fscore)
+    return dict(zip((f"{name}_p", f"{name}_r", f"{name}_f"), values, strict=True))
 
 
 def _gold_in_reference(example: Example, gold_key: str | None) -> tuple[int, Bools1d]:
@@ -72,11 +95,14 @@ def score_types(
     examples: Iterable[Example],
     *,
     classify: Callable[[Sequence[Doc], Sequence[Any]], list[list[str]]],
+    labels: Container[str],
+    spans_key: str | None = None,
     gold_key: str | None = None,
     **settings: object,
 ) -> Scores:
     """`types_acc`: share of gold spans that get their gold type; and spaCy's `ents_*`.
 
+    With `spans_key` also `spans_<key>_p/r/f` of the typed spans of that group, which may overlap.
     Registered as `spacy_cascade.types_scorer.v1`.
     """
     examples = list(examples)
@@ -85,11 +111,15 @@ def score_types(
     types = classify([example.predicted for example in examples], bounds)
     pairs = [
         (label, found)
-        for spans, labels in zip(gold, types, strict=True)
-        for (_, _, label), found in zip(spans, labels, strict=True)
+        for spans, of_doc in zip(gold, types, strict=True)
+        for (_, _, label), found in zip(spans, of_doc, strict=True)
     ]
     right = sum(label == found for label, found in pairs)
-    return {"types_acc": right / len(pairs) if pairs else None, **get_ner_prf(examples)}
+    scores = {"types_acc": right / len(pairs) if pairs else None, **get_ner_prf(examples)}
+    if spans_key is not None:
+        found = _count_spans(examples, spans_key, gold_key, key=_whole, labels=labels)
+        scores.update(_named(f"spans_{spans_key}", found))
+    return scores
 
 
 def score_tags(examples: Iterable[Example], **settings: object) -> Scores:

@@ -40,6 +40,7 @@ from .nbest import (
     write_candidates,
 )
 from .segments import Segments, by_doc
+from .span_lists import check_overlapping, list_spans
 from .thresholds import check_thresholds, thresholds_of
 
 ENTITY = "ENT"
@@ -49,6 +50,7 @@ ENTITY = "ENT"
 class CascadeSegmenter(ChainPipe[GoldSpans]):
     """Finds non-overlapping spans by exact decoding of a linear chain over each sentence.
 
+    With `overlapping` it lists all likely spans instead, whether they overlap or not.
     With `typed = False` (the first stage of a cascade) all gold labels count as one,
     `ENT`; with `typed = True` it is a single-phase recogniser.
     """
@@ -68,6 +70,7 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
         threshold: float,
         label_thresholds: dict[str, float],
         constrained: bool,
+        overlapping: bool,
         set_ents: bool,
         n_best: int,
         objective: Costs,
@@ -84,11 +87,13 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
             "threshold": threshold,
             "label_thresholds": label_thresholds,
             "constrained": constrained,
+            "overlapping": overlapping,
             "set_ents": set_ents,
             "n_best": n_best,
         }
         check_n(n_best, f"n_best of '{name}'")
         check_thresholds(settings, name)
+        check_overlapping(settings, name)
         super().__init__(nlp, model, name, objective, trainer, scorer, settings)
         TagSet(scheme, ())  # an unknown scheme is an error now, not in training
 
@@ -108,6 +113,12 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
         if len(scores) == 0:
             return [self._nothing()] * len(docs)
         transitions = get_weights(self.model)[1]
+        thresholds, temperature = self._thresholds(), self.cfg["temperature"]
+        if self.cfg["overlapping"]:
+            scaled = scores / temperature, transitions / temperature
+            spans, sure = list_spans(self.tag_set, self.lattice, *scaled, tokens, thresholds)
+            free = ~preset[spans.start]
+            return by_doc(select(spans, free), sure[free], tokens)
         n, ranked = self.cfg["n_best"], None
         if n > 1:
             paths, ranked = best_segmentations(self.lattice, scores, transitions, tokens, n)
@@ -119,10 +130,9 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
         spans = self.tag_set.spans(path, tokens.sequence_starts)
         confidences = None
         if self.cfg["confidence"]:
-            temperature = self.cfg["temperature"]
             confidences = self._confidences(scores, transitions, tokens, path, spans, temperature)
-            sure = confidences >= thresholds_of(self.cfg, self.labels, self.name)[spans.label]
-            spans, confidences = select(spans, sure), confidences[sure]
+            kept = confidences >= thresholds[spans.label]
+            spans, confidences = select(spans, kept), confidences[kept]
         found = by_doc(spans, confidences, tokens)
         if ranked is None:
             return found
@@ -198,7 +208,7 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
         With `n_best` above 1 also `doc.spans["<spans_key>/k"]` (see `pipeline.nbest`); what an
         earlier run left there is taken off.
         """
-        labels = self._label_hashes()
+        labels, thresholds = self._label_hashes(), self._thresholds()
         key = self.cfg["spans_key"]
         for doc, found in zip(docs, scores, strict=True):
             spans = make_spans(doc, found.spans, labels)
@@ -208,7 +218,9 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
             else:
                 drop_candidates(doc, key)
             if self.cfg["set_ents"]:
-                write_entities(doc, spans)
+                sure = found.confidences
+                gains = None if sure is None else sure - thresholds[found.spans.label]
+                write_entities(doc, spans, gains=gains)
 
     def gold_spans(self, example: Example) -> list[tuple[int, int, str]]:
         """Start, end and label of the spans that the component should find."""
@@ -287,6 +299,9 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
             transitions = get_weights(self.model)[1]
             partitions = normalizers(self.lattice, scores, transitions, tokens)
         return candidates_by_doc(paths, path_scores, partitions, self.tag_set, tokens)
+
+    def _thresholds(self) -> Floats1d:
+        return thresholds_of(self.cfg, self.labels, self.name)
 
     def _label_hashes(self) -> list[int]:
         return [self.vocab.strings.add(label) for label in self.labels]

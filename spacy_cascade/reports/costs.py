@@ -13,18 +13,24 @@ SMALLEST = 1e-4
 """No probability counts as less: so far in the tail a model knows nothing of its own mistakes."""
 
 
+Choice = tuple[Entity, float | None]
+"""A span that may become an entity, and its confidence."""
+
+
 @dataclass(frozen=True)
 class Judged:
     """The entities of a Doc with what the pipeline thought of them.
 
     confidences: of the predicted ones. probabilities: of the gold ones. None where there is no
-    such number. pieces: the Doc in pieces that cut no entity.
+    such number. pieces: the Doc in pieces that cut no entity. choices: the spans that a threshold
+    chooses entities from; none where it only leaves out predicted ones.
     """
 
     comparison: Comparison
     confidences: Sequence[float | None]
     probabilities: Sequence[float | None]
     pieces: Sequence[Piece]
+    choices: Sequence[Choice] = ()
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from .counts import count_confusion, count_kinds, count_scores
 from .mistakes import Entity, Kind
 from .reading import is_annotated, judge
 from .reliability import Reliability, measure_reliability
-from .sweep import sweep
+from .sweep import sweep, sweep_listed
 from .templates import template
 from .texts import colours_of, draw
 
@@ -81,6 +81,7 @@ def make_page(
         meanings=_MEANINGS,
         reliability=reliability,
         sweep=sweep(judged),
+        listed=sweep_listed(judged),
         n_bad=len(bad),
         has_costs=reliability is not None
         or any(m.probability is not None for piece in bad for m in piece.mistakes),

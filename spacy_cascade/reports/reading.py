@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from spacy.attrs import ENT_IOB, SENT_START
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from ..pipeline.annotation import CONFIDENCE_ATTRIBUTE, SpanKey, same_tokens
 from ..pipeline.given import LabelledBounds
 from ..pipeline.posteriors import Stages, entity_probabilities, stages_of
 from ..types import Bools1d
-from .costs import Judged
+from .costs import Choice, Judged
 from .excerpts import Piece, cut_evenly, cut_sentences
-from .mistakes import Comparison, Entity, compare
+from .mistakes import Comparison, compare
 
 _AT_ONCE = 256
 """Docs whose scores are in memory together."""
@@ -28,19 +28,25 @@ def judge(nlp: Language, examples: Sequence[Example]) -> list[Judged]:
     examples: their predicted Docs as the pipeline left them, their references with gold
     entities (`is_annotated`). Gold entities have probabilities in Docs with mistakes only.
     """
-    read = [_read(example) for example in examples]
-    comparisons = [compare(gold, predicted) for gold, predicted, _ in read]
-    wrong = [number for number, found in enumerate(comparisons) if found.has_mistakes]
-    found_wrong = _probabilities(nlp, [examples[number] for number in wrong])
+    gold = [[(s.start, s.end, s.label_) for s in example.reference.ents] for example in examples]
+    found = [_choices(example, example.predicted.ents) for example in examples]
+    comparisons = [
+        compare(of_doc, [entity for entity, _ in predicted])
+        for of_doc, predicted in zip(gold, found, strict=True)
+    ]
+    stages = stages_of(nlp)
+    wrong = [number for number, of_doc in enumerate(comparisons) if of_doc.has_mistakes]
+    found_wrong = _probabilities(stages, [examples[number] for number in wrong])
     probabilities = dict(zip(wrong, found_wrong, strict=True))
     return [
         Judged(
-            found,
-            confidences,
-            probabilities.get(number, [None] * len(found.gold)),
-            _pieces(examples[number].reference, found),
+            comparisons[number],
+            [confidence for _, confidence in found[number]],
+            probabilities.get(number, [None] * len(gold[number])),
+            _pieces(example.reference, comparisons[number]),
+            _listed(stages, example, found[number]),
         )
-        for number, (found, (_, _, confidences)) in enumerate(zip(comparisons, read, strict=True))
+        for number, example in enumerate(examples)
     ]
 
 
@@ -49,19 +55,16 @@ def is_annotated(example: Example) -> bool:
     return bool(example.reference.has_annotation("ENT_IOB"))
 
 
-def _read(example: Example) -> tuple[list[Entity], list[Entity], list[float | None]]:
-    """Gold and predicted entities in tokens of the reference, and confidences of the latter.
+def _choices(example: Example, spans: Iterable[Span]) -> list[Choice]:
+    """Spans of the predicted Doc in tokens of the reference, with their confidences.
 
     As spaCy's scorer has them: what stands on tokens without gold annotation is left out.
     """
-    reference = example.reference
-    gold = [(span.start, span.end, span.label_) for span in reference.ents]
-    known: Bools1d = np.asarray(reference.to_array(ENT_IOB)) != 0
+    known: Bools1d = np.asarray(example.reference.to_array(ENT_IOB)) != 0
     identical = same_tokens(example)
     confidence = confidences_of(example.predicted)
-    predicted: list[Entity] = []
-    confidences = []
-    for span in example.predicted.ents:
+    choices: list[Choice] = []
+    for span in spans:
         start, end = span.start, span.end
         if not identical:
             tokens = example.alignment.x2y[start:end]
@@ -69,9 +72,25 @@ def _read(example: Example) -> tuple[list[Entity], list[Entity], list[float | No
                 continue
             start, end = int(tokens[0]), int(tokens[-1]) + 1
         if known[start:end].all():
-            predicted.append((start, end, span.label_))
-            confidences.append(confidence.get((span.start, span.end, span.label)))
-    return gold, predicted, confidences
+            sure = confidence.get((span.start, span.end, span.label))
+            choices.append(((start, end, span.label_), sure))
+    return choices
+
+
+def _listed(stages: Stages | None, example: Example, found: Sequence[Choice]) -> list[Choice]:
+    """What entities are chosen from where spans that overlap are listed; none where not.
+
+    Entities that something else set are among it, without confidences, and nothing that overlaps
+    them.
+    """
+    if stages is None or not stages[0].cfg["overlapping"]:
+        return []
+    fixed = [choice for choice in found if choice[1] is None]
+    taken = {token for (start, end, _), _ in fixed for token in range(start, end)}
+    labels = (stages[1] or stages[0]).labels
+    group = example.predicted.spans.get(stages[0].cfg["spans_key"], ())
+    listed = _choices(example, [span for span in group if span.label_ in labels])
+    return fixed + [choice for choice in listed if taken.isdisjoint(range(*choice[0][:2]))]
 
 
 def confidences_of(doc: Doc) -> dict[SpanKey, float]:
@@ -84,9 +103,8 @@ def confidences_of(doc: Doc) -> dict[SpanKey, float]:
     return found
 
 
-def _probabilities(nlp: Language, examples: Sequence[Example]) -> list[list[float | None]]:
+def _probabilities(stages: Stages | None, examples: Sequence[Example]) -> list[list[float | None]]:
     """Probability of each gold entity, None where the pipeline has no probabilities."""
-    stages = stages_of(nlp)
     if stages is None:
         return [[None] * len(example.reference.ents) for example in examples]
     found = []

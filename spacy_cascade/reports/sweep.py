@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..types import Floats1d
-from .costs import Judged
+from ..pipeline.span_lists import choose_disjoint
+from ..types import Bools1d, Floats1d, Pointers1d
+from .costs import Choice, Judged
 from .counts import Score
-from .mistakes import Kind
 
 STEPS = 100
 """Thresholds from 0 to 1 are this many steps apart."""
@@ -18,7 +18,7 @@ STEPS = 100
 
 @dataclass(frozen=True)
 class Sweep:
-    """Scores if only entities of so much confidence were kept: a score for each threshold."""
+    """Scores of the entities that each threshold on the confidence would give."""
 
     thresholds: list[float]
     scores: list[Score]
@@ -34,20 +34,58 @@ class Sweep:
 
 
 def sweep(docs: Sequence[Judged]) -> Sweep | None:
-    """Scores for thresholds from 0 to 1; None where no predicted entity has a confidence.
+    """Scores for thresholds from 0 to 1; None where no span has a confidence.
 
-    An entity without confidence is kept at every threshold.
+    Of spans that overlap those with the largest sum of confidences less thresholds are taken. An
+    entity without confidence is kept at every threshold.
     """
-    confidences: list[float | None] = [c for judged in docs for c in judged.confidences]
+    choices = [
+        judged.choices or list(zip(judged.comparison.predicted, judged.confidences, strict=True))
+        for judged in docs
+    ]
+    start, end = _in_a_row(choices)
+    return _sweep(docs, choices, lambda gains: choose_disjoint(start, end, gains))
+
+
+def sweep_listed(docs: Sequence[Judged]) -> Sweep | None:
+    """The same if all spans that a segmenter lists were taken, overlapping or not.
+
+    None where none lists any.
+    """
+    return _sweep(docs, [judged.choices or () for judged in docs], lambda gains: gains >= 0)
+
+
+def _sweep(
+    docs: Sequence[Judged],
+    choices: Sequence[Sequence[Choice]],
+    keep: Callable[[Floats1d], Bools1d],
+) -> Sweep | None:
+    """keep: which spans are taken, given their confidences less the threshold."""
+    confidences: list[float | None] = [c for of_doc in choices for _, c in of_doc]
     if all(confidence is None for confidence in confidences):
         return None
-    is_right = [kind is Kind.RIGHT for judged in docs for kind in judged.comparison.predicted_kinds]
-    n_gold = sum(len(judged.comparison.gold) for judged in docs)
+    gold = [set(judged.comparison.gold) for judged in docs]
+    is_right = [
+        entity in of_doc for of_doc, c in zip(gold, choices, strict=True) for entity, _ in c
+    ]
     values: Floats1d = np.array([1.0 if c is None else c for c in confidences])
     right = np.array(is_right, dtype=np.bool_)
+    n_gold = sum(map(len, gold))
     thresholds = [i / STEPS for i in range(STEPS + 1)]
     scores = []
     for threshold in thresholds:
-        kept = values >= threshold
+        kept = keep(values - threshold)
         scores.append(Score(int((kept & right).sum()), n_gold, int(kept.sum())))
     return Sweep(thresholds, scores)
+
+
+def _in_a_row(choices: Sequence[Sequence[Choice]]) -> tuple[Pointers1d, Pointers1d]:
+    """Bounds of the spans as if their Docs stood one after the other, int64 `[P]` each."""
+    bounds: list[tuple[int, int]] = []
+    offset = 0
+    for of_doc in choices:
+        own = [(start + offset, end + offset) for (start, end, _), _ in of_doc]
+        bounds.extend(own)
+        offset = max((end for _, end in own), default=offset)
+    start, end = np.array(bounds, dtype=np.int64).reshape(-1, 2).T
+    return start, end

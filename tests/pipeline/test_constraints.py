@@ -36,6 +36,7 @@ from spacy.tokens import Doc, Span
 
 from spacy_cascade.models.linear import get_weights, set_weights
 from spacy_cascade.pipeline.constraints import read_presets
+from spacy_cascade.pipeline.span_lists import LEAST
 from spacy_cascade.schemes import SCHEMES
 
 WORDS = "IL-2 gene STAT5 binds"
@@ -82,6 +83,16 @@ def readings(
     return sorted(found, key=lambda reading: -reading[0])
 
 
+def listed(segmenter: Any, doc: Doc) -> dict[Bounds, float]:
+    """All likely spans, overlapping ones too, and their probabilities."""
+    segmenter.cfg["overlapping"] = True
+    (found,) = segmenter.predict([doc])
+    segmenter.cfg["overlapping"] = False
+    spans = zip(*(part.tolist() for part in found.spans), strict=True)
+    named = [(start, end, segmenter.labels[label]) for start, end, label in spans]
+    return dict(zip(named, found.confidences.tolist(), strict=True))
+
+
 @pytest.mark.parametrize(("scheme", "typed", "label_pairs"), PIPELINES)
 @settings(max_examples=15)
 @given(
@@ -104,6 +115,7 @@ def test_what_is_found_is_the_best_of_what_agrees(
     presets = annotate(doc, states, labels)
     ranked = segmenter.nbest(doc, 5)
     (given_presets,) = segmenter.posteriors([doc], [presets])
+    likely = listed(segmenter, doc)
     segmenter(doc)
     found, sure = bounds(doc.spans["cascade"]), confidences(doc)
     for (begin, end), segmentations in zip(pairwise(cuts), ranked, strict=True):
@@ -122,6 +134,11 @@ def test_what_is_found_is_the_best_of_what_agrees(
             if span in inside:
                 has_it = [span in spans for _, spans in expected]
                 assert confidence == pytest.approx(softened[has_it].sum(), abs=1e-9)
+        for span in {span for _, spans in expected for span in spans}:
+            probability = softened[[span in spans for _, spans in expected]].sum()
+            if span in likely or probability > LEAST:
+                assert likely.pop(span, 0.0) == pytest.approx(probability, abs=1e-9)
+    assert not likely  # nothing else
     for (start, end, label), probability in zip(presets, given_presets, strict=True):
         crosses = start < cut < end
         known = label in segmenter.labels or not typed

@@ -1,0 +1,141 @@
+"""All likely spans of a chain, overlapping or not, and the best set of spans without overlap.
+
+With `w` and the probabilities of labels of `chain`, a span that ends before `e` reaches back to
+label `y` at `t` with probability
+
+    a(e - 1, y) = P(y at e - 1, and no span goes on at e)
+    a(t - 1, source) = Σ a(t, target)·w(t, edge)          over edges that stay inside a span
+
+and it is the span `[t, e)` of label `l` with probability
+
+    p(t, e, l) = Σ_{y of l} a(t, y) Σ w(t, edge)          over edges to y that do not
+
+`Σ_y a(t, y)` bounds all spans that end there and start at `t` or before, and falls on the way back,
+which therefore ends where it is less than the probability `p` that is asked for. As the expected
+number of tokens in spans is at most `T`, all ways back together have no more than `T / p` steps.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..jit import helper, kernel
+from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Pointers1d
+from .chain import _backward, _forward
+from .lattice import Lattice
+
+
+@helper
+def _last(lattice, length, t, w, marginals, mass):  # type: ignore[no-untyped-def]
+    """Fill `mass` `[Y]` with `a(t, y)` where a span ends after `t`."""
+    if t == length - 1:
+        mass[:] = marginals[length]
+        return
+    mass[:] = 0.0
+    for e in range(len(lattice.source)):
+        if not lattice.continues[e]:
+            mass[lattice.source[e]] += marginals[t + 2, lattice.target[e]] * w[t + 1, e]
+
+
+@helper
+def _first(lattice, span_labels, w_row, mass, found):  # type: ignore[no-untyped-def]
+    """Fill `found` `[L]` with the probabilities of the spans that start here."""
+    found[:] = 0.0
+    for y in range(len(mass)):
+        if mass[y] == 0.0:
+            continue
+        entering = 0.0
+        for e in range(lattice.first_edge[y], lattice.first_edge[y + 1]):
+            if not lattice.continues[e]:
+                entering += w_row[e]
+        found[span_labels[y]] += mass[y] * entering
+
+
+@kernel
+def likely_spans(
+    lattice: Lattice,
+    scores: Floats2d,
+    transitions: Floats1d,
+    cost: Floats2d,
+    tags: Ints1d,
+    starts: Pointers1d,
+    span_labels: Ints1d,
+    least: float,
+    span_starts: Pointers1d,
+    span_ends: Pointers1d,
+    labels: Ints1d,
+    posteriors: Floats1d,
+) -> int:
+    """Every span with a probability of at least `least`; returns how many there are.
+
+    span_labels `[Y]`: number of the label of the spans that a tag belongs to, -1 outside. least:
+    above 0; at most `1 / least` spans have the same end. span_starts, span_ends, labels,
+    posteriors `[P]`: written as far as they go, by end, and those of one end backwards. Other
+    arguments as in `chain.chain_losses`; scores stay as they are.
+    """
+    longest = 0
+    for i in range(len(starts) - 1):
+        longest = max(longest, starts[i + 1] - starts[i])
+    w = np.empty((longest, len(lattice.source)))
+    marginals = np.empty((longest + 1, len(span_labels)))
+    mass, before = np.empty(len(span_labels)), np.empty(len(span_labels))
+    found = np.empty(max(span_labels) + 1)
+    inside = np.flatnonzero(lattice.continues)
+    n_found = 0
+    for i in range(len(starts) - 1):
+        begin, length = starts[i], starts[i + 1] - starts[i]
+        _forward(lattice, scores, transitions, cost, tags, begin, begin + length, w, marginals)
+        _backward(lattice, length, w, marginals)
+        for last in range(length):
+            _last(lattice, length, last, w, marginals, mass)
+            mass[span_labels < 0] = 0.0
+            t = last
+            while t >= 0 and mass.sum() >= least:
+                _first(lattice, span_labels, w[t], mass, found)
+                for label in range(len(found)):
+                    if found[label] < least:
+                        continue
+                    if n_found < len(posteriors):
+                        span_starts[n_found] = begin + t
+                        span_ends[n_found] = begin + last + 1
+                        labels[n_found] = label
+                        posteriors[n_found] = min(1.0, found[label])
+                    n_found += 1
+                before[:] = 0.0
+                for e in inside:
+                    before[lattice.source[e]] += mass[lattice.target[e]] * w[t, e]
+                mass, before = before, mass
+                t -= 1
+    return n_found
+
+
+@kernel
+def best_disjoint(starts: Pointers1d, ends: Pointers1d, gains: Floats1d, chosen: Bools1d) -> None:
+    """The spans without overlap that have the largest sum of gains.
+
+        best(e) = max(best(e - 1), max_p (best(starts[p]) + gains[p]))        ends[p] = e
+
+    starts, ends, gains `[P]`: spans of one position or more, in ascending order of their ends.
+    chosen `[P]`: written; spans without gain or loss are chosen where they are in nobody's way.
+    (Weighted interval scheduling: Kleinberg and Tardos 2006, section 6.1.)
+    """
+    chosen[:] = False
+    length = ends[-1] if len(ends) else 0
+    best = np.zeros(length + 1)
+    taken = np.full(length + 1, -1)
+    p = 0
+    for e in range(1, length + 1):
+        best[e] = best[e - 1]
+        while p < len(ends) and ends[p] == e:
+            value = best[starts[p]] + gains[p]
+            if gains[p] >= 0.0 and value >= best[e]:  # a loss may be lost in rounding
+                best[e] = value
+                taken[e] = p
+            p += 1
+    e = length
+    while e > 0:
+        if taken[e] >= 0:
+            chosen[taken[e]] = True
+            e = starts[taken[e]]
+        else:
+            e -= 1

@@ -109,7 +109,8 @@ def test_without_the_lexicon_it_cannot_be_known() -> None:
 def test_several_lexicons_are_told_apart() -> None:
     nlp = pipeline({"cells": CELLS, "people": ["reporters", "old friends", "some other people"]})
     train(nlp, make_examples(nlp, SENTENCES))
-    assert nlp.get_pipe("cascade_segmenter").space.lexicon_names == ["cells", "people"]
+    space = nlp.get_pipe("cascade_segmenter").space
+    assert space.memberships == ["lexicon(cells)", "lexicon(people)"]
     for text, spans in UNSEEN.items():
         assert found(nlp, text) == spans
 
@@ -126,7 +127,7 @@ def test_terms_match_as_the_tokenizer_cuts_them() -> None:
     nlp = pipeline({"cells": ["NF-kappa", "monocytes"]})
     train(nlp, make_examples(nlp, SENTENCES))
     assert [token.text for token in nlp.make_doc("NF-kappa")] == ["NF", "-", "kappa"]
-    lexicon = nlp.get_pipe("cascade_segmenter").space.lexicons["cells"]
+    lexicon = nlp.get_pipe("cascade_segmenter").space.lexicons["lexicon(cells)"]
     assert len(lexicon.index) == 1 + 1 + 3  # monocytes, NF-kappa, and NF, NF -, NF - kappa
 
 
@@ -137,7 +138,7 @@ def test_every_template_set_takes_lexicons(name: str) -> None:
     templates = {"@misc": f"spacy_cascade.{name}.v1", "lexicons": {"cells": CELLS}}
     nlp.add_pipe(component, config={**SMALL, "model": {"min_count": 1, "templates": templates}})
     train(nlp, make_examples(nlp, SENTENCES))
-    assert nlp.get_pipe(component).space.lexicon_names == ["cells"]
+    assert nlp.get_pipe(component).space.memberships == ["lexicon(cells)"]
     with_lexicon = nlp.get_pipe(component).to_bytes()
     del templates["lexicons"]
     other = blank()

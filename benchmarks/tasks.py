@@ -34,6 +34,10 @@ TASKS = {
     "load_and_decode": "loading",
     "compile_training": "loading",
     "compile_decoding": "loading",
+    "write_terms": "lexicons",
+    "train_with_terms": "lexicons",
+    "decode_both": "lexicons",
+    "write_entities": "leaving_out",
 }
 
 

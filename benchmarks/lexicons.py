@@ -23,7 +23,7 @@ _COMPONENTS = ("cascade_segmenter", "cascade_classifier")
 def make_terms(words: list[str], entities: Iterable[str], n_terms: int) -> Iterator[str]:
     """Distinct terms: the entities, then made-up ones that overlap with the text as words do.
 
-    These are one to five tokens in a row of the corpus, half of them replaced by any others, so
+    These are two to five tokens in a row of the corpus, half of them replaced by any others, so
     that many begin with the same words and text often begins as a term does.
     """
     chance = random.Random(0)
@@ -33,7 +33,7 @@ def make_terms(words: list[str], entities: Iterable[str], n_terms: int) -> Itera
         term = next(wanted, None)
         if term is None:
             begin = chance.randrange(len(words) - _MOST_TOKENS)
-            found = words[begin : begin + chance.randint(1, _MOST_TOKENS)]
+            found = words[begin : begin + chance.randint(2, _MOST_TOKENS)]
             term = " ".join(w if chance.random() < _KEPT else chance.choice(words) for w in found)
         if term.lower() not in seen:
             seen.add(term.lower())

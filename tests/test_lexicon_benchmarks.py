@@ -25,7 +25,7 @@ def test_terms_overlap_with_the_text() -> None:
     terms = list(make_terms(words, ["IL-2 gene", "il-2 Gene", "p53"], 500))
     assert terms[:2] == ["IL-2 gene", "p53"]
     assert len({term.lower() for term in terms}) == len(terms) == 500
-    assert {len(term.split()) for term in terms} == {1, 2, 3, 4, 5}
+    assert {len(term.split()) for term in terms[2:]} == {2, 3, 4, 5}
     assert {word for term in terms for word in term.split()} <= {*words, "p53"}
 
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..inference.hashing import mix, probe
+from ..inference.hashing import home, mix
 from ..jit import helper
 from ..types import Bools1d, Ints1d, Ints2d, Keys1d, Keys2d, Pointers1d
 from .index import KeyIndex, frequent_keys
@@ -22,6 +22,7 @@ from .strings import hash_string, hash_strings
 from .terms import Spellings
 
 _SALT = np.uint64(0x51ED270B0A1F39C1)
+_HALF, _ENTRY, _NO_LABEL = np.uint64(32), np.uint64(0xFFFF_FFFF), np.uint64(0)
 BEGIN, INSIDE = np.uint64(1), np.uint64(2)
 """Values of a token that begins a term without a label or stands inside one."""
 
@@ -39,19 +40,45 @@ def _beginnings(words, start, end, keys):  # type: ignore[no-untyped-def]
 
 
 @helper
-def _longest_matches(table, keys, label, words, sequence_starts, value_of, values):  # type: ignore[no-untyped-def]
+def _fill(keys, content, slots):  # type: ignore[no-untyped-def]
+    """Put distinct keys into an empty table, each beside its content."""
+    mask = len(slots) - 1
+    for i in range(len(keys)):
+        place = home(keys[i], mask)
+        while slots[place, 0]:
+            place = (place + 1) & mask
+        slots[place, 0], slots[place, 1] = keys[i], content[i]
+
+
+@helper
+def _find(slots, keys, places):  # type: ignore[no-untyped-def]
+    """Place of each key, or an empty place."""
+    mask = len(slots) - 1
+    for i in range(len(keys)):
+        place = home(keys[i], mask)
+        while slots[place, 0] and slots[place, 0] != keys[i]:
+            place = (place + 1) & mask
+        places[i] = place
+
+
+@helper
+def _longest_matches(slots, words, sequence_starts, value_of, values):  # type: ignore[no-untyped-def]
+    mask = len(slots) - 1
     for i in range(len(sequence_starts) - 1):
         t = sequence_starts[i]
         while t < sequence_starts[i + 1]:
             key = _SALT
-            end, found = t, 0
+            end, found = t, _NO_LABEL
             for u in range(t, sequence_starts[i + 1]):
                 key = mix(key, words[u])
-                entry = table[probe(table, keys, key)]
-                if entry < 0:
+                place = home(key, mask)
+                while slots[place, 0] and slots[place, 0] != key:
+                    place = (place + 1) & mask
+                if not slots[place, 0]:
                     break
-                if label[entry]:
-                    end, found = u + 1, label[entry]
+                label = slots[place, 1] >> _HALF
+                if label:
+                    end, found = u + 1, label
             for u in range(t, end):
                 values[u] = value_of[found, 0 if u == t else 1]
             t = max(end, t + 1)
@@ -61,16 +88,20 @@ def _longest_matches(table, keys, label, words, sequence_starts, value_of, value
 class Lexicon:
     """Keys of all beginnings of the terms, and which of them are whole terms.
 
-    label: int32 `[n]`, number of the term's label, from 1; 0 for what only begins a term.
+    keys: uint64 `[n]`, distinct. label: int32 `[n]`, number of the term's label, from 1; 0 for
+        what only begins a term.
     labels: their names, "" for terms without a label; those of a term with several are joined.
     is_single: bool `[n]`, terms that just one Doc of training has as a gold span; None where
         no terms are left out.
     """
 
-    index: KeyIndex
+    keys: Keys1d
     label: Ints1d
     labels: Sequence[str]
     is_single: Bools1d | None = None
+
+    def __reduce__(self) -> tuple[type[Lexicon], tuple[object, ...]]:
+        return Lexicon, (self.keys, self.label, self.labels, self.is_single)
 
     @classmethod
     def of(cls, spellings: Spellings, form: Callable[[str], str]) -> Lexicon:
@@ -80,7 +111,19 @@ class Lexicon:
         keys = _keys(hashes[spellings.words.columns], starts[:-1], starts[1:])
         index = KeyIndex(frequent_keys(keys, None, 1))
         entries = index.lookup(keys[starts[1:] - 1])
-        return cls(index, *_joined(entries, spellings.label, spellings.labels, len(index)))
+        return cls(index.keys, *_joined(entries, spellings.label, spellings.labels, len(index)))
+
+    @cached_property
+    def _slots(self) -> Keys2d:
+        """Open-addressing table `[size, 2]`: key, and number of the label above that of the key.
+
+        Not a `KeyIndex`, whose key and label are two more places in memory: with many terms
+        finding a place there takes most of the time.
+        """
+        content = self.label.astype(np.uint64) << _HALF | np.arange(len(self.keys), dtype=np.uint64)
+        slots = np.zeros((1 << (3 * len(self.keys) // 2).bit_length(), 2), dtype=np.uint64)
+        _fill(self.keys, content, slots)
+        return slots
 
     @cached_property
     def _value_of(self) -> Keys2d:
@@ -101,13 +144,8 @@ class Lexicon:
         form that the terms have.
         """
         values = np.zeros(len(words), dtype=np.uint64)
-        self._match(self.label, words, sequence_starts, values)
+        _longest_matches(self._slots, words, sequence_starts, self._value_of, values)
         return values
-
-    def _match(
-        self, label: Ints1d, words: Keys1d, sequence_starts: Pointers1d, values: Keys1d
-    ) -> None:
-        self.index.apply(_longest_matches, label, words, sequence_starts, self._value_of, values)
 
     # Training
 
@@ -116,9 +154,9 @@ class Lexicon:
 
         flags: gold flags of the tokens (`evidence.span_flags`).
         """
-        entries, docs = self._gold_terms(words, doc_starts, flags)
-        pairs = np.unique(entries * len(doc_starts) + docs)
-        n_docs = np.bincount(pairs // len(doc_starts), minlength=len(self.index))
+        places, docs = self._gold_terms(words, doc_starts, flags)
+        pairs = np.unique(self._entries(places) * len(doc_starts) + docs)
+        n_docs = np.bincount(pairs // len(doc_starts), minlength=len(self.keys))
         return replace(self, is_single=n_docs == 1)
 
     def values_of_others(
@@ -129,32 +167,37 @@ class Lexicon:
         It sees the list as if that had been made from all Docs but this one: then its entities
         are listed as often as those of new text will be.
         """
-        entries, docs = self._gold_terms(words, doc_starts, flags)
+        places, docs = self._gold_terms(words, doc_starts, flags)
         if self.is_single is not None:
-            own = self.is_single[entries]
-            entries, docs = entries[own], docs[own]
+            own = self.is_single[self._entries(places)]
+            places, docs = places[own], docs[own]
         first = np.searchsorted(docs, np.arange(len(doc_starts)))
         first_sequence = np.searchsorted(sequence_starts, doc_starts)
         values = np.zeros(len(words), dtype=np.uint64)
-        label = self.label.copy()
+        slots = self._slots.copy()
         for doc, (begin, end) in enumerate(pairwise(doc_starts.tolist())):
-            left_out = entries[first[doc] : first[doc + 1]]
-            label[left_out] = 0
+            left_out = places[first[doc] : first[doc + 1]]
+            slots[left_out, 1] &= _ENTRY
             starts = sequence_starts[first_sequence[doc] : first_sequence[doc + 1] + 1] - begin
-            self._match(label, words[begin:end], starts, values[begin:end])
-            label[left_out] = self.label[left_out]
+            _longest_matches(slots, words[begin:end], starts, self._value_of, values[begin:end])
+            slots[left_out, 1] = self._slots[left_out, 1]
         return values
 
     def _gold_terms(
         self, words: Keys1d, doc_starts: Pointers1d, flags: Ints2d
     ) -> tuple[Pointers1d, Pointers1d]:
-        """Entries of the gold spans that are whole terms, and the number of each one's Doc."""
+        """Places of the gold spans that are whole terms, and the number of each one's Doc."""
         start, end = np.flatnonzero(flags[:, 2]), np.flatnonzero(flags[:, 3]) + 1
         keys = _keys(words, start, end)[np.cumsum(end - start) - 1]
-        entries = self.index.lookup(keys).astype(np.int64)
-        is_term = np.append(self.label, 0)[entries] > 0
+        places = np.empty(len(keys), dtype=np.int64)
+        _find(self._slots, keys, places)
+        is_term = self._slots[places, 1] > _ENTRY
         docs = np.searchsorted(doc_starts, start, side="right") - 1
-        return entries[is_term], docs[is_term]
+        return places[is_term], docs[is_term]
+
+    def _entries(self, places: Pointers1d) -> Pointers1d:
+        entries: Pointers1d = (self._slots[places, 1] & _ENTRY).astype(np.int64)
+        return entries
 
 
 def _keys(words: Keys1d, start: Pointers1d, end: Pointers1d) -> Keys1d:

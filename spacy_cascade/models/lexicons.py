@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import ModelFileError
-from ..features.index import KeyIndex
 from ..features.lexicons import Lexicon
 from ..features.templates import argument_of
 
@@ -33,7 +32,7 @@ def _name(attribute: str, part: str) -> str:
 
 def lexicon_arrays(attribute: str, lexicon: Lexicon) -> dict[str, Array]:
     """The arrays of a lexicon."""
-    arrays: dict[str, Array] = {_name(attribute, "keys"): lexicon.index.keys}
+    arrays: dict[str, Array] = {_name(attribute, "keys"): lexicon.keys}
     if list(lexicon.labels) == _UNLABELLED:
         arrays[_name(attribute, "complete")] = lexicon.label > 0
     else:
@@ -79,7 +78,7 @@ def check_lexicon(attribute: str, arrays: Mapping[str, Array]) -> None:
 def restore_lexicon(attribute: str, arrays: Mapping[str, Array], leaves_out: bool) -> Lexicon:
     """A lexicon of checked arrays."""
     return Lexicon(
-        KeyIndex(arrays[_name(attribute, "keys")].astype(np.uint64)),
+        arrays[_name(attribute, "keys")].astype(np.uint64),
         arrays[_name(attribute, "complete")].astype(np.int32),
         _labels(attribute, arrays),
         arrays[_name(attribute, "single")].astype(np.bool_) if leaves_out else None,

@@ -45,9 +45,9 @@ def saved_state() -> tuple[storage.Header, storage.Arrays]:
     space = make_space()
     space.index = KeyIndex(np.arange(1, SHAPE[0] + 1, dtype=np.uint64) << np.uint64(20))
     space.lexicons = {
-        "lexicon(genes)": Lexicon(KeyIndex(keys(7, 9)), np.array([1, 0], dtype=np.int32), [""]),
+        "lexicon(genes)": Lexicon(keys(7, 9), np.array([1, 0], dtype=np.int32), [""]),
         "lexicon_exact(own)": Lexicon(
-            KeyIndex(keys(5, 6, 7)),
+            keys(5, 6, 7),
             np.array([2, 0, 1], dtype=np.int32),
             ["größer", "\ud800"],
             np.array([False, False, True]),
@@ -83,11 +83,11 @@ def assert_is_the_saved_model(data: bytes) -> None:
     np.testing.assert_array_equal(space.evidence.index.keys, [4, 2, 8])
     np.testing.assert_array_equal(space.evidence.counts, saved_arrays["evidence_counts"])
     plain, labelled = space.lexicons["lexicon(genes)"], space.lexicons["lexicon_exact(own)"]
-    np.testing.assert_array_equal(plain.index.keys, [7, 9])
+    np.testing.assert_array_equal(plain.keys, [7, 9])
     np.testing.assert_array_equal(plain.label, [1, 0])
     assert plain.labels == [""]
     assert plain.is_single is None
-    np.testing.assert_array_equal(labelled.index.keys, [5, 6, 7])
+    np.testing.assert_array_equal(labelled.keys, [5, 6, 7])
     np.testing.assert_array_equal(labelled.label, [2, 0, 1])
     assert labelled.labels == ["größer", "\ud800"]
     np.testing.assert_array_equal(labelled.is_single, [False, False, True])

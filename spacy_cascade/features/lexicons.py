@@ -137,6 +137,12 @@ class Lexicon:
             dtype=np.uint64,
         )
 
+    @property
+    def value_names(self) -> dict[int, str]:
+        """What the values say: `begin` and `inside`, or with a label the tag of a span."""
+        tags = [f"{tag}-{name}" for name in self.labels if name for tag in "BI"]
+        return {int(BEGIN): "begin", int(INSIDE): "inside", **{hash_string(t): t for t in tags}}
+
     def values(self, words: Keys1d, sequence_starts: Pointers1d) -> Keys1d:
         """Value of each token by its place in a term and the term's label, 0 outside.
 

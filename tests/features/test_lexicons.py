@@ -15,7 +15,7 @@ from spacy_cascade.features.lexicons import BEGIN, INSIDE, Lexicon
 from spacy_cascade.features.strings import hash_string
 from spacy_cascade.features.terms import Term, spell
 
-NAMES = {0: None, int(BEGIN): "begin", int(INSIDE): "inside"}
+NAMES: dict[int, str | None] = {0: None, int(BEGIN): "begin", int(INSIDE): "inside"}
 WORDS = st.sampled_from(["a", "b", "c", "A", "Ä"])
 TERMS = st.lists(st.lists(WORDS, min_size=1, max_size=4), max_size=8)
 SENTENCES = st.lists(st.lists(WORDS, max_size=8), max_size=3)
@@ -91,6 +91,7 @@ def test_labels_are_part_of_the_value():
     values = lexicon.values(hashes(words), np.array([0, 6])).tolist()
     assert values == [*map(hash_string, expected), 0]
     assert lexicon.labels == ["protein", "DNA", "DNA|protein"]
+    assert [lexicon.value_names[value] for value in values[:-1]] == expected
 
 
 Span = tuple[int, int]

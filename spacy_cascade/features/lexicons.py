@@ -100,6 +100,9 @@ class Lexicon:
     labels: Sequence[str]
     is_single: Bools1d | None = None
 
+    def __post_init__(self) -> None:
+        self._slots  # noqa: B018 (made now, so that the first Doc need not wait for it)
+
     def __reduce__(self) -> tuple[type[Lexicon], tuple[object, ...]]:
         return Lexicon, (self.keys, self.label, self.labels, self.is_single)
 

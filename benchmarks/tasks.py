@@ -38,6 +38,10 @@ TASKS = {
     "compile_decoding": "loading",
     "annotate_texts": "bulk",
     "grow": "bulk",
+    "write_terms": "lexicons",
+    "train_with_terms": "lexicons",
+    "decode_both": "lexicons",
+    "write_entities": "leaving_out",
 }
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress, product
 
@@ -448,9 +448,10 @@ class Extractor:
             return text[-int(argument) :] if len(text) >= int(argument) else None
         if name == "pattern":
             return "yes" if re.search(self.patterns[argument], text) else None
-        if name == "lexicon":
+        if name in ("lexicon", "lexicon_exact"):
             terms = [term.split() for term in self.lexicons[argument]]
-            return longest_matches(terms, [word.text for word in sentence])[t]
+            form = str.lower if name == "lexicon" else str
+            return longest_matches(terms, [word.text for word in sentence], form)[t]
         if name in ("tag", "pos"):
             return getattr(sentence[t], name) or None
         if name in SHARES:
@@ -468,15 +469,37 @@ def seen(occurrences: int, number: int) -> tuple[int, int]:
     return size, 1 + sum(number / occurrences >= step for step in steps)
 
 
-def longest_matches(terms: Sequence[Sequence[str]], words: Sequence[str]) -> list[str | None]:
+def longest_matches(
+    terms: Sequence[Sequence[str]],
+    words: Sequence[str],
+    form: Callable[[str], str] = str.lower,
+) -> list[str | None]:
     """`begin`, `inside` or None for each word; from the left, the longest term first."""
-    lowered = [word.lower() for word in words]
-    known = {tuple(token.lower() for token in term) for term in terms}
+    compared = [form(word) for word in words]
+    known = {tuple(form(token) for token in term) for term in terms}
     values: list[str | None] = [None] * len(words)
     t = 0
     while t < len(words):
-        ends = [end for end in range(t + 1, len(words) + 1) if tuple(lowered[t:end]) in known]
+        ends = [end for end in range(t + 1, len(words) + 1) if tuple(compared[t:end]) in known]
         if ends:
             values[t : ends[-1]] = ["begin"] + ["inside"] * (ends[-1] - t - 1)
         t = max(ends, default=t + 1)
     return values
+
+
+GoldDoc = Sequence[tuple[Sequence[str], Sequence[tuple[int, int]]]]
+"""Words and gold spans of the sentences of a Doc."""
+
+
+def left_out(
+    terms: Sequence[Sequence[str]], docs: Sequence[GoldDoc]
+) -> Iterator[tuple[GoldDoc, list[Sequence[str]]]]:
+    """Each Doc with the terms but for those that are a gold span of it and of no other Doc."""
+    gold = [
+        {tuple(word.lower() for word in words[a:b]) for words, spans in doc for a, b in spans}
+        for doc in docs
+    ]
+    for i, doc in enumerate(docs):
+        elsewhere = set().union(*gold[:i], *gold[i + 1 :])
+        own = gold[i] - elsewhere
+        yield doc, [term for term in terms if tuple(w.lower() for w in term) not in own]

@@ -38,7 +38,7 @@ class Rows:
         """Number of rows."""
         return len(self.starts) - 1
 
-    def take(self, rows: Pointers1d) -> Rows:
+    def take(self, rows: Ints1d | Pointers1d) -> Rows:
         """The matrix of some of the rows, in the given order."""
         lengths = np.diff(self.starts)[rows]
         starts = np.append(0, np.cumsum(lengths))

@@ -1,93 +1,231 @@
 """Term lists as features: which tokens stand inside a listed term.
 
-A term is the sequence of its tokens in lower case. All beginnings of all terms are kept
-as chained 64-bit keys, so the longest term at a place is found by walking on as long as
-a beginning matches.
+A term is the sequence of its tokens, as written or in lower case. All beginnings of all
+terms are kept as chained 64-bit keys, so the longest term at a place is found by walking
+on as long as a beginning matches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
-from ..errors import TemplateError
-from ..inference.hashing import mix, probe
+from ..inference.hashing import home, mix
 from ..jit import helper
-from ..types import Bools1d, Keys1d, Pointers1d
-from .index import KeyIndex
-from .strings import hash_string
+from ..types import Bools1d, Ints1d, Ints2d, Keys1d, Keys2d, Pointers1d
+from .index import KeyIndex, frequent_keys
+from .strings import hash_string, hash_strings
+from .terms import Spellings
 
 _SALT = np.uint64(0x51ED270B0A1F39C1)
+_HALF, _ENTRY, _NO_LABEL = np.uint64(32), np.uint64(0xFFFF_FFFF), np.uint64(0)
 BEGIN, INSIDE = np.uint64(1), np.uint64(2)
-"""Values of a token that begins a term or stands inside one."""
+"""Values of a token that begins a term without a label or stands inside one."""
 
 
 @helper
-def _longest_matches(table, keys, complete, words, sequence_starts, values):  # type: ignore[no-untyped-def]
+def _beginnings(words, start, end, keys):  # type: ignore[no-untyped-def]
+    """Keys of all beginnings, one after another, of the words `start <= t < end` of each term."""
+    n = 0
+    for i in range(len(start)):
+        key = _SALT
+        for t in range(start[i], end[i]):
+            key = mix(key, words[t])
+            keys[n] = key
+            n += 1
+
+
+@helper
+def _fill(keys, content, slots):  # type: ignore[no-untyped-def]
+    """Put distinct keys into an empty table, each beside its content."""
+    mask = len(slots) - 1
+    for i in range(len(keys)):
+        place = home(keys[i], mask)
+        while slots[place, 0]:
+            place = (place + 1) & mask
+        slots[place, 0], slots[place, 1] = keys[i], content[i]
+
+
+@helper
+def _find(slots, keys, places):  # type: ignore[no-untyped-def]
+    """Place of each key, or an empty place."""
+    mask = len(slots) - 1
+    for i in range(len(keys)):
+        place = home(keys[i], mask)
+        while slots[place, 0] and slots[place, 0] != keys[i]:
+            place = (place + 1) & mask
+        places[i] = place
+
+
+@helper
+def _longest_matches(slots, words, sequence_starts, value_of, values):  # type: ignore[no-untyped-def]
+    mask = len(slots) - 1
     for i in range(len(sequence_starts) - 1):
         t = sequence_starts[i]
         while t < sequence_starts[i + 1]:
             key = _SALT
-            end = t
+            end, found = t, _NO_LABEL
             for u in range(t, sequence_starts[i + 1]):
                 key = mix(key, words[u])
-                entry = table[probe(table, keys, key)]
-                if entry < 0:
+                place = home(key, mask)
+                while slots[place, 0] and slots[place, 0] != key:
+                    place = (place + 1) & mask
+                if not slots[place, 0]:
                     break
-                if complete[entry]:
-                    end = u + 1
+                label = slots[place, 1] >> _HALF
+                if label:
+                    end, found = u + 1, label
             for u in range(t, end):
-                values[u] = BEGIN if u == t else INSIDE
+                values[u] = value_of[found, 0 if u == t else 1]
             t = max(end, t + 1)
 
 
 @dataclass(frozen=True)
 class Lexicon:
-    """Keys of all beginnings of the terms, and which of them are whole terms."""
+    """Keys of all beginnings of the terms, and which of them are whole terms.
 
-    index: KeyIndex
-    complete: Bools1d
+    keys: uint64 `[n]`, distinct. label: int32 `[n]`, number of the term's label, from 1; 0 for
+        what only begins a term.
+    labels: their names, "" for terms without a label; those of a term with several are joined.
+    is_single: bool `[n]`, terms that just one Doc of training has as a gold span; None where
+        no terms are left out.
+    """
+
+    keys: Keys1d
+    label: Ints1d
+    labels: Sequence[str]
+    is_single: Bools1d | None = None
+
+    def __post_init__(self) -> None:
+        self._slots  # noqa: B018 (made now, so that the first Doc need not wait for it)
+
+    def __reduce__(self) -> tuple[type[Lexicon], tuple[object, ...]]:
+        return Lexicon, (self.keys, self.label, self.labels, self.is_single)
 
     @classmethod
-    def of(cls, terms: Iterable[Sequence[str]]) -> Lexicon:
-        """Build from terms, each a sequence of tokens."""
-        found: dict[int, bool] = {}
-        for term in terms:
-            key = _SALT
-            for n, token in enumerate(term, start=1):
-                key = np.uint64(mix(key, np.uint64(hash_string(token.lower()))))
-                found[int(key)] = found.get(int(key), False) or n == len(term)
-        keys = np.fromiter(found, dtype=np.uint64, count=len(found))
-        return cls(KeyIndex(keys), np.fromiter(found.values(), dtype=np.bool_, count=len(found)))
+    def of(cls, spellings: Spellings, form: Callable[[str], str]) -> Lexicon:
+        """Build from terms; form: what of a token is compared, such as `str.lower`."""
+        hashes = hash_strings(map(form, spellings.texts))
+        starts = spellings.words.starts
+        keys = _keys(hashes[spellings.words.columns], starts[:-1], starts[1:])
+        index = KeyIndex(frequent_keys(keys, None, 1))
+        entries = index.lookup(keys[starts[1:] - 1])
+        return cls(index.keys, *_joined(entries, spellings.label, spellings.labels, len(index)))
 
-    def values(self, lower: Keys1d, sequence_starts: Pointers1d) -> Keys1d:
-        """For each token `BEGIN`, `INSIDE` or 0, longest terms first from the left.
+    @cached_property
+    def _slots(self) -> Keys2d:
+        """Open-addressing table `[size, 2]`: key, and number of the label above that of the key.
 
-        lower: uint64 `[T]`, hashes of the tokens in lower case.
+        Not a `KeyIndex`, whose key and label are two more places in memory: with many terms
+        finding a place there takes most of the time.
         """
-        values = np.zeros(len(lower), dtype=np.uint64)
-        self.index.apply(_longest_matches, self.complete, lower, sequence_starts, values)
+        content = self.label.astype(np.uint64) << _HALF | np.arange(len(self.keys), dtype=np.uint64)
+        slots = np.zeros((1 << (3 * len(self.keys) // 2).bit_length(), 2), dtype=np.uint64)
+        _fill(self.keys, content, slots)
+        return slots
+
+    @cached_property
+    def _value_of(self) -> Keys2d:
+        """Values by number of the label: at the beginning, and inside."""
+        return np.array(
+            [(0, 0)]
+            + [
+                (hash_string(f"B-{name}"), hash_string(f"I-{name}")) if name else (BEGIN, INSIDE)
+                for name in self.labels
+            ],
+            dtype=np.uint64,
+        )
+
+    @property
+    def value_names(self) -> dict[int, str]:
+        """What the values say: `begin` and `inside`, or with a label the tag of a span."""
+        tags = [f"{tag}-{name}" for name in self.labels if name for tag in "BI"]
+        return {int(BEGIN): "begin", int(INSIDE): "inside", **{hash_string(t): t for t in tags}}
+
+    def values(self, words: Keys1d, sequence_starts: Pointers1d) -> Keys1d:
+        """Value of each token by its place in a term and the term's label, 0 outside.
+
+        The longest terms first, from the left. words: uint64 `[T]`, hashes of the tokens in the
+        form that the terms have.
+        """
+        values = np.zeros(len(words), dtype=np.uint64)
+        _longest_matches(self._slots, words, sequence_starts, self._value_of, values)
         return values
 
+    # Training
 
-def read_terms(name: str, source: str | Sequence[str]) -> list[str]:
-    """The terms of a lexicon: a text file with a term a line, or the terms themselves.
+    def learn(self, words: Keys1d, doc_starts: Pointers1d, flags: Ints2d) -> Lexicon:
+        """The same terms, with those found out that just one Doc has as a gold span.
 
-    Raises `TemplateError` where the file cannot be read or no term is left.
-    """
-    lines: Iterable[str] = source
-    if isinstance(source, str):
-        try:
-            lines = Path(source).read_text(encoding="utf8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise TemplateError(
-                f"Cannot read the lexicon '{name}': {error}. Give the path of a UTF-8 text file "
-                "with a term a line under [components.*.model.templates.lexicons]."
-            ) from None
-    terms = [line.strip() for line in lines if line.strip()]
-    if not terms:
-        raise TemplateError(f"The lexicon '{name}' has no terms.")
-    return terms
+        flags: gold flags of the tokens (`evidence.span_flags`).
+        """
+        places, docs = self._gold_terms(words, doc_starts, flags)
+        pairs = np.unique(self._entries(places) * len(doc_starts) + docs)
+        n_docs = np.bincount(pairs // len(doc_starts), minlength=len(self.keys))
+        return replace(self, is_single=n_docs == 1)
+
+    def values_of_others(
+        self, words: Keys1d, sequence_starts: Pointers1d, doc_starts: Pointers1d, flags: Ints2d
+    ) -> Keys1d:
+        """As `values`, but a Doc does not see terms that no other Doc has as a gold span.
+
+        It sees the list as if that had been made from all Docs but this one: then its entities
+        are listed as often as those of new text will be.
+        """
+        places, docs = self._gold_terms(words, doc_starts, flags)
+        if self.is_single is not None:
+            own = self.is_single[self._entries(places)]
+            places, docs = places[own], docs[own]
+        first = np.searchsorted(docs, np.arange(len(doc_starts)))
+        first_sequence = np.searchsorted(sequence_starts, doc_starts)
+        values = np.zeros(len(words), dtype=np.uint64)
+        slots = self._slots.copy()
+        for doc, (begin, end) in enumerate(pairwise(doc_starts.tolist())):
+            left_out = places[first[doc] : first[doc + 1]]
+            slots[left_out, 1] &= _ENTRY
+            starts = sequence_starts[first_sequence[doc] : first_sequence[doc + 1] + 1] - begin
+            _longest_matches(slots, words[begin:end], starts, self._value_of, values[begin:end])
+            slots[left_out, 1] = self._slots[left_out, 1]
+        return values
+
+    def _gold_terms(
+        self, words: Keys1d, doc_starts: Pointers1d, flags: Ints2d
+    ) -> tuple[Pointers1d, Pointers1d]:
+        """Places of the gold spans that are whole terms, and the number of each one's Doc."""
+        start, end = np.flatnonzero(flags[:, 2]), np.flatnonzero(flags[:, 3]) + 1
+        keys = _keys(words, start, end)[np.cumsum(end - start) - 1]
+        places = np.empty(len(keys), dtype=np.int64)
+        _find(self._slots, keys, places)
+        is_term = self._slots[places, 1] > _ENTRY
+        docs = np.searchsorted(doc_starts, start, side="right") - 1
+        return places[is_term], docs[is_term]
+
+    def _entries(self, places: Pointers1d) -> Pointers1d:
+        entries: Pointers1d = (self._slots[places, 1] & _ENTRY).astype(np.int64)
+        return entries
+
+
+def _keys(words: Keys1d, start: Pointers1d, end: Pointers1d) -> Keys1d:
+    keys = np.empty(int((end - start).sum()), dtype=np.uint64)
+    _beginnings(words, start, end, keys)
+    return keys
+
+
+def _joined(
+    entries: Ints1d, number: Ints1d, names: Sequence[str], n_entries: int
+) -> tuple[Ints1d, list[str]]:
+    """Label of each entry, and the names of labels; several of an entry make a new one."""
+    pairs = np.unique(entries.astype(np.int64) * (len(names) + 1) + number)
+    entry, numbers = np.divmod(pairs, len(names) + 1)
+    label = np.zeros(n_entries, dtype=np.int32)
+    label[entry] = numbers
+    number_of = {name: i for i, name in enumerate(names, start=1)}
+    for several in np.unique(entry[1:][entry[1:] == entry[:-1]]).tolist():
+        part = numbers[slice(*np.searchsorted(entry, (several, several + 1)))]
+        name = "|".join(sorted(names[i - 1] for i in part.tolist()))
+        label[several] = number_of.setdefault(name, len(number_of) + 1)
+    return label, list(number_of)

@@ -16,14 +16,12 @@ from .context import value_text
 from .evidence import SHARES, share_text
 from .kernels import direct_keys, factored_keys
 from .lexemes import BOUNDARY
-from .lexicons import BEGIN, INSIDE
 from .space import FeatureSpace, TextOf
 from .templates import ALL, ANY, FIRST, LAST, SURROUNDINGS, UNIT, Part, Template
 from .units import Units
 
 BOUNDARY_TEXT = "<boundary>"
 """Stands for the word before and after every sequence."""
-_MEMBERSHIP = {int(BEGIN): "begin", int(INSIDE): "inside"}
 
 
 @dataclass(frozen=True)
@@ -146,7 +144,9 @@ class _Namer:
             return self._of_lexeme(attribute, int(positions.lexemes[position]))
         column = plan.n_direct_attributes + plan.placed.index(attribute)
         value = int(positions.values[position, column])
-        return _MEMBERSHIP.get(value) or self._text_of(value)
+        if attribute in self._space.lexicons:
+            return self._space.lexicons[attribute].value_names[value]
+        return self._text_of(value)
 
     def _of_lexeme(self, attribute: str, lexeme: int) -> str:
         if lexeme == BOUNDARY:

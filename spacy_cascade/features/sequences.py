@@ -100,13 +100,14 @@ def read_tokens(
 def span_values(doc: Doc, key: str) -> Keys1d:
     """Hashes of the IOB2 tags that the spans of `doc.spans[key]` give the tokens, uint64 `[T]`.
 
-    0 where the Doc has no such group. Of spans that overlap the last one counts.
+    0 where the Doc has no such group. Of spans that overlap the longest one counts, of those
+    that are as long the last.
     """
     group = doc.spans.get(key)
     if group is None:
         return np.zeros(len(doc), dtype=np.uint64)
     values = np.full(len(doc), _OUTSIDE, dtype=np.uint64)
-    for span in group:
+    for span in sorted(group, key=len):
         values[span.start] = hash_string(f"B-{span.label_}")
         values[span.start + 1 : span.end] = hash_string(f"I-{span.label_}")
     return values

@@ -3,6 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from .templates import Templates
+from .terms import Source
+
+Lexicons = Mapping[str, Source]
+"""Term lists by name."""
 
 WORDS = [
     "word@-2..2",
@@ -51,7 +55,7 @@ JNLPBA = ["bias", *WORDS, *ORTHOGRAPHY]
 def make_templates(
     templates: Sequence[str],
     patterns: Mapping[str, str],
-    lexicons: Mapping[str, str | Sequence[str]],
+    lexicons: Lexicons,
 ) -> Templates:
     """Registered as `spacy_cascade.Templates.v1`: a set written out in the config."""
     return Templates(tuple(templates), dict(patterns), dict(lexicons))
@@ -61,13 +65,10 @@ def _with(
     templates: Sequence[str],
     extra: Sequence[str],
     patterns: Mapping[str, str],
-    lexicons: Mapping[str, str | Sequence[str]] | None,
+    lexicons: Lexicons | None,
 ) -> Templates:
     members = [f"lexicon({name})@-1..1" for name in lexicons or {}]
     return Templates((*templates, *members, *extra), patterns, dict(lexicons or {}))
-
-
-Lexicons = Mapping[str, str | Sequence[str]]
 
 
 def make_jnlpba(extra: Sequence[str] = (), lexicons: Lexicons | None = None) -> Templates:

@@ -13,10 +13,11 @@ from .evidence import SHARES, Evidence
 from .index import KeyIndex, frequent_keys
 from .kernels import direct_features, direct_keys, factored_keys, known_features, slot_rows
 from .lexemes import BOUNDARY, LexemeTable
-from .lexicons import Lexicon, read_terms
+from .lexicons import Lexicon
 from .plan import make_plan
 from .sequences import Positions, Tokens, lay_out
-from .templates import Templates
+from .templates import LEXICON_FORMS, Templates, argument_of
+from .terms import Spellings, TermList, read_spellings
 from .units import Units
 
 TextOf = Callable[[int], str]
@@ -38,7 +39,8 @@ class FeatureSpace:
     A *unit* is what gets a label: a token (`first = last`) or a span of positions.
 
     templates: what to look at. index: keys of known features, in the order of the rows
-    of the weights. lexicons: the term lists by name. evidence: counts of words in spans.
+    of the weights. lexicons: the term lists by attribute, such as `lexicon(genes)`. evidence:
+    counts of words in spans.
     """
 
     def __init__(self, templates: Templates) -> None:
@@ -54,9 +56,9 @@ class FeatureSpace:
         return len(self.index)
 
     @property
-    def lexicon_names(self) -> list[str]:
-        """Lexicons that some template reads."""
-        return [n[8:-1] for n in self.plan.placed if n.startswith("lexicon(")]
+    def memberships(self) -> list[str]:
+        """Attributes for membership in a lexicon that some template reads."""
+        return [n for n in self.plan.placed if n.partition("(")[0] in LEXICON_FORMS]
 
     @property
     def uses_evidence(self) -> bool:
@@ -67,7 +69,9 @@ class FeatureSpace:
     def reads(self) -> tuple[str, ...]:
         """What `sequences.read_tokens` has to read besides the words."""
         wanted = {
-            "lower": self.uses_evidence or bool(self.lexicon_names or self.plan.context),
+            "lower": self.uses_evidence
+            or bool(self.plan.context)
+            or any(name.startswith("lexicon(") for name in self.plan.placed),
             "tags": "tag" in self.plan.placed,
             "parts_of_speech": "pos" in self.plan.placed,
         }
@@ -76,18 +80,20 @@ class FeatureSpace:
     @property
     def span_keys(self) -> list[str]:
         """Keys of the span groups that some template reads."""
-        return [n[5:-1] for n in self.plan.placed if n.startswith("span(")]
+        return [argument_of(n) for n in self.plan.placed if n.startswith("span(")]
 
     def read_lexicons(self, tokenize: Callable[[str], Iterable[str]]) -> None:
         """Load the term lists; a term is known both as tokenized and as split at spaces.
 
-        Raises `TemplateError` where a list cannot be read.
+        tokenize: tokens of a text without spaces. Raises `TemplateError` where a list cannot be
+        read.
         """
-        for name in self.lexicon_names:
-            terms = read_terms(name, self.templates.lexicons[name])
-            self.lexicons[name] = Lexicon.of(
-                tokens for term in terms for tokens in (term.split(), list(tokenize(term)))
-            )
+        spellings: dict[str, Spellings] = {}
+        for attribute in self.memberships:
+            form, name = attribute.partition("(")[0], argument_of(attribute)
+            if name not in spellings:
+                spellings[name] = read_spellings(name, self.templates.lexicons[name], tokenize)
+            self.lexicons[attribute] = Lexicon.of(spellings[name], LEXICON_FORMS[form])
 
     def forget_lexemes(self, more_than: int) -> None:
         """Start the table of words anew if it has grown beyond so many."""
@@ -95,9 +101,22 @@ class FeatureSpace:
             self.lexemes = LexemeTable(self.templates, self.plan)
 
     def learn_evidence(self, tokens: Tokens, flags: Ints2d) -> None:
-        """Count words inside spans, where templates ask for it; flags: `evidence.span_flags`."""
+        """Count words inside spans, and listed terms that are spans, where that is asked for.
+
+        flags: `evidence.span_flags`.
+        """
         if self.uses_evidence:
             self.evidence = Evidence.learn(tokens.lower, flags)
+        for attribute in self.memberships:
+            if self.leaves_out(attribute):
+                words = _compared(tokens, attribute)
+                lexicon = self.lexicons[attribute].learn(words, tokens.doc_starts, flags)
+                self.lexicons[attribute] = lexicon
+
+    def leaves_out(self, attribute: str) -> bool:
+        """Whether a Doc that is trained on does not see its own entries of a lexicon."""
+        source = self.templates.lexicons[argument_of(attribute)]
+        return isinstance(source, TermList) and source.leave_out
 
     def positions(
         self, tokens: Tokens, text_of: TextOf, own_flags: Ints2d | None = None
@@ -111,7 +130,7 @@ class FeatureSpace:
             codes = self.evidence.codes(tokens.lower, tokens.doc_starts, own_flags)
         lexemes = self.lexemes.rows(tokens.words, codes, text_of)
         attributes = self.lexemes.attributes[:, : self.plan.n_direct_attributes]
-        placed = self._placed(tokens)
+        placed = self._placed(tokens, own_flags)
         values = np.concatenate([attributes[lexemes], placed], axis=1)
         boundary = np.zeros(values.shape[1], dtype=np.uint64)
         boundary[: attributes.shape[1]] = attributes[BOUNDARY]
@@ -200,7 +219,7 @@ class FeatureSpace:
             self.plan.factored_salt,
         )
 
-    def _placed(self, tokens: Tokens) -> Keys2d:
+    def _placed(self, tokens: Tokens, own_flags: Ints2d | None) -> Keys2d:
         columns: list[Keys1d] = []
         for name in self.plan.placed:
             if name == "tag":
@@ -208,10 +227,20 @@ class FeatureSpace:
             elif name == "pos":
                 columns.append(tokens.parts_of_speech)
             elif name.startswith("span("):
-                columns.append(tokens.spans[name[5:-1]])
+                columns.append(tokens.spans[argument_of(name)])
             else:
-                lexicon = self.lexicons[name[8:-1]]
-                columns.append(lexicon.values(tokens.lower, tokens.sequence_starts))
+                columns.append(self._membership(name, tokens, own_flags))
         if not columns:
             return np.zeros((len(tokens.words), 0), dtype=np.uint64)
         return np.ascontiguousarray(np.stack(columns, axis=1))
+
+    def _membership(self, attribute: str, tokens: Tokens, own_flags: Ints2d | None) -> Keys1d:
+        lexicon, words = self.lexicons[attribute], _compared(tokens, attribute)
+        if own_flags is None or lexicon.is_single is None:
+            return lexicon.values(words, tokens.sequence_starts)
+        return lexicon.values_of_others(words, tokens.sequence_starts, tokens.doc_starts, own_flags)
+
+
+def _compared(tokens: Tokens, attribute: str) -> Keys1d:
+    """The hashes of tokens that are compared with those of terms."""
+    return tokens.lower if attribute.startswith("lexicon(") else tokens.words

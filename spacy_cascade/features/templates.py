@@ -8,6 +8,7 @@ one atomic feature. Parts joined by ` & ` make a conjunction:
     prefix(1..5)                 five templates on the token itself
     pattern(*)@-1..1             every named pattern at three offsets
     lexicon(genes) & tag@1       membership in a term list, with the next token's tag
+    lexicon_exact(genes)         the same, where case counts
     span(chunks)@-1 & span(chunks)  tags of spans that an earlier component found
     word@first-1                 the word before a span
     word@any                     each word inside the span, by itself
@@ -26,7 +27,7 @@ one atomic feature. Parts joined by ` & ` make a conjunction:
               | "any" | "all" | "sentence"
     attribute = word | lower | length | class | brief_class | prefix | suffix | pattern
               | seen_inside | seen_first | seen_last | seen_continued
-              | lexicon | tag | pos | span | size | bias
+              | lexicon | lexicon_exact | tag | pos | span | size | bias
               | brackets | elsewhere | type_elsewhere | type_before | gap_before
               | type_after | gap_after
 
@@ -38,13 +39,14 @@ Without a place a part looks at offset 0 from the first token.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 
 from ..errors import TemplateError
 from . import attributes
 from .evidence import SHARES
+from .terms import Source
 
 FIRST, LAST, ANY, ALL, UNIT, SENTENCE, AGAIN, HEAD_AGAIN = range(8)
 """Where a part looks: from the first or last token, at any or all inside, at none, …"""
@@ -61,7 +63,9 @@ _ANCHORS = {
 MULTIPLE = (ANY, SENTENCE, AGAIN, HEAD_AGAIN)
 """Places that can hold several tokens, each of which gives a feature of its own."""
 _ANCHOR_NAMES = {anchor: name for name, anchor in _ANCHORS.items()}
-PLACED = ("tag", "pos", "lexicon", "span")
+LEXICON_FORMS: Mapping[str, Callable[[str], str]] = {"lexicon": str.lower, "lexicon_exact": str}
+"""Attributes for membership in a lexicon, and what of a token they compare."""
+PLACED = ("tag", "pos", *LEXICON_FORMS, "span")
 """Attributes that belong to a token in its Doc, not to its text."""
 SURROUNDINGS = (
     "brackets",
@@ -128,15 +132,14 @@ class Templates:
 
     templates: lines of the template language.
     patterns: regular expressions by name, searched anywhere in a word.
-    lexicons: term lists by name, each a path to a text file with a term a line, or the
-        terms themselves; matched in lower case, the longest term first.
+    lexicons: term lists by name (`features.terms`); the longest term is matched first.
 
     Raises `TemplateError` for anything that does not parse, naming the template.
     """
 
     templates: tuple[str, ...]
     patterns: Mapping[str, str]
-    lexicons: Mapping[str, str | Sequence[str]]
+    lexicons: Mapping[str, Source]
 
     def __post_init__(self) -> None:
         for name, pattern in self.patterns.items():
@@ -170,6 +173,11 @@ class Templates:
         if name == "pattern":
             return attributes.regex(self.patterns[argument])
         return attributes.PLAIN[name]
+
+
+def argument_of(attribute: str) -> str:
+    """What stands in the brackets of an attribute, such as `genes` in `lexicon(genes)`."""
+    return attribute.partition("(")[2].removesuffix(")")
 
 
 def _expand(
@@ -237,14 +245,15 @@ def _attribute_names(
                 "'span(chunks)'."
             )
         return [f"span({argument})"]
-    tables = {"pattern": patterns, "lexicon": lexicons}
+    tables = {"pattern": patterns, **dict.fromkeys(LEXICON_FORMS, lexicons)}
     if name in tables:
         if argument == "*":
             return [f"{name}({key})" for key in tables[name]]
         if argument not in tables[name]:
+            kind = name.removesuffix("_exact")
             raise TemplateError(
-                f"In the template '{line}': there is no {name} '{argument}'. "
-                f"Known: {', '.join(tables[name]) or 'none'}; add it under '{name}s'."
+                f"In the template '{line}': there is no {kind} '{argument}'. "
+                f"Known: {', '.join(tables[name]) or 'none'}; add it under '{kind}s'."
             )
         return [f"{name}({argument})"]
     plain = [*attributes.PLAIN, *SHARES, *PLACED, *_UNIT]

@@ -27,10 +27,16 @@ def mix(state, value):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def home(key, mask):  # type: ignore[no-untyped-def]
+    """Where a search for `key` begins in a table of `mask + 1` places, a power of two."""
+    return np.int64((key * _GOLDEN) >> _HALF) & mask
+
+
+@inlined
 def probe(table, keys, key):  # type: ignore[no-untyped-def]
     """Place of `key` in the table, or of the empty place where it belongs."""
     mask = len(table) - 1
-    place = np.int64((key * _GOLDEN) >> _HALF) & mask
+    place = home(key, mask)
     while table[place] >= 0 and keys[table[place]] != key:
         place = (place + 1) & mask
     return place

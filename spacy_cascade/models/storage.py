@@ -2,8 +2,8 @@
 
 Arrays: `header` (UTF-8 JSON: format, version, kind, labels, identity), `keys` uint64
 `[K]`, `weights` `[K, S]` and `transitions` `[E]` (half or single precision); where
-templates ask for them the counts of `features.evidence`, and for each lexicon its keys
-and flags. Everything a kernel relies on is checked here, because kernels check no bounds.
+templates ask for them the counts of `features.evidence`, and the lexicons (`models.lexicons`).
+Everything a kernel relies on is checked here, because kernels check no bounds.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import numpy.typing as npt
 from ..errors import ModelFileError
 from ..features.evidence import SHARES, Evidence
 from ..features.index import KeyIndex
-from ..features.lexicons import Lexicon
 from ..features.space import FeatureSpace
+from .lexicons import Shapes, check_lexicon, expected_arrays, lexicon_arrays, restore_lexicon
 
 FILE_NAME = "cascade.npz"
 FORMAT = "spacy_cascade"
@@ -58,9 +58,8 @@ def model_state(
     if space.uses_evidence:
         arrays["evidence_keys"] = space.evidence.index.keys
         arrays["evidence_counts"] = space.evidence.counts
-    for name, lexicon in space.lexicons.items():
-        arrays[f"lexicon_keys:{name}"] = lexicon.index.keys
-        arrays[f"lexicon_complete:{name}"] = lexicon.complete
+    for attribute, lexicon in space.lexicons.items():
+        arrays.update(lexicon_arrays(attribute, lexicon))
     return header, arrays
 
 
@@ -167,7 +166,7 @@ def _first_difference(saved: Any, stated: Any) -> str:
 
 def check_arrays(arrays: Arrays, shape: tuple[int, int], n_edges: int, space: FeatureSpace) -> None:
     """Raise `ModelFileError` for a missing, misshapen or not finite array."""
-    expected: dict[str, tuple[tuple[int, ...], str]] = {
+    expected: Shapes = {
         "keys": ((shape[0],), "u8"),
         "weights": (shape, "f"),
         "transitions": ((n_edges,), "f"),
@@ -176,10 +175,8 @@ def check_arrays(arrays: Arrays, shape: tuple[int, int], n_edges: int, space: Fe
         n_words = _size(arrays, "evidence_keys")
         expected["evidence_keys"] = ((n_words,), "u8")
         expected["evidence_counts"] = ((n_words, 1 + len(SHARES)), "i4")
-    for name in space.lexicon_names:
-        n_entries = _size(arrays, f"lexicon_keys:{name}")
-        expected[f"lexicon_keys:{name}"] = ((n_entries,), "u8")
-        expected[f"lexicon_complete:{name}"] = ((n_entries,), "b")
+    for attribute in space.memberships:
+        expected.update(expected_arrays(attribute, arrays, space.leaves_out(attribute)))
     for name, (size, kind) in expected.items():
         array = arrays.get(name)
         if array is None or not array.dtype.str[1:].startswith(kind):
@@ -191,13 +188,21 @@ def check_arrays(arrays: Arrays, shape: tuple[int, int], n_edges: int, space: Fe
         if kind == "f" and not _is_finite(array):
             raise ModelFileError(f"The array '{name}' of the saved model is not finite.")
         if kind == "i4" and (array < 0).any():
-            raise ModelFileError(f"The array '{name}' of the saved model has negative counts.")
-        if kind == "u8" and (len(np.unique(array)) < len(array) or (array == 0).any()):
+            raise ModelFileError(f"The array '{name}' of the saved model has negative numbers.")
+        if kind == "u8" and (_repeats(array) or (array == 0).any()):
             raise ModelFileError(f"The array '{name}' of the saved model repeats a key.")
+    for attribute in space.memberships:
+        check_lexicon(attribute, arrays)
 
 
 def _size(arrays: Arrays, name: str) -> int:
     return arrays[name].size if name in arrays else 0
+
+
+def _repeats(keys: npt.NDArray[Any]) -> bool:
+    """Whether a key is there twice; for millions of them sorting is faster than `np.unique`."""
+    ordered = np.sort(keys)
+    return bool((ordered[1:] == ordered[:-1]).any())
 
 
 def _is_finite(array: npt.NDArray[Any]) -> bool:
@@ -234,9 +239,6 @@ def restore_space(space: FeatureSpace, arrays: Arrays) -> None:
         )
     space.forget_lexemes(0)
     space.lexicons = {
-        name: Lexicon(
-            KeyIndex(arrays[f"lexicon_keys:{name}"].astype(np.uint64)),
-            arrays[f"lexicon_complete:{name}"].astype(np.bool_),
-        )
-        for name in space.lexicon_names
+        attribute: restore_lexicon(attribute, arrays, space.leaves_out(attribute))
+        for attribute in space.memberships
     }

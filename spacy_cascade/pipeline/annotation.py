@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from spacy.attrs import ENT_IOB, ENT_TYPE, ORTH, POS, TAG
+from spacy.pipeline import SpanRuler
 from spacy.strings import StringStore
 from spacy.tokens import Doc, Span, SpanGroup
 from spacy.training import Example
@@ -44,7 +45,7 @@ class GoldSpans:
 
 
 GoldOf = Callable[[Example], list[tuple[int, int, str]]]
-"""Gives start, end and label of the spans that a component should find."""
+"""Gives start, end and label of the spans that a component should find, or finds by rules."""
 
 
 def same_tokens(example: Example) -> bool:
@@ -82,6 +83,12 @@ def as_seen(example: Example, space: FeatureSpace, stand_ins: Mapping[str, GoldO
     for key in others:
         seen.spans[key] = [Span(seen, *span) for span in stand_ins[key](example)]
     return seen
+
+
+def ruled_spans(ruler: SpanRuler, example: Example) -> list[tuple[int, int, str]]:
+    """The spans that a ruler finds; it needs no training, so it can be asked at any time."""
+    doc = ruler(example.predicted.copy())
+    return [(span.start, span.end, span.label_) for span in doc.spans[ruler.key]]
 
 
 def read_gold(example: Example, spans_key: str | None) -> GoldSpans:

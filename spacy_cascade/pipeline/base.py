@@ -2,10 +2,12 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any, ClassVar, Generic, TypeVar
 
 from spacy.language import Language
+from spacy.pipeline import SpanRuler
 from spacy.training import Example, validate_examples
 from thinc.api import Model, Optimizer
 
@@ -16,7 +18,7 @@ from ..objectives.costs import Costs
 from ..objectives.problem import ChainCorpus
 from ..trainers.base import Trainer
 from ..types import Ints2d
-from .annotation import GoldOf, as_seen
+from .annotation import GoldOf, as_seen, ruled_spans
 from .linear import LinearPipe
 from .loggers import SEPARATOR
 from .training import CorpusTraining, OnlineTraining, progress
@@ -84,15 +86,18 @@ class CascadePipe(LinearPipe, Generic[Gold]):
         return self.read([as_seen(example, self.space, stand_ins) for example in examples])
 
     def _stand_ins(self) -> dict[str, GoldOf]:
-        """Gold spans of the components that write the span groups that the templates look at."""
+        """What stands in for the components that write span groups that the templates look at.
+
+        Gold spans for segmenters, and for rulers what they find.
+        """
         components: list[tuple[str, Any]] = [] if self.pipeline is None else self.pipeline.pipeline
-        return {
-            pipe.cfg["spans_key"]: pipe.gold_spans
-            for _, pipe in components
-            if hasattr(pipe, "gold_spans")
-            and pipe is not self
-            and pipe.cfg["spans_key"] in self.space.span_keys
-        }
+        found: dict[str | None, GoldOf] = {}
+        for _, pipe in components:
+            if isinstance(pipe, SpanRuler):
+                found[pipe.key] = partial(ruled_spans, pipe)
+            elif hasattr(pipe, "gold_spans") and pipe is not self:
+                found[pipe.cfg["spans_key"]] = pipe.gold_spans
+        return {key: found[key] for key in self.space.span_keys if key in found}
 
     # Training
 

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -127,12 +128,20 @@ class LinearPipe(TrainablePipe):  # type: ignore[misc]
         flags: what the gold annotation says of the tokens (`evidence.span_flags`).
         make_units: called when lexicons are read and evidence is counted.
         """
-        tokenizer = (lambda text: [t.text for t in nlp.tokenizer(text)]) if nlp else str.split
-        self.space.read_lexicons(tokenizer)
+        if self.space.memberships:
+            self._read_lexicons(nlp)
         self.space.learn_evidence(tokens, flags)
         self.space.learn(make_units(), self.model.attrs["min_count"])
         shape = (len(self.space), self.lattice.n_columns)
         set_weights(self.model, np.zeros(shape), np.zeros(self.lattice.n_edges))
+
+    def _read_lexicons(self, nlp: Language | None) -> None:
+        if nlp is None:
+            return self.space.read_lexicons(str.split)
+        # The vocabulary, which is saved with the pipeline, does without the words of the terms.
+        in_zone = nlp.vocab.in_memory_zone  # type: ignore[attr-defined]
+        with nullcontext() if in_zone else nlp.vocab.memory_zone():
+            self.space.read_lexicons(lambda text: [token.text for token in nlp.tokenizer(text)])
 
     def read(self, docs: Sequence[Doc]) -> Tokens:
         """The tokens of a batch of Docs, as far as the templates look at them.

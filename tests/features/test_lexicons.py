@@ -1,36 +1,60 @@
-"""Term lists: the longest term at each place, and lists that cannot be read."""
+"""Membership in term lists: the longest term at each place, labels, and leaving own entries out."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import longest_matches
+from reference import left_out, longest_matches
 
-from spacy_cascade.errors import TemplateError
-from spacy_cascade.features.lexicons import BEGIN, INSIDE, Lexicon, read_terms
+from spacy_cascade.features.evidence import span_flags
+from spacy_cascade.features.lexicons import BEGIN, INSIDE, Lexicon
 from spacy_cascade.features.strings import hash_string
+from spacy_cascade.features.terms import Term, spell
 
-NAMES = {0: None, int(BEGIN): "begin", int(INSIDE): "inside"}
-TOKENS = st.sampled_from(["a", "b", "c", "A", "Ä"])
-TERMS = st.lists(st.lists(TOKENS, min_size=1, max_size=4), max_size=8)
+NAMES: dict[int, str | None] = {0: None, int(BEGIN): "begin", int(INSIDE): "inside"}
+WORDS = st.sampled_from(["a", "b", "c", "A", "Ä"])
+TERMS = st.lists(st.lists(WORDS, min_size=1, max_size=4), max_size=8)
+SENTENCES = st.lists(st.lists(WORDS, max_size=8), max_size=3)
 
-
-def matches(terms, sequences) -> list[list[str | None]]:
-    words = [word for sequence in sequences for word in sequence]
-    lower = np.array([hash_string(word.lower()) for word in words], dtype=np.uint64)
-    starts = np.cumsum([0, *map(len, sequences)], dtype=np.int64)
-    values = [NAMES[value] for value in Lexicon.of(terms).values(lower, starts).tolist()]
-    return [values[a:b] for a, b in pairwise(starts)]
+Words = Sequence[str]
+Form = Callable[[str], str]
 
 
-@given(TERMS, st.lists(st.lists(TOKENS, max_size=8), max_size=3))
+def make_lexicon(terms: Sequence[Words], labels: Words = (), form: Form = str.lower) -> Lexicon:
+    labelled = zip(terms, labels or [""] * len(terms), strict=True)
+    return Lexicon.of(spell([Term(*term) for term in labelled], lambda word: [word]), form)
+
+
+def hashes(words: Words, form: Form = str.lower) -> np.ndarray:
+    return np.array([hash_string(form(word)) for word in words], dtype=np.uint64)
+
+
+def starts(parts: Sequence[Words]) -> np.ndarray:
+    return np.cumsum([0, *map(len, parts)], dtype=np.int64)
+
+
+def matches(
+    terms: Sequence[Words], sequences: Sequence[Words], form: Form = str.lower
+) -> list[list[str | None]]:
+    words = hashes([word for sequence in sequences for word in sequence], form)
+    values = make_lexicon(terms, form=form).values(words, starts(sequences)).tolist()
+    return [[NAMES[value] for value in values[a:b]] for a, b in pairwise(starts(sequences))]
+
+
+@given(TERMS, SENTENCES)
 def test_longest_terms_from_the_left(terms, sequences):
     expected = [longest_matches(terms, words) for words in sequences]
     assert matches(terms, sequences) == expected
+
+
+@given(TERMS, SENTENCES)
+def test_exact_terms(terms, sequences):
+    expected = [longest_matches(terms, words, str) for words in sequences]
+    assert matches(terms, sequences, str) == expected
 
 
 def test_terms_of_many_tokens():
@@ -57,34 +81,100 @@ def test_no_terms_and_no_words():
     assert matches([["a"]], []) == []
 
 
-def test_terms_from_a_file(tmp_path):
-    path = tmp_path / "genes.txt"
-    path.write_text("p53\n\n  STAT 5 \r\nκ-Kette\n", encoding="utf8")
-    assert read_terms("genes", str(path)) == ["p53", "STAT 5", "κ-Kette"]
+def test_labels_are_part_of_the_value():
+    """As the tags of spans; a term of several labels has one of its own, in whatever order."""
+    terms = [["p53"], ["il-2", "gene"], ["il-2"], ["IL-2"], ["p53"], ["c-fos"], ["C-Fos"]]
+    labels = ["protein", "DNA", "protein", "protein", "DNA", "DNA", "protein"]
+    lexicon = make_lexicon(terms, labels)
+    words = ["IL-2", "gene", "il-2", "p53", "c-fos", "gene"]
+    expected = ["B-DNA", "I-DNA", "B-protein", "B-DNA|protein", "B-DNA|protein"]
+    values = lexicon.values(hashes(words), np.array([0, 6])).tolist()
+    assert values == [*map(hash_string, expected), 0]
+    assert lexicon.labels == ["protein", "DNA", "DNA|protein"]
+    assert [lexicon.value_names[value] for value in values[:-1]] == expected
 
 
-def test_terms_from_the_config():
-    assert read_terms("genes", ["p53 ", "", "STAT 5"]) == ["p53", "STAT 5"]
+Span = tuple[int, int]
+GoldDocs = list[list[tuple[list[str], list[Span]]]]
 
 
-def test_file_that_is_not_there(tmp_path):
-    with pytest.raises(TemplateError, match=r"lexicon 'genes'.*none\.txt.*UTF-8 text file"):
-        read_terms("genes", str(tmp_path / "none.txt"))
+@st.composite
+def gold_docs(draw: st.DrawFn) -> GoldDocs:
+    """Docs as sentences with spans that do not overlap."""
+    docs: GoldDocs = []
+    for _ in range(draw(st.integers(0, 4))):
+        docs.append([])
+        for words in draw(st.lists(st.lists(WORDS, min_size=1, max_size=6), max_size=3)):
+            bounds = sorted(draw(st.sets(st.integers(0, len(words)), max_size=4)))
+            spans = [pair for pair in pairwise(bounds) if draw(st.booleans())]
+            docs[-1].append((words, spans))
+    return docs
 
 
-def test_folder_instead_of_a_file(tmp_path):
-    with pytest.raises(TemplateError, match="Cannot read the lexicon 'genes'"):
-        read_terms("genes", str(tmp_path))
+def arrays(docs: GoldDocs):
+    """Words, starts of sequences and of Docs, and gold flags."""
+    sentences = [words for doc in docs for words, _ in doc]
+    words = hashes([word for sentence in sentences for word in sentence])
+    offsets = starts(sentences)
+    spans = [
+        (offset + start, offset + end)
+        for offset, (_, found) in zip(offsets, (s for doc in docs for s in doc), strict=False)
+        for start, end in found
+    ]
+    flags = span_flags(
+        len(words),
+        np.array(spans, dtype=np.int64).reshape(-1, 2),
+        np.ones(len(words), dtype=np.bool_),
+    )
+    doc_starts = starts([[w for words, _ in doc for w in words] for doc in docs])
+    return words, offsets, doc_starts, flags
 
 
-def test_file_in_another_encoding(tmp_path):
-    path = tmp_path / "genes.txt"
-    path.write_bytes("größe".encode("latin-1"))
-    with pytest.raises(TemplateError, match="Cannot read the lexicon 'genes'"):
-        read_terms("genes", str(path))
+@given(TERMS, gold_docs())
+def test_own_entries_are_left_out(terms, docs):
+    words, sequence_starts, doc_starts, flags = arrays(docs)
+    lexicon = make_lexicon(terms).learn(words, doc_starts, flags)
+    values = lexicon.values_of_others(words, sequence_starts, doc_starts, flags)
+    expected = [
+        value
+        for own, others in left_out(terms, docs)
+        for sentence, _ in own
+        for value in longest_matches(others, sentence)
+    ]
+    assert [NAMES[value] for value in values.tolist()] == expected
 
 
-@pytest.mark.parametrize("terms", [[], ["", "  "]])
-def test_list_without_terms(terms):
-    with pytest.raises(TemplateError, match="'genes' has no terms"):
-        read_terms("genes", terms)
+def test_a_term_of_one_doc_only():
+    """Seen by others, not by the Doc that has it as a span, wherever it stands there."""
+    docs: GoldDocs = [
+        [(["p53", "binds"], [(0, 1)]), (["no", "p53"], [])],
+        [(["p53", "STAT5", "none"], [(1, 2)])],
+        [(["STAT5", "none"], [(0, 1)])],
+    ]
+    words, sequence_starts, doc_starts, flags = arrays(docs)
+    lexicon = make_lexicon([["p53"], ["stat5"], ["none"]])
+    learnt = lexicon.learn(words, doc_starts, flags)
+    values = learnt.values_of_others(words, sequence_starts, doc_starts, flags)
+    assert values.tolist() == [0, 0, 0, 0, 1, 1, 1, 1, 1]
+    assert learnt.values(words, sequence_starts).tolist() == [1, 0, 0, 1, 1, 1, 1, 1, 1]
+
+
+def test_leaving_out_changes_nothing_for_later():
+    docs: GoldDocs = [[(["p53"], [(0, 1)])]]
+    words, sequence_starts, doc_starts, flags = arrays(docs)
+    lexicon = make_lexicon([["p53"]]).learn(words, doc_starts, flags)
+    for _ in range(2):
+        assert lexicon.values_of_others(words, sequence_starts, doc_starts, flags) == [0]
+        assert lexicon.values(words, sequence_starts) == [BEGIN]
+
+
+def test_a_shorter_term_takes_the_place_of_one_that_is_left_out():
+    docs: GoldDocs = [
+        [(["IL-2", "gene"], [(0, 2)])],
+        [(["IL-2"], [(0, 1)])],
+        [(["IL-2"], [(0, 1)])],
+    ]
+    words, sequence_starts, doc_starts, flags = arrays(docs)
+    lexicon = make_lexicon([["il-2", "gene"], ["il-2"]]).learn(words, doc_starts, flags)
+    values = lexicon.values_of_others(words, sequence_starts, doc_starts, flags)
+    assert values.tolist() == [BEGIN, 0, BEGIN, BEGIN]

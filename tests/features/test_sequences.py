@@ -122,6 +122,16 @@ def tags_of(names: str) -> list[int]:
     return [hash_string(name) if name != "-" else 0 for name in names.split()]
 
 
+def test_the_longest_of_overlapping_spans_counts() -> None:
+    """In whatever order they stand in the group."""
+    doc = doc_of([5])
+    spans = [Span(doc, 0, 3, "A"), Span(doc, 1, 2, "B"), Span(doc, 2, 4, "C"), Span(doc, 0, 3, "D")]
+    for group in (spans, [*reversed(spans[:3]), spans[3]]):
+        doc.spans["np"] = group
+        values = read_tokens([doc], (), ["np"]).spans["np"].tolist()
+        assert values == tags_of("B-D I-D I-D I-C O")
+
+
 def test_tags_of_spans() -> None:
     doc, other, bare = doc_of([5]), doc_of([1]), doc_of([2])
     doc.spans["np"] = [Span(doc, 0, 2, "NP"), Span(doc, 2, 3, "VP")]

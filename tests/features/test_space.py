@@ -57,6 +57,7 @@ LINES = [
     "pos@last",
     "lexicon(genes)@-1..1",
     "lexicon(cells)",
+    "lexicon_exact(*)",
     "word@-1 & word@0",
     "word@-1 & word@0 & word@1",
     "lower@last & lower@last+1",
@@ -346,7 +347,7 @@ def test_terms_are_known_as_tokenized_and_as_split():
     templates = Templates(("lexicon(genes)",), {}, {"genes": ["IL-2 gene"]})
     space = FeatureSpace(templates)
     space.read_lexicons(lambda text: text.replace("-", " - ").split())
-    assert space.lexicon_names == ["genes"]
+    assert space.memberships == ["lexicon(genes)"]
     docs = [
         [[Word(text) for text in ("IL-2", "gene")]],
         [[Word(t) for t in ("il", "-", "2", "gene")]],
@@ -368,7 +369,8 @@ def test_what_a_space_reads():
     assert space_for(["word@0", "lower@any"])[0].reads == ()
     plain = space_for(["word@0", "lexicon(*)"])[0]
     assert plain.reads == ("lower",)
-    assert plain.lexicon_names == ["genes", "cells"]
+    assert plain.memberships == ["lexicon(genes)", "lexicon(cells)"]
+    assert space_for(["lexicon_exact(genes)@1"])[0].reads == ()
     evidence = space_for(["seen_last@0 & word@0", "tag"])[0]
     assert evidence.uses_evidence
     assert evidence.reads == ("lower", "tags")

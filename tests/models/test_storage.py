@@ -20,7 +20,9 @@ from spacy_cascade.features.index import KeyIndex
 from spacy_cascade.features.lexicons import Lexicon
 from spacy_cascade.features.space import FeatureSpace
 from spacy_cascade.features.templates import Templates
+from spacy_cascade.features.terms import TermList
 from spacy_cascade.models import storage
+from spacy_cascade.types import Keys1d
 
 KIND = "cascade_linear_chain"
 IDENTITY = {"templates": ["word@first+0", "lexicon(genes)@first+0"], "label_pairs": True}
@@ -29,8 +31,13 @@ SHAPE, N_EDGES = (50, 4), 4
 
 
 def make_space() -> FeatureSpace:
-    lines = ("word@0", "seen_inside@0", "lexicon(genes)")
-    return FeatureSpace(Templates(lines, {}, {"genes": ["p53", "STAT 5"]}))
+    lines = ("word@0", "seen_inside@0", "lexicon(genes)", "lexicon_exact(own)")
+    lists = {"genes": ["p53", "STAT 5"], "own": TermList("own.jsonl", leave_out=True)}
+    return FeatureSpace(Templates(lines, {}, lists))
+
+
+def keys(*values: int) -> Keys1d:
+    return np.array(values, dtype=np.uint64)
 
 
 def saved_state() -> tuple[storage.Header, storage.Arrays]:
@@ -38,7 +45,13 @@ def saved_state() -> tuple[storage.Header, storage.Arrays]:
     space = make_space()
     space.index = KeyIndex(np.arange(1, SHAPE[0] + 1, dtype=np.uint64) << np.uint64(20))
     space.lexicons = {
-        "genes": Lexicon(KeyIndex(np.array([7, 9], dtype=np.uint64)), np.array([True, False]))
+        "lexicon(genes)": Lexicon(keys(7, 9), np.array([1, 0], dtype=np.int32), [""]),
+        "lexicon_exact(own)": Lexicon(
+            keys(5, 6, 7),
+            np.array([2, 0, 1], dtype=np.int32),
+            ["größer", "\ud800"],
+            np.array([False, False, True]),
+        ),
     }
     counts = generator.integers(0, 9, (3, 5)).astype(np.int32)
     space.evidence = Evidence(KeyIndex(np.array([4, 2, 8], dtype=np.uint64)), counts)
@@ -69,9 +82,15 @@ def assert_is_the_saved_model(data: bytes) -> None:
     np.testing.assert_array_equal(space.index.keys, saved_arrays["keys"])
     np.testing.assert_array_equal(space.evidence.index.keys, [4, 2, 8])
     np.testing.assert_array_equal(space.evidence.counts, saved_arrays["evidence_counts"])
-    lexicon = space.lexicons["genes"]
-    np.testing.assert_array_equal(lexicon.index.keys, [7, 9])
-    np.testing.assert_array_equal(lexicon.complete, [True, False])
+    plain, labelled = space.lexicons["lexicon(genes)"], space.lexicons["lexicon_exact(own)"]
+    np.testing.assert_array_equal(plain.keys, [7, 9])
+    np.testing.assert_array_equal(plain.label, [1, 0])
+    assert plain.labels == [""]
+    assert plain.is_single is None
+    np.testing.assert_array_equal(labelled.keys, [5, 6, 7])
+    np.testing.assert_array_equal(labelled.label, [2, 0, 1])
+    assert labelled.labels == ["größer", "\ud800"]
+    np.testing.assert_array_equal(labelled.is_single, [False, False, True])
 
 
 def refuse(data: bytes, match: str = "model") -> None:
@@ -372,7 +391,9 @@ def test_weights_that_single_precision_cannot_hold(name):
     refuse(with_array(name, array), name)
 
 
-@pytest.mark.parametrize("name", ["keys", "evidence_keys", "lexicon_keys:genes"])
+@pytest.mark.parametrize(
+    "name", ["keys", "evidence_keys", "lexicon_keys:genes", "lexicon_exact_keys:own"]
+)
 def test_keys_that_repeat_or_mean_nothing(name):
     for value in (saved_state()[1][name][0], 0):
         array = saved_state()[1][name].copy()
@@ -383,7 +404,30 @@ def test_keys_that_repeat_or_mean_nothing(name):
 def test_counts_below_zero():
     counts = saved_state()[1]["evidence_counts"].copy()
     counts[1, 2] = -1
-    refuse(with_array("evidence_counts", counts), "negative counts")
+    refuse(with_array("evidence_counts", counts), "negative numbers")
+
+
+def test_lexicons_without_labels_are_as_they_were_before_there_were_labels():
+    """An array of keys and one of flags: models of earlier releases have these and no others."""
+    arrays = saved_state()[1]
+    of_genes = {name: array for name, array in arrays.items() if name.endswith(":genes")}
+    assert of_genes.keys() == {"lexicon_keys:genes", "lexicon_complete:genes"}
+    assert of_genes["lexicon_complete:genes"].dtype == np.bool_
+
+
+def test_numbers_of_labels():
+    """A kernel looks up the values of labels by them."""
+    name = "lexicon_exact_complete:own"
+    refuse(with_array(name, np.array([3, 0, 1], dtype=np.int32)), "labels beyond its own")
+    refuse(with_array(name, np.array([-1, 0, 1], dtype=np.int32)), "negative numbers")
+    refuse(with_array(name, np.array([True, False, True])), name)
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b'["a"', b'{"a": 1, "b": 2}', b'"ab"', b"[1, 2]", b"\xff\xff", b"[" * 100_000]
+)
+def test_labels_of_a_lexicon_that_are_no_list_of_texts(text):
+    refuse(with_array("lexicon_exact_labels:own", np.frombuffer(text, np.uint8)), "list of labels")
 
 
 @pytest.mark.parametrize("order", [">", "<"])

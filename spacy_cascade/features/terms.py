@@ -1,0 +1,154 @@
+"""Term lists: where they come from, and the tokens of their terms.
+
+A list is a text file with a term a line, a JSONL file of patterns as spaCy's rulers have
+them, whose labels become part of the feature, or terms in the config. Files may be
+compressed with gzip.
+"""
+
+import gzip
+import json
+import zlib
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ..errors import TemplateError
+from ..types import Ints1d, Pointers1d
+from .design import Rows
+
+_WORD_KEYS = ("LOWER", "ORTH", "TEXT")
+
+Tokenize: TypeAlias = Callable[[str], Iterable[str]]
+"""Gives the tokens of a text without spaces."""
+
+
+@dataclass(frozen=True)
+class TermList:
+    """A term list with options; registered as `spacy_cascade.TermList.v1`.
+
+    source: path of a file, or the terms. leave_out: in training a Doc does not see terms that
+    no other Doc has as a gold span, for lists that were made from the training corpus.
+    """
+
+    source: str | Sequence[str]
+    leave_out: bool = False
+
+
+Source: TypeAlias = str | Sequence[str] | TermList
+"""What stands under `lexicons` in the config."""
+
+
+class Term(NamedTuple):
+    """Words between spaces, and the label of the term, "" where the list has none."""
+
+    words: Sequence[str]
+    label: str
+
+
+class Spellings(NamedTuple):
+    """Terms as tokens: as they are split at spaces and as the tokenizer splits them.
+
+    texts: the distinct tokens. words: the tokens of each term, by number. label: int32 `[N]`,
+    number of each term's label, from 1. labels: their names.
+    """
+
+    texts: Sequence[str]
+    words: Rows
+    label: Ints1d
+    labels: Sequence[str]
+
+
+def read_spellings(name: str, source: Source, tokenize: Tokenize) -> Spellings:
+    """The terms of a lexicon.
+
+    Raises `TemplateError` where the list cannot be read, has something else than terms, or none.
+    """
+    listed = source.source if isinstance(source, TermList) else source
+    spellings = spell(_read_terms(name, listed), tokenize)
+    if spellings.words.n_rows == 0:
+        raise TemplateError(f"The lexicon '{name}' has no terms.")
+    return spellings
+
+
+def spell(terms: Iterable[Term], tokenize: Tokenize) -> Spellings:
+    """Number the words of terms; the tokenizer sees each distinct word once, by itself."""
+    number: dict[str, int] = {}
+    labels: dict[str, int] = {}
+    words, ends, label = array("i"), array("q", [0]), array("i")
+    for term in terms:
+        words.extend([number.setdefault(word, len(number)) for word in term.words])
+        ends.append(len(words))
+        label.append(labels.setdefault(term.label, len(labels) + 1))
+    split = Rows(np.array(ends), np.array(words, dtype=np.int32), len(number))
+    tokens = _tokens_of_words(number, tokenize)
+    is_cut = np.diff(tokens.starts) > 1
+    cut = np.flatnonzero(np.diff(np.append(0, np.cumsum(is_cut[split.columns]))[split.starts]))
+    of_cut = split.take(cut)
+    tokenized = tokens.take(of_cut.columns)
+    both = Rows(
+        np.append(split.starts, split.starts[-1] + tokenized.starts[of_cut.starts[1:]]),
+        np.concatenate([split.columns, tokenized.columns]),
+        len(number),
+    )
+    numbers = np.array(label, dtype=np.int32)
+    return Spellings(list(number), both, np.concatenate([numbers, numbers[cut]]), list(labels))
+
+
+def _tokens_of_words(number: dict[str, int], tokenize: Tokenize) -> Rows:
+    """The tokens of each word; those that are no words themselves get numbers, too."""
+    tokens = [
+        [number.setdefault(token, len(number)) for token in tokenize(word)] for word in list(number)
+    ]
+    starts: Pointers1d = np.cumsum([0, *map(len, tokens)])
+    columns = np.fromiter((i for of_word in tokens for i in of_word), np.int32, starts[-1])
+    return Rows(starts, columns, len(number))
+
+
+def _read_terms(name: str, source: str | Sequence[str]) -> Iterator[Term]:
+    lines = _read_lines(name, source) if isinstance(source, str) else source
+    has_patterns = isinstance(source, str) and source.removesuffix(".gz").endswith(".jsonl")
+    for n, line in enumerate(lines, start=1):
+        if line.strip():
+            yield _read_pattern(name, n, line) if has_patterns else Term(line.split(), "")
+
+
+def _read_lines(name: str, path: str) -> Iterator[str]:
+    opened: Any = gzip.open if path.endswith(".gz") else open
+    try:
+        with opened(Path(path), "rt", encoding="utf-8-sig") as file:
+            yield from file
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise TemplateError(
+            f"Cannot read the lexicon '{name}': {error}. Give the path of a UTF-8 text file "
+            "with a term a line, or of a JSONL file of patterns, under "
+            "[components.*.model.templates.lexicons]."
+        ) from None
+
+
+def _read_pattern(name: str, n: int, line: str) -> Term:
+    """The term of a line such as `{"label": "DNA", "pattern": "IL-2 gene"}`."""
+    try:
+        entry = json.loads(line)
+        label, pattern = entry["label"], entry["pattern"]
+        words = pattern.split() if isinstance(pattern, str) else [_word(t) for t in pattern]
+        if not words or not label or not isinstance(label, str):
+            raise ValueError(line)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise TemplateError(
+            f"Line {n} of the lexicon '{name}' is no term with a label: {line.strip()[:100]!r}. "
+            'It must have a "label" and a "pattern", which is a phrase or a list of tokens with '
+            "one of LOWER, ORTH and TEXT each. For other patterns put a span_ruler before the "
+            "component, and look at its spans with 'span(KEY)'."
+        ) from None
+    return Term(words, label)
+
+
+def _word(token: dict[str, str]) -> str:
+    ((key, word),) = token.items()
+    if key.upper() not in _WORD_KEYS or not word or word.split() != [word]:
+        raise ValueError(key)
+    return word

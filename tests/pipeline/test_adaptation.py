@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers import (
-    SENTENCES,
     SMALL,
     add_segmenter,
     annotations,
@@ -25,7 +24,7 @@ from helpers import (
 from spacy.language import Language
 
 from spacy_cascade import ConfigError, TrainingError
-from spacy_cascade.models.linear import get_curvature
+from spacy_cascade.models.linear import get_curvature, keep_curvature
 from spacy_cascade.pipeline.adaptation import adapt
 
 NAMES = ("cascade_segmenter", "cascade_classifier")
@@ -117,19 +116,19 @@ def test_curvature_is_kept_and_adds_up() -> None:
 
 
 def test_curvature_keeps_weights_where_they_were() -> None:
-    """A wrong example moves them further where nothing is known of what they were trained on."""
-    first = cascade()
-    train(first, make_examples(first, SENTENCES * 40))
+    """Those that earlier data determined stay, and only new features can move."""
     moved = []
-    for is_known in (True, False):
-        nlp = loaded(first)
+    for curvature in (0.0, 1e5):
+        nlp = loaded(trained_cascade())
         pipe = nlp.get_pipe(NAMES[0])
-        if not is_known:
-            pipe.model.attrs["curvature"] = None
         before = weights(pipe)[0]
-        adapt(nlp, [make_example(nlp, "Jurkat cells express AP-1 .", [])])
-        moved.append(np.linalg.norm(weights(pipe)[0][: len(before)] - before))
-    assert 0.0 < moved[0] < 0.8 * moved[1]
+        keep_curvature(pipe.model, np.full(before.shape, curvature))
+        adapt(nlp, [virus_example(nlp)])
+        after = weights(pipe)[0]
+        moved.append(np.linalg.norm(after[: len(before)] - before))
+        assert np.linalg.norm(after[len(before) :]) > 0.1
+    assert moved[0] > 0.1
+    assert moved[1] < 0.01 * moved[0]
 
 
 def test_a_model_of_an_earlier_release_adapts_too() -> None:

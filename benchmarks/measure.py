@@ -61,6 +61,10 @@ class Stopwatch:
         self.computed += process_time() - self._begin[1]
         self.serial += thread_time() - self._begin[2]
 
+    def elapsed(self) -> float:
+        """Seconds that passed until now, while it is running."""
+        return self.passed + perf_counter() - self._begin[0]
+
     @contextmanager
     def paused(self) -> Iterator[None]:
         """Stand still for a while, though in the midst of what is timed."""

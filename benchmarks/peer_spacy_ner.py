@@ -75,6 +75,34 @@ def train_spacy_ner_for(
     }
 
 
+def resume_spacy_ner_for(
+    model: str, train: str, output: str, seconds: Sequence[float]
+) -> dict[str, Any]:
+    """Go on with a trained pipeline on other examples, as `spacy train` does with a sourced one.
+
+    After so many seconds of training each time it is saved as `output/SECONDS`.
+    """
+    nlp = spacy.load(model)
+    settings = nlp.config.interpolate()["training"]
+    training = registry.resolve(settings, schema=ConfigSchemaTraining)
+    examples = read_examples(train, nlp)
+    for label in sorted({span.label_ for e in examples for span in e.reference.ents}):
+        nlp.get_pipe("ner").add_label(label)
+    optimizer = nlp.resume_training(sgd=training["optimizer"])
+    Path(output).mkdir(parents=True, exist_ok=True)
+    watch, waiting, n_updates = Stopwatch(), sorted(seconds), []
+    with watch:
+        for step in _steps(nlp, examples, training):
+            if watch.elapsed() < waiting[0]:
+                continue
+            with watch.paused(), nlp.use_params(optimizer.averages):
+                nlp.to_disk(Path(output) / f"{waiting.pop(0):g}")
+            n_updates.append(step)
+            if not waiting:
+                break
+    return {"updates": n_updates, "seconds": watch.passed}
+
+
 def _initialized(train_path: str, dev: str, training: dict[str, Any]) -> Language:
     config = init_config(lang="en", pipeline=["ner"], optimize="efficiency", gpu=False, silent=True)
     config["paths"].update({"train": train_path, "dev": dev})

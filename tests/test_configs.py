@@ -7,14 +7,25 @@ from pathlib import Path
 import pytest
 import spacy
 import srsly
-from helpers import CONFIGS, run_python, sample_docs, write_sample
+from helpers import (
+    CONFIGS,
+    cascade,
+    run_python,
+    sample_docs,
+    sample_examples,
+    train,
+    write_sample,
+)
+from spacy.language import Language
 from spacy.tokens import DocBin, Span
 from spacy.training import Corpus
+from spacy.util import registry
 
 TAGGER = next(path for path in CONFIGS if path.stem == "tagger")
 GIVEN_TAGS = [path for path in CONFIGS if path.stem.startswith("conll") or path.stem == "memb_tags"]
 """Configs of tasks with tags as input, some of them with chunks to learn."""
-CASCADES = [path for path in CONFIGS if path != TAGGER and path not in GIVEN_TAGS]
+ADAPT = next(path for path in CONFIGS if path.stem == "adapt")
+CASCADES = [path for path in CONFIGS if path not in (TAGGER, ADAPT, *GIVEN_TAGS)]
 
 
 @pytest.mark.slow
@@ -34,6 +45,36 @@ def test_it_trains_by_the_command_of_the_readme(config: Path, tmp_path: Path) ->
     result = run_python("-m", "spacy", "evaluate", str(best), str(dev), timeout=300)
     assert result.returncode == 0, result.stderr[-2000:]
     assert "NER F" in result.stdout
+
+
+@pytest.mark.slow
+def test_a_sourced_cascade_is_adapted(tmp_path: Path) -> None:
+    """To Docs with a type that it does not know."""
+    first = trained_on_sample(n_docs=6)
+    first.to_disk(tmp_path / "model")
+    docs = sample_docs(first.vocab, n_docs=8)[6:]
+    for doc in docs:
+        doc.set_ents([Span(doc, e.start, e.end, f"new_{e.label_}") for e in doc.ents])
+    data = tmp_path / "new.spacy"
+    DocBin(docs=docs).to_disk(data)
+    result = run_python(
+        "-m", "spacy", "train", str(ADAPT), "--output", str(tmp_path / "out"),
+        "--paths.model", str(tmp_path / "model"), "--paths.train", str(data),
+        "--paths.dev", str(data), timeout=300,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr[-2000:]
+    nlp = spacy.load(tmp_path / "out" / "model-best")
+    labels = nlp.get_pipe("cascade_classifier").labels
+    assert set(first.get_pipe("cascade_classifier").labels) < set(labels)
+    assert nlp.evaluate(list(Corpus(data)(nlp)))["ents_f"] > 0.5
+
+
+def trained_on_sample(n_docs: int) -> Language:
+    """A cascade with the tokenizer of `configs/adapt.cfg`."""
+    nlp = cascade()
+    nlp.tokenizer = registry.tokenizers.get("spacy_cascade.WholeNamesTokenizer.v1")()(nlp)
+    train(nlp, sample_examples(nlp, n_docs=n_docs))
+    return nlp
 
 
 @pytest.mark.slow

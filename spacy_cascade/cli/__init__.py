@@ -8,6 +8,7 @@ Each command is one module, and one line below.
 import typer
 from spacy.cli._util import app as spacy_app
 
+from spacy_cascade.cli.adapt import adapt_command
 from spacy_cascade.cli.calibrate import calibrate_command
 from spacy_cascade.cli.convert import convert_command
 from spacy_cascade.cli.debug_data import debug_data_command
@@ -34,6 +35,7 @@ def group() -> None:
     """Without this, an app of one command would take the command's place."""
 
 
+app.command("adapt", no_args_is_help=True)(adapt_command)
 app.command("calibrate", no_args_is_help=True)(calibrate_command)
 app.command("convert", no_args_is_help=True)(convert_command)
 app.command("debug-data", no_args_is_help=True, context_settings=OVERRIDES)(debug_data_command)

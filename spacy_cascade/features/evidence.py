@@ -82,6 +82,13 @@ class Evidence:
         words, inverse = np.unique(lower, return_inverse=True)
         return cls(KeyIndex(words), _sums(inverse, flags, len(words)))
 
+    def joined(self, other: Evidence) -> Evidence:
+        """The counts of both."""
+        words = np.concatenate([self.index.keys, other.index.keys])
+        unique, inverse = np.unique(words, return_inverse=True)
+        counts = np.concatenate([self.counts, other.counts])
+        return Evidence(KeyIndex(unique), _sums(inverse, counts, len(unique)))
+
     @cached_property
     def _code_of_entry(self) -> Keys1d:
         """Codes by entry; the last one is that of words never seen."""

@@ -118,6 +118,11 @@ class FeatureSpace:
         source = self.templates.lexicons[argument_of(attribute)]
         return isinstance(source, TermList) and source.leave_out
 
+    def add_evidence(self, tokens: Tokens, flags: Ints2d) -> None:
+        """Count those of further tokens, too."""
+        if self.uses_evidence:
+            self.evidence = self.evidence.joined(Evidence.learn(tokens.lower, flags))
+
     def positions(
         self, tokens: Tokens, text_of: TextOf, own_flags: Ints2d | None = None
     ) -> Positions:
@@ -138,6 +143,17 @@ class FeatureSpace:
 
     def learn(self, units: Units, minimum: int) -> None:
         """Number all features that are seen in at least `minimum` units."""
+        self.index = KeyIndex(self._frequent(units, minimum))
+
+    def extend(self, units: Units, minimum: int) -> int:
+        """Number those that are not known yet after the others; how many there are."""
+        keys = self._frequent(units, minimum)
+        new = keys[self.index.lookup(keys) < 0]
+        self.index = KeyIndex(np.concatenate([self.index.keys, new]))
+        return len(new)
+
+    def _frequent(self, units: Units, minimum: int) -> Keys1d:
+        """Keys of the features that are seen in at least `minimum` units."""
         counts = np.bincount(
             self.unit_lexemes(units).columns, minlength=len(self.lexemes) * self.plan.n_slots
         ).reshape(len(self.lexemes), self.plan.n_slots)
@@ -151,7 +167,7 @@ class FeatureSpace:
             self.plan.direct, units.positions.values, self.context(units), units.first, units.last
         )
         direct = frequent_keys(keys, None, minimum)
-        self.index = KeyIndex(np.concatenate([factored, direct]))
+        return np.concatenate([factored, direct])
 
     def design(self, units: Units) -> Design:
         """The design matrix of units, over the (lexeme, slot) rows that they look at."""

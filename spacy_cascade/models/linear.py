@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 from thinc.api import Model
 
 from ..errors import ConfigError, NotTrainedError
@@ -19,7 +20,12 @@ from ..features.templates import Templates
 from ..features.units import Units
 from ..inference.rows import add_rows
 from ..parallel import Workers
-from ..types import Floats1d, Floats2d
+from ..types import Floats1d, Floats2d, Pointers1d
+
+NEW = -1
+"""In `rearrange`: what was not there before."""
+_SMALLEST, _STEPS = 0.0625, 8.0
+"""Unit of the curvature, and steps in which it is kept until it has doubled."""
 
 
 class LexemeScores:
@@ -66,6 +72,7 @@ def make_linear_model(
         attrs={
             "space": FeatureSpace(templates),
             "lexeme_scores": LexemeScores(),
+            "curvature": None,
             "min_count": min_count,
             "label_pairs": label_pairs,
         },
@@ -117,6 +124,46 @@ def get_weights(model: Model[Units, Floats2d]) -> tuple[Floats2d, Floats1d]:
         cast(Any, model.get_param("transitions")),
     )
     return weights, transitions.astype(np.float64)
+
+
+def add_features(model: Model[Units, Floats2d], n: int) -> None:
+    """Add so many rows of zero weights."""
+    weights, transitions = get_weights(model)
+    set_weights(model, np.pad(weights, ((0, n), (0, 0))), transitions)
+    if model.attrs["curvature"] is not None:
+        model.attrs["curvature"] = np.pad(model.attrs["curvature"], ((0, n), (0, 0)))
+
+
+def rearrange(model: Model[Units, Floats2d], columns: Pointers1d, edges: Pointers1d) -> None:
+    """Give the model other labels.
+
+    columns `[S]`, edges `[E]`: which one each of them was before, or `NEW`: then it is zero.
+    """
+    weights, transitions = get_weights(model)
+    set_weights(model, _taken(weights, columns), _taken(transitions, edges))
+    if model.attrs["curvature"] is not None:
+        model.attrs["curvature"] = _taken(model.attrs["curvature"], columns)
+
+
+def _taken(values: npt.NDArray[Any], places: Pointers1d) -> npt.NDArray[Any]:
+    """Values at places of the last axis, zero at `NEW`."""
+    taken: npt.NDArray[Any] = np.where(places == NEW, 0, values[..., places]).astype(values.dtype)
+    return taken
+
+
+def keep_curvature(model: Model[Units, Floats2d], curvature: Floats2d) -> None:
+    """Keep the curvature `[K, S]` of the loss that the weights were trained with.
+
+    In steps of less than a tenth, a byte for each weight, which is close enough for a prior.
+    """
+    steps = np.rint(_STEPS * np.log2(1.0 + np.maximum(curvature, 0.0) / _SMALLEST))
+    model.attrs["curvature"] = np.minimum(steps, 255.0).astype(np.uint8)
+
+
+def get_curvature(model: Model[Units, Floats2d]) -> Floats2d | None:
+    """The curvature `[K, S]` that was kept; None where nothing is known of it."""
+    steps = model.attrs["curvature"]
+    return None if steps is None else _SMALLEST * (np.exp2(steps / _STEPS) - 1.0)
 
 
 def _forward(

@@ -1,7 +1,8 @@
 """Saved models: a NumPy `.npz` archive, read without pickle and checked before use.
 
 Arrays: `header` (UTF-8 JSON: format, version, kind, labels, identity), `keys` uint64
-`[K]`, `weights` `[K, S]` and `transitions` `[E]` (half or single precision); where
+`[K]`, `weights` `[K, S]` and `transitions` `[E]` (half or single precision); where training
+has shown it the `curvature` uint8 `[K, S]` (`models.linear.keep_curvature`); where
 templates ask for them the counts of `features.evidence`, and the lexicons (`models.lexicons`).
 Everything a kernel relies on is checked here, because kernels check no bounds.
 """
@@ -41,6 +42,7 @@ def model_state(
     space: FeatureSpace,
     weights: npt.NDArray[Any],
     transitions: npt.NDArray[Any],
+    curvature: npt.NDArray[Any] | None = None,
 ) -> tuple[Header, Arrays]:
     """Header and arrays of a model."""
     header = {
@@ -55,6 +57,8 @@ def model_state(
         "weights": _smallest(weights),
         "transitions": _smallest(transitions),
     }
+    if curvature is not None:
+        arrays["curvature"] = curvature
     if space.uses_evidence:
         arrays["evidence_keys"] = space.evidence.index.keys
         arrays["evidence_counts"] = space.evidence.counts
@@ -171,6 +175,8 @@ def check_arrays(arrays: Arrays, shape: tuple[int, int], n_edges: int, space: Fe
         "weights": (shape, "f"),
         "transitions": ((n_edges,), "f"),
     }
+    if "curvature" in arrays:
+        expected["curvature"] = (shape, "u1")
     if space.uses_evidence:
         n_words = _size(arrays, "evidence_keys")
         expected["evidence_keys"] = ((n_words,), "u8")

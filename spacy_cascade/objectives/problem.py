@@ -15,6 +15,7 @@ from ..inference.rows import scale_and_mix
 from ..parallel import Workers, split
 from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Pointers1d, Pointers2d
 from .costs import Costs
+from .prior import Prior, zero_prior
 
 _TYPICAL_VARIANCE = 0.05
 """Of an edge's probability; only the speed of training depends on it."""
@@ -79,11 +80,13 @@ class ChainProblem:
     design: features of `T` units. lattice: the chain. tags: int32 `[T]`, negative where
     not observed (`inference.chain`). starts: int64 `[N + 1]`, the sequences.
 
+    prior: on the weights; None for that of the objective, centred on zero.
+
     Parameters are `[K·S + E]`: `u` `[K, S]`, then one for each edge where features see
-    labels only. Weights are `w = (d ⊙ u) M`: `M` is the label-pair mixing of
-    `inference.lattice`, and `d[k] = (v·n_k + 1/σ²)^(-1/2)` divides out the curvature that
-    `n_k` occurrences of feature `k` give, so that L-BFGS needs about a quarter of the
-    iterations. The optimum is that of the unscaled problem.
+    labels only. Weights are `w = w₀ + (d ⊙ u) M`: `w₀` is the mean of the prior, `M` the label-pair
+    mixing of `inference.lattice`, and `d[k] = (v·n_k + p_k)^(-1/2)` divides out the curvature that
+    `n_k` occurrences of feature `k` and its precision `p_k` give, so that L-BFGS needs about a
+    quarter of the iterations. The optimum is that of the unscaled problem.
     """
 
     def __init__(
@@ -94,6 +97,7 @@ class ChainProblem:
         tags: Ints1d,
         starts: Pointers1d,
         workers: Workers,
+        prior: Prior | None = None,
     ) -> None:
         self.design = design
         self.lattice = lattice
@@ -105,9 +109,14 @@ class ChainProblem:
         self._margin, self._clamp = observation_costs(
             objective.costs(lattice.n_labels), lattice.continued
         )
-        self._precision = objective.sigma**-2
-        self._scale = (_TYPICAL_VARIANCE * design.counts(workers) + self._precision) ** -0.5
-        self._transition_scale = (_TYPICAL_VARIANCE * len(tags) + self._precision) ** -0.5
+        self._sigma = objective.sigma
+        counts = design.counts(workers)
+        shape = (len(counts), lattice.n_columns)
+        self.prior = prior or zero_prior(objective.sigma, shape, lattice.n_edges)
+        precision = self.prior.precision.mean(axis=1)
+        self._scale = (_TYPICAL_VARIANCE * counts + precision) ** -0.5
+        curvature = _TYPICAL_VARIANCE * len(tags) + self.prior.transition_precision
+        self._transition_scale = curvature**-0.5
         self._rows = split(np.arange(len(self._scale) + 1, dtype=np.int64) * lattice.n_columns)
 
     @property
@@ -124,15 +133,23 @@ class ChainProblem:
     def weights(self, parameters: Floats1d) -> tuple[Floats2d, Floats1d]:
         """Weights `[K, S]` of the score columns, and of the transitions `[E]`."""
         scores, transitions = self._parts(parameters)
-        return self._mixed(scores), transitions * self._transition_scale
+        weights = self._mixed(scores)
+
+        def piece(begin: int, end: int) -> None:
+            weights[begin:end] += self.prior.mean[begin:end]
+
+        self.workers.map(piece, self._rows)
+        return weights, self.prior.transitions + transitions * self._transition_scale
 
     def parameters(self, weights: Floats2d, transitions: Floats1d) -> Floats1d:
         """The parameters that give these weights."""
-        unmixed = np.linalg.solve(self._mixing, weights.T.astype(np.float64)).T
+        moved = weights.astype(np.float64) - self.prior.mean
+        unmixed = np.linalg.solve(self._mixing, moved.T).T
         scores = (unmixed / self._scale[:, None]).reshape(-1)
         if self.lattice.label_pairs:
             return np.ascontiguousarray(scores)
-        return np.concatenate([scores, transitions / self._transition_scale])
+        moved_transitions = transitions - self.prior.transitions
+        return np.concatenate([scores, moved_transitions / self._transition_scale])
 
     def value_and_gradient(self, parameters: Floats1d) -> tuple[float, Floats1d]:
         """Loss with prior, and its gradient, for parameters `[K·S + E]`."""
@@ -153,16 +170,15 @@ class ChainProblem:
 
         scores, transition_gradient: gradient of the loss with respect to `scores`' results.
         """
-        transitions = self._parts(parameters)[1] * self._transition_scale
+        moved = self._parts(parameters)[1] * self._transition_scale
+        force = self.prior.transition_precision * moved
         gradient = np.empty_like(parameters)
         score_part, transition_part = self._parts(gradient)
         self.design.gradient(scores, self.workers, out=score_part)
         self._mixed(score_part, score_part)
-        transition_part[:] = self._transition_scale * (
-            transition_gradient + self._precision * transitions
-        )
+        transition_part[:] = self._transition_scale * (transition_gradient + force)
         penalty = self._add_prior(self._parts(parameters)[0], score_part)
-        penalty += 0.5 * self._precision * float((transitions**2).sum())
+        penalty += 0.5 * float((force * moved).sum())
         return penalty, gradient
 
     def _parts(self, vector: Floats1d) -> tuple[Floats2d, Floats1d]:
@@ -213,6 +229,20 @@ class ChainProblem:
         self.workers.map(piece, pieces)
         return losses, np.sum(list(counts.values()), axis=0)
 
+    def curvature(self, parameters: Floats1d) -> Floats2d:
+        """Precision that this corpus, and earlier ones by way of the prior, give, `[K, S]`.
+
+        The diagonal of the loss' second derivatives with respect to `z` of `objectives.prior`, but
+        for what the labels of one sequence have to do with each other; that of `σ` is not in it.
+        """
+        scores, transitions = self.scores(parameters)
+        self.losses(scores, transitions)
+        # The gradient is p, or p - 1 for what was observed: both give the variance p (1 - p).
+        shares = np.abs(scores)
+        own = self.design.gradient(shares * (1.0 - shares), self.workers) @ self._mixing**2
+        self.design.release_memory()
+        return own + (self.prior.precision - self._sigma**-2)
+
     def log_partitions(self, scores: Floats2d, transitions: Floats1d) -> Floats1d:
         """Log-partition of each sequence, with the margin; scores stay as they are."""
         values = np.empty(len(self.starts) - 1)
@@ -233,10 +263,11 @@ class ChainProblem:
 
         def piece(begin: int, end: int) -> None:
             scale = self._scale[begin:end, None]
-            free = scale * parameters[begin:end]
-            penalties[begin:end] = (free * free).sum(axis=1)
-            free *= self._precision * scale
-            gradient[begin:end] += free
+            moved = scale * parameters[begin:end]
+            force = self.prior.precision[begin:end] * moved
+            penalties[begin:end] = (force * moved).sum(axis=1)
+            force *= scale
+            gradient[begin:end] += force
 
         self.workers.map(piece, self._rows)
-        return 0.5 * self._precision * float(penalties.sum())
+        return 0.5 * float(penalties.sum())

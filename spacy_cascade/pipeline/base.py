@@ -14,6 +14,8 @@ from thinc.api import Model, Optimizer
 from ..errors import TrainingError
 from ..features.sequences import Tokens, join_tokens
 from ..features.units import Units
+from ..models.linear import keep_curvature
+from ..models.storage import Arrays, Header
 from ..objectives.costs import Costs
 from ..objectives.problem import ChainCorpus
 from ..trainers.base import Trainer
@@ -25,13 +27,18 @@ from .training import CorpusTraining, OnlineTraining, progress
 from .ways import make_training
 
 _READ_AT_ONCE = 256
+_NEW_MINIMUM = 1
+"""How often a feature has to be seen to be added in adaptation, where there is little to see."""
 
 Gold = TypeVar("Gold")
 """What a component reads of the reference of one example."""
 
 
 class CascadePipe(LinearPipe, Generic[Gold]):
-    """A component around one linear model, its objective and its trainer."""
+    """A component around one linear model, its objective and its trainer.
+
+    adapts: whether it was trained before it was loaded; `update` then adapts it to new examples.
+    """
 
     sought: ClassVar[str] = "labelled gold span"
     where_to_look: ClassVar[str] = "has entities, or gold spans under the component's gold_key"
@@ -52,6 +59,7 @@ class CascadePipe(LinearPipe, Generic[Gold]):
         self.objective = objective
         self.trainer = trainer
         self.n_examples: int | None = None
+        self.adapts = False
         self._training: CorpusTraining | None = None
         trainer.check(objective)
 
@@ -115,7 +123,7 @@ class CascadePipe(LinearPipe, Generic[Gold]):
         """
         batches: list[Tokens] = []
         gold: list[Gold] = []
-        self.n_examples = 0
+        self.n_examples, self.adapts = 0, False
         for examples in _batches(progress(f"Reading for {self.name}", iterable=get_examples())):
             validate_examples(examples, f"{type(self).__name__}.initialize")
             batches.append(self.read_examples(examples))
@@ -142,6 +150,28 @@ class CascadePipe(LinearPipe, Generic[Gold]):
         self.learn_features(nlp, tokens, flags, lambda: self.all_units(tokens, gold))
         self.forget_training()
 
+    def make_room(self, examples: Sequence[Example], gold: Sequence[Gold]) -> None:
+        """Add the labels, the evidence and the features of new examples, with weights of zero."""
+        self.add_labels(label for g in gold for label in self.labels_in(g))
+        tokens = self.read_examples(examples)
+        flags = self.gold_flags(tokens, gold)
+        self.add_features(tokens, flags, lambda: self.all_units(tokens, gold), _NEW_MINIMUM)
+
+    def settle(self) -> None:
+        """Publish the weights, and keep how surely training has determined them.
+
+        The latter takes about as long as an iteration of training: it is done where it is needed.
+        """
+        super().settle()
+        curvature = None if self._training is None else self._training.curvature()
+        if curvature is not None:
+            keep_curvature(self.model, curvature)
+
+    def _load_state(self, header: Header, arrays: Arrays) -> None:
+        super()._load_state(header, arrays)
+        self.n_examples = None
+        self.adapts = bool(arrays["weights"].any())
+
     def update(
         self,
         examples: Iterable[Example],
@@ -152,9 +182,14 @@ class CascadePipe(LinearPipe, Generic[Gold]):
     ) -> dict[str, float]:
         """Run the trainer's iterations on the examples.
 
+        A component that was initialized here learns from all of its examples. One that was loaded,
+        trained, is adapted to new ones: it learns their labels and features, and a prior centred
+        on its weights keeps what it has learnt before. The same examples again go on where the
+        last update ended; others begin a new adaptation from there.
+
         drop, sgd: of no effect; they belong to neural components. losses: the objective is added
         under the component's name, and terms of it under `NAME: TERM` (`loggers`). Raises
-        `TrainingError` on a partial batch.
+        `TrainingError` on a partial batch where it was initialized here.
         """
         examples = list(examples)
         losses = {} if losses is None else losses

@@ -50,6 +50,18 @@ class ChainPipe(CascadePipe[Gold]):
         """Number of the gold label of each token, `UNOBSERVED` where there is no annotation."""
 
     @property
+    @abstractmethod
+    def chain_labels(self) -> list[str]:
+        """Names of the labels of tokens, in the order of their numbers."""
+
+    @property
+    def edge_names(self) -> list[tuple[str, str]]:
+        """The labels before and after each transition."""
+        labels, lattice = self.chain_labels, self.lattice
+        edges = zip(lattice.source.tolist(), lattice.target.tolist(), strict=True)
+        return [(labels[previous], labels[current]) for previous, current in edges]
+
+    @property
     def lattice(self) -> Lattice:
         """The legal transitions between the labels of tokens."""
         if self._lattice is None:

@@ -77,6 +77,11 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
         """One free choice among the classes."""
         return choice_lattice(self.n_classes)
 
+    @property
+    def edge_names(self) -> list[str]:
+        """The classes."""
+        return self._classes()
+
     def labels_changed(self) -> None:
         """Nothing depends on the labels."""
 

@@ -24,6 +24,7 @@ class NoTraining(Temporary):
 
     def __init__(self, pipe: CascadePipe[Any]) -> None:
         self._pipe = pipe
+        self.joint: JointTraining | None = None
 
     def update(self, pipe: CascadePipe[Any], examples: Sequence[Example]) -> float:
         """No loss of its own."""
@@ -36,6 +37,10 @@ class NoTraining(Temporary):
     def weights(self) -> tuple[Floats2d, Floats1d]:
         """Those that it has."""
         return get_weights(self._pipe.model)
+
+    def curvature(self) -> Floats2d | None:
+        """That of the joint training, where it has begun."""
+        return None if self.joint is None else self.joint.first_curvature()
 
 
 class JointTraining(BatchTraining):
@@ -75,8 +80,21 @@ class JointTraining(BatchTraining):
         assert self._run is not None
         return self._joint.second.weights(self._run.parameters[self._joint.n_first :])
 
+    def curvature(self) -> Floats2d | None:
+        """That of the second component's own loss, if training has begun."""
+        if self._joint is None or self._run is None:
+            return None
+        return self._joint.second.curvature(self._run.parameters[self._joint.n_first :])
+
+    def first_curvature(self) -> Floats2d | None:
+        """That of the first component's own loss, if training has begun."""
+        if self._joint is None or self._run is None:
+            return None
+        return self._joint.first.curvature(self._run.parameters[: self._joint.n_first])
+
     def _begin(self, pipe: CascadePipe[Any], examples: Sequence[Example]) -> None:
-        self._refuse_partial_batch(pipe, len(examples))
+        if not pipe.adapts:
+            self._refuse_partial_batch(pipe, len(examples))
         first = _first_of(pipe, self._joint_trainer.first)
         workers = self._joint_trainer.workers()
         one, start = make_problem(first, examples, workers)
@@ -85,6 +103,8 @@ class JointTraining(BatchTraining):
         start = np.concatenate([start, second_start])
         self._problem = two
         self._run = self._joint_trainer.start(self._joint, start, workers)
+        if isinstance(first._training, NoTraining):
+            first._training.joint = self
 
 
 def _first_of(pipe: CascadePipe[Any], name: str) -> CascadePipe[Any]:

@@ -1,7 +1,7 @@
 """What all components with a linear model share: labels, features, saving."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,13 +12,19 @@ from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
 from thinc.api import Model, Optimizer
 
-from ..errors import MissingStageError, ModelFileError, TrainingError
+from ..errors import MissingStageError, ModelFileError
 from ..features.sequences import Tokens, read_tokens
 from ..features.space import FeatureSpace
 from ..features.units import Units
 from ..inference.lattice import Lattice
 from ..models import storage
-from ..models.linear import get_weights, set_weights
+from ..models.linear import (
+    NEW,
+    add_features,
+    get_weights,
+    rearrange,
+    set_weights,
+)
 from ..types import Ints2d, Keys1d
 from .training import Pipeline, Training
 
@@ -54,6 +60,11 @@ class LinearPipe(TrainablePipe):  # type: ignore[misc]
     def lattice(self) -> Lattice:
         """The legal transitions between labels."""
 
+    @property
+    @abstractmethod
+    def edge_names(self) -> Sequence[Hashable]:
+        """What each transition is known by when there are other labels."""
+
     def labels_changed(self) -> None:
         """Forget what depends on the labels."""
 
@@ -72,8 +83,12 @@ class LinearPipe(TrainablePipe):  # type: ignore[misc]
         self._training = None
         self._is_published = True
 
-    def __reduce__(self) -> Any:
+    def settle(self) -> None:
+        """Bring all that is saved up to date with training."""
         self.publish()
+
+    def __reduce__(self) -> Any:
+        self.settle()
         return super().__reduce__()
 
     def finish_update(self, sgd: Optimizer) -> None:
@@ -98,19 +113,30 @@ class LinearPipe(TrainablePipe):  # type: ignore[misc]
         return self._labels
 
     def add_label(self, label: str) -> int:
-        """Add a label before training; 0 if it is there already, else 1.
+        """Add a label; 0 if it is there already, else 1.
 
-        Raises `TrainingError` on a trained component, whose weights have no room for it.
+        All weights of a new label of a trained component are zero.
         """
-        if label in self._labels:
-            return 0
-        if self.model.has_param("W"):
-            raise TrainingError(
-                f"Cannot add the label '{label}' to '{self.name}': it has been initialized with "
-                f"{list(self._labels)}. Train it again on data that has the label."
-            )
-        self._set_labels((*self._labels, label))
-        return 1
+        n_added = self.add_labels([label])
+        if n_added:
+            self.forget_training()
+        return n_added
+
+    def add_labels(self, labels: Iterable[str]) -> int:
+        """Add those that are not there yet; how many they are."""
+        new = set(labels) - set(self._labels)
+        if new and self.model.has_param("W"):
+            self.settle()
+            number = {edge: i for i, edge in enumerate(self.edge_names)}
+            old = self.lattice
+            self._set_labels({*self._labels, *new})
+            edges = np.array([number.get(edge, NEW) for edge in self.edge_names])
+            columns = np.full(self.lattice.n_columns, NEW)
+            columns[self.lattice.column[edges != NEW]] = old.column[edges[edges != NEW]]
+            rearrange(self.model, columns, edges)
+        elif new:
+            self._set_labels({*self._labels, *new})
+        return len(new)
 
     def _set_labels(self, labels: Iterable[str]) -> None:
         self._labels = tuple(sorted(set(labels)))
@@ -134,6 +160,14 @@ class LinearPipe(TrainablePipe):  # type: ignore[misc]
         self.space.learn(make_units(), self.model.attrs["min_count"])
         shape = (len(self.space), self.lattice.n_columns)
         set_weights(self.model, np.zeros(shape), np.zeros(self.lattice.n_edges))
+        self.model.attrs["curvature"] = None
+
+    def add_features(
+        self, tokens: Tokens, flags: Ints2d, make_units: Callable[[], Units], minimum: int
+    ) -> None:
+        """Add the evidence of further tokens, and features in `minimum` or more of their units."""
+        self.space.add_evidence(tokens, flags)
+        add_features(self.model, self.space.extend(make_units(), minimum))
 
     def _read_lexicons(self, nlp: Language | None) -> None:
         if nlp is None:
@@ -206,11 +240,12 @@ class LinearPipe(TrainablePipe):  # type: ignore[misc]
         return self
 
     def _state(self) -> tuple[storage.Header, storage.Arrays]:
-        self.publish()
+        self.settle()
         weights, transitions = get_weights(self.model)
         return storage.model_state(
-            self.model.name, self._identity(), self.labels, self.space, weights, transitions
-        )
+            self.model.name, self._identity(), self.labels, self.space, weights, transitions,
+            self.model.attrs["curvature"],
+        )  # fmt: skip
 
     def _identity(self) -> dict[str, Any]:
         """Settings without which the weights mean something else."""
@@ -235,4 +270,5 @@ class LinearPipe(TrainablePipe):  # type: ignore[misc]
             self._set_labels(previous)
             raise
         set_weights(self.model, arrays["weights"], arrays["transitions"])
+        self.model.attrs["curvature"] = arrays.get("curvature")
         self.forget_training()

@@ -77,6 +77,11 @@ class CascadeReranker(LinearPipe):
         return choice_lattice(max(1, len(self.labels)))
 
     @property
+    def edge_names(self) -> tuple[str, ...]:
+        """The classes."""
+        return self.labels
+
+    @property
     def is_trained(self) -> bool:
         """Whether there are any features with weights."""
         return len(self.space) > 0

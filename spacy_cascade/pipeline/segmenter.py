@@ -102,6 +102,11 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
         """The tags under the scheme and labels of this component."""
         return TagSet(self.cfg["scheme"], self.labels)
 
+    @property
+    def chain_labels(self) -> list[str]:
+        """The tags."""
+        return self.tag_set.tags
+
     def make_lattice(self) -> Lattice:
         """The legal transitions between tags."""
         return self.tag_set.lattice(self.model.attrs["label_pairs"])

@@ -54,6 +54,11 @@ class CascadeTagger(ChainPipe[GoldTags]):
                 f"parts with 'tag' out of [components.{name}.model.templates]."
             )
 
+    @property
+    def chain_labels(self) -> list[str]:
+        """An empty one that stands before the first token, then the tags."""
+        return ["", *self.labels]
+
     def make_lattice(self) -> Lattice:
         """Every tag may follow every other."""
         return free_lattice(len(self.labels), self.model.attrs["label_pairs"])

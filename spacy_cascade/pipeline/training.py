@@ -12,7 +12,8 @@ from spacy.training import Example
 from tqdm import tqdm
 
 from ..errors import TrainingError
-from ..models.linear import get_weights
+from ..models.linear import get_curvature, get_weights
+from ..objectives.prior import centred_prior
 from ..objectives.problem import ChainProblem, Objective
 from ..parallel import Workers
 from ..trainers.base import BatchTrainer, Learner, OnlineTrainer, Run
@@ -42,6 +43,9 @@ class CorpusTraining(Training, Protocol):
 
     def update(self, pipe: CascadePipe[Any], examples: Sequence[Example]) -> float:
         """Train on the examples; the loss."""
+
+    def curvature(self) -> Floats2d | None:
+        """How surely the data determine the weights, `[K, S]` (`objectives.prior`), if known."""
 
     def terms(self) -> dict[str, float]:
         """Of what the loss of the last update consisted, by name, where that is of interest."""
@@ -101,8 +105,15 @@ class BatchTraining(Temporary):
         assert self._run is not None
         return self.problem.weights(self._run.parameters)
 
+    def curvature(self) -> Floats2d | None:
+        """That of the loss where the optimisation stands, if it has begun."""
+        if self._run is None:
+            return None
+        return self.problem.curvature(self._run.parameters)
+
     def _begin(self, pipe: CascadePipe[Any], examples: Sequence[Example]) -> None:
-        self._refuse_partial_batch(pipe, len(examples))
+        if not pipe.adapts:
+            self._refuse_partial_batch(pipe, len(examples))
         workers = self._trainer.workers()
         self._problem, start = make_problem(pipe, examples, workers)
         self._run = self._trainer.start(self._problem, start, workers)
@@ -114,7 +125,8 @@ class BatchTraining(Temporary):
                 f"'{pipe.name}' was given {n_examples} of {expected} training examples at once, "
                 "but its trainer needs the whole corpus in every update. Put "
                 '@batchers = "spacy_cascade.WholeCorpus.v1" into [training.batcher] and set '
-                "accumulate_gradient = 1 in [training]."
+                "accumulate_gradient = 1 in [training]. To adapt a trained component to few "
+                "examples, save the pipeline and load it first."
             )
 
 
@@ -122,13 +134,21 @@ def make_problem(
     pipe: CascadePipe[Any], examples: Sequence[Example], workers: Workers
 ) -> tuple[ChainProblem, Floats1d]:
     """What a component minimises on examples, and the parameters where it stands."""
-    weights = get_weights(pipe.model)  # first, for it raises where there are none
-    corpus = pipe.make_corpus(examples, [pipe.read_gold(example) for example in examples])
+    get_weights(pipe.model)  # first, for it raises where there are none
+    gold = [pipe.read_gold(example) for example in examples]
     objective = cast(Objective, pipe.objective)  # `check` has seen to that
+    prior = None
+    if pipe.adapts:
+        pipe.settle()
+        pipe.make_room(examples, gold)
+        weights, transitions = get_weights(pipe.model)
+        curvature = get_curvature(pipe.model)
+        prior = centred_prior(objective.sigma, weights, transitions, curvature, pipe.lattice)
+    corpus = pipe.make_corpus(examples, gold)
     problem = ChainProblem(
-        corpus.design, corpus.lattice, objective, corpus.tags, corpus.starts, workers
+        corpus.design, corpus.lattice, objective, corpus.tags, corpus.starts, workers, prior
     )
-    return problem, problem.parameters(*weights)
+    return problem, problem.parameters(*get_weights(pipe.model))
 
 
 class OnlineTraining(Temporary):
@@ -137,9 +157,12 @@ class OnlineTraining(Temporary):
     def __init__(self, trainer: OnlineTrainer) -> None:
         self._trainer = trainer
         self._learner: Learner | None = None
+        self._known: dict[int, Doc] = {}
 
     def update(self, pipe: CascadePipe[Any], examples: Sequence[Example]) -> float:
         """Learn from a batch."""
+        if pipe.adapts:
+            self._make_room(pipe, examples)
         if self._learner is None:
             self._learner = self._trainer.begin(*get_weights(pipe.model))
         gold = [pipe.read_gold(example) for example in examples]
@@ -153,3 +176,16 @@ class OnlineTraining(Temporary):
         """The weights learnt so far."""
         assert self._learner is not None
         return self._learner.weights()
+
+    def curvature(self) -> Floats2d | None:
+        """Not known: passive-aggressive updates stay close to the weights by themselves."""
+        return None
+
+    def _make_room(self, pipe: CascadePipe[Any], examples: Sequence[Example]) -> None:
+        """Add what examples have that were not seen yet, and go on from the published weights."""
+        new = [e for e in examples if id(e.reference) not in self._known]
+        if new:
+            pipe.publish()
+            pipe.make_room(new, [pipe.read_gold(example) for example in new])
+            self._known.update((id(e.reference), e.reference) for e in new)
+            self._learner = None

@@ -147,6 +147,14 @@ def test_lexicons():
     assert names[1] == ["lexicon(genes)@1=begin"]
 
 
+def test_lexicons_with_labels(tmp_path):
+    path = tmp_path / "genes.jsonl"
+    path.write_text('{"label": "protein", "pattern": "NF-kappa B"}\n', encoding="utf8")
+    names = names_in(["lexicon_exact(genes)"], lexicons={"genes": str(path)})
+    assert [found for found in names if found] == [["lexicon_exact(genes)=B-protein"],
+                                                   ["lexicon_exact(genes)=I-protein"]]  # fmt: skip
+
+
 def test_what_training_showed_of_a_word():
     space = FeatureSpace(Templates(("seen_inside", "seen_first@1"), {}, {}))
     docs = [[[Word(text) for text in ["a", "a", "a", "b"]]]]

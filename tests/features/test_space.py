@@ -316,6 +316,42 @@ def count_words(words: list[str], seen: list[list[tuple[int, ...]]], places) -> 
     return counts
 
 
+@settings(max_examples=60)
+@given(DOCS, DOCS, st.lists(st.sampled_from(LINES), min_size=1, max_size=6, unique=True))
+def test_features_added_later(docs, others, lines):
+    """Those that were known keep their numbers, and together they are those of both."""
+    space, extractor = space_for(lines)
+    both = [*docs, *others]
+    units = all_tokens(both)
+    positions = positions_of(space, read_tokens(make_docs(both)))
+    first, last = bounds(positions, both, units)
+    n = len(all_tokens(docs))
+    space.learn(Units(positions, first[:n], last[:n]), 1)
+    before = space.index.keys.copy()
+    added = space.extend(Units(positions, first[n:], last[n:]), 2)
+    assert added == len(space) - len(before)
+    np.testing.assert_array_equal(space.index.keys[: len(before)], before)
+    found = [extractor.features(both[d], s, first, last) for d, s, first, last in units]
+    known = set(frequent(found[:n], 1)) | set(frequent(found[n:], 2))
+    design = space.design(Units(positions, first, last))
+    assert columns(dense_design(design)) == columns(expected_matrix(found, sorted(known)))
+
+
+def test_evidence_added_later_counts_as_if_it_had_been_there():
+    generator = np.random.default_rng(1)
+    docs = [[[Word(str(text)) for text in generator.choice(WORDS, 6)]] for _ in range(4)]
+    flags = generator.integers(0, 2, (24, 5)).astype(np.int32)
+    at_once, _ = space_for(["seen_inside@0"])
+    at_once.learn_evidence(read_tokens(make_docs(docs)), flags)
+    in_parts, _ = space_for(["seen_inside@0"])
+    in_parts.learn_evidence(read_tokens(make_docs(docs[:2])), flags[:12])
+    in_parts.add_evidence(read_tokens(make_docs(docs[2:])), flags[12:])
+    for key, counts in zip(at_once.evidence.index.keys, at_once.evidence.counts, strict=True):
+        (entry,) = in_parts.evidence.index.lookup(np.array([key]))
+        np.testing.assert_array_equal(in_parts.evidence.counts[entry], counts)
+    assert len(in_parts.evidence.index) == len(at_once.evidence.index)
+
+
 def test_evidence_is_not_counted_where_no_template_reads_it():
     space, _ = space_for(["word@0"])
     tokens = read_tokens(make_docs([[[Word("a")]]]))

@@ -17,9 +17,14 @@ from spacy_cascade.features.sequences import read_tokens
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.units import Units
 from spacy_cascade.models.linear import (
+    NEW,
+    add_features,
+    get_curvature,
     get_weights,
+    keep_curvature,
     make_linear_chain,
     make_span_classifier,
+    rearrange,
     set_weights,
 )
 
@@ -142,3 +147,28 @@ def test_what_the_two_models_are():
     assert (chain.name, chain.attrs["label_pairs"]) == ("cascade_linear_chain", False)
     assert (spans.name, spans.attrs["min_count"]) == ("cascade_span_classifier", 2)
     assert not spans.attrs["label_pairs"]
+
+
+def test_curvature_is_kept_to_a_few_percent(model, generator):
+    assert get_curvature(model) is None
+    curvature = 10.0 ** generator.uniform(-4, 7, (50, N_COLUMNS))
+    keep_curvature(model, curvature)
+    np.testing.assert_allclose(get_curvature(model), curvature, rtol=0.05, atol=0.004)
+    keep_curvature(model, np.zeros((2, 3)) - 1e-9)
+    assert (get_curvature(model) == 0.0).all()
+
+
+def test_new_features_and_other_labels_have_zero_weights(model):
+    (weights, transitions), n = get_weights(model), len(model.attrs["space"])
+    keep_curvature(model, np.ones(weights.shape))
+    add_features(model, 2)
+    rearrange(model, np.array([2, NEW, 0, 1]), np.array([NEW, 3]))
+    found, edges = get_weights(model)
+    np.testing.assert_array_equal(found[:n, [2, 3, 0]], weights)
+    assert not found[n:].any()
+    assert not found[:, 1].any()
+    np.testing.assert_array_equal(edges, [0.0, transitions[3]])
+    curvature = get_curvature(model)
+    np.testing.assert_allclose(curvature[:n, [0, 2, 3]], 1.0, rtol=0.05)
+    assert not curvature[n:].any()
+    assert not curvature[:, 1].any()

@@ -56,7 +56,8 @@ def saved_state() -> tuple[storage.Header, storage.Arrays]:
     counts = generator.integers(0, 9, (3, 5)).astype(np.int32)
     space.evidence = Evidence(KeyIndex(np.array([4, 2, 8], dtype=np.uint64)), counts)
     weights = generator.normal(size=SHAPE).astype(np.float16).astype(np.float32)
-    return storage.model_state(KIND, IDENTITY, LABELS, space, weights, np.zeros(N_EDGES))
+    curvature = generator.integers(0, 256, SHAPE).astype(np.uint8)
+    return storage.model_state(KIND, IDENTITY, LABELS, space, weights, np.zeros(N_EDGES), curvature)
 
 
 def load(data: bytes) -> tuple[storage.Header, storage.Arrays, FeatureSpace]:
@@ -349,11 +350,17 @@ def test_other_settings():
     refuse(with_header(identity={**IDENTITY, "label_pairs": False}), "False instead of True")
 
 
-@pytest.mark.parametrize("name", list(saved_state()[1]))
+@pytest.mark.parametrize("name", [name for name in saved_state()[1] if name != "curvature"])
 def test_missing_array(name):
     header, arrays = saved_state()
     del arrays[name]
     refuse(storage.pack(header, arrays), name.split("_")[0])
+
+
+def test_a_model_of_an_earlier_release_has_no_curvature():
+    header, arrays = saved_state()
+    del arrays["curvature"]
+    assert "curvature" not in load(storage.pack(header, arrays))[1]
 
 
 @pytest.mark.parametrize("name", list(saved_state()[1]))

@@ -14,8 +14,9 @@ from strategies import LABELS, random_corpus
 
 from spacy_cascade.features.design import Design
 from spacy_cascade.inference.chain import viterbi
-from spacy_cascade.inference.lattice import Lattice, choice_lattice
+from spacy_cascade.inference.lattice import Lattice, choice_lattice, label_pair_mixing
 from spacy_cascade.objectives.costs import Likelihood, SoftmaxMargin
+from spacy_cascade.objectives.prior import Prior
 from spacy_cascade.objectives.problem import ChainProblem, Objective, observation_costs
 from spacy_cascade.parallel import Workers
 from spacy_cascade.schemes import TagSet
@@ -142,6 +143,89 @@ def wide_design(generator: np.random.Generator, n_units: int) -> Design:
         return Rows(starts, columns, n_columns)
 
     return Design(rows(4000, 4, 3000), rows(n_units, 3, 4000), rows(n_units, 2, 3000))
+
+
+def centred(generator: np.random.Generator, shape: tuple[int, int], n_edges: int) -> Prior:
+    """A prior whose means and precisions are all different."""
+    return Prior(
+        generator.normal(size=shape), generator.uniform(0.5, 3.0, shape),
+        generator.normal(size=n_edges), generator.uniform(0.5, 3.0, n_edges),
+    )  # fmt: skip
+
+
+def centred_problem(generator, lattice: Lattice) -> tuple[ChainProblem, Corpus]:
+    """With every tag observed, so that there is one optimum."""
+    costs = OBJECTIVE.costs(lattice.n_labels)
+    design, corpus = random_corpus(
+        generator, lattice, [4, 3, 5, 2, 4], costs, OBJECTIVE.sigma, missing=0.0
+    )
+    prior = centred(generator, (corpus.matrix.shape[1], lattice.n_columns), lattice.n_edges)
+    arguments = (design, lattice, OBJECTIVE, corpus.tags, corpus.starts, Workers(1))
+    return ChainProblem(*arguments, prior), corpus
+
+
+@pytest.mark.parametrize("label_pairs", [False, True])
+def test_gradient_under_a_centred_prior(label_pairs, generator):
+    problem, _ = centred_problem(generator, TagSet("BILOU", LABELS).lattice(label_pairs))
+    parameters = generator.normal(size=n_parameters(problem))
+    _, gradient = problem.value_and_gradient(parameters)
+    np.testing.assert_allclose(
+        gradient, central_differences(problem, parameters), rtol=1e-6, atol=1e-8
+    )
+    start = problem.parameters(problem.prior.mean, problem.prior.transitions)
+    assert not start.any()
+    again = problem.parameters(*problem.weights(parameters))
+    np.testing.assert_allclose(again, parameters, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("label_pairs", [False, True])
+def test_optimum_under_a_centred_prior(label_pairs, generator):
+    """That of the loss and the formula of `objectives.prior`, by SciPy."""
+    lattice = TagSet("IOB2", LABELS[:1]).lattice(label_pairs)
+    problem, corpus = centred_problem(generator, lattice)
+    prior, inverse = problem.prior, np.linalg.inv(label_pair_mixing(lattice))
+    size = problem.shape[0] * problem.shape[1]
+
+    def value(parameters: npt.NDArray[np.float64]):
+        weights = parameters[:size].reshape(problem.shape)
+        transitions = prior.transitions if label_pairs else parameters[size:]
+        loss, by_scores, by_transitions = corpus.loss(corpus.matrix @ weights, transitions)
+        moved, shifted = (weights - prior.mean) @ inverse, transitions - prior.transitions
+        loss += 0.5 * (prior.precision * moved**2).sum()
+        loss += 0.5 * (prior.transition_precision * shifted**2).sum()
+        gradient = corpus.matrix.T @ by_scores + (prior.precision * moved) @ inverse.T
+        by_transitions = by_transitions + prior.transition_precision * shifted
+        return loss, np.append(gradient.ravel(), [] if label_pairs else by_transitions)
+
+    tight = {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 2000, "maxfun": 4000}
+    expected = minimize(
+        value, np.zeros(n_parameters(problem)), jac=True, method="L-BFGS-B", options=tight
+    )
+    found = LBFGS(tolerance=1e-10, threads=1).start(
+        problem, np.zeros(n_parameters(problem)), Workers(1)
+    )
+    assert found.run(500) == pytest.approx(expected.fun, rel=1e-9)
+    weights, _ = problem.weights(found.parameters)
+    np.testing.assert_allclose(weights.ravel(), expected.x[:size], atol=1e-5)
+
+
+def test_curvature_is_the_second_derivative_of_free_choices(generator):
+    """Exactly, where each unit is a sequence of its own and `M` the identity."""
+    problem, corpus = random_problem(generator, choice_lattice(4), lengths=[1] * 12)
+    parameters = generator.normal(size=n_parameters(problem))
+    weights, transitions = problem.weights(parameters)
+    binary = np.flatnonzero(corpus.matrix.max(axis=0) == 1)
+    assert len(binary)
+    curvature = problem.curvature(parameters)
+    step, precision = 1e-4, OBJECTIVE.sigma**-2
+    for place in product(binary, range(problem.shape[1])):
+        values = []
+        for move in (-step, 0.0, step):
+            moved = weights.copy()
+            moved[place] += move
+            values.append(problem.value_and_gradient(problem.parameters(moved, transitions))[0])
+        second = (values[0] - 2 * values[1] + values[2]) / step**2
+        assert curvature[place] == pytest.approx(second - precision, abs=1e-4)
 
 
 def test_repeated_calls_give_the_same_and_change_nothing(generator):

@@ -248,9 +248,6 @@ def test_labels_are_collected_added_and_given() -> None:
     nlp.initialize(lambda: make_examples(nlp))
     assert segmenter.labels == segmenter.label_data == ("DNA", "cell", "protein", "virus")
     assert segmenter.add_label("DNA") == 0
-    with pytest.raises(TrainingError, match="Cannot add the label 'lipid'"):
-        segmenter.add_label("lipid")
-    assert segmenter.labels == ("DNA", "cell", "protein", "virus")
 
 
 def test_given_labels_replace_those_of_the_examples() -> None:

@@ -140,7 +140,7 @@ def test_a_sourced_component_goes_on_from_its_weights(name: str) -> None:
 
 
 def test_resuming_from_a_config(tmp_path: Path) -> None:
-    """`[components.x] source = PATH`: not initialized again, and trained further."""
+    """`[components.x] source = PATH`: not initialized again, and adapted."""
     first, last = converged_cascade()
     first.to_disk(tmp_path / "first")
     corpus = write_sample(tmp_path / "train.spacy", n_docs=4)
@@ -152,7 +152,7 @@ def test_resuming_from_a_config(tmp_path: Path) -> None:
     examples = sample_examples(nlp, n_docs=4)
     losses = nlp.update(examples, losses={})
     for name in NAMES:
-        assert losses[name] == pytest.approx(last[name], rel=1e-3)
+        assert losses[name] < last[name]  # the prior asks nothing of weights that stay
     # A new Doc takes it on from there.
     more = sample_examples(nlp, n_docs=6)
     values = [nlp.update(more, losses={}) for _ in range(3)]

@@ -1,0 +1,63 @@
+"""`spacy cascade adapt`: a copy that has learnt more, and its scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import spacy
+from helpers import SENTENCES, Sentence, blank, gold_doc, trained_cascade
+from spacy.tokens import DocBin
+from typer.testing import CliRunner
+
+from spacy_cascade.cli import app
+
+NEW: list[Sentence] = [("HIV infects primary monocytes .", [(0, 1, "virus"), (2, 4, "cell")])]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("adapt") / "model"
+    trained_cascade().to_disk(path)
+    return path
+
+
+def write(path: Path, sentences: list[Sentence]) -> Path:
+    vocab = blank().vocab
+    DocBin(docs=[gold_doc(vocab, *sentence) for sentence in sentences]).to_disk(path)
+    return path
+
+
+def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
+    result = CliRunner().invoke(app, ["adapt", *map(str, arguments)])
+    assert result.exit_code == exit_code, result.output
+    return result.stdout, result.stderr
+
+
+def test_the_copy_knows_the_new_label_and_the_old_ones(model: Path, tmp_path: Path) -> None:
+    new = write(tmp_path / "new.spacy", NEW)
+    dev = write(tmp_path / "dev.spacy", SENTENCES + NEW)
+    output = tmp_path / "adapted"
+    stdout, stderr = run(model, new, output, "--dev", dev, "--updates", 3)
+    assert stderr == ""
+    scores = {line.split()[0]: line.split()[1:] for line in stdout.splitlines() if line.strip()}
+    assert scores["all"][1] == "100.00"
+    assert float(scores["all"][0]) < 100.0
+    assert scores["virus"][1] == "100.00"
+    doc = spacy.load(output)("HIV infects primary monocytes .")
+    assert [span.label_ for span in doc.ents] == ["virus", "cell"]
+    assert "virus" not in spacy.load(model).get_pipe("cascade_classifier").labels
+
+
+def test_errors_are_one_line(model: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.spacy"
+    DocBin().to_disk(empty)
+    for arguments, message in (
+        ((tmp_path / "nowhere", empty), "nowhere"),
+        ((model, empty), "no Docs to adapt to"),
+    ):
+        stdout, stderr = run(*arguments, tmp_path / "out", exit_code=1)
+        assert stdout == ""
+        assert message in stderr
+        assert "Traceback" not in stderr
+    assert not (tmp_path / "out").exists()

@@ -203,18 +203,23 @@ def make_report(results: Result) -> str:
             f"{parts['all']['documents']:,} documents; dev: {parts['dev_old']['documents']:,} old, "
             f"{parts['dev_new']['documents']:,} new.\n"
         )
-        header = ["", "F1 old", "change", "F1 new", "change", "seconds"]
-        rows = [
-            [
-                line["title"],
-                f"{line['old']:.2f}", f"{line['old_change']:+.2f}",
-                f"{line['new']:.2f}", f"{line['new_change']:+.2f}",
-                "" if line["seconds"] is None else f"{line['seconds']:.1f}",
-            ]
-            for line in found["lines"]
-        ]  # fmt: skip
-        text.append(table(header, rows))
+        text.append(change_table(found["lines"]))
     return "\n".join(text)
+
+
+def change_table(lines: Sequence[Result]) -> str:
+    """What `summarize` found of one way of cutting the corpus."""
+    header = ["", "F1 old", "change", "F1 new", "change", "seconds"]
+    rows = [
+        [
+            line["title"],
+            f"{line['old']:.2f}", f"{line['old_change']:+.2f}",
+            f"{line['new']:.2f}", f"{line['new_change']:+.2f}",
+            "" if line["seconds"] is None else f"{line['seconds']:.1f}",
+        ]
+        for line in lines
+    ]  # fmt: skip
+    return table(header, rows)
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from adapt import change_table
 from comparison_report import curve_table, is_ours, learning_curves, table, type_table
 from measure import HERE
 
@@ -179,11 +180,21 @@ def bulk_memory() -> str:
     return table(["after pass", *(str(i + 1) for i in range(0, n_passes, 10))], rows)
 
 
+def adapting_type() -> str:
+    """Adaptation to a type that the old documents have not."""
+    return change_table(_read("jnlpba_adapt.json")["studies"]["type"]["lines"])
+
+
+def adapting_topic() -> str:
+    """Adaptation to documents of another topic."""
+    return change_table(_read("jnlpba_adapt.json")["studies"]["topic"]["lines"])
+
+
 TABLES: dict[str, Callable[[], str]] = {
     function.__name__: function
     for function in (
         cascade, comparison, learning, conll2003, models, types, labels, nbest, serving, bulk,
-        bulk_memory,
+        bulk_memory, adapting_type, adapting_topic,
     )
 }  # fmt: skip
 

@@ -19,8 +19,11 @@ from thinc.config import Config
 
 RUN = ("python", "bash")
 SHOWN = ("ini", "text", "json")
-SLOW = ("README.md", "docs/nbest.md", "docs/recipes.md")
-"""Pages that take long: the first trains what the quick start does, the others several models."""
+SLOW = (
+    "README.md", "docs/bulk.md", "docs/commands.md", "docs/lexicons.md", "docs/nbest.md",
+    "docs/precision_and_recall.md", "docs/recipes.md",
+)  # fmt: skip
+"""Pages that take long: they train models, or start many processes."""
 MOST_SECONDS = 600
 MOST_LEFT_OUT = 2
 """Blocks of a page that may stay unrun, each for a reason that it gives."""

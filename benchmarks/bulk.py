@@ -6,7 +6,6 @@ python benchmarks/bulk.py training/jnlpba/model-best corpus/jnlpba/train.spacy
 from __future__ import annotations
 
 import argparse
-import json
 import os
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -16,7 +15,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from measure import HERE, Laboratory, Stopwatch, describe_machine, load_average
+from measure import HERE, Laboratory, Stopwatch, describe_machine, load_average, print_results
 
 CORES = 2
 BATCH_SIZES = (32, 256, 2048)
@@ -135,10 +134,7 @@ def main() -> None:
         laboratory = Laboratory(Path(work), kernels=arguments.kernels)
         found = measure(laboratory, model, data, arguments.rounds, arguments.passes)
     results = {"machine": describe_machine(), "load_average_before": load_before, **found}
-    text = json.dumps(results, indent=1)
-    print(text)
-    if arguments.output:
-        arguments.output.write_text(text + "\n", encoding="utf8")
+    print_results(results, arguments.output)
 
 
 if __name__ == "__main__":

@@ -6,8 +6,6 @@ python benchmarks/dial.py corpus/jnlpba/train.spacy corpus/jnlpba/dev.spacy
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,11 +17,9 @@ from measure import (
     Laboratory,
     Result,
     available_cores,
-    child_environment,
     describe_machine,
-    is_installed,
     load_average,
-    run_command,
+    write_results,
 )
 
 CONFIGS = HERE.parent / "configs"
@@ -144,19 +140,8 @@ def main() -> None:
         "load_average_before": load_before,
         **measure(laboratory, train, dev, VARIANTS, arguments.rounds, arguments.at_once),
     }
-    output: Path = arguments.output
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(json.dumps(results, indent=1) + "\n", encoding="utf8")
-    table, picture = make_table(results), output.with_suffix(".png")
-    picture.unlink(missing_ok=True)  # an earlier one would not show these results
-    if is_installed("matplotlib"):
-        command = [sys.executable, str(HERE / "dial_picture.py"), str(output), str(picture)]
-        run_command(command, child_environment(1, laboratory.kernel_cache))
-        table += f"\n![Precision against recall]({picture.name})\n"
-    else:
-        print('  no picture: add matplotlib with pip install "spacy-cascade[viz]"')
-    output.with_suffix(".md").write_text(table, encoding="utf8")
-    print(table)
+    picture = ("dial_picture.py", "Precision against recall")
+    write_results(results, arguments.output, make_table(results), picture, laboratory.kernel_cache)
 
 
 if __name__ == "__main__":

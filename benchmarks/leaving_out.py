@@ -6,11 +6,10 @@ python benchmarks/leaving_out.py corpus/jnlpba/train.spacy corpus/jnlpba/dev.spa
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
-from measure import HERE, Laboratory, describe_machine, load_average
+from measure import HERE, Laboratory, describe_machine, load_average, print_results
 
 _COMPONENTS = ("cascade_segmenter", "cascade_classifier")
 
@@ -80,10 +79,7 @@ def main() -> None:
         "load_average_before": load_before,
         **measure(laboratory, arguments),
     }
-    text = json.dumps(results, indent=1)
-    print(text)
-    if arguments.output:
-        arguments.output.write_text(text + "\n", encoding="utf8")
+    print_results(results, arguments.output)
 
 
 if __name__ == "__main__":

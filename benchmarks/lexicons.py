@@ -6,14 +6,13 @@ python benchmarks/lexicons.py corpus/jnlpba/train.spacy corpus/jnlpba/dev.spacy 
 from __future__ import annotations
 
 import argparse
-import json
 import random
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from measure import HERE, Laboratory, Stopwatch, describe_machine, load_average
+from measure import HERE, Laboratory, Stopwatch, describe_machine, load_average, print_results
 
 _MOST_TOKENS = 5
 _KEPT = 0.5
@@ -196,10 +195,7 @@ def main() -> None:
         "load_average_before": load_before,
         **measure(laboratory, arguments),
     }
-    text = json.dumps(results, indent=1)
-    print(text)
-    if arguments.output:
-        arguments.output.write_text(text + "\n", encoding="utf8")
+    print_results(results, arguments.output)
 
 
 if __name__ == "__main__":

@@ -132,6 +132,36 @@ def load_average() -> float | None:
     return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
 
 
+def print_results(results: Result, output: Path | None) -> None:
+    """Print results as JSON, and write them where asked."""
+    text = json.dumps(results, indent=1)
+    print(text)
+    if output:
+        output.write_text(text + "\n", encoding="utf8")
+
+
+def write_results(
+    results: Result, output: Path, report: str, picture: tuple[str, str], kernels: Path
+) -> None:
+    """Write results as JSON, and their report beside it, with a picture where there is matplotlib.
+
+    picture: the script that draws it from the JSON file, and what it shows.
+    """
+    script, shows = picture
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(json.dumps(results, indent=1) + "\n", encoding="utf8")
+    drawn = output.with_suffix(".png")
+    drawn.unlink(missing_ok=True)  # an earlier one would not show these results
+    if is_installed("matplotlib"):
+        command = [sys.executable, str(HERE / script), str(output), str(drawn)]
+        run_command(command, child_environment(1, kernels))
+        report += f"\n![{shows}]({drawn.name})\n"
+    else:
+        print('  no picture: add matplotlib with pip install "spacy-cascade[viz]"')
+    output.with_suffix(".md").write_text(report, encoding="utf8")
+    print(report)
+
+
 def child_environment(cores: int, kernel_cache: Path) -> dict[str, str]:
     """The variables that hold a child to so many threads and to one place for kernels."""
     threads = {name: str(cores) for name in _THREAD_VARIABLES}

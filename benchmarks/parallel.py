@@ -6,7 +6,6 @@ python benchmarks/parallel.py corpus/conll2000/train.spacy
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -18,12 +17,10 @@ from measure import (
     Laboratory,
     Result,
     available_cores,
-    child_environment,
     describe_machine,
-    is_installed,
     load_average,
-    run_command,
     speed_ups,
+    write_results,
 )
 
 SEQUENCES = (1000, 2000, 4000, 6000, 0)
@@ -209,19 +206,8 @@ def main() -> None:
         **summarize(threads, found),
         "details": found,
     }
-    output: Path = arguments.output
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(json.dumps(results, indent=1) + "\n", encoding="utf8")
-    table, picture = make_table(results), output.with_suffix(".png")
-    picture.unlink(missing_ok=True)  # an earlier one would not show these results
-    if is_installed("matplotlib"):
-        command = [sys.executable, str(HERE / "parallel_picture.py"), str(output), str(picture)]
-        run_command(command, child_environment(1, laboratory.kernel_cache))
-        table += f"\n![Seconds by sequences, and speed-up by threads]({picture.name})\n"
-    else:
-        print('  no picture: add matplotlib with pip install "spacy-cascade[viz]"')
-    output.with_suffix(".md").write_text(table, encoding="utf8")
-    print(table)
+    picture = ("parallel_picture.py", "Seconds by sequences, and speed-up by threads")
+    write_results(results, arguments.output, make_table(results), picture, laboratory.kernel_cache)
 
 
 if __name__ == "__main__":

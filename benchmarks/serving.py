@@ -27,7 +27,7 @@ import numpy as np
 import spacy
 
 from corpora import read_docs
-from measure import HERE, describe_machine, load_average
+from measure import HERE, describe_machine, load_average, print_results
 
 EXAMPLES = HERE.parent / "examples"
 START_SECONDS = 180.0
@@ -174,10 +174,7 @@ def main() -> None:
         "tokens_per_request": float(np.mean([len(text.split()) + 2 for text in texts])),
         "loads": loads,
     }
-    text = json.dumps(results, indent=1)
-    print(text)
-    if arguments.output:
-        arguments.output.write_text(text + "\n", encoding="utf8")
+    print_results(results, arguments.output)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ python benchmarks/tagging.py training/genia-pos/model-best corpus/genia-pos/dev.
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from corpora import read_examples
-from measure import describe_machine, load_average
+from measure import describe_machine, load_average, print_results
 from speed import Timings
 
 
@@ -74,10 +73,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, help="JSON file to write")
     arguments = parser.parse_args()
     results = compare(arguments.model, arguments.dev, arguments.rounds, arguments.passes)
-    text = json.dumps(results, indent=1)
-    print(text)
-    if arguments.output:
-        arguments.output.write_text(text + "\n", encoding="utf8")
+    print_results(results, arguments.output)
 
 
 if __name__ == "__main__":

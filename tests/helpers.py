@@ -42,6 +42,9 @@ SENTENCES: list[Sentence] = [
 
 TEXTS = [text for text, _ in SENTENCES]
 
+SHORT = ["Jurkat cells express AP-1", "The p53 gene", "cells"]
+"""Texts whose segmentations can be enumerated."""
+
 TRAINER = {"@misc": "spacy_cascade.LBFGS.v1", "iterations": 5, "threads": 1}
 SMALL = {"model": {"min_count": 1}, "trainer": TRAINER}
 """Settings for a corpus of a few sentences."""
@@ -53,6 +56,14 @@ def blank() -> Language:
 
 def add_segmenter(nlp: Language, **settings: Any) -> Any:
     return nlp.add_pipe("cascade_segmenter", config={**SMALL, **settings})
+
+
+def segmenter_alone(**settings: Any) -> Language:
+    """Trained for a moment only, so that it is sure of little."""
+    nlp = blank()
+    add_segmenter(nlp, **settings)
+    train(nlp, make_examples(nlp), updates=1)
+    return nlp
 
 
 def add_classifier(nlp: Language, **settings: Any) -> Any:

@@ -8,6 +8,7 @@ from itertools import combinations, product
 
 import pytest
 from helpers import (
+    SHORT,
     add_classifier,
     add_segmenter,
     blank,
@@ -15,6 +16,7 @@ from helpers import (
     cascade,
     make_doc,
     make_examples,
+    segmenter_alone,
     train,
     trained_cascade,
 )
@@ -29,16 +31,6 @@ from spacy_cascade.pipeline.explaining import (
     explain_types,
 )
 from spacy_cascade.pipeline.explanations import Contribution, Explanation
-
-SHORT = ["Jurkat cells express AP-1", "The p53 gene", "cells"]
-
-
-def segmenter_alone(**settings: object) -> Language:
-    """Trained for a moment only, so that other segmentations are near."""
-    nlp = blank()
-    add_segmenter(nlp, **settings)
-    train(nlp, make_examples(nlp), updates=1)
-    return nlp
 
 
 def total(explanation: Explanation) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from helpers import (
     SENTENCES,
+    SHORT,
     TEXTS,
     add_classifier,
     add_segmenter,
@@ -18,22 +19,13 @@ from helpers import (
     confidences,
     make_doc,
     make_examples,
+    segmenter_alone,
     train,
 )
 from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_cascade.pipeline.posteriors import entity_probabilities, stages_of
-
-SHORT = ["Jurkat cells express AP-1", "The p53 gene", "cells"]
-
-
-def segmenter_alone(**settings: object) -> Language:
-    """Trained for a moment only, so that it is sure of little."""
-    nlp = blank()
-    add_segmenter(nlp, **settings)
-    train(nlp, make_examples(nlp), updates=1)
-    return nlp
 
 
 @pytest.fixture(scope="module")

@@ -180,6 +180,29 @@ def bulk_memory() -> str:
     return table(["after pass", *(str(i + 1) for i in range(0, n_passes, 10))], rows)
 
 
+def lexicons() -> str:
+    """What a large term list costs."""
+    results = _read("jnlpba_lexicons.json")
+    details, rates = results["details"], results["tokens_per_second"]
+    trained = [details[f"training_{name}"] for name in ("without", "with")]
+    loaded = [results["load_seconds"], results["peak_memory_megabytes"]]
+    seconds, memory = ([part[name] for name in ("without", "with")] for part in loaded)
+
+    def speeds(when: str) -> list[str]:
+        return [_shown(rates[f"{when}_{name}"], "thousands") for name in ("without", "with")]
+
+    rows = [
+        ["tokens/s, words known", *speeds("warm")],
+        ["the same, times as long", "1", f"{results['slowdown']['warm']:.2f}"],
+        ["tokens/s, every word new", *speeds("first")],
+        ["reading and building the list, a stage", "", f"{trained[1]['build_seconds']:.1f} s"],
+        ["loading", *(f"{s:.1f} s" for s in seconds)],
+        ["memory of loading and a first Doc", *(f"{m:.0f} MB" for m in memory)],
+        ["pipeline on disk", *(f"{part['disk_megabytes']:.1f} MB" for part in trained)],
+    ]
+    return table(["", "without", f"with {details['terms']['terms']:,} terms"], rows)
+
+
 def adapting_type() -> str:
     """Adaptation to a type that the old documents have not."""
     return change_table(_read("jnlpba_adapt.json")["studies"]["type"]["lines"])
@@ -194,7 +217,7 @@ TABLES: dict[str, Callable[[], str]] = {
     function.__name__: function
     for function in (
         cascade, comparison, learning, conll2003, models, types, labels, nbest, serving, bulk,
-        bulk_memory, adapting_type, adapting_topic,
+        bulk_memory, adapting_type, adapting_topic, lexicons,
     )
 }  # fmt: skip
 

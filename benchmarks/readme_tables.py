@@ -203,6 +203,17 @@ def lexicons() -> str:
     return table(["", "without", f"with {details['terms']['terms']:,} terms"], rows)
 
 
+def leaving_out() -> str:
+    """F1 with a list that was made from the training corpus."""
+    titles = {
+        "no list": "no list",
+        "all seen": "the list, all of it seen in training",
+        "own left out": "the list, own entries left out",
+    }
+    f1 = _read("jnlpba_leaving_out.json")["f1"]
+    return table(["", "F1"], [[title, f"{f1[name]:.2f}"] for name, title in titles.items()])
+
+
 def adapting_type() -> str:
     """Adaptation to a type that the old documents have not."""
     return change_table(_read("jnlpba_adapt.json")["studies"]["type"]["lines"])
@@ -217,7 +228,7 @@ TABLES: dict[str, Callable[[], str]] = {
     function.__name__: function
     for function in (
         cascade, comparison, learning, conll2003, models, types, labels, nbest, serving, bulk,
-        bulk_memory, adapting_type, adapting_topic, lexicons,
+        bulk_memory, adapting_type, adapting_topic, lexicons, leaving_out,
     )
 }  # fmt: skip
 

@@ -21,7 +21,7 @@ from ..objectives.costs import Costs
 from ..objectives.problem import ChainCorpus
 from ..schemes import UNOBSERVED
 from ..trainers.base import Trainer
-from ..types import Floats2d, Ints1d, Ints2d
+from ..types import Floats1d, Floats2d, Ints1d, Ints2d
 from .base import CascadePipe, Gold
 
 
@@ -98,14 +98,17 @@ class ChainPipe(CascadePipe[Gold]):
             return tokens, np.zeros((0, 0))
         return tokens, self.model.predict(self.token_units(tokens))
 
-    def decode(self, scores: Floats2d, tokens: Tokens) -> Ints1d:
-        """The best labels of each sentence, int32 `[T]`."""
-        starts = tokens.sequence_starts
-        path = np.empty(len(scores), dtype=np.int32)
-        open_tags = np.full(len(scores), UNOBSERVED, dtype=np.int32)
-        n_labels = self.lattice.n_labels
-        best_paths(
-            self.lattice, scores, get_weights(self.model)[1], np.zeros((n_labels + 1, n_labels)),
-            open_tags, starts, path, np.empty(len(starts) - 1),
-        )  # fmt: skip
-        return path
+
+def best_labels(
+    lattice: Lattice, scores: Floats2d, transitions: Floats1d, tokens: Tokens
+) -> Ints1d:
+    """The best labels of each sentence, int32 `[T]`; scores `[T, S]`, transitions `[E]`."""
+    starts = tokens.sequence_starts
+    path = np.empty(len(scores), dtype=np.int32)
+    open_tags = np.full(len(scores), UNOBSERVED, dtype=np.int32)
+    n_labels = lattice.n_labels
+    best_paths(
+        lattice, scores, transitions, np.zeros((n_labels + 1, n_labels)), open_tags, starts, path,
+        np.empty(len(starts) - 1),
+    )  # fmt: skip
+    return path

@@ -14,7 +14,6 @@ from thinc.api import Model
 
 from ..features.sequences import Tokens
 from ..features.units import Units
-from ..inference.chain import span_posteriors
 from ..inference.lattice import Lattice
 from ..models.linear import get_weights
 from ..objectives.costs import Costs
@@ -29,18 +28,16 @@ from .given import LabelledBounds, place_spans, select, split_by_doc
 from .nbest import (
     Candidates,
     Segmentation,
-    best_segmentations,
-    candidates_by_doc,
     check_n,
     drop_candidates,
     is_probabilistic,
     make_spans,
-    normalizers,
     segmentations,
     write_candidates,
 )
+from .scored_batch import ScoredBatch
 from .segments import Segments, by_doc
-from .span_lists import check_overlapping, list_spans
+from .span_lists import check_overlapping
 from .thresholds import check_thresholds, thresholds_of
 
 ENTITY = "ENT"
@@ -114,34 +111,17 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
     def predict(self, docs: Iterable[Doc]) -> list[Segments]:
         """Find the spans of each Doc without changing it."""
         docs = list(docs)
-        tokens, scores, preset = self._constrained(docs)
-        if len(scores) == 0:
+        batch = self._scored(docs)
+        if not len(batch):
             return [self._nothing()] * len(docs)
-        transitions = get_weights(self.model)[1]
-        thresholds, temperature = self._thresholds(), self.cfg["temperature"]
         if self.cfg["overlapping"]:
-            scaled = scores / temperature, transitions / temperature
-            spans, sure = list_spans(self.tag_set, self.lattice, *scaled, tokens, thresholds)
-            free = ~preset[spans.start]
-            return by_doc(select(spans, free), sure[free], tokens)
-        n, ranked = self.cfg["n_best"], None
-        if n > 1:
-            paths, ranked = best_segmentations(self.lattice, scores, transitions, tokens, n)
-            paths[:, preset] = 0
-            path = paths[0]
-        else:
-            path = self.decode(scores, tokens)
-            path[preset] = 0
-        spans = self.tag_set.spans(path, tokens.sequence_starts)
-        confidences = None
-        if self.cfg["confidence"]:
-            confidences = self._confidences(scores, transitions, tokens, path, spans, temperature)
-            kept = confidences >= thresholds[spans.label]
-            spans, confidences = select(spans, kept), confidences[kept]
-        found = by_doc(spans, confidences, tokens)
-        if ranked is None:
-            return found
-        candidates = self._candidates(paths, ranked, scores, tokens)
+            likely = batch.likely_spans(self._thresholds(), self.cfg["temperature"])
+            return by_doc(*likely, batch.tokens)
+        if self.cfg["n_best"] == 1:
+            return self._found(batch, batch.best_path())
+        paths, ranked = batch.best_paths(self.cfg["n_best"])
+        candidates = batch.candidates(paths, ranked, is_probabilistic(self.objective))
+        found = self._found(batch, paths[0])
         return [replace(doc, candidates=c) for doc, c in zip(found, candidates, strict=True)]
 
     def nbest(self, doc: Doc, n: int) -> list[list[Segmentation]]:
@@ -150,13 +130,11 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
         A short sentence has fewer. Raises `ConfigError` where n is not from 1 to 100.
         """
         check_n(n, f"nbest of '{self.name}'")
-        tokens, scores, preset = self._constrained([doc])
-        if len(scores) == 0:
+        batch = self._scored([doc])
+        if not len(batch):
             return []
-        transitions = get_weights(self.model)[1]
-        paths, ranked = best_segmentations(self.lattice, scores, transitions, tokens, n)
-        paths[:, preset] = 0
-        (candidates,) = self._candidates(paths, ranked, scores, tokens)
+        paths, ranked = batch.best_paths(n)
+        (candidates,) = batch.candidates(paths, ranked, is_probabilistic(self.objective))
         return segmentations(doc, candidates, self._label_hashes())
 
     def posteriors(
@@ -167,17 +145,14 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
         spans: those of each Doc, without overlap; labels count only with `typed`. Spans that no
         path has, across sentences or of a label that is not known, have probability 0.
         """
-        tokens, scores, _ = self._constrained(docs)
-        placed, known = self._place(tokens, spans)
+        batch = self._scored(docs)
+        placed, known = self._place(batch.tokens, spans)
         values = np.zeros(len(known))
         if known.any():
             possible = select(placed, known)
-            path = np.zeros(len(scores), dtype=np.int32)
+            path = np.zeros(len(batch), dtype=np.int32)
             self.tag_set.write(path, *possible)
-            transitions = get_weights(self.model)[1]
-            values[known] = self._confidences(
-                scores, transitions, tokens, path, possible, self.cfg["temperature"]
-            )
+            values[known] = batch.posteriors(path, possible, self.cfg["temperature"])
         return split_by_doc(values, spans)
 
     def outcomes(self, examples: Sequence[Example]) -> Outcomes:
@@ -185,27 +160,23 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
 
         Spans with tokens that have no annotation are left out.
         """
-        tokens, scores, preset = self._constrained([example.predicted for example in examples])
-        if len(scores) == 0:
+        batch = self._scored([example.predicted for example in examples])
+        if not len(batch):
             return Outcomes(np.zeros(0, dtype=np.bool_), lambda _: np.zeros(0))
-        transitions = get_weights(self.model)[1]
-        path = self.decode(scores, tokens)
-        path[preset] = 0
-        spans = self.tag_set.spans(path, tokens.sequence_starts)
-        gold = [self.read_gold(example) for example in examples]
-        tags = self.gold_tags(tokens, gold)
+        path = batch.best_path()
+        spans = batch.spans(path)
+        tags = self.gold_tags(batch.tokens, [self.read_gold(example) for example in examples])
         judged = np.array(
             [(tags[s:e] >= 0).all() for s, e in zip(spans.start, spans.end, strict=True)],
             dtype=np.bool_,
         )
-        of_gold = self.tag_set.spans(np.maximum(tags, 0), tokens.sequence_starts)
+        of_gold = batch.spans(np.maximum(tags, 0))
         wanted = set(zip(*(part.tolist() for part in of_gold), strict=True))
         right = [span in wanted for span in zip(*(part.tolist() for part in spans), strict=True)]
-
-        def confidences(temperature: float) -> Floats1d:
-            return self._confidences(scores, transitions, tokens, path, spans, temperature)[judged]
-
-        return Outcomes(np.array(right, dtype=np.bool_)[judged], confidences)
+        return Outcomes(
+            np.array(right, dtype=np.bool_)[judged],
+            lambda temperature: batch.posteriors(path, spans, temperature)[judged],
+        )
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Segments]) -> None:
         """Write `doc.spans[spans_key]`, and `doc.ents` with `set_ents`.
@@ -258,21 +229,32 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
         self.tag_set.write(tags, *select(placed, known))
         return tags
 
-    def _constrained(self, docs: Sequence[Doc]) -> tuple[Tokens, Floats2d, Bools1d]:
-        """As `score_tokens`, and which tokens `[T]` are not to be annotated any more.
+    def _scored(self, docs: Sequence[Doc]) -> ScoredBatch:
+        """The scores of a batch.
 
-        With `constrained` these are the tokens of presets, and the scores of paths that disagree
-        with a preset are `-inf`.
+        With `constrained` tokens of presets are not to be annotated any more, and the scores of
+        paths that disagree with a preset are `-inf`.
         """
         tokens, scores = self.score_tokens(docs)
-        if not self.cfg["constrained"] or len(scores) == 0:
-            return tokens, scores, np.zeros(len(scores), dtype=np.bool_)
-        presets = read_presets(docs, tokens.doc_starts, self.cfg["spans_key"])
-        if presets.taken.any():
-            hashes = self._label_hashes() if self.cfg["typed"] else None
-            tags = preset_tags(presets, tokens, self.tag_set, hashes)
-            clamp_scores(scores, self.lattice, tags)
-        return tokens, scores, presets.taken
+        preset = np.zeros(len(scores), dtype=np.bool_)
+        if self.cfg["constrained"] and len(scores):
+            presets = read_presets(docs, tokens.doc_starts, self.cfg["spans_key"])
+            preset = presets.taken
+            if preset.any():
+                hashes = self._label_hashes() if self.cfg["typed"] else None
+                tags = preset_tags(presets, tokens, self.tag_set, hashes)
+                clamp_scores(scores, self.lattice, tags)
+        transitions = get_weights(self.model)[1]
+        return ScoredBatch(tokens, self.tag_set, self.lattice, scores, transitions, preset)
+
+    def _found(self, batch: ScoredBatch, path: Ints1d) -> list[Segments]:
+        """The spans of a path that are sure enough, for each Doc."""
+        spans, confidences = batch.spans(path), None
+        if self.cfg["confidence"]:
+            confidences = batch.posteriors(path, spans, self.cfg["temperature"])
+            kept = confidences >= self._thresholds()[spans.label]
+            spans, confidences = select(spans, kept), confidences[kept]
+        return by_doc(spans, confidences, batch.tokens)
 
     def _place(
         self, tokens: Tokens, spans: Sequence[Sequence[LabelledBounds]]
@@ -296,38 +278,8 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
             Candidates([], [empty] * n, scores, log_probabilities) if n > 1 else None,
         )
 
-    def _candidates(
-        self, paths: Ints2d, path_scores: Floats2d, scores: Floats2d, tokens: Tokens
-    ) -> list[Candidates]:
-        partitions = None
-        if is_probabilistic(self.objective):
-            transitions = get_weights(self.model)[1]
-            partitions = normalizers(self.lattice, scores, transitions, tokens)
-        return candidates_by_doc(paths, path_scores, partitions, self.tag_set, tokens)
-
     def _thresholds(self) -> Floats1d:
         return thresholds_of(self.cfg, self.labels, self.name)
 
     def _label_hashes(self) -> list[int]:
         return [self.vocab.strings.add(label) for label in self.labels]
-
-    def _confidences(
-        self,
-        scores: Floats2d,
-        transitions: Floats1d,
-        tokens: Tokens,
-        path: Ints1d,
-        spans: Spans,
-        temperature: float,
-    ) -> Floats1d:
-        starts = tokens.sequence_starts
-        open_tags = np.full(len(scores), UNOBSERVED, dtype=np.int32)
-        n_labels = self.lattice.n_labels
-        posteriors = np.empty(len(spans.start))
-        sequences = (np.searchsorted(starts, spans.start, side="right") - 1).astype(np.int32)
-        span_posteriors(
-            self.lattice, scores / temperature, transitions / temperature,
-            np.zeros((n_labels + 1, n_labels)), open_tags, starts, path, spans.start, spans.end,
-            sequences, posteriors,
-        )  # fmt: skip
-        return posteriors

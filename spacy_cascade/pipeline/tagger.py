@@ -17,12 +17,13 @@ from ..features.evidence import span_flags
 from ..features.sequences import Tokens
 from ..features.units import Units
 from ..inference.lattice import Lattice, free_lattice
+from ..models.linear import get_weights
 from ..objectives.costs import Costs
 from ..schemes import UNOBSERVED
 from ..trainers.base import Trainer
 from ..types import Floats2d, Ints1d, Ints2d
 from .annotation import GoldTags, read_gold_tags
-from .chain import ChainPipe
+from .chain import ChainPipe, best_labels
 
 
 class CascadeTagger(ChainPipe[GoldTags]):
@@ -66,7 +67,9 @@ class CascadeTagger(ChainPipe[GoldTags]):
     def predict(self, docs: Iterable[Doc]) -> list[Ints1d]:
         """For each Doc the numbers of its tags among `labels`, int32 `[T]`."""
         tokens, scores = self.score_tokens(list(docs))
-        path = self.decode(scores, tokens) if len(scores) else np.zeros(0, dtype=np.int32)
+        path = np.zeros(0, dtype=np.int32)
+        if len(scores):
+            path = best_labels(self.lattice, scores, get_weights(self.model)[1], tokens)
         return np.split(path - 1, tokens.doc_starts[1:-1]) if len(tokens.doc_starts) > 1 else []
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Ints1d]) -> None:

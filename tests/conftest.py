@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
@@ -14,8 +18,41 @@ settings.register_profile(
 )
 settings.load_profile("package")
 
+_PART = 20
+"""Without --full tests of robustness make a twentieth of their cases."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--full", action="store_true", help="make all cases of the tests in tests/robustness"
+    )
+    parser.addoption(
+        "--figures", type=Path, help="append what tests in tests/robustness measure to this file"
+    )
+
 
 @pytest.fixture
 def generator() -> np.random.Generator:
     """Random numbers, the same in every run."""
     return np.random.default_rng(1)
+
+
+@pytest.fixture(scope="session")
+def cases(pytestconfig: pytest.Config) -> Callable[[int], int]:
+    """How many cases to make of so many: all with `--full`, else a twentieth."""
+    is_full = pytestconfig.getoption("--full")
+    return lambda n: n if is_full else max(1, n // _PART)
+
+
+@pytest.fixture(scope="session")
+def figure(pytestconfig: pytest.Config) -> Callable[[str, str], None]:
+    """Keep a measured figure: what was tried, and what came of it, a line of JSON each."""
+    file: Path | None = pytestconfig.getoption("--figures")
+
+    def keep(what: str, came: str) -> None:
+        print(f"{what}: {came}")
+        if file is not None:
+            with file.open("a", encoding="utf8") as lines:
+                lines.write(json.dumps({"what": what, "came": came}) + "\n")
+
+    return keep

@@ -16,16 +16,21 @@ from .errors import (
     TemplateError,
     TrainingError,
 )
-from .pipeline.classifier import CascadeClassifier
-from .pipeline.explaining import explain_entities, explain_spans, explain_tags, explain_types
-from .pipeline.explanations import Contribution, EntityExplanation, Explanation
+from .pipeline.components.classifier import CascadeClassifier
+from .pipeline.components.reranker import CascadeReranker
+from .pipeline.components.segmenter import CascadeSegmenter
+from .pipeline.components.tagger import CascadeTagger
+from .pipeline.explaining.explaining import (
+    explain_entities,
+    explain_spans,
+    explain_tags,
+    explain_types,
+)
+from .pipeline.explaining.explanations import Contribution, EntityExplanation, Explanation
+from .pipeline.explaining.readings import Reading, Readings, joint_readings
+from .pipeline.explaining.top_features import top_features
 from .pipeline.factories import make_classifier, make_reranker, make_segmenter, make_tagger
-from .pipeline.nbest import Segmentation
-from .pipeline.readings import Reading, Readings, joint_readings
-from .pipeline.reranker import CascadeReranker
-from .pipeline.segmenter import CascadeSegmenter
-from .pipeline.tagger import CascadeTagger
-from .pipeline.top_features import top_features
+from .pipeline.spans.nbest import Segmentation
 
 __all__ = [
     "CascadeClassifier",

@@ -37,3 +37,7 @@ class NotTrainedError(CascadeError):
 
 class ModelFileError(CascadeError):
     """A saved model is damaged, foreign, or of an unknown version."""
+
+
+class SavingError(CascadeError):
+    """Something cannot be written; what was there before is still there."""

@@ -23,7 +23,7 @@ LAYERS = [
     "inference",
 ]
 """Each may import those after it."""
-EVERYWHERE = {"types", "errors", "parallel", "jit"}
+EVERYWHERE = {"types", "errors", "files", "parallel", "jit"}
 """These know of each other at most."""
 ALLOWED = {
     **{layer: {*LAYERS[i:], "schemes"} for i, layer in enumerate(LAYERS)},
@@ -90,6 +90,22 @@ def test_only_the_outer_layers_know_spacy(name):
     outer = any(name == module or name.startswith(module + ".") for module in DOCS | STRINGS)
     spacy_imports = [target for target in imports(FILES[name]) if target.split(".")[0] == "spacy"]
     assert outer or not spacy_imports, f"{name} imports {spacy_imports}"
+
+
+@pytest.mark.parametrize(
+    ("folder", "others"),
+    [
+        ("spans", {"components", "training", "explaining"}),
+        ("components", {"explaining"}),
+        ("training", {"explaining"}),
+    ],
+)
+def test_folders_of_the_pipeline(folder, others):
+    """Spans of Docs need no component, and nothing needs explanations."""
+    for name, path in FILES.items():
+        if name.startswith(f"pipeline.{folder}."):
+            known = {target.split(".")[2] for target in imports(path) if target.count(".") > 2}
+            assert not known & others, f"{name} imports from pipeline.{known & others}"
 
 
 def test_corpora_stand_apart():

@@ -12,8 +12,8 @@ from wasabi.util import MESSAGES
 
 from spacy_cascade.cli.output import print_line
 from spacy_cascade.errors import CascadeError
-from spacy_cascade.pipeline.adaptation import UPDATES, adapt
 from spacy_cascade.pipeline.readers import examples_for
+from spacy_cascade.pipeline.training.adaptation import UPDATES, adapt
 
 
 def adapt_command(

@@ -10,8 +10,8 @@ from wasabi.util import MESSAGES
 
 from spacy_cascade.cli.output import print_line
 from spacy_cascade.errors import CascadeError
-from spacy_cascade.pipeline.calibration import calibrate
 from spacy_cascade.pipeline.readers import examples_for
+from spacy_cascade.pipeline.training.calibration import calibrate
 
 
 def calibrate_command(

@@ -16,8 +16,8 @@ from wasabi.util import MESSAGES
 from spacy_cascade.cli.options import read_overrides
 from spacy_cascade.cli.output import print_line
 from spacy_cascade.errors import CascadeError, ConfigError
-from spacy_cascade.pipeline.folds import refused
-from spacy_cascade.pipeline.jackknife import read_config
+from spacy_cascade.pipeline.training.folds import refused
+from spacy_cascade.pipeline.training.jackknife import read_config
 from spacy_cascade.reports import corpus
 
 RARE = 50

@@ -9,7 +9,13 @@ from wasabi.util import MESSAGES
 
 from spacy_cascade.cli.output import print_line
 from spacy_cascade.errors import CascadeError, ConfigError
-from spacy_cascade.pipeline.recipes import Choices, Domain, Recipe, config_text, make_config
+from spacy_cascade.pipeline.training.recipes import (
+    Choices,
+    Domain,
+    Recipe,
+    config_text,
+    make_config,
+)
 
 Choice = TypeVar("Choice", Recipe, Domain)
 

@@ -10,7 +10,7 @@ from wasabi.util import MESSAGES
 from spacy_cascade.cli.options import read_overrides
 from spacy_cascade.cli.output import print_line
 from spacy_cascade.errors import CascadeError, CorpusError
-from spacy_cascade.pipeline.jackknife import Jackknifed, jackknife, read_config
+from spacy_cascade.pipeline.training.jackknife import Jackknifed, jackknife, read_config
 
 
 def jackknife_command(

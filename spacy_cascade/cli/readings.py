@@ -11,9 +11,9 @@ from wasabi.util import MESSAGES
 
 from spacy_cascade.cli.output import print_line, print_table, write_file, write_json
 from spacy_cascade.errors import CascadeError
-from spacy_cascade.pipeline.given import LabelledBounds
-from spacy_cascade.pipeline.nbest import MOST
-from spacy_cascade.pipeline.readings import Reading, Readings, joint_readings
+from spacy_cascade.pipeline.explaining.readings import Reading, Readings, joint_readings
+from spacy_cascade.pipeline.spans.given import LabelledBounds
+from spacy_cascade.pipeline.spans.nbest import MOST
 from spacy_cascade.reports.explanation import make_readings_page
 
 

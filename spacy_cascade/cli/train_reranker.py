@@ -10,7 +10,7 @@ from wasabi.util import MESSAGES
 from spacy_cascade.cli.options import to_try
 from spacy_cascade.cli.output import print_line
 from spacy_cascade.errors import CascadeError
-from spacy_cascade.pipeline.reranker_training import (
+from spacy_cascade.pipeline.training.reranker_training import (
     PASSES,
     SCALES,
     WEIGHTS,

@@ -15,7 +15,7 @@ from spacy_cascade.cli.options import read_overrides
 from spacy_cascade.cli.output import print_line
 from spacy_cascade.errors import CascadeError, ConfigError
 from spacy_cascade.parallel import available_cores
-from spacy_cascade.pipeline.jackknife import read_config
+from spacy_cascade.pipeline.training.jackknife import read_config
 from spacy_cascade.search import quadrants, sampling
 from spacy_cascade.search.axes import Axis, Searcher
 from spacy_cascade.search.pictures import draw

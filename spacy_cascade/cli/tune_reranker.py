@@ -11,7 +11,7 @@ from spacy_cascade.cli.options import to_try
 from spacy_cascade.cli.output import print_line
 from spacy_cascade.errors import CascadeError
 from spacy_cascade.pipeline.readers import examples_for
-from spacy_cascade.pipeline.tuning import SIZES, WEIGHTS, Tuned, tune_reranker
+from spacy_cascade.pipeline.training.tuning import SIZES, WEIGHTS, Tuned, tune_reranker
 
 
 def tune_reranker_command(

@@ -24,6 +24,7 @@ from ..errors import ModelFileError
 from ..features.evidence import SHARES, Evidence
 from ..features.index import KeyIndex
 from ..features.space import FeatureSpace
+from ..files import replace_file
 from .lexicons import Shapes, check_lexicon, expected_arrays, lexicon_arrays, restore_lexicon
 
 FILE_NAME = "cascade.npz"
@@ -218,10 +219,8 @@ def _is_finite(array: npt.NDArray[Any]) -> bool:
 
 
 def write_file(folder: str | Path, data: bytes) -> None:
-    """Write an archive into a folder, which is made where it is not there."""
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / FILE_NAME).write_bytes(data)
+    """Write an archive into a folder, which is made where it is not there (`replace_file`)."""
+    replace_file(Path(folder) / FILE_NAME, data)
 
 
 def read_file(folder: str | Path) -> tuple[bytes, str]:

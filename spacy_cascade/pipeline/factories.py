@@ -10,11 +10,11 @@ from ..features.units import Units
 from ..objectives.costs import Costs
 from ..trainers.base import Trainer
 from ..types import Floats2d
-from .annotation import register_confidence
-from .classifier import CascadeClassifier
-from .reranker import CascadeReranker
-from .segmenter import CascadeSegmenter
-from .tagger import CascadeTagger
+from .components.classifier import CascadeClassifier
+from .components.reranker import CascadeReranker
+from .components.segmenter import CascadeSegmenter
+from .components.tagger import CascadeTagger
+from .spans.entities import register_confidence
 
 register_confidence()
 

@@ -10,8 +10,8 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..types import Bools1d
-from .annotation import read_gold
-from .given import LabelledBounds
+from .spans.given import LabelledBounds
+from .spans.gold import read_gold
 
 Scores = dict[str, Any]
 

@@ -12,7 +12,7 @@ from spacy.attrs import ENT_IOB
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
-from ..pipeline.annotation import same_tokens
+from ..pipeline.spans.gold import same_tokens
 
 LONG = 12
 """Entities of more tokens are looked at."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from markupsafe import Markup
 from spacy.tokens import Doc
 
-from ..pipeline.explanations import EntityExplanation
-from ..pipeline.readings import Reading, Readings
-from ..pipeline.top_features import ComponentFeatures
+from ..pipeline.explaining.explanations import EntityExplanation
+from ..pipeline.explaining.readings import Reading, Readings
+from ..pipeline.explaining.top_features import ComponentFeatures
 from .templates import template
 from .texts import colours_of, draw
 

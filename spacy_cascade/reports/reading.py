@@ -10,9 +10,10 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
-from ..pipeline.annotation import CONFIDENCE_ATTRIBUTE, SpanKey, same_tokens
-from ..pipeline.given import LabelledBounds
-from ..pipeline.posteriors import Stages, entity_probabilities, stages_of
+from ..pipeline.explaining.posteriors import Stages, entity_probabilities, stages_of
+from ..pipeline.spans.entities import CONFIDENCE_ATTRIBUTE, SpanKey
+from ..pipeline.spans.given import LabelledBounds
+from ..pipeline.spans.gold import same_tokens
 from ..types import Bools1d
 from .costs import Choice, Judged
 from .excerpts import Piece, cut_evenly, cut_sentences

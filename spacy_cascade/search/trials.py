@@ -20,9 +20,9 @@ from spacy.vocab import Vocab
 from thinc.api import Config
 
 from ..errors import ConfigError, CorpusError, TrainingError
-from ..pipeline.folds import check_folds, train_pipeline
-from ..pipeline.jackknife import read_config
 from ..pipeline.readers import examples_for
+from ..pipeline.training.folds import check_folds, train_pipeline
+from ..pipeline.training.jackknife import read_config
 
 Settings = Mapping[str, float | int]
 """Values by their dotted names in a config."""

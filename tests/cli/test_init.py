@@ -15,7 +15,7 @@ from spacy.util import load_config, load_model_from_config
 from typer.testing import CliRunner
 
 from spacy_cascade.cli import app, init
-from spacy_cascade.pipeline.recipes import Recipe
+from spacy_cascade.pipeline.training.recipes import Recipe
 
 LABELS = "DNA,RNA,cell_line,cell_type,protein"
 SLOW = pytest.mark.slow

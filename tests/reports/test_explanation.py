@@ -10,9 +10,9 @@ from helpers import cascade as untrained
 from spacy.language import Language
 from test_page import NASTY, Reader
 
-from spacy_cascade.pipeline.explaining import explain_entities
-from spacy_cascade.pipeline.readings import joint_readings
-from spacy_cascade.pipeline.top_features import top_features
+from spacy_cascade.pipeline.explaining.explaining import explain_entities
+from spacy_cascade.pipeline.explaining.readings import joint_readings
+from spacy_cascade.pipeline.explaining.top_features import top_features
 from spacy_cascade.reports.explanation import make_explanation_page, make_readings_page
 
 TEXT = "Both p53 and STAT5 activate the IL-2 gene of T cells ."

@@ -22,7 +22,7 @@ from spacy.tokens import Doc, Span, SpanGroup
 from spacy.training import Example
 from strategies import entities
 
-from spacy_cascade.pipeline.posteriors import entity_probabilities, stages_of
+from spacy_cascade.pipeline.explaining.posteriors import entity_probabilities, stages_of
 from spacy_cascade.reports.counts import count_scores
 from spacy_cascade.reports.reading import confidences_of, is_annotated, judge
 

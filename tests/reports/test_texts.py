@@ -5,7 +5,7 @@ from __future__ import annotations
 from helpers import blank, gold_doc
 from spacy.training import Example
 
-from spacy_cascade.pipeline.annotation import write_group
+from spacy_cascade.pipeline.spans.entities import write_group
 from spacy_cascade.reports.texts import draw_page
 
 

@@ -134,7 +134,7 @@ def test_a_stopped_search_goes_on(
 
 
 def test_what_is_searched_by_default() -> None:
-    from spacy_cascade.pipeline.jackknife import read_config
+    from spacy_cascade.pipeline.training.jackknife import read_config
 
     searches = default_searches(read_config(PROJECT / "configs/memb.cfg"))
     assert list(searches) == ["cascade_segmenter", "cascade_classifier"]

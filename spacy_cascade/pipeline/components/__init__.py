@@ -1,0 +1,1 @@
+"""The components, and what they share."""

@@ -1,0 +1,274 @@
+"""What all components with a linear model share: labels, features, saving."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from spacy.language import Language
+from spacy.pipeline import TrainablePipe
+from spacy.tokens import Doc
+from thinc.api import Model, Optimizer
+
+from ...errors import MissingStageError, ModelFileError
+from ...features.sequences import Tokens, read_tokens
+from ...features.space import FeatureSpace
+from ...features.units import Units
+from ...inference.lattice import Lattice
+from ...models import storage
+from ...models.linear import (
+    NEW,
+    add_features,
+    get_weights,
+    rearrange,
+    set_weights,
+)
+from ...types import Ints2d, Keys1d
+from ..training.updates import Pipeline, Training
+
+_MAXIMUM_LEXEMES = 1 << 16
+"""Words whose scores are kept between batches; beyond that the cache starts anew."""
+
+
+class LinearPipe(TrainablePipe):  # type: ignore[misc]
+    """A component around one linear model."""
+
+    may_be_untrained: ClassVar[bool] = False
+    """Whether a saved component without labels is one that was not trained, and no damaged one."""
+
+    def __init__(
+        self, nlp: Language, model: Model[Units, Any], name: str, settings: dict[str, Any]
+    ) -> None:
+        self.vocab = nlp.vocab
+        self._pipeline = Pipeline(nlp)
+        self.model = model
+        self.name = name
+        self.cfg: dict[str, Any] = settings
+        self._labels: tuple[str, ...] = ()
+        self._training: Training | None = None
+        self._is_published = True
+
+    @property
+    def pipeline(self) -> Language | None:
+        """The pipeline that it was made for, None after it was pickled or copied by itself."""
+        return None if self._pipeline is None else self._pipeline.get()
+
+    @property
+    @abstractmethod
+    def lattice(self) -> Lattice:
+        """The legal transitions between labels."""
+
+    @property
+    @abstractmethod
+    def edge_names(self) -> Sequence[Hashable]:
+        """What each transition is known by when there are other labels."""
+
+    def labels_changed(self) -> None:
+        """Forget what depends on the labels."""
+
+    def publish(self) -> None:
+        """Bring the weights of the model up to date with training.
+
+        After the updates of an online trainer only where they are needed: it takes longer than
+        a small update itself.
+        """
+        if self._training is not None and not self._is_published:
+            set_weights(self.model, *self._training.weights())
+        self._is_published = True
+
+    def forget_training(self) -> None:
+        """Begin anew with the next update, for there are other weights."""
+        self._training = None
+        self._is_published = True
+
+    def settle(self) -> None:
+        """Bring all that is saved up to date with training."""
+        self.publish()
+
+    def __reduce__(self) -> Any:
+        self.settle()
+        return super().__reduce__()
+
+    def finish_update(self, sgd: Optimizer) -> None:
+        """Nothing: the weights are published when they are needed."""
+
+    # Labels and features
+
+    @property
+    def space(self) -> FeatureSpace:
+        """The feature space of the model."""
+        space: FeatureSpace = self.model.attrs["space"]
+        return space
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels, in alphabetical order."""
+        return self._labels
+
+    @property
+    def label_data(self) -> tuple[str, ...]:
+        """The labels, as `spacy init labels` saves them."""
+        return self._labels
+
+    def add_label(self, label: str) -> int:
+        """Add a label; 0 if it is there already, else 1.
+
+        All weights of a new label of a trained component are zero.
+        """
+        n_added = self.add_labels([label])
+        if n_added:
+            self.forget_training()
+        return n_added
+
+    def add_labels(self, labels: Iterable[str]) -> int:
+        """Add those that are not there yet; how many they are."""
+        new = set(labels) - set(self._labels)
+        if new and self.model.has_param("W"):
+            self.settle()
+            number = {edge: i for i, edge in enumerate(self.edge_names)}
+            old = self.lattice
+            self._set_labels({*self._labels, *new})
+            edges = np.array([number.get(edge, NEW) for edge in self.edge_names])
+            columns = np.full(self.lattice.n_columns, NEW)
+            columns[self.lattice.column[edges != NEW]] = old.column[edges[edges != NEW]]
+            rearrange(self.model, columns, edges)
+        elif new:
+            self._set_labels({*self._labels, *new})
+        return len(new)
+
+    def _set_labels(self, labels: Iterable[str]) -> None:
+        self._labels = tuple(sorted(set(labels)))
+        self.labels_changed()
+
+    def learn_features(
+        self,
+        nlp: Language | None,
+        tokens: Tokens,
+        flags: Ints2d,
+        make_units: Callable[[], Units],
+    ) -> None:
+        """Learn the feature space of units and set all weights to zero; labels are known.
+
+        flags: what the gold annotation says of the tokens (`evidence.span_flags`).
+        make_units: called when lexicons are read and evidence is counted.
+        """
+        if self.space.memberships:
+            self._read_lexicons(nlp)
+        self.space.learn_evidence(tokens, flags)
+        self.space.learn(make_units(), self.model.attrs["min_count"])
+        shape = (len(self.space), self.lattice.n_columns)
+        set_weights(self.model, np.zeros(shape), np.zeros(self.lattice.n_edges))
+        self.model.attrs["curvature"] = None
+
+    def add_features(
+        self, tokens: Tokens, flags: Ints2d, make_units: Callable[[], Units], minimum: int
+    ) -> None:
+        """Add the evidence of further tokens, and features in `minimum` or more of their units."""
+        self.space.add_evidence(tokens, flags)
+        add_features(self.model, self.space.extend(make_units(), minimum))
+
+    def _read_lexicons(self, nlp: Language | None) -> None:
+        if nlp is None:
+            return self.space.read_lexicons(str.split)
+        # The vocabulary, which is saved with the pipeline, does without the words of the terms.
+        in_zone = nlp.vocab.in_memory_zone  # type: ignore[attr-defined]
+        with nullcontext() if in_zone else nlp.vocab.memory_zone():
+            self.space.read_lexicons(lambda text: [token.text for token in nlp.tokenizer(text)])
+
+    def read(self, docs: Sequence[Doc]) -> Tokens:
+        """The tokens of a batch of Docs, as far as the templates look at them.
+
+        Raises `MissingStageError` where they look at tags or at spans of an earlier component, and
+        no Doc has any.
+        """
+        self._share_strings(docs)
+        tokens = read_tokens(docs, self.space.reads, self.space.span_keys)
+        for key, values in tokens.spans.items():
+            self._check_stage(
+                values, f"doc.spans['{key}']", f'cascade_segmenter with spans_key = "{key}"'
+            )
+        if "tags" in self.space.reads:
+            self._check_stage(tokens.tags, "token.tag", "cascade_tagger")
+        if "parts_of_speech" in self.space.reads:
+            self._check_stage(tokens.parts_of_speech, "token.pos", "tagger or morphologizer")
+        return tokens
+
+    def _share_strings(self, docs: Sequence[Doc]) -> None:
+        """Let Docs of another vocabulary know the labels, and this one their words.
+
+        `spacy find-threshold` gives Docs of one pipeline to another one.
+        """
+        for doc in docs:
+            if doc.vocab is not self.vocab:
+                for token in doc:
+                    self.vocab.strings.add(token.text)
+                for label in self.labels:
+                    doc.vocab.strings.add(label)
+
+    def _check_stage(self, values: Keys1d, where: str, component: str) -> None:
+        if len(values) and not values.any():
+            raise MissingStageError(
+                f"The templates of '{self.name}' look at {where}, but these Docs have none. Add a "
+                f"{component} before it in the pipeline, or, for training and evaluation, have "
+                "that in the corpus."
+            )
+
+    def forget_words(self) -> None:
+        """Keep the table of words within bounds; called before a batch is predicted."""
+        self.space.forget_lexemes(_MAXIMUM_LEXEMES)
+
+    # Saving
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """The component as bytes; see `models.storage` for the format."""
+        return storage.pack(*self._state())
+
+    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "LinearPipe":
+        """Load from bytes. Raises `ModelFileError` for anything that is not a valid model."""
+        self._load_state(*storage.unpack(data, f"the bytes given to '{self.name}'"))
+        return self
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Save into the folder `path`, as the single file `cascade.npz`."""
+        storage.write_file(path, self.to_bytes())
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "LinearPipe":
+        """Load from the folder `path`. Raises `ModelFileError` where that cannot be done."""
+        self._load_state(*storage.unpack(*storage.read_file(path)))
+        return self
+
+    def _state(self) -> tuple[storage.Header, storage.Arrays]:
+        self.settle()
+        weights, transitions = get_weights(self.model)
+        return storage.model_state(
+            self.model.name, self._identity(), self.labels, self.space, weights, transitions,
+            self.model.attrs["curvature"],
+        )  # fmt: skip
+
+    def _identity(self) -> dict[str, Any]:
+        """Settings without which the weights mean something else."""
+        return {
+            "templates": [str(t) for t in self.space.templates.expanded()],
+            "patterns": dict(self.space.templates.patterns),
+            "label_pairs": self.model.attrs["label_pairs"],
+            "scheme": self.cfg.get("scheme"),
+        }
+
+    def _load_state(self, header: storage.Header, arrays: storage.Arrays) -> None:
+        storage.check_identity(header, self.model.name, self._identity())
+        if not header["labels"] and not self.may_be_untrained:
+            raise ModelFileError(f"The saved model of '{self.name}' has no labels.")
+        previous = self._labels
+        self._set_labels(header["labels"])
+        shape = (arrays["keys"].size if "keys" in arrays else 0, self.lattice.n_columns)
+        try:
+            storage.check_arrays(arrays, shape, self.lattice.n_edges, self.space)
+            storage.restore_space(self.space, arrays)
+        except ModelFileError:
+            self._set_labels(previous)
+            raise
+        set_weights(self.model, arrays["weights"], arrays["transitions"])
+        self.model.attrs["curvature"] = arrays.get("curvature")
+        self.forget_training()

@@ -1,0 +1,1 @@
+"""Why a pipeline says what it says: features, other readings, probabilities."""

@@ -1,0 +1,194 @@
+"""Reading gold spans and tags from Examples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from spacy.attrs import ENT_IOB, ENT_TYPE, ORTH, POS, TAG
+from spacy.pipeline import SpanRuler
+from spacy.strings import StringStore
+from spacy.tokens import Doc, Span
+from spacy.training import Example
+
+from ...errors import TrainingError
+from ...features.evidence import span_flags
+from ...features.sequences import Tokens
+from ...features.space import FeatureSpace
+from ...types import Bools1d, Ints2d, Keys1d
+from .entities import INSIDE, entity_bounds
+
+
+@dataclass(frozen=True)
+class GoldSpans:
+    """What the reference says about the tokens of the predicted Doc.
+
+    spans: `(start, end, label)` in ascending order, without overlap.
+    observed: bool `[T]`, False for tokens without annotation.
+    """
+
+    spans: list[tuple[int, int, str]]
+    observed: Bools1d
+
+
+GoldOf = Callable[[Example], list[tuple[int, int, str]]]
+"""Gives start, end and label of the spans that a component should find, or finds by rules."""
+
+
+def same_tokens(example: Example) -> bool:
+    """Whether the two Docs of the example have the same tokens."""
+    predicted, reference = example.predicted, example.reference
+    return len(predicted) == len(reference) and np.array_equal(
+        predicted.to_array(ORTH), reference.to_array(ORTH)
+    )
+
+
+def as_seen(example: Example, space: FeatureSpace, stand_ins: Mapping[str, GoldOf]) -> Doc:
+    """The predicted Doc, or a copy that also has what the templates of the space look at.
+
+    What earlier components would set, tags and span groups, and a predicted Doc has not, is
+    taken from the reference. stand_ins: by key, what gives the spans that an earlier component
+    should find, where the reference has no group of that key either.
+    """
+    predicted, reference = example.predicted, example.reference
+    wanted = [key for key in space.span_keys if key not in predicted.spans]
+    keys = [key for key in wanted if key in reference.spans]
+    reads_tags = "tags" in space.reads or "parts_of_speech" in space.reads
+    tags_known = reference.has_annotation("TAG") and not predicted.has_annotation("TAG")
+    from_reference = same_tokens(example) and (bool(keys) or (reads_tags and tags_known))
+    others = [key for key in wanted if key not in keys and key in stand_ins]
+    if not from_reference and not others:
+        return predicted
+    # Not the reference itself: its sentence starts are not seen in training.
+    seen = predicted.copy()
+    if from_reference:
+        if reads_tags and tags_known:
+            tags: Any = reference.to_array([TAG, POS])
+            seen.from_array([TAG, POS], tags)
+        for key in keys:
+            seen.spans[key] = [Span(seen, s.start, s.end, s.label) for s in reference.spans[key]]
+    for key in others:
+        seen.spans[key] = [Span(seen, *span) for span in stand_ins[key](example)]
+    return seen
+
+
+def ruled_spans(ruler: SpanRuler, example: Example) -> list[tuple[int, int, str]]:
+    """The spans that a ruler finds; it needs no training, so it can be asked at any time."""
+    doc = ruler(example.predicted.copy())
+    return [(span.start, span.end, span.label_) for span in doc.spans[ruler.key]]
+
+
+def read_gold(example: Example, spans_key: str | None) -> GoldSpans:
+    """Gold spans from `reference.ents`, or from `reference.spans[spans_key]`.
+
+    Tokens of gold spans that the predicted tokenization cannot express are not observed.
+    Raises `TrainingError` where gold spans overlap.
+    """
+    reference = example.reference
+    n_tokens = len(example.predicted)
+    identical = same_tokens(example)
+    if spans_key is None and identical:
+        return _read_entities(reference)
+    if spans_key is None:
+        spans = list(reference.ents)
+        observed = np.asarray(reference.to_array(ENT_IOB) != 0)
+    else:
+        spans = sorted(reference.spans.get(spans_key, []))
+        observed = np.full(len(reference), spans_key in reference.spans)
+        _refuse_overlap(spans, spans_key)
+    if identical:
+        return GoldSpans([(s.start, s.end, s.label_) for s in spans], observed)
+    aligned: list[tuple[int, int, str]] = []
+    x_observed = np.zeros(n_tokens, dtype=np.bool_)
+    for t, sources in enumerate(_aligned_tokens(example)):
+        x_observed[t] = len(sources) > 0 and bool(observed[sources].all())
+    for span in spans:
+        touched = _touched(example, span)
+        exact = example.predicted[touched[0] : touched[-1] + 1] if touched else None
+        if exact is not None and _letters(exact) == _letters(span):
+            aligned.append((exact.start, exact.end, span.label_))
+        else:
+            x_observed[touched] = False
+    return GoldSpans(aligned, x_observed)
+
+
+def _read_entities(reference: Doc) -> GoldSpans:
+    """Spans and observed tokens of `reference.ents`, faster than by making Spans."""
+    table = np.asarray(reference.to_array([ENT_IOB, ENT_TYPE]))
+    iob, label = table[:, 0], table[:, 1]
+    start, end = entity_bounds(iob, label, np.zeros(0, dtype=np.int64))
+    if (end - start - 1).sum() != np.count_nonzero(iob == INSIDE):
+        raise TrainingError(
+            f"An entity without a first token in the Doc that begins '{reference.text[:50]}': "
+            "some token has ent_iob_ 'I' where none before it has 'B'. Set doc.ents anew."
+        )
+    texts = [reference.vocab.strings[number] for number in label[start].tolist()]
+    return GoldSpans(list(zip(start.tolist(), end.tolist(), texts, strict=True)), iob != 0)
+
+
+@dataclass(frozen=True)
+class GoldTags:
+    """Part of speech of the tokens of the predicted Doc, as the reference has it.
+
+    tags: uint64 `[T]`, hashes of `token.tag`, 0 for tokens without annotation.
+    strings: their texts.
+    """
+
+    tags: Keys1d
+    strings: StringStore
+
+
+def read_gold_tags(example: Example) -> GoldTags:
+    """Gold tags from `reference.tag`; a token that the reference has not is not observed."""
+    reference = example.reference
+    tags = np.asarray(reference.to_array(TAG))
+    if not same_tokens(example):
+        to_reference, to_predicted = example.alignment.x2y, example.alignment.y2x
+        same = to_reference.lengths == 1
+        source = to_reference.data[np.cumsum(to_reference.lengths)[same] - 1]
+        is_one = to_predicted.lengths[source] == 1
+        aligned = np.zeros(len(example.predicted), dtype=np.uint64)
+        aligned[np.flatnonzero(same)[is_one]] = tags[source[is_one]]
+        tags = aligned
+    return GoldTags(tags, reference.vocab.strings)
+
+
+def gold_flags(tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints2d:
+    """Evidence flags of a corpus from its gold spans (see `features.evidence`)."""
+    observed = [doc_gold.observed for doc_gold in gold]
+    spans = [
+        (start + offset, end + offset)
+        for offset, doc_gold in zip(tokens.doc_starts.tolist(), gold, strict=False)
+        for start, end, _ in doc_gold.spans
+    ]
+    bounds = np.array(spans, dtype=np.int64).reshape(-1, 2)
+    return span_flags(len(tokens.words), bounds, np.concatenate(observed))
+
+
+def _aligned_tokens(example: Example) -> list[list[int]]:
+    alignment = example.alignment.x2y
+    return [alignment[t].tolist() for t in range(len(example.predicted))]
+
+
+def _touched(example: Example, span: Span) -> list[int]:
+    alignment = example.alignment.y2x
+    return [int(t) for y in range(span.start, span.end) for t in alignment[y]]
+
+
+def _letters(span: Span) -> str:
+    """The text without white space, in which the two Docs may differ."""
+    return "".join(span.text.split())
+
+
+def _refuse_overlap(spans: Sequence[Span], spans_key: str) -> None:
+    for left, right in pairwise(spans):
+        if right.start < left.end:
+            raise TrainingError(
+                f"Gold spans in doc.spans['{spans_key}'] overlap: '{left.text}' "
+                f"(tokens {left.start}-{left.end}) and '{right.text}' (tokens {right.start}-"
+                f"{right.end}) in the Doc that begins '{left.doc.text[:50]}'. A chain has one "
+                "label a token: keep one of them, for example with spacy.util.filter_spans."
+            )

@@ -1,0 +1,59 @@
+"""What annotated N-best lists teach a reranker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...features.design import Design
+from ...inference.reranking import Lists, choose
+from ...parallel import Workers
+from ...trainers.minimum_risk import MinimumRiskLearner
+from ...types import Floats1d, Floats2d
+from ..spans.candidates import TypedLists
+from .updates import Temporary
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """Typed N-best lists with their features and the errors that choices would make.
+
+    design: features of the spans, None for those of an untrained reranker. errors: float64
+    `[U, C]` as `TypedLists.errors` gives them. n_gold: number of gold entities.
+    """
+
+    design: Design | None
+    typed: TypedLists
+    errors: Floats2d
+    n_gold: int
+
+    def f1(self, lists: Lists, weights: Floats2d | None = None) -> float:
+        """Entity F1 of the choice that such scores make; weights `[F, C]` of the features."""
+        if weights is not None and self.design is not None:
+            learnt = self.design.scores(weights, Workers(1))
+            lists = lists._replace(class_scores=lists.class_scores + learnt)
+        chosen = np.empty(len(lists.starts) - 1, dtype=np.int32)
+        classes = np.empty(len(lists.class_scores), dtype=np.int32)
+        choose(lists, chosen, classes)
+        spans = self.typed.chosen_spans(chosen)
+        errors = self.errors[spans, classes[spans]]
+        n_all = np.count_nonzero(errors) + self.n_gold
+        return 2.0 * np.count_nonzero(errors < 0) / n_all if n_all else 0.0
+
+
+class RerankerTraining(Temporary):
+    """Learning from one lesson after the other, beginning with weights `[F, C]`."""
+
+    def __init__(self, weights: Floats2d, transitions: Floats1d, rate: float) -> None:
+        self._learner = MinimumRiskLearner(weights, rate)
+        self._transitions = transitions
+
+    def learn(self, lesson: Lesson, lists: Lists) -> float:
+        """Pass over the sentences; the sum of their expected numbers of errors."""
+        assert lesson.design is not None
+        return lesson.n_gold + self._learner.learn(lesson.design, lists, lesson.errors)
+
+    def weights(self) -> tuple[Floats2d, Floats1d]:
+        """Weights `[F, C]`, and transitions, which a choice has none of."""
+        return self._learner.weights(), self._transitions

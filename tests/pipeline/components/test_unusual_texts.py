@@ -1,0 +1,131 @@
+"""Texts of every kind: nothing fails, and no token or character changes."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from helpers import TEXTS, annotation, bounds, confidences, make_doc, trained_cascade
+from spacy.language import Language
+from spacy.tokens import Doc
+
+UNUSUAL = {
+    "empty": "",
+    "a space": " ",
+    "spaces": "    ",
+    "line ends": "\n\n \r\n",
+    "tabs": "\t\t",
+    "no-break spaces": "\u00a0\u2003\u3000",
+    "one token": "STAT5",
+    "one letter": "a",
+    "one mark": ".",
+    "spaces around": "  STAT5 binds the AP-1 site .  \n",
+    "spaces inside": "STAT5   binds \n\n the AP-1\tsite .",
+    "emoji": "😀 STAT5 👩‍👩‍👧‍👦 T cells 🇩🇪",
+    "combining": "e\u0301\u0323 STAT5\u0308 T cells\u0301",
+    "combining alone": "\u0301 \u0308",
+    "zero width": "STAT5\u200b T\u200dcells \ufeff",
+    "right to left": "החלבון STAT5 בתאים",
+    "Chinese": "细胞中的 STAT5 蛋白",
+    "Greek and mathematics": "NF-κB ≥ 5 μg·ml⁻¹ İı ß ﬁ",
+    "digits of the world": "٣٤٥ ④ Ⅷ ½",
+    "beyond the basic plane": "𝔸𝔹 𐍈 \U0010ffff",
+    "control characters": "STAT5\x01 T\x7f cells",
+    "long word": "A" * 5000,
+    "long run of marks": "." * 300,
+    "markup": "<b>STAT5</b> &amp; T cells",
+}
+
+
+@pytest.mark.parametrize("name", UNUSUAL)
+def test_the_text_stays_as_it_is(name: str, trained: Language) -> None:
+    text = UNUSUAL[name]
+    plain = trained.make_doc(text)
+    doc = trained(text)
+    assert doc.text == text
+    assert [token.text_with_ws for token in doc] == [token.text_with_ws for token in plain]
+    assert all(entity.text.strip() for entity in doc.ents)
+    assert len(confidences(doc)) == len(doc.spans["cascade"])
+    for entity in doc.ents:
+        assert text[entity.start_char : entity.end_char] == entity.text
+
+
+def test_batches_of_unusual_texts_give_what_single_texts_give(trained: Language) -> None:
+    texts = [*UNUSUAL.values(), *TEXTS]
+    expected = [annotation(trained(text)) for text in texts]
+    for size in (1, 3, 1000):
+        assert [annotation(d) for d in trained.pipe(texts, batch_size=size)] == expected
+
+
+@pytest.mark.parametrize("texts", [[""], ["", "", ""], ["", TEXTS[0], ""], [TEXTS[0], ""]])
+def test_empty_docs_in_a_batch(texts: list[str], trained: Language) -> None:
+    docs = list(trained.pipe(texts))
+    for text, doc in zip(texts, docs, strict=True):
+        assert len(doc.spans["cascade"]) == (3 if text else 0)
+        assert confidences(doc) == annotation(trained(text))["scores"]["cascade"]
+
+
+def test_no_texts(trained: Language) -> None:
+    assert list(trained.pipe([])) == []
+    for name in trained.pipe_names:
+        component = trained.get_pipe(name)
+        assert component.predict([]) == []
+        component.set_annotations([], [])
+
+
+def test_sentence_starts_make_sequences(trained: Language) -> None:
+    """A Doc of several sentences is tagged as the sentences are by themselves."""
+    starts = np.cumsum([0, *(len(text.split()) for text in TEXTS)]).tolist()
+    together = trained(make_doc(trained.vocab, " ".join(TEXTS), sentence_starts=starts[:-1]))
+    found = []
+    for start, text in zip(starts[:-1], TEXTS, strict=True):
+        doc = trained(make_doc(trained.vocab, text))
+        found += [(s.start + start, s.end + start, s.label_) for s in doc.spans["cascade"]]
+    assert bounds(together.spans["cascade"]) == found
+    assert bounds(together.ents) == found
+    assert [token.is_sent_start for token in together] == [i in starts for i in range(starts[-1])]
+
+
+def test_a_doc_without_sentence_starts_gets_none(trained: Language) -> None:
+    doc = trained(make_doc(trained.vocab, TEXTS[0]))
+    assert not doc.has_annotation("SENT_START")
+    assert [token.is_sent_start for token in doc][1:] == [None] * (len(doc) - 1)
+
+
+@pytest.mark.parametrize("sentences", [False, True])
+def test_a_doc_of_a_hundred_thousand_tokens(sentences: bool, trained: Language) -> None:
+    words = " ".join(TEXTS).split()
+    n_copies = 100_000 // len(words) + 1
+    all_words = (words * n_copies)[:100_000]
+    starts = [word == "." for word in [".", *all_words[:-1]]] if sentences else None
+    doc = Doc(trained.vocab, words=all_words, sent_starts=starts)
+    trained(doc[:1000].as_doc())  # whatever has to be compiled
+    begin = time.perf_counter()
+    trained(doc)
+    assert time.perf_counter() - begin < 10.0, "not linear in the length of the Doc"
+    assert len(doc) == 100_000
+    assert [token.text for token in doc] == all_words
+    scores = np.array(confidences(doc))
+    assert np.isfinite(scores).all()
+    assert ((scores > 0) & (scores <= 1)).all()
+    # Far from the ends every copy of the text is tagged alike.
+    copies = defaultdict(list)
+    for start, end, label in bounds(doc.ents):
+        copy, offset = divmod(start, len(words))
+        copies[copy].append((offset, end - start, label))
+    assert copies[1]
+    assert all(copies[copy] == copies[1] for copy in range(1, n_copies - 2))
+
+
+def test_the_table_of_words_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Starting it anew changes no prediction."""
+    monkeypatch.setattr("spacy_cascade.pipeline.components.linear._MAXIMUM_LEXEMES", 500)
+    nlp = trained_cascade()
+    expected = annotation(nlp(TEXTS[0]))
+    for batch in range(5):
+        nlp(Doc(nlp.vocab, words=[f"word{batch}x{i}" for i in range(400)]))
+        assert annotation(nlp(TEXTS[0])) == expected
+        for name in nlp.pipe_names:
+            assert len(nlp.get_pipe(name).space.lexemes) < 1000

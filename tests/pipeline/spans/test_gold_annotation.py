@@ -1,0 +1,246 @@
+"""Gold spans where the text is tokenized otherwise than the reference."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers import (
+    SENTENCES,
+    TEXTS,
+    add_segmenter,
+    blank,
+    bounds,
+    cascade,
+    gold_doc,
+    make_doc,
+    make_examples,
+    train,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+from spacy.training import Example
+from spacy.vocab import Vocab
+
+from spacy_cascade.features.space import FeatureSpace
+from spacy_cascade.features.templates import Templates
+from spacy_cascade.pipeline.spans.gold import as_seen, read_gold
+
+VOCAB = Vocab()
+
+# Text cut at every bar; the reference stands on the left, the Doc to be annotated on the right.
+CUTS = {
+    "same": ("STAT5 |binds |the |AP-1 |site|.", "STAT5 |binds |the |AP-1 |site|."),
+    "finer": ("STAT5 |binds |the |AP-1 |site|.", "STAT5 |binds |the |AP|-|1 |site|."),
+    "coarser outside": ("STAT5 |binds |the |AP-1 |site|.", "STAT5 |binds the |AP-1 |site|."),
+    "end inside a token": ("STAT5 |binds |the |AP-1 |site|.", "STAT5 |binds |the |AP-1 |site."),
+    "start inside a token": ("STAT5 |binds |the |AP-1 |site|.", "STAT5 |binds |the AP-1 |site|."),
+    "one token": ("STAT5 |binds |the |AP-1 |site|.", "STAT5 binds the AP-1 site."),
+}
+# Bounds in the Doc, and the tokens that are left open.
+EXPECTED: dict[str, tuple[list[tuple[int, int]], set[int]]] = {
+    "same": ([(0, 1), (3, 5)], set()),
+    "finer": ([(0, 1), (3, 7)], set()),
+    "coarser outside": ([(0, 1), (2, 4)], set()),
+    "end inside a token": ([(0, 1)], {3, 4}),
+    "start inside a token": ([(0, 1)], {2, 3}),
+    "one token": ([], {0}),
+}
+
+
+def cut(text: str, vocab: Vocab = VOCAB) -> Doc:
+    tokens = text.split("|")
+    words = [token.rstrip(" ") for token in tokens]
+    return Doc(vocab, words=words, spaces=[token.endswith(" ") for token in tokens])
+
+
+def example_of(name: str, key: str | None = None, vocab: Vocab = VOCAB) -> Example:
+    left, right = (cut(text, vocab) for text in CUTS[name])
+    spans = [Span(left, 0, 1, "protein"), Span(left, 3, 5, "DNA")]
+    if key is None:
+        left.set_ents(spans, default="outside")
+    else:
+        left.spans[key] = spans
+    return Example(right, left)
+
+
+@pytest.mark.parametrize("key", [None, "gold"])
+@pytest.mark.parametrize("name", CUTS)
+def test_spans_are_kept_or_left_open(name: str, key: str | None) -> None:
+    spans, left_open = EXPECTED[name]
+    gold = read_gold(example_of(name, key), key)
+    assert [(start, end) for start, end, _ in gold.spans] == spans
+    assert set(np.flatnonzero(~gold.observed).tolist()) == left_open
+
+
+@pytest.mark.parametrize("key", [None, "gold"])
+def test_without_annotation_nothing_is_observed(key: str | None) -> None:
+    doc = make_doc(VOCAB, TEXTS[0])
+    gold = read_gold(Example(make_doc(VOCAB, TEXTS[0]), doc), key)
+    assert gold.spans == []
+    assert not gold.observed.any()
+
+
+@pytest.mark.parametrize("key", [None, "gold"])
+def test_annotation_without_spans_is_observed(key: str | None) -> None:
+    reference = gold_doc(VOCAB, TEXTS[0], [], key)
+    gold = read_gold(Example(make_doc(VOCAB, TEXTS[0]), reference), key)
+    assert gold.spans == []
+    assert gold.observed.all()
+
+
+def test_entities_are_those_of_the_reference() -> None:
+    """Side by side, blocked, without annotation, up to the last token."""
+    doc = Doc(VOCAB, words=list("abcdefgh"))
+    entities = [Span(doc, 0, 2, "DNA"), Span(doc, 2, 3, "RNA"), Span(doc, 6, 8, "DNA")]
+    doc.set_ents(entities, blocked=[doc[3:4]], missing=[doc[4:5]], default="outside")
+    gold = read_gold(Example(Doc(VOCAB, words=list("abcdefgh")), doc), None)
+    assert gold.spans == [(span.start, span.end, span.label_) for span in doc.ents]
+    assert gold.observed.tolist() == [t != 4 for t in range(8)]
+
+
+def test_missing_annotation_stays_missing_in_another_tokenization() -> None:
+    example = example_of("finer")
+    reference = example.reference
+    entity, missing = Span(reference, 0, 1, "protein"), [reference[3:5]]
+    reference.set_ents([entity], missing=missing, default="outside")
+    gold = read_gold(example, None)
+    assert [span[:2] for span in gold.spans] == [(0, 1)]
+    assert gold.observed.tolist() == [True, True, True, False, False, False, False, True]
+
+
+@pytest.mark.parametrize(
+    "text", ["STAT5  binds   the AP-1  site . ", " STAT5 binds\nthe AP-1 site .\n"]
+)
+def test_whitespace_makes_no_difference(text: str) -> None:
+    """Raw text against the words of a corpus: other white space, the same entities."""
+    nlp = blank()
+    reference = gold_doc(nlp.vocab, *SENTENCES[1])
+    example = Example(nlp.make_doc(text), reference)
+    gold = read_gold(example, None)
+    found = [(example.predicted[s:e].text.split(), label) for s, e, label in gold.spans]
+    assert found == [(["STAT5"], "protein"), (["AP-1", "site"], "DNA")]
+    spaces = [token.i for token in example.predicted if token.is_space]
+    inside = {i for start, end, _ in gold.spans for i in range(start, end)}
+    for i in range(len(example.predicted)):
+        assert gold.observed[i] or i in spaces or i in inside
+
+
+def test_an_entity_is_not_taken_for_its_likeness_elsewhere() -> None:
+    """White space moves the text by as much as another mention of the word is away."""
+    reference = gold_doc(VOCAB, "p53 p53 p53 end", [(1, 2, "protein")])
+    predicted = Doc(VOCAB, words=["    ", "p53", "p53", "p53", "end"], spaces=[0, 1, 1, 1, 0])
+    gold = read_gold(Example(predicted, reference), None)
+    assert gold.spans == [(2, 3, "protein")]
+
+
+@given(
+    words=st.lists(st.sampled_from(["STAT5", "a-b", "x", "T", "."]), min_size=1, max_size=8),
+    pieces=st.lists(st.integers(1, 3), min_size=8, max_size=8),
+    bounds=st.tuples(st.integers(0, 7), st.integers(1, 8)),
+)
+def test_gold_spans_say_what_the_reference_says(
+    words: list[str], pieces: list[int], bounds: tuple[int, int]
+) -> None:
+    """The same characters, whatever the cuts; else nothing and open tokens."""
+    reference = Doc(VOCAB, words=words)
+    start, end = min(bounds[0], len(words) - 1), min(bounds[1], len(words))
+    spans = [Span(reference, start, end, "X")] if start < end else []
+    reference.set_ents(spans, default="outside")
+    # Cut the text into words of every so many characters, but never across a space.
+    tokens, spaces = [], []
+    for word, length in zip(words, pieces, strict=False):
+        parts = [word[i : i + length] for i in range(0, len(word), length)]
+        tokens += parts
+        spaces += [False] * (len(parts) - 1) + [True]
+    predicted = Doc(VOCAB, words=tokens, spaces=spaces)
+    gold = read_gold(Example(predicted, reference), None)
+    assert predicted.text.strip() == reference.text.strip()
+    expected = [(span.start_char, span.end_char) for span in spans]
+    assert [
+        (predicted[s].idx, predicted[e - 1].idx + len(predicted[e - 1])) for s, e, _ in gold.spans
+    ] == expected
+    assert gold.observed.all()
+
+
+@pytest.mark.parametrize("key", [None, "gold"])
+def test_training_on_other_tokens_works(key: str | None) -> None:
+    nlp = blank()
+    add_segmenter(nlp, typed=True, gold_key=key, objective={"@misc": "spacy_cascade.Likelihood.v1"})
+    examples = [example_of(name, key, nlp.vocab) for name in CUTS]
+    losses = train(nlp, examples)
+    assert losses[-1]["cascade_segmenter"] < losses[0]["cascade_segmenter"]
+    for example in examples:
+        doc = nlp(example.predicted.copy())
+        gold = read_gold(example, key)
+        # What is annotated is learnt; what is open may be anything.
+        assert set(gold.spans) <= set(bounds(doc.spans["cascade"]))
+
+
+def test_the_cascade_trains_on_text_that_it_tokenizes_itself() -> None:
+    """A corpus whose words spaCy would split: most of it can be expressed."""
+    nlp = cascade()
+    sentences = [
+        ("NF-kappa B binds the IL-2-inducible site .", [(0, 2, "protein"), (4, 6, "DNA")]),
+        *SENTENCES,
+    ]
+    examples = make_examples(nlp, sentences)
+    for example in examples:
+        example.predicted = nlp.make_doc(example.reference.text)
+    assert len(examples[0].predicted) > len(examples[0].reference)
+    train(nlp, examples)
+    doc = nlp(examples[0].reference.text)
+    assert [(e.text, e.label_) for e in doc.ents] == [
+        ("NF-kappa B", "protein"),
+        ("IL-2-inducible site", "DNA"),
+    ]
+
+
+def test_examples_made_by_spacy_from_text(trained: Language) -> None:
+    """`Example.from_dict` with character offsets, as in spaCy's documentation."""
+    nlp = cascade()
+    examples = []
+    for text, spans in SENTENCES:
+        doc = make_doc(nlp.vocab, text)
+        entities = [(doc[s:e].start_char, doc[s:e].end_char, label) for s, e, label in spans]
+        examples.append(Example.from_dict(nlp.make_doc(text), {"entities": entities}))
+    train(nlp, examples)
+    assert [bounds(nlp(text).ents) for text in TEXTS] == [spans for _, spans in SENTENCES]
+
+
+# What templates see of earlier components in training
+
+
+def seen(example: Example, *templates: str) -> Doc:
+    space = FeatureSpace(Templates(templates, {}, {}))
+    return as_seen(example, space, {"np": lambda _: [(1, 2, "STOOD IN")]})
+
+
+def labels(doc: Doc) -> list[str]:
+    return [span.label_ for span in doc.spans["np"]]
+
+
+def test_what_is_seen_comes_from_the_nearest() -> None:
+    predicted, reference = make_doc(VOCAB, "a b c"), make_doc(VOCAB, "a b c")
+    example = Example(predicted, reference)
+    assert seen(example, "word") is predicted
+    assert labels(seen(example, "span(np)")) == ["STOOD IN"]
+    assert seen(example, "span(vp)") is predicted  # nobody knows of such spans
+    reference.spans["np"] = [Span(reference, 0, 1, "GOLD")]
+    assert labels(seen(example, "span(np)")) == ["GOLD"]
+    predicted.spans["np"] = [Span(predicted, 2, 3, "FOUND")]
+    assert seen(example, "span(np)") is predicted
+
+
+def test_tags_of_the_reference_stand_in_where_templates_look_at_them() -> None:
+    predicted = make_doc(VOCAB, "a b")
+    reference = Doc(VOCAB, words=["a", "b"], tags=["X", "Y"], sent_starts=[True, True])
+    example = Example(predicted, reference)
+    assert seen(example, "word", "span(vp)") is predicted
+    copy = seen(example, "tag")
+    assert [token.tag_ for token in copy] == ["X", "Y"]
+    assert not copy.has_annotation("SENT_START")
+    assert [token.tag_ for token in predicted] == ["", ""]
+    other = Example(make_doc(VOCAB, "ab"), reference)
+    assert seen(other, "tag") is other.predicted

@@ -17,7 +17,7 @@ from typing import Any
 from adapting import SPLITS
 from bench import CONFIGS
 from comparison_report import table
-from measure import HERE, Laboratory, Result, available_cores, describe_machine, load_average
+from measure import HERE, Laboratory, Result, available_cores, circumstances
 
 SIZES = (20, 100, 500)
 NER_SECONDS = (5.0, 30.0)
@@ -241,7 +241,7 @@ def main() -> None:
     laboratory = Laboratory(
         work / f"adapt-{arguments.output.stem}", arguments.reuse, work / "kernels"
     )
-    load_before = load_average()
+    results = circumstances()
     studies = {}
     for split in arguments.splits:
         study = Study(
@@ -251,9 +251,7 @@ def main() -> None:
         found = measure(study, arguments.train.resolve(), arguments.dev.resolve())
         lines = summarize(study, found)
         studies[split] = {"lines": lines, **found}
-    results = {
-        "machine": describe_machine(),
-        "load_average_before": load_before,
+    results |= {
         "settings": {
             name: getattr(arguments, name)
             for name in ("sizes", "draws", "updates", "ner_train_seconds", "ner_seconds")

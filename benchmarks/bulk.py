@@ -15,7 +15,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from measure import HERE, Laboratory, Stopwatch, describe_machine, load_average, print_results
+from measure import HERE, Laboratory, Stopwatch, circumstances, print_results
 
 CORES = 2
 BATCH_SIZES = (32, 256, 2048)
@@ -128,12 +128,11 @@ def main() -> None:
     parser.add_argument("--kernels", type=Path, default=HERE / "work" / "kernels")
     parser.add_argument("--output", type=Path, help="JSON file to write")
     arguments = parser.parse_args()
-    load_before = load_average()
+    results = circumstances()
     model, data = (str(path.resolve()) for path in (arguments.model, arguments.data))
     with TemporaryDirectory() as work:
         laboratory = Laboratory(Path(work), kernels=arguments.kernels)
-        found = measure(laboratory, model, data, arguments.rounds, arguments.passes)
-    results = {"machine": describe_machine(), "load_average_before": load_before, **found}
+        results |= measure(laboratory, model, data, arguments.rounds, arguments.passes)
     print_results(results, arguments.output)
 
 

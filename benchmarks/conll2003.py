@@ -9,7 +9,7 @@ import argparse
 import json
 from pathlib import Path
 
-from measure import HERE, Laboratory, Result, available_cores, describe_machine, load_average
+from measure import HERE, Laboratory, Result, available_cores, circumstances
 
 BATCH = ("conll2003_crf_crf", "conll2003_icrf", "conll2003_memb")
 ONLINE = "conll2003_ocr"
@@ -72,18 +72,12 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=HERE / "results/conll2003.json")
     parser.add_argument("--work", type=Path, default=HERE / "work", help="for kernels and models")
     arguments = parser.parse_args()
-    load_before = load_average()
+    results = circumstances()
     laboratory = Laboratory(arguments.work.resolve() / "conll2003")
-    laboratory.work.mkdir(parents=True, exist_ok=True)
     found = measure(
         laboratory, arguments.train.resolve(), arguments.dev.resolve(), arguments.peer_iterations
     )
-    results = {
-        "machine": describe_machine(),
-        "load_average_before": load_before,
-        **summarize(found),
-        "details": found,
-    }
+    results |= {**summarize(found), "details": found}
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     arguments.output.write_text(json.dumps(results, indent=1) + "\n", encoding="utf8")
     del results["details"]

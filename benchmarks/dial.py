@@ -17,8 +17,7 @@ from measure import (
     Laboratory,
     Result,
     available_cores,
-    describe_machine,
-    load_average,
+    circumstances,
     write_results,
 )
 
@@ -132,14 +131,9 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=HERE / "work", help="for kernels and models")
     arguments = parser.parse_args()
     laboratory = Laboratory(arguments.work.resolve() / "dial", reuse=arguments.reuse)
-    laboratory.work.mkdir(parents=True, exist_ok=True)
-    load_before = load_average()
+    results = circumstances()
     train, dev = arguments.train.resolve(), arguments.dev.resolve()
-    results = {
-        "machine": describe_machine(),
-        "load_average_before": load_before,
-        **measure(laboratory, train, dev, VARIANTS, arguments.rounds, arguments.at_once),
-    }
+    results |= measure(laboratory, train, dev, VARIANTS, arguments.rounds, arguments.at_once)
     picture = ("dial_picture.py", "Precision against recall")
     write_results(results, arguments.output, make_table(results), picture, laboratory.kernel_cache)
 

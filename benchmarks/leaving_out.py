@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from measure import HERE, Laboratory, describe_machine, load_average, print_results
+from measure import HERE, Laboratory, circumstances, print_results
 
 _COMPONENTS = ("cascade_segmenter", "cascade_classifier")
 
@@ -71,15 +71,9 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=HERE / "work", help="for kernels and configs")
     parser.add_argument("--output", type=Path, help="JSON file to write")
     arguments = parser.parse_args()
-    load_before = load_average()
+    results = circumstances()
     laboratory = Laboratory(arguments.work.resolve() / "leaving_out")
-    laboratory.work.mkdir(parents=True, exist_ok=True)
-    results = {
-        "machine": describe_machine(),
-        "load_average_before": load_before,
-        **measure(laboratory, arguments),
-    }
-    print_results(results, arguments.output)
+    print_results(results | measure(laboratory, arguments), arguments.output)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from measure import HERE, Laboratory, Stopwatch, describe_machine, load_average, print_results
+from measure import HERE, Laboratory, Stopwatch, circumstances, print_results
 
 _MOST_TOKENS = 5
 _KEPT = 0.5
@@ -187,15 +187,9 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=HERE / "work", help="for kernels and models")
     parser.add_argument("--output", type=Path, help="JSON file to write")
     arguments = parser.parse_args()
-    load_before = load_average()
+    results = circumstances()
     laboratory = Laboratory(arguments.work.resolve() / "lexicons")
-    laboratory.work.mkdir(parents=True, exist_ok=True)
-    results = {
-        "machine": describe_machine(),
-        "load_average_before": load_before,
-        **measure(laboratory, arguments),
-    }
-    print_results(results, arguments.output)
+    print_results(results | measure(laboratory, arguments), arguments.output)
 
 
 if __name__ == "__main__":

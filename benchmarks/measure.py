@@ -132,6 +132,11 @@ def load_average() -> float | None:
     return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None
 
 
+def circumstances() -> Result:
+    """The machine, and what else it had to do when this was asked: at the beginning."""
+    return {"machine": describe_machine(), "load_average_before": load_average()}
+
+
 def print_results(results: Result, output: Path | None) -> None:
     """Print results as JSON, and write them where asked."""
     text = json.dumps(results, indent=1)
@@ -182,6 +187,9 @@ class Laboratory:
     kernels: Path | None = None
     _found: dict[str, Result] = field(default_factory=dict)
     _worker: local = field(default_factory=local)
+
+    def __post_init__(self) -> None:
+        self.work.mkdir(parents=True, exist_ok=True)
 
     @property
     def kernel_cache(self) -> Path:

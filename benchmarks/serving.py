@@ -27,7 +27,7 @@ import numpy as np
 import spacy
 
 from corpora import read_docs
-from measure import HERE, describe_machine, load_average, print_results
+from measure import HERE, circumstances, print_results
 
 EXAMPLES = HERE.parent / "examples"
 START_SECONDS = 180.0
@@ -162,15 +162,13 @@ def main() -> None:
     parser.add_argument("--output", type=Path, help="JSON file to write")
     arguments = parser.parse_args()
     texts = sentences(arguments.data)
-    load_before = load_average()
+    results = circumstances()
     with server(arguments.model) as (port, process):
         loads = [
             load(port, process, texts, clients, arguments.requests, arguments.limit)
             for clients in arguments.clients
         ]
-    results = {
-        "machine": describe_machine(),
-        "load_average_before": load_before,
+    results |= {
         "tokens_per_request": float(np.mean([len(text.split()) + 2 for text in texts])),
         "loads": loads,
     }

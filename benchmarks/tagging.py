@@ -15,7 +15,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from corpora import read_examples
-from measure import describe_machine, load_average, print_results
+from measure import circumstances, print_results
 from speed import Timings
 
 
@@ -43,7 +43,7 @@ def compare(model: str, dev: str, rounds: int, passes: int) -> dict[str, Any]:
     def work(nlp: Language) -> Iterator[Doc]:
         return nlp.pipe([Doc(nlp.vocab, words=of_doc) for of_doc in words], batch_size=256)
 
-    load_before = load_average()
+    found = circumstances()
     accuracy = ours.evaluate(examples)["tag_acc"]
     for nlp in (ours, peer):  # kernels and words into memory
         list(work(nlp))
@@ -55,8 +55,7 @@ def compare(model: str, dev: str, rounds: int, passes: int) -> dict[str, Any]:
     rates = timings.rates(sum(map(len, words)))
     speed = rates["tokens_per_second"]
     return {
-        "machine": describe_machine(),
-        "load_average_before": load_before,
+        **found,
         "tag_acc": accuracy,
         **rates,
         "times_as_fast": speed["warm"] / speed["warm_spacy"],

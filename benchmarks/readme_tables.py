@@ -224,11 +224,17 @@ def adapting_topic() -> str:
     return change_table(_read("jnlpba_adapt.json")["studies"]["topic"]["lines"])
 
 
+def robustness() -> str:
+    """What the tests of robustness found at their full size."""
+    lines = (RESULTS / "robustness.jsonl").read_text(encoding="utf8").splitlines()
+    return table(["tried", "found"], [[*json.loads(line).values()] for line in lines])
+
+
 TABLES: dict[str, Callable[[], str]] = {
     function.__name__: function
     for function in (
         cascade, comparison, learning, conll2003, models, types, labels, nbest, serving, bulk,
-        bulk_memory, adapting_type, adapting_topic, lexicons, leaving_out,
+        bulk_memory, adapting_type, adapting_topic, lexicons, leaving_out, robustness,
     )
 }  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..inference.hashing import mix, probe
+from ..inference.hashing import HashTable, mix, probe
 from ..jit import helper, inlined, kernel
 from ..types import Ints1d, Ints2d, Keys1d, Keys2d, Pointers1d
 from .lexemes import BOUNDARY
@@ -80,15 +80,14 @@ def direct_keys(
 
 @kernel
 def direct_features(
-    table: Ints1d,
-    keys: Keys1d,
+    table: HashTable,
     templates: DirectTemplates,
     values: Keys2d,
     context: Keys2d,
     first: Ints1d,
     last: Ints1d,
 ) -> tuple[Pointers1d, Ints1d]:
-    """Sparse rows of the known direct features of units; table and keys as in `hashing.probe`.
+    """Sparse rows of the known direct features of units, looked up in the table.
 
     A template is looked up only where all templates with a part of its parts have been
     found: what is seen often enough has parts that are seen often enough.
@@ -107,7 +106,7 @@ def direct_features(
             possible = unit_keys[j] != 0
             for k in range(templates.first_parent[j], templates.first_parent[j + 1]):
                 possible &= found[templates.parent[k]] >= 0
-            found[j] = table[probe(table, keys, unit_keys[j])] if possible else -1
+            found[j] = table.places[probe(table, unit_keys[j])] if possible else -1
             if found[j] >= 0:
                 columns[size] = found[j]
                 size += 1

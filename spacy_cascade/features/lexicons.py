@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
-from ..inference.hashing import home, mix
-from ..jit import helper
+from ..inference.hashing import HashFunction, distance, draw_hash, home, mix
+from ..jit import helper, inlined
 from ..types import Bools1d, Ints1d, Ints2d, Keys1d, Keys2d, Pointers1d
 from .index import KeyIndex, frequent_keys
 from .strings import hash_string, hash_strings
@@ -39,31 +40,50 @@ def _beginnings(words, start, end, keys):  # type: ignore[no-untyped-def]
             n += 1
 
 
+class TermTable(NamedTuple):
+    """Open-addressing table for kernels.
+
+    slots: uint64 `[size, 2]`, key, and number of the label above that of the key; 0 where empty.
+    """
+
+    slots: Keys2d
+    hashed: HashFunction
+
+
+@inlined
+def _place(table, key):  # type: ignore[no-untyped-def]
+    """Place of the key, or an empty place."""
+    last = len(table.slots) - 1
+    place = home(table.hashed, key)
+    while table.slots[place, 0] and table.slots[place, 0] != key:
+        place = (place + 1) & last
+    return place
+
+
 @helper
-def _fill(keys, content, slots):  # type: ignore[no-untyped-def]
-    """Put distinct keys into an empty table, each beside its content."""
-    mask = len(slots) - 1
+def _fill(keys, content, table):  # type: ignore[no-untyped-def]
+    """Put distinct keys into an empty table, each beside its content.
+
+    Returns whether there is room, rather than a crowd (`hashing.distance`).
+    """
+    steps, size = 0, len(table.slots)
     for i in range(len(keys)):
-        place = home(keys[i], mask)
-        while slots[place, 0]:
-            place = (place + 1) & mask
-        slots[place, 0], slots[place, 1] = keys[i], content[i]
+        place = _place(table, keys[i])
+        table.slots[place, 0], table.slots[place, 1] = keys[i], content[i]
+        steps += distance(table.hashed, keys[i], place, size)
+        if steps > size:
+            return False
+    return True
 
 
 @helper
-def _find(slots, keys, places):  # type: ignore[no-untyped-def]
-    """Place of each key, or an empty place."""
-    mask = len(slots) - 1
+def _find(table, keys, places):  # type: ignore[no-untyped-def]
     for i in range(len(keys)):
-        place = home(keys[i], mask)
-        while slots[place, 0] and slots[place, 0] != keys[i]:
-            place = (place + 1) & mask
-        places[i] = place
+        places[i] = _place(table, keys[i])
 
 
 @helper
-def _longest_matches(slots, words, sequence_starts, value_of, values):  # type: ignore[no-untyped-def]
-    mask = len(slots) - 1
+def _longest_matches(table, words, sequence_starts, value_of, values):  # type: ignore[no-untyped-def]
     for i in range(len(sequence_starts) - 1):
         t = sequence_starts[i]
         while t < sequence_starts[i + 1]:
@@ -71,12 +91,10 @@ def _longest_matches(slots, words, sequence_starts, value_of, values):  # type: 
             end, found = t, _NO_LABEL
             for u in range(t, sequence_starts[i + 1]):
                 key = mix(key, words[u])
-                place = home(key, mask)
-                while slots[place, 0] and slots[place, 0] != key:
-                    place = (place + 1) & mask
-                if not slots[place, 0]:
+                place = _place(table, key)
+                if not table.slots[place, 0]:
                     break
-                label = slots[place, 1] >> _HALF
+                label = table.slots[place, 1] >> _HALF
                 if label:
                     end, found = u + 1, label
             for u in range(t, end):
@@ -101,7 +119,7 @@ class Lexicon:
     is_single: Bools1d | None = None
 
     def __post_init__(self) -> None:
-        self._slots  # noqa: B018 (made now, so that the first Doc need not wait for it)
+        self._table  # noqa: B018 (made now, so that the first Doc need not wait for it)
 
     def __reduce__(self) -> tuple[type[Lexicon], tuple[object, ...]]:
         return Lexicon, (self.keys, self.label, self.labels, self.is_single)
@@ -117,16 +135,17 @@ class Lexicon:
         return cls(index.keys, *_joined(entries, spellings.label, spellings.labels, len(index)))
 
     @cached_property
-    def _slots(self) -> Keys2d:
-        """Open-addressing table `[size, 2]`: key, and number of the label above that of the key.
+    def _table(self) -> TermTable:
+        """Not a `KeyIndex`, whose key and label are two more places in memory.
 
-        Not a `KeyIndex`, whose key and label are two more places in memory: with many terms
-        finding a place there takes most of the time.
+        With many terms finding a place there takes most of the time.
         """
         content = self.label.astype(np.uint64) << _HALF | np.arange(len(self.keys), dtype=np.uint64)
-        slots = np.zeros((1 << (3 * len(self.keys) // 2).bit_length(), 2), dtype=np.uint64)
-        _fill(self.keys, content, slots)
-        return slots
+        size = 1 << (3 * len(self.keys) // 2 + 1).bit_length()
+        while True:
+            table = TermTable(np.zeros((size, 2), dtype=np.uint64), draw_hash(size))
+            if _fill(self.keys, content, table):
+                return table
 
     @cached_property
     def _value_of(self) -> Keys2d:
@@ -153,7 +172,7 @@ class Lexicon:
         form that the terms have.
         """
         values = np.zeros(len(words), dtype=np.uint64)
-        _longest_matches(self._slots, words, sequence_starts, self._value_of, values)
+        _longest_matches(self._table, words, sequence_starts, self._value_of, values)
         return values
 
     # Training
@@ -183,13 +202,14 @@ class Lexicon:
         first = np.searchsorted(docs, np.arange(len(doc_starts)))
         first_sequence = np.searchsorted(sequence_starts, doc_starts)
         values = np.zeros(len(words), dtype=np.uint64)
-        slots = self._slots.copy()
+        slots = self._table.slots.copy()
+        table = self._table._replace(slots=slots)
         for doc, (begin, end) in enumerate(pairwise(doc_starts.tolist())):
             left_out = places[first[doc] : first[doc + 1]]
             slots[left_out, 1] &= _ENTRY
             starts = sequence_starts[first_sequence[doc] : first_sequence[doc + 1] + 1] - begin
-            _longest_matches(slots, words[begin:end], starts, self._value_of, values[begin:end])
-            slots[left_out, 1] = self._slots[left_out, 1]
+            _longest_matches(table, words[begin:end], starts, self._value_of, values[begin:end])
+            slots[left_out, 1] = self._table.slots[left_out, 1]
         return values
 
     def _gold_terms(
@@ -199,13 +219,13 @@ class Lexicon:
         start, end = np.flatnonzero(flags[:, 2]), np.flatnonzero(flags[:, 3]) + 1
         keys = _keys(words, start, end)[np.cumsum(end - start) - 1]
         places = np.empty(len(keys), dtype=np.int64)
-        _find(self._slots, keys, places)
-        is_term = self._slots[places, 1] > _ENTRY
+        _find(self._table, keys, places)
+        is_term = self._table.slots[places, 1] > _ENTRY
         docs = np.searchsorted(doc_starts, start, side="right") - 1
         return places[is_term], docs[is_term]
 
     def _entries(self, places: Pointers1d) -> Pointers1d:
-        entries: Pointers1d = (self._slots[places, 1] & _ENTRY).astype(np.int64)
+        entries: Pointers1d = (self._table.slots[places, 1] & _ENTRY).astype(np.int64)
         return entries
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import Counter
 
 import numpy as np
@@ -39,14 +40,38 @@ def test_many_keys(generator):
     assert (index.lookup(keys + np.uint64(2**63)) == -1).all()
 
 
-def test_keys_that_fall_into_the_same_place():
-    """Keys with equal products' middle bits stand next to each other in the table."""
-    inverse = pow(0x9E3779B97F4A7C15, -1, 2**64)
-    keys = np.array([inverse * n % 2**64 for n in range(1, 400)], dtype=np.uint64)
-    index = KeyIndex(keys)
-    np.testing.assert_array_equal(index.lookup(keys), np.arange(len(keys)))
-    missing = np.array([inverse * n % 2**64 for n in range(400, 500)], dtype=np.uint64)
-    assert (index.lookup(missing) == -1).all()
+def test_keys_that_fall_into_the_same_place(unlucky):
+    """They get other places, and so do those that were there before."""
+    index = KeyIndex()
+    before = index._table.hashed
+    few, many = np.split(np.arange(1, 17, dtype=np.uint64), [3])
+    index.add(few)
+    assert index._table.hashed == before
+    index.add(many)
+    assert index._table.hashed != before
+    np.testing.assert_array_equal(index.lookup(index.keys), np.arange(16))
+    assert (index.lookup(np.arange(17, 99, dtype=np.uint64)) == -1).all()
+
+
+def test_a_key_added_twice_to_a_crowded_table(unlucky):
+    with pytest.raises(ValueError, match="twice"):
+        KeyIndex(np.append(np.arange(1, 16, dtype=np.uint64), np.uint64(15)))
+
+
+def test_every_table_has_a_function_of_its_own():
+    keys = np.arange(1, 400, dtype=np.uint64)
+    functions = {KeyIndex(keys)._table.hashed for _ in range(5)}
+    assert len(functions) == 5
+    assert all(int(hashed.factor) % 2 for hashed in functions)
+
+
+def test_pickled_keys():
+    index = KeyIndex(np.array([7, 5], dtype=np.uint64))
+    copy = pickle.loads(pickle.dumps(index))
+    assert copy.keys.tolist() == [7, 5]
+    copy.add(np.array([9], dtype=np.uint64))
+    assert copy.lookup(np.array([5, 7, 9], dtype=np.uint64)).tolist() == [1, 0, 2]
+    assert len(index) == 2
 
 
 def test_zero_is_never_found():
@@ -92,3 +117,8 @@ def test_frequent_keys(keys, minimum):
 def test_frequent_keys_of_a_matrix():
     keys = np.array([[3, 0], [3, 4]], dtype=np.uint64)
     assert frequent_keys(keys, None, 2).tolist() == [3]
+
+
+def test_frequent_keys_that_fall_into_the_same_place(unlucky):
+    keys = np.repeat(np.arange(1, 400, dtype=np.uint64), 2)
+    assert frequent_keys(keys, None, 2).tolist() == list(range(1, 400))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reference import left_out, longest_matches
 
 from spacy_cascade.features.evidence import span_flags
-from spacy_cascade.features.lexicons import BEGIN, INSIDE, Lexicon
+from spacy_cascade.features.lexicons import BEGIN, INSIDE, Lexicon, _find
 from spacy_cascade.features.strings import hash_string
 from spacy_cascade.features.terms import Term, spell
 
@@ -62,6 +62,17 @@ def test_terms_of_many_tokens():
     terms = [[f"first{n}", f"second{n}", f"third{n}"] for n in range(40)]
     found = matches(terms, [[*term, "else"] for term in terms])
     assert found == [["begin", "inside", "inside", None]] * 40
+
+
+def test_terms_that_fall_into_the_same_place(unlucky):
+    keys = np.arange(1, 100, dtype=np.uint64)
+    lexicon = Lexicon(keys, np.ones(99, dtype=np.int32), [""])
+    table = lexicon._table
+    assert table.hashed.factor != 1
+    places = np.empty(99, dtype=np.int64)
+    _find(table, keys, places)
+    np.testing.assert_array_equal(table.slots[places, 0], keys)
+    np.testing.assert_array_equal(np.sort(table.slots[:, 0])[-99:], keys)
 
 
 def test_beginnings_of_terms_are_no_terms():

@@ -1,4 +1,4 @@
-"""Mixed keys: the same with and without the compiler, and well spread."""
+"""Mixed keys: the same with and without the compiler, and well spread; places of keys."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_cascade.features.strings import hash_string
-from spacy_cascade.inference.hashing import mix
+from spacy_cascade.inference.hashing import draw_hash, home, mix
 
 KEYS = st.integers(0, 2**64 - 1).map(np.uint64)
 
@@ -38,3 +38,10 @@ def test_pairs_of_hashes_do_not_collide(generator):
     salt = np.uint64(0x1234)
     keys = {int(mix(np.uint64(mix(salt, a)), b)) for a in values for b in values}
     assert len(keys) == len(values) ** 2
+
+
+@given(KEYS, st.integers(1, 40))
+def test_homes_are_places_of_the_table(key, bits):
+    hashed = draw_hash(1 << bits)
+    product = int(key) * int(hashed.factor) % 2**64
+    assert home(hashed, key) == product >> (64 - bits)

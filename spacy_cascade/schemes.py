@@ -131,6 +131,19 @@ class TagSet:
             label_pairs=label_pairs,
         )
 
+    @classmethod
+    def n_edges(cls, scheme: str, n_labels: int) -> int:
+        """Transitions of the lattice of so many labels, without making it.
+
+        Whether a tag follows another depends on their prefixes and on whether their labels are the
+        same: so it is the number for one label for each label, and for each two what those two
+        have beyond that.
+        """
+        none, one, two = (cls(scheme, tuple("ab"[:n])).lattice(True).n_edges for n in range(3))
+        return (
+            none + n_labels * (one - none) + n_labels * (n_labels - 1) // 2 * (two - 2 * one + none)
+        )
+
     def _continues(self, previous: str, current: str) -> bool:
         return current[0] in "IL" and SCHEMES[self.scheme].follows(previous, current)
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..errors import TemplateError
 from ..inference.hashing import HashFunction, distance, draw_hash, home, mix
 from ..jit import helper, inlined
 from ..types import Bools1d, Ints1d, Ints2d, Keys1d, Keys2d, Pointers1d
@@ -26,6 +27,8 @@ _SALT = np.uint64(0x51ED270B0A1F39C1)
 _HALF, _ENTRY, _NO_LABEL = np.uint64(32), np.uint64(0xFFFF_FFFF), np.uint64(0)
 BEGIN, INSIDE = np.uint64(1), np.uint64(2)
 """Values of a token that begins a term without a label or stands inside one."""
+MAXIMUM_LABELS, LONGEST_LABEL = 1 << 16, 5_000
+"""Limits of number and characters, by which a reader of saved models knows what is none."""
 
 
 @helper
@@ -126,13 +129,22 @@ class Lexicon:
 
     @classmethod
     def of(cls, spellings: Spellings, form: Callable[[str], str]) -> Lexicon:
-        """Build from terms; form: what of a token is compared, such as `str.lower`."""
+        """Build from terms; form: what of a token is compared, such as `str.lower`.
+
+        Raises `TemplateError` where there are more or longer labels than a saved model may have.
+        """
         hashes = hash_strings(map(form, spellings.texts))
         starts = spellings.words.starts
         keys = _keys(hashes[spellings.words.columns], starts[:-1], starts[1:])
         index = KeyIndex(frequent_keys(keys, None, 1))
         entries = index.lookup(keys[starts[1:] - 1])
-        return cls(index.keys, *_joined(entries, spellings.label, spellings.labels, len(index)))
+        label, labels = _joined(entries, spellings.label, spellings.labels, len(index))
+        if len(labels) > MAXIMUM_LABELS or max(map(len, labels), default=0) > LONGEST_LABEL:
+            raise TemplateError(
+                f"A lexicon has {len(labels):,} labels, or one of over {LONGEST_LABEL:,} "
+                f"characters; it can have {MAXIMUM_LABELS:,}. Give its terms broader labels."
+            )
+        return cls(index.keys, label, labels)
 
     @cached_property
     def _table(self) -> TermTable:

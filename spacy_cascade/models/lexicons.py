@@ -10,20 +10,21 @@ entries are left out.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from ..errors import ModelFileError
-from ..features.lexicons import Lexicon
+from ..features.lexicons import MAXIMUM_LABELS, Lexicon
 from ..features.templates import argument_of
+from .arrays import Array, Shapes, blocks
 
-Array: TypeAlias = npt.NDArray[Any]
-Shapes: TypeAlias = dict[str, tuple[tuple[int, ...], str]]
-"""Shape and kind of arrays by name."""
 _UNLABELLED = [""]
+_LABEL = re.compile(rb'("[^"\\]*(?:\\.[^"\\]*)*")(, |\])')
+"""A label in the list, and what comes after it."""
+_LONGEST = 1 << 15
+"""Bytes of a label; none of `features.lexicons.LONGEST_LABEL` characters takes more."""
 
 
 def _name(attribute: str, part: str) -> str:
@@ -55,24 +56,45 @@ def expected_arrays(attribute: str, arrays: Mapping[str, Array], leaves_out: boo
     expected: Shapes = {keys: (size, "u8"), _name(attribute, "complete"): (size, kind)}
     if labels in arrays:
         expected[labels] = ((arrays[labels].size,), "u1")
-    if leaves_out:
+    if leaves_out or _name(attribute, "single") in arrays:
         expected[_name(attribute, "single")] = (size, "b")
     return expected
 
 
 def check_lexicon(attribute: str, arrays: Mapping[str, Array]) -> None:
     """Raise `ModelFileError` where terms have no such label; arrays have their shapes."""
+    name = _name(attribute, "labels")
     try:
-        n_labels = len(_labels(attribute, arrays))
-    except Exception as error:
-        # As for headers: damaged JSON raises all sorts of errors.
+        n_labels = _count_labels(arrays[name].data) if name in arrays else 1
+    except ValueError as error:
         raise ModelFileError(
-            f"The array '{_name(attribute, 'labels')}' of the saved model is no list of labels "
-            f"({error})."
+            f"The array '{name}' of the saved model is no list of labels ({error})."
         ) from None
     name = _name(attribute, "complete")
-    if arrays[name].astype(np.int64).max(initial=0) > n_labels:
+    if any(block.max(initial=0) > n_labels for block in blocks(arrays[name])):
         raise ModelFileError(f"The array '{name}' of the saved model has labels beyond its own.")
+
+
+def _count_labels(text: memoryview) -> int:
+    """How many labels a list of them has. Raises `ValueError` where it is none.
+
+    Reads one label after the other: a list of them all takes many times the memory of its text.
+    """
+    if bytes(text[:1]) != b"[":
+        raise ValueError("it does not begin like a list")
+    position = 1
+    for n in range(1, MAXIMUM_LABELS + 1):  # noqa: B007
+        found = _LABEL.match(text[position : position + _LONGEST])
+        if found is None:
+            raise ValueError(f"there is no label at byte {position}")
+        label: str = json.loads(str(found[1], "utf8"))
+        label.encode()  # lone surrogates raise an error
+        position += found.end()
+        if found[2] == b"]":
+            break
+    if position != len(text):
+        raise ValueError(f"it goes on after label {n}")
+    return n
 
 
 def restore_lexicon(attribute: str, arrays: Mapping[str, Array], leaves_out: bool) -> Lexicon:
@@ -89,7 +111,5 @@ def _labels(attribute: str, arrays: Mapping[str, Array]) -> Sequence[str]:
     array = arrays.get(_name(attribute, "labels"))
     if array is None:
         return _UNLABELLED
-    labels = json.loads(array.astype(np.uint8).tobytes().decode("utf8", "surrogatepass"))
-    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
-        raise ValueError("not a list of texts")
+    labels: list[str] = json.loads(str(array.data, "utf8"))
     return labels

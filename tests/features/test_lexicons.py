@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import left_out, longest_matches
 
+from spacy_cascade.errors import TemplateError
 from spacy_cascade.features.evidence import span_flags
 from spacy_cascade.features.lexicons import BEGIN, INSIDE, Lexicon, _find
 from spacy_cascade.features.strings import hash_string
@@ -189,3 +191,9 @@ def test_a_shorter_term_takes_the_place_of_one_that_is_left_out():
     lexicon = make_lexicon([["il-2", "gene"], ["il-2"]]).learn(words, doc_starts, flags)
     values = lexicon.values_of_others(words, sequence_starts, doc_starts, flags)
     assert values.tolist() == [BEGIN, 0, BEGIN, BEGIN]
+
+
+@pytest.mark.parametrize("labels", [[str(i) for i in range(65_537)], ["a" * 5_001]])
+def test_labels_that_cannot_be_saved_are_refused_before_training(labels):
+    with pytest.raises(TemplateError, match="broader labels"):
+        make_lexicon([["a"]] * len(labels), labels)

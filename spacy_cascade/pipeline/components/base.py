@@ -14,8 +14,9 @@ from thinc.api import Model, Optimizer
 from ...errors import TrainingError
 from ...features.sequences import Tokens, join_tokens
 from ...features.units import Units
-from ...models.linear import keep_curvature
-from ...models.storage import Arrays, Header
+from ...models.arrays import Arrays
+from ...models.header import Header
+from ...models.linear import get_weights, keep_curvature
 from ...objectives.costs import Costs
 from ...objectives.problem import ChainCorpus
 from ...trainers.base import Trainer
@@ -170,7 +171,7 @@ class CascadePipe(LinearPipe, Generic[Gold]):
     def _load_state(self, header: Header, arrays: Arrays) -> None:
         super()._load_state(header, arrays)
         self.n_examples = None
-        self.adapts = bool(arrays["weights"].any())
+        self.adapts = bool(get_weights(self.model)[0].any())
 
     def update(
         self,

@@ -77,6 +77,10 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
         """One free choice among the classes."""
         return choice_lattice(self.n_classes)
 
+    def lattice_size(self, n_labels: int) -> tuple[int, int]:
+        """As many edges and columns as classes."""
+        return (n_labels + bool(self.cfg["reject"]),) * 2
+
     @property
     def edge_names(self) -> list[str]:
         """The classes."""

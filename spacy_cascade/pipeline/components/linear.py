@@ -17,7 +17,9 @@ from ...features.sequences import Tokens, read_tokens
 from ...features.space import FeatureSpace
 from ...features.units import Units
 from ...inference.lattice import Lattice
-from ...models import storage
+from ...models import sparse, storage
+from ...models.arrays import Arrays
+from ...models.header import Header, check_identity
 from ...models.linear import (
     NEW,
     add_features,
@@ -59,6 +61,13 @@ class LinearPipe(TrainablePipe):  # type: ignore[misc]
     @abstractmethod
     def lattice(self) -> Lattice:
         """The legal transitions between labels."""
+
+    @abstractmethod
+    def lattice_size(self, n_labels: int) -> tuple[int, int]:
+        """Edges `E` and score columns `S` of the lattice of so many labels.
+
+        Known without making it: a saved model may state any number of labels.
+        """
 
     @property
     @abstractmethod
@@ -239,7 +248,7 @@ class LinearPipe(TrainablePipe):  # type: ignore[misc]
         self._load_state(*storage.unpack(*storage.read_file(path)))
         return self
 
-    def _state(self) -> tuple[storage.Header, storage.Arrays]:
+    def _state(self) -> tuple[Header, Arrays]:
         self.settle()
         weights, transitions = get_weights(self.model)
         return storage.model_state(
@@ -256,19 +265,18 @@ class LinearPipe(TrainablePipe):  # type: ignore[misc]
             "scheme": self.cfg.get("scheme"),
         }
 
-    def _load_state(self, header: storage.Header, arrays: storage.Arrays) -> None:
-        storage.check_identity(header, self.model.name, self._identity())
-        if not header["labels"] and not self.may_be_untrained:
+    def _load_state(self, header: Header, arrays: Arrays) -> None:
+        check_identity(header, self.model.name, self._identity())
+        labels = header["labels"]
+        n_features = arrays["keys"].size if "keys" in arrays else 0
+        if not labels and (n_features or not self.may_be_untrained):
             raise ModelFileError(f"The saved model of '{self.name}' has no labels.")
-        previous = self._labels
-        self._set_labels(header["labels"])
-        shape = (arrays["keys"].size if "keys" in arrays else 0, self.lattice.n_columns)
-        try:
-            storage.check_arrays(arrays, shape, self.lattice.n_edges, self.space)
-            storage.restore_space(self.space, arrays)
-        except ModelFileError:
-            self._set_labels(previous)
-            raise
-        set_weights(self.model, arrays["weights"], arrays["transitions"])
-        self.model.attrs["curvature"] = arrays.get("curvature")
+        n_edges, n_columns = self.lattice_size(len(labels))
+        shape = (n_features, n_columns)
+        storage.check_arrays(arrays, shape, n_edges, self.space)
+        self._set_labels(labels)
+        storage.restore_space(self.space, arrays)
+        set_weights(self.model, sparse.restore("weights", arrays, shape), arrays["transitions"])
+        curvature = arrays.get("curvature")
+        self.model.attrs["curvature"] = None if curvature is None else curvature.copy()
         self.forget_training()

@@ -72,6 +72,10 @@ class CascadeReranker(LinearPipe):
         """One free choice among the classes; there is one before any is known."""
         return choice_lattice(max(1, len(self.labels)))
 
+    def lattice_size(self, n_labels: int) -> tuple[int, int]:
+        """As many edges and columns as classes."""
+        return (max(1, n_labels),) * 2
+
     @property
     def edge_names(self) -> tuple[str, ...]:
         """The classes."""

@@ -17,7 +17,7 @@ from ...features.units import Units
 from ...inference.lattice import Lattice
 from ...models.linear import get_weights
 from ...objectives.costs import Costs
-from ...schemes import UNOBSERVED, Spans, TagSet
+from ...schemes import SCHEMES, UNOBSERVED, Spans, TagSet
 from ...trainers.base import Trainer
 from ...types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d
 from ..spans.constraints import clamp_scores, preset_tags, read_presets
@@ -105,6 +105,13 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
     def make_lattice(self) -> Lattice:
         """The legal transitions between tags."""
         return self.tag_set.lattice(self.model.attrs["label_pairs"])
+
+    def lattice_size(self, n_labels: int) -> tuple[int, int]:
+        """A column for each transition, or for each tag."""
+        scheme = self.cfg["scheme"]
+        n_edges = TagSet.n_edges(scheme, n_labels)
+        n_tags = 1 + n_labels * len(SCHEMES[scheme].prefixes)
+        return n_edges, n_edges if self.model.attrs["label_pairs"] else n_tags
 
     def predict(self, docs: Iterable[Doc]) -> list[Segments]:
         """Find the spans of each Doc without changing it."""

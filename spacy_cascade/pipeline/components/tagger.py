@@ -64,6 +64,11 @@ class CascadeTagger(ChainPipe[GoldTags]):
         """Every tag may follow every other."""
         return free_lattice(len(self.labels), self.model.attrs["label_pairs"])
 
+    def lattice_size(self, n_labels: int) -> tuple[int, int]:
+        """A transition from each tag and from the start to each tag."""
+        n_edges = n_labels * (n_labels + 1)
+        return n_edges, n_edges if self.model.attrs["label_pairs"] else n_labels
+
     def predict(self, docs: Iterable[Doc]) -> list[Ints1d]:
         """For each Doc the numbers of its tags among `labels`, int32 `[T]`."""
         tokens, scores = self.score_tokens(list(docs))

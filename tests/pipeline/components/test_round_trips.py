@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -315,7 +316,7 @@ def with_another_number_of_weights(header: storage.Header, arrays: storage.Array
 
 
 def with_weights_that_are_no_numbers(header: storage.Header, arrays: storage.Arrays) -> None:
-    arrays["weights"][0, 0] = np.nan
+    arrays["weights"] = np.full_like(arrays["weights"], np.nan)
 
 
 def with_one_label_too_many(header: storage.Header, arrays: storage.Arrays) -> None:
@@ -343,6 +344,43 @@ def test_weights_that_do_not_fit_are_refused(
     with pytest.raises(ModelFileError):
         nlp.get_pipe(name).from_bytes(storage.pack(header, arrays))
     assert nlp.get_pipe(name).labels == ()
+
+
+@pytest.mark.parametrize("n_labels", [0, 1, 2, 5])
+@pytest.mark.parametrize("label_pairs", [True, False])
+@pytest.mark.parametrize(
+    ("factory", "settings"),
+    [
+        ("cascade_segmenter", {"scheme": "IOB2"}),
+        ("cascade_segmenter", {"scheme": "BILOU"}),
+        ("cascade_tagger", {}),
+        ("cascade_classifier", {"reject": True}),
+        ("cascade_classifier", {"reject": False}),
+        ("cascade_reranker", {}),
+    ],
+)
+def test_the_size_of_a_lattice_is_known_before_it_is_made(
+    factory: str, settings: dict[str, Any], label_pairs: bool, n_labels: int
+) -> None:
+    pipe = blank().add_pipe(factory, config=settings)
+    pipe.model.attrs["label_pairs"] = label_pairs
+    pipe._set_labels([f"label {i}" for i in range(n_labels)])
+    n_edges, n_columns = pipe.lattice_size(n_labels)
+    if n_edges:
+        assert (n_edges, n_columns) == (pipe.lattice.n_edges, pipe.lattice.n_columns)
+
+
+def test_labels_that_a_file_merely_states_take_no_memory(trained: Language) -> None:
+    segmenter = trained.get_pipe("cascade_segmenter")
+    header, arrays = storage.unpack(segmenter.to_bytes(), "the test")
+    header["labels"] = sorted(str(i) for i in range(10_000))
+    data = storage.pack(header, arrays)
+    tracemalloc.start()
+    with pytest.raises(ModelFileError, match="'weights'"):
+        segmenter.from_bytes(data)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10_000_000
 
 
 def test_a_failed_load_leaves_the_component_as_it_was(trained: Language) -> None:

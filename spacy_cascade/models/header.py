@@ -1,0 +1,147 @@
+"""The header of a saved model: a JSON table that says what the arrays are of."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ..errors import ModelFileError
+from .arrays import Array
+
+FORMAT = "spacy_cascade"
+VERSION = 2
+
+Header: TypeAlias = dict[str, Any]
+_TYPES = {"format": str, "version": int, "kind": str, "labels": list, "identity": dict}
+_MAXIMUM_BYTES, _MAXIMUM_VALUES = 1 << 18, 1 << 14
+_SHOWN = 100
+
+
+def make_header(kind: str, labels: list[str], identity: dict[str, Any]) -> Header:
+    """The header of a model of this format."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "kind": kind,
+        "labels": labels,
+        "identity": identity,
+    }
+
+
+def write_header(header: Header) -> Array:
+    """The header as UTF-8 text. Raises `ModelFileError` where it is too long to be read again."""
+    text = json.dumps(header, sort_keys=True, ensure_ascii=False).encode("utf8", "surrogatepass")
+    if _is_too_long(text):
+        raise ModelFileError(
+            f"Cannot save the model: its labels, templates and patterns take {len(text):,} bytes "
+            f"as text, and a file can hold {_MAXIMUM_BYTES:,}. Shorten the patterns."
+        )
+    return np.frombuffer(text, dtype=np.uint8)
+
+
+def _is_too_long(text: bytes) -> bool:
+    """Whether it has more bytes or values than a header may; values take memory when read."""
+    return len(text) > _MAXIMUM_BYTES or len(re.findall(rb"[,[{]", text)) > _MAXIMUM_VALUES
+
+
+def read_header(text: Array) -> Header:
+    """The table of a header. Raises `ValueError` where its text is none."""
+    if text.dtype != np.uint8 or text.ndim != 1:
+        raise ValueError("the header is no text")
+    if text.nbytes > _MAXIMUM_BYTES or _is_too_long(text.tobytes()):
+        raise ValueError("the header is too long")
+    try:
+        header = json.loads(text.tobytes().decode("utf8", "surrogatepass"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"the header is no JSON: {error}") from None
+    if not isinstance(header, dict):
+        raise ValueError("the header is no table")
+    return header
+
+
+def check_version(header: Header, is_compressed: bool, where: str) -> None:
+    """Raise `ModelFileError` for a model of something else or of a later format.
+
+    is_compressed: whether the archive is, as it was in version 1. Raises `ValueError` where
+    nothing has ever been saved so.
+    """
+    for field in ("format", "version"):
+        _check_type(header, field)
+    if header["format"] != FORMAT:
+        raise ModelFileError(f"Cannot load {where}: it is no model of spacy_cascade.")
+    version = header["version"]
+    if version > VERSION:
+        raise ModelFileError(
+            f"Cannot load {where}: it has format version {version}, this release reads up to "
+            f"{VERSION}. Update spacy_cascade."
+        )
+    if version < 1 or is_compressed != (version == 1):
+        raise ValueError(f"the header states the 'version' {version}, and the archive has another")
+
+
+def check_fields(header: Header) -> None:
+    """Raise `ValueError` where a field is not what a model of this format has there."""
+    for field in _TYPES:
+        _check_type(header, field)
+    for field in header.keys() - _TYPES.keys():
+        raise ValueError(f"the header has an unknown field '{field[:_SHOWN]}'")
+    labels = header["labels"]
+    if not all(isinstance(label, str) and label and _is_text(label) for label in labels):
+        raise ValueError("the 'labels' of the header are not all texts, or one is empty")
+    if labels != sorted(set(labels)):
+        raise ValueError("the 'labels' of the header are not in order, or one is there twice")
+    for setting, value in header["identity"].items():
+        if not _is_setting(value):
+            raise ValueError(f"the header has no valid 'identity', '{setting[:_SHOWN]}'")
+
+
+def _check_type(header: Header, field: str) -> None:
+    value = header.get(field)
+    if not isinstance(value, _TYPES[field]) or isinstance(value, bool):
+        raise ValueError(f"the header has no valid '{field}'")
+
+
+def _is_text(value: str) -> bool:
+    """Whether spaCy can keep it: it has no lone surrogates."""
+    return not re.search("[\ud800-\udfff]", value)
+
+
+def _is_setting(value: object) -> bool:
+    """Whether it is a plain value, a list of texts or a table of texts."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        return all(isinstance(text, str) for text in value)
+    return value is None or isinstance(value, str | bool | int | float)
+
+
+def check_identity(header: Header, kind: str, identity: dict[str, Any]) -> None:
+    """Raise `ModelFileError` where weights and configuration do not belong together."""
+    if header["kind"] != kind:
+        raise ModelFileError(
+            f"The saved model is of the kind '{header['kind'][:_SHOWN]}', but the configuration "
+            f"asks for a '{kind}'."
+        )
+    for setting in header["identity"].keys() - identity.keys():
+        raise ModelFileError(f"The saved model has an unknown setting '{setting[:_SHOWN]}'.")
+    for setting, expected in identity.items():
+        if header["identity"].get(setting) != expected:
+            raise ModelFileError(
+                f"The saved model was trained with another '{setting}' than the configuration "
+                f"states ({_first_difference(header['identity'].get(setting), expected)}). Load it "
+                "with its own config.cfg."
+            )
+
+
+def _first_difference(saved: Any, stated: Any) -> str:
+    if isinstance(saved, list) and isinstance(stated, list):
+        for value in saved:
+            if value not in stated:
+                return f"'{value[:_SHOWN]}' is not in the configuration"
+        for value in stated:
+            if value not in saved:
+                return f"'{value}' is only in the configuration"
+    return f"{saved!r} instead of {stated!r}"[: 2 * _SHOWN]

@@ -15,7 +15,9 @@ import secrets
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryFile
 from types import CodeType
 from typing import Any
 
@@ -48,8 +50,8 @@ class KernelCache:
 
     @property
     def cache_path(self) -> str:
-        """The folder that is looked into first."""
-        return str(self._folders[0])
+        """The folder that is written to, if there is one."""
+        return str(self._folders[-1])
 
     def load_overload(self, signature: Any, target: Any) -> Any | None:
         """Machine code for a signature, or None where there is none that is whole."""
@@ -65,22 +67,18 @@ class KernelCache:
         return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
-        """Keep machine code in the first folder that can be written to, if there is one."""
+        """Keep machine code, where there is a folder for it."""
         if result.library.has_dynamic_globals:
             return  # It has addresses of this process.
         name, key = self._name(signature, result.codegen)
         data = dumps(_REDUCE(result))  # type: ignore[no-untyped-call]
-        for folder in self._folders:
-            with suppress(OSError):
-                folder.mkdir(parents=True, exist_ok=True)
-                _write(folder / name, _checksum(key, data) + data)
-                self._remove_others(folder, but=name.rpartition("-")[0])
-                return
+        with suppress(OSError):
+            _write(self._folders[-1] / name, _checksum(key, data) + data)
+            self._remove(but=name.rpartition("-")[0])
 
     def flush(self) -> None:
         """Remove what is kept of this kernel."""
-        for folder in self._folders:
-            self._remove_others(folder)
+        self._remove()
 
     def _name(self, signature: Any, codegen: Any) -> tuple[str, bytes]:
         """Name of the file, and the whole digest of which it shows a part."""
@@ -89,24 +87,41 @@ class KernelCache:
         name = f"{self._stem}.{source.hex()[:_SHORT]}-{target.hex()[:_SHORT]}.kernel"
         return name, source + target
 
-    def _remove_others(self, folder: Path, but: str = "\0") -> None:
+    def _remove(self, but: str = "\0") -> None:
         """Remove files of this kernel: those of earlier sources, which nobody will ask for."""
         with suppress(OSError):
-            for path in folder.glob(f"{self._stem}.*.kernel"):
+            for path in self._folders[-1].glob(f"{self._stem}.*.kernel"):
                 if not path.name.startswith(but):
                     path.unlink()
 
 
 def _folders(source: Path) -> Iterator[Path]:
-    """Where kernels of a source file may be kept: the same places in which numba looks."""
+    """Where kernels of a source file may be: the places of numba, up to one for new files.
+
+    What lies in those before it, which cannot be written to, is of use to read.
+    """
     folder = source.absolute().parent
     own = f"{folder.name}_{_digest(str(folder)).hex()[:_SHORT]}"
+    places = [folder / "__pycache__"]
     if config.CACHE_DIR:  # type: ignore[attr-defined]
-        yield Path(config.CACHE_DIR, own)  # type: ignore[attr-defined]
-    yield folder / "__pycache__"
+        places.insert(0, Path(config.CACHE_DIR, own))  # type: ignore[attr-defined]
     users = Path(AppDirs("numba", appauthor=False).user_cache_dir)  # type: ignore[no-untyped-call]
     if users.is_absolute():  # A user without a home would get a folder "~" wherever they are.
-        yield users / own
+        places.append(users / own)
+    for place in places:
+        yield place
+        if _is_writable(place):
+            return
+
+
+@cache
+def _is_writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=folder).close()
+    except OSError:
+        return False
+    return True
 
 
 def _parted(content: bytes) -> tuple[bytes, bytes]:

@@ -14,7 +14,7 @@ from typing import Any
 import numba
 import pytest
 
-from spacy_cascade import jit
+from spacy_cascade import jit, kernel_cache
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
 
@@ -213,16 +213,12 @@ def test_whole_files_that_cannot_be_used_are_no_obstacle(
     assert not found(again.count)
 
 
-def test_a_folder_in_place_of_a_file_sends_the_file_elsewhere(start: Start, kept: Path) -> None:
+def test_a_folder_in_place_of_a_file_is_no_obstacle(start: Start, kept: Path) -> None:
     start().count(5)
     [path] = files(kept, "count")
     path.unlink()
     path.mkdir()
     assert start().count(5) == 16
-    again = start()
-    assert again.count(5) == 16
-    assert found(again.count)
-    assert files(start.folder / "__pycache__", "count")
     assert not files(kept, "count"), "what was begun is removed"
 
 
@@ -246,6 +242,31 @@ def test_the_next_folder_is_taken_where_one_cannot_be_written(start: Start, kept
     again = start()
     again.count(5)
     assert found(again.count)
+
+
+def test_a_folder_that_cannot_be_written_is_read(
+    start: Start, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start().count(5)
+    monkeypatch.setattr(kernel_cache, "_is_writable", lambda folder: kept not in folder.parents)
+    again = start()
+    assert again.count(5) == 16
+    assert found(again.count)
+    [path] = files(kept, "count")
+    path.unlink()
+    (start.folder / "__pycache__").mkdir()
+    start().count(5)
+    assert not files(kept, "count")
+    assert files(start.folder / "__pycache__", "count")
+
+
+def test_a_folder_that_can_be_written_is_the_only_one(start: Start, kept: Path) -> None:
+    start().count(5)
+    next(kept.iterdir()).rename(start.folder / "__pycache__")
+    assert files(start.folder / "__pycache__")
+    again = start()
+    again.count(5)
+    assert not found(again.count), "an empty cache of one's own stays empty"
 
 
 @pytest.mark.usefixtures("blocked")

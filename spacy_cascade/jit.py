@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar, cast
 
 import numpy as np
 from numba import config, njit
 
+try:
+    from .kernel_cache import KernelCache
+except (ImportError, AttributeError):  # A numba of other insides: its own cache will do.
+    KernelCache = None  # type: ignore[assignment,misc]
+
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 
 def kernel(function: Kernel) -> Kernel:
-    """Compile on first use and keep the machine code in numba's cache.
+    """Compile on first use and keep the machine code (`kernel_cache`).
 
-    Where neither the installation nor the user's cache folder can be written to, a kernel
-    is compiled anew in each process.
+    Where it can be kept nowhere, a kernel is compiled anew in each process.
     """
-    try:
-        return cast(Kernel, njit(nogil=True, cache=True)(function))
-    except RuntimeError:
-        return cast(Kernel, njit(nogil=True)(function))
+    compiled = njit(nogil=True)(function)
+    if not config.DISABLE_JIT:  # type: ignore[attr-defined]
+        _keep(compiled)
+    return cast(Kernel, compiled)
+
+
+def _keep(compiled: Any) -> None:
+    if KernelCache is not None:
+        compiled._cache = KernelCache(compiled)
+    else:
+        with suppress(RuntimeError):  # There is no folder to keep it in.
+            compiled.enable_caching()
 
 
 def helper(function: Callable[..., Any]) -> Callable[..., Any]:

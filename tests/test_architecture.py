@@ -23,7 +23,7 @@ LAYERS = [
     "inference",
 ]
 """Each may import those after it."""
-EVERYWHERE = {"types", "errors", "files", "parallel", "jit"}
+EVERYWHERE = {"types", "errors", "files", "parallel", "jit", "kernel_cache"}
 """These know of each other at most."""
 ALLOWED = {
     **{layer: {*LAYERS[i:], "schemes"} for i, layer in enumerate(LAYERS)},
@@ -119,9 +119,11 @@ def test_corpora_stand_apart():
 
 def test_kernels_are_compiled_in_one_way():
     """Everything that is compiled lives in inference, or beside the arrays it makes."""
-    users = {target: set() for target in ("numba", "spacy_cascade.jit")}
+    kernels = ("numba", "spacy_cascade.jit", "spacy_cascade.kernel_cache")
+    users = {target: set() for target in kernels}
     for name, path in FILES.items():
         for target in users.keys() & set(imports(path)):
             users[target].add(name.split(".")[0])
-    assert users["numba"] == {"jit"}
+    assert users["numba"] == {"jit", "kernel_cache"}
+    assert users["spacy_cascade.kernel_cache"] == {"jit"}
     assert users["spacy_cascade.jit"] == {"inference", "features"}

@@ -1,0 +1,195 @@
+"""Compiled kernels on disk, in files that are never taken for others, nor for whole if damaged.
+
+numba's own cache finds machine code by an index file: processes that compile at once may leave
+an index that points to another signature's code, a damaged file is an error in the first call
+or a crash, and edits of helpers and constants in other modules go unnoticed. Here a file's name
+is a digest of all that its code was compiled from, there is no index, each file begins with a
+checksum, and whatever cannot be read or written is as good as not there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import secrets
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryFile
+from types import CodeType
+from typing import Any
+
+import numba
+import numpy as np
+from numba import config, types
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+from numba.misc.appdirs import AppDirs
+
+_REDUCE: Callable[..., Any] = CompileResult._reduce
+_REBUILD: Callable[..., Any] = CompileResult._rebuild
+_DIGEST = hashlib.sha256().digest_size
+_SHORT = 16
+
+
+class KernelCache:
+    """What a numba dispatcher asks before it compiles, and tells what it compiled.
+
+    compiled: the dispatcher. Its lock is held in all calls, so threads never meet here.
+    """
+
+    def __init__(self, compiled: Any) -> None:
+        function = compiled.py_func
+        self._compiled = compiled
+        self._folders = list(_folders(Path(function.__code__.co_filename)))
+        name = function.__qualname__.replace("<", "").replace(">", "")
+        module = function.__module__.rpartition(".")[2]
+        self._stem = f"{module}.{name}.{sys.implementation.cache_tag}"
+
+    @property
+    def cache_path(self) -> str:
+        """The folder that is written to, if there is one."""
+        return str(self._folders[-1])
+
+    def load_overload(self, signature: Any, target: Any) -> Any | None:
+        """Machine code for a signature, or None where there is none that is whole."""
+        target.refresh()
+        name, key = self._name(signature, target.codegen())
+        for folder in self._folders:
+            # Damage is found by the checksum; what is whole may still be unreadable for this
+            # process, and compiling is always possible.
+            with suppress(Exception):
+                checksum, data = _parted((folder / name).read_bytes())
+                if checksum == _checksum(key, data):
+                    return _REBUILD(target, *pickle.loads(data))
+        return None
+
+    def save_overload(self, signature: Any, result: Any) -> None:
+        """Keep machine code, where there is a folder for it."""
+        if result.library.has_dynamic_globals:
+            return  # It has addresses of this process.
+        name, key = self._name(signature, result.codegen)
+        data = dumps(_REDUCE(result))  # type: ignore[no-untyped-call]
+        with suppress(OSError):
+            _write(self._folders[-1] / name, _checksum(key, data) + data)
+            self._remove(but=name.rpartition("-")[0])
+
+    def flush(self) -> None:
+        """Remove what is kept of this kernel."""
+        self._remove()
+
+    def _name(self, signature: Any, codegen: Any) -> tuple[str, bytes]:
+        """Name of the file, and the whole digest of which it shows a part."""
+        source = _digest("\n".join([numba.__version__, *_sources(self._compiled)]))
+        target = _digest(repr((codegen.magic_tuple(), [_layout(part) for part in signature])))
+        name = f"{self._stem}.{source.hex()[:_SHORT]}-{target.hex()[:_SHORT]}.kernel"
+        return name, source + target
+
+    def _remove(self, but: str = "\0") -> None:
+        """Remove files of this kernel: those of earlier sources, which nobody will ask for."""
+        with suppress(OSError):
+            for path in self._folders[-1].glob(f"{self._stem}.*.kernel"):
+                if not path.name.startswith(but):
+                    path.unlink()
+
+
+def _folders(source: Path) -> Iterator[Path]:
+    """Where kernels of a source file may be: the places of numba, up to one for new files.
+
+    What lies in those before it, which cannot be written to, is of use to read.
+    """
+    folder = source.absolute().parent
+    own = f"{folder.name}_{_digest(str(folder)).hex()[:_SHORT]}"
+    places = [folder / "__pycache__"]
+    if config.CACHE_DIR:  # type: ignore[attr-defined]
+        places.insert(0, Path(config.CACHE_DIR, own))  # type: ignore[attr-defined]
+    users = Path(AppDirs("numba", appauthor=False).user_cache_dir)  # type: ignore[no-untyped-call]
+    if users.is_absolute():  # A user without a home would get a folder "~" wherever they are.
+        places.append(users / own)
+    for place in places:
+        yield place
+        if _is_writable(place):
+            return
+
+
+@cache
+def _is_writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=folder).close()
+    except OSError:
+        return False
+    return True
+
+
+def _parted(content: bytes) -> tuple[bytes, bytes]:
+    return content[:_DIGEST], content[_DIGEST:]
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode()).digest()
+
+
+def _checksum(key: bytes, data: bytes) -> bytes:
+    return hashlib.sha256(key + data).digest()
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write under another name first, so that nobody meets half a file."""
+    begun = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    try:
+        with begun.open("xb") as file:
+            file.write(content)
+        begun.replace(path)
+    except BaseException:
+        begun.unlink(missing_ok=True)
+        raise
+
+
+def _sources(compiled: Any) -> Iterator[str]:
+    """What machine code depends on: bytecode, options, and values, of a kernel and its callees."""
+    waiting, seen = [compiled], {compiled}
+    for each in waiting:
+        yield repr(sorted(each.targetoptions.items()))
+        for code, names in _codes(each.py_func):
+            constants = [value for value in code.co_consts if not isinstance(value, CodeType)]
+            yield f"{code.co_code.hex()} {code.co_names} {code.co_varnames} {constants}"
+            for name in (*code.co_names, *code.co_freevars):
+                if name not in names:
+                    continue  # An attribute, or what Python itself brings.
+                value = names[name]
+                if not hasattr(value, "py_func"):
+                    yield f"{name} = {_described(value)}"
+                elif value not in seen:
+                    seen.add(value)
+                    waiting.append(value)
+
+
+def _codes(function: Callable[..., Any]) -> Iterator[tuple[CodeType, dict[str, Any]]]:
+    """Code of a function and of those within it, with the values that their names stand for."""
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    names = {**function.__globals__, **{name: cell.cell_contents for name, cell in cells}}
+    waiting = [function.__code__]
+    for code in waiting:
+        yield code, names
+        waiting += [value for value in code.co_consts if isinstance(value, CodeType)]
+
+
+def _described(value: object) -> str:
+    """A text that differs where values differ, and is the same in all processes."""
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype.str} {value.shape} {value.tobytes().hex()}"
+    if hasattr(value, "__name__"):
+        fields = getattr(value, "_fields", ())
+        return f"{getattr(value, '__module__', '')}.{value.__name__} {fields}"
+    return repr(value)
+
+
+def _layout(part: Any) -> Any:
+    """The type of an argument, down to the names of a named tuple's fields."""
+    if not isinstance(part, types.BaseTuple):
+        return repr(part)
+    members = [_layout(member) for member in part]  # type: ignore[attr-defined]
+    return repr(part), getattr(part, "fields", ()), members

@@ -1,0 +1,317 @@
+"""Compiled kernels on disk: found again, never taken for others, never a reason to fail."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numba
+import pytest
+
+from spacy_cascade import jit, kernel_cache
+
+pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
+
+OTHER = """
+from typing import NamedTuple
+from spacy_cascade.jit import inlined
+
+FACTOR = 2
+TABLE = np.array([1, 2, 3])
+
+class Pair(NamedTuple):
+    first: int
+    second: int
+
+@inlined
+def twice(x):
+    return FACTOR * x
+"""
+KERNELS = """
+from cache_other import TABLE, twice
+from spacy_cascade.jit import helper, kernel
+
+@helper
+def total():
+    size = 0
+    for i in range(len(TABLE)):
+        size += TABLE[i]
+    return size
+
+@kernel
+def count(x):
+    return twice(x) + total()
+
+@kernel
+def difference(pair):
+    return pair.first - pair.second
+"""
+
+
+class Start:
+    """Two modules of kernels, read as in a fresh process."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.texts = {"cache_other": OTHER, "cache_kernels": KERNELS}
+
+    def edit(self, name: str, before: str, after: str) -> None:
+        assert before in self.texts[name]
+        self.texts[name] = self.texts[name].replace(before, after)
+
+    def __call__(self) -> ModuleType:
+        for name, text in self.texts.items():
+            path = self.folder / f"{name}.py"
+            text = "import numpy as np\n" + text
+            if not path.exists() or path.read_text() != text:
+                path.write_text(text)
+            sys.modules.pop(name, None)
+            spec = importlib.util.spec_from_file_location(name, path)
+            module = importlib.util.module_from_spec(spec)
+            sys.modules[name] = module
+            # Not by the loader, which would take an edit within a second for the file it knows.
+            exec(compile(text, str(path), "exec"), module.__dict__)
+        return sys.modules["cache_kernels"]
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where kernels are kept."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "kept"))
+    return tmp_path / "kept"
+
+
+@pytest.fixture
+def start(tmp_path: Path, kept: Path) -> Iterator[Start]:
+    yield Start(tmp_path)
+    for name in ("cache_other", "cache_kernels"):
+        sys.modules.pop(name, None)
+
+
+def found(kernel: Any) -> bool:
+    """Whether a kernel that was called once came from the cache."""
+    hits, misses = kernel.stats.cache_hits, kernel.stats.cache_misses
+    assert sum(hits.values()) + sum(misses.values()) == 1
+    return bool(hits)
+
+
+def files(folder: Path, name: str = ".") -> list[Path]:
+    return sorted(path for path in folder.rglob(f"*{name}*") if not path.is_dir())
+
+
+def test_a_second_start_compiles_nothing(start: Start, kept: Path) -> None:
+    first = start()
+    assert first.count(5) == 16
+    assert not found(first.count)
+    second = start()
+    assert second.count(5) == 16
+    assert found(second.count)
+    assert not second.total.stats.cache_misses
+    assert second.count.stats.cache_path == str(files(kept, "count")[0].parent)
+    assert [path.suffix for path in files(kept)] == [".kernel", ".kernel"]
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "result"),
+    [
+        ("cache_other", "FACTOR * x", "FACTOR * x + 1", 17),
+        ("cache_other", "FACTOR = 2", "FACTOR = 3", 21),
+        ("cache_other", "np.array([1, 2, 3])", "np.array([1, 2, 4])", 17),
+        ("cache_kernels", "size = 0", "size = 10", 26),
+        ("cache_kernels", "twice(x) + total()", "twice(x) - total()", 4),
+    ],
+)
+def test_an_edit_of_anything_compiled_in_is_noticed(
+    name: str, before: str, after: str, result: int, start: Start, kept: Path
+) -> None:
+    assert start().count(5) == 16
+    start.edit(name, before, after)
+    edited = start()
+    assert edited.count(5) == result
+    assert not found(edited.count)
+    assert len(files(kept, "count")) == 1, "the earlier file is of no use any more"
+
+
+def test_other_edits_change_nothing(start: Start) -> None:
+    start().count(5)
+    start.edit("cache_kernels", "pair.first - pair.second", "pair.second - pair.first")
+    start.edit("cache_other", "class Pair", "\n\nclass Pair")
+    again = start()
+    again.count(5)
+    assert found(again.count)
+
+
+def test_names_of_fields_are_noticed(start: Start) -> None:
+    first = start()
+    assert first.difference(sys.modules["cache_other"].Pair(5, 3)) == 2
+    start.edit("cache_other", "first: int\n    second: int", "second: int\n    first: int")
+    assert start().difference(sys.modules["cache_other"].Pair(5, 3)) == -2
+
+
+def test_each_signature_has_its_file(start: Start, kept: Path) -> None:
+    first = start()
+    assert (first.count(5), first.count(0.5)) == (16, 7.0)
+    assert len(files(kept, "count")) == 2
+    again = start()
+    assert (again.count(5), again.count(0.5)) == (16, 7.0)
+    assert not again.count.stats.cache_misses
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "emptied": lambda content: b"",
+    "shorter than its checksum": lambda content: content[:20],
+    "truncated": lambda content: content[:-1],
+    "longer": lambda content: content + b"\0",
+    "garbage": lambda content: bytes(range(256)) * 10,
+    "first bit": lambda content: bytes([content[0] ^ 1]) + content[1:],
+    "last bit": lambda content: content[:-1] + bytes([content[-1] ^ 128]),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_file_is_written_anew(damage: str, start: Start, kept: Path) -> None:
+    start().count(5)
+    [path] = files(kept, "count")
+    path.write_bytes(DAMAGES[damage](path.read_bytes()))
+    mending = start()
+    assert mending.count(5) == 16
+    assert not found(mending.count)
+    again = start()
+    assert again.count(5) == 16
+    assert found(again.count)
+
+
+def test_a_file_is_only_good_under_its_name(start: Start, kept: Path) -> None:
+    first = start()
+    first.count(5), first.count(0.5)
+    one, other = files(kept, "count")
+    for path, to in itertools.permutations([one, other]):
+        content = path.read_bytes()
+        to.write_bytes(content)
+        again = start()
+        assert (again.count(5), again.count(0.5)) == (16, 7.0)
+        assert sum(again.count.stats.cache_misses.values()) == 1
+
+
+def test_whole_files_that_cannot_be_used_are_no_obstacle(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start().count(5)
+
+    def refuse(*_: Any) -> None:
+        raise AttributeError("a class that is no more")
+
+    monkeypatch.setattr("spacy_cascade.kernel_cache._REBUILD", refuse)
+    again = start()
+    assert again.count(5) == 16
+    assert not found(again.count)
+
+
+def test_a_folder_in_place_of_a_file_is_no_obstacle(start: Start, kept: Path) -> None:
+    start().count(5)
+    [path] = files(kept, "count")
+    path.unlink()
+    path.mkdir()
+    assert start().count(5) == 16
+    assert not files(kept, "count"), "what was begun is removed"
+
+
+def block(path: Path) -> None:
+    """No folder can be made here, not even by root."""
+    path.write_text("a file")
+
+
+@pytest.fixture
+def blocked(start: Start, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is no folder in which kernels could be kept."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(kept))
+    for path in (kept, start.folder / "__pycache__"):
+        block(path)
+
+
+def test_the_next_folder_is_taken_where_one_cannot_be_written(start: Start, kept: Path) -> None:
+    block(kept)
+    start().count(5)
+    assert files(start.folder / "__pycache__", "count")
+    again = start()
+    again.count(5)
+    assert found(again.count)
+
+
+def test_a_folder_that_cannot_be_written_is_read(
+    start: Start, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start().count(5)
+    monkeypatch.setattr(kernel_cache, "_is_writable", lambda folder: kept not in folder.parents)
+    again = start()
+    assert again.count(5) == 16
+    assert found(again.count)
+    [path] = files(kept, "count")
+    path.unlink()
+    (start.folder / "__pycache__").mkdir()
+    start().count(5)
+    assert not files(kept, "count")
+    assert files(start.folder / "__pycache__", "count")
+
+
+def test_a_folder_that_can_be_written_is_the_only_one(start: Start, kept: Path) -> None:
+    start().count(5)
+    next(kept.iterdir()).rename(start.folder / "__pycache__")
+    assert files(start.folder / "__pycache__")
+    again = start()
+    again.count(5)
+    assert not found(again.count), "an empty cache of one's own stays empty"
+
+
+@pytest.mark.usefixtures("blocked")
+def test_without_any_folder_each_start_compiles(start: Start) -> None:
+    for _ in range(2):
+        module = start()
+        assert module.count(5) == 16
+        assert not found(module.count)
+
+
+@pytest.mark.usefixtures("blocked")
+def test_a_user_without_a_home_has_no_folder_of_a_strange_name(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)
+    monkeypatch.chdir(start.folder)
+    assert start().count(5) == 16
+    assert not (start.folder / "~").exists()
+
+
+def test_kernels_are_forgotten_on_demand(start: Start, kept: Path) -> None:
+    module = start()
+    module.count(5)
+    module.count.recompile()
+    assert len(files(kept, "count")) == 1
+    module.count._cache.flush()
+    assert not files(kept, "count")
+    assert files(kept, "total")
+
+
+def test_with_an_unknown_numba_its_own_cache_serves(
+    start: Start, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jit, "KernelCache", None)
+    assert start().count(5) == 16
+    assert {path.suffix for path in files(kept)} == {".nbi", ".nbc"}
+    again = start()
+    assert again.count(5) == 16
+    assert found(again.count)
+
+
+@pytest.mark.usefixtures("blocked")
+def test_an_unknown_numba_needs_no_folder_either(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jit, "KernelCache", None)
+    assert start().count(5) == 16

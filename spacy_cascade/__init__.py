@@ -13,6 +13,7 @@ from .errors import (
     MissingStageError,
     ModelFileError,
     NotTrainedError,
+    SavingError,
     TemplateError,
     TrainingError,
 )
@@ -30,6 +31,7 @@ from .pipeline.explaining.explanations import Contribution, EntityExplanation, E
 from .pipeline.explaining.readings import Reading, Readings, joint_readings
 from .pipeline.explaining.top_features import top_features
 from .pipeline.factories import make_classifier, make_reranker, make_segmenter, make_tagger
+from .pipeline.saving import save_pipeline
 from .pipeline.spans.nbest import Segmentation
 
 __all__ = [
@@ -48,6 +50,7 @@ __all__ = [
     "NotTrainedError",
     "Reading",
     "Readings",
+    "SavingError",
     "Segmentation",
     "TemplateError",
     "TrainingError",
@@ -61,5 +64,6 @@ __all__ = [
     "make_reranker",
     "make_segmenter",
     "make_tagger",
+    "save_pipeline",
     "top_features",
 ]

@@ -1,15 +1,44 @@
-"""Files are replaced as a whole or not at all."""
+"""Files and folders are replaced as a whole or not at all."""
 
 from __future__ import annotations
 
 import errno
 import os
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from spacy_cascade.errors import SavingError
-from spacy_cascade.files import replace_file
+from spacy_cascade.files import replace_file, replace_folder, temporary_folder
+
+
+def no_room(*_: object) -> NoReturn:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def fill(folder: Path, text: str = "new") -> None:
+    (folder / "part").mkdir()
+    (folder / "part" / "file").write_text(text)
+    (folder / "meta").write_text(text)
+
+
+def files(folder: Path) -> dict[str, str]:
+    """Texts of all files in a folder, by name."""
+    found = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_text() for path in found}
+
+
+NEW = {"part/file": "new", "meta": "new"}
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    """A folder with another file, beside which nothing else is."""
+    (tmp_path / "model").mkdir()
+    fill(tmp_path / "model", "old")
+    (tmp_path / "model/README").write_text("mine")
+    return tmp_path / "model"
 
 
 def test_a_file_is_written_and_replaced(tmp_path: Path) -> None:
@@ -33,11 +62,7 @@ def test_what_was_there_stays_when_writing_fails(
 ) -> None:
     path = tmp_path / "model"
     replace_file(path, b"old")
-
-    def fail(*_: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(os, failing, fail)
+    monkeypatch.setattr(os, failing, no_room)
     with pytest.raises(SavingError, match=r"model: No space left on device\. What was there"):
         replace_file(path, b"new")
     assert path.read_bytes() == b"old"
@@ -64,3 +89,88 @@ def test_a_place_that_cannot_be_had(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(SavingError, match="Cannot save"):
         replace_file(tmp_path / "file" / "model", b"")
+
+
+def test_a_folder_is_made_and_replaced(old: Path) -> None:
+    """What only the old folder has stays, as when files are written into it."""
+    replace_folder(old.parent / "new" / "model", fill)
+    assert files(old.parent / "new") == {f"model/{name}": text for name, text in NEW.items()}
+    replace_folder(old, fill)
+    assert files(old) == {**NEW, "README": "mine"}
+    assert sorted(os.listdir(old.parent)) == ["model", "new"]
+
+
+def test_who_may_read_a_folder_stays(old: Path) -> None:
+    old.chmod(0o700)
+    replace_folder(old, fill)
+    assert old.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_link_to_a_folder_stays_a_link(old: Path) -> None:
+    link = old.with_name("current")
+    link.symlink_to(old, target_is_directory=True)
+    replace_folder(link, fill)
+    assert link.is_symlink()
+    assert files(old)["meta"] == "new"
+
+
+@pytest.mark.parametrize("failing", ["fsync", "rename", "mkdir"])
+def test_an_old_folder_stays_when_the_new_one_cannot_be_written(
+    failing: str, old: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = files(old)
+    monkeypatch.setattr(os, failing, no_room)
+    with pytest.raises(SavingError, match=r"model: No space left on device\. What was there"):
+        replace_folder(old, fill)
+    assert files(old) == before
+    assert os.listdir(old.parent) == ["model"]
+
+
+def test_errors_within_a_folder_name_the_folder(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "replace", no_room)
+    with pytest.raises(SavingError, match=r"Cannot save .*/model: No space left") as caught:
+        replace_folder(old, lambda folder: replace_file(folder / "part", b""))
+    assert "part" not in str(caught.value)
+
+
+def test_a_folder_that_is_not_filled_is_not_kept(old: Path) -> None:
+    before = files(old)
+
+    def stop(folder: Path) -> None:
+        fill(folder)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        replace_folder(old, stop)
+    assert files(old) == before
+    assert os.listdir(old.parent) == ["model"]
+
+
+def test_the_next_call_puts_back_what_was_set_aside(old: Path) -> None:
+    """A process that ends between two renames leaves the old folder under its other name."""
+    before = files(old)
+    aside = old.with_name(".model.replaced")
+    old.rename(aside)
+    with pytest.raises(ZeroDivisionError):
+        replace_folder(old, lambda _: 1 / 0)
+    assert files(old) == before
+    old.rename(aside)
+    replace_folder(old, fill)
+    assert files(old) == {**NEW, "README": "mine"}
+    assert os.listdir(old.parent) == ["model"]
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "model").write_text("mine")
+    with pytest.raises(SavingError, match="Cannot save"):
+        replace_folder(tmp_path / "model", fill)
+    assert files(tmp_path) == {"model": "mine"}
+
+
+def test_no_room_for_temporary_files() -> None:
+    wanted = pytest.raises(SavingError, match=r"temporary files in .*No space left.*TMPDIR")
+    with wanted, temporary_folder() as folder:
+        no_room()
+    assert not folder.exists()
+    with pytest.raises(FileNotFoundError), temporary_folder():
+        raise FileNotFoundError

@@ -13,6 +13,7 @@ from wasabi.util import MESSAGES
 from spacy_cascade.cli.output import print_line
 from spacy_cascade.errors import CascadeError
 from spacy_cascade.pipeline.readers import examples_for
+from spacy_cascade.pipeline.saving import save_pipeline
 from spacy_cascade.pipeline.training.adaptation import UPDATES, adapt
 
 
@@ -39,7 +40,7 @@ def adapt_command(
         before = _scores(nlp, dev)
         adapt(nlp, examples_for(nlp, data), updates)
         after = _scores(nlp, dev)
-        nlp.to_disk(output)
+        save_pipeline(nlp, output)
     except (CascadeError, OSError) as error:
         print_line(MESSAGES.FAIL, str(error), to_stderr=True)
         raise typer.Exit(1) from None

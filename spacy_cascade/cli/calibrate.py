@@ -11,6 +11,7 @@ from wasabi.util import MESSAGES
 from spacy_cascade.cli.output import print_line
 from spacy_cascade.errors import CascadeError
 from spacy_cascade.pipeline.readers import examples_for
+from spacy_cascade.pipeline.saving import save_pipeline
 from spacy_cascade.pipeline.training.calibration import calibrate
 
 
@@ -32,7 +33,7 @@ def calibrate_command(
     try:
         nlp = spacy.load(model)
         calibrated, found = calibrate(nlp, examples_for(nlp, data))
-        calibrated.to_disk(output)
+        save_pipeline(calibrated, output)
     except (CascadeError, OSError) as error:
         print_line(MESSAGES.FAIL, str(error), to_stderr=True)
         raise typer.Exit(1) from None

@@ -9,6 +9,7 @@ from wasabi.util import MESSAGES
 
 from spacy_cascade.cli.output import print_line
 from spacy_cascade.errors import CascadeError, ConfigError
+from spacy_cascade.files import replace_file
 from spacy_cascade.pipeline.training.recipes import (
     Choices,
     Domain,
@@ -70,8 +71,8 @@ def init_command(
             raise ConfigError(f"{output} is there already. Replace it with --force.")
         choices = Choices(**given) if given or not _is_terminal() else _ask()
         config = make_config(choices)
-        output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(_comment(output, choices) + config_text(config), encoding="utf8")
+        text = _comment(output, choices) + config_text(config)
+        replace_file(output, text.encode("utf8"))
     except (CascadeError, OSError) as error:
         print_line(MESSAGES.FAIL, str(error), to_stderr=True)
         raise typer.Exit(1) from None

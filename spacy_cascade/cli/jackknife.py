@@ -10,6 +10,7 @@ from wasabi.util import MESSAGES
 from spacy_cascade.cli.options import read_overrides
 from spacy_cascade.cli.output import print_line
 from spacy_cascade.errors import CascadeError, CorpusError
+from spacy_cascade.files import replace_file
 from spacy_cascade.pipeline.training.jackknife import Jackknifed, jackknife, read_config
 
 
@@ -46,8 +47,7 @@ def jackknife_command(
             raise CorpusError(f"{output} does not end in .spacy. Give the output file that suffix.")
         settings = read_config(config, read_overrides(context.args))
         found = jackknife(settings, corpus, dev, train_path=train, folds=folds)
-        output.parent.mkdir(parents=True, exist_ok=True)
-        DocBin(docs=found.docs, store_user_data=True).to_disk(output)
+        replace_file(output, DocBin(docs=found.docs, store_user_data=True).to_bytes())
     except (CascadeError, OSError) as error:
         print_line(MESSAGES.FAIL, str(error), to_stderr=True)
         raise typer.Exit(1) from None

@@ -11,6 +11,8 @@ from wasabi import msg
 from wasabi.tables import table
 from wasabi.util import MESSAGES, color
 
+from spacy_cascade.files import replace_file
+
 _WIDEST = 64
 """Columns are padded to that at most; a longer cell stands out."""
 
@@ -33,8 +35,7 @@ def print_table(rows: Iterable[Sequence[object]], header: Sequence[str], aligns:
 
 def write_file(path: Path, text: str, what: str) -> None:
     """Write a text, in a new folder if need be, and say so."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf8")
+    replace_file(path, text.encode("utf8"))
     print_line(MESSAGES.GOOD, f"{what} -> {path}")
 
 

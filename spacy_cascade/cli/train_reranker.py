@@ -10,6 +10,7 @@ from wasabi.util import MESSAGES
 from spacy_cascade.cli.options import to_try
 from spacy_cascade.cli.output import print_line
 from spacy_cascade.errors import CascadeError
+from spacy_cascade.pipeline.saving import save_pipeline
 from spacy_cascade.pipeline.training.reranker_training import (
     PASSES,
     SCALES,
@@ -52,7 +53,7 @@ def train_reranker_command(
             spacy.load(model), train, dev, folds=folds, n_best=n_best, passes=passes,
             scales=scale or SCALES, weights=weight or WEIGHTS,
         )  # fmt: skip
-        trained.to_disk(output)
+        save_pipeline(trained, output)
     except (CascadeError, OSError) as error:
         print_line(MESSAGES.FAIL, str(error), to_stderr=True)
         raise typer.Exit(1) from None

@@ -14,6 +14,7 @@ from wasabi.util import MESSAGES
 from spacy_cascade.cli.options import read_overrides
 from spacy_cascade.cli.output import print_line
 from spacy_cascade.errors import CascadeError, ConfigError
+from spacy_cascade.files import replace_file
 from spacy_cascade.parallel import available_cores
 from spacy_cascade.pipeline.training.jackknife import read_config
 from spacy_cascade.search import quadrants, sampling
@@ -97,7 +98,7 @@ def tune_command(
             task, searches, output / TRIALS, searcher=searcher, processes=processes,
             done=_print_trial,
         )  # fmt: skip
-        read_config(config, {**overrides, **chosen}).to_disk(output / BEST)
+        replace_file(output / BEST, read_config(config, {**overrides, **chosen}).to_bytes())
         _report(task, made, output)
     except (CascadeError, OSError) as error:
         print_line(MESSAGES.FAIL, str(error), to_stderr=True)
@@ -131,7 +132,7 @@ def _print_trial(trial: Trial) -> None:
 
 def _report(task: Task, made: list[Search], output: Path) -> None:
     report = [asdict(finished) for finished in made]
-    (output / REPORT).write_text(json.dumps(report, indent=1) + "\n", encoding="utf8")
+    replace_file(output / REPORT, (json.dumps(report, indent=1) + "\n").encode("utf8"))
     trials = list(Archive(output / TRIALS, task.fingerprint()))
     for finished in made:
         if len(finished.axes) == 2:

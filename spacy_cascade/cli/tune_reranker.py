@@ -11,6 +11,7 @@ from spacy_cascade.cli.options import to_try
 from spacy_cascade.cli.output import print_line
 from spacy_cascade.errors import CascadeError
 from spacy_cascade.pipeline.readers import examples_for
+from spacy_cascade.pipeline.saving import save_pipeline
 from spacy_cascade.pipeline.training.tuning import SIZES, WEIGHTS, Tuned, tune_reranker
 
 
@@ -41,7 +42,7 @@ def tune_reranker_command(
         nlp = spacy.load(model)
         examples = examples_for(nlp, data)
         tuned, found = tune_reranker(nlp, examples, weight or WEIGHTS, n_best or SIZES)
-        tuned.to_disk(output)
+        save_pipeline(tuned, output)
     except (CascadeError, OSError) as error:
         print_line(MESSAGES.FAIL, str(error), to_stderr=True)
         raise typer.Exit(1) from None

@@ -15,6 +15,7 @@ from tqdm import tqdm
 from spacy_cascade.corpora.columns import Document, ReadOptions, Sentence, read_columns
 from spacy_cascade.corpora.tags import LabelledSpan, Scheme
 from spacy_cascade.errors import CorpusError
+from spacy_cascade.files import replace_file
 
 SUFFIXES = (".iob", ".iob2", ".conll", ".tsv", ".txt", ".bio", ".bilou")
 CHUNKS_KEY = "chunks"
@@ -165,6 +166,5 @@ def convert(
         for document, doc in progress:
             summary.add(document)
             doc_bin.add(doc)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    doc_bin.to_disk(output)
+    replace_file(output, doc_bin.to_bytes())
     return summary

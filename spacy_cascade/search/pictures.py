@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from ..files import replace_file
 from .searches import Search
 from .trials import Trial
 
@@ -13,7 +15,8 @@ from .trials import Trial
 def draw(finished: Search, trials: Iterable[Trial], path: Path) -> None:
     """Draw the scores of the trials over the two settings, and the boxes that the search kept.
 
-    Needs matplotlib (`pip install "spacy-cascade[viz]"`); raises `ImportError` without it.
+    Needs matplotlib (`pip install "spacy-cascade[viz]"`); raises `ImportError` without it,
+    `SavingError` where the PNG file cannot be written.
     """
     from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
@@ -43,4 +46,6 @@ def draw(finished: Search, trials: Iterable[Trial], path: Path) -> None:
         axes.annotate(f"{score:.2f}", (left, up), xytext=(8, 4), textcoords="offset points")
     figure.colorbar(shown, label="score, %")
     axes.set_title(f"{finished.name}: {100 * finished.found.score:.2f} at the best point")
-    figure.savefig(path, dpi=120)
+    picture = BytesIO()
+    figure.savefig(picture, dpi=120, format="png")
+    replace_file(path, picture.getvalue())

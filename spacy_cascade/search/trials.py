@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -20,6 +18,7 @@ from spacy.vocab import Vocab
 from thinc.api import Config
 
 from ..errors import ConfigError, CorpusError, TrainingError
+from ..files import replace_file, temporary_folder
 from ..pipeline.readers import examples_for
 from ..pipeline.training.folds import check_folds, train_pipeline
 from ..pipeline.training.jackknife import read_config
@@ -101,9 +100,9 @@ def _parts(task: Task) -> Iterator[tuple[list[Doc], Path]]:
         yield docs, task.dev
         return
     check_folds(len(docs), task.folds, task.train)
-    with tempfile.TemporaryDirectory() as name:
+    with temporary_folder() as folder:
         for fold in range(task.folds):
-            path = Path(name, f"fold{fold}.spacy")
+            path = folder / f"fold{fold}.spacy"
             DocBin(docs=docs[fold :: task.folds], store_user_data=True).to_disk(path)
             yield [doc for i, doc in enumerate(docs) if i % task.folds != fold], path
 
@@ -131,7 +130,7 @@ class Archive:
                 f"{path} is no record of trials: {error}. Move it away, or name another folder."
             ) from error
         if len(whole) < len(lines):
-            path.write_text("".join(whole), encoding="utf8")
+            replace_file(path, "".join(whole).encode("utf8"))
 
     def __iter__(self) -> Iterator[Trial]:
         """The trials, first ones first."""
@@ -143,10 +142,9 @@ class Archive:
 
     def add(self, trial: Trial) -> None:
         """Keep a trial; it is on disk when this returns."""
-        with self._path.open("a", encoding="utf8") as file:
-            file.write(json.dumps({"task": self._fingerprint, **asdict(trial)}) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+        line = json.dumps({"task": self._fingerprint, **asdict(trial)}) + "\n"
+        before = self._path.read_bytes() if self._path.exists() else b""
+        replace_file(self._path, before + line.encode("utf8"))
         self._keep(trial)
 
     def _keep(self, trial: Trial) -> None:

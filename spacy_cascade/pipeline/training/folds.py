@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import tempfile
 from collections.abc import Iterable
 from configparser import InterpolationError
 from pathlib import Path
@@ -18,6 +17,7 @@ from spacy.vocab import Vocab
 from thinc.api import Config, ConfigValidationError
 
 from ...errors import CascadeError, ConfigError
+from ...files import temporary_folder
 from .. import readers
 
 _SPACY_READER = "spacy.Corpus.v1"
@@ -44,8 +44,8 @@ def train_pipeline(
     corpora do not count but for the settings of spaCy's and our own, its logger neither. vocab: of
     the pipeline, by default one of its own. Raises `ConfigError` for a config that spaCy refuses.
     """
-    with tempfile.TemporaryDirectory() as name:
-        train_path, output = Path(name, "train.spacy"), Path(name, "output")
+    with temporary_folder() as folder:
+        train_path, output = folder / "train.spacy", folder / "output"
         DocBin(docs=docs).to_disk(train_path)
         output.mkdir()
         try:

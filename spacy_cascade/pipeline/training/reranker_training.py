@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -14,6 +13,7 @@ from spacy.training import Example
 from thinc.api import Config
 
 from ...errors import ConfigError
+from ...files import temporary_folder
 from ...models.linear import get_weights, set_weights
 from ..components.reranker import CascadeReranker
 from ..readers import examples_for
@@ -124,9 +124,9 @@ def jackknifed(
     """The training corpus with N-best lists, each Doc by a cascade that has not seen it."""
     examples = list(examples_for(nlp, train_path))
     check_folds(len(examples), folds, train_path)
-    with tempfile.TemporaryDirectory() as name:
-        config = _stages_config(nlp, Path(name))
-        nlp.to_disk(name)
+    with temporary_folder() as folder:
+        config = _stages_config(nlp, folder)
+        nlp.to_disk(folder)
         for fold in progress("Training without each fold", iterable=range(folds), total=folds):
             rest = [e.reference for i, e in enumerate(examples) if i % folds != fold]
             trained = train_pipeline(config, rest, dev_path, vocab=nlp.vocab)

@@ -1,10 +1,11 @@
-"""Threads for kernels that release the interpreter lock."""
+"""Threads: those of kernels that release the interpreter lock, and those of a caller."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from threading import RLock
 
 import numpy as np
 
@@ -14,6 +15,19 @@ _PIECES = 32
 _SMALLEST_PIECE = 1 << 14
 _LARGEST_PIECE = 1 << 21
 """Entries of one kernel call: about a tenth of a second, so that Ctrl-C is seen."""
+
+TABLES = RLock()
+"""Held while a table is read or written that components add to while they annotate.
+
+One for all tables: it is held for a short time only, nothing that holds it waits for another
+lock of ours, and objects that are copied and pickled need not hold one.
+"""
+
+if hasattr(os, "register_at_fork"):
+    # No process begins with a table that another thread of its parent was writing to.
+    os.register_at_fork(
+        before=TABLES.acquire, after_in_parent=TABLES.release, after_in_child=TABLES.release
+    )
 
 
 def available_cores() -> int:

@@ -76,6 +76,9 @@ class Evidence:
     index: KeyIndex
     counts: Ints2d
 
+    def __post_init__(self) -> None:
+        self._code_of_entry  # noqa: B018 (made now, before several threads ask for it)
+
     @classmethod
     def learn(cls, lower: Keys1d, flags: Ints2d) -> Evidence:
         """Count the words of a corpus; lower: uint64 `[T]`, flags: `span_flags`."""

@@ -1,7 +1,8 @@
 """The table of distinct words: each gets a row, its attributes are computed once.
 
 Rows hold values, not references to spaCy's strings, so the table survives
-`nlp.memory_zone()`.
+`nlp.memory_zone()`. Rows are added and never changed, so what a thread has got of the table
+stays as it is while others add to it.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..parallel import TABLES
 from ..types import Ints1d, Keys1d, Keys2d
 from .evidence import SHARES, share_value
 from .index import KeyIndex
@@ -57,17 +59,20 @@ class LexemeTable:
     @property
     def attributes(self) -> Keys2d:
         """Attribute hashes by row, uint64 `[n, A]`."""
-        return self._attributes[: len(self)]
+        with TABLES:
+            return self._attributes[: len(self)]
 
     @property
     def form_of(self) -> Ints1d:
         """Number of the word in lower case by row, int32 `[n]`."""
-        return self._form_of[: len(self)]
+        with TABLES:
+            return self._form_of[: len(self)]
 
     @property
     def origins(self) -> Keys2d:
         """Hash of the word and evidence code by row, uint64 `[n, 2]`; zeros for the boundary."""
-        return self._origins[: len(self)]
+        with TABLES:
+            return self._origins[: len(self)]
 
     def rows(self, words: Keys1d, codes: Keys1d | None, text_of: Callable[[int], str]) -> Ints1d:
         """Row of each word, int32 `[T]`; words not met before are added.
@@ -76,13 +81,14 @@ class LexemeTable:
         reads them. text_of: gives the text of such a hash.
         """
         keys = words if codes is None else words ^ (codes * _CODE_FACTOR)
-        rows = self._index.lookup(keys)
-        if len(rows) and rows.min() < 0:
-            # In the order of the text, so that rows of frequent words lie close together.
-            _, first = np.unique(keys[rows < 0], return_index=True)
-            new = np.flatnonzero(rows < 0)[np.sort(first)]
-            self._add(keys[new], words[new], None if codes is None else codes[new], text_of)
+        with TABLES:
             rows = self._index.lookup(keys)
+            if len(rows) and rows.min() < 0:
+                # In the order of the text, so that rows of frequent words lie close together.
+                _, first = np.unique(keys[rows < 0], return_index=True)
+                new = np.flatnonzero(rows < 0)[np.sort(first)]
+                self._add(keys[new], words[new], None if codes is None else codes[new], text_of)
+                rows = self._index.lookup(keys)
         return rows
 
     def _add(

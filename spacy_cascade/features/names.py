@@ -86,7 +86,7 @@ class _Namer:
             plan = self._space.plan
             lexeme, slot = divmod(row, plan.n_slots)
             keys = factored_keys(
-                self._space.lexemes.attributes[lexeme : lexeme + 1],
+                self._units.positions.table.attributes[lexeme : lexeme + 1],
                 plan.factored_attribute,
                 plan.factored_salt,
             )
@@ -151,7 +151,7 @@ class _Namer:
     def _of_lexeme(self, attribute: str, lexeme: int) -> str:
         if lexeme == BOUNDARY:
             return BOUNDARY_TEXT
-        word, code = self._space.lexemes.origins[lexeme].tolist()
+        word, code = self._units.positions.table.origins[lexeme].tolist()
         if attribute in SHARES:
             return share_text(code, SHARES.index(attribute))
         return str(self._space.templates.text_function(attribute)(self._text_of(word)))

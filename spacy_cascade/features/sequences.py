@@ -16,7 +16,7 @@ from spacy.tokens import Doc
 
 from ..jit import helper
 from ..types import Ints1d, Keys1d, Keys2d, Pointers1d
-from .lexemes import BOUNDARY
+from .lexemes import BOUNDARY, LexemeTable
 from .strings import hash_string
 
 
@@ -46,11 +46,13 @@ class Tokens:
 class Positions:
     """Tokens with boundary words between sequences.
 
-    lexemes: int32 `[P]`. values: uint64 `[P, C]`, what direct templates read, 0 for "no
-    value". of_token: int32 `[T]`, the position of each token. doc_starts: int32 `[D + 1]`,
-    the position from which on each Doc's tokens stand.
+    table: of the words; that of the feature space may be a new one by now. lexemes: int32 `[P]`,
+    rows of it. values: uint64 `[P, C]`, what direct templates read, 0 for "no value". of_token:
+    int32 `[T]`, the position of each token. doc_starts: int32 `[D + 1]`, the position from which
+    on each Doc's tokens stand.
     """
 
+    table: LexemeTable
     lexemes: Ints1d
     values: Keys2d
     of_token: Ints1d
@@ -147,12 +149,17 @@ def _place(sequence_starts, margin, of_token):  # type: ignore[no-untyped-def]
 
 
 def lay_out(
-    tokens: Tokens, lexemes: Ints1d, values: Keys2d, boundary: Keys1d, margin: int
+    tokens: Tokens,
+    table: LexemeTable,
+    lexemes: Ints1d,
+    values: Keys2d,
+    boundary: Keys1d,
+    margin: int,
 ) -> Positions:
     """Put tokens in a line with `margin` boundary words around every sequence.
 
-    lexemes: int32 `[T]`. values: uint64 `[T, C]`. boundary: uint64 `[C]`, those of a
-    boundary word.
+    lexemes: int32 `[T]`, rows of the table. values: uint64 `[T, C]`. boundary: uint64 `[C]`,
+    those of a boundary word.
     """
     of_token = np.empty(len(lexemes), dtype=np.int32)
     n_positions = _place(tokens.sequence_starts, margin, of_token)
@@ -162,4 +169,4 @@ def lay_out(
     value_line[:] = boundary
     value_line[of_token] = values
     doc_starts = np.append(of_token, n_positions)[tokens.doc_starts].astype(np.int32)
-    return Positions(line, value_line, of_token, doc_starts)
+    return Positions(table, line, value_line, of_token, doc_starts)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..parallel import TABLES
 from ..types import Ints2d, Keys1d, Keys2d
 from .design import Design, Rows
 from .evidence import SHARES, Evidence
@@ -55,6 +56,10 @@ class FeatureSpace:
     def __len__(self) -> int:
         return len(self.index)
 
+    def __getstate__(self) -> dict[str, object]:
+        """What is copied and pickled: no words, which another thread may be adding."""
+        return {**self.__dict__, "lexemes": LexemeTable(self.templates, self.plan), "_known": None}
+
     @property
     def memberships(self) -> list[str]:
         """Attributes for membership in a lexicon that some template reads."""
@@ -97,8 +102,9 @@ class FeatureSpace:
 
     def forget_lexemes(self, more_than: int) -> None:
         """Start the table of words anew if it has grown beyond so many."""
-        if len(self.lexemes) > more_than:
-            self.lexemes = LexemeTable(self.templates, self.plan)
+        with TABLES:
+            if len(self.lexemes) > more_than:
+                self.lexemes, self._known = LexemeTable(self.templates, self.plan), None
 
     def learn_evidence(self, tokens: Tokens, flags: Ints2d) -> None:
         """Count words inside spans, and listed terms that are spans, where that is asked for.
@@ -133,13 +139,14 @@ class FeatureSpace:
         codes = None
         if self.uses_evidence:
             codes = self.evidence.codes(tokens.lower, tokens.doc_starts, own_flags)
-        lexemes = self.lexemes.rows(tokens.words, codes, text_of)
-        attributes = self.lexemes.attributes[:, : self.plan.n_direct_attributes]
+        table = self.lexemes
+        lexemes = table.rows(tokens.words, codes, text_of)
+        attributes = table.attributes[:, : self.plan.n_direct_attributes]
         placed = self._placed(tokens, own_flags)
         values = np.concatenate([attributes[lexemes], placed], axis=1)
         boundary = np.zeros(values.shape[1], dtype=np.uint64)
         boundary[: attributes.shape[1]] = attributes[BOUNDARY]
-        return lay_out(tokens, lexemes, values, boundary, self.plan.margin)
+        return lay_out(tokens, table, lexemes, values, boundary, self.plan.margin)
 
     def learn(self, units: Units, minimum: int) -> None:
         """Number all features that are seen in at least `minimum` units."""
@@ -154,12 +161,13 @@ class FeatureSpace:
 
     def _frequent(self, units: Units, minimum: int) -> Keys1d:
         """Keys of the features that are seen in at least `minimum` units."""
+        attributes = units.positions.table.attributes
         counts = np.bincount(
-            self.unit_lexemes(units).columns, minlength=len(self.lexemes) * self.plan.n_slots
-        ).reshape(len(self.lexemes), self.plan.n_slots)
+            self.unit_lexemes(units).columns, minlength=len(attributes) * self.plan.n_slots
+        ).reshape(len(attributes), self.plan.n_slots)
         per_template = np.diff(self.plan.slot_end, prepend=0)
         factored = frequent_keys(
-            self._factored_keys(0).reshape(-1),
+            self._factored_keys(attributes).reshape(-1),
             np.repeat(counts, per_template, axis=1).reshape(-1).astype(np.float64),
             minimum,
         )
@@ -177,24 +185,25 @@ class FeatureSpace:
         seen = np.flatnonzero(is_seen)
         number = (np.cumsum(is_seen) - 1).astype(np.int32)
         return Design(
-            lexeme_features=self._all_lexeme_features().take(seen),
+            lexeme_features=self._all_lexeme_features(units.positions.table).take(seen),
             unit_lexemes=Rows(unit_lexemes.starts, number[unit_lexemes.columns], len(seen)),
             unit_features=self.unit_features(units),
         )
 
-    def lexeme_features(self, from_lexeme: int) -> Rows:
-        """Known features of each (lexeme, slot), for lexemes from the given row on."""
-        ids = self.index.lookup(self._factored_keys(from_lexeme))
+    def lexeme_features(self, attributes: Keys2d) -> Rows:
+        """Known features of each (lexeme, slot); attributes: of the lexemes, from their table."""
+        ids = self.index.lookup(self._factored_keys(attributes))
         return Rows(*known_features(ids, self.plan.slot_end), len(self))
 
     def unit_lexemes(self, units: Units) -> Rows:
         """Which (lexeme, slot) rows each unit sums."""
         positions = units.positions
+        form_of = positions.table.form_of
         rows = slot_rows(
-            self.plan.slots, positions.lexemes, self.lexemes.form_of, positions.doc_starts,
+            self.plan.slots, positions.lexemes, form_of, positions.doc_starts,
             units.first, units.last,
         )  # fmt: skip
-        return Rows(*rows, len(self.lexemes) * self.plan.n_slots)
+        return Rows(*rows, len(form_of) * self.plan.n_slots)
 
     def unit_features(self, units: Units) -> Rows:
         """Known direct features of each unit."""
@@ -209,15 +218,16 @@ class FeatureSpace:
         shape = (len(units.first), len(self.plan.context))
         return units.context if units.context.shape == shape else np.zeros(shape, dtype=np.uint64)
 
-    def _all_lexeme_features(self) -> Rows:
+    def _all_lexeme_features(self, table: LexemeTable) -> Rows:
         """Known features of each (lexeme, slot), those of earlier calls not looked up again."""
-        known = self._known
-        if known is None or known.lexemes is not self.lexemes or known.index is not self.index:
-            known = _KnownFeatures(self.lexemes, self.index, self.lexeme_features(0))
-        elif known.rows.n_rows < len(self.lexemes) * self.plan.n_slots:
-            old, new = known.rows, self.lexeme_features(known.rows.n_rows // self.plan.n_slots)
+        known, attributes = self._known, table.attributes
+        if known is None or known.lexemes is not table or known.index is not self.index:
+            known = _KnownFeatures(table, self.index, self.lexeme_features(attributes))
+        elif known.rows.n_rows < len(attributes) * self.plan.n_slots:
+            old = known.rows
+            new = self.lexeme_features(attributes[old.n_rows // self.plan.n_slots :])
             known = _KnownFeatures(
-                self.lexemes,
+                table,
                 self.index,
                 Rows(
                     np.concatenate([old.starts, old.starts[-1] + new.starts[1:]]),
@@ -228,12 +238,8 @@ class FeatureSpace:
         self._known = known
         return known.rows
 
-    def _factored_keys(self, from_lexeme: int) -> Keys2d:
-        return factored_keys(
-            self.lexemes.attributes[from_lexeme:],
-            self.plan.factored_attribute,
-            self.plan.factored_salt,
-        )
+    def _factored_keys(self, attributes: Keys2d) -> Keys2d:
+        return factored_keys(attributes, self.plan.factored_attribute, self.plan.factored_salt)
 
     def _placed(self, tokens: Tokens, own_flags: Ints2d | None) -> Keys2d:
         columns: list[Keys1d] = []

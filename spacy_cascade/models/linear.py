@@ -8,6 +8,7 @@ times it occurs.
 
 from collections.abc import Callable
 from typing import Any, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +20,8 @@ from ..features.space import FeatureSpace
 from ..features.templates import Templates
 from ..features.units import Units
 from ..inference.rows import add_rows
-from ..parallel import Workers
-from ..types import Floats1d, Floats2d, Pointers1d
+from ..parallel import TABLES, Workers
+from ..types import Floats1d, Floats2d, Keys2d, Pointers1d
 
 NEW = -1
 """In `rearrange`: what was not there before."""
@@ -29,32 +30,47 @@ _SMALLEST, _STEPS = 0.0625, 8.0
 
 
 class LexemeScores:
-    """Cached scores of (lexeme, slot) rows under one set of weights."""
+    """Cached scores of (lexeme, slot) rows of tables, each under one set of weights.
+
+    Those of a table go with it: other threads may still have batches of one that the feature
+    space has given up.
+    """
 
     def __init__(self) -> None:
-        self._weights: Floats2d | None = None
-        self._lexemes: LexemeTable | None = None
-        self._rows = np.zeros((0, 0))
-        self._n_lexemes = 0
+        self._known: WeakKeyDictionary[LexemeTable, _TableScores] = WeakKeyDictionary()
 
     def __reduce__(self) -> "tuple[type[LexemeScores], tuple[()]]":
         return LexemeScores, ()
 
-    def rows(self, space: FeatureSpace, weights: Floats2d) -> Floats2d:
-        """Scores `[n_lexemes · n_slots, S]`, brought up to date with the lexeme table."""
-        if self._weights is not weights or self._lexemes is not space.lexemes:
-            self._weights, self._lexemes, self._n_lexemes = weights, space.lexemes, 0
-        n_slots, known, size = space.plan.n_slots, self._n_lexemes, len(space.lexemes)
+    def rows(self, space: FeatureSpace, table: LexemeTable, weights: Floats2d) -> Floats2d:
+        """Scores `[n_lexemes · n_slots, S]` at least, brought up to date with the table."""
+        with TABLES:
+            known = self._known.get(table)
+            if known is None or known.weights is not weights:
+                known = self._known[table] = _TableScores(weights)
+            return known.rows(space, table.attributes)
+
+
+class _TableScores:
+    """Scores of the lexemes of one table; rows are added and never changed."""
+
+    def __init__(self, weights: Floats2d) -> None:
+        self.weights = weights
+        self._rows = np.zeros((0, weights.shape[1]))
+        self._n_lexemes = 0
+
+    def rows(self, space: FeatureSpace, attributes: Keys2d) -> Floats2d:
+        """Those of lexemes with such attributes, of which the first are known."""
+        n_slots, known, size = space.plan.n_slots, self._n_lexemes, len(attributes)
         if size > known:
-            if size * n_slots > len(self._rows) or self._rows.shape[1] != weights.shape[1]:
-                grown = np.zeros((2 * size * n_slots, weights.shape[1]))
-                if known:
-                    grown[: known * n_slots] = self._rows[: known * n_slots]
+            if size * n_slots > len(self._rows):
+                grown = np.zeros((2 * size * n_slots, self._rows.shape[1]))
+                grown[: known * n_slots] = self._rows[: known * n_slots]
                 self._rows = grown
+            features = space.lexeme_features(attributes[known:])
             new = self._rows[known * n_slots : size * n_slots]
             new[:] = 0.0
-            features = space.lexeme_features(known)
-            add_rows(features.starts, features.columns, weights, new, 0, features.n_rows)
+            add_rows(features.starts, features.columns, self.weights, new, 0, features.n_rows)
             self._n_lexemes = size
         return self._rows
 
@@ -173,7 +189,7 @@ def _forward(
     weights, _ = get_weights(model)
     space: FeatureSpace = model.attrs["space"]
     scores = np.zeros((len(units.first), weights.shape[1]))
-    by_lexeme = model.attrs["lexeme_scores"].rows(space, weights)
+    by_lexeme = model.attrs["lexeme_scores"].rows(space, units.positions.table, weights)
     for rows, values in (
         (space.unit_lexemes(units), by_lexeme),
         (space.unit_features(units), weights),

@@ -11,11 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 
-from spacy_cascade.features.lexemes import BOUNDARY
+from spacy_cascade.features.lexemes import BOUNDARY, LexemeTable
+from spacy_cascade.features.plan import make_plan
 from spacy_cascade.features.sequences import join_tokens, lay_out, read_tokens
 from spacy_cascade.features.strings import hash_string
+from spacy_cascade.features.templates import Templates
 
 VOCAB = spacy.blank("en").vocab
+TEMPLATES = Templates(("word@0",), {}, {})
 FIELDS = ("words", "lower", "tags", "parts_of_speech", "sequence_starts", "doc_starts")
 LENGTHS = st.lists(st.lists(st.integers(1, 3), max_size=3), max_size=4)
 """For each Doc the lengths of its sentences."""
@@ -99,7 +102,8 @@ def test_boundary_words_stand_around_every_sequence(lengths, margin):
     lexemes = np.arange(1, n_tokens + 1, dtype=np.int32)
     values = np.stack([lexemes * 10, lexemes * 100], axis=1).astype(np.uint64)
     boundary = np.array([7, 0], dtype=np.uint64)
-    positions = lay_out(tokens, lexemes, values, boundary, margin)
+    table = LexemeTable(TEMPLATES, make_plan(TEMPLATES))
+    positions = lay_out(tokens, table, lexemes, values, boundary, margin)
 
     line, value_line = [BOUNDARY] * margin, [[7, 0]] * margin
     of_token = []

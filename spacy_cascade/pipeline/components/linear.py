@@ -27,6 +27,7 @@ from ...models.linear import (
     rearrange,
     set_weights,
 )
+from ...parallel import TABLES
 from ...types import Ints2d, Keys1d
 from ..training.updates import Pipeline, Training
 
@@ -83,9 +84,10 @@ class LinearPipe(TrainablePipe):  # type: ignore[misc]
         After the updates of an online trainer only where they are needed: it takes longer than
         a small update itself.
         """
-        if self._training is not None and not self._is_published:
-            set_weights(self.model, *self._training.weights())
-        self._is_published = True
+        with TABLES:
+            if self._training is not None and not self._is_published:
+                set_weights(self.model, *self._training.weights())
+            self._is_published = True
 
     def forget_training(self) -> None:
         """Begin anew with the next update, for there are other weights."""

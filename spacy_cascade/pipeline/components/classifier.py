@@ -127,9 +127,9 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
         thresholds = thresholds_of(self.cfg, self.labels, self.name)
         key, set_ents = self.cfg["spans_key"], self.cfg["set_ents"]
         for doc, found in zip(docs, scores, strict=True):
-            write_typed(doc, key, self.name, found, labels, thresholds, set_ents)
             if found.candidates is not None:
                 write_types(doc, found.candidates, self._classes(), labels)
+            write_typed(doc, key, self.name, found, labels, thresholds, set_ents)
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Scores of the registered scorer, which may also ask for the types of gold spans."""

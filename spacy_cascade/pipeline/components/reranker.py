@@ -22,7 +22,7 @@ from ..spans.candidates import TypedLists, read_lists
 from ..spans.choices import Chosen, choose_spans
 from ..spans.entities import replace_entities, write_group
 from ..spans.gold import gold_flags, read_gold
-from ..spans.nbest import drop_candidates
+from ..spans.nbest import EARLIER_IOB, drop_candidates
 from ..training.lessons import Lesson, RerankerTraining
 from .linear import LinearPipe
 
@@ -125,7 +125,8 @@ class CascadeReranker(LinearPipe):
                 spans = [Span(doc, *span) for span in found.spans]
                 if self.cfg["set_ents"]:
                     typed = [s for s, t in zip(spans, found.is_typed, strict=True) if t]
-                    replace_entities(doc, set(before), typed)
+                    earlier = doc.spans[f"{key}/1"].attrs[EARLIER_IOB]
+                    replace_entities(doc, set(before), typed, earlier)
                 write_group(doc, key, spans, found.confidences(doc.spans[key]))
             if not self.cfg["keep_candidates"]:
                 drop_candidates(doc, key)

@@ -16,6 +16,7 @@ from .nbest import (
     BOUNDS,
     CLASS_SCORES,
     CLASSES,
+    EARLIER_IOB,
     REJECTED,
     SEQUENCE_SCORES,
     SEQUENCE_STARTS,
@@ -197,7 +198,8 @@ def _read_groups(doc: Doc, key: str, where: str) -> list[SpanGroup]:
             f"the Doc that begins '{doc.text[:50]}' has none. Put cascade_segmenter with "
             f"n_best = 2 or more and spans_key = '{key}' before it."
         )
-    if any(CLASS_SCORES not in group.attrs for group in groups):
+    typed = all(CLASS_SCORES in group.attrs for group in groups)
+    if not typed or EARLIER_IOB not in groups[0].attrs:
         raise ConfigError(
             f"{where} found segmentations in doc.spans['{key}/1'] that have no types. Put "
             f"cascade_classifier with spans_key = '{key}' between cascade_segmenter and it."

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import compress, pairwise
+from typing import Any
 
 import numpy as np
 from spacy.attrs import ENT_IOB
@@ -43,9 +44,18 @@ def taken_tokens(iob: Keys1d) -> Bools1d:
     return taken
 
 
-def write_group(doc: Doc, key: str, spans: list[Span], confidences: Floats1d | None) -> None:
-    """Put spans in `doc.spans[key]`, with their confidences where there are any."""
-    group = SpanGroup(doc, name=key, spans=spans)
+def write_group(
+    doc: Doc,
+    key: str,
+    spans: list[Span],
+    confidences: Floats1d | None,
+    attributes: Mapping[str, Any] | None = None,
+) -> None:
+    """Put spans in `doc.spans[key]`, with their confidences where there are any.
+
+    attributes: others of the group.
+    """
+    group = SpanGroup(doc, name=key, spans=spans, attrs=dict(attributes or {}))
     if confidences is not None:
         group.attrs[CONFIDENCE_ATTRIBUTE] = confidences
     doc.spans[key] = group
@@ -78,19 +88,24 @@ def _best_spans(spans: Sequence[Span], gains: Floats1d) -> list[Span]:
     return list(compress(spans, choose_disjoint(start, end, gains)))
 
 
-def replace_entities(doc: Doc, spans: Collection[SpanKey], typed: Sequence[Span]) -> None:
+def replace_entities(
+    doc: Doc, spans: Collection[SpanKey], typed: Sequence[Span], before: Keys1d
+) -> None:
     """Make `doc.ents` have the typed spans instead of those that are among the others.
 
-    Entities that another component set stay.
+    before: `ENT_IOB` of all tokens `[T]`, before any of these was set. Entities that were there
+    stay, and tokens that are in no entity any more are what they were.
     """
     wanted = {(s.start, s.end, s.label) for s in typed}
-    earlier = [e for e in doc.ents if (e.start, e.end, e.label) in spans]
+    taken = taken_tokens(before)
+    earlier = [e for e in doc.ents if (e.start, e.end, e.label) in spans and not taken[e.start]]
     known = {(e.start, e.end, e.label) for e in earlier}
     removed = [e for e in earlier if (e.start, e.end, e.label) not in wanted]
     if removed:
-        # As if they had never been set: beside tokens known as outside, outside too.
-        where = "outside" if (doc.to_array(ENT_IOB) == _OUTSIDE).any() else "missing"
-        doc.set_ents([], **{where: removed}, default="unmodified")
+        freed = [doc[i : i + 1] for e in removed for i in range(e.start, e.end)]
+        outside = [token for token in freed if before[token.start] == _OUTSIDE]
+        missing = [token for token in freed if before[token.start] != _OUTSIDE]
+        doc.set_ents([], outside=outside, missing=missing, default="unmodified")
     write_entities(doc, [s for s in typed if (s.start, s.end, s.label) not in known])
 
 

@@ -33,6 +33,8 @@ CLASSES = "classes"
 CLASS_SCORES = "class_scores"
 """Scores of all classes of each span, float64 `[P, C]`: log-probabilities, or plain scores where
 the classifier's objective is not probabilistic."""
+EARLIER_IOB = "earlier_iob"
+"""`token.ent_iob` before the classifier set entities, int8 `[T]`; only the first group has it."""
 REJECTED = "O"
 """Name of the class of spans that are no entities."""
 
@@ -186,10 +188,10 @@ def write_candidates(doc: Doc, key: str, candidates: Candidates, labels: Sequenc
 
 
 def candidate_groups(doc: Doc, key: str) -> Iterator[SpanGroup]:
-    """The groups `<key>/1`, `<key>/2` … of a Doc, as far as they go."""
+    """The groups `<key>/1`, `<key>/2` … of a Doc that a segmenter wrote, as far as they go."""
     k = 1
-    while (name := f"{key}/{k}") in doc.spans:
-        yield doc.spans[name]
+    while (group := doc.spans.get(f"{key}/{k}")) is not None and BOUNDS in group.attrs:
+        yield group
         k += 1
 
 

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from spacy.attrs import ENT_IOB
 from spacy.tokens import Doc, Span, SpanGroup
 
 from ...types import Floats2d, Ints1d, Pointers1d, Pointers2d
-from .nbest import BOUNDS, CLASS_SCORES, CLASSES, candidate_groups
+from .nbest import BOUNDS, CLASS_SCORES, CLASSES, EARLIER_IOB, candidate_groups
 
 Bounds = tuple[int, int]
 """Start and end (exclusive) of a span in its Doc."""
@@ -62,7 +63,7 @@ def read_groups(doc: Doc, key: str | None) -> Groups:
 
 
 def write_types(doc: Doc, typed: TypedGroups, classes: list[str], labels: list[int]) -> None:
-    """Write the list with its types and scores.
+    """Write the list with its types and scores, and which tokens have entities already.
 
     classes: names of the columns of the scores. labels: hashes by type number.
     """
@@ -76,6 +77,8 @@ def write_types(doc: Doc, typed: TypedGroups, classes: list[str], labels: list[i
         attrs = {**group.attrs, CLASSES: classes, CLASS_SCORES: typed.scores[rows]}
         spans = [made[row] for row in rows.tolist()]
         doc.spans[group.name] = SpanGroup(doc, name=group.name, attrs=attrs, spans=spans)
+    earlier = np.asarray(doc.to_array(ENT_IOB)).astype(np.int8)
+    doc.spans[groups.groups[0].name].attrs[EARLIER_IOB] = earlier
 
 
 def _labels_of_kept(groups: Groups, types: list[int]) -> dict[Bounds, int]:

@@ -49,16 +49,19 @@ def write_typed(
 ) -> None:  # fmt: skip
     """Write the types and confidences to `doc.spans[key]`, and with `set_ents` to `doc.ents`.
 
-    key: None where the spans are those of `doc.ents`; the group is called `name` then. labels,
-    thresholds: hash and threshold of each type. Of spans that overlap those become entities that
-    have the largest sum of confidences less thresholds, or the longest where nothing but their
-    types has a confidence.
+    Other attributes of the group stay. key: None where the spans are those of `doc.ents`; the
+    group is called `name` then. labels, thresholds: hash and threshold of each type. Of spans that
+    overlap those become entities that have the largest sum of confidences less thresholds, or the
+    longest where nothing but their types has a confidence.
     """
     for span, number in zip(found.spans, found.types.tolist(), strict=True):
         if number != KEPT:
             span.label = labels[number]
     ranked = _given_confidences(doc, key, len(found.spans)) is not None
-    write_group(doc, name if key is None else key, found.spans, found.confidences)
+    attributes = dict(doc.spans[key].attrs) if key in doc.spans else {}
+    attributes.pop(CONFIDENCE_ATTRIBUTE, None)  # they were of other labels
+    group_key = name if key is None else key
+    write_group(doc, group_key, found.spans, found.confidences, attributes)
     if not set_ents:
         return
     confidences = np.ones(len(found.spans)) if found.confidences is None else found.confidences

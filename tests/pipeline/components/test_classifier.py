@@ -181,6 +181,14 @@ def test_group_of_which_nothing_is_a_mention_keeps_its_scores() -> None:
     assert not doc.ents
 
 
+def test_other_attributes_of_a_group_stay(alone: Language) -> None:
+    doc = with_spans(alone, [(1, 3, "ENT")], author="another", scores=np.array([0.5]))
+    attributes = alone(doc).spans["cascade"].attrs
+    assert attributes["author"] == "another"
+    assert set(attributes) == {"author", "scores"}
+    assert attributes["scores"] < 0.5
+
+
 # Rejection
 
 

@@ -139,6 +139,12 @@ def test_an_earlier_list_is_taken_off(trained: Language, nlp: Language) -> None:
     assert set(trained.get_pipe("cascade_segmenter")(doc).spans) == {"cascade"}
 
 
+def test_a_group_that_has_only_the_name_of_a_list_stays(trained: Language) -> None:
+    doc = trained.make_doc(TEXTS[0])
+    doc.spans["cascade/1"] = [doc[0:2]]
+    assert [span.text for span in trained(doc).spans["cascade/1"]] == [doc[0:2].text]
+
+
 def test_spans_of_the_list_are_typed_as_when_alone(nlp: Language, doc: Doc) -> None:
     classifier = nlp.get_pipe("cascade_classifier")
     for k in range(1, N + 1):

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from contextlib import suppress
 from pathlib import Path
 
 from .errors import SavingError
+
+_RANDOM_BYTES = 8
+"""In the name of a temporary file."""
 
 
 def replace_file(path: str | Path, data: bytes) -> None:
@@ -18,7 +22,7 @@ def replace_file(path: str | Path, data: bytes) -> None:
     Raises `SavingError` where they cannot be written; the old file is then still there.
     """
     path = Path(path)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(_RANDOM_BYTES)}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("xb") as file:
@@ -46,3 +50,17 @@ def _sync_folder(folder: Path) -> None:
     with suppress(OSError):
         os.fsync(handle)
     os.close(handle)
+
+
+def remove_leftovers(path: str | Path) -> None:
+    """Remove temporary files of this one that a killed process has left behind.
+
+    One that another process is writing right now goes, too.
+    """
+    path = Path(path)
+    name = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{{2 * _RANDOM_BYTES}}}")
+    if path.parent.is_dir():
+        for file in path.parent.iterdir():
+            if name.fullmatch(file.name):
+                with suppress(OSError):
+                    file.unlink()

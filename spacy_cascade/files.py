@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import shutil
 import tempfile
@@ -14,6 +15,8 @@ from pathlib import Path
 from .errors import SavingError
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_RANDOM_BYTES = 8
+"""In the name of a temporary file."""
 
 
 def replace_file(path: str | Path, data: bytes) -> None:
@@ -98,7 +101,7 @@ def _tidy(path: Path, replaced: Path) -> None:
 
 
 def _beside(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    return path.with_name(f".{path.name}.{secrets.token_hex(_RANDOM_BYTES)}")
 
 
 def _not_saved(path: Path, error: OSError | SavingError) -> SavingError:
@@ -134,3 +137,17 @@ def _sync_folder(folder: Path) -> None:
     with suppress(OSError):
         os.fsync(handle)
     os.close(handle)
+
+
+def remove_leftovers(path: str | Path) -> None:
+    """Remove temporary files of this one that a killed process has left behind.
+
+    One that another process is writing right now goes, too.
+    """
+    path = Path(path)
+    name = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{{2 * _RANDOM_BYTES}}}")
+    if path.parent.is_dir():
+        for file in path.parent.iterdir():
+            if name.fullmatch(file.name):
+                with suppress(OSError):
+                    file.unlink()

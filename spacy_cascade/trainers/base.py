@@ -3,12 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
 
 from ..objectives.costs import Costs
 from ..objectives.problem import ChainCorpus, Problem
 from ..parallel import Workers
 from ..types import Floats1d, Floats2d
+
+State: TypeAlias = dict[str, Any]
+"""What training goes on from: arrays, and values that JSON can hold, by name."""
+
+
+@runtime_checkable
+class Resumable(Protocol):
+    """A `Run` or a `Learner` that a checkpoint can hold."""
+
+    def state(self) -> State:
+        """All that it goes on from; its arrays may change with the next step."""
+
+    def restore(self, state: State) -> None:
+        """Go on from the state of one that began with the same data and settings.
+
+        Raises `KeyError`, `TypeError` or `ValueError` where the state is no such one.
+        """
 
 
 class Run(Protocol):
@@ -58,3 +78,15 @@ class OnlineTrainer(Trainer, Protocol):
 
     def begin(self, weights: Floats2d, transitions: Floats1d) -> Learner:
         """Go on from these weights."""
+
+
+def array_like(expected: npt.NDArray[Any], found: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A copy of an array of a state. Raises `ValueError` for other sizes, types, or no numbers."""
+    if found.shape != expected.shape or found.dtype != expected.dtype:
+        raise ValueError(
+            f"an array of {found.dtype} {found.shape} where {expected.dtype} {expected.shape} "
+            "is needed"
+        )
+    if not np.isfinite(found).all():
+        raise ValueError("an array that is not finite")
+    return np.array(found, order="C")

@@ -17,6 +17,7 @@ from ..inference.vectors import add_scaled, dot, in_blocks
 from ..objectives.problem import Problem
 from ..parallel import Workers
 from ..types import Floats1d, Reals1d
+from .base import State, array_like
 
 _SUFFICIENT_DECREASE = 1e-4
 _CURVATURE = 0.9
@@ -101,6 +102,37 @@ class LBFGSRun:
             self.iteration += 1
             progress()
         return self.value
+
+    def state(self) -> State:
+        """All that it goes on from (`trainers.base.Resumable`)."""
+        state: State = {
+            "iteration": self.iteration,
+            "converged": self.converged,
+            "value": float(self.value),
+            "parameters": self.parameters,
+            "gradient": self._gradient,
+            "curvatures": [float(curvature) for _, _, curvature in self._pairs],
+        }
+        for i, (move, change, _) in enumerate(self._pairs):
+            state[f"move {i}"], state[f"change {i}"] = move, change
+        return state
+
+    def restore(self, state: State) -> None:
+        """Go on from a state of the same problem."""
+        remembered = np.empty(len(self.parameters), dtype=np.float32)
+        pairs = [
+            (
+                array_like(remembered, state[f"move {i}"]),
+                array_like(remembered, state[f"change {i}"]),
+                float(curvature),
+            )
+            for i, curvature in enumerate(state["curvatures"])
+        ]
+        gradient = array_like(self._gradient, state["gradient"])
+        self.parameters = array_like(self.parameters, state["parameters"])
+        self.value, self._gradient = float(state["value"]), gradient
+        self.iteration, self.converged = int(state["iteration"]), bool(state["converged"])
+        self._pairs = deque(pairs, maxlen=self.settings.history)
 
     def _is_stationary(self) -> bool:
         size = max(1.0, dot(self.parameters, self.parameters, self.workers) ** 0.5)

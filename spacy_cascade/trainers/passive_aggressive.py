@@ -15,6 +15,7 @@ from ..objectives.costs import Costs
 from ..objectives.problem import ChainCorpus, observation_costs
 from ..parallel import Workers
 from ..types import Floats1d, Floats2d
+from .base import State, array_like
 
 
 @dataclass(frozen=True)
@@ -121,3 +122,20 @@ class OnlineLearner:
             return now.weights, now.transitions
         n = self._n_counted
         return now.weights - now.weights_drift / n, now.transitions - now.transitions_drift / n
+
+    def state(self) -> State:
+        """All that it goes on from (`trainers.base.Resumable`)."""
+        return {
+            **self._averaged._asdict(),
+            "generator": self._generator.bit_generator.state,
+            "n_sequences": self._n_sequences,
+            "n_counted": self._n_counted,
+        }
+
+    def restore(self, state: State) -> None:
+        """Go on from a state of the same features and settings."""
+        now = self._averaged._asdict()
+        averaged = Averaged(**{name: array_like(now[name], state[name]) for name in now})
+        self._generator.bit_generator.state = state["generator"]
+        self._n_sequences, self._n_counted = int(state["n_sequences"]), float(state["n_counted"])
+        self._averaged = averaged

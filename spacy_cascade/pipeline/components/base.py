@@ -6,6 +6,8 @@ from functools import partial
 from itertools import islice
 from typing import Any, ClassVar, Generic, TypeVar
 
+import numpy as np
+import numpy.typing as npt
 from spacy.language import Language
 from spacy.pipeline import SpanRuler
 from spacy.training import Example, validate_examples
@@ -16,13 +18,14 @@ from ...features.sequences import Tokens, join_tokens
 from ...features.units import Units
 from ...models.arrays import Arrays
 from ...models.header import Header
-from ...models.linear import get_weights, keep_curvature
+from ...models.linear import get_weights, keep_curvature, set_weights
 from ...objectives.costs import Costs
 from ...objectives.problem import ChainCorpus
-from ...trainers.base import Trainer
-from ...types import Ints2d
+from ...trainers.base import State, Trainer
+from ...types import Floats1d, Floats2d, Ints2d
 from ..loggers import SEPARATOR
 from ..spans.gold import GoldOf, as_seen, ruled_spans
+from ..training.interrupts import is_interrupted
 from ..training.updates import CorpusTraining, OnlineTraining, progress
 from ..training.ways import make_training
 from .linear import LinearPipe
@@ -62,6 +65,7 @@ class CascadePipe(LinearPipe, Generic[Gold]):
         self.n_examples: int | None = None
         self.adapts = False
         self._training: CorpusTraining | None = None
+        self._is_settled = True
         trainer.check(objective)
 
     # What a component has to say
@@ -164,9 +168,12 @@ class CascadePipe(LinearPipe, Generic[Gold]):
         The latter takes about as long as an iteration of training: it is done where it is needed.
         """
         super().settle()
+        if self._is_settled or is_interrupted():
+            return
         curvature = None if self._training is None else self._training.curvature()
         if curvature is not None:
             keep_curvature(self.model, curvature)
+        self._is_settled = True
 
     def _load_state(self, header: Header, arrays: Arrays) -> None:
         super()._load_state(header, arrays)
@@ -203,10 +210,36 @@ class CascadePipe(LinearPipe, Generic[Gold]):
         losses[self.name] += self._training.update(self, examples)
         for term, value in self._training.terms().items():
             losses[f"{self.name}{SEPARATOR}{term}"] = value
-        self._is_published = False
+        self._is_published = self._is_settled = False
         if not isinstance(self._training, OnlineTraining):
             self.publish()
         return losses
+
+    # Checkpoints
+
+    def training_state(self) -> State:
+        """What training goes on from; nothing where it has not begun."""
+        return {} if self._training is None else self._training.state()
+
+    def restore_training(self, state: State) -> None:
+        """Go on from the state of a training whose first update was like that of this one.
+
+        Raises `KeyError`, `TypeError` or `ValueError` where the state is no such one.
+        """
+        if self._training is None and state:
+            self._training = make_training(self)
+        if self._training is not None:
+            self._training.restore(self, state)
+            self._is_published = self._is_settled = False
+            self.publish()
+
+    def show(
+        self, weights: Floats2d, transitions: Floats1d, curvature: npt.NDArray[np.uint8] | None
+    ) -> None:
+        """Predict and save with other weights and their curvature, until training goes on."""
+        set_weights(self.model, weights, transitions)
+        self.model.attrs["curvature"] = curvature
+        self._is_published = self._is_settled = True
 
 
 def _batches(examples: Iterable[Example]) -> Iterator[list[Example]]:

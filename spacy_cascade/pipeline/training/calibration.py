@@ -11,6 +11,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -22,6 +23,7 @@ from spacy.training import Example
 from ...errors import ConfigError, TrainingError
 from ...types import Bools1d, Floats1d
 from ..readers import examples_for
+from .interrupts import is_interrupted
 from .reconfigure import reconfigured
 
 NAME = "spacy_cascade.calibrate.v1"
@@ -129,10 +131,14 @@ def calibrate(nlp: Language, examples: Iterable[Example]) -> tuple[Language, lis
             f"No component of the pipeline gives confidences; it has {nlp.pipe_names}. Give one "
             "with a cascade_segmenter or a cascade_classifier whose 'confidence' is true."
         )
+    return _with_temperatures(nlp, found), found
+
+
+def _with_temperatures(nlp: Language, found: Iterable[Calibrated]) -> Language:
     config = nlp.config.copy()
     for result in found:
         config["components"][result.component]["temperature"] = result.temperature
-    return reconfigured(nlp, config), found
+    return reconfigured(nlp, config)
 
 
 def _calibrate(name: str, outcomes: Outcomes) -> Calibrated:
@@ -155,16 +161,26 @@ def make_calibration(path: str | None) -> Callable[[Language], Language]:
 
     Registered as `spacy_cascade.calibrate.v1` for `[training.before_to_disk]`. path: the
     development corpus; without it saving raises `ConfigError`. A pipeline that finds nothing there
-    yet is saved as it is, with a warning.
+    yet is saved as it is, with a warning; one whose training Ctrl-C stops without one.
     """
+    last: dict[bytes, list[Calibrated]] = {}
 
     def before_to_disk(nlp: Language) -> Language:
         if path is None:
             raise ConfigError(f"{NAME} needs a path. Set --paths.dev.")
+        if is_interrupted():
+            return nlp
+        # spaCy saves the last pipeline twice, and resumed training the best one again and again.
+        digest = sha256(nlp.to_bytes(exclude=["vocab", "meta"])).digest()
+        if digest in last:
+            return _with_temperatures(nlp, last[digest])
         try:
-            return calibrate(nlp, examples_for(nlp, Path(path)))[0]
+            calibrated, found = calibrate(nlp, examples_for(nlp, Path(path)))
         except TrainingError as error:
             warnings.warn(f"Confidences are not calibrated. {error}", stacklevel=2)
             return nlp
+        last.clear()
+        last[digest] = found
+        return calibrated
 
     return before_to_disk

@@ -19,6 +19,7 @@ from thinc.api import Config, ConfigValidationError
 from ...errors import CascadeError, ConfigError
 from ...files import temporary_folder
 from .. import readers
+from .checkpoints import NAME as CHECKPOINTS
 
 _SPACY_READER = "spacy.Corpus.v1"
 _READERS = (_SPACY_READER, readers.NAME)
@@ -82,6 +83,8 @@ def _with_corpora(config: Config, train_path: Path, dev_path: Path) -> Config:
         # A service that records training runs should not hear of each fold.
         logger={"@loggers": "spacy.ConsoleLogger.v1", "progress_bar": False},
     )
+    if (training.get("before_update") or {}).get("@callbacks") == CHECKPOINTS:
+        training["before_update"] = None  # which belong to the training of the whole corpus
     return config
 
 

@@ -11,6 +11,7 @@ from spacy.training import Example
 from ...errors import TrainingError
 from ...models.linear import get_weights, set_weights
 from ...objectives.isomeric import IsomericProblem
+from ...trainers.base import State
 from ...trainers.joint import JointLBFGS, TrainedLater
 from ...types import Floats1d, Floats2d
 from .updates import BatchTraining, Temporary, make_problem
@@ -42,6 +43,13 @@ class NoTraining(Temporary):
         """That of the joint training, where it has begun."""
         return None if self.joint is None else self.joint.first_curvature()
 
+    def state(self) -> State:
+        """None of its own."""
+        return {}
+
+    def restore(self, pipe: CascadePipe[Any], state: State) -> None:
+        """Nothing: the later component brings the weights back."""
+
 
 class JointTraining(BatchTraining):
     """One optimisation of the component and of the one that its trainer names as the first."""
@@ -55,12 +63,20 @@ class JointTraining(BatchTraining):
     def update(self, pipe: CascadePipe[Any], examples: Sequence[Example]) -> float:
         """Run the trainer's iterations on the whole corpus; publish the first's weights."""
         value = super().update(pipe, examples)
+        self._publish_first()
+        return value
+
+    def restore(self, pipe: CascadePipe[Any], state: State) -> None:
+        """Go on with the optimisation from a state of it; publish the first's weights."""
+        super().restore(pipe, state)
+        self._publish_first()
+
+    def _publish_first(self) -> None:
         assert self._joint is not None
         assert self._first is not None
         assert self._run is not None
         first = self._run.parameters[: self._joint.n_first]
         set_weights(self._first.model, *self._joint.first.weights(first))
-        return value
 
     def terms(self) -> dict[str, float]:
         """Log-likelihoods of both, the penalty and the mean distance at the last update."""

@@ -15,6 +15,7 @@ from ...models.linear import get_weights
 from ..components.reranker import CascadeReranker
 from ..readers import examples_for
 from ..spans.nbest import check_n
+from .interrupts import is_interrupted
 from .lessons import Lesson
 from .reconfigure import reconfigured
 
@@ -158,10 +159,13 @@ def make_reranker_tuning(
     """Tune the reranker whenever a pipeline is saved in training.
 
     Registered as `spacy_cascade.tune_reranker.v1` for `[training.before_to_disk]`. path: the
-    development corpus. Other settings: see `tune_reranker`.
+    development corpus. Other settings: see `tune_reranker`. Where Ctrl-C stops training the
+    pipeline is saved as it is.
     """
 
     def before_to_disk(nlp: Language) -> Language:
+        if is_interrupted():
+            return nlp
         return tune_reranker(
             nlp, examples_for(nlp, Path(path)), weights or WEIGHTS, sizes or SIZES
         )[0]

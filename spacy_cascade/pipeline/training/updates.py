@@ -11,12 +11,12 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from tqdm import tqdm
 
-from ...errors import TrainingError
+from ...errors import ConfigError, TrainingError
 from ...models.linear import get_curvature, get_weights
 from ...objectives.prior import centred_prior
 from ...objectives.problem import ChainProblem, Objective
 from ...parallel import Workers
-from ...trainers.base import BatchTrainer, Learner, OnlineTrainer, Run
+from ...trainers.base import BatchTrainer, Learner, OnlineTrainer, Resumable, Run, State
 from ...types import Floats1d, Floats2d
 
 if TYPE_CHECKING:
@@ -49,6 +49,12 @@ class CorpusTraining(Training, Protocol):
 
     def terms(self) -> dict[str, float]:
         """Of what the loss of the last update consisted, by name, where that is of interest."""
+
+    def state(self) -> State:
+        """What it goes on from, for a checkpoint. Raises `ConfigError` where that is not known."""
+
+    def restore(self, pipe: CascadePipe[Any], state: State) -> None:
+        """Go on from the state of a training whose first update was like that of this one."""
 
 
 class Temporary:
@@ -111,6 +117,14 @@ class BatchTraining(Temporary):
             return None
         return self.problem.curvature(self._run.parameters)
 
+    def state(self) -> State:
+        """What the optimisation goes on from."""
+        return resumable(self._run).state()
+
+    def restore(self, pipe: CascadePipe[Any], state: State) -> None:
+        """Go on with the optimisation from a state of it."""
+        resumable(self._run).restore(state)
+
     def _begin(self, pipe: CascadePipe[Any], examples: Sequence[Example]) -> None:
         if not pipe.adapts:
             self._refuse_partial_batch(pipe, len(examples))
@@ -128,6 +142,17 @@ class BatchTraining(Temporary):
                 "accumulate_gradient = 1 in [training]. To adapt a trained component to few "
                 "examples, save the pipeline and load it first."
             )
+
+
+def resumable(under_way: object) -> Resumable:
+    """A run or a learner as a checkpoint needs it. Raises `ConfigError` where it is not so."""
+    if isinstance(under_way, Resumable):
+        return under_way
+    raise ConfigError(
+        f"The trainer's {type(under_way).__name__} has no 'state' and 'restore', without which no "
+        "checkpoint can be made of it. Take the checkpoints out of [training.before_update], or "
+        "train with LBFGS, JointLBFGS or PassiveAggressive."
+    )
 
 
 def make_problem(
@@ -163,10 +188,14 @@ class OnlineTraining(Temporary):
         """Learn from a batch."""
         if pipe.adapts:
             self._make_room(pipe, examples)
+        gold = [pipe.read_gold(example) for example in examples]
+        learner = self._begun(pipe)
+        return learner.learn(pipe.make_corpus(examples, gold), pipe.objective)
+
+    def _begun(self, pipe: CascadePipe[Any]) -> Learner:
         if self._learner is None:
             self._learner = self._trainer.begin(*get_weights(pipe.model))
-        gold = [pipe.read_gold(example) for example in examples]
-        return self._learner.learn(pipe.make_corpus(examples, gold), pipe.objective)
+        return self._learner
 
     def terms(self) -> dict[str, float]:
         """None besides the loss."""
@@ -180,6 +209,14 @@ class OnlineTraining(Temporary):
     def curvature(self) -> Floats2d | None:
         """Not known: passive-aggressive updates stay close to the weights by themselves."""
         return None
+
+    def state(self) -> State:
+        """What learning goes on from."""
+        return resumable(self._learner).state()
+
+    def restore(self, pipe: CascadePipe[Any], state: State) -> None:
+        """Go on learning from a state of the same features and labels."""
+        resumable(self._begun(pipe)).restore(state)
 
     def _make_room(self, pipe: CascadePipe[Any], examples: Sequence[Example]) -> None:
         """Add what examples have that were not seen yet, and go on from the published weights."""

@@ -22,9 +22,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import damage
 import numpy as np
-from damage import Model, array_bytes
+from archive_edits import bomb
+from damage import Runner
+from model_files import Model, archive_of, array_bytes
 
 from spacy_cascade import ModelFileError
 from spacy_cascade.models import storage
@@ -105,8 +106,8 @@ def bombs(model: Model, payload: Payload) -> Iterator[bytes]:
         yield model.pack({**model.members(), **header})
     generator = np.random.default_rng(5)
     for _ in range(3):
-        yield damage.bomb(generator, model, model.pack()).data
-    yield damage.archive_of([("header.npy", bytes(20_000_000))], zipfile.ZIP_DEFLATED)
+        yield bomb(generator, model, model.pack()).data
+    yield archive_of([("header.npy", bytes(20_000_000))], zipfile.ZIP_DEFLATED)
 
 
 def hostile_files(data: bytes, folder: Path) -> Iterator[bytes]:
@@ -173,7 +174,7 @@ def main(models: str, where: str, n: str) -> None:
     folder = Path(where)
     file = folder / "model" / storage.FILE_NAME
     file.parent.mkdir()
-    runner = damage.Runner(Path(models))
+    runner = Runner(Path(models))
     watch = Watch()
     for source in runner.sources:  # all that is imported or compiled when first used
         for data in (source.old, source.old[:-1], source.new[:-1], source.new):

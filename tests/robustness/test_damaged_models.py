@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import damage
 import numpy as np
 import pytest
 import spacy
 from helpers import run_python
-from robustness import damage
+from model_files import Model, array_bytes
 
 from spacy_cascade import ModelFileError
 
@@ -41,11 +42,11 @@ def test_damaged_models(cases: Callable[[int], int], figure: Callable[[str, str]
     )
 
 
-def large_model(name: str) -> tuple[Any, damage.Model]:
+def large_model(name: str) -> tuple[Any, Model]:
     """A component, and a valid model of some megabytes for it."""
     folder, _, component = name.partition("/")
     pipe = spacy.load(MODELS / folder, exclude=["tokenizer"]).get_pipe(component)
-    model = damage.Model.of(pipe.to_bytes())
+    model = Model.of(pipe.to_bytes())
     generator = np.random.default_rng(3)
     n_columns = pipe.lattice.n_columns
     n_features = 1_500_000 // n_columns
@@ -74,7 +75,7 @@ def last(array: np.ndarray, value: Any) -> np.ndarray:
     return changed
 
 
-def damaged(model: damage.Model) -> Iterator[tuple[str, bytes]]:
+def damaged(model: Model) -> Iterator[tuple[str, bytes]]:
     """Files that are right up to their end, and what has to be named."""
     bad: dict[str, Any] = {"f": np.nan, "i": -1, "b": 2}
     for name, array in model.arrays.items():
@@ -88,13 +89,13 @@ def damaged(model: damage.Model) -> Iterator[tuple[str, bytes]]:
         else:
             as_numbers = array.view(np.uint8) if array.dtype == np.bool_ else array
             value = last(as_numbers, bad[array.dtype.kind]).view(array.dtype)
-        yield name, damage.Model(model.header, {**model.arrays, name: value}, False).pack()
+        yield name, Model(model.header, {**model.arrays, name: value}, False).pack()
     good = model.pack()
     yield "end of the archive", good[:-1]
     yield "directory", good[:-30] + bytes([good[-30] ^ 1]) + good[-29:]
     middle = len(good) // 2
     yield "checksum", good[:middle] + bytes([good[middle] ^ 1]) + good[middle + 1 :]
-    empty = damage.array_bytes(np.zeros(0, np.uint8))
+    empty = array_bytes(np.zeros(0, np.uint8))
     yield "unknown", model.pack({**model.members(), **{f"{i}.npy": empty for i in range(1000)}})
 
 
@@ -106,12 +107,13 @@ def test_memory_of_large_damaged_models(name: str, figure: Callable[[str, str], 
     pipe, model = large_model(name)
     pipe.from_bytes(model.pack())
     most, slowest, n = 0.0, 0.0, 0
-    for n, (named, data) in enumerate(damaged(model), 1):  # noqa: B007
+    for named, data in damaged(model):
+        n += 1
         tracemalloc.start()
-        begin = time.perf_counter()
+        begin = time.process_time()
         with pytest.raises(ModelFileError, match=named):
             pipe.from_bytes(data)
-        slowest = max(slowest, time.perf_counter() - begin)
+        slowest = max(slowest, time.process_time() - begin)
         most = max(most, 1.0 + tracemalloc.get_traced_memory()[1] / len(data))
         tracemalloc.stop()
     assert most <= 2.0

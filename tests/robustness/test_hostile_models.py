@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import hostile
 import pytest
 from helpers import run_python
-from robustness import hostile
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import spacy
 from helpers import annotation, make_doc
-from robustness.damage import Model
+from model_files import Model
 from spacy.language import Language
 
 from spacy_cascade import ModelFileError

@@ -23,7 +23,7 @@ def test_nothing_runs_and_nothing_else_is_opened(
     By `storage.unpack`, and by `from_bytes` and `from_disk` of each component; nothing that the
     interpreter reports is left out.
     """
-    n = str(cases(2_000))
+    n = str(cases(1_000))
     done = run_python(
         "-W", "ignore", hostile.__file__, str(MODELS), str(tmp_path), n, timeout=3600.0
     )

@@ -20,7 +20,7 @@ from ..errors import ModelFileError
 from .arrays import Array
 
 LOCAL, _ENTRY, END = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
-MAXIMUM_MEMBERS = 1024
+MAXIMUM_MEMBERS, _LONGEST_NAME = 1024, 512
 _MAXIMUM_SIZE = 1 << 32
 _SHOWN = 100
 _MEMBER = struct.Struct("<5H3L2H")
@@ -58,6 +58,8 @@ def write(arrays: Mapping[str, Array]) -> bytes:
         entries.append(_entry(file, member, position))
         parts += [LOCAL, member, file, content]
         position += len(LOCAL) + len(member) + len(file) + len(content)
+        if len(file) > _LONGEST_NAME:
+            raise ModelFileError(f"Cannot save the model: shorten the name of {_shown(file)}.")
     if len(entries) > MAXIMUM_MEMBERS or position >= _MAXIMUM_SIZE:
         raise ModelFileError(
             f"Cannot save the model: it has {len(entries)} arrays of {position:,} bytes, a file "
@@ -80,6 +82,8 @@ def read(data: bytes) -> Iterator[tuple[str, Array]]:
         if len(data) < begin + _MEMBER.size:
             raise ValueError("the end of the archive is missing")
         *_, size, length, _ = _MEMBER.unpack_from(data, begin)
+        if length > _LONGEST_NAME:
+            raise ValueError(f"the name of array {len(entries) + 1} is too long")
         end_of_name = begin + _MEMBER.size + length
         name = bytes(view[begin + _MEMBER.size : end_of_name])
         content = view[end_of_name : end_of_name + size]
@@ -93,9 +97,10 @@ def read(data: bytes) -> Iterator[tuple[str, Array]]:
         yield array_name(name), array_of(_shown(name), content)
         position = end_of_name + size
     directory = _directory(entries, position)
-    if len(data) < position + len(directory) and directory.startswith(view[position:]):
+    rest = bytes(view[position : position + len(directory) + 1])
+    if len(rest) < len(directory) and (directory.startswith(rest) or LOCAL.startswith(rest)):
         raise ValueError("the end of the archive is missing")
-    if view[position:] != directory:
+    if rest != directory:
         raise ValueError("the directory at the end of the archive does not fit its arrays")
 
 

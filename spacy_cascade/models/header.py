@@ -16,7 +16,7 @@ VERSION = 2
 
 Header: TypeAlias = dict[str, Any]
 _TYPES = {"format": str, "version": int, "kind": str, "labels": list, "identity": dict}
-_MAXIMUM_BYTES, _MAXIMUM_VALUES = 1 << 18, 1 << 14
+_MAXIMUM_BYTES, _MAXIMUM_VALUES = 1 << 18, 1 << 13
 _SHOWN = 100
 
 
@@ -44,17 +44,17 @@ def write_header(header: Header) -> Array:
 
 def _is_too_long(text: bytes) -> bool:
     """Whether it has more bytes or values than a header may; values take memory when read."""
-    return len(text) > _MAXIMUM_BYTES or len(re.findall(rb"[,[{]", text)) > _MAXIMUM_VALUES
+    return len(text) > _MAXIMUM_BYTES or sum(map(text.count, b",[{")) > _MAXIMUM_VALUES
 
 
 def read_header(text: Array) -> Header:
     """The table of a header. Raises `ValueError` where its text is none."""
     if text.dtype != np.uint8 or text.ndim != 1:
         raise ValueError("the header is no text")
-    if text.nbytes > _MAXIMUM_BYTES or _is_too_long(text.tobytes()):
+    if text.size > _MAXIMUM_BYTES or _is_too_long(text.tobytes()):
         raise ValueError("the header is too long")
     try:
-        header = json.loads(text.tobytes().decode("utf8", "surrogatepass"))
+        header = json.loads(str(text.data, "utf8", "surrogatepass"))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"the header is no JSON: {error}") from None
     if not isinstance(header, dict):
@@ -71,15 +71,19 @@ def check_version(header: Header, is_compressed: bool, where: str) -> None:
     for field in ("format", "version"):
         _check_type(header, field)
     if header["format"] != FORMAT:
-        raise ModelFileError(f"Cannot load {where}: it is no model of spacy_cascade.")
+        raise ModelFileError(
+            f"Cannot load {where}: it is no model of spacy_cascade, its 'format' is another."
+        )
     version = header["version"]
     if version > VERSION:
         raise ModelFileError(
-            f"Cannot load {where}: it has format version {version}, this release reads up to "
-            f"{VERSION}. Update spacy_cascade."
+            f"Cannot load {where}: it has format version {str(version)[:_SHOWN]}, this release "
+            f"reads up to {VERSION}. Update spacy_cascade."
         )
     if version < 1 or is_compressed != (version == 1):
-        raise ValueError(f"the header states the 'version' {version}, and the archive has another")
+        raise ValueError(
+            f"the header states the 'version' {str(version)[:_SHOWN]}, and the archive has another"
+        )
 
 
 def check_fields(header: Header) -> None:
@@ -87,7 +91,7 @@ def check_fields(header: Header) -> None:
     for field in _TYPES:
         _check_type(header, field)
     for field in header.keys() - _TYPES.keys():
-        raise ValueError(f"the header has an unknown field '{field[:_SHOWN]}'")
+        raise ValueError(f"the header has an unknown field {field[:_SHOWN]!r}")
     labels = header["labels"]
     if not all(isinstance(label, str) and label and _is_text(label) for label in labels):
         raise ValueError("the 'labels' of the header are not all texts, or one is empty")
@@ -95,7 +99,7 @@ def check_fields(header: Header) -> None:
         raise ValueError("the 'labels' of the header are not in order, or one is there twice")
     for setting, value in header["identity"].items():
         if not _is_setting(value):
-            raise ValueError(f"the header has no valid 'identity', '{setting[:_SHOWN]}'")
+            raise ValueError(f"the header has no valid 'identity', {setting[:_SHOWN]!r}")
 
 
 def _check_type(header: Header, field: str) -> None:
@@ -122,11 +126,11 @@ def check_identity(header: Header, kind: str, identity: dict[str, Any]) -> None:
     """Raise `ModelFileError` where weights and configuration do not belong together."""
     if header["kind"] != kind:
         raise ModelFileError(
-            f"The saved model is of the kind '{header['kind'][:_SHOWN]}', but the configuration "
+            f"The saved model is of the kind {header['kind'][:_SHOWN]!r}, but the configuration "
             f"asks for a '{kind}'."
         )
     for setting in header["identity"].keys() - identity.keys():
-        raise ModelFileError(f"The saved model has an unknown setting '{setting[:_SHOWN]}'.")
+        raise ModelFileError(f"The saved model has an unknown setting {setting[:_SHOWN]!r}.")
     for setting, expected in identity.items():
         if header["identity"].get(setting) != expected:
             raise ModelFileError(
@@ -140,7 +144,7 @@ def _first_difference(saved: Any, stated: Any) -> str:
     if isinstance(saved, list) and isinstance(stated, list):
         for value in saved:
             if value not in stated:
-                return f"'{value[:_SHOWN]}' is not in the configuration"
+                return f"{value[:_SHOWN]!r} is not in the configuration"
         for value in stated:
             if value not in saved:
                 return f"'{value}' is only in the configuration"

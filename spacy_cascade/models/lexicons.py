@@ -83,7 +83,7 @@ def _count_labels(text: memoryview) -> int:
     if bytes(text[:1]) != b"[":
         raise ValueError("it does not begin like a list")
     position = 1
-    for n in range(1, MAXIMUM_LABELS + 1):  # noqa: B007
+    for n in range(1, MAXIMUM_LABELS + 1):
         found = _LABEL.match(text[position : position + _LONGEST])
         if found is None:
             raise ValueError(f"there is no label at byte {position}")
@@ -91,10 +91,10 @@ def _count_labels(text: memoryview) -> int:
         label.encode()  # lone surrogates raise an error
         position += found.end()
         if found[2] == b"]":
-            break
-    if position != len(text):
-        raise ValueError(f"it goes on after label {n}")
-    return n
+            if position != len(text):
+                raise ValueError("it goes on behind its end")
+            return n
+    raise ValueError(f"it has more than {MAXIMUM_LABELS:,} labels")
 
 
 def restore_lexicon(attribute: str, arrays: Mapping[str, Array], leaves_out: bool) -> Lexicon:

@@ -33,10 +33,11 @@ def shortest(name: str, values: Array) -> dict[str, Array]:
 def expected_arrays(name: str, arrays: Mapping[str, Array], shape: tuple[int, int]) -> Shapes:
     """Shape and kind of the arrays that stand for an array of floats."""
     places, there = _names(name)
-    if name in arrays or there not in arrays:
+    if name in arrays or not {places, there} & arrays.keys():
         return {name: (shape, "f")}
     n_bytes = -(-shape[0] * shape[1] // 8)
-    return {places: ((n_bytes,), "u1"), there: ((arrays[there].size,), "f")}
+    n_values = arrays[there].size if there in arrays else 0
+    return {places: ((n_bytes,), "u1"), there: ((n_values,), "f")}
 
 
 def check(name: str, arrays: Mapping[str, Array], shape: tuple[int, int]) -> None:

@@ -12,6 +12,7 @@ Everything a kernel relies on is checked here, because kernels check no bounds.
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -83,7 +84,7 @@ def unpack(data: bytes, where: str) -> tuple[Header, Arrays]:
         check_version(header, is_compressed, where)
         for name, array in members:
             if name in arrays or name == "header":
-                raise ValueError(f"it has the array '{name}' twice")
+                raise ValueError(f"it has the array {name[:100]!r} twice")
             arrays[name] = array
         check_fields(header)
     except ModelFileError:
@@ -116,7 +117,7 @@ def check_arrays(arrays: Arrays, shape: tuple[int, int], n_edges: int, space: Fe
     for attribute in space.memberships:
         expected.update(expected_arrays(attribute, arrays, space.leaves_out(attribute)))
     for name in sorted(arrays.keys() - expected.keys()):
-        raise ModelFileError(f"The saved model has an unknown array '{name[:100]}'.")
+        raise ModelFileError(f"The saved model has an unknown array {name[:100]!r}.")
     for name, (size, kind) in expected.items():
         check_array(name, arrays.get(name), size, kind)
     sparse.check("weights", arrays, shape)
@@ -137,6 +138,9 @@ def read_file(folder: str | Path) -> tuple[bytes, str]:
     """An archive from a folder, and its name. Raises `ModelFileError` where it is not there."""
     file = Path(folder) / FILE_NAME
     try:
+        if not stat.S_ISREG(file.stat().st_mode):
+            # Reading a device or a pipe might never end.
+            raise ModelFileError(f"Cannot read {file}: it is no file. Is the pipeline complete?")
         return file.read_bytes(), str(file)
     except OSError as error:
         raise ModelFileError(

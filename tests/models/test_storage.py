@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import zipfile
 from collections.abc import Callable
 from typing import Any
@@ -349,7 +350,7 @@ def test_archive_of_someone_else():
     buffer = io.BytesIO()
     np.savez(buffer, x=np.zeros(3))
     refuse(buffer.getvalue(), "damaged or not a model")
-    refuse(with_header(format="word vectors"), "no model of spacy_cascade")
+    refuse(with_header(format="word vectors"), "no model of spacy_cascade, its 'format'")
 
 
 @pytest.mark.parametrize("text", [b"", b"{", b"[]", b"3", b"null", b"\xff\xfe", b"[" * 100_000])
@@ -538,8 +539,9 @@ def test_few_weights_that_do_not_fit(name, change, named):
 def test_few_weights_and_all_of_them():
     header, arrays = with_few_weights()
     refuse(storage.pack(header, {**saved_state()[1], **arrays}), "unknown array 'weights_places'")
-    del arrays["weights_values"]
-    refuse(storage.pack(header, arrays), "weights")
+    for name in ("weights_places", "weights_values"):
+        rest = {other: array for other, array in arrays.items() if other != name}
+        refuse(storage.pack(header, rest), f"no valid array '{name}'")
 
 
 def test_a_place_beyond_the_end():
@@ -614,6 +616,16 @@ def test_byte_order_of_another_machine(order):
 def test_the_message_names_the_file_and_what_to_do():
     with pytest.raises(ModelFileError, match=r"models/best/cascade\.npz.*train the model again"):
         storage.unpack(GOOD[:50], "models/best/cascade.npz")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no pipes and devices as files")
+@pytest.mark.parametrize(
+    "make", [lambda path: os.mkfifo(path), lambda path: os.symlink("/dev/zero", path), os.mkdir]
+)
+def test_what_is_no_file_is_not_read(make, tmp_path):
+    make(tmp_path / "cascade.npz")
+    with pytest.raises(ModelFileError, match=r"cascade\.npz: it is no file"):
+        storage.read_file(tmp_path)
 
 
 def test_header_is_readable_without_this_package():

@@ -1,0 +1,98 @@
+"""Edits of the header of a model file; each says what the error has to name."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from model_files import Case, Generator, Model, array_bytes, choice
+
+
+def other_value(generator: Generator, model: Model, data: bytes) -> Case:
+    field = choice(generator, model.header)
+    values = [None, 1.5, -1, 0, 10**30, True, "", "other", [], ["x"], {}, {"a": 1}, [[]]]
+    value = choice(generator, [v for v in values if v != model.header[field]])
+    named = re.escape(field)
+    if field == "identity" and value == {"a": 1}:
+        named = "unknown setting 'a'"
+    if (field, value) == ("identity", {}):
+        named = "templates"
+    if (field, value) == ("labels", ["x"]):
+        named = "labels|weights|transitions|curvature"
+    if field == "version" and value is True:
+        named = "version"
+    model.header[field] = value
+    return Case(model.pack(), named)
+
+
+def no_value(generator: Generator, model: Model, data: bytes) -> Case:
+    field = choice(generator, model.header)
+    del model.header[field]
+    return Case(model.pack(), re.escape(field))
+
+
+def other_version(generator: Generator, model: Model, data: bytes) -> Case:
+    version = int(choice(generator, [-3, 0, 3, 4, 1000, 1 if not model.compressed else 2]))
+    model.header["version"] = version
+    return Case(model.pack(), "Update spacy_cascade" if version > 2 else "'version'")
+
+
+def other_labels(generator: Generator, model: Model, data: bytes) -> Case:
+    labels = model.header["labels"]
+    sizes = "labels|weights|transitions|curvature"
+    variants: list[tuple[Any, str | None]] = [
+        ([*labels, labels[-1]], "labels"),
+        ([*labels[:-1], ""], "labels"),
+        ([*labels[:-1], 7], "labels"),
+        ([*labels, "zzz"], sizes),
+        (labels[:-1], sizes),
+        (sorted(str(i) for i in range(5_000)), sizes),
+        ([str(i) for i in range(100_000)], "header"),
+        ([*labels[:-1], labels[-1] + " of another kind"], None),
+    ]
+    if len(labels) > 1:
+        variants.append((labels[::-1], "labels"))
+    model.header["labels"], named = choice(generator, variants)
+    return Case(model.pack(), named)
+
+
+def other_identity(generator: Generator, model: Model, data: bytes) -> Case:
+    identity = model.header["identity"]
+    setting = choice(generator, identity)
+    old = identity[setting]
+    values = [7, "other", ["other"], {"a": "b"}, [{}], {"a": []}]
+    if isinstance(old, list):
+        values += [old[:-1], [*old, "bias2"], old[::-1]]
+    identity[setting] = choice(generator, [value for value in values if value != old])
+    return Case(model.pack(), re.escape(setting))
+
+
+def other_header(generator: Generator, model: Model, data: bytes) -> Case:
+    texts = [
+        b"",
+        b"{",
+        b"[1]",
+        b"7",
+        b"null",
+        b"\xff\xfe{}",
+        b"[" * 100_000,
+        b'{"a":' * 50_000,
+        b'{"version": ' + b"9" * 10_000 + b"}",
+        b'{"version": ' + b"9" * 4_000 + b', "format": "spacy_cascade"}',
+        b"[" + b"[]," * 80_000 + b"[]]",
+        b'"' + "𐌰".encode() * 60_000 + b'"',
+    ]
+    members = model.members()
+    members["header.npy"] = array_bytes(np.frombuffer(choice(generator, texts), np.uint8))
+    return Case(model.pack(members), "header|version")
+
+
+HEADER_EDITS = [
+    other_value,
+    no_value,
+    other_version,
+    other_labels,
+    other_identity,
+    other_header,
+]

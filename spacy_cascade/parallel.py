@@ -63,6 +63,7 @@ class Workers:
     def __init__(self, n_threads: int = 1) -> None:
         self.n_threads = n_threads or available_cores()
         self._pool: ThreadPoolExecutor | None = None
+        self._process = 0
 
     def __reduce__(self) -> tuple[type[Workers], tuple[int]]:
         return Workers, (self.n_threads,)
@@ -78,8 +79,10 @@ class Workers:
             for begin, end in bounds:
                 function(begin, end)
             return
-        if self._pool is None:
+        if self._pool is None or self._process != os.getpid():
+            # A forked process has the pool of its parent, but not the threads.
             self._pool = ThreadPoolExecutor(self.n_threads, thread_name_prefix="spacy_cascade")
+            self._process = os.getpid()
         waiting = iter(bounds)
         errors: list[tuple[int, BaseException]] = []
 

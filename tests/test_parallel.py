@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
 import threading
 import time
+from multiprocessing import get_context
 
 import numpy as np
 import pytest
@@ -106,6 +108,23 @@ def test_copies_have_threads_of_their_own(copied):
     assert other.n_threads == 2
     other.map(lambda *bounds: seen.append(bounds), [(2, 3), (3, 4)])
     assert sorted(seen) == [(0, 1), (1, 2), (2, 3), (3, 4)]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked here")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own():
+    workers, bounds = Workers(2), [(0, 1), (1, 2)]
+
+    def meet() -> None:
+        both = threading.Barrier(2)
+        workers.map(lambda *_: both.wait(30.0), bounds)
+
+    meet()
+    forked = get_context("fork").Process(target=meet)
+    forked.start()
+    forked.join(30.0)
+    forked.kill()
+    assert forked.exitcode == 0
 
 
 def test_no_number_means_all_cores():

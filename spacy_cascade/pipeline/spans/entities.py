@@ -116,11 +116,20 @@ def confidence_of(span: Span) -> float | None:
     """
     for group in span.doc.spans.values():
         scores = group.attrs.get(CONFIDENCE_ATTRIBUTE)
-        if scores is None:
-            continue
-        for found, score in zip(group, scores, strict=False):
-            if (found.start, found.end, found.label) == (span.start, span.end, span.label):
-                return float(score)
+        place = None if scores is None else _place_in(group, span)
+        if scores is not None and place is not None and place < len(scores):
+            return float(scores[place])
+    return None
+
+
+def _place_in(group: SpanGroup, span: Span) -> int | None:
+    """Place of a span in a group, at once where that is in order, as we write it."""
+    wanted = (span.start, span.end, span.label)
+    place = bisect_left(range(len(group)), wanted[:2], key=lambda i: (group[i].start, group[i].end))
+    for i in chain(range(place, len(group)), range(place)):
+        found = group[i]
+        if (found.start, found.end, found.label) == wanted:
+            return i
     return None
 
 

@@ -147,15 +147,16 @@ def segmentations(
     doc: Doc, candidates: Candidates, labels: Sequence[int]
 ) -> list[list[Segmentation]]:
     """The candidates of each sentence, best first."""
-    ends = [*candidates.starts[1:], len(doc)]
+    boundaries = [*candidates.starts, len(doc)]
     spans = [make_spans(doc, found, labels) for found in candidates.spans]
+    cuts = [np.searchsorted(found.start, boundaries) for found in candidates.spans]
     result = []
-    for i, (start, end) in enumerate(zip(candidates.starts, ends, strict=True)):
+    for i in range(len(candidates.starts)):
         ranked = []
         for k, score in enumerate(candidates.scores[:, i].tolist()):
             if score == -np.inf:
                 break
-            inside = [span for span in spans[k] if start <= span.start < end]
+            inside = spans[k][cuts[k][i] : cuts[k][i + 1]]
             of_all = candidates.log_probabilities
             probability = None if of_all is None else min(1.0, float(np.exp(of_all[k, i])))
             ranked.append(Segmentation(inside, score, probability))

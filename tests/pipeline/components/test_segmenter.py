@@ -24,7 +24,7 @@ from helpers import (
     weights,
 )
 from spacy.language import Language
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc, Span, SpanGroup
 from spacy.training import Example
 
 from spacy_cascade import TrainingError
@@ -309,6 +309,14 @@ def test_confidence_can_be_switched_off() -> None:
             assert [span._.confidence for span in doc.spans["cascade"]] == [None] * len(
                 doc.spans["cascade"]
             )
+
+
+def test_confidence_in_a_group_that_is_not_in_order(trained: Language) -> None:
+    """Also of spans with the same bounds, and not of one that has no score."""
+    doc = make_doc(trained.vocab, "a b c d")
+    spans = [Span(doc, *b) for b in ((2, 3, "x"), (0, 2, "y"), (0, 2, "x"), (1, 4, "x"))]
+    doc.spans["mine"] = SpanGroup(doc, name="mine", attrs={"scores": [0.1, 0.2, 0.3]}, spans=spans)
+    assert [span._.confidence for span in spans] == [0.1, 0.2, 0.3, None]
 
 
 def test_confidence_of_another_span_is_none(trained: Language) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections import defaultdict
-
 import numpy as np
 import pytest
 from helpers import TEXTS, annotation, bounds, confidences, make_doc, trained_cascade
@@ -92,31 +89,6 @@ def test_a_doc_without_sentence_starts_gets_none(trained: Language) -> None:
     doc = trained(make_doc(trained.vocab, TEXTS[0]))
     assert not doc.has_annotation("SENT_START")
     assert [token.is_sent_start for token in doc][1:] == [None] * (len(doc) - 1)
-
-
-@pytest.mark.parametrize("sentences", [False, True])
-def test_a_doc_of_a_hundred_thousand_tokens(sentences: bool, trained: Language) -> None:
-    words = " ".join(TEXTS).split()
-    n_copies = 100_000 // len(words) + 1
-    all_words = (words * n_copies)[:100_000]
-    starts = [word == "." for word in [".", *all_words[:-1]]] if sentences else None
-    doc = Doc(trained.vocab, words=all_words, sent_starts=starts)
-    trained(doc[:1000].as_doc())  # whatever has to be compiled
-    begin = time.perf_counter()
-    trained(doc)
-    assert time.perf_counter() - begin < 10.0, "not linear in the length of the Doc"
-    assert len(doc) == 100_000
-    assert [token.text for token in doc] == all_words
-    scores = np.array(confidences(doc))
-    assert np.isfinite(scores).all()
-    assert ((scores > 0) & (scores <= 1)).all()
-    # Far from the ends every copy of the text is tagged alike.
-    copies = defaultdict(list)
-    for start, end, label in bounds(doc.ents):
-        copy, offset = divmod(start, len(words))
-        copies[copy].append((offset, end - start, label))
-    assert copies[1]
-    assert all(copies[copy] == copies[1] for copy in range(1, n_copies - 2))
 
 
 def test_the_table_of_words_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from spacy_cascade.errors import SavingError
-from spacy_cascade.files import replace_file
+from spacy_cascade.files import remove_leftovers, replace_file
 
 
 def test_a_file_is_written_and_replaced(tmp_path: Path) -> None:
@@ -64,3 +64,13 @@ def test_a_place_that_cannot_be_had(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(SavingError, match="Cannot save"):
         replace_file(tmp_path / "file" / "model", b"")
+
+
+def test_leftovers_of_killed_processes_are_removed(tmp_path: Path) -> None:
+    left = [".model.0123456789abcdef", ".model.00112233445566ff"]
+    others = [".model.0123", "model", ".other.0123456789abcdef", ".model.0123456789abcdef.bak"]
+    for name in (*left, *others):
+        (tmp_path / name).write_bytes(b"")
+    remove_leftovers(tmp_path / "model")
+    assert sorted(os.listdir(tmp_path)) == sorted(others)
+    remove_leftovers(tmp_path / "nowhere" / "model")

@@ -20,8 +20,8 @@ from thinc.config import Config
 RUN = ("python", "bash")
 SHOWN = ("ini", "text", "json")
 SLOW = (
-    "README.md", "docs/bulk.md", "docs/commands.md", "docs/lexicons.md", "docs/nbest.md",
-    "docs/precision_and_recall.md", "docs/recipes.md",
+    "README.md", "docs/bulk.md", "docs/checkpoints.md", "docs/commands.md", "docs/lexicons.md",
+    "docs/nbest.md", "docs/precision_and_recall.md", "docs/recipes.md",
 )  # fmt: skip
 """Pages that take long: they train models, or start many processes."""
 MOST_SECONDS = 600

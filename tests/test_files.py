@@ -10,7 +10,7 @@ from typing import NoReturn
 import pytest
 
 from spacy_cascade.errors import SavingError
-from spacy_cascade.files import replace_file, replace_folder, temporary_folder
+from spacy_cascade.files import remove_leftovers, replace_file, replace_folder, temporary_folder
 
 
 def no_room(*_: object) -> NoReturn:
@@ -174,3 +174,13 @@ def test_no_room_for_temporary_files() -> None:
     assert not folder.exists()
     with pytest.raises(FileNotFoundError), temporary_folder():
         raise FileNotFoundError
+
+
+def test_leftovers_of_killed_processes_are_removed(tmp_path: Path) -> None:
+    left = [".model.0123456789abcdef", ".model.00112233445566ff"]
+    others = [".model.0123", "model", ".other.0123456789abcdef", ".model.0123456789abcdef.bak"]
+    for name in (*left, *others):
+        (tmp_path / name).write_bytes(b"")
+    remove_leftovers(tmp_path / "model")
+    assert sorted(os.listdir(tmp_path)) == sorted(others)
+    remove_leftovers(tmp_path / "nowhere" / "model")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -202,3 +204,45 @@ def test_it_asks_for_the_whole_corpus():
     assert isinstance(trainer, BatchTrainer)
     assert trainer.workers().n_threads == 2
     assert LBFGS().workers().n_threads >= 1
+
+
+def through_json(state: dict[str, Any]) -> dict[str, Any]:
+    """A state as a checkpoint keeps it: arrays as they are, all else as JSON."""
+    arrays = {name: value.copy() for name, value in state.items() if isinstance(value, np.ndarray)}
+    return {**json.loads(json.dumps({k: v for k, v in state.items() if k not in arrays})), **arrays}
+
+
+@pytest.mark.parametrize("before", [0, 1, 4, 9])
+def test_it_goes_on_from_its_state_to_the_last_bit(generator, before):
+    problem, size = chain_problem(generator)
+    whole = start(problem, np.zeros(size), tolerance=0.0)
+    whole.run(before)
+    state = through_json(whole.state())
+    whole.run(5)
+    resumed = start(problem, np.zeros(size), tolerance=0.0)
+    resumed.run(2)
+    resumed.restore(state)
+    resumed.run(5)
+    assert resumed.parameters.tobytes() == whole.parameters.tobytes()
+    assert (resumed.value, resumed.iteration) == (whole.value, whole.iteration)
+
+
+@pytest.mark.parametrize("damage", ["shape", "type", "nan", "missing"])
+def test_a_state_that_does_not_fit_is_refused(generator, damage):
+    problem, size = chain_problem(generator)
+    run = start(problem, np.zeros(size))
+    run.run(3)
+    state = through_json(run.state())
+    move = state["move 0"]
+    damaged = {
+        "shape": move[:-1],
+        "type": move.astype(np.float64),
+        "nan": np.full_like(move, np.nan),
+    }
+    del state["move 0"]
+    if damage in damaged:
+        state["move 0"] = damaged[damage]
+    parameters = run.parameters.copy()
+    with pytest.raises((KeyError, ValueError)):
+        run.restore(state)
+    np.testing.assert_array_equal(run.parameters, parameters)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 from itertools import pairwise
@@ -245,3 +246,32 @@ def test_kinds_of_trainers():
     assert not isinstance(LBFGS(), OnlineTrainer)
     assert isinstance(PassiveAggressive(), OnlineTrainer)
     assert not isinstance(PassiveAggressive(), BatchTrainer)
+
+
+@pytest.mark.parametrize("power", [0, 1])
+def test_it_goes_on_from_its_state_to_the_last_bit(power, generator):
+    learner, batch, hinge, _ = setting(
+        generator, LATTICES["pairs"], 0.1, True,
+        average_power=power,
+    )  # fmt: skip
+    other = learner.settings.begin(*learner.weights())
+    learner.learn(batch, hinge)
+    arrays = {k: v.copy() for k, v in learner.state().items() if isinstance(v, np.ndarray)}
+    values = {k: v for k, v in learner.state().items() if k not in arrays}
+    learner.learn(batch, hinge)
+    other.learn(batch, hinge)
+    other.learn(batch, hinge)
+    other.restore({**arrays, **json.loads(json.dumps(values))})
+    other.learn(batch, hinge)
+    for found, expected in zip(other.weights(), learner.weights(), strict=True):
+        assert found.tobytes() == expected.tobytes()
+
+
+def test_a_state_of_other_features_is_refused(generator):
+    learner, batch, hinge, _ = setting(generator, LATTICES["pairs"], 0.1, True)
+    learner.learn(batch, hinge)
+    state = learner.state()
+    weights = learner.weights()[0].copy()
+    with pytest.raises(ValueError, match="is needed"):
+        learner.restore({**state, "weights_drift": state["weights_drift"][1:]})
+    np.testing.assert_array_equal(learner.weights()[0], weights)

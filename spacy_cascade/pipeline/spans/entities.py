@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
-from itertools import compress, pairwise
+from itertools import chain, compress, pairwise
 from typing import Any
 
 import numpy as np

@@ -117,9 +117,7 @@ def pack(checkpoint: Checkpoint) -> bytes:
         "trainings": values,
     }
     text = json.dumps(header, default=str).encode()
-    buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False, header=np.frombuffer(text, np.uint8), **arrays)
-    return buffer.getvalue()
+    return _write({"header": np.frombuffer(text, np.uint8), **arrays})
 
 
 def _named(kind: str, states: Mapping[str, Mapping[str, Any]]) -> Arrays:
@@ -134,12 +132,7 @@ def _named(kind: str, states: Mapping[str, Mapping[str, Any]]) -> Arrays:
 def unpack(data: bytes, where: str) -> Checkpoint:
     """The checkpoint in a file. Raises `ModelFileError`, naming `where` and why."""
     with reading(where):
-        try:
-            with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-                arrays = {name: archive[name] for name in archive.files}
-        except Exception as error:
-            # Damage makes zipfile and NumPy raise all sorts of errors.
-            raise ValueError(str(error)) from None
+        arrays = _read(data)
         header = json.loads(arrays.pop("header").tobytes())
         if header["format"] != FORMAT:
             raise ValueError(f"its format is {header['format']!r}")
@@ -163,6 +156,21 @@ def unpack(data: bytes, where: str) -> Checkpoint:
             randomness=header["randomness"],
             trainings=trainings,
         )
+
+
+def _write(arrays: Arrays) -> bytes:
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, **arrays)
+    return buffer.getvalue()
+
+
+def _read(data: bytes) -> Arrays:
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except Exception as error:
+        # Damage makes zipfile and NumPy raise all sorts of errors.
+        raise ValueError(str(error)) from None
 
 
 @contextmanager

@@ -90,6 +90,7 @@ class Course:
             past = self._past[self.step]
             if self.step == 0:
                 self._check_losses(past.losses)
+                list(examples)  # whose words are in the vocabulary that is saved
                 # All that spaCy saves from here on is at the best step, or soon replaced.
                 with reading(self._where):
                     for name, pipe in trained_pipes(self._nlp):

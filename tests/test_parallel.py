@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_cascade.parallel import Workers, available_cores, split
+from spacy_cascade.parallel import TABLES, Workers, available_cores, split
 
 
 def starts_of(sizes: list[int], begin: int = 0) -> np.ndarray:
@@ -129,3 +129,26 @@ def test_a_forked_process_has_threads_of_its_own():
 
 def test_no_number_means_all_cores():
     assert Workers(0).n_threads == available_cores() >= 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_fork_waits_until_no_thread_writes_to_a_table():
+    written = []
+
+    def write() -> None:
+        with TABLES:
+            held.set()
+            time.sleep(0.3)
+            written.append(True)
+
+    held = threading.Event()
+    thread = threading.Thread(target=write)
+    thread.start()
+    held.wait()
+    process = os.fork()
+    if process == 0:
+        os._exit(0 if written and TABLES.acquire(timeout=1.0) else 1)
+    assert os.waitpid(process, 0)[1] == 0
+    thread.join()
+    assert TABLES.acquire(timeout=1.0)
+    TABLES.release()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import pickle
 
 import numpy as np
@@ -70,6 +71,37 @@ def test_scores_of_words_met_later(model):
     for batch in (["STAT5 and more ."], [f"word{n} binds word{n + 1}" for n in range(100)], TEXTS):
         units = units_of(model, batch)
         np.testing.assert_allclose(model.predict(units), expected_scores(model, units), atol=1e-9)
+
+
+def test_a_batch_keeps_the_words_that_it_was_made_with(model):
+    """Whatever other threads do between the making of a batch and its scores."""
+    units = units_of(model, TEXTS)
+    expected = model.predict(units)
+    model.attrs["space"].forget_lexemes(0)
+    others = units_of(model, [f"other{n}" for n in range(100)])
+    np.testing.assert_array_equal(model.predict(units), expected)
+    np.testing.assert_allclose(model.predict(others), expected_scores(model, others), atol=1e-9)
+    np.testing.assert_array_equal(model.predict(units), expected)
+
+
+def test_scores_go_with_the_table_of_words(model):
+    scores, space = model.attrs["lexeme_scores"], model.attrs["space"]
+    for _ in range(3):
+        model.predict(units_of(model, TEXTS))
+        assert len(scores._known) == 1
+        space.forget_lexemes(0)
+        gc.collect()
+        assert len(scores._known) == 0
+
+
+def test_copies_have_no_words(model):
+    expected = model.predict(units_of(model, TEXTS))
+    space = model.attrs["space"]
+    space.design(units_of(model, TEXTS))
+    for other in (copy.deepcopy(space), pickle.loads(pickle.dumps(space))):
+        assert len(other.lexemes) == 1 < len(space.lexemes)
+        model.attrs["space"] = other
+        np.testing.assert_array_equal(model.predict(units_of(model, TEXTS)), expected)
 
 
 def test_new_weights_count_at_once(model, generator):

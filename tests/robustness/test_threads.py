@@ -122,7 +122,7 @@ def test_threads_that_ask_why(
     cases: Callable[[int], int],
     figure: Callable[[str, str], None],
 ) -> None:
-    texts = list(texts_of_new_words(NEW_WORDS, seed=2, n=cases(400)))
+    texts = list(texts_of_new_words(NEW_WORDS, seed=2, n=cases(200)))
     expected = [_asked(nlp := copy_of(trained), text) for text in texts[:1]]
     expected += [_asked(nlp, text) for text in texts[1:]]
     shared = copy_of(trained)
@@ -162,7 +162,7 @@ def test_processes_forked_while_threads_annotate(
     figure: Callable[[str, str], None],
 ) -> None:
     trained.to_disk(tmp_path / "model")
-    n = cases(100)
+    n = cases(60)
     script = Path(__file__).with_name("forking.py")
     result = run_python(str(script), str(tmp_path / "model"), str(n), timeout=30 + 5 * n)
     assert result.stdout.split() == ["0"] * n, result.stderr

@@ -85,7 +85,6 @@ def overlapping() -> Language:
 
 def tagged() -> Language:
     nlp = blank()
-    nlp.add_pipe("sentencizer")
     nlp.add_pipe("cascade_tagger", config={"model": {"min_count": 1}})
     config = {**SMALL, **with_templates(extra=["tag@-1..1"])}
     nlp.add_pipe("cascade_segmenter", config=config)

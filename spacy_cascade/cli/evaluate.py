@@ -12,7 +12,7 @@ from spacy.training import Example
 from wasabi import msg
 from wasabi.util import MESSAGES
 
-from spacy_cascade.cli.output import print_line
+from spacy_cascade.cli.output import print_line, write_file
 from spacy_cascade.errors import CascadeError
 from spacy_cascade.pipeline.readers import GIVEN, examples_for, make_corpus
 from spacy_cascade.reports.page import N_MISTAKES, make_page
@@ -80,19 +80,13 @@ def evaluate_command(
             page = make_page(
                 nlp, scorer.examples, model=model.name, data=data.name, n_mistakes=mistakes
             )
-            _write_page(html, page, "Report")
+            write_file(html, page, "Report")
         if displacy_path is not None:
             page = draw_page(scorer.examples[:displacy_limit])
-            _write_page(displacy_path / _ENTITIES, page, "Entities")
+            write_file(displacy_path / _ENTITIES, page, "Entities")
     except (CascadeError, OSError) as error:
         print_line(MESSAGES.FAIL, str(error), to_stderr=True)
         raise typer.Exit(1) from None
-
-
-def _write_page(path: Path, page: str, what: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page, encoding="utf8")
-    print_line(MESSAGES.GOOD, f"{what} -> {path}")
 
 
 class _KeepingScorer(Scorer):

@@ -12,9 +12,10 @@ from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
 from thinc.api import Model, Optimizer
 
-from ...errors import MissingStageError, ModelFileError
+from ...errors import MissingStageError, ModelFileError, TrainingError
 from ...features.sequences import Tokens, read_tokens
 from ...features.space import FeatureSpace
+from ...features.strings import is_valid
 from ...features.units import Units
 from ...inference.lattice import Lattice
 from ...models import storage
@@ -123,7 +124,10 @@ class LinearPipe(TrainablePipe):  # type: ignore[misc]
         return n_added
 
     def add_labels(self, labels: Iterable[str]) -> int:
-        """Add those that are not there yet; how many they are."""
+        """Add those that are not there yet; how many they are.
+
+        Raises `TrainingError` for one that is not valid Unicode.
+        """
         new = set(labels) - set(self._labels)
         if new and self.model.has_param("W"):
             self.settle()
@@ -139,6 +143,12 @@ class LinearPipe(TrainablePipe):  # type: ignore[misc]
         return len(new)
 
     def _set_labels(self, labels: Iterable[str]) -> None:
+        for label in set(labels):
+            if not is_valid(label):
+                raise TrainingError(
+                    f"'{self.name}' cannot have the label {label!r}: it is not valid Unicode, "
+                    "which spaCy could not write to a Doc. Give it another name."
+                )
         self._labels = tuple(sorted(set(labels)))
         self.labels_changed()
 
@@ -258,6 +268,10 @@ class LinearPipe(TrainablePipe):  # type: ignore[misc]
 
     def _load_state(self, header: storage.Header, arrays: storage.Arrays) -> None:
         storage.check_identity(header, self.model.name, self._identity())
+        if not all(map(is_valid, header["labels"])):
+            raise ModelFileError(
+                f"The saved model of '{self.name}' has labels that are not valid Unicode."
+            )
         if not header["labels"] and not self.may_be_untrained:
             raise ModelFileError(f"The saved model of '{self.name}' has no labels.")
         previous = self._labels

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -208,10 +209,16 @@ def write_sample(path: Path, split: str = "train", n_docs: int | None = None) ->
     return path
 
 
-def run_python(*arguments: str, timeout: float = 120.0) -> subprocess.CompletedProcess[str]:
-    """A fresh Python; its output is text, its exit status is not looked at."""
+def run_python(
+    *arguments: str, timeout: float = 120.0, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """A fresh Python; its output is text, its exit status is not looked at.
+
+    variables: of the environment, beside those of this process.
+    """
     return subprocess.run(
         [sys.executable, *arguments],
+        env={**os.environ, **variables},
         capture_output=True,
         text=True,
         encoding="utf8",

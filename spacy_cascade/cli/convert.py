@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from wasabi.util import MESSAGES
 
+from spacy_cascade.cli.options import valid_text
 from spacy_cascade.cli.output import print_line
 from spacy_cascade.corpora.columns import ReadOptions
 from spacy_cascade.corpora.docs import CHUNKS_KEY, SUFFIXES, ConversionSummary, convert
@@ -72,10 +73,13 @@ def convert_command(
             show_default=False,
         ),
     ] = None,
-    chunks_key: Annotated[str, typer.Option(help="Key of chunks in doc.spans")] = CHUNKS_KEY,
+    chunks_key: Annotated[
+        str, typer.Option(callback=valid_text, help="Key of chunks in doc.spans")
+    ] = CHUNKS_KEY,
     spans_key: Annotated[
         str | None,
         typer.Option(
+            callback=valid_text,
             help="Put entities in doc.spans under this key too, besides doc.ents",
             show_default=False,
         ),

@@ -10,6 +10,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from wasabi.util import MESSAGES
 
+from spacy_cascade.cli.options import valid_text
 from spacy_cascade.cli.output import print_line, print_table, write_file, write_json
 from spacy_cascade.errors import CascadeError, ConfigError
 from spacy_cascade.pipeline.components.base import CascadePipe
@@ -32,7 +33,9 @@ from spacy_cascade.reports.explanation import make_explanation_page
 
 def explain_command(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="Trained pipeline")],
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="Text with entities")] = "",
+    text: Annotated[
+        str, typer.Argument(metavar="TEXT", callback=valid_text, help="Text with entities")
+    ] = "",
     features: Annotated[
         int, typer.Option(min=1, help="Features shown for each stage of an entity")
     ] = 10,

@@ -7,9 +7,8 @@ from typing import Annotated, Any, TypeVar
 import typer
 from wasabi.util import MESSAGES
 
-from spacy_cascade.cli.output import print_line
+from spacy_cascade.cli.output import print_line, write_text
 from spacy_cascade.errors import CascadeError, ConfigError
-from spacy_cascade.files import replace_file
 from spacy_cascade.pipeline.training.recipes import (
     Choices,
     Domain,
@@ -71,8 +70,7 @@ def init_command(
             raise ConfigError(f"{output} is there already. Replace it with --force.")
         choices = Choices(**given) if given or not _is_terminal() else _ask()
         config = make_config(choices)
-        text = _comment(output, choices) + config_text(config)
-        replace_file(output, text.encode("utf8"))
+        write_text(output, _comment(output, choices) + config_text(config))
     except (CascadeError, OSError) as error:
         print_line(MESSAGES.FAIL, str(error), to_stderr=True)
         raise typer.Exit(1) from None

@@ -7,9 +7,17 @@ import typer
 from spacy.cli._util import parse_config_overrides
 
 from spacy_cascade.errors import ConfigError
+from spacy_cascade.features.strings import is_valid
 
 OVERRIDES = {"allow_extra_args": True, "ignore_unknown_options": True}
 """Context settings of a command that takes overrides of a config after its own arguments."""
+
+
+def valid_text(text: str | None) -> str | None:
+    """A callback for what goes into a Doc; raises `BadParameter` for what no Doc can have."""
+    if text is not None and not is_valid(text):
+        raise typer.BadParameter("It is not valid UTF-8. Check the encoding of the terminal.")
+    return text
 
 
 def to_try(what: str, defaults: Sequence[float], *names: str) -> Any:

@@ -33,9 +33,17 @@ def print_table(rows: Iterable[Sequence[object]], header: Sequence[str], aligns:
     _echo("\n".join(line.rstrip() for line in text.strip("\n").splitlines()), False)
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a text, in a new folder if need be.
+
+    A file name in it may not be valid Unicode; it stands there as JSON has it.
+    """
+    replace_file(path, text.encode("utf8", "backslashreplace"))
+
+
 def write_file(path: Path, text: str, what: str) -> None:
     """Write a text, in a new folder if need be, and say so."""
-    replace_file(path, text.encode("utf8"))
+    write_text(path, text)
     print_line(MESSAGES.GOOD, f"{what} -> {path}")
 
 

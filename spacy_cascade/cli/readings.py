@@ -9,6 +9,7 @@ import typer
 from spacy.tokens import Doc
 from wasabi.util import MESSAGES
 
+from spacy_cascade.cli.options import valid_text
 from spacy_cascade.cli.output import print_line, print_table, write_file, write_json
 from spacy_cascade.errors import CascadeError
 from spacy_cascade.pipeline.explaining.readings import Reading, Readings, joint_readings
@@ -19,7 +20,7 @@ from spacy_cascade.reports.explanation import make_readings_page
 
 def readings_command(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="Trained pipeline")],
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="Text to read")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", callback=valid_text, help="Text to read")],
     n: Annotated[
         int, typer.Option("--n", "-n", min=1, max=MOST, help="Readings of each sentence")
     ] = 5,

@@ -10,6 +10,15 @@ from spacy.strings import hash_string as _hash_string  # type: ignore[attr-defin
 from ..types import Keys1d
 
 
+def is_valid(text: str) -> bool:
+    """Whether spaCy can hold a text: not where it has surrogates by themselves."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def hash_string(text: str) -> int:
     """MurmurHash of the UTF-8 text, 0 for the empty text."""
     return int(_hash_string(text))

@@ -19,6 +19,7 @@ import numpy as np
 from ..errors import TemplateError
 from ..types import Ints1d, Pointers1d
 from .design import Rows
+from .strings import is_valid
 
 _WORD_KEYS = ("LOWER", "ORTH", "TEXT")
 
@@ -135,14 +136,14 @@ def _read_pattern(name: str, n: int, line: str) -> Term:
         entry = json.loads(line)
         label, pattern = entry["label"], entry["pattern"]
         words = pattern.split() if isinstance(pattern, str) else [_word(t) for t in pattern]
-        if not words or not label or not isinstance(label, str):
+        if not words or not label or not all(map(is_valid, (*words, label))):
             raise ValueError(line)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise TemplateError(
             f"Line {n} of the lexicon '{name}' is no term with a label: {line.strip()[:100]!r}. "
-            'It must have a "label" and a "pattern", which is a phrase or a list of tokens with '
-            "one of LOWER, ORTH and TEXT each. For other patterns put a span_ruler before the "
-            "component, and look at its spans with 'span(KEY)'."
+            'It must have a "label" and a "pattern", both of valid Unicode; the pattern is a phrase '
+            "or a list of tokens with one of LOWER, ORTH and TEXT each. For other patterns put a "
+            "span_ruler before the component, and look at its spans with 'span(KEY)'."
         ) from None
     return Term(words, label)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from ..errors import ModelFileError
+from ..features.strings import is_valid
 from .arrays import Array
 
 FORMAT = "spacy_cascade"
@@ -93,7 +93,7 @@ def check_fields(header: Header) -> None:
     for field in header.keys() - _TYPES.keys():
         raise ValueError(f"the header has an unknown field {field[:_SHOWN]!r}")
     labels = header["labels"]
-    if not all(isinstance(label, str) and label and _is_text(label) for label in labels):
+    if not all(isinstance(label, str) and label and is_valid(label) for label in labels):
         raise ValueError("the 'labels' of the header are not all texts, or one is empty")
     if labels != sorted(set(labels)):
         raise ValueError("the 'labels' of the header are not in order, or one is there twice")
@@ -106,11 +106,6 @@ def _check_type(header: Header, field: str) -> None:
     value = header.get(field)
     if not isinstance(value, _TYPES[field]) or isinstance(value, bool):
         raise ValueError(f"the header has no valid '{field}'")
-
-
-def _is_text(value: str) -> bool:
-    """Whether spaCy can keep it: it has no lone surrogates."""
-    return not re.search("[\ud800-\udfff]", value)
 
 
 def _is_setting(value: object) -> bool:

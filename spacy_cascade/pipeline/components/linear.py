@@ -12,9 +12,10 @@ from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
 from thinc.api import Model, Optimizer
 
-from ...errors import MissingStageError, ModelFileError
+from ...errors import MissingStageError, ModelFileError, TrainingError
 from ...features.sequences import Tokens, read_tokens
 from ...features.space import FeatureSpace
+from ...features.strings import is_valid
 from ...features.units import Units
 from ...inference.lattice import Lattice
 from ...models import sparse, storage
@@ -134,7 +135,10 @@ class LinearPipe(TrainablePipe):  # type: ignore[misc]
         return n_added
 
     def add_labels(self, labels: Iterable[str]) -> int:
-        """Add those that are not there yet; how many they are."""
+        """Add those that are not there yet; how many they are.
+
+        Raises `TrainingError` for one that is not valid Unicode.
+        """
         new = set(labels) - set(self._labels)
         if new and self.model.has_param("W"):
             self.settle()
@@ -150,6 +154,12 @@ class LinearPipe(TrainablePipe):  # type: ignore[misc]
         return len(new)
 
     def _set_labels(self, labels: Iterable[str]) -> None:
+        for label in set(labels):
+            if not is_valid(label):
+                raise TrainingError(
+                    f"'{self.name}' cannot have the label {label!r}: it is not valid Unicode, "
+                    "which spaCy could not write to a Doc. Give it another name."
+                )
         self._labels = tuple(sorted(set(labels)))
         self.labels_changed()
 

@@ -7,38 +7,12 @@ import pytest
 from helpers import TEXTS, annotation, bounds, confidences, make_doc, trained_cascade
 from spacy.language import Language
 from spacy.tokens import Doc
-
-UNUSUAL = {
-    "empty": "",
-    "a space": " ",
-    "spaces": "    ",
-    "line ends": "\n\n \r\n",
-    "tabs": "\t\t",
-    "no-break spaces": "\u00a0\u2003\u3000",
-    "one token": "STAT5",
-    "one letter": "a",
-    "one mark": ".",
-    "spaces around": "  STAT5 binds the AP-1 site .  \n",
-    "spaces inside": "STAT5   binds \n\n the AP-1\tsite .",
-    "emoji": "😀 STAT5 👩‍👩‍👧‍👦 T cells 🇩🇪",
-    "combining": "e\u0301\u0323 STAT5\u0308 T cells\u0301",
-    "combining alone": "\u0301 \u0308",
-    "zero width": "STAT5\u200b T\u200dcells \ufeff",
-    "right to left": "החלבון STAT5 בתאים",
-    "Chinese": "细胞中的 STAT5 蛋白",
-    "Greek and mathematics": "NF-κB ≥ 5 μg·ml⁻¹ İı ß ﬁ",
-    "digits of the world": "٣٤٥ ④ Ⅷ ½",
-    "beyond the basic plane": "𝔸𝔹 𐍈 \U0010ffff",
-    "control characters": "STAT5\x01 T\x7f cells",
-    "long word": "A" * 5000,
-    "long run of marks": "." * 300,
-    "markup": "<b>STAT5</b> &amp; T cells",
-}
+from unusual_texts import FEW
 
 
-@pytest.mark.parametrize("name", UNUSUAL)
+@pytest.mark.parametrize("name", FEW)
 def test_the_text_stays_as_it_is(name: str, trained: Language) -> None:
-    text = UNUSUAL[name]
+    text = FEW[name]
     plain = trained.make_doc(text)
     doc = trained(text)
     assert doc.text == text
@@ -50,7 +24,7 @@ def test_the_text_stays_as_it_is(name: str, trained: Language) -> None:
 
 
 def test_batches_of_unusual_texts_give_what_single_texts_give(trained: Language) -> None:
-    texts = [*UNUSUAL.values(), *TEXTS]
+    texts = [*FEW.values(), *TEXTS]
     expected = [annotation(trained(text)) for text in texts]
     for size in (1, 3, 1000):
         assert [annotation(d) for d in trained.pipe(texts, batch_size=size)] == expected

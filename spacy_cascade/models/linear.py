@@ -128,6 +128,13 @@ def set_weights(model: Model[Units, Floats2d], weights: Floats2d, transitions: F
         model.set_param(name, cast(Any, kept.astype(np.float32)))
 
 
+def can_be_kept(values: npt.NDArray[Any]) -> bool:
+    """Whether all values are numbers in single precision, in which weights are kept."""
+    largest = np.finfo(np.float32).max
+    # No comparison with a NaN is true.
+    return bool(values.max(initial=0.0) <= largest and values.min(initial=0.0) >= -largest)
+
+
 def get_weights(model: Model[Units, Floats2d]) -> tuple[Floats2d, Floats1d]:
     """Weights `[K, S]` and transitions `[E]`. Raises `NotTrainedError` before there are any."""
     if not model.has_param("W"):

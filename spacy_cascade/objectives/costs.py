@@ -23,12 +23,16 @@ class Costs(Protocol):
         """Cost of label `y` where `g` is observed, `[Y, Y]`."""
 
 
+_LARGEST = 1e100
+"""Of settings; their squares, and one over them, are still numbers."""
+
+
 def _check_positive(**settings: float) -> None:
     for name, value in settings.items():
-        if not (math.isfinite(value) and value > 0):
+        if not 1 / _LARGEST <= value <= _LARGEST:
             raise ConfigError(
-                f"The objective needs a finite {name} above 0, not {value}. "
-                "Mend the [objective] block."
+                f"The objective needs a finite {name} above 0 (from {1 / _LARGEST:g} to "
+                f"{_LARGEST:g}), not {value}. Mend the [objective] block."
             )
 
 

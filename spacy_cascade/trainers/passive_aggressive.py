@@ -109,8 +109,10 @@ class OnlineLearner:
     def _before(self, n_sequences: int) -> Floats1d:
         """How much the weights before each of so many sequences count together."""
         numbers = np.arange(self._n_sequences, self._n_sequences + n_sequences)
-        counts = (numbers + 1.0) ** self.settings.average_power
-        sums = self._n_counted + np.append(0.0, np.cumsum(counts))
+        # Of huge powers nothing finite comes, which is found out where weights are published.
+        with np.errstate(over="ignore"):
+            counts = (numbers + 1.0) ** self.settings.average_power
+            sums = self._n_counted + np.append(0.0, np.cumsum(counts))
         self._n_sequences += n_sequences
         self._n_counted = float(sums[-1])
         return sums[:-1]
@@ -121,7 +123,8 @@ class OnlineLearner:
         if not self.settings.average or self._n_sequences == 0:
             return now.weights, now.transitions
         n = self._n_counted
-        return now.weights - now.weights_drift / n, now.transitions - now.transitions_drift / n
+        with np.errstate(over="ignore", invalid="ignore"):
+            return now.weights - now.weights_drift / n, now.transitions - now.transitions_drift / n
 
     def state(self) -> State:
         """All that it goes on from (`trainers.base.Resumable`)."""

@@ -182,7 +182,7 @@ def test_commands(
     needed = disk.needed(output)
     _put_old(output, model if command.saves_pipeline else None)
     before = contents(disk.folder)
-    n = cases(30)
+    n = cases(5 if command.trains else 20)
     for _ in range(n):
         with disk.room(int(random.integers(needed - 1))):
             said = one_line(run(*arguments))
@@ -266,7 +266,7 @@ def test_tune(
     assert result.exit_code == 0, result.output
     new, needed, random = contents(output), disk.needed(output), np.random.default_rng(2)
     shutil.rmtree(output)
-    n = cases(30)
+    n = cases(20)
     if isinstance(disk, SmallFiles):
         needed = len(new["best.cfg"])
     for _ in range(n):
@@ -293,7 +293,7 @@ def test_components(disk: Disk, model: Path, cases: Callable[[int], int]) -> Non
         old.get_pipe(name).to_disk(folder)
         before = contents(disk.folder)
         size = disk.needed(folder)
-        for _ in range(cases(30)):
+        for _ in range(cases(20)):
             room = disk.room(int(random.integers(size - 1)))
             with room, pytest.raises(SavingError, match=r"cascade\.npz: "):
                 old.get_pipe(name).to_disk(folder)
@@ -410,7 +410,7 @@ def test_training(
         output.mkdir()
         trained(corpus, "ocr", output)
         needed = disk.needed(output)
-        for _ in range(cases(60)):
+        for _ in range(cases(20)):
             shutil.rmtree(output)
             output.mkdir()
             with disk.room(int(random.integers(needed - 1))):
@@ -424,7 +424,7 @@ def test_training(
                 came[f"{folder.name} {_state(folder)}"] += 1
     shown = ", ".join(f"{what} {n} times" for what, n in sorted(came.items()))
     figure(f"training with {disk.name} full", shown)
-    assert came["OSError"] + came["SavingError"] == cases(60)
+    assert came["OSError"] + came["SavingError"] == cases(20)
 
 
 def _state(folder: Path) -> str:

@@ -24,6 +24,7 @@ from ...models.header import Header, check_identity
 from ...models.linear import (
     NEW,
     add_features,
+    can_be_kept,
     get_weights,
     rearrange,
     set_weights,
@@ -83,11 +84,20 @@ class LinearPipe(TrainablePipe):  # type: ignore[misc]
         """Bring the weights of the model up to date with training.
 
         After the updates of an online trainer only where they are needed: it takes longer than
-        a small update itself.
+        a small update itself. Raises `TrainingError` where weights are no longer finite; those that
+        were published before stay.
         """
         with TABLES:
             if self._training is not None and not self._is_published:
-                set_weights(self.model, *self._training.weights())
+                weights = self._training.weights()
+                if not all(map(can_be_kept, weights)):
+                    self.forget_training()
+                    raise TrainingError(
+                        f"Training of '{self.name}' has diverged: some weights are no longer "
+                        "finite numbers in single precision. Look for very large settings in its "
+                        "[objective] and [trainer] blocks."
+                    )
+                set_weights(self.model, *weights)
             self._is_published = True
 
     def forget_training(self) -> None:
@@ -180,7 +190,15 @@ class LinearPipe(TrainablePipe):  # type: ignore[misc]
         self.space.learn_evidence(tokens, flags)
         self.space.learn(make_units(), self.model.attrs["min_count"])
         shape = (len(self.space), self.lattice.n_columns)
-        set_weights(self.model, np.zeros(shape), np.zeros(self.lattice.n_edges))
+        try:
+            set_weights(self.model, np.zeros(shape), np.zeros(self.lattice.n_edges))
+        except MemoryError:
+            raise TrainingError(
+                f"There is not enough memory for '{self.name}': {len(self.labels)} labels and "
+                f"{shape[0]} features take {shape[0]} x {shape[1]} weights. Raise min_count in "
+                "[model], set label_pairs = false there, or have a cascade, whose segmenter needs "
+                "no labels (typed = false)."
+            ) from None
         self.model.attrs["curvature"] = None
 
     def add_features(

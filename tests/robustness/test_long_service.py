@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
@@ -47,8 +48,11 @@ def service(model: Path, pipes: str, zones: str, n: int, maximum: int) -> dict[s
 
 
 def growth(megabytes: list[float]) -> float:
-    """By how much memory went beyond the highest of the warm-up."""
-    return max(megabytes[WARM_UP:]) - max(megabytes[:WARM_UP])
+    """By how much the later half of the periods takes more than the warm-up, at the median.
+
+    Highest values differ by 20 MB from period to period, by what happens to be copied at once.
+    """
+    return median(megabytes[len(megabytes) // 2 :]) - median(megabytes[:WARM_UP])
 
 
 @pytest.mark.parametrize("zones", ["zones", "none"])

@@ -141,7 +141,7 @@ def _read_pattern(name: str, n: int, line: str) -> Term:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise TemplateError(
             f"Line {n} of the lexicon '{name}' is no term with a label: {line.strip()[:100]!r}. "
-            'It must have a "label" and a "pattern", both of valid Unicode; the pattern is a phrase '
+            'It must have a "label" and a "pattern", both valid Unicode; the pattern is a phrase '
             "or a list of tokens with one of LOWER, ORTH and TEXT each. For other patterns put a "
             "span_ruler before the component, and look at its spans with 'span(KEY)'."
         ) from None

@@ -141,3 +141,21 @@ def test_bad_words_stop_or_are_replaced(source: Path, tmp_path: Path) -> None:
     assert len(stderr.splitlines()) == 11
     assert "12 words" in stdout
     assert docs_in(output)[0][0].text == "x0\ufffd"
+
+
+def test_a_key_that_is_no_unicode_is_refused(source: Path, tmp_path: Path) -> None:
+    output = tmp_path / "a.spacy"
+    _, stderr = run("convert", source, output, "--spans-key", "\udcff", exit_code=2)
+    assert "--spans-key" in stderr
+    assert "It is not valid UTF-8" in stderr
+    assert not output.exists()
+
+
+def test_odd_characters_come_through(tmp_path: Path) -> None:
+    words = ["\x00", "a\u2028b", "a\xa0b", "\ufeffa", "\u200d", "a\rb", "\u202e", "a" * 10_000]
+    lines = "".join(f"{word}\tO\r\n" for word in words)
+    source, output = tmp_path / "a.iob2", tmp_path / "a.spacy"
+    source.write_bytes(f"\ufeffSTAT5\tB-protein\r\n{lines}".encode())
+    run("convert", source, output)
+    (doc,) = docs_in(output)
+    assert [token.text for token in doc] == ["STAT5", *words]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -119,3 +121,21 @@ def test_readings_need_a_segmenter(tmp_path: Path) -> None:
     blank().to_disk(tmp_path / "model")
     _, stderr = run("readings", tmp_path / "model", TEXT, exit_code=1)
     assert "Readings need a cascade_segmenter" in stderr
+
+
+@pytest.mark.parametrize("command", ["explain", "readings"])
+def test_a_text_that_is_no_unicode_is_refused(command: str, model: Path) -> None:
+    _, stderr = run(command, model, "STAT5 \udcff binds", exit_code=2)
+    assert "It is not valid UTF-8" in stderr
+
+
+@pytest.mark.parametrize("command", ["explain", "readings"])
+def test_files_may_have_names_that_are_no_unicode(
+    command: str, model: Path, tmp_path: Path
+) -> None:
+    strange = tmp_path / os.fsdecode(b"mod\xffel")
+    shutil.copytree(model, strange)
+    page, found = tmp_path / "page.html", tmp_path / os.fsdecode(b"\xff.json")
+    run(command, strange, "STAT5 \x00 binds", "--html", page, "--json", found)
+    assert "mod\\udcffel" in page.read_text(encoding="utf8")
+    assert srsly.read_json(found)

@@ -64,3 +64,9 @@ def test_patterns_are_found_anywhere():
     assert attributes.regex("^[0-9]")("IL-2") is None
     with pytest.raises(re.error):
         attributes.regex("(")
+
+
+def test_patterns_look_at_the_beginning_of_endless_words() -> None:
+    found = attributes.regex("[a-z]+[A-Z]+")
+    assert found("a" * (attributes.LONGEST - 1) + "A") == "yes"
+    assert found("a" * attributes.LONGEST + "A") is None

@@ -90,6 +90,8 @@ def test_terms_from_the_config(make: Any) -> None:
         '{"label": "", "pattern": "p53"}',
         '{"label": ["DNA"], "pattern": "p53"}',
         '{"label": "DNA", "pattern": " "}',
+        '{"label": "DNA", "pattern": "p\\ud800"}',
+        '{"label": "D\\ud800", "pattern": "p53"}',
         '{"label": "DNA", "pattern": []}',
         '{"label": "DNA", "pattern": 5}',
         '{"label": "DNA", "pattern": {"LOWER": "a"}}',

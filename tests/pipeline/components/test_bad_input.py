@@ -32,10 +32,12 @@ from spacy_cascade import (
     CascadeError,
     ConfigError,
     MissingStageError,
+    ModelFileError,
     NotTrainedError,
     TemplateError,
     TrainingError,
 )
+from spacy_cascade.models import storage
 
 BOTH = ["cascade_segmenter", "cascade_classifier"]
 
@@ -345,3 +347,16 @@ def test_a_missing_earlier_stage_is_named(template: str, where: str, component: 
     with pytest.raises(MissingStageError, match=message):
         nlp(TEXTS[0])
     assert len(nlp("")) == 0
+
+
+def test_labels_that_are_no_unicode() -> None:
+    nlp = trained_cascade()
+    classifier = nlp.get_pipe("cascade_classifier")
+    before = classifier.labels
+    with pytest.raises(TrainingError, match=r"'cascade_classifier'.*'x\\ud800'.*not valid Unicode"):
+        classifier.add_label("x\ud800")
+    assert classifier.labels == before
+    header, arrays = storage.unpack(classifier.to_bytes(), "the test")
+    header["labels"][0] = "x\ud800"
+    with pytest.raises(ModelFileError, match="labels that are not valid Unicode"):
+        classifier.from_bytes(storage.pack(header, arrays))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,16 @@ import numpy as np
 import pytest
 from helpers import add_segmenter, blank
 from spacy.language import Language
+from spacy.tokens import DocBin
 from spacy.training import Corpus
 from thinc.api import Config
-from trainings import run_training, saved_files, training_config, write_corpora
+from trainings import (
+    run_training,
+    saved_files,
+    training_config,
+    weights_of,
+    write_corpora,
+)
 
 from spacy_cascade import ConfigError, TrainingError
 from spacy_cascade.errors import ModelFileError
@@ -28,6 +36,7 @@ from spacy_cascade.pipeline.training.checkpoint_files import (
     write_checkpoint,
 )
 from spacy_cascade.pipeline.training.checkpoints import make_checkpoints
+from spacy_cascade.pipeline.training.folds import train_pipeline
 
 pytestmark = pytest.mark.filterwarnings("ignore:Confidences are not calibrated")
 
@@ -41,8 +50,8 @@ TRAININGS: dict[str, tuple[str, dict[str, Any], int]] = {
     "patience": ("memb", {"training__max_steps": 20, "training__patience": 2}, 2),
     "one component looks at the other": ("memb", REJECT, 2),
     "online": ("ocr", {}, 5),
-    "last step of an epoch": ("ocr", {"training__eval_frequency": 3}, 4),
-    "parts of batches": ("ocr", {"training__accumulate_gradient": 2}, 3),
+    "between evaluations": ("ocr", {"training__eval_frequency": 3}, 6),
+    "parts of batches": ("ocr", {"training__accumulate_gradient": 2}, 4),
     "joint": ("icrf", {}, 2),
     "tags": ("tagger", {}, 4),
 }
@@ -106,6 +115,51 @@ def test_it_ends_as_if_it_had_never_stopped(
     random.seed("others")
     assert run_training(config, tmp_path / "out") == table
     assert saved_files(tmp_path / "out") == saved_files(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("name", ["memb", "ocr", "icrf"])
+def test_what_is_restored_is_what_there_was(
+    name: str, corpora: Path, checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As spaCy saves it when training stops again before the next update."""
+    config = settings(name, corpora, checkpoint)
+    stop_before(2, config, tmp_path / "out")
+    restore = checkpoints.Checkpoints._restore
+
+    def restore_and_stop(*arguments: Any) -> None:
+        restore(*arguments)
+        raise Stop
+
+    monkeypatch.setattr(checkpoints.Checkpoints, "_restore", restore_and_stop)
+    with pytest.raises(Stop):
+        run_training(config, tmp_path / "again")
+    saved, again = (weights_of(tmp_path / name) for name in ("out", "again"))
+    assert {name: saved[name] for name in saved if "model-last" in name} == {
+        name: again[name] for name in again if "model-last" in name
+    }
+
+
+def run_scored(scores: list[float], run: Callable[[], Any]) -> None:
+    """Run a training whose evaluations give these scores."""
+    given = iter(scores)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Language, "evaluate", lambda *_, **__: {"ents_f": next(given)})
+        run()
+    assert not list(given)
+
+
+@pytest.mark.parametrize("name", ["memb", "icrf"])
+def test_the_best_may_lie_before_the_stop(
+    name: str, corpora: Path, checkpoint: Path, tmp_path: Path
+) -> None:
+    scores = [0.1, 0.5, 0.3, 0.2, 0.4]
+    options = {"training__patience": 0}
+    whole = settings(name, corpora, **options)
+    config = settings(name, corpora, checkpoint, **options)
+    run_scored(scores, lambda: run_training(whole, tmp_path / "whole"))
+    run_scored(scores[:3], lambda: stop_before(3, config, tmp_path / "out"))
+    run_scored(scores[3:], lambda: run_training(config, tmp_path / "out"))
+    assert weights_of(tmp_path / "out") == weights_of(tmp_path / "whole")
 
 
 def test_it_may_stop_again_and_again(corpora: Path, checkpoint: Path, tmp_path: Path) -> None:
@@ -186,6 +240,13 @@ def test_what_a_killed_process_has_left_is_removed(
         file.write_bytes(b"half")
     run_training(settings("memb", corpora, checkpoint), tmp_path / "out")
     assert {*checkpoint.parent.iterdir()} == {checkpoint, *others}
+
+
+def test_trainings_on_parts_of_the_corpus_leave_it_alone(corpora: Path, checkpoint: Path) -> None:
+    docs = DocBin().from_disk(corpora / "train.spacy").get_docs(blank().vocab)
+    config = settings("memb", corpora, checkpoint, training__max_steps=1)
+    train_pipeline(config, docs, corpora / "dev.spacy")
+    assert not checkpoint.exists()
 
 
 # What a checkpoint belongs to

@@ -72,3 +72,9 @@ def test_no_label_that_continues_a_span_is_left_where_one_has_ended():
         "I-y",
     ]
     assert np.isneginf(clamp[-1, continued]).all()
+
+
+@pytest.mark.parametrize("sigma", [1e-300, 1e300])
+def test_settings_whose_squares_are_no_numbers(sigma: float) -> None:
+    with pytest.raises(ConfigError, match=r"sigma above 0 \(from 1e-100 to 1e\+100\)"):
+        Likelihood(sigma)

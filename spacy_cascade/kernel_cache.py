@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-import secrets
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -27,6 +26,9 @@ from numba import config, types
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 from numba.misc.appdirs import AppDirs
+
+from .errors import SavingError
+from .files import replace_file
 
 _REDUCE: Callable[..., Any] = CompileResult._reduce
 _REBUILD: Callable[..., Any] = CompileResult._rebuild
@@ -72,8 +74,8 @@ class KernelCache:
             return  # It has addresses of this process.
         name, key = self._name(signature, result.codegen)
         data = dumps(_REDUCE(result))  # type: ignore[no-untyped-call]
-        with suppress(OSError):
-            _write(self._folders[-1] / name, _checksum(key, data) + data)
+        with suppress(SavingError):
+            replace_file(self._folders[-1] / name, _checksum(key, data) + data)
             self._remove(but=name.rpartition("-")[0])
 
     def flush(self) -> None:
@@ -134,18 +136,6 @@ def _digest(text: str) -> bytes:
 
 def _checksum(key: bytes, data: bytes) -> bytes:
     return hashlib.sha256(key + data).digest()
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write under another name first, so that nobody meets half a file."""
-    begun = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-    try:
-        with begun.open("xb") as file:
-            file.write(content)
-        begun.replace(path)
-    except BaseException:
-        begun.unlink(missing_ok=True)
-        raise
 
 
 def _sources(compiled: Any) -> Iterator[str]:

@@ -94,7 +94,7 @@ def check_fields(header: Header) -> None:
         raise ValueError(f"the header has an unknown field {field[:_SHOWN]!r}")
     labels = header["labels"]
     if not all(isinstance(label, str) and label and is_valid(label) for label in labels):
-        raise ValueError("the 'labels' of the header are not all texts, or one is empty")
+        raise ValueError("the 'labels' of the header are not all valid texts, or one is empty")
     if labels != sorted(set(labels)):
         raise ValueError("the 'labels' of the header are not in order, or one is there twice")
     for setting, value in header["identity"].items():

@@ -50,14 +50,16 @@ class Chain:
 
     def stop(self, how: signal.Signals, generator: np.random.Generator) -> float:
         """Stop it at a random moment; the seconds until it ends."""
-        was = self._step()
-        whole = self._trainings.seconds[self._name]
+        known = self._trainings.seconds
         while True:
-            status, seconds = self._trainings.run(self._name, whole * generator.random(), how)
+            was = self._step()
+            after = known[self._name] * generator.random()
+            status, seconds = self._trainings.run(self._name, after, how)
             if status == -how:
                 break
             self._compare(status)
-            was = 0
+            if was == 0:
+                known[self._name] = seconds  # the machine may have less to do than before
         now = self._step()
         assert now >= was
         self.found["stopped"] += 1

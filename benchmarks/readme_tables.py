@@ -227,7 +227,8 @@ def adapting_topic() -> str:
 def robustness() -> str:
     """What the tests of robustness found at their full size."""
     lines = (RESULTS / "robustness.jsonl").read_text(encoding="utf8").splitlines()
-    return table(["tried", "found"], [[*json.loads(line).values()] for line in lines])
+    figures = sorted(map(json.loads, lines), key=lambda figure: figure["test"])
+    return table(["tried", "found"], [[figure["what"], figure["came"]] for figure in figures])
 
 
 TABLES: dict[str, Callable[[], str]] = {

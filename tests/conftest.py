@@ -44,15 +44,17 @@ def cases(pytestconfig: pytest.Config) -> Callable[[int], int]:
     return lambda n: n if is_full else max(1, n // _PART)
 
 
-@pytest.fixture(scope="session")
-def figure(pytestconfig: pytest.Config) -> Callable[[str, str], None]:
+@pytest.fixture
+def figure(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     """Keep a measured figure: what was tried, and what came of it, a line of JSON each."""
-    file: Path | None = pytestconfig.getoption("--figures")
+    file: Path | None = request.config.getoption("--figures")
 
     def keep(what: str, came: str) -> None:
         print(f"{what}: {came}")
         if file is not None:
             with file.open("a", encoding="utf8") as lines:
-                lines.write(json.dumps({"what": what, "came": came}) + "\n")
+                lines.write(
+                    json.dumps({"test": request.node.path.name, "what": what, "came": came}) + "\n"
+                )
 
     return keep

@@ -40,7 +40,7 @@ _DESCRIPTION = re.compile(
     rb"\{'descr': '([<>|][a-z]\d)', 'fortran_order': (True|False), "
     rb"'shape': \((\d{1,10}), ?(\d{1,10})?\), \} *\n"
 )
-_KINDS = ("f2", "f4", "u1", "u8", "i4", "b1")
+_KINDS = ("f2", "f4", "f8", "u1", "u8", "i4", "b1")
 
 
 def write(arrays: Mapping[str, Array]) -> bytes:
@@ -59,10 +59,10 @@ def write(arrays: Mapping[str, Array]) -> bytes:
         parts += [LOCAL, member, file, content]
         position += len(LOCAL) + len(member) + len(file) + len(content)
         if len(file) > _LONGEST_NAME:
-            raise ModelFileError(f"Cannot save the model: shorten the name of {_shown(file)}.")
+            raise ModelFileError(f"Cannot save this: shorten the name of {_shown(file)}.")
     if len(entries) > MAXIMUM_MEMBERS or position >= _MAXIMUM_SIZE:
         raise ModelFileError(
-            f"Cannot save the model: it has {len(entries)} arrays of {position:,} bytes, a file "
+            f"Cannot save this: it has {len(entries)} arrays of {position:,} bytes, a file "
             f"can hold {MAXIMUM_MEMBERS} of {_MAXIMUM_SIZE:,}. Raise min_count, or use "
             "fewer lexicons."
         )
@@ -116,7 +116,7 @@ def _member(name: bytes, content: bytes | memoryview) -> bytes:
     """What is said of a member before it and in the directory."""
     size = len(content)
     if size >= _MAXIMUM_SIZE:
-        raise ModelFileError(f"Cannot save the model: {_shown(name)} has {size:,} bytes.")
+        raise ModelFileError(f"Cannot save this: {_shown(name)} has {size:,} bytes.")
     flags = 0 if name.isascii() else _UTF8
     checksum = zlib.crc32(content)
     return _MEMBER.pack(_VERSION, flags, _STORED, _TIME, _DATE, checksum, size, size, len(name), 0)

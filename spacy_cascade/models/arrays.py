@@ -30,7 +30,7 @@ def blocks(array: Array) -> Iterator[Array]:
 
 def check_array(name: str, array: Array | None, shape: tuple[int, ...], kind: str) -> None:
     """Raise `ModelFileError` for an array that is missing, misshapen, or has no valid values."""
-    if array is None or not array.dtype.str[1:].startswith(kind):
+    if array is None or not array.dtype.str[1:].startswith(kind) or array.dtype == np.float64:
         raise ModelFileError(f"The saved model has no valid array '{name}'.")
     if array.shape != shape:
         raise ModelFileError(

@@ -6,7 +6,6 @@ the component) and `best/NAME/…` (what it had learnt at the best evaluation).
 
 from __future__ import annotations
 
-import io
 import json
 import math
 from collections.abc import Iterator, Mapping
@@ -19,6 +18,7 @@ import numpy as np
 
 from ...errors import CascadeError, ModelFileError
 from ...files import replace_file
+from ...models import archive
 from ...models.arrays import Arrays
 from ...trainers.base import State
 from .origins import Origin
@@ -117,7 +117,7 @@ def pack(checkpoint: Checkpoint) -> bytes:
         "trainings": values,
     }
     text = json.dumps(header, default=str).encode()
-    return _write({"header": np.frombuffer(text, np.uint8), **arrays})
+    return archive.write({"header": np.frombuffer(text, np.uint8), **arrays})
 
 
 def _named(kind: str, states: Mapping[str, Mapping[str, Any]]) -> Arrays:
@@ -132,7 +132,7 @@ def _named(kind: str, states: Mapping[str, Mapping[str, Any]]) -> Arrays:
 def unpack(data: bytes, where: str) -> Checkpoint:
     """The checkpoint in a file. Raises `ModelFileError`, naming `where` and why."""
     with reading(where):
-        arrays = _read(data)
+        arrays = dict(archive.read(data))
         header = json.loads(arrays.pop("header").tobytes())
         if header["format"] != FORMAT:
             raise ValueError(f"its format is {header['format']!r}")
@@ -156,21 +156,6 @@ def unpack(data: bytes, where: str) -> Checkpoint:
             randomness=header["randomness"],
             trainings=trainings,
         )
-
-
-def _write(arrays: Arrays) -> bytes:
-    buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False, **arrays)
-    return buffer.getvalue()
-
-
-def _read(data: bytes) -> Arrays:
-    try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except Exception as error:
-        # Damage makes zipfile and NumPy raise all sorts of errors.
-        raise ValueError(str(error)) from None
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from trainings import (
 
 from spacy_cascade import ConfigError, TrainingError
 from spacy_cascade.errors import ModelFileError
+from spacy_cascade.models import archive
 from spacy_cascade.parallel import Workers
 from spacy_cascade.pipeline.training import checkpoints
 from spacy_cascade.pipeline.training.calibration import make_calibration
@@ -392,9 +393,8 @@ def test_a_damaged_file_is_refused(
     elif damage == "text":
         data[:] = b"no checkpoint"
     else:
-        buffer = tmp_path / "model.npz"
-        np.savez(buffer, header=np.frombuffer(b'{"format": "spacy_cascade"}', np.uint8))
-        data[:] = buffer.read_bytes()
+        header = np.frombuffer(b'{"format": "spacy_cascade"}', np.uint8)
+        data[:] = archive.write({"header": header})
     path = tmp_path / "c.npz"
     path.write_bytes(data)
     with pytest.raises(ModelFileError, match=r"c\.npz is damaged or no checkpoint.*resume = false"):
@@ -422,11 +422,10 @@ def test_a_file_whose_parts_do_not_fit_is_refused(
 
 
 def test_one_of_a_later_release_is_refused(stopped: Path, tmp_path: Path) -> None:
-    with np.load(stopped) as archive:
-        arrays = dict(archive)
+    arrays = dict(archive.read(stopped.read_bytes()))
     text = arrays["header"].tobytes().replace(b'"version": 1', b'"version": 2', 1)
     arrays["header"] = np.frombuffer(text, np.uint8)
-    np.savez(tmp_path / "c.npz", **arrays)
+    (tmp_path / "c.npz").write_bytes(archive.write(arrays))
     with pytest.raises(ModelFileError, match="another release"):
         read_checkpoint(tmp_path / "c.npz")
 

@@ -227,8 +227,12 @@ def adapting_topic() -> str:
 def robustness() -> str:
     """What the tests of robustness found at their full size."""
     lines = (RESULTS / "robustness.jsonl").read_text(encoding="utf8").splitlines()
-    figures = sorted(map(json.loads, lines), key=lambda figure: figure["test"])
-    return table(["tried", "found"], [[figure["what"], figure["came"]] for figure in figures])
+    found: dict[tuple[str, str], list[str]] = {}
+    for figure in map(json.loads, lines):
+        found.setdefault((figure["test"], figure["what"]), []).append(figure["came"])
+    return table(
+        ["tried", "found"], [[what, "; ".join(came)] for (_, what), came in sorted(found.items())]
+    )
 
 
 TABLES: dict[str, Callable[[], str]] = {

@@ -189,7 +189,10 @@ def test_commands(
         assert f"Cannot save {output}: " in said or _limits_temporary_files(disk, command)
         assert contents(disk.folder) == before
         assert os.listdir(disk.folder) == [output.name]
-    figure(f"{command.name} with {disk.name} full", f"{n} times one line, the old files intact")
+    figure(
+        f"commands with {disk.name} full: an error of one line, the old files intact",
+        f"{command.name} {n} times",
+    )
     if command.trains:
         return
     assert run(*arguments).exit_code == 0
@@ -281,7 +284,10 @@ def test_tune(
             assert len(left[name]) == len(new[name])
     assert run(*arguments).exit_code == 0
     assert contents(output).keys() == new.keys()
-    figure(f"tune with {disk.name} full", f"{n} times one line, only whole files")
+    figure(
+        f"commands with {disk.name} full: an error of one line, the old files intact",
+        f"tune {n} times",
+    )
 
 
 def test_components(disk: Disk, model: Path, cases: Callable[[int], int]) -> None:

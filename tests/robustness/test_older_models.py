@@ -69,7 +69,7 @@ def test_models_of_an_earlier_release_predict_the_same(
         assert before | {"version": now["version"]} == now
     check_predictions(load(tmp_path), expected)
     figure(
-        f"{' and '.join(nlp.pipe_names)} of release {folder.parent.name}",
+        f"models of release {folder.parent.name}: {', '.join(nlp.pipe_names)}",
         f"{n_spans} spans of {len(expected)} Docs equal, confidences to 1e-12, and equal again "
         "saved in the present format",
     )
@@ -121,4 +121,4 @@ def test_models_of_a_later_format_are_refused(
         load(tmp_path / "model")
     with pytest.raises(ModelFileError, match=r"cascade_segmenter/cascade\.npz"):
         load(tmp_path / "model")
-    figure(f"A model of a later format, {form.__name__.replace('_', ' ')}", "refused, with advice")
+    figure("models of a later format: refused, with advice", form.__name__.replace("_", " "))

@@ -27,7 +27,8 @@ SLOW = (
 MOST_SECONDS = 600
 MOST_LEFT_OUT = 2
 """Blocks of a page that may stay unrun, each for a reason that it gives."""
-LINKED = [*PAGES, PROJECT / "CONTRIBUTING.md", PROJECT / "benchmarks" / "README.md"]
+OTHERS = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "benchmarks/README.md")
+LINKED = [*PAGES, *(PROJECT / name for name in OTHERS)]
 
 
 def page_name(page: Path) -> str:

@@ -3,45 +3,36 @@
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import nullcontext
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from spacy.language import Language
-from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
 from thinc.api import Model, Optimizer
 
-from ...errors import MissingStageError, ModelFileError, TrainingError
+from ...errors import MissingStageError, TrainingError
 from ...features.sequences import Tokens, read_tokens
-from ...features.space import FeatureSpace
 from ...features.strings import is_valid
 from ...features.units import Units
 from ...inference.lattice import Lattice
-from ...models import sparse, storage
-from ...models.arrays import Arrays
-from ...models.header import Header, check_identity
 from ...models.linear import (
     NEW,
     add_features,
     can_be_kept,
-    get_weights,
     rearrange,
     set_weights,
 )
 from ...parallel import TABLES
 from ...types import Ints2d, Keys1d
 from ..training.updates import Pipeline, Training
+from .saved import SavedPipe
 
 _MAXIMUM_LEXEMES = 1 << 16
 """Words whose scores are kept between batches; beyond that the cache starts anew."""
 
 
-class LinearPipe(TrainablePipe):  # type: ignore[misc]
+class LinearPipe(SavedPipe):
     """A component around one linear model."""
-
-    may_be_untrained: ClassVar[bool] = False
-    """Whether a saved component without labels is one that was not trained, and no damaged one."""
 
     def __init__(
         self, nlp: Language, model: Model[Units, Any], name: str, settings: dict[str, Any]
@@ -64,13 +55,6 @@ class LinearPipe(TrainablePipe):  # type: ignore[misc]
     @abstractmethod
     def lattice(self) -> Lattice:
         """The legal transitions between labels."""
-
-    @abstractmethod
-    def lattice_size(self, n_labels: int) -> tuple[int, int]:
-        """Edges `E` and score columns `S` of the lattice of so many labels.
-
-        Known without making it: a saved model may state any number of labels.
-        """
 
     @property
     @abstractmethod
@@ -117,12 +101,6 @@ class LinearPipe(TrainablePipe):  # type: ignore[misc]
         """Nothing: the weights are published when they are needed."""
 
     # Labels and features
-
-    @property
-    def space(self) -> FeatureSpace:
-        """The feature space of the model."""
-        space: FeatureSpace = self.model.attrs["space"]
-        return space
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -257,56 +235,3 @@ class LinearPipe(TrainablePipe):  # type: ignore[misc]
     def forget_words(self) -> None:
         """Keep the table of words within bounds; called before a batch is predicted."""
         self.space.forget_lexemes(_MAXIMUM_LEXEMES)
-
-    # Saving
-
-    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """The component as bytes; see `models.storage` for the format."""
-        return storage.pack(*self._state())
-
-    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "LinearPipe":
-        """Load from bytes. Raises `ModelFileError` for anything that is not a valid model."""
-        self._load_state(*storage.unpack(data, f"the bytes given to '{self.name}'"))
-        return self
-
-    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Save into the folder `path`, as the single file `cascade.npz`."""
-        storage.write_file(path, self.to_bytes())
-
-    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "LinearPipe":
-        """Load from the folder `path`. Raises `ModelFileError` where that cannot be done."""
-        self._load_state(*storage.unpack(*storage.read_file(path)))
-        return self
-
-    def _state(self) -> tuple[Header, Arrays]:
-        self.settle()
-        weights, transitions = get_weights(self.model)
-        return storage.model_state(
-            self.model.name, self._identity(), self.labels, self.space, weights, transitions,
-            self.model.attrs["curvature"],
-        )  # fmt: skip
-
-    def _identity(self) -> dict[str, Any]:
-        """Settings without which the weights mean something else."""
-        return {
-            "templates": [str(t) for t in self.space.templates.expanded()],
-            "patterns": dict(self.space.templates.patterns),
-            "label_pairs": self.model.attrs["label_pairs"],
-            "scheme": self.cfg.get("scheme"),
-        }
-
-    def _load_state(self, header: Header, arrays: Arrays) -> None:
-        check_identity(header, self.model.name, self._identity())
-        labels = header["labels"]
-        n_features = arrays["keys"].size if "keys" in arrays else 0
-        if not labels and (n_features or not self.may_be_untrained):
-            raise ModelFileError(f"The saved model of '{self.name}' has no labels.")
-        n_edges, n_columns = self.lattice_size(len(labels))
-        shape = (n_features, n_columns)
-        storage.check_arrays(arrays, shape, n_edges, self.space)
-        self._set_labels(labels)
-        storage.restore_space(self.space, arrays)
-        set_weights(self.model, sparse.restore("weights", arrays, shape), arrays["transitions"])
-        curvature = arrays.get("curvature")
-        self.model.attrs["curvature"] = None if curvature is None else curvature.copy()
-        self.forget_training()

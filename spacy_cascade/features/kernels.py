@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..inference.hashing import HashTable, mix, probe
-from ..jit import helper, inlined, kernel
+from ..jit import inlined, kernel
 from ..types import Ints1d, Ints2d, Keys1d, Keys2d, Pointers1d
 from .lexemes import BOUNDARY
 from .plan import CONTEXT, SIZE, DirectTemplates, Slots
@@ -147,9 +149,27 @@ def _same_span(forms, first, last, candidate):  # type: ignore[no-untyped-def]
     return same
 
 
-@helper
-def _link_occurrences(forms, doc_starts, earliest, following):  # type: ignore[no-untyped-def]
-    """For each position the first one in its Doc with the same form, and the next or -1."""
+class Occurrences(NamedTuple):
+    """Where the word of a position stands again, int32 `[P]` each.
+
+    forms: number of the word in lower case, by which occurrences are known. earliest: the first
+    position in its Doc with the same form. following: the next one, or -1.
+    """
+
+    forms: Ints1d
+    earliest: Ints1d
+    following: Ints1d
+
+
+@kernel
+def link_occurrences(
+    lexemes: Ints1d, form_of: Ints1d, doc_starts: Ints1d
+) -> tuple[Ints1d, Ints1d, Ints1d]:
+    """The `Occurrences` of positions; form_of: for each lexeme the number of its form."""
+    forms = np.empty(len(lexemes), dtype=np.int32)
+    for position in range(len(lexemes)):
+        forms[position] = form_of[lexemes[position]]
+    earliest, following = np.empty_like(forms), np.empty_like(forms)
     latest = np.full(forms.max() + 1, -1, dtype=np.int32)
     for doc in range(len(doc_starts) - 1):
         for position in range(doc_starts[doc], doc_starts[doc + 1]):
@@ -160,6 +180,7 @@ def _link_occurrences(forms, doc_starts, earliest, following):  # type: ignore[n
             if before >= doc_starts[doc]:
                 following[before] = position
                 earliest[position] = earliest[before]
+    return forms, earliest, following
 
 
 @inlined
@@ -176,18 +197,18 @@ def _places_around(lexemes, first, last, places):  # type: ignore[no-untyped-def
 
 
 @inlined
-def _places_again(lexemes, forms, earliest, following, begin, last, offset, places):  # type: ignore[no-untyped-def]
+def _places_again(lexemes, occurrences, begin, last, offset, places):  # type: ignore[no-untyped-def]
     """Write positions beside the first other occurrences of `begin … last` in the Doc.
 
     With offset 0 those of their last words. Among them are no two with the same word. Visits are
     few whatever the length of the Doc.
     """
     n = 0
-    position = earliest[last]
+    position = occurrences.earliest[last]
     for _ in range(MOST_VISITED):
         if position < 0 or n == MOST_AGAIN:
             break
-        if _same_span(forms, begin, last, position):
+        if _same_span(occurrences.forms, begin, last, position):
             place = position + offset if offset >= 0 else position - (last - begin) + offset
             known = False
             for k in range(n):
@@ -195,7 +216,7 @@ def _places_again(lexemes, forms, earliest, following, begin, last, offset, plac
             if not known:
                 places[n] = place
                 n += 1
-        position = following[position]
+        position = occurrences.following[position]
     return n
 
 
@@ -203,8 +224,7 @@ def _places_again(lexemes, forms, earliest, following, begin, last, offset, plac
 def slot_rows(
     slots: Slots,
     lexemes: Ints1d,
-    form_of: Ints1d,
-    doc_starts: Ints1d,
+    occurrences: Occurrences,
     first: Ints1d,
     last: Ints1d,
 ) -> tuple[Pointers1d, Ints1d]:
@@ -213,20 +233,13 @@ def slot_rows(
     Row `lexeme * n_slots + slot`. A slot that looks at several tokens gives a row for each:
     every word inside a unit, up to `MOST_AROUND` words of the sentence around it, and up to
     `MOST_AGAIN` different words beside its other occurrences in the Doc, found among the
-    first `MOST_VISITED` places with its last word. form_of: for each lexeme the number of its
-    word in lower case, by which occurrences are known.
+    first `MOST_VISITED` places with its last word. occurrences: of the positions, read only where
+    slots look at them.
     """
     n_slots = len(slots.anchor)
     starts = np.zeros(len(first) + 1, dtype=np.int64)
     columns = np.empty(n_slots * (len(first) + 1), dtype=np.int32)
     places = np.empty(MOST_AROUND, dtype=np.int32)
-    looks_back = (slots.anchor == _AGAIN).any() or (slots.anchor == _HEAD_AGAIN).any()
-    forms = np.empty(len(lexemes) if looks_back else 0, dtype=np.int32)
-    earliest, following = np.empty_like(forms), np.empty_like(forms)
-    if looks_back:
-        for position in range(len(lexemes)):
-            forms[position] = form_of[lexemes[position]]
-        _link_occurrences(forms, doc_starts, earliest, following)
     size = 0
     for unit in range(len(first)):
         inside = last[unit] - first[unit] + 1
@@ -242,9 +255,7 @@ def slot_rows(
                 n = _places_around(lexemes, first[unit], last[unit], places)
             elif anchor in (_AGAIN, _HEAD_AGAIN):
                 begin = last[unit] if anchor == _HEAD_AGAIN else first[unit]
-                n = _places_again(
-                    lexemes, forms, earliest, following, begin, last[unit], offset, places
-                )
+                n = _places_again(lexemes, occurrences, begin, last[unit], offset, places)
             else:
                 n = 1
                 places[0] = (first[unit] if anchor == _FIRST else last[unit]) + offset

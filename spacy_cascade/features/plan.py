@@ -16,7 +16,7 @@ import numpy as np
 
 from ..types import Ints1d, Keys1d
 from .strings import hash_string
-from .templates import PLACED, SURROUNDINGS, UNIT, Part, Template, Templates
+from .templates import AGAIN, HEAD_AGAIN, PLACED, SURROUNDINGS, UNIT, Part, Template, Templates
 
 SIZE, _BIAS, CONTEXT = -1, -2, -3
 _UNIT_COLUMNS = {"size": SIZE, "bias": _BIAS}
@@ -80,6 +80,11 @@ class Plan:
     def n_slots(self) -> int:
         """Number of places of factored templates."""
         return len(self.slots.anchor)
+
+    @property
+    def looks_again(self) -> bool:
+        """Whether some place is one where the words of a unit stand again."""
+        return bool(np.isin(self.slots.anchor, (AGAIN, HEAD_AGAIN)).any())
 
 
 def make_plan(templates: Templates) -> Plan:

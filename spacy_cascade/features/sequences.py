@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from spacy.attrs import LOWER, ORTH, POS, SENT_START, TAG
@@ -16,6 +17,7 @@ from spacy.tokens import Doc
 
 from ..jit import helper
 from ..types import Ints1d, Keys1d, Keys2d, Pointers1d
+from .kernels import Occurrences, link_occurrences
 from .lexemes import BOUNDARY, LexemeTable
 from .strings import hash_string
 
@@ -57,6 +59,11 @@ class Positions:
     values: Keys2d
     of_token: Ints1d
     doc_starts: Ints1d
+
+    @cached_property
+    def occurrences(self) -> Occurrences:
+        """Where words stand again in their Doc."""
+        return Occurrences(*link_occurrences(self.lexemes, self.table.form_of, self.doc_starts))
 
 
 _NO_VALUES = np.zeros(0, dtype=np.uint64)

@@ -12,7 +12,14 @@ from ..types import Ints2d, Keys1d, Keys2d
 from .design import Design, Rows
 from .evidence import SHARES, Evidence
 from .index import KeyIndex, frequent_keys
-from .kernels import direct_features, direct_keys, factored_keys, known_features, slot_rows
+from .kernels import (
+    Occurrences,
+    direct_features,
+    direct_keys,
+    factored_keys,
+    known_features,
+    slot_rows,
+)
 from .lexemes import BOUNDARY, LexemeTable
 from .lexicons import Lexicon
 from .plan import make_plan
@@ -21,6 +28,7 @@ from .templates import LEXICON_FORMS, Templates, argument_of
 from .terms import Spellings, TermList, read_spellings
 from .units import Units
 
+_NO_OCCURRENCES = Occurrences(*(np.zeros(0, dtype=np.int32),) * 3)
 TextOf = Callable[[int], str]
 """Gives the text of a word's 64-bit hash, as `vocab.strings` does."""
 
@@ -198,12 +206,9 @@ class FeatureSpace:
     def unit_lexemes(self, units: Units) -> Rows:
         """Which (lexeme, slot) rows each unit sums."""
         positions = units.positions
-        form_of = positions.table.form_of
-        rows = slot_rows(
-            self.plan.slots, positions.lexemes, form_of, positions.doc_starts,
-            units.first, units.last,
-        )  # fmt: skip
-        return Rows(*rows, len(form_of) * self.plan.n_slots)
+        occurrences = positions.occurrences if self.plan.looks_again else _NO_OCCURRENCES
+        rows = slot_rows(self.plan.slots, positions.lexemes, occurrences, units.first, units.last)
+        return Rows(*rows, len(positions.table) * self.plan.n_slots)
 
     def unit_features(self, units: Units) -> Rows:
         """Known direct features of each unit."""

@@ -24,6 +24,11 @@ class Units:
     last: Ints1d
     context: Keys2d = field(default_factory=lambda: np.zeros((0, 0), dtype=np.uint64))
 
+    def part(self, begin: int, end: int) -> Units:
+        """Those units from `begin` to before `end`, as views."""
+        context = self.context[begin:end] if len(self.context) else self.context
+        return Units(self.positions, self.first[begin:end], self.last[begin:end], context)
+
     def take(self, numbers: Pointers1d) -> Units:
         """Some of the units, in the given order."""
         context = self.context[numbers] if len(self.context) else self.context

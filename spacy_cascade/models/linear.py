@@ -25,6 +25,8 @@ from ..types import Floats1d, Floats2d, Keys2d, Pointers1d
 
 NEW = -1
 """In `rearrange`: what was not there before."""
+_BLOCK = 1 << 16
+"""Units whose rows are made at once: those of long Docs would take much memory, and so time."""
 _SMALLEST, _STEPS = 0.0625, 8.0
 """Unit of the curvature, and steps in which it is kept until it has doubled."""
 
@@ -197,11 +199,14 @@ def _forward(
     space: FeatureSpace = model.attrs["space"]
     scores = np.zeros((len(units.first), weights.shape[1]))
     by_lexeme = model.attrs["lexeme_scores"].rows(space, units.positions.table, weights)
-    for rows, values in (
-        (space.unit_lexemes(units), by_lexeme),
-        (space.unit_features(units), weights),
-    ):
-        add_rows(rows.starts, rows.columns, values, scores, 0, rows.n_rows)
+    for begin in range(0, len(scores), _BLOCK):
+        part = units.part(begin, begin + _BLOCK)
+        for rows, values in (
+            (space.unit_lexemes(part), by_lexeme),
+            (space.unit_features(part), weights),
+        ):
+            of_part = scores[begin : begin + _BLOCK]
+            add_rows(rows.starts, rows.columns, values, of_part, 0, rows.n_rows)
 
     def backprop(score_gradient: Floats2d) -> Units:
         gradient = space.design(units).gradient(score_gradient, Workers(1))

@@ -21,6 +21,7 @@ from helpers import (
     make_example,
     make_examples,
     train,
+    trained_cascade,
     weights,
 )
 from spacy.language import Language
@@ -334,3 +335,10 @@ def test_the_same_training_gives_the_same_bytes(settings: dict[str, Any]) -> Non
         train(nlp, make_examples(nlp))
         results.append(segmenter.to_bytes())
     assert results[0] == results[1]
+
+
+def test_rows_of_units_are_made_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    nlp = trained_cascade()
+    expected = annotations(nlp)
+    monkeypatch.setattr("spacy_cascade.models.linear._BLOCK", 3)
+    assert annotations(nlp) == expected

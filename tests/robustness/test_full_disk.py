@@ -274,9 +274,12 @@ def test_tune(
         needed = len(new["best.cfg"])
     for _ in range(n):
         with disk.room(int(random.integers(needed - 1))):
-            said = one_line(run(*arguments))
-        assert f"Cannot save {output}" in said or isinstance(disk, SmallFiles)
+            result = run(*arguments)
         left = contents(output)
+        if result.exit_code == 0:  # Searches differ in the size of what they write.
+            assert left.keys() == new.keys()
+            continue
+        assert f"Cannot save {output}" in one_line(result) or isinstance(disk, SmallFiles)
         assert left.keys() <= new.keys()
         for line in left.get("trials.jsonl", b"").decode().splitlines():
             assert srsly.json_loads(line)["settings"].keys() == set(names)

@@ -125,7 +125,7 @@ def adapt_cascade(
 
     overrides: other settings of the pipeline, by dotted names.
     """
-    from spacy_cascade.pipeline.training.adaptation import adapt
+    from spacy_cascade.workflows.adapt import adapt
 
     nlp = spacy.load(model, config=dict(overrides))
     examples = read_examples(data, nlp)

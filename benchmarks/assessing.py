@@ -16,8 +16,8 @@ from spacy.training import Example
 
 from corpora import read_docs, read_examples, without_entities
 from measure import Stopwatch
-from spacy_cascade.pipeline.training.calibration import calibrate
 from spacy_cascade.reports.reliability import measure_reliability
+from spacy_cascade.workflows.calibrate import calibrate
 
 
 @dataclass(frozen=True)

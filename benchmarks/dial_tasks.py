@@ -9,9 +9,9 @@ from spacy.language import Language
 from spacy.training import Example
 
 from corpora import read_docs, read_examples, without_entities
-from spacy_cascade.pipeline.training.calibration import calibrate
 from spacy_cascade.reports.reading import judge
 from spacy_cascade.reports.sweep import Sweep, sweep, sweep_listed
+from spacy_cascade.workflows.calibrate import calibrate
 from speed import Timings
 from training import train_as_configured
 

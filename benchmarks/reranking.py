@@ -14,8 +14,8 @@ from spacy.training import Corpus
 
 from corpora import read_docs, without_entities
 from measure import Stopwatch
-from spacy_cascade.pipeline.training.reranker_training import train_reranker
-from spacy_cascade.pipeline.training.tuning import tune_reranker, with_reranker
+from spacy_cascade.workflows.train_reranker import train_reranker
+from spacy_cascade.workflows.tune_reranker import tune_reranker, with_reranker
 
 SEGMENTER = "cascade_segmenter"
 ORACLE_SIZES = (1, 2, 3, 5, 8, 11, 20, 50, 100)

@@ -139,7 +139,7 @@ def train_as_configured(
 
     def evaluate() -> tuple[float, dict[str, float]]:
         for name in nlp.pipe_names:
-            _component(nlp, name).publish()
+            _component(nlp, name).sync_weights()
         with watch.paused():
             result, scores = score()
             last_scores.update(scores)

@@ -17,22 +17,22 @@ from .errors import (
     TemplateError,
     TrainingError,
 )
-from .pipeline.components.classifier import CascadeClassifier
-from .pipeline.components.reranker import CascadeReranker
-from .pipeline.components.segmenter import CascadeSegmenter
-from .pipeline.components.tagger import CascadeTagger
-from .pipeline.explaining.explaining import (
+from .explaining.explaining import (
     explain_entities,
     explain_spans,
     explain_tags,
     explain_types,
 )
-from .pipeline.explaining.explanations import Contribution, EntityExplanation, Explanation
-from .pipeline.explaining.readings import Reading, Readings, joint_readings
-from .pipeline.explaining.top_features import top_features
+from .explaining.explanations import Contribution, EntityExplanation, Explanation
+from .explaining.readings import Hypotheses, Hypothesis, joint_hypotheses
+from .explaining.top_features import top_features
+from .pipeline.classifier import CascadeClassifier
 from .pipeline.factories import make_classifier, make_reranker, make_segmenter, make_tagger
+from .pipeline.reranker import CascadeReranker
 from .pipeline.saving import save_pipeline
+from .pipeline.segmenter import CascadeSegmenter
 from .pipeline.spans.nbest import Segmentation
+from .pipeline.tagger import CascadeTagger
 
 __all__ = [
     "CascadeClassifier",
@@ -45,11 +45,11 @@ __all__ = [
     "CorpusError",
     "EntityExplanation",
     "Explanation",
+    "Hypotheses",
+    "Hypothesis",
     "MissingStageError",
     "ModelFileError",
     "NotTrainedError",
-    "Reading",
-    "Readings",
     "SavingError",
     "Segmentation",
     "TemplateError",
@@ -59,7 +59,7 @@ __all__ = [
     "explain_spans",
     "explain_tags",
     "explain_types",
-    "joint_readings",
+    "joint_hypotheses",
     "make_classifier",
     "make_reranker",
     "make_segmenter",

@@ -16,7 +16,7 @@ _SMALLEST_PIECE = 1 << 14
 _LARGEST_PIECE = 1 << 21
 """Entries of one kernel call: about a tenth of a second, so that Ctrl-C is seen."""
 
-TABLES = RLock()
+LEXEME_LOCK = RLock()
 """Held while a table is read or written that components add to while they annotate.
 
 One for all tables: it is held for a short time only, nothing that holds it waits for another
@@ -26,7 +26,9 @@ lock of ours, and objects that are copied and pickled need not hold one.
 if hasattr(os, "register_at_fork"):
     # No process begins with a table that another thread of its parent was writing to.
     os.register_at_fork(
-        before=TABLES.acquire, after_in_parent=TABLES.release, after_in_child=TABLES.release
+        before=LEXEME_LOCK.acquire,
+        after_in_parent=LEXEME_LOCK.release,
+        after_in_child=LEXEME_LOCK.release,
     )
 
 

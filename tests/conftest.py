@@ -9,6 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from spacy.language import Language
+
+from helpers import trained_cascade
 
 settings.register_profile(
     "package",
@@ -29,6 +32,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--figures", type=Path, help="append what tests in tests/robustness measure to this file"
     )
+
+
+@pytest.fixture(scope="session")
+def trained() -> Language:
+    """A cascade trained on `helpers.SENTENCES`; only for prediction."""
+    return trained_cascade()
 
 
 @pytest.fixture

@@ -1,129 +1,166 @@
-"""Imports run one way, and only the outer layers know what a Doc is."""
+"""Imports run one way, without circles, and only the outer layers know what a Doc is."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 import spacy_cascade
+from helpers import PROJECT
 
 PACKAGE = Path(spacy_cascade.__file__).parent
+BENCHMARKS = PROJECT / "benchmarks"
 LAYERS = [
     "cli",
-    "reports",
+    "callbacks",
     "search",
+    "reports",
+    "workflows",
+    "explaining",
     "pipeline",
     "trainers",
-    "objectives",
+    "losses",
+    "penalties",
+    "storage",
     "models",
     "features",
     "inference",
+    "numeric",
 ]
 """Each may import those after it."""
-EVERYWHERE = {"types", "errors", "files", "parallel", "jit", "kernel_cache"}
-"""These know of each other at most."""
-ALLOWED = {
-    **{layer: {*LAYERS[i:], "schemes"} for i, layer in enumerate(LAYERS)},
-    "schemes": {"inference"},
-    "corpora": {"corpora"},
-}
-ALLOWED["inference"] -= {"schemes"}
-EXTRA = {"cli": {"corpora"}}
-"""The command line brings corpora and components together."""
-REPORTS = {
-    "reports.explanation",
-    "reports.reading",
-    "reports.texts",
-    "reports.page",
-    "reports.corpus",
-}
-DOCS = {"features.sequences", "pipeline", "search", "corpora.docs", "cli", *REPORTS}
-"""What may import spaCy's Doc."""
+EVERYWHERE = {"types", "errors", "files", "parallel", "jit", "kernel_cache", "deprecation"}
+"""Open to all layers."""
+CORPORA = {"corpora", "errors", "files"}
+"""Readers of corpus files stand apart; only the command line brings them and components together."""
+DOCS = {
+    "features.tokens", "pipeline", "explaining", "workflows", "search", "callbacks", "corpora.docs",
+    "cli", "reports",
+}  # fmt: skip
+"""What may import spaCy, and so know its Doc."""
 STRINGS = {"features.strings"}
 """What may import spaCy's hash of a text."""
+COMPILED = {"inference", "numeric", "features"}
+"""Where compiled functions may stand: beside the arrays that they make."""
 
 
-def module_name(path: Path) -> str:
-    parts = path.relative_to(PACKAGE).with_suffix("").parts
+def module_name(path: Path, root: Path) -> str:
+    parts = path.relative_to(root).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imports(path: Path) -> Iterator[str]:
-    """Full names of all modules that a file imports, wherever it does so."""
-    package = ["spacy_cascade", *path.relative_to(PACKAGE).parent.parts]
+def imports(path: Path, root: Path) -> Iterator[str]:
+    """Full names of what a file imports, for types only and inside of functions, too.
+
+    For `from a import b` both `a` and `a.b`, of which one is a module.
+    """
+    package = [root.name, *path.relative_to(root).parent.parts]
     for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else []
-            names = [*base, *(node.module or "").split(".")] if node.module else base
-            if node.module:
-                yield ".".join(names)
-            else:
-                yield from (".".join([*names, alias.name]) for alias in node.names)
+            name = ".".join([*base, *filter(None, [node.module])])
+            yield name
+            yield from (f"{name}.{alias.name}" for alias in node.names)
 
 
-FILES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+def modules(root: Path) -> dict[str, Path]:
+    return {module_name(path, root): path for path in sorted(root.rglob("*.py"))}
+
+
+def circle_in(graph: Mapping[str, Iterable[str]]) -> list[str]:
+    """Modules that import each other in a circle; empty where there is none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+FILES = modules(PACKAGE)
+IMPORTS = {
+    name: {
+        target.removeprefix("spacy_cascade.")
+        for target in imports(path, PACKAGE)
+        if target.startswith("spacy_cascade.")
+    }
+    & FILES.keys()
+    for name, path in FILES.items()
+}
+"""For each module those of the package that it imports."""
 INNER = sorted(name for name in FILES if name and not name.startswith("_"))
 
 
-def test_every_module_has_a_layer():
-    known = {*LAYERS, *EVERYWHERE, "schemes", "corpora"}
-    assert {name.split(".")[0] for name in INNER} <= known
+def top(name: str) -> str:
+    return name.split(".")[0]
+
+
+def test_every_module_has_a_layer() -> None:
+    assert {top(name) for name in INNER} <= {*LAYERS, *EVERYWHERE, "corpora"}
 
 
 @pytest.mark.parametrize("name", INNER)
-def test_imports_run_one_way(name):
-    layer = name.split(".")[0]
-    allowed = EVERYWHERE | ALLOWED.get(layer, set()) | EXTRA.get(layer, set())
-    for target in imports(FILES[name]):
-        if target.startswith("spacy_cascade."):
-            other = target.split(".")[1]
-            assert other in allowed or other.startswith("_"), f"{name} imports {target}"
+def test_imports_run_one_way(name: str) -> None:
+    layer = top(name)
+    allowed = set(EVERYWHERE)
+    if layer in LAYERS:
+        allowed.update(LAYERS[LAYERS.index(layer) :])
+    if layer == "cli":
+        allowed.add("corpora")
+    if layer == "corpora":
+        allowed = CORPORA
+    for other in IMPORTS[name]:
+        assert top(other) in allowed or other.startswith("_"), f"{name} imports {other}"
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """A package that imports a module of its own is no circle: it is not imported by it."""
+    assert circle_in(IMPORTS) == []
+
+
+def test_no_benchmarks_import_each_other_in_a_circle() -> None:
+    files = modules(BENCHMARKS)
+    graph = {name: set(imports(path, BENCHMARKS)) & files.keys() for name, path in files.items()}
+    assert any(graph.values())
+    assert circle_in(graph) == []
+
+
+def test_a_circle_is_found(tmp_path: Path) -> None:
+    """One that is hidden in a function and behind a check for types."""
+    (tmp_path / "a.py").write_text("def f():\n    from .b import g\n")
+    (tmp_path / "b.py").write_text("if TYPE_CHECKING:\n    from . import c\n")
+    (tmp_path / "c.py").write_text("from .a import f\n")
+    root = tmp_path.name
+    graph = {
+        name: {target.removeprefix(f"{root}.") for target in imports(path, tmp_path)}
+        for name, path in modules(tmp_path).items()
+    }
+    assert set(circle_in(graph)) == {"a", "b", "c"}
 
 
 @pytest.mark.parametrize("name", INNER)
-def test_only_the_outer_layers_know_spacy(name):
-    outer = any(name == module or name.startswith(module + ".") for module in DOCS | STRINGS)
-    spacy_imports = [target for target in imports(FILES[name]) if target.split(".")[0] == "spacy"]
-    assert outer or not spacy_imports, f"{name} imports {spacy_imports}"
+def test_only_the_outer_layers_know_spacy(name: str) -> None:
+    is_outer = any(name == module or name.startswith(f"{module}.") for module in DOCS | STRINGS)
+    of_spacy = [target for target in imports(FILES[name], PACKAGE) if top(target) == "spacy"]
+    assert is_outer or not of_spacy, f"{name} imports {of_spacy}"
 
 
-@pytest.mark.parametrize(
-    ("folder", "others"),
-    [
-        ("spans", {"components", "training", "explaining"}),
-        ("components", {"explaining"}),
-        ("training", {"explaining"}),
-    ],
-)
-def test_folders_of_the_pipeline(folder, others):
-    """Spans of Docs need no component, and nothing needs explanations."""
+@pytest.mark.parametrize("name", [name for name in INNER if name.startswith("pipeline.spans.")])
+def test_spans_of_docs_need_no_component(name: str) -> None:
+    others = {n for n in IMPORTS[name] if top(n) == "pipeline" and n != "pipeline"}
+    assert all(other.startswith("pipeline.spans") for other in others)
+
+
+def test_kernels_are_compiled_in_one_way() -> None:
+    """Only `jit` knows numba, so that all kernels have the same settings and cache."""
+    users: dict[str, set[str]] = {"numba": set(), "jit": set(), "kernel_cache": set()}
     for name, path in FILES.items():
-        if name.startswith(f"pipeline.{folder}."):
-            known = {target.split(".")[2] for target in imports(path) if target.count(".") > 2}
-            assert not known & others, f"{name} imports from pipeline.{known & others}"
-
-
-def test_corpora_stand_apart():
-    """Readers of corpus files need nothing else of the package, but errors and files."""
-    for name, path in FILES.items():
-        if name.startswith("corpora"):
-            for target in imports(path):
-                if target.startswith("spacy_cascade."):
-                    assert target.split(".")[1] in {"corpora", "errors", "files"}
-
-
-def test_kernels_are_compiled_in_one_way():
-    """Everything that is compiled lives in inference, or beside the arrays it makes."""
-    kernels = ("numba", "spacy_cascade.jit", "spacy_cascade.kernel_cache")
-    users = {target: set() for target in kernels}
-    for name, path in FILES.items():
-        for target in users.keys() & set(imports(path)):
-            users[target].add(name.split(".")[0])
-    assert users["numba"] == {"jit", "kernel_cache"}
-    assert users["spacy_cascade.kernel_cache"] == {"jit"}
-    assert users["spacy_cascade.jit"] == {"inference", "features"}
+        if "numba" in {top(target) for target in imports(path, PACKAGE)}:
+            users["numba"].add(name)
+        for target in users.keys() & IMPORTS[name]:
+            users[target].add(top(name))
+    assert users == {"numba": {"jit", "kernel_cache"}, "jit": COMPILED, "kernel_cache": {"jit"}}

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 import spacy
-from helpers import PROJECT, run_python, sample_docs, write_sample
 from spacy.tokens import DocBin, Span
+
+from helpers import PROJECT, run_python, sample_docs, write_sample
 
 N_SENTENCES = (6, 12)
 

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 import spacy
-from helpers import PROJECT, SENTENCES, gold_doc, sample_docs
 from spacy.scorer import Scorer
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
+
+from helpers import PROJECT, SENTENCES, gold_doc, sample_docs
 
 
 @pytest.fixture(autouse=True)

@@ -7,6 +7,11 @@ from pathlib import Path
 import pytest
 import spacy
 import srsly
+from spacy.language import Language
+from spacy.tokens import DocBin, Span
+from spacy.training import Corpus
+from spacy.util import registry
+
 from helpers import (
     CONFIGS,
     cascade,
@@ -16,10 +21,6 @@ from helpers import (
     train,
     write_sample,
 )
-from spacy.language import Language
-from spacy.tokens import DocBin, Span
-from spacy.training import Corpus
-from spacy.util import registry
 
 TAGGER = next(path for path in CONFIGS if path.stem == "tagger")
 GIVEN_TAGS = [path for path in CONFIGS if path.stem.startswith("conll") or path.stem == "memb_tags"]

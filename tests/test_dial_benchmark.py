@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from helpers import PROJECT, write_sample
 
 THRESHOLDS = 101

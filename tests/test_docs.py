@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import PROJECT, run_python, write_sample
-from pages import DOCS, PAGES, Block, anchors, blocks, links
 from spacy.util import registry
 from thinc.config import Config
+
+from helpers import PROJECT, run_python, write_sample
+from pages import DOCS, PAGES, Block, anchors, blocks, links
 
 RUN = ("python", "bash")
 SHOWN = ("ini", "text", "json")
@@ -64,7 +65,7 @@ def is_left_out(block: Block) -> bool:
 def run(page: Path, todo: list[tuple[str, int, str]], place: Path) -> tuple[int, str]:
     """Exit status and output of some blocks of a page; 124 where they do not end in time."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    command = [sys.executable, str(PROJECT / "tests" / "run_page.py"), str(page)]
+    command = [sys.executable, str(PROJECT / "tests" / "support" / "run_page.py"), str(page)]
     with (place / "output.txt").open("w+", encoding="utf8") as output:
         try:
             status = subprocess.run(

@@ -9,11 +9,11 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 import pytest
-from pages import DOCS, described
 from spacy.language import Language
 
+from pages import DOCS, described
 from spacy_cascade.features import attributes, templates
-from spacy_cascade.features.evidence import SHARES
+from spacy_cascade.features.word_counts import SHARES
 
 GROUPS = (
     "spacy_architectures", "spacy_misc", "spacy_batchers", "spacy_tokenizers", "spacy_scorers",
@@ -84,7 +84,7 @@ def test_attributes_and_places_of_templates_are_documented() -> None:
     text = (DOCS / "templates.md").read_text(encoding="utf8")
     names = [
         *attributes.PLAIN, *attributes.AFFIXES, *SHARES, *templates.PLACED,
-        *templates.SURROUNDINGS, "pattern", "size", "bias",
+        *templates.SPAN_CONTEXT, "pattern", "size", "bias",
     ]  # fmt: skip
     assert [name for name in names if not re.search(rf"`{name}[`(]", text)] == []
     places = ("first", "last", "any", "all", "sentence", "again", "head_again")

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers import SENTENCES, TRAINER, blank, bounds, make_doc, make_examples, train
 from spacy.util import registry
 from thinc.api import Model
 
+from helpers import SENTENCES, TRAINER, blank, bounds, make_doc, make_examples, train
 from spacy_cascade.features.templates import Templates
-from spacy_cascade.inference.vectors import dot
+from spacy_cascade.losses.problem import Problem
 from spacy_cascade.models.linear import make_linear_model
-from spacy_cascade.objectives.problem import Problem
+from spacy_cascade.numeric.vectors import dot
 from spacy_cascade.parallel import Workers
 from spacy_cascade.types import Floats1d
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 import srsly
-from helpers import PROJECT, sample_docs, write_sample
 from spacy.lang.en import English
+
+from helpers import PROJECT, sample_docs, write_sample
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from importlib.metadata import entry_points, requires
 from importlib.resources import files
 
 import pytest
-from helpers import PROJECT, run_python
 
 import spacy_cascade
+from helpers import PROJECT, run_python
 
 GROUPS = {
     "spacy_architectures": "architectures",

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_cascade.parallel import TABLES, Workers, available_cores, split
+from spacy_cascade.parallel import LEXEME_LOCK, Workers, available_cores, split
 
 
 def starts_of(sizes: list[int], begin: int = 0) -> np.ndarray:
@@ -136,7 +136,7 @@ def test_a_fork_waits_until_no_thread_writes_to_a_table():
     written = []
 
     def write() -> None:
-        with TABLES:
+        with LEXEME_LOCK:
             held.set()
             time.sleep(0.3)
             written.append(True)
@@ -147,8 +147,8 @@ def test_a_fork_waits_until_no_thread_writes_to_a_table():
     held.wait()
     process = os.fork()
     if process == 0:
-        os._exit(0 if written and TABLES.acquire(timeout=1.0) else 1)
+        os._exit(0 if written and LEXEME_LOCK.acquire(timeout=1.0) else 1)
     assert os.waitpid(process, 0)[1] == 0
     thread.join()
-    assert TABLES.acquire(timeout=1.0)
-    TABLES.release()
+    assert LEXEME_LOCK.acquire(timeout=1.0)
+    LEXEME_LOCK.release()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from helpers import PROJECT, run_python
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
+from helpers import PROJECT, run_python
 from spacy_cascade.corpora import ReadOptions, read_columns
 
 GENIA = """UI\tLS

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import PROJECT, TEXTS, run_python, trained_cascade, write_sample
 from spacy.language import Language
+
+from helpers import PROJECT, TEXTS, run_python, trained_cascade, write_sample
 
 pytest.importorskip("fastapi")
 

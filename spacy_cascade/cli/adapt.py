@@ -14,7 +14,7 @@ from spacy_cascade.cli.output import print_line
 from spacy_cascade.errors import CascadeError
 from spacy_cascade.pipeline.readers import examples_for
 from spacy_cascade.pipeline.saving import save_pipeline
-from spacy_cascade.pipeline.training.adaptation import UPDATES, adapt
+from spacy_cascade.workflows.adapt import UPDATES, adapt
 
 
 def adapt_command(

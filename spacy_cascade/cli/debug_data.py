@@ -16,9 +16,9 @@ from wasabi.util import MESSAGES
 from spacy_cascade.cli.options import read_overrides
 from spacy_cascade.cli.output import print_line
 from spacy_cascade.errors import CascadeError, ConfigError
-from spacy_cascade.pipeline.training.folds import refused
-from spacy_cascade.pipeline.training.jackknife import read_config
 from spacy_cascade.reports import corpus
+from spacy_cascade.workflows.folds import refused
+from spacy_cascade.workflows.jackknife import read_config
 
 RARE = 50
 """Entities of a label below which a model learns little of it."""

@@ -13,19 +13,19 @@ from wasabi.util import MESSAGES
 from spacy_cascade.cli.options import valid_text
 from spacy_cascade.cli.output import print_line, print_table, write_file, write_json
 from spacy_cascade.errors import CascadeError, ConfigError
-from spacy_cascade.pipeline.components.base import CascadePipe
-from spacy_cascade.pipeline.explaining.explaining import explain_entities
-from spacy_cascade.pipeline.explaining.explanations import (
+from spacy_cascade.explaining.explaining import explain_entities
+from spacy_cascade.explaining.explanations import (
     Contribution,
     EntityExplanation,
     Explanation,
 )
-from spacy_cascade.pipeline.explaining.top_features import (
+from spacy_cascade.explaining.top_features import (
     ComponentFeatures,
     LabelFeatures,
     WeightedFeature,
     top_features,
 )
+from spacy_cascade.pipeline.base import CascadePipe
 from spacy_cascade.pipeline.readers import examples_for
 from spacy_cascade.pipeline.spans.given import LabelledBounds
 from spacy_cascade.reports.explanation import make_explanation_page

@@ -9,7 +9,7 @@ from wasabi.util import MESSAGES
 
 from spacy_cascade.cli.output import print_line, write_text
 from spacy_cascade.errors import CascadeError, ConfigError
-from spacy_cascade.pipeline.training.recipes import (
+from spacy_cascade.workflows.recipes import (
     Choices,
     Domain,
     Recipe,

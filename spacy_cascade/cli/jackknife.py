@@ -11,7 +11,7 @@ from spacy_cascade.cli.options import read_overrides
 from spacy_cascade.cli.output import print_line
 from spacy_cascade.errors import CascadeError, CorpusError
 from spacy_cascade.files import replace_file
-from spacy_cascade.pipeline.training.jackknife import Jackknifed, jackknife, read_config
+from spacy_cascade.workflows.jackknife import Jackknifed, jackknife, read_config
 
 
 def jackknife_command(

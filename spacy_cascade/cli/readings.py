@@ -12,7 +12,7 @@ from wasabi.util import MESSAGES
 from spacy_cascade.cli.options import valid_text
 from spacy_cascade.cli.output import print_line, print_table, write_file, write_json
 from spacy_cascade.errors import CascadeError
-from spacy_cascade.pipeline.explaining.readings import Reading, Readings, joint_readings
+from spacy_cascade.explaining.readings import Hypotheses, Hypothesis, joint_hypotheses
 from spacy_cascade.pipeline.spans.given import LabelledBounds
 from spacy_cascade.pipeline.spans.nbest import MOST
 from spacy_cascade.reports.explanation import make_readings_page
@@ -22,7 +22,7 @@ def readings_command(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="Trained pipeline")],
     text: Annotated[str, typer.Argument(metavar="TEXT", callback=valid_text, help="Text to read")],
     n: Annotated[
-        int, typer.Option("--n", "-n", min=1, max=MOST, help="Readings of each sentence")
+        int, typer.Option("--n", "-n", min=1, max=MOST, help="Hypotheses of each sentence")
     ] = 5,
     json: Annotated[Path | None, typer.Option(help="JSON file to write them to")] = None,
     html: Annotated[Path | None, typer.Option(help="HTML file to show them in")] = None,
@@ -37,21 +37,21 @@ def readings_command(
     try:
         nlp = spacy.load(model)
         doc = nlp(text)
-        sentences = joint_readings(nlp, doc, n)
+        sentences = joint_hypotheses(nlp, doc, n)
         for sentence in sentences:
             _print_sentence(doc, sentence)
         if json is not None:
             found = [sentence.to_json(doc) for sentence in sentences]
-            write_json(json, found, "Readings")
+            write_json(json, found, "Hypotheses")
         if html is not None:
             page = make_readings_page(doc, sentences, model=model.name)
-            write_file(html, page, "Readings")
+            write_file(html, page, "Hypotheses")
     except (CascadeError, OSError) as error:
         print_line(MESSAGES.FAIL, str(error), to_stderr=True)
         raise typer.Exit(1) from None
 
 
-def _print_sentence(doc: Doc, sentence: Readings) -> None:
+def _print_sentence(doc: Doc, sentence: Hypotheses) -> None:
     typer.echo()
     print_line("", doc[sentence.start : sentence.end].text)
     first = sentence.readings[0].entities
@@ -64,7 +64,7 @@ def _print_sentence(doc: Doc, sentence: Readings) -> None:
     print_table(rows, ("", "probability", "entities"), "rrl")
 
 
-def _probability(reading: Reading) -> str:
+def _probability(reading: Hypothesis) -> str:
     return f"{reading.probability:.4f}"
 
 

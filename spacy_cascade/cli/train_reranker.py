@@ -11,7 +11,7 @@ from spacy_cascade.cli.options import to_try
 from spacy_cascade.cli.output import print_line
 from spacy_cascade.errors import CascadeError
 from spacy_cascade.pipeline.saving import save_pipeline
-from spacy_cascade.pipeline.training.reranker_training import (
+from spacy_cascade.workflows.train_reranker import (
     PASSES,
     SCALES,
     WEIGHTS,

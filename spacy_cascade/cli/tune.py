@@ -16,7 +16,6 @@ from spacy_cascade.cli.output import print_line
 from spacy_cascade.errors import CascadeError, ConfigError
 from spacy_cascade.files import replace_file
 from spacy_cascade.parallel import available_cores
-from spacy_cascade.pipeline.training.jackknife import read_config
 from spacy_cascade.search import quadrants, sampling
 from spacy_cascade.search.axes import Axis, Searcher
 from spacy_cascade.search.pictures import draw
@@ -29,6 +28,7 @@ from spacy_cascade.search.searches import (
     tune,
 )
 from spacy_cascade.search.trials import Archive, Task, Trial
+from spacy_cascade.workflows.jackknife import read_config
 
 TRIALS, BEST, REPORT = "trials.jsonl", "best.cfg", "search.json"
 

@@ -12,7 +12,7 @@ from spacy_cascade.cli.output import print_line
 from spacy_cascade.errors import CascadeError
 from spacy_cascade.pipeline.readers import examples_for
 from spacy_cascade.pipeline.saving import save_pipeline
-from spacy_cascade.pipeline.training.tuning import SIZES, WEIGHTS, Tuned, tune_reranker
+from spacy_cascade.workflows.tune_reranker import SIZES, WEIGHTS, Tuned, tune_reranker
 
 
 def tune_reranker_command(

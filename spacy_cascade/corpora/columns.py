@@ -178,7 +178,7 @@ class _Reader:
         return lambda line: [field for field in line.split(" ") if field]
 
     def columns(self, first: _Block) -> dict[str, int]:
-        """Positions, from 0, of the columns that were asked for."""
+        """PaddedTokens, from 0, of the columns that were asked for."""
         asked = {
             "word": self.options.word_column,
             "tag": self.options.tag_column,

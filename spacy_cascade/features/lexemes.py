@@ -1,7 +1,7 @@
 """The table of distinct words: each gets a row, its attributes are computed once.
 
-Rows hold values, not references to spaCy's strings, so the table survives
-`nlp.memory_zone()`. Rows are added and never changed, so what a thread has got of the table
+BinaryCSR hold values, not references to spaCy's strings, so the table survives
+`nlp.memory_zone()`. BinaryCSR are added and never changed, so what a thread has got of the table
 stays as it is while others add to it.
 """
 
@@ -11,13 +11,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..parallel import TABLES
+from ..numeric.index import KeyIndex
+from ..parallel import LEXEME_LOCK
 from ..types import Ints1d, Keys1d, Keys2d
-from .evidence import SHARES, share_value
-from .index import KeyIndex
 from .plan import Plan
 from .strings import hash_string, hash_strings
 from .templates import Templates
+from .word_counts import SHARES, share_value
 
 BOUNDARY = 0
 """Row of the word that stands before and after every sequence."""
@@ -27,7 +27,7 @@ _BOUNDARY_VALUES = ("word", "lower")
 
 
 class LexemeTable:
-    """Rows of attribute hashes by spaCy's hash of the word and the word's evidence code.
+    """BinaryCSR of attribute hashes by spaCy's hash of the word and the word's evidence code.
 
     templates, plan: what to compute. `attributes` is uint64 `[n, A]` in the order of
     `plan.attributes`, 0 where an attribute says nothing.
@@ -59,19 +59,19 @@ class LexemeTable:
     @property
     def attributes(self) -> Keys2d:
         """Attribute hashes by row, uint64 `[n, A]`."""
-        with TABLES:
+        with LEXEME_LOCK:
             return self._attributes[: len(self)]
 
     @property
     def form_of(self) -> Ints1d:
         """Number of the word in lower case by row, int32 `[n]`."""
-        with TABLES:
+        with LEXEME_LOCK:
             return self._form_of[: len(self)]
 
     @property
     def origins(self) -> Keys2d:
         """Hash of the word and evidence code by row, uint64 `[n, 2]`; zeros for the boundary."""
-        with TABLES:
+        with LEXEME_LOCK:
             return self._origins[: len(self)]
 
     def rows(self, words: Keys1d, codes: Keys1d | None, text_of: Callable[[int], str]) -> Ints1d:
@@ -81,7 +81,7 @@ class LexemeTable:
         reads them. text_of: gives the text of such a hash.
         """
         keys = words if codes is None else words ^ (codes * _CODE_FACTOR)
-        with TABLES:
+        with LEXEME_LOCK:
             rows = self._index.lookup(keys)
             if len(rows) and rows.min() < 0:
                 # In the order of the text, so that rows of frequent words lie close together.

@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import TemplateError
-from ..inference.hashing import HashFunction, distance, draw_hash, home, mix
 from ..jit import helper, inlined
+from ..numeric.hashing import HashFunction, distance, draw_hash, home, mix
+from ..numeric.index import KeyIndex, frequent_keys
 from ..types import Bools1d, Ints1d, Ints2d, Keys1d, Keys2d, Pointers1d
-from .index import KeyIndex, frequent_keys
 from .strings import hash_string, hash_strings
 from .terms import Spellings
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .context import value_text
-from .evidence import SHARES, share_text
-from .kernels import direct_keys, factored_keys
+from .keys import lexeme_level_keys, unit_level_keys
 from .lexemes import BOUNDARY
 from .space import FeatureSpace, TextOf
-from .templates import ALL, ANY, FIRST, LAST, SURROUNDINGS, UNIT, Part, Template
+from .span_context import value_text
+from .templates import ALL, ANY, FIRST, LAST, SPAN_CONTEXT, UNIT, Part, Template
 from .units import Units
+from .word_counts import SHARES, share_text
 
 BOUNDARY_TEXT = "<boundary>"
 """Stands for the word before and after every sequence."""
@@ -75,8 +75,12 @@ class _Namer:
         anchors = {part.anchor for template in templates for part in template.parts}
         self._is_of_spans = bool(anchors & {LAST, ANY, ALL})
         self._rows: dict[int, list[NamedFeature]] = {}
-        keys = direct_keys(
-            space.plan.direct, units.positions.values, space.context(units), units.first, units.last
+        keys = unit_level_keys(
+            space.plan.unit_level,
+            units.positions.values,
+            space.context(units),
+            units.first,
+            units.last,
         )
         self._direct = space.index.lookup(keys)
 
@@ -85,15 +89,15 @@ class _Namer:
         if row not in self._rows:
             plan = self._space.plan
             lexeme, slot = divmod(row, plan.n_slots)
-            keys = factored_keys(
+            keys = lexeme_level_keys(
                 self._units.positions.table.attributes[lexeme : lexeme + 1],
-                plan.factored_attribute,
-                plan.factored_salt,
+                plan.lexeme_attribute,
+                plan.lexeme_salt,
             )
             (numbers,) = self._space.index.lookup(keys).tolist()
             templates = range(plan.slot_end[slot - 1] if slot else 0, plan.slot_end[slot])
             self._rows[row] = [
-                NamedFeature(numbers[j], self._factored_name(plan.factored_templates[j], lexeme))
+                NamedFeature(numbers[j], self._factored_name(plan.lexeme_templates[j], lexeme))
                 for j in templates
                 if numbers[j] >= 0
             ]
@@ -102,7 +106,7 @@ class _Namer:
     def direct(self, unit: int, numbers: list[int]) -> list[NamedFeature]:
         """Those of a unit that are not of one lexeme, by their numbers."""
         template_of = {number: j for j, number in enumerate(self._direct[unit].tolist())}
-        templates = self._space.plan.direct_templates
+        templates = self._space.plan.unit_templates
         return [
             NamedFeature(number, self._direct_name(templates[template_of[number]], unit))
             for number in numbers
@@ -128,7 +132,7 @@ class _Namer:
         """What a part of a direct template sees."""
         first, last = int(self._units.first[unit]), int(self._units.last[unit])
         if part.anchor == UNIT:
-            if part.attribute in SURROUNDINGS:
+            if part.attribute in SPAN_CONTEXT:
                 column = self._space.plan.context.index(part.attribute)
                 return value_text(int(self._units.context[unit, column]), self._text_of)
             return str(last - first + 1)
@@ -142,7 +146,7 @@ class _Namer:
         plan, positions = self._space.plan, self._units.positions
         if attribute not in plan.placed:
             return self._of_lexeme(attribute, int(positions.lexemes[position]))
-        column = plan.n_direct_attributes + plan.placed.index(attribute)
+        column = plan.n_unit_attributes + plan.placed.index(attribute)
         value = int(positions.values[position, column])
         if attribute in self._space.lexicons:
             return self._space.lexicons[attribute].value_names[value]

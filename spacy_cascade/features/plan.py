@@ -16,7 +16,7 @@ import numpy as np
 
 from ..types import Ints1d, Keys1d
 from .strings import hash_string
-from .templates import AGAIN, HEAD_AGAIN, PLACED, SURROUNDINGS, UNIT, Part, Template, Templates
+from .templates import AGAIN, HEAD_AGAIN, PLACED, SPAN_CONTEXT, UNIT, Part, Template, Templates
 
 SIZE, _BIAS, CONTEXT = -1, -2, -3
 _UNIT_COLUMNS = {"size": SIZE, "bias": _BIAS}
@@ -30,7 +30,7 @@ class Slots(NamedTuple):
     offset: Ints1d
 
 
-class DirectTemplates(NamedTuple):
+class UnitLevelTemplates(NamedTuple):
     """Direct templates for kernels.
 
     salt: uint64 `[n]`. first_part: int32 `[n + 1]`. For each part: column, anchor, offset,
@@ -53,27 +53,27 @@ class Plan:
     """What to compute for words, positions and units (built by `make_plan`).
 
     attributes: lexeme attributes, those that direct templates read first.
-    n_direct_attributes: how many of them direct templates read.
+    n_unit_attributes: how many of them direct templates read.
     placed: position attributes (`tag`, `pos`, `lexicon(NAME)`, `span(KEY)`).
     context: attributes of a span's surroundings (`features.context`).
     slots, slot_end: places of factored templates; template `j` belongs to slot `s` when
         `slot_end[s - 1] <= j < slot_end[s]`.
-    factored_templates, factored_attribute, factored_salt: the factored templates, ordered by slot.
-    direct_templates, direct: the direct templates, and the same for kernels.
+    lexeme_templates, lexeme_attribute, lexeme_salt: the factored templates, ordered by slot.
+    unit_templates, direct: the direct templates, and the same for kernels.
     margin: positions that must exist before and after every sequence.
     """
 
     attributes: tuple[str, ...]
-    n_direct_attributes: int
+    n_unit_attributes: int
     placed: tuple[str, ...]
     context: tuple[str, ...]
     slots: Slots
     slot_end: Ints1d
-    factored_templates: tuple[Template, ...]
-    factored_attribute: Ints1d
-    factored_salt: Keys1d
-    direct_templates: tuple[Template, ...]
-    direct: DirectTemplates
+    lexeme_templates: tuple[Template, ...]
+    lexeme_attribute: Ints1d
+    lexeme_salt: Keys1d
+    unit_templates: tuple[Template, ...]
+    direct: UnitLevelTemplates
     margin: int
 
     @property
@@ -103,7 +103,7 @@ def make_plan(templates: Templates) -> Plan:
     )
     factored_attributes = _distinct(t.parts[0].attribute for t in factored)
     attributes = _distinct([*direct_attributes, *factored_attributes])
-    context = _distinct(p.attribute for t in direct for p in t.parts if p.attribute in SURROUNDINGS)
+    context = _distinct(p.attribute for t in direct for p in t.parts if p.attribute in SPAN_CONTEXT)
     places = sorted({template.place for template in factored})
     slot_of = {place: slot for slot, place in enumerate(places)}
     factored.sort(key=lambda template: slot_of[template.place])
@@ -112,17 +112,17 @@ def make_plan(templates: Templates) -> Plan:
         counts[slot_of[template.place]] += 1
     return Plan(
         attributes=attributes,
-        n_direct_attributes=len(direct_attributes),
+        n_unit_attributes=len(direct_attributes),
         placed=placed,
         context=context,
         slots=Slots(*(np.array(c, dtype=np.int32) for c in _columns(places, 2))),
         slot_end=np.cumsum(counts, dtype=np.int32),
-        factored_templates=tuple(factored),
-        factored_attribute=np.array(
+        lexeme_templates=tuple(factored),
+        lexeme_attribute=np.array(
             [attributes.index(t.parts[0].attribute) for t in factored], dtype=np.int32
         ),
-        factored_salt=np.array([_salt(t) for t in factored], dtype=np.uint64),
-        direct_templates=tuple(direct),
+        lexeme_salt=np.array([_salt(t) for t in factored], dtype=np.uint64),
+        unit_templates=tuple(direct),
         direct=_direct_arrays(direct, direct_attributes, placed, context),
         margin=max((abs(p.offset) for t in expanded for p in t.parts), default=0) or 1,
     )
@@ -149,7 +149,7 @@ def _direct_arrays(
     attributes: tuple[str, ...],
     placed: tuple[str, ...],
     context: tuple[str, ...],
-) -> DirectTemplates:
+) -> UnitLevelTemplates:
     columns = {name: i for i, name in enumerate([*attributes, *placed])}
     of_units = _UNIT_COLUMNS | {name: CONTEXT - i for i, name in enumerate(context)}
     flat = [part for template in direct for part in template.parts]
@@ -157,7 +157,7 @@ def _direct_arrays(
         [i for i, other in enumerate(direct) if set(other.parts) < set(template.parts)]
         for template in direct
     ]
-    return DirectTemplates(
+    return UnitLevelTemplates(
         salt=np.array([_salt(t) for t in direct], dtype=np.uint64),
         first_part=np.cumsum([0, *(len(t.parts) for t in direct)]).astype(np.int32),
         column=np.array(

@@ -7,26 +7,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..parallel import TABLES
+from ..numeric.design import BinaryCSR, Design
+from ..numeric.index import KeyIndex, frequent_keys
+from ..parallel import LEXEME_LOCK
 from ..types import Ints2d, Keys1d, Keys2d
-from .design import Design, Rows
-from .evidence import SHARES, Evidence
-from .index import KeyIndex, frequent_keys
-from .kernels import (
+from .keys import (
     Occurrences,
-    direct_features,
-    direct_keys,
-    factored_keys,
     known_features,
+    lexeme_level_keys,
     slot_rows,
+    unit_level_features,
+    unit_level_keys,
 )
 from .lexemes import BOUNDARY, LexemeTable
 from .lexicons import Lexicon
 from .plan import make_plan
-from .sequences import Positions, Tokens, lay_out
 from .templates import LEXICON_FORMS, Templates, argument_of
 from .terms import Spellings, TermList, read_spellings
+from .tokens import PaddedTokens, Tokens, lay_out
 from .units import Units
+from .word_counts import SHARES, SpanWordCounts
 
 _NO_OCCURRENCES = Occurrences(*(np.zeros(0, dtype=np.int32),) * 3)
 TextOf = Callable[[int], str]
@@ -39,7 +39,7 @@ class _KnownFeatures:
 
     lexemes: LexemeTable
     index: KeyIndex
-    rows: Rows
+    rows: BinaryCSR
 
 
 class FeatureSpace:
@@ -57,7 +57,7 @@ class FeatureSpace:
         self.plan = make_plan(templates)
         self.index = KeyIndex()
         self.lexicons: dict[str, Lexicon] = {}
-        self.evidence = Evidence(KeyIndex(), np.zeros((0, 1 + len(SHARES)), dtype=np.int32))
+        self.evidence = SpanWordCounts(KeyIndex(), np.zeros((0, 1 + len(SHARES)), dtype=np.int32))
         self.lexemes = LexemeTable(templates, self.plan)
         self._known: _KnownFeatures | None = None
 
@@ -110,7 +110,7 @@ class FeatureSpace:
 
     def forget_lexemes(self, more_than: int) -> None:
         """Start the table of words anew if it has grown beyond so many."""
-        with TABLES:
+        with LEXEME_LOCK:
             if len(self.lexemes) > more_than:
                 self.lexemes, self._known = LexemeTable(self.templates, self.plan), None
 
@@ -120,7 +120,7 @@ class FeatureSpace:
         flags: `evidence.span_flags`.
         """
         if self.uses_evidence:
-            self.evidence = Evidence.learn(tokens.lower, flags)
+            self.evidence = SpanWordCounts.learn(tokens.lower, flags)
         for attribute in self.memberships:
             if self.leaves_out(attribute):
                 words = _compared(tokens, attribute)
@@ -135,21 +135,21 @@ class FeatureSpace:
     def add_evidence(self, tokens: Tokens, flags: Ints2d) -> None:
         """Count those of further tokens, too."""
         if self.uses_evidence:
-            self.evidence = self.evidence.joined(Evidence.learn(tokens.lower, flags))
+            self.evidence = self.evidence.joined(SpanWordCounts.learn(tokens.lower, flags))
 
     def positions(
         self, tokens: Tokens, text_of: TextOf, own_flags: Ints2d | None = None
-    ) -> Positions:
+    ) -> PaddedTokens:
         """The tokens in a line with boundary words between sequences.
 
-        own_flags: gold flags of the tokens in training (see `Evidence.codes`).
+        own_flags: gold flags of the tokens in training (see `SpanWordCounts.codes`).
         """
         codes = None
         if self.uses_evidence:
             codes = self.evidence.codes(tokens.lower, tokens.doc_starts, own_flags)
         table = self.lexemes
         lexemes = table.rows(tokens.words, codes, text_of)
-        attributes = table.attributes[:, : self.plan.n_direct_attributes]
+        attributes = table.attributes[:, : self.plan.n_unit_attributes]
         placed = self._placed(tokens, own_flags)
         values = np.concatenate([attributes[lexemes], placed], axis=1)
         boundary = np.zeros(values.shape[1], dtype=np.uint64)
@@ -179,8 +179,12 @@ class FeatureSpace:
             np.repeat(counts, per_template, axis=1).reshape(-1).astype(np.float64),
             minimum,
         )
-        keys = direct_keys(
-            self.plan.direct, units.positions.values, self.context(units), units.first, units.last
+        keys = unit_level_keys(
+            self.plan.unit_level,
+            units.positions.values,
+            self.context(units),
+            units.first,
+            units.last,
         )
         direct = frequent_keys(keys, None, minimum)
         return np.concatenate([factored, direct])
@@ -194,36 +198,36 @@ class FeatureSpace:
         number = (np.cumsum(is_seen) - 1).astype(np.int32)
         return Design(
             lexeme_features=self._all_lexeme_features(units.positions.table).take(seen),
-            unit_lexemes=Rows(unit_lexemes.starts, number[unit_lexemes.columns], len(seen)),
+            unit_lexemes=BinaryCSR(unit_lexemes.starts, number[unit_lexemes.columns], len(seen)),
             unit_features=self.unit_features(units),
         )
 
-    def lexeme_features(self, attributes: Keys2d) -> Rows:
+    def lexeme_features(self, attributes: Keys2d) -> BinaryCSR:
         """Known features of each (lexeme, slot); attributes: of the lexemes, from their table."""
         ids = self.index.lookup(self._factored_keys(attributes))
-        return Rows(*known_features(ids, self.plan.slot_end), len(self))
+        return BinaryCSR(*known_features(ids, self.plan.slot_end), len(self))
 
-    def unit_lexemes(self, units: Units) -> Rows:
+    def unit_lexemes(self, units: Units) -> BinaryCSR:
         """Which (lexeme, slot) rows each unit sums."""
         positions = units.positions
         occurrences = positions.occurrences if self.plan.looks_again else _NO_OCCURRENCES
         rows = slot_rows(self.plan.slots, positions.lexemes, occurrences, units.first, units.last)
-        return Rows(*rows, len(positions.table) * self.plan.n_slots)
+        return BinaryCSR(*rows, len(positions.table) * self.plan.n_slots)
 
-    def unit_features(self, units: Units) -> Rows:
+    def unit_features(self, units: Units) -> BinaryCSR:
         """Known direct features of each unit."""
         starts, columns = self.index.apply(
-            direct_features, self.plan.direct, units.positions.values, self.context(units),
+            unit_level_features, self.plan.unit_level, units.positions.values, self.context(units),
             units.first, units.last,
         )  # fmt: skip
-        return Rows(starts, columns, len(self))
+        return BinaryCSR(starts, columns, len(self))
 
     def context(self, units: Units) -> Keys2d:
         """Context of the units, without values where none was given."""
         shape = (len(units.first), len(self.plan.context))
         return units.context if units.context.shape == shape else np.zeros(shape, dtype=np.uint64)
 
-    def _all_lexeme_features(self, table: LexemeTable) -> Rows:
+    def _all_lexeme_features(self, table: LexemeTable) -> BinaryCSR:
         """Known features of each (lexeme, slot), those of earlier calls not looked up again."""
         known, attributes = self._known, table.attributes
         if known is None or known.lexemes is not table or known.index is not self.index:
@@ -234,7 +238,7 @@ class FeatureSpace:
             known = _KnownFeatures(
                 table,
                 self.index,
-                Rows(
+                BinaryCSR(
                     np.concatenate([old.starts, old.starts[-1] + new.starts[1:]]),
                     np.concatenate([old.columns, new.columns]),
                     len(self),
@@ -244,7 +248,7 @@ class FeatureSpace:
         return known.rows
 
     def _factored_keys(self, attributes: Keys2d) -> Keys2d:
-        return factored_keys(attributes, self.plan.factored_attribute, self.plan.factored_salt)
+        return lexeme_level_keys(attributes, self.plan.lexeme_attribute, self.plan.lexeme_salt)
 
     def _placed(self, tokens: Tokens, own_flags: Ints2d | None) -> Keys2d:
         columns: list[Keys1d] = []

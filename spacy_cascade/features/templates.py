@@ -45,8 +45,8 @@ from itertools import product
 
 from ..errors import TemplateError
 from . import attributes
-from .evidence import SHARES
 from .terms import Source
+from .word_counts import SHARES
 
 FIRST, LAST, ANY, ALL, UNIT, SENTENCE, AGAIN, HEAD_AGAIN = range(8)
 """Where a part looks: from the first or last token, at any or all inside, at none, …"""
@@ -67,7 +67,7 @@ LEXICON_FORMS: Mapping[str, Callable[[str], str]] = {"lexicon": str.lower, "lexi
 """Attributes for membership in a lexicon, and what of a token they compare."""
 PLACED = ("tag", "pos", *LEXICON_FORMS, "span")
 """Attributes that belong to a token in its Doc, not to its text."""
-SURROUNDINGS = (
+SPAN_CONTEXT = (
     "brackets",
     "elsewhere",
     "type_elsewhere",
@@ -77,7 +77,7 @@ SURROUNDINGS = (
     "gap_after",
 )
 """Attributes of a span among the others of its Doc (`features.context`)."""
-_UNIT = ("size", "bias", *SURROUNDINGS)
+_UNIT = ("size", "bias", *SPAN_CONTEXT)
 _PART = re.compile(
     r"(?P<name>[a-z_]+)(?:\((?P<argument>[^()]*)\))?(?:@(?=.)(?P<anchor>first|last|any|all|sentence|again|head_again)?"
     r"(?P<offset>[+-]?\d+(?:\.\.[+-]?\d+)?)?)?"

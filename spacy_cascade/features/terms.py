@@ -17,8 +17,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ..errors import TemplateError
+from ..numeric.design import BinaryCSR
 from ..types import Ints1d, Pointers1d
-from .design import Rows
 from .strings import is_valid
 
 _WORD_KEYS = ("LOWER", "ORTH", "TEXT")
@@ -58,7 +58,7 @@ class Spellings(NamedTuple):
     """
 
     texts: Sequence[str]
-    words: Rows
+    words: BinaryCSR
     label: Ints1d
     labels: Sequence[str]
 
@@ -84,13 +84,13 @@ def spell(terms: Iterable[Term], tokenize: Tokenize) -> Spellings:
         words.extend([number.setdefault(word, len(number)) for word in term.words])
         ends.append(len(words))
         label.append(labels.setdefault(term.label, len(labels) + 1))
-    split = Rows(np.array(ends), np.array(words, dtype=np.int32), len(number))
+    split = BinaryCSR(np.array(ends), np.array(words, dtype=np.int32), len(number))
     tokens = _tokens_of_words(number, tokenize)
     is_cut = np.diff(tokens.starts) > 1
     cut = np.flatnonzero(np.diff(np.append(0, np.cumsum(is_cut[split.columns]))[split.starts]))
     of_cut = split.take(cut)
     tokenized = tokens.take(of_cut.columns)
-    both = Rows(
+    both = BinaryCSR(
         np.append(split.starts, split.starts[-1] + tokenized.starts[of_cut.starts[1:]]),
         np.concatenate([split.columns, tokenized.columns]),
         len(number),
@@ -99,14 +99,14 @@ def spell(terms: Iterable[Term], tokenize: Tokenize) -> Spellings:
     return Spellings(list(number), both, np.concatenate([numbers, numbers[cut]]), list(labels))
 
 
-def _tokens_of_words(number: dict[str, int], tokenize: Tokenize) -> Rows:
+def _tokens_of_words(number: dict[str, int], tokenize: Tokenize) -> BinaryCSR:
     """The tokens of each word; those that are no words themselves get numbers, too."""
     tokens = [
         [number.setdefault(token, len(number)) for token in tokenize(word)] for word in list(number)
     ]
     starts: Pointers1d = np.cumsum([0, *map(len, tokens)])
     columns = np.fromiter((i for of_word in tokens for i in of_word), np.int32, starts[-1])
-    return Rows(starts, columns, len(number))
+    return BinaryCSR(starts, columns, len(number))
 
 
 def _read_terms(name: str, source: str | Sequence[str]) -> Iterator[Term]:

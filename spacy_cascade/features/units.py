@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..types import Ints1d, Keys2d, Pointers1d
-from .sequences import Positions
+from .tokens import PaddedTokens
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Units:
     of `Plan.context`, 0 for "no value"; nothing where there are no such templates.
     """
 
-    positions: Positions
+    positions: PaddedTokens
     first: Ints1d
     last: Ints1d
     context: Keys2d = field(default_factory=lambda: np.zeros((0, 0), dtype=np.uint64))

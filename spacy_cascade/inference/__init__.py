@@ -1,1 +1,1 @@
-"""Numba kernels: they take arrays and return arrays, and know nothing of spaCy."""
+"""Structures, what can be asked of them, and the kernels that answer."""

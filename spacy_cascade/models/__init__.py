@@ -1,1 +1,1 @@
-"""Linear models: weights and features in, scores out."""
+"""The linear model behind every component: features and weights in, scores out."""

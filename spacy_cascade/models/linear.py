@@ -19,8 +19,8 @@ from ..features.lexemes import LexemeTable
 from ..features.space import FeatureSpace
 from ..features.templates import Templates
 from ..features.units import Units
-from ..inference.rows import add_rows
-from ..parallel import TABLES, Workers
+from ..numeric.csr import add_rows
+from ..parallel import LEXEME_LOCK, Workers
 from ..types import Floats1d, Floats2d, Keys2d, Pointers1d
 
 NEW = -1
@@ -46,7 +46,7 @@ class LexemeScores:
 
     def rows(self, space: FeatureSpace, table: LexemeTable, weights: Floats2d) -> Floats2d:
         """Scores `[n_lexemes · n_slots, S]` at least, brought up to date with the table."""
-        with TABLES:
+        with LEXEME_LOCK:
             known = self._known.get(table)
             if known is None or known.weights is not weights:
                 known = self._known[table] = _TableScores(weights)
@@ -176,7 +176,7 @@ def _taken(values: npt.NDArray[Any], places: Pointers1d) -> npt.NDArray[Any]:
     return taken
 
 
-def keep_curvature(model: Model[Units, Floats2d], curvature: Floats2d) -> None:
+def keep_hessian_diagonal(model: Model[Units, Floats2d], curvature: Floats2d) -> None:
     """Keep the curvature `[K, S]` of the loss that the weights were trained with.
 
     In steps of less than a tenth, a byte for each weight, which is close enough for a prior.
@@ -185,7 +185,7 @@ def keep_curvature(model: Model[Units, Floats2d], curvature: Floats2d) -> None:
     model.attrs["curvature"] = np.minimum(steps, 255.0).astype(np.uint8)
 
 
-def get_curvature(model: Model[Units, Floats2d]) -> Floats2d | None:
+def get_hessian_diagonal(model: Model[Units, Floats2d]) -> Floats2d | None:
     """The curvature `[K, S]` that was kept; None where nothing is known of it."""
     steps = model.attrs["curvature"]
     return None if steps is None else _SMALLEST * (np.exp2(steps / _STEPS) - 1.0)

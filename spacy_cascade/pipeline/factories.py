@@ -7,14 +7,14 @@ from spacy.language import Language
 from thinc.api import Model
 
 from ..features.units import Units
-from ..objectives.costs import Costs
+from ..losses.margin import Costs
 from ..trainers.base import Trainer
 from ..types import Floats2d
-from .components.classifier import CascadeClassifier
-from .components.reranker import CascadeReranker
-from .components.segmenter import CascadeSegmenter
-from .components.tagger import CascadeTagger
+from .classifier import CascadeClassifier
+from .reranker import CascadeReranker
+from .segmenter import CascadeSegmenter
 from .spans.entities import register_confidence
+from .tagger import CascadeTagger
 
 register_confidence()
 

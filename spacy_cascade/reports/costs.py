@@ -58,7 +58,7 @@ class BadPiece:
     cost: float
 
 
-def surprise(probability: float | None) -> float:
+def negative_log_likelihood(probability: float | None) -> float:
     """Cost of the truth: `-ln p` nats with p not below `SMALLEST`; 1 where there is no p."""
     return 1.0 if probability is None else -math.log(min(1.0, max(probability, SMALLEST)))
 
@@ -66,18 +66,18 @@ def surprise(probability: float | None) -> float:
 def find_mistakes(judged: Judged) -> list[Mistake]:
     """The mistakes in a Doc, those of gold entities first.
 
-    A gold entity that is not right costs the surprise at it, a predicted one that at its not
-    being one, of probability `1 - confidence`.
+    A missed gold entity costs its negative log-likelihood. A spurious entity costs that of not
+    being one, which has the probability `1 - confidence`.
     """
     found = judged.comparison
     mistakes = [
-        Mistake(entity, True, kind, p, surprise(p))
+        Mistake(entity, True, kind, p, negative_log_likelihood(p))
         for entity, kind, p in zip(found.gold, found.gold_kinds, judged.probabilities, strict=True)
         if kind is not Kind.RIGHT
     ]
     predicted = zip(found.predicted, found.predicted_kinds, judged.confidences, strict=True)
     mistakes.extend(
-        Mistake(entity, False, kind, p, surprise(None if p is None else 1.0 - p))
+        Mistake(entity, False, kind, p, negative_log_likelihood(None if p is None else 1.0 - p))
         for entity, kind, p in predicted
         if kind is not Kind.RIGHT
     )

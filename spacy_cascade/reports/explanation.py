@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from markupsafe import Markup
 from spacy.tokens import Doc
 
-from ..pipeline.explaining.explanations import EntityExplanation
-from ..pipeline.explaining.readings import Reading, Readings
-from ..pipeline.explaining.top_features import ComponentFeatures
+from ..explaining.explanations import EntityExplanation
+from ..explaining.readings import Hypotheses, Hypothesis
+from ..explaining.top_features import ComponentFeatures
 from .templates import template
 from .texts import colours_of, draw
 
@@ -53,7 +53,7 @@ class Shown:
     missing: list[tuple[str, str]]
 
 
-def make_readings_page(doc: Doc, sentences: Sequence[Readings], *, model: str) -> str:
+def make_readings_page(doc: Doc, sentences: Sequence[Hypotheses], *, model: str) -> str:
     """The HTML of the readings of each sentence of a Doc, side by side."""
     readings = [reading for sentence in sentences for reading in sentence.readings]
     colours = colours_of(sorted({label for r in readings for _, _, label in r.entities}))
@@ -67,7 +67,7 @@ def make_readings_page(doc: Doc, sentences: Sequence[Readings], *, model: str) -
     )
 
 
-def _show(doc: Doc, sentence: Readings, reading: Reading, colours: Mapping[str, str]) -> Shown:
+def _show(doc: Doc, sentence: Hypotheses, reading: Hypothesis, colours: Mapping[str, str]) -> Shown:
     first = sentence.readings[0].entities
     marked = [(entity, entity not in first) for entity in reading.entities]
     return Shown(

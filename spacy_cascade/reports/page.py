@@ -10,7 +10,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from .costs import SMALLEST, BadPiece, Judged, Mistake, bad_pieces, surprise
+from .costs import SMALLEST, BadPiece, Judged, Mistake, bad_pieces, negative_log_likelihood
 from .counts import count_confusion, count_kinds, count_scores
 from .mistakes import Entity, Kind
 from .reading import is_annotated, judge
@@ -86,7 +86,7 @@ def make_page(
         has_costs=reliability is not None
         or any(m.probability is not None for piece in bad for m in piece.mistakes),
         smallest=SMALLEST,
-        largest_cost=surprise(SMALLEST),
+        largest_cost=negative_log_likelihood(SMALLEST),
         shown=[
             _show(piece, judged[piece.doc], examples[number].reference, number + 1, colours)
             for piece in bad[:n_mistakes]

@@ -10,7 +10,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
-from ..pipeline.explaining.posteriors import Stages, entity_probabilities, stages_of
+from ..explaining.posteriors import Stages, entity_probabilities, stages_of
 from ..pipeline.spans.entities import CONFIDENCE_ATTRIBUTE, SpanKey
 from ..pipeline.spans.given import LabelledBounds
 from ..pipeline.spans.gold import same_tokens

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ConfigError
-from ..pipeline.training.jackknife import read_config
+from ..workflows.jackknife import read_config
 from .axes import Axis, Found, Point, Searcher
 from .trials import Archive, Settings, Task, Trial, run_trials
 

@@ -20,8 +20,8 @@ from thinc.api import Config
 from ..errors import ConfigError, CorpusError, TrainingError
 from ..files import replace_file, temporary_folder
 from ..pipeline.readers import examples_for
-from ..pipeline.training.folds import check_folds, train_pipeline
-from ..pipeline.training.jackknife import read_config
+from ..workflows.folds import check_folds, train_pipeline
+from ..workflows.jackknife import read_config
 
 Settings = Mapping[str, float | int]
 """Values by their dotted names in a config."""

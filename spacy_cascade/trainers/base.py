@@ -8,8 +8,8 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from ..objectives.costs import Costs
-from ..objectives.problem import ChainCorpus, Problem
+from ..losses.margin import Costs
+from ..losses.problem import ChainCorpus, Problem
 from ..parallel import Workers
 from ..types import Floats1d, Floats2d
 

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import ConfigError
-from ..objectives.isomeric import IsomericProblem
-from ..objectives.problem import ChainProblem
+from ..losses.isomeric import IsomericProblem
+from ..losses.problem import ChainProblem
 from ..parallel import Workers
 from .lbfgs import LBFGS
 
 
 @dataclass(frozen=True)
-class TrainedLater:
-    """No training of its own; registered as `spacy_cascade.TrainedLater.v1`.
+class TrainedJointly:
+    """No training of its own; registered as `spacy_cascade.TrainedJointly.v1`.
 
     For the first of two components that a `JointLBFGS` of the second one trains together.
     """

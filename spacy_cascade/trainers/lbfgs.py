@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import ConfigError, TrainingError
-from ..inference.vectors import add_scaled, dot, in_blocks
-from ..objectives.problem import Problem
+from ..losses.problem import Problem
+from ..numeric.vectors import add_scaled, dot, in_blocks
 from ..parallel import Workers
 from ..types import Floats1d, Reals1d
 from .base import State, array_like

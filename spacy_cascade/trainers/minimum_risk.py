@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..features.design import Design
 from ..inference.reranking import Learnt, Lists, minimum_risk
+from ..numeric.design import Design
 from ..types import Floats2d
 
 _FIRST_SQUARES = 0.3

@@ -11,8 +11,8 @@ from ..inference.passive_aggressive import (
     cut_sequences,
     passive_aggressive,
 )
-from ..objectives.costs import Costs
-from ..objectives.problem import ChainCorpus, observation_costs
+from ..losses.margin import Costs
+from ..losses.problem import ChainCorpus, observation_costs
 from ..parallel import Workers
 from ..types import Floats1d, Floats2d
 from .base import State, array_like
@@ -23,7 +23,7 @@ class PassiveAggressive:
     """Settings of PA-I; registered as `spacy_cascade.PassiveAggressive.v1`.
 
     C: the largest step. cost_augmented: look for the path that violates the margin most,
-    instead of the best one. average: publish the mean of all weights so far, instead of the
+    instead of the best one. average: sync_weights the mean of all weights so far, instead of the
     last ones. average_power: the weights after the `i`-th update count `i ** average_power` in
     the mean, so that the first ones, which are bad, count less. passes: over each batch.
     cut_after: learn from pieces of sequences, cut between units outside of spans when they are

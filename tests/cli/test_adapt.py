@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 import spacy
-from helpers import SENTENCES, Sentence, blank, gold_doc, trained_cascade
 from spacy.tokens import DocBin
 from typer.testing import CliRunner
 
+from helpers import SENTENCES, Sentence, blank, gold_doc, trained_cascade
 from spacy_cascade.cli import app
 
 NEW: list[Sentence] = [("HIV infects primary monocytes .", [(0, 1, "virus"), (2, 4, "cell")])]

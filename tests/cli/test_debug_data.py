@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from helpers import PROJECT, SENTENCES, blank, gold_doc
 from spacy.tokens import DocBin
 from typer.testing import CliRunner
 
+from helpers import PROJECT, SENTENCES, blank, gold_doc
 from spacy_cascade.cli import app
 
 CONFIG = PROJECT / "configs/memb.cfg"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 import srsly
-from helpers import SENTENCES, SMALL, blank, gold_doc, make_examples, train
 from spacy.tokens import DocBin
 from typer.testing import CliRunner
 
+from helpers import SENTENCES, SMALL, blank, gold_doc, make_examples, train
 from spacy_cascade.cli import app
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 import srsly
-from helpers import SENTENCES, blank, gold_doc, trained_cascade
 from spacy.tokens import DocBin
 from typer.testing import CliRunner
 
+from helpers import SENTENCES, blank, gold_doc, trained_cascade
 from spacy_cascade.cli import app
 
 TEXT = "STAT5 binds the AP-1 site of Jurkat cells ."
@@ -120,7 +120,7 @@ def test_readings(model: Path, tmp_path: Path) -> None:
 def test_readings_need_a_segmenter(tmp_path: Path) -> None:
     blank().to_disk(tmp_path / "model")
     _, stderr = run("readings", tmp_path / "model", TEXT, exit_code=1)
-    assert "Readings need a cascade_segmenter" in stderr
+    assert "Hypotheses need a cascade_segmenter" in stderr
 
 
 @pytest.mark.parametrize("command", ["explain", "readings"])

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 import spacy
-from helpers import PROJECT, sample_docs, write_sample
 from spacy.cli.debug_config import debug_config
 from spacy.cli.train import train
 from spacy.tokens import DocBin
 from spacy.util import load_config, load_model_from_config
 from typer.testing import CliRunner
 
+from helpers import PROJECT, sample_docs, write_sample
 from spacy_cascade.cli import app, init
-from spacy_cascade.pipeline.training.recipes import Recipe
+from spacy_cascade.workflows.recipes import Recipe
 
 LABELS = "DNA,RNA,cell_line,cell_type,protein"
 SLOW = pytest.mark.slow

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from helpers import PROJECT
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 from typer.testing import CliRunner
 
+from helpers import PROJECT
 from spacy_cascade.cli import app
 
 CONFIG = PROJECT / "configs/tagger.cfg"

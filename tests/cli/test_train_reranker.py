@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 import spacy
-from helpers import PROJECT, annotations, blank, write_sample
 from spacy.language import Language
 from spacy.training.initialize import init_nlp
 from spacy.training.loop import train
 from spacy.util import load_config
 from typer.testing import CliRunner
 
+from helpers import PROJECT, annotations, blank, write_sample
 from spacy_cascade.cli import app
 
 STAGES = ["cascade_segmenter", "cascade_classifier"]

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 import spacy
-from helpers import PROJECT, SENTENCES, gold_doc
 from spacy.tokens import DocBin
 from spacy.util import load_config
 from typer.testing import CliRunner
 
+from helpers import PROJECT, SENTENCES, gold_doc
 from spacy_cascade.cli import app
 
 CONFIG = PROJECT / "configs/memb.cfg"

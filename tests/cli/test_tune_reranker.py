@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 import spacy
-from helpers import SENTENCES, TEXTS, annotations, blank, gold_doc, trained_cascade
 from spacy.tokens import DocBin
 from typer.testing import CliRunner
 
+from helpers import SENTENCES, TEXTS, annotations, blank, gold_doc, trained_cascade
 from spacy_cascade.cli import app
 
 

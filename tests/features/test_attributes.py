@@ -6,10 +6,10 @@ import re
 
 import pytest
 from hypothesis import given
-from reference import TEXT_FUNCTIONS
-from strategies import words
 
+from reference import TEXT_FUNCTIONS
 from spacy_cascade.features import attributes
+from strategies import words
 
 
 @given(words())

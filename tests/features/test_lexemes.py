@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import words
 
-from spacy_cascade.features.evidence import SHARES
 from spacy_cascade.features.lexemes import BOUNDARY, LexemeTable
 from spacy_cascade.features.plan import make_plan
 from spacy_cascade.features.strings import hash_string
 from spacy_cascade.features.templates import Templates
+from spacy_cascade.features.word_counts import SHARES
+from strategies import words
 
 TEMPLATES = Templates(
     ("word@0", "lower@0", "class@0", "prefix(3)", "pattern(digit)", "word@0 & length@1"),

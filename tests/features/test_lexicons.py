@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import left_out, longest_matches
 
+from reference import left_out, longest_matches
 from spacy_cascade.errors import TemplateError
-from spacy_cascade.features.evidence import span_flags
 from spacy_cascade.features.lexicons import BEGIN, INSIDE, Lexicon, _find
 from spacy_cascade.features.strings import hash_string
 from spacy_cascade.features.terms import Term, spell
+from spacy_cascade.features.word_counts import span_flags
 
 NAMES: dict[int, str | None] = {0: None, int(BEGIN): "begin", int(INSIDE): "inside"}
 WORDS = st.sampled_from(["a", "b", "c", "A", "Ä"])

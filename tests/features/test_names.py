@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import Extractor, Word
 from test_space import DOCS, LINES, VOCAB, all_spans, all_tokens, bounds, make_docs, space_for
 
-from spacy_cascade.features.context import FoundSpans, Surroundings
-from spacy_cascade.features.evidence import span_flags
+from reference import Extractor, Word
 from spacy_cascade.features.names import find_names, named_features
-from spacy_cascade.features.sequences import read_tokens
 from spacy_cascade.features.space import FeatureSpace
+from spacy_cascade.features.span_context import FoundSpans, SpanContext
 from spacy_cascade.features.templates import Templates
+from spacy_cascade.features.tokens import read_tokens
 from spacy_cascade.features.units import Units
+from spacy_cascade.features.word_counts import span_flags
 from spacy_cascade.parallel import Workers
 
 SENTENCES = [["IL-2", "binds", "p53", "IL-2"], ["NF-kappa", "B"]]
@@ -180,7 +180,7 @@ def test_surroundings():
     start, end = np.array([2, 1]), np.array([3, 3])
     label = VOCAB.strings.add("protein")
     found = FoundSpans.of(np.array([[0, 1]]), np.array([label], dtype=np.uint64))
-    context = Surroundings(tokens, start, end, found).values(space.plan.context)
+    context = SpanContext(tokens, start, end, found).values(space.plan.context)
     units = Units(positions, positions.of_token[start], positions.of_token[end - 1], context)
     space.learn(units, 1)
     names = [[f.name for f in found] for found in named_features(space, units.take([1]), text_of)]

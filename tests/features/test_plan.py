@@ -35,36 +35,36 @@ def plan_of(*lines: str):
 def test_every_template_has_its_place(lines):
     templates, plan = plan_of(*lines)
     expanded = templates.expanded()
-    assert len(plan.factored_salt) == sum(template.by_lexeme for template in expanded)
-    assert len(plan.direct.salt) == sum(not template.by_lexeme for template in expanded)
-    salts = [*plan.factored_salt.tolist(), *plan.direct.salt.tolist()]
+    assert len(plan.lexeme_salt) == sum(template.by_lexeme for template in expanded)
+    assert len(plan.unit_level.salt) == sum(not template.by_lexeme for template in expanded)
+    salts = [*plan.lexeme_salt.tolist(), *plan.unit_level.salt.tolist()]
     assert len(set(salts)) == len(expanded)
     assert 0 not in salts
     assert plan.n_slots == len(plan.slot_end) == len(plan.slots.offset)
     assert plan.slot_end.tolist() == sorted(set(plan.slot_end.tolist()))
-    assert (plan.slot_end[-1] if plan.n_slots else 0) == len(plan.factored_salt)
+    assert (plan.slot_end[-1] if plan.n_slots else 0) == len(plan.lexeme_salt)
     places = set(zip(plan.slots.anchor.tolist(), plan.slots.offset.tolist(), strict=True))
     assert len(places) == plan.n_slots
     offsets = [part.offset for template in expanded for part in template.parts]
     assert plan.margin == max(1, *map(abs, offsets))
-    assert (plan.factored_attribute < len(plan.attributes)).all()
-    n_columns = plan.n_direct_attributes + len(plan.placed)
-    assert (plan.direct.column < n_columns).all()
-    assert plan.direct.first_part[-1] == len(plan.direct.column)
+    assert (plan.lexeme_attribute < len(plan.attributes)).all()
+    n_columns = plan.n_unit_attributes + len(plan.placed)
+    assert (plan.unit_level.column < n_columns).all()
+    assert plan.unit_level.first_part[-1] == len(plan.unit_level.column)
 
 
 def test_factored_and_direct():
     _, plan = plan_of("word@0", "word@any", "tag@0", "word@0 & word@1", "word@all", "size", "bias")
-    assert len(plan.factored_salt) == 3  # the bias is a feature of any word
-    assert len(plan.direct.salt) == 4
+    assert len(plan.lexeme_salt) == 3  # the bias is a feature of any word
+    assert len(plan.unit_level.salt) == 4
     assert plan.placed == ("tag",)
 
 
 def test_parents_are_templates_with_some_of_the_parts():
     _, plan = plan_of("size & word@0 & tag@0", "tag@0 & size", "word@1 & size", "size", "tag@0")
-    sizes = np.diff(plan.direct.first_part)
+    sizes = np.diff(plan.unit_level.first_part)
     assert sizes.tolist() == [1, 1, 2, 2, 3]
-    parents = np.split(plan.direct.parent, plan.direct.first_parent[1:-1])
+    parents = np.split(plan.unit_level.parent, plan.unit_level.first_parent[1:-1])
     assert [parent.tolist() for parent in parents] == [[], [], [0, 1], [0], [0, 1, 2]]
 
 

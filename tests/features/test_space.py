@@ -15,16 +15,16 @@ import pytest
 import spacy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import Extractor, Word, dense_design
 from spacy.tokens import Doc
 
+from reference import Extractor, Word, dense_design
 from spacy_cascade.errors import TemplateError
-from spacy_cascade.features import sets
-from spacy_cascade.features.evidence import span_flags
-from spacy_cascade.features.sequences import Positions, Tokens, read_tokens
+from spacy_cascade.features import template_sets as sets
 from spacy_cascade.features.space import FeatureSpace
 from spacy_cascade.features.templates import Templates
+from spacy_cascade.features.tokens import PaddedTokens, Tokens, read_tokens
 from spacy_cascade.features.units import Units
+from spacy_cascade.features.word_counts import span_flags
 from spacy_cascade.parallel import Workers
 
 VOCAB = spacy.blank("en").vocab
@@ -118,7 +118,7 @@ def all_spans(docs: Sequence[DocWords]) -> list[Unit]:
     ]
 
 
-def bounds(positions: Positions, docs: Sequence[DocWords], units: list[Unit]):
+def bounds(positions: PaddedTokens, docs: Sequence[DocWords], units: list[Unit]):
     """First and last positions of units."""
     offsets, total = {}, 0
     for d, sentences in enumerate(docs):
@@ -132,7 +132,7 @@ def bounds(positions: Positions, docs: Sequence[DocWords], units: list[Unit]):
     return [positions.of_token[np.array(column, dtype=np.int64)] for column in tokens]
 
 
-def positions_of(space: FeatureSpace, tokens: Tokens, flags=None) -> Positions:
+def positions_of(space: FeatureSpace, tokens: Tokens, flags=None) -> PaddedTokens:
     return space.positions(tokens, VOCAB.strings.__getitem__, flags)
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_cascade.errors import TemplateError
-from spacy_cascade.features import sets
+from spacy_cascade.features import template_sets as sets
 from spacy_cascade.features.templates import Templates
 
 PATTERNS = {"digit": "[0-9]", "dash": "-"}

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from spacy.lang.en import English
-from strategies import words
 
 from spacy_cascade.errors import TemplateError
 from spacy_cascade.features.terms import Spellings, Term, TermList, read_spellings, spell
+from strategies import words
 
 PATTERNS = [
     {"label": "DNA", "pattern": "IL-2  gene", "id": "il2"},

@@ -8,6 +8,8 @@ from itertools import product
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from scipy.special import logsumexp
+
 from reference import (
     Chain,
     best_path,
@@ -17,9 +19,6 @@ from reference import (
     span_posterior,
     spans_of,
 )
-from scipy.special import logsumexp
-from strategies import LABELS, chains, random_chain, random_path
-
 from spacy_cascade.inference.chain import (
     chain_losses,
     log_partitions,
@@ -27,8 +26,9 @@ from spacy_cascade.inference.chain import (
     viterbi,
 )
 from spacy_cascade.inference.lattice import Lattice, chain_lattice, choice_lattice
-from spacy_cascade.objectives.problem import observation_costs
-from spacy_cascade.schemes import SCHEMES, TagSet
+from spacy_cascade.inference.schemes import SCHEMES, TagSet
+from spacy_cascade.losses.problem import observation_costs
+from strategies import LABELS, chains, random_chain, random_path
 
 LATTICES = [
     (scheme, labels, label_pairs)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from reference import Chain, spans_of
-from strategies import LABELS, chains, random_chain, random_path
 
+from reference import Chain, spans_of
 from spacy_cascade.inference.contrast import Contrast, contrast, edges_of
 from spacy_cascade.inference.lattice import free_lattice
-from spacy_cascade.schemes import TagSet
+from spacy_cascade.inference.schemes import TagSet
+from strategies import LABELS, chains, random_chain, random_path
 
 
 def contrast_of(chain: Chain, labels: list[int], start: int) -> Contrast | None:

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import smallest_squares
-from strategies import LABELS, floats2d, tag_sets
 
+from reference import smallest_squares
 from spacy_cascade.inference.lattice import choice_lattice, free_lattice, label_pair_mixing
-from spacy_cascade.schemes import SCHEMES, TagSet
+from spacy_cascade.inference.schemes import SCHEMES, TagSet
+from strategies import LABELS, floats2d, tag_sets
 
 
 @given(tag_sets(), st.booleans())

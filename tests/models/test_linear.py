@@ -9,20 +9,20 @@ import pickle
 import numpy as np
 import pytest
 import spacy
-from reference import dense_design
 from spacy.tokens import Doc
 from thinc.api import Model
 
+from reference import dense_design
 from spacy_cascade.errors import ConfigError, NotTrainedError
-from spacy_cascade.features.sequences import read_tokens
 from spacy_cascade.features.templates import Templates
+from spacy_cascade.features.tokens import read_tokens
 from spacy_cascade.features.units import Units
 from spacy_cascade.models.linear import (
     NEW,
     add_features,
-    get_curvature,
+    get_hessian_diagonal,
     get_weights,
-    keep_curvature,
+    keep_hessian_diagonal,
     make_linear_chain,
     make_span_classifier,
     rearrange,
@@ -182,17 +182,17 @@ def test_what_the_two_models_are():
 
 
 def test_curvature_is_kept_to_a_few_percent(model, generator):
-    assert get_curvature(model) is None
+    assert get_hessian_diagonal(model) is None
     curvature = 10.0 ** generator.uniform(-4, 7, (50, N_COLUMNS))
-    keep_curvature(model, curvature)
-    np.testing.assert_allclose(get_curvature(model), curvature, rtol=0.05, atol=0.004)
-    keep_curvature(model, np.zeros((2, 3)) - 1e-9)
-    assert (get_curvature(model) == 0.0).all()
+    keep_hessian_diagonal(model, curvature)
+    np.testing.assert_allclose(get_hessian_diagonal(model), curvature, rtol=0.05, atol=0.004)
+    keep_hessian_diagonal(model, np.zeros((2, 3)) - 1e-9)
+    assert (get_hessian_diagonal(model) == 0.0).all()
 
 
 def test_new_features_and_other_labels_have_zero_weights(model):
     (weights, transitions), n = get_weights(model), len(model.attrs["space"])
-    keep_curvature(model, np.ones(weights.shape))
+    keep_hessian_diagonal(model, np.ones(weights.shape))
     add_features(model, 2)
     rearrange(model, np.array([2, NEW, 0, 1]), np.array([NEW, 3]))
     found, edges = get_weights(model)
@@ -200,7 +200,7 @@ def test_new_features_and_other_labels_have_zero_weights(model):
     assert not found[n:].any()
     assert not found[:, 1].any()
     np.testing.assert_array_equal(edges, [0.0, transitions[3]])
-    curvature = get_curvature(model)
+    curvature = get_hessian_diagonal(model)
     np.testing.assert_allclose(curvature[:n, [0, 2, 3]], 1.0, rtol=0.05)
     assert not curvature[n:].any()
     assert not curvature[:, 1].any()

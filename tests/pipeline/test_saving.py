@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 import spacy
-from helpers import add_segmenter, annotations, blank, trained_cascade
 
+from helpers import add_segmenter, annotations, blank, trained_cascade
 from spacy_cascade import NotTrainedError, save_pipeline
 
 

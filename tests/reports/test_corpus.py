@@ -6,10 +6,10 @@ from collections import Counter
 
 import pytest
 import spacy
-from helpers import SENTENCES, gold_doc, make_example
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from helpers import SENTENCES, gold_doc, make_example
 from spacy_cascade.reports.corpus import (
     Oddity,
     count_misaligned,

@@ -5,13 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from helpers import blank, gold_doc
 from hypothesis import given
 from hypothesis import strategies as st
 from spacy.scorer import get_ner_prf
 from spacy.training import Example
-from strategies import entities
 
+from helpers import blank, gold_doc
 from spacy_cascade.reports.counts import (
     Score,
     count_confusion,
@@ -19,6 +18,7 @@ from spacy_cascade.reports.counts import (
     count_scores,
 )
 from spacy_cascade.reports.mistakes import Entity, Kind, compare
+from strategies import entities
 
 Sides = tuple[list[Entity], list[Entity]]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import entities
 
 from spacy_cascade.reports.excerpts import Piece, cut_evenly, cut_sentences
 from spacy_cascade.reports.mistakes import Entity
+from strategies import entities
 
 
 def check(pieces: list[Piece], n_tokens: int, found: list[Entity]) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from helpers import SENTENCES, make_examples, needs_browser, open_page, train, trained_cascade
-from helpers import cascade as untrained
 from spacy.language import Language
 from test_page import NASTY, Reader
 
-from spacy_cascade.pipeline.explaining.explaining import explain_entities
-from spacy_cascade.pipeline.explaining.readings import joint_readings
-from spacy_cascade.pipeline.explaining.top_features import top_features
+from helpers import SENTENCES, make_examples, needs_browser, open_page, train, trained_cascade
+from helpers import cascade as untrained
+from spacy_cascade.explaining.explaining import explain_entities
+from spacy_cascade.explaining.readings import joint_hypotheses
+from spacy_cascade.explaining.top_features import top_features
 from spacy_cascade.reports.explanation import make_explanation_page, make_readings_page
 
 TEXT = "Both p53 and STAT5 activate the IL-2 gene of T cells ."
@@ -71,7 +71,7 @@ def test_readings_side_by_side() -> None:
     nlp = untrained()
     train(nlp, make_examples(nlp), updates=1)
     doc = nlp(TEXT)
-    sentences = joint_readings(nlp, doc, 4)
+    sentences = joint_hypotheses(nlp, doc, 4)
     reader = Reader(make_readings_page(doc, sentences, model="model"))
     (sentence,) = sentences
     for reading in sentence.readings:
@@ -93,7 +93,7 @@ def test_texts_and_labels_are_escaped() -> None:
     tops = [top_features(nlp.get_pipe(n), make_examples(nlp, sentences), 9) for n in nlp.pipe_names]
     pages = [
         make_explanation_page(doc, explained, tops, model=NASTY, data=NASTY),
-        make_readings_page(doc, joint_readings(nlp, doc, 3), model=NASTY),
+        make_readings_page(doc, joint_hypotheses(nlp, doc, 3), model=NASTY),
     ]
     for page in pages:
         assert "<script" not in page
@@ -114,7 +114,7 @@ def test_a_browser_takes_them(nlp: Language, tmp_path: Path) -> None:
     doc = nlp(TEXT)
     pages = {
         "explanation": explanation_of(nlp, TEXT, corpus=len(SENTENCES)),
-        "readings": make_readings_page(doc, joint_readings(nlp, doc, 3), model="model"),
+        "readings": make_readings_page(doc, joint_hypotheses(nlp, doc, 3), model="model"),
     }
     for name, page in pages.items():
         path = tmp_path / f"{name}.html"

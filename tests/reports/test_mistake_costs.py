@@ -6,16 +6,22 @@ import math
 
 import pytest
 
-from spacy_cascade.reports.costs import SMALLEST, Judged, bad_pieces, find_mistakes, surprise
+from spacy_cascade.reports.costs import (
+    SMALLEST,
+    Judged,
+    bad_pieces,
+    find_mistakes,
+    negative_log_likelihood,
+)
 from spacy_cascade.reports.mistakes import Kind, compare
 
 
 def test_surprise() -> None:
-    assert surprise(None) == 1.0
-    assert surprise(1.0) == 0.0
-    assert surprise(0.5) == pytest.approx(math.log(2))
-    assert surprise(0.0) == surprise(-1e-9) == -math.log(SMALLEST)
-    assert surprise(1.0 + 1e-9) == 0.0
+    assert negative_log_likelihood(None) == 1.0
+    assert negative_log_likelihood(1.0) == 0.0
+    assert negative_log_likelihood(0.5) == pytest.approx(math.log(2))
+    assert negative_log_likelihood(0.0) == negative_log_likelihood(-1e-9) == -math.log(SMALLEST)
+    assert negative_log_likelihood(1.0 + 1e-9) == 0.0
 
 
 def test_mistakes_of_a_doc() -> None:

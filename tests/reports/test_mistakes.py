@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import entities
 
 from spacy_cascade.reports.mistakes import Entity, Kind, compare
+from strategies import entities
 
 RIGHT, TYPE, BOUNDS, BOTH = Kind.RIGHT, Kind.WRONG_TYPE, Kind.WRONG_BOUNDS, Kind.WRONG_BOTH
 MISSED, SPURIOUS = Kind.MISSED, Kind.SPURIOUS

@@ -8,6 +8,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+from spacy.training import Example
+
 from helpers import (
     SENTENCES,
     blank,
@@ -18,10 +22,6 @@ from helpers import (
     open_page,
     train,
 )
-from spacy.language import Language
-from spacy.tokens import Doc, Span
-from spacy.training import Example
-
 from spacy_cascade.reports.page import make_page
 from spacy_cascade.reports.texts import colours_of, draw
 

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.language import Language
+from spacy.scorer import get_ner_prf
+from spacy.tokens import Doc, Span, SpanGroup
+from spacy.training import Example
+
 from helpers import (
     SENTENCES,
     Bounds,
@@ -14,17 +21,10 @@ from helpers import (
     make_examples,
     train,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-from spacy.language import Language
-from spacy.scorer import get_ner_prf
-from spacy.tokens import Doc, Span, SpanGroup
-from spacy.training import Example
-from strategies import entities
-
-from spacy_cascade.pipeline.explaining.posteriors import entity_probabilities, stages_of
+from spacy_cascade.explaining.posteriors import entity_probabilities, stages_of
 from spacy_cascade.reports.counts import count_scores
 from spacy_cascade.reports.reading import confidences_of, is_annotated, judge
+from strategies import entities
 
 NLP = blank()
 LETTERS = "abcdefgh"

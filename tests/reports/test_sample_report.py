@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from helpers import PROJECT, needs_browser, open_page, write_sample
 from spacy.cli.train import train
 from typer.testing import CliRunner
 
+from helpers import PROJECT, needs_browser, open_page, write_sample
 from spacy_cascade.cli import app
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from helpers import blank, gold_doc
 from spacy.training import Example
 
+from helpers import blank, gold_doc
 from spacy_cascade.pipeline.spans.entities import write_group
 from spacy_cascade.reports.texts import draw_page
 

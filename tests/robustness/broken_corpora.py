@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from helpers import SENTENCES, gold_doc
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
+
+from helpers import SENTENCES, gold_doc
 
 Corpus = Callable[[Vocab], list[Doc]]
 

@@ -10,13 +10,13 @@ import sys
 from pathlib import Path
 from threading import Event, Thread
 
-sys.path.append(str(Path(__file__).parents[1]))
+sys.path.append(str(Path(__file__).parents[1] / "support"))
 
 import spacy
-from helpers import annotation
 from new_words import texts_of_new_words
 
-from spacy_cascade.pipeline.components import linear
+from helpers import annotation
+from spacy_cascade.pipeline import linear
 
 linear._MAXIMUM_LEXEMES = 1000  # the tables begin anew all the time
 N_THREADS, NEW_WORDS = 8, 5

@@ -28,7 +28,7 @@ from damage import Runner
 from model_files import Model, archive_of, array_bytes
 
 from spacy_cascade import ModelFileError
-from spacy_cascade.models import storage
+from spacy_cascade.storage import model_file as storage
 
 MARKER = "marker"
 

@@ -16,13 +16,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-sys.path.append(str(Path(__file__).parents[1]))
+sys.path.append(str(Path(__file__).parents[1] / "support"))
 
 import spacy
 from new_words import texts_of_new_words
 from spacy.language import Language
 
-from spacy_cascade.pipeline.components import linear
+from spacy_cascade.pipeline import linear
 
 BATCH, NEW_WORDS = 64, 10
 

@@ -7,6 +7,7 @@ from itertools import count
 from random import Random
 
 import spacy
+
 from helpers import sample_docs
 
 _SYLLABLES = ("ka", "NF-", "lin", "B2", "cyt", "al", "IL-", "ase", "ki", "Ros", "p5", "on")

@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import broken_corpora as corpora
-import helpers
 import numpy as np
 import pytest
 import spacy
 from broken_corpora import Corpus
 from broken_trainings import CASES, Case
-from helpers import PROJECT, add_segmenter, annotation, blank
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
@@ -28,6 +26,8 @@ from spacy.vocab import Vocab
 from thinc.api import ConfigValidationError
 from typer.testing import CliRunner
 
+import helpers
+from helpers import PROJECT, add_segmenter, annotation, blank
 from spacy_cascade import CascadeError
 from spacy_cascade.cli import app
 

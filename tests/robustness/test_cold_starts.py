@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers import TEXTS, trained_cascade
 
 import spacy_cascade
+from helpers import TEXTS, trained_cascade
 
 pytestmark = pytest.mark.slow
 

@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 import pytest
-from helpers import trained_cascade
 from spacy.strings import hash_string  # type: ignore[attr-defined]
 from spacy.tokens import Doc
 
-from spacy_cascade.features.index import KeyIndex, frequent_keys
+from helpers import trained_cascade
+from spacy_cascade.numeric.index import KeyIndex, frequent_keys
 
 pytestmark = pytest.mark.slow
 
 GOLDEN = 0x9E3779B97F4A7C15
 """A factor that everybody knows."""
 MOST = 10.0
-TABLES, REPEATS, LOOKUPS = 10, 5, 100_000
+LEXEME_LOCK, REPEATS, LOOKUPS = 10, 5, 100_000
 
 
 def of(numbers: Iterable[int]) -> np.ndarray:
@@ -123,7 +123,7 @@ def test_crafted_keys(cases, figure, generator):
         keys, others = both[: len(both) // 2], both[len(both) // 2 :]
         plain = built(normal[: len(keys)])
         found = []
-        for _ in range(TABLES):
+        for _ in range(LEXEME_LOCK):
             index = built(keys)
             np.testing.assert_array_equal(index.lookup(keys), np.arange(len(keys)))
             assert (index.lookup(others) == -1).all()
@@ -140,7 +140,7 @@ def test_crafted_keys(cases, figure, generator):
         assert slowest[name] <= MOST, (name, found)
     worst = max(slowest, key=lambda name: slowest[name])
     figure(
-        f"{n:,} crafted keys, {len(slowest)} kinds, {TABLES} tables each",
+        f"{n:,} crafted keys, {len(slowest)} kinds, {LEXEME_LOCK} tables each",
         f"lookups, misses and building at most {slowest[worst]:.1f} x normal keys ({worst})",
     )
 

@@ -13,9 +13,9 @@ import damage
 import numpy as np
 import pytest
 import spacy
-from helpers import run_python
 from model_files import Model, array_bytes
 
+from helpers import run_python
 from spacy_cascade import ModelFileError
 
 pytestmark = pytest.mark.slow

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from annotated_docs import LABELS, random_doc
-from helpers import SMALL, add_classifier, add_segmenter, blank, make_examples, train
 from spacy.language import Language
 from spacy.tokens import Doc, SpanGroup
+
+from annotated_docs import LABELS, random_doc
+from helpers import SMALL, add_classifier, add_segmenter, blank, make_examples, train
 
 pytestmark = pytest.mark.slow
 

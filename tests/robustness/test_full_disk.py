@@ -26,7 +26,6 @@ from full_disks import (
     no_room,
     stop_here,
 )
-from helpers import PROJECT, SENTENCES, annotations, gold_doc
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training.initialize import init_nlp
@@ -35,12 +34,13 @@ from spacy.util import load_config
 from spacy.vocab import Vocab
 from typer.testing import CliRunner, Result
 
+from helpers import PROJECT, SENTENCES, annotations, gold_doc
 from spacy_cascade import CascadeError, SavingError, save_pipeline
 from spacy_cascade.cli import app
-from spacy_cascade.models import storage
-from spacy_cascade.pipeline.training.adaptation import adapt
-from spacy_cascade.pipeline.training.tuning import with_reranker
 from spacy_cascade.search import trials
+from spacy_cascade.storage import model_file as storage
+from spacy_cascade.workflows.adapt import adapt
+from spacy_cascade.workflows.tune_reranker import with_reranker
 
 pytestmark = pytest.mark.slow
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import hostile
 import pytest
+
 from helpers import run_python
 
 pytestmark = pytest.mark.slow

@@ -9,6 +9,7 @@ from statistics import median
 from typing import Any
 
 import pytest
+
 from helpers import add_classifier, blank, run_python, sample_examples, train
 
 pytestmark = [

@@ -9,16 +9,16 @@ from functools import cache
 
 import numpy as np
 import pytest
-from helpers import blank, weights
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sample_pipelines import PIPELINES, memb, ocr, typed
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.training import Example
-from unusual_texts import LONE_SURROGATES, UNUSUAL
 
+from helpers import blank, weights
+from sample_pipelines import PIPELINES, memb, ocr, typed
 from spacy_cascade import CascadeError
+from unusual_texts import LONE_SURROGATES, UNUSUAL
 
 pytestmark = pytest.mark.slow
 

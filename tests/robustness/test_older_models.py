@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 import spacy
-from helpers import annotation, make_doc
 from model_files import Model
 from spacy.language import Language
 
+from helpers import annotation, make_doc
 from spacy_cascade import ModelFileError
 
 pytestmark = pytest.mark.slow

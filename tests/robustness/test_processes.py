@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from helpers import TEXTS, annotation, trained_cascade
 
 pytestmark = pytest.mark.slow

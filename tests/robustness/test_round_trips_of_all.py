@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 import spacy
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+
 from helpers import annotation, blank, run_python, run_spacy, sample_docs
 from round_trips import WAYS
 from sample_pipelines import PIPELINES
-from spacy.language import Language
-from spacy.tokens import Doc, DocBin
 
 pytestmark = pytest.mark.slow
 

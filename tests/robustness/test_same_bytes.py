@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from helpers import CONFIGS, write_sample
 
 pytestmark = pytest.mark.slow

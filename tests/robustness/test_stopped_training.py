@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from trainings import Trainings, write_corpora
 
-from spacy_cascade.pipeline.training.checkpoint_files import read_checkpoint
+from spacy_cascade.callbacks.checkpoint_files import read_checkpoint
+from trainings import Trainings, write_corpora
 
 pytestmark = [
     pytest.mark.slow,

@@ -12,6 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from new_words import texts_of_new_words
+from spacy.language import Language
+from spacy.training import Example
+
 from helpers import (
     SMALL,
     add_classifier,
@@ -23,12 +27,8 @@ from helpers import (
     sample_examples,
     train,
 )
-from new_words import texts_of_new_words
-from spacy.language import Language
-from spacy.training import Example
-
-from spacy_cascade import explain_spans, explain_tags, explain_types, joint_readings
-from spacy_cascade.pipeline.explaining.posteriors import entity_probabilities
+from spacy_cascade import explain_spans, explain_tags, explain_types, joint_hypotheses
+from spacy_cascade.explaining.posteriors import entity_probabilities
 
 pytestmark = pytest.mark.slow
 
@@ -63,7 +63,7 @@ def trained() -> Language:
 @pytest.fixture
 def small_tables(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Threads give way all the time, and tables of words begin anew."""
-    maximum = "spacy_cascade.pipeline.components.linear._MAXIMUM_LEXEMES"
+    maximum = "spacy_cascade.pipeline.linear._MAXIMUM_LEXEMES"
     monkeypatch.setattr(maximum, MAXIMUM_LEXEMES)
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
@@ -150,7 +150,7 @@ def _asked(nlp: Language, text: str) -> list[Any]:
         explain_spans(segmenter, doc),
         explain_types(classifier, doc),
         explain_tags(nlp.get_pipe("cascade_tagger"), doc),
-        joint_readings(nlp, doc, 3),
+        joint_hypotheses(nlp, doc, 3),
     ]
 
 

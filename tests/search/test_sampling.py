@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import spacy
-from helpers import PROJECT, SENTENCES, gold_doc
 from spacy.tokens import DocBin
 
+from helpers import PROJECT, SENTENCES, gold_doc
 from spacy_cascade import ConfigError
 from spacy_cascade.search import sampling, searches
 from spacy_cascade.search.axes import Axis, Found, Point, Scores

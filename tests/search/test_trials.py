@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import pytest
 import spacy
-from helpers import PROJECT, SENTENCES, gold_doc
 from spacy.tokens import DocBin
 
+from helpers import PROJECT, SENTENCES, gold_doc
 from spacy_cascade import ConfigError, CorpusError, TrainingError
 from spacy_cascade.search import trials as module
 from spacy_cascade.search.axes import Axis
@@ -134,7 +134,7 @@ def test_a_stopped_search_goes_on(
 
 
 def test_what_is_searched_by_default() -> None:
-    from spacy_cascade.pipeline.training.jackknife import read_config
+    from spacy_cascade.workflows.jackknife import read_config
 
     searches = default_searches(read_config(PROJECT / "configs/memb.cfg"))
     assert list(searches) == ["cascade_segmenter", "cascade_classifier"]

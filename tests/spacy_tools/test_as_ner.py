@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 import spacy
 import srsly
+from spacy.language import Language
+from spacy.tokens import DocBin
+
 from helpers import (
     SENTENCES,
     SMALL,
@@ -18,8 +21,6 @@ from helpers import (
     run_spacy,
     train,
 )
-from spacy.language import Language
-from spacy.tokens import DocBin
 
 LABELS = ["DNA", "cell", "protein"]
 

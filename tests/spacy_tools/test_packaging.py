@@ -13,8 +13,8 @@ from zipfile import ZipFile
 
 import pytest
 import spacy
-from helpers import PROJECT, run_spacy
 
+from helpers import PROJECT, run_spacy
 from spacy_cascade._version import __version__
 
 TEXT = "NF-kappa B binds the IL-2 promoter in Jurkat cells."

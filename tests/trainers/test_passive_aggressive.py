@@ -9,17 +9,17 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from reference import Chain, Corpus
-from strategies import LABELS, random_corpus
 
+from reference import Chain, Corpus
 from spacy_cascade.errors import ConfigError
 from spacy_cascade.inference.lattice import Lattice, choice_lattice
-from spacy_cascade.objectives.costs import Hinge, SoftmaxMargin
-from spacy_cascade.objectives.problem import ChainCorpus
-from spacy_cascade.schemes import TagSet
+from spacy_cascade.inference.schemes import TagSet
+from spacy_cascade.losses.margin import Hinge, SoftmaxMargin
+from spacy_cascade.losses.problem import ChainCorpus
 from spacy_cascade.trainers.base import BatchTrainer, OnlineTrainer
 from spacy_cascade.trainers.lbfgs import LBFGS
 from spacy_cascade.trainers.passive_aggressive import PassiveAggressive
+from strategies import LABELS, random_corpus
 
 
 class Twin:

@@ -9,10 +9,10 @@ import numpy as np
 from spacy.attrs import ENT_IOB, ENT_TYPE
 from spacy.tokens import Doc
 
-from ...features.sequences import Tokens
+from ...features.tokens import Tokens
 from ...inference.lattice import Lattice
-from ...objectives.problem import observation_costs
-from ...schemes import UNOBSERVED, Spans, TagSet
+from ...inference.schemes import UNOBSERVED, Spans, TagSet
+from ...losses.problem import observation_costs
 from ...types import Bools1d, Floats2d, Ints1d, Keys1d, Pointers1d
 from .entities import entity_bounds, taken_tokens
 from .given import UNKNOWN, possible_spans, select

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...features.sequences import Tokens
-from ...schemes import Spans
+from ...features.tokens import Tokens
+from ...inference.schemes import Spans
 from ...types import Bools1d, Floats1d
 
 LabelledBounds = tuple[int, int, str]

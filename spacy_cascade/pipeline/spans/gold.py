@@ -15,9 +15,9 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from ...errors import TrainingError
-from ...features.evidence import span_flags
-from ...features.sequences import Tokens
 from ...features.space import FeatureSpace
+from ...features.tokens import Tokens
+from ...features.word_counts import span_flags
 from ...types import Bools1d, Ints2d, Keys1d
 from .entities import INSIDE, entity_bounds
 
@@ -157,7 +157,7 @@ def read_gold_tags(example: Example) -> GoldTags:
 
 
 def gold_flags(tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints2d:
-    """Evidence flags of a corpus from its gold spans (see `features.evidence`)."""
+    """SpanWordCounts flags of a corpus from its gold spans (see `features.evidence`)."""
     observed = [doc_gold.observed for doc_gold in gold]
     spans = [
         (start + offset, end + offset)

@@ -13,11 +13,11 @@ import numpy as np
 from spacy.tokens import Doc, Span, SpanGroup
 
 from ...errors import ConfigError
-from ...features.sequences import Tokens
+from ...features.tokens import Tokens
 from ...inference.chain import log_partitions
+from ...inference.k_best import best_paths
 from ...inference.lattice import Lattice
-from ...inference.nbest import best_paths
-from ...schemes import UNOBSERVED, Spans, TagSet
+from ...inference.schemes import UNOBSERVED, Spans, TagSet
 from ...types import Floats1d, Floats2d, Ints2d
 
 SEQUENCE_STARTS = "sequence_starts"

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...features.sequences import Tokens
-from ...schemes import Spans
+from ...features.tokens import Tokens
+from ...inference.schemes import Spans
 from ...types import Floats1d
 from .nbest import Candidates, part_of
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ...errors import ConfigError
-from ...features.sequences import Tokens
+from ...features.tokens import Tokens
 from ...inference.lattice import Lattice
-from ...inference.span_sets import best_disjoint, likely_spans
-from ...schemes import UNOBSERVED, Spans, TagSet
+from ...inference.schemes import UNOBSERVED, Spans, TagSet
+from ...inference.spans import best_disjoint, likely_spans
 from ...types import Bools1d, Floats1d, Floats2d, Pointers1d
 
 LEAST = 0.01

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ...features.context import FoundSpans, Surroundings
-from ...features.sequences import Tokens
 from ...features.space import FeatureSpace
+from ...features.span_context import FoundSpans, SpanContext
+from ...features.tokens import Tokens
 from ...features.units import Units
 from ...types import Floats2d, Ints2d, Pointers2d
 from .gold import GoldSpans
@@ -55,7 +55,7 @@ def span_units(
     if space.plan.context:
         of_batch = in_batch(found, tokens)
         untyped = FoundSpans.of(of_batch, np.ones(len(of_batch), dtype=np.uint64))
-        around = Surroundings(tokens, bounds[:, 0], bounds[:, 1], untyped)
+        around = SpanContext(tokens, bounds[:, 0], bounds[:, 1], untyped)
         context = around.values(space.plan.context)
     return Units(
         positions,

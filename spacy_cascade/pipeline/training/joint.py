@@ -9,15 +9,15 @@ import numpy as np
 from spacy.training import Example
 
 from ...errors import TrainingError
+from ...losses.isomeric import IsomericProblem
 from ...models.linear import get_weights, set_weights
-from ...objectives.isomeric import IsomericProblem
 from ...trainers.base import State
-from ...trainers.joint import JointLBFGS, TrainedLater
+from ...trainers.joint import JointLBFGS, TrainedJointly
 from ...types import Floats1d, Floats2d
 from .updates import BatchTraining, Temporary, make_problem
 
 if TYPE_CHECKING:
-    from ..components.base import CascadePipe
+    from ..base import CascadePipe
 
 
 class NoTraining(Temporary):
@@ -61,13 +61,13 @@ class JointTraining(BatchTraining):
         self._first: CascadePipe[Any] | None = None
 
     def update(self, pipe: CascadePipe[Any], examples: Sequence[Example]) -> float:
-        """Run the trainer's iterations on the whole corpus; publish the first's weights."""
+        """Run the trainer's iterations on the whole corpus; sync_weights the first's weights."""
         value = super().update(pipe, examples)
         self._publish_first()
         return value
 
     def restore(self, pipe: CascadePipe[Any], state: State) -> None:
-        """Go on with the optimisation from a state of it; publish the first's weights."""
+        """Go on with the optimisation from a state of it; sync_weights the first's weights."""
         super().restore(pipe, state)
         self._publish_first()
 
@@ -109,7 +109,7 @@ class JointTraining(BatchTraining):
         return self._joint.first.curvature(self._run.parameters[: self._joint.n_first])
 
     def _begin(self, pipe: CascadePipe[Any], examples: Sequence[Example]) -> None:
-        if not pipe.adapts:
+        if not pipe.warm_start:
             self._refuse_partial_batch(pipe, len(examples))
         first = _first_of(pipe, self._joint_trainer.first)
         workers = self._joint_trainer.workers()
@@ -125,7 +125,7 @@ class JointTraining(BatchTraining):
 
 def _first_of(pipe: CascadePipe[Any], name: str) -> CascadePipe[Any]:
     """The component to be trained together with this one."""
-    from ..components.segmenter import CascadeSegmenter
+    from ..segmenter import CascadeSegmenter
 
     nlp = pipe.pipeline
     if nlp is None or name not in nlp.pipe_names:
@@ -135,10 +135,10 @@ def _first_of(pipe: CascadePipe[Any], name: str) -> CascadePipe[Any]:
             f"is there as 'first' in [components.{pipe.name}.trainer]."
         )
     first = nlp.get_pipe(name)
-    if not isinstance(first, CascadeSegmenter) or not isinstance(first.trainer, TrainedLater):
+    if not isinstance(first, CascadeSegmenter) or not isinstance(first.trainer, TrainedJointly):
         raise TrainingError(
             f"'{name}' cannot be trained jointly with '{pipe.name}': it has to be a "
-            'cascade_segmenter. Put @misc = "spacy_cascade.TrainedLater.v1" into '
+            'cascade_segmenter. Put @misc = "spacy_cascade.TrainedJointly.v1" into '
             f"[components.{name}.trainer]."
         )
     if f"span({first.cfg['spans_key']})" not in pipe.space.plan.placed:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...features.design import Design
 from ...inference.reranking import Lists, choose
+from ...numeric.design import Design
 from ...parallel import Workers
 from ...trainers.minimum_risk import MinimumRiskLearner
 from ...types import Floats1d, Floats2d
@@ -16,7 +16,7 @@ from .updates import Temporary
 
 
 @dataclass(frozen=True)
-class Lesson:
+class RerankerData:
     """Typed N-best lists with their features and the errors that choices would make.
 
     design: features of the spans, None for those of an untrained reranker. errors: float64
@@ -49,7 +49,7 @@ class RerankerTraining(Temporary):
         self._learner = MinimumRiskLearner(weights, rate)
         self._transitions = transitions
 
-    def learn(self, lesson: Lesson, lists: Lists) -> float:
+    def learn(self, lesson: RerankerData, lists: Lists) -> float:
         """Pass over the sentences; the sum of their expected numbers of errors."""
         assert lesson.design is not None
         return lesson.n_gold + self._learner.learn(lesson.design, lists, lesson.errors)

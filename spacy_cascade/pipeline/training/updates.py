@@ -12,15 +12,15 @@ from spacy.training import Example
 from tqdm import tqdm
 
 from ...errors import ConfigError, TrainingError
-from ...models.linear import get_curvature, get_weights
-from ...objectives.prior import centred_prior
-from ...objectives.problem import ChainProblem, Objective
+from ...losses.problem import ChainProblem, Objective
+from ...models.linear import get_hessian_diagonal, get_weights
 from ...parallel import Workers
+from ...penalties.gaussian import centred_prior
 from ...trainers.base import BatchTrainer, Learner, OnlineTrainer, Resumable, Run, State
 from ...types import Floats1d, Floats2d
 
 if TYPE_CHECKING:
-    from ..components.base import CascadePipe
+    from ..base import CascadePipe
 
 _BAR_AFTER = 2.0
 """Seconds of work after which a progress bar appears."""
@@ -126,7 +126,7 @@ class BatchTraining(Temporary):
         resumable(self._run).restore(state)
 
     def _begin(self, pipe: CascadePipe[Any], examples: Sequence[Example]) -> None:
-        if not pipe.adapts:
+        if not pipe.warm_start:
             self._refuse_partial_batch(pipe, len(examples))
         workers = self._trainer.workers()
         self._problem, start = make_problem(pipe, examples, workers)
@@ -163,11 +163,11 @@ def make_problem(
     gold = [pipe.read_gold(example) for example in examples]
     objective = cast(Objective, pipe.objective)  # `check` has seen to that
     prior = None
-    if pipe.adapts:
-        pipe.settle()
+    if pipe.warm_start:
+        pipe.sync_curvature()
         pipe.make_room(examples, gold)
         weights, transitions = get_weights(pipe.model)
-        curvature = get_curvature(pipe.model)
+        curvature = get_hessian_diagonal(pipe.model)
         prior = centred_prior(objective.sigma, weights, transitions, curvature, pipe.lattice)
     corpus = pipe.make_corpus(examples, gold)
     problem = ChainProblem(
@@ -186,7 +186,7 @@ class OnlineTraining(Temporary):
 
     def update(self, pipe: CascadePipe[Any], examples: Sequence[Example]) -> float:
         """Learn from a batch."""
-        if pipe.adapts:
+        if pipe.warm_start:
             self._make_room(pipe, examples)
         gold = [pipe.read_gold(example) for example in examples]
         learner = self._begun(pipe)
@@ -222,7 +222,7 @@ class OnlineTraining(Temporary):
         """Add what examples have that were not seen yet, and go on from the published weights."""
         new = [e for e in examples if id(e.reference) not in self._known]
         if new:
-            pipe.publish()
+            pipe.sync_weights()
             pipe.make_room(new, [pipe.read_gold(example) for example in new])
             self._known.update((id(e.reference), e.reference) for e in new)
             self._learner = None

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import TrainingError
 from ...trainers.base import BatchTrainer, OnlineTrainer
-from ...trainers.joint import JointLBFGS, TrainedLater
+from ...trainers.joint import JointLBFGS, TrainedJointly
 from .joint import JointTraining, NoTraining
 from .updates import BatchTraining, CorpusTraining, OnlineTraining
 
 if TYPE_CHECKING:
-    from ..components.base import CascadePipe
+    from ..base import CascadePipe
 
 
 def make_training(pipe: CascadePipe[Any]) -> CorpusTraining:
     """The way of training that goes with the component's trainer."""
     trainer = pipe.trainer
-    if isinstance(trainer, TrainedLater):
+    if isinstance(trainer, TrainedJointly):
         return NoTraining(pipe)
     if isinstance(trainer, JointLBFGS):
         return JointTraining(trainer)

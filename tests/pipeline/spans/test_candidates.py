@@ -6,11 +6,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from helpers import TEXTS, blank, bounds, make_doc
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
+from helpers import TEXTS, blank, bounds, make_doc
 from spacy_cascade import ConfigError
 from spacy_cascade.pipeline.spans.candidates import TypedLists, read_lists
 from spacy_cascade.pipeline.spans.gold import read_gold

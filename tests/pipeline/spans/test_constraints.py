@@ -8,6 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import logsumexp
+from spacy.attrs import ENT_IOB
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+
 from helpers import (
     SENTENCES,
     SMALL,
@@ -26,18 +33,11 @@ from helpers import (
     train,
     trained_cascade,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from reference import Chain, spans_of
-from scipy.special import logsumexp
-from spacy.attrs import ENT_IOB
-from spacy.language import Language
-from spacy.tokens import Doc, Span
-
+from spacy_cascade.inference.schemes import SCHEMES
 from spacy_cascade.models.linear import get_weights, set_weights
 from spacy_cascade.pipeline.spans.constraints import read_presets
 from spacy_cascade.pipeline.spans.span_lists import LEAST
-from spacy_cascade.schemes import SCHEMES
 
 WORDS = "IL-2 gene STAT5 binds"
 N = len(WORDS.split())

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+from spacy.training import Example
+from spacy.vocab import Vocab
+
 from helpers import (
     SENTENCES,
     TEXTS,
@@ -16,13 +23,6 @@ from helpers import (
     make_examples,
     train,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-from spacy.language import Language
-from spacy.tokens import Doc, Span
-from spacy.training import Example
-from spacy.vocab import Vocab
-
 from spacy_cascade.features.space import FeatureSpace
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.pipeline.spans.gold import as_seen, read_gold

@@ -8,6 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import spacy
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+
 from helpers import (
     SENTENCES,
     TEXTS,
@@ -21,11 +24,8 @@ from helpers import (
     train,
     trained_cascade,
 )
-from spacy.language import Language
-from spacy.tokens import Doc, DocBin
-
 from spacy_cascade import ConfigError, NotTrainedError
-from spacy_cascade.objectives.costs import Hinge
+from spacy_cascade.losses.margin import Hinge
 
 N = 6
 TWO_SENTENCES = f"{TEXTS[0]} {TEXTS[3]}"

@@ -8,6 +8,11 @@ from typing import Any
 
 import pytest
 import spacy
+from spacy.cli.find_threshold import find_threshold
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin, Span
+from spacy.training import Example
+
 from helpers import (
     SENTENCES,
     TEXTS,
@@ -22,11 +27,6 @@ from helpers import (
     trained_cascade,
 )
 from reference import best_disjoint_gain
-from spacy.cli.find_threshold import find_threshold
-from spacy.language import Language
-from spacy.tokens import Doc, DocBin, Span
-from spacy.training import Example
-
 from spacy_cascade import ConfigError
 from spacy_cascade.pipeline.spans.span_lists import LEAST
 from spacy_cascade.reports.page import make_page

@@ -8,6 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import logsumexp
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin, Span
+from spacy.training import Corpus, Example
+
 from helpers import (
     SENTENCES,
     TEXTS,
@@ -21,17 +28,10 @@ from helpers import (
     make_examples,
     train,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from reference import Chain, spans_of
-from scipy.special import logsumexp
-from spacy.language import Language
-from spacy.tokens import Doc, DocBin, Span
-from spacy.training import Corpus, Example
-
-from spacy_cascade.objectives.problem import ChainProblem
+from spacy_cascade.inference.schemes import SCHEMES
+from spacy_cascade.losses.problem import ChainProblem
 from spacy_cascade.parallel import Workers
-from spacy_cascade.schemes import SCHEMES
 
 WORDS = "IL-2 gene STAT5 binds p53"
 STATES = ("B", "I", "outside", "blocked", "missing", "B", "missing")

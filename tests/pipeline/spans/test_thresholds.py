@@ -8,6 +8,10 @@ from typing import Any
 
 import pytest
 import spacy
+from spacy.cli.find_threshold import find_threshold
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+
 from helpers import (
     SENTENCES,
     TEXTS,
@@ -17,10 +21,6 @@ from helpers import (
     gold_doc,
     trained_cascade,
 )
-from spacy.cli.find_threshold import find_threshold
-from spacy.language import Language
-from spacy.tokens import Doc, DocBin
-
 from spacy_cascade import ConfigError
 
 

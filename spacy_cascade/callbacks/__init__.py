@@ -1,0 +1,1 @@
+"""What spacy train calls between its steps."""

@@ -1,0 +1,1 @@
+"""Why a pipeline says what it says: features, hypotheses, probabilities."""

@@ -1,0 +1,145 @@
+"""What explanations are made of (`explaining.explaining` makes them)."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..features.names import NamedFeature
+from ..pipeline.spans.given import LabelledBounds
+from ..types import RealsXd
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What one feature, or one transition between labels, adds to the scores compared.
+
+    token: number of the token that has the feature, None where the whole span has it.
+    weight: added to the score of what is explained. runner_up: to that of the runner-up.
+    """
+
+    name: str
+    token: int | None
+    weight: float
+    runner_up: float
+
+    @property
+    def push(self) -> float:
+        """How much it speaks for what is explained, negative where it speaks against it."""
+        return self.weight - self.runner_up
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why one component holds a span, with its label, for more likely than the runner-up.
+
+    span: what is explained. reading, runner_up: what is there in one reading and not in the
+    other. probability: of the span or of its label, under the component alone; None where it
+    gives none. contributions: of all features and transitions in which the two differ, the
+    strongest push first.
+    """
+
+    component: str
+    span: LabelledBounds
+    reading: tuple[LabelledBounds, ...]
+    runner_up: tuple[LabelledBounds, ...]
+    probability: float | None
+    contributions: tuple[Contribution, ...]
+
+    @cached_property
+    def score(self) -> float:
+        """Sum of the weights."""
+        return math.fsum(c.weight for c in self.contributions)
+
+    @cached_property
+    def runner_up_score(self) -> float:
+        """Sum of the weights of the runner-up."""
+        return math.fsum(c.runner_up for c in self.contributions)
+
+    @property
+    def evidence(self) -> float:
+        """By how much the score is above that of the runner-up; negative where it is below."""
+        return self.score - self.runner_up_score
+
+    def strongest(self, n: int) -> list[Contribution]:
+        """The n that push most, either way, and a last one with the sum of the others."""
+        listed, others = list(self.contributions[:n]), self.contributions[n:]
+        if others:
+            weight = math.fsum(c.weight for c in others)
+            runner_up = math.fsum(c.runner_up for c in others)
+            listed.append(Contribution(f"{len(others)} others", None, weight, runner_up))
+        return listed
+
+    def to_json(self) -> dict[str, Any]:
+        """As values for JSON."""
+        return {
+            "component": self.component,
+            "reading": self.reading,
+            "runner_up": self.runner_up,
+            "probability": self.probability,
+            "score": self.score,
+            "runner_up_score": self.runner_up_score,
+            "evidence": self.evidence,
+            "contributions": [
+                {
+                    "name": c.name,
+                    "token": c.token,
+                    "weight": c.weight,
+                    "runner_up": c.runner_up,
+                    "push": c.push,
+                }
+                for c in self.contributions
+            ],
+        }
+
+
+@dataclass(frozen=True)
+class EntityExplanation:
+    """An entity of a Doc, with an explanation for each stage that decided on it.
+
+    confidence: `span._.confidence`, of all stages together.
+    """
+
+    span: LabelledBounds
+    text: str
+    confidence: float | None
+    stages: tuple[Explanation, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """As values for JSON."""
+        start, end, label = self.span
+        return {
+            "text": self.text,
+            "start": start,
+            "end": end,
+            "label": label,
+            "confidence": self.confidence,
+            "stages": [stage.to_json() for stage in self.stages],
+        }
+
+
+def of_features(
+    features: Sequence[NamedFeature], token: int | None, weights: RealsXd, columns: Sequence[int]
+) -> list[Contribution]:
+    """What features of one unit add, each as often as it counts.
+
+    weights: `[K, S]`. columns: of what is explained, and of the runner-up if there is one.
+    """
+    found = []
+    for feature, n in Counter(features).items():
+        name = feature.name if n == 1 else f"{feature.name} ({n} times)"
+        weight, *others = (n * weights[feature.number, columns].astype(np.float64)).tolist()
+        found.append(Contribution(name, token, weight, others[0] if others else 0.0))
+    return found
+
+
+def by_push(contributions: list[Contribution]) -> tuple[Contribution, ...]:
+    """The strongest first, of equals in the order of the text; those that add nothing fall out."""
+    adding = [c for c in contributions if c.weight or c.runner_up]
+    return tuple(sorted(adding, key=lambda c: -abs(c.push)))

@@ -1,0 +1,204 @@
+"""The most probable readings of the sentences of a Doc: segmentations with their types.
+
+    P(reading) = P(segmentation) · Π P(type | span)
+
+Both are of the scores divided by the temperature of their component, as confidences are: the
+confidence of an entity is the sum over all readings that have it. So the best reading is that of
+the most probable whole, which need not have the best segmentation.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from ..errors import ConfigError
+from ..models.linear import get_weights
+from ..pipeline.classifier import CascadeClassifier
+from ..pipeline.segmenter import CascadeSegmenter
+from ..pipeline.spans.given import LabelledBounds
+from ..pipeline.spans.nbest import (
+    MOST,
+    Candidates,
+    best_segmentations,
+    candidates_by_doc,
+    check_n,
+    normalizers,
+)
+from .posteriors import recognisers
+from .span_scores import score_spans
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """One way to read a sentence.
+
+    entities: in ascending order; a span that the classifier rejects has the label `O`.
+    segmentation: probability of the spans. probability: of spans and types together.
+    """
+
+    entities: tuple[LabelledBounds, ...]
+    segmentation: float
+    probability: float
+
+
+@dataclass(frozen=True)
+class Hypotheses:
+    """Hypotheses of one sentence, best first; start, end: its tokens in the Doc."""
+
+    start: int
+    end: int
+    readings: tuple[Hypothesis, ...]
+
+    def to_json(self, doc: Doc) -> dict[str, Any]:
+        """As values for JSON, with the texts."""
+        return {
+            "text": doc[self.start : self.end].text,
+            "start": self.start,
+            "end": self.end,
+            "readings": [
+                {
+                    "probability": reading.probability,
+                    "segmentation": reading.segmentation,
+                    "entities": [
+                        {"text": doc[s:e].text, "start": s, "end": e, "label": label}
+                        for s, e, label in reading.entities
+                    ],
+                }
+                for reading in self.readings
+            ],
+        }
+
+
+def joint_hypotheses(nlp: Language, doc: Doc, n: int) -> list[Hypotheses]:
+    """The n best readings of each sentence by the components of a pipeline, best first.
+
+    doc: as the pipeline left it; it is not changed. A short sentence has fewer readings. They are
+    those of the 100 best segmentations; one of another segmentation is no more probable than the
+    last of these is. A reranker's choice is not looked at. Raises `ConfigError` where no segmenter
+    finds the entities, and where n is not from 1 to 100.
+    """
+    check_n(n, "joint_hypotheses")
+    segmenter, classifier = recognisers(nlp)
+    if segmenter is None:
+        raise ConfigError(
+            "Hypotheses need a cascade_segmenter that finds the entities; the pipeline has "
+            f"{nlp.pipe_names}. Add one, or set its set_ents = true if it has no classifier."
+        )
+    candidates = _candidates(segmenter, doc)
+    if candidates is None:
+        return []
+    options = _options(candidates, segmenter, classifier, doc)
+    ends = [*candidates.starts[1:], len(doc)]
+    return [
+        Hypotheses(start, end, tuple(_best(of_sentence, n)))
+        for start, end, of_sentence in zip(candidates.starts, ends, options, strict=True)
+    ]
+
+
+Row = tuple[int, int, int]
+"""Start and end (exclusive) of a span, and the number of its label."""
+Choice = tuple[float, LabelledBounds]
+"""Log-probability of a type of a span, and the span with it."""
+
+
+@dataclass(frozen=True)
+class _Segmented:
+    """A segmentation of a sentence; for each span the types that it can have, best first."""
+
+    log_probability: float
+    choices: list[list[Choice]]
+
+    def total(self, ranks: Sequence[int]) -> float:
+        """Log-probability of the reading in which each span has its type of that rank."""
+        chosen = (of[rank][0] for of, rank in zip(self.choices, ranks, strict=True))
+        return self.log_probability + math.fsum(chosen)
+
+    def next_to(self, ranks: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        """Hypotheses with one span's next type; all readings are reached, each from one other."""
+        last = max((i for i, rank in enumerate(ranks) if rank), default=0)
+        for i in range(last, len(ranks)):
+            if ranks[i] + 1 < len(self.choices[i]):
+                yield (*ranks[:i], ranks[i] + 1, *ranks[i + 1 :])
+
+
+def _best(segmented: Sequence[_Segmented], n: int) -> Iterator[Hypothesis]:
+    """The n most probable readings: no reading is more probable than the one it is next to."""
+    heap = [
+        (-s.total([0] * len(s.choices)), k, (0,) * len(s.choices)) for k, s in enumerate(segmented)
+    ]
+    heapq.heapify(heap)
+    while heap and n:
+        n -= 1
+        negative, k, ranks = heapq.heappop(heap)
+        found = segmented[k]
+        yield Hypothesis(
+            tuple(of[rank][1] for of, rank in zip(found.choices, ranks, strict=True)),
+            min(1.0, math.exp(found.log_probability)),
+            min(1.0, math.exp(-negative)),
+        )
+        for other in found.next_to(ranks):
+            heapq.heappush(heap, (-found.total(other), k, other))
+
+
+def _candidates(segmenter: CascadeSegmenter, doc: Doc) -> Candidates | None:
+    """The best segmentations with log-probabilities at the temperature; None without tokens."""
+    tokens, scores = segmenter.score_tokens([doc])
+    if len(scores) == 0:
+        return None
+    lattice, temperature = segmenter.lattice, segmenter.cfg["temperature"]
+    scores, transitions = scores / temperature, get_weights(segmenter.model)[1] / temperature
+    paths, ranked = best_segmentations(lattice, scores, transitions, tokens, MOST)
+    partitions = normalizers(lattice, scores, transitions, tokens)
+    return candidates_by_doc(paths, ranked, partitions, segmenter.tag_set, tokens)[0]
+
+
+def _options(
+    candidates: Candidates,
+    segmenter: CascadeSegmenter,
+    classifier: CascadeClassifier | None,
+    doc: Doc,
+) -> list[list[_Segmented]]:
+    """The segmentations of each sentence, best first, with the types of their spans."""
+    rows = [list(zip(*(part.tolist() for part in of), strict=True)) for of in candidates.spans]
+    if classifier is None:
+        labels = segmenter.labels
+        choices = {row: [(0.0, (*row[:2], labels[row[2]]))] for of in rows for row in of}
+    else:
+        choices = _typed(classifier, doc, sorted({row for of in rows for row in of}))
+    assert candidates.log_probabilities is not None
+    ends = [*candidates.starts[1:], len(doc)]
+    return [
+        [
+            _Segmented(value, [choices[row] for row in rows[k] if start <= row[0] < end])
+            for k, value in enumerate(values)
+            if value > -math.inf
+        ]
+        for start, end, values in zip(
+            candidates.starts, ends, candidates.log_probabilities.T.tolist(), strict=True
+        )
+    ]
+
+
+def _typed(classifier: CascadeClassifier, doc: Doc, rows: Sequence[Row]) -> dict[Row, list[Choice]]:
+    """The types of spans, best first; a type of no probability is none."""
+    if not rows:
+        return {}
+    found = score_spans(classifier, doc, [(start, end) for start, end, _ in rows])
+    return {
+        row: sorted(
+            (
+                (math.log(p), (row[0], row[1], label))
+                for p, label in zip(of_row, found.classes, strict=True)
+                if p > 0
+            ),
+            key=lambda choice: -choice[0],
+        )
+        for row, of_row in zip(rows, found.probabilities.tolist(), strict=True)
+    }

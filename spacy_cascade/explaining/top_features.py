@@ -1,0 +1,139 @@
+"""The features with the largest weights of a component, label by label.
+
+Weights have no names, so these are made anew from a corpus (`features.names`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from spacy.training import Example
+
+from ..features.names import find_names
+from ..models.linear import get_weights
+from ..pipeline.base import CascadePipe
+from ..types import Floats1d
+from .feature_texts import text_reader
+from .label_names import label_names
+
+_AT_ONCE = 256
+
+
+@dataclass(frozen=True)
+class WeightedFeature:
+    """A feature and its weight for a label.
+
+    name: None where the corpus has no such feature. weight: what it adds to the score of the
+    label; where that depends on the label before, the mean. after: the weight after each label.
+    """
+
+    name: str | None
+    weight: float
+    after: dict[str, float]
+
+
+@dataclass(frozen=True)
+class LabelFeatures:
+    """The features that speak most for a label, and those that speak most against it."""
+
+    label: str
+    strongest: tuple[WeightedFeature, ...]
+    weakest: tuple[WeightedFeature, ...]
+
+
+@dataclass(frozen=True)
+class ComponentFeatures:
+    """Those of all labels of a component; n_features: how many features it has."""
+
+    component: str
+    n_features: int
+    labels: tuple[LabelFeatures, ...]
+
+    @property
+    def n_unnamed(self) -> int:
+        """Entries without a name."""
+        return sum(f.name is None for of in self.labels for f in (*of.strongest, *of.weakest))
+
+    def to_json(self) -> dict[str, Any]:
+        """As values for JSON."""
+        return asdict(self)
+
+
+def top_features(pipe: CascadePipe[Any], examples: Iterable[Example], n: int) -> ComponentFeatures:
+    """The n features with the largest, and with the smallest, weights for each label.
+
+    examples: where names are found, best of all those that the component was trained on, for
+    they have all its features. They are read as in training, and nothing is changed.
+    """
+    pipe.sync_weights()
+    columns = list(_columns(pipe))
+    extremes = [[column.extremes(n, sign) for sign in (1, -1)] for column in columns]
+    wanted = {number for of_label in extremes for side in of_label for number in side}
+    names = _find(pipe, examples, wanted)
+    return ComponentFeatures(
+        pipe.name,
+        len(pipe.space),
+        tuple(
+            LabelFeatures(column.label, *(column.features(side, names) for side in of_label))
+            for column, of_label in zip(columns, extremes, strict=True)
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class _Column:
+    """Weights `[K]` for one label: the mean over the labels before, and after each of these."""
+
+    label: str
+    means: Floats1d
+    after: dict[str, Floats1d]
+
+    def extremes(self, n: int, sign: int) -> list[int]:
+        """The n features with the largest weights of a sign, the largest first."""
+        order = np.argsort(-sign * self.means, kind="stable")[:n]
+        return [k for k in order.tolist() if sign * self.means[k] > 0]
+
+    def features(
+        self, numbers: Iterable[int], names: Mapping[int, str]
+    ) -> tuple[WeightedFeature, ...]:
+        """Features by their numbers."""
+        return tuple(
+            WeightedFeature(
+                names.get(k),
+                float(self.means[k]),
+                {label: float(weights[k]) for label, weights in self.after.items()},
+            )
+            for k in numbers
+        )
+
+
+def _columns(pipe: CascadePipe[Any]) -> Iterator[_Column]:
+    weights = get_weights(pipe.model)[0]
+    lattice, names = pipe.lattice, label_names(pipe)
+    for y, label in enumerate(names):
+        edges = np.arange(lattice.first_edge[y], lattice.first_edge[y + 1])
+        if len(edges):
+            by_edge = weights[:, lattice.column[edges]].astype(np.float64)
+            differ = lattice.label_pairs and len(edges) > 1
+            before = [names[source] for source in lattice.source[edges]]
+            after = dict(zip(before, by_edge.T, strict=True)) if differ else {}
+            yield _Column(label, by_edge.mean(axis=1), after)
+
+
+def _find(pipe: CascadePipe[Any], examples: Iterable[Example], wanted: set[int]) -> dict[int, str]:
+    """Names of features, as far as examples have them; no more are read than are needed."""
+    names: dict[int, str] = {}
+    remaining = iter(examples)
+    while wanted and (batch := list(islice(remaining, _AT_ONCE))):
+        pipe.forget_words()
+        tokens = pipe.read_examples(batch)
+        units = pipe.all_units(tokens, [pipe.read_gold(example) for example in batch])
+        if len(units.first):
+            text_of = text_reader(pipe, [example.reference for example in batch])
+            names |= find_names(pipe.space, units, text_of, wanted)
+            wanted = wanted - names.keys()
+    return names

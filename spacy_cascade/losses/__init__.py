@@ -1,0 +1,1 @@
+"""What training minimises on a corpus, additive over its sequences."""

@@ -1,0 +1,1 @@
+"""Arrays without meaning: sparse rows, design matrices, hash tables, long vectors."""

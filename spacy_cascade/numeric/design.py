@@ -1,0 +1,152 @@
+"""The design matrix of a corpus, factored over lexemes.
+
+    scores = L (A w) + D w          gradient = Aᵀ (Lᵀ g) + Dᵀ g
+
+`w` `[K, S]` weights, `A` the features of each (lexeme, slot), `L` which of those rows
+each unit sums, `D` the direct features of each unit; all three binary and sparse. A
+corpus has far fewer lexemes than tokens, so most work is done in `A`, once a lexeme.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..parallel import Workers, split
+from ..types import Floats1d, Floats2d, Floats3d, Ints1d, Pointers1d, RealsXd
+from .csr import active_features, add_rows, add_to_columns
+
+_PARTS = 4
+"""Sums that gradients are gathered in side by side, whatever the number of threads.
+
+Each costs memory, and time to add it up; reading the transposed matrix instead, which any
+number of threads could share, takes more than twice as long.
+"""
+
+
+@dataclass
+class BinaryCSR:
+    """A binary sparse matrix `[n_rows, n_columns]`: row `i` is `columns[starts[i]:starts[i+1]]`."""
+
+    starts: Pointers1d
+    columns: Ints1d
+    n_columns: int
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.starts) - 1
+
+    def take(self, rows: Ints1d | Pointers1d) -> BinaryCSR:
+        """The matrix of some of the rows, in the given order."""
+        lengths = np.diff(self.starts)[rows]
+        starts = np.append(0, np.cumsum(lengths))
+        places = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], lengths)
+        return BinaryCSR(starts, self.columns[places], self.n_columns)
+
+    def add_product(self, values: RealsXd, out: Floats2d, workers: Workers) -> None:
+        """`out += self @ values`, the same bits for any number of threads."""
+
+        def piece(begin: int, end: int) -> None:
+            add_rows(self.starts, self.columns, values, out, begin, end)
+
+        workers.map(piece, split(self.starts, out.shape[1]))
+
+    def add_transposed_product(self, values: Floats2d, sums: Floats3d, workers: Workers) -> None:
+        """`sums.sum(axis=0) += self.T @ values`, the same bits for any number of threads.
+
+        sums `[_PARTS, n_columns, W]`: each part of the rows is added to a sum of its own.
+        """
+        pieces = split(self.starts)
+
+        def part(first: int, last: int) -> None:
+            for i in range(first, last):
+                cut = slice(len(pieces) * i // _PARTS, len(pieces) * (i + 1) // _PARTS)
+                for begin, end in pieces[cut]:
+                    add_to_columns(self.starts, self.columns, values, sums[i], begin, end)
+
+        workers.map(part, _EACH_PART)
+
+
+_EACH_PART = [(i, i + 1) for i in range(_PARTS)]
+
+
+@dataclass
+class Design:
+    """Factored design matrix of a corpus (the module gives its formula)."""
+
+    lexeme_features: BinaryCSR
+    unit_lexemes: BinaryCSR
+    unit_features: BinaryCSR
+    _memory: Floats1d | None = field(default=None, repr=False)
+
+    @property
+    def n_units(self) -> int:
+        """Number of units (tokens of a chain, or spans)."""
+        return self.unit_lexemes.n_rows
+
+    def scores(self, weights: Floats2d, workers: Workers) -> Floats2d:
+        """Scores `[U, S]` of all units under weights `[K, S]`."""
+        by_lexeme = np.zeros((self.lexeme_features.n_rows, weights.shape[1]))
+        self.lexeme_features.add_product(weights, by_lexeme, workers)
+        scores = np.zeros((self.n_units, weights.shape[1]))
+        self.unit_lexemes.add_product(by_lexeme, scores, workers)
+        self.unit_features.add_product(weights, scores, workers)
+        return scores
+
+    def active_features(self) -> BinaryCSR:
+        """The features of each unit in one matrix `[U, K]`, `L A + D`."""
+        starts, columns = active_features(
+            self.lexeme_features.starts, self.lexeme_features.columns,
+            self.unit_lexemes.starts, self.unit_lexemes.columns,
+            self.unit_features.starts, self.unit_features.columns,
+        )  # fmt: skip
+        return BinaryCSR(starts, columns, self.unit_features.n_columns)
+
+    def counts(self, workers: Workers) -> Floats1d:
+        """How many units each feature is active in, `[K]`."""
+        counts = self.gradient(np.ones((self.n_units, 1)), workers)[:, 0]
+        self.release_memory()
+        return counts
+
+    def gradient(
+        self, score_gradient: Floats2d, workers: Workers, out: Floats2d | None = None
+    ) -> Floats2d:
+        """Gradient `[K, S]` with respect to the weights, from that of the scores `[U, S]`.
+
+        out: where to write it, else a new array.
+        """
+        width = score_gradient.shape[1]
+        sums = self._empty_sums(self.unit_lexemes.n_columns, width, workers)
+        self.unit_lexemes.add_transposed_product(score_gradient, sums, workers)
+        by_lexeme = _total(sums, workers)
+        sums = self._empty_sums(self.unit_features.n_columns, width, workers)
+        self.unit_features.add_transposed_product(score_gradient, sums, workers)
+        self.lexeme_features.add_transposed_product(by_lexeme, sums, workers)
+        return _total(sums, workers, out)
+
+    def release_memory(self) -> None:
+        """Give back the memory that gradients are gathered in; the next one takes it again."""
+        self._memory = None
+
+    def _empty_sums(self, n_rows: int, width: int, workers: Workers) -> Floats3d:
+        """Zeros `[_PARTS, n_rows, W]` in memory that is kept, because new memory is slow."""
+        size = max(self.unit_lexemes.n_columns, self.unit_features.n_columns) * width
+        if self._memory is None or len(self._memory) < _PARTS * size:
+            self._memory = np.empty(_PARTS * size)
+        sums = self._memory[: _PARTS * n_rows * width].reshape(_PARTS, n_rows, width)
+        workers.map(lambda first, last: sums[first:last].fill(0.0), _EACH_PART)
+        return sums
+
+
+def _total(sums: Floats3d, workers: Workers, out: Floats2d | None = None) -> Floats2d:
+    """The sum over parts, `[n, W]`."""
+    n_parts, n_rows, width = sums.shape
+    total = np.empty((n_rows, width)) if out is None else out
+
+    def piece(begin: int, end: int) -> None:
+        np.sum(sums[:, begin:end], axis=0, out=total[begin:end])
+
+    workers.map(piece, split(np.arange(n_rows + 1) * n_parts * width))
+    return total

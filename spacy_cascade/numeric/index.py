@@ -1,0 +1,137 @@
+"""Feature keys and their ids: an open-addressing table with full-key comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..jit import helper
+from ..types import Floats1d, Ints1d, Keys1d
+from .hashing import HashTable, distance, draw_hash, probe
+
+_REPEATED = -1
+
+
+@helper
+def _insert(table, begin, end, steps):  # type: ignore[no-untyped-def]
+    """Enter ids `begin <= i < end`, unless the table gets crowded (`hashing.distance`).
+
+    Returns the steps to all keys, given those to earlier ones; `_REPEATED` when a key is there
+    already.
+    """
+    n_places = len(table.places)
+    for i in range(begin, end):
+        place = probe(table, table.keys[i])
+        if table.places[place] >= 0:
+            return _REPEATED
+        table.places[place] = i
+        steps += distance(table.hashed, table.keys[i], place, n_places)
+        if steps > n_places:
+            break
+    return steps
+
+
+@helper
+def _lookup(table, queries, ids):  # type: ignore[no-untyped-def]
+    for i in range(len(queries)):
+        ids[i] = table.places[probe(table, queries[i])] if queries[i] != 0 else -1
+
+
+def _empty_table(keys: Keys1d, n_places: int) -> HashTable:
+    return HashTable(np.full(n_places, -1, dtype=np.int32), keys, draw_hash(n_places))
+
+
+class KeyIndex:
+    """Ids `0 … n-1` for distinct 64-bit keys, in the order in which they were added.
+
+    The key 0 means "no value" and is never found.
+    """
+
+    def __init__(self, keys: Keys1d | None = None) -> None:
+        self._table = _empty_table(np.zeros(16, dtype=np.uint64), 32)
+        self._size, self._steps = 0, 0
+        if keys is not None:
+            self.add(keys)
+
+    def __reduce__(self) -> tuple[type[KeyIndex], tuple[Keys1d]]:
+        return KeyIndex, (self.keys,)
+
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def keys(self) -> Keys1d:
+        """The keys by id, uint64 `[n]`."""
+        return self._table.keys[: self._size]
+
+    def add(self, keys: Keys1d) -> None:
+        """Add keys that are not there yet. Raises `ValueError` on a repeated key."""
+        size = self._size + len(keys)
+        grown = size > len(self._table.keys)
+        if grown:
+            capacity = 1 << (size - 1).bit_length()
+            room = np.zeros(capacity - self._size, dtype=np.uint64)
+            self._table = _empty_table(np.concatenate([self.keys, room]), 2 * capacity)
+        self._table.keys[self._size : size] = keys
+        begin, steps = (0, 0) if grown else (self._size, self._steps)
+        while (steps := _insert(self._table, begin, size, steps)) > len(self._table.places):
+            self._table = _empty_table(self._table.keys, len(self._table.places))
+            begin, steps = 0, 0
+        if steps == _REPEATED:
+            raise ValueError("A key was added twice.")
+        self._size, self._steps = size, steps
+
+    def lookup(self, queries: Keys1d) -> Ints1d:
+        """The ids of the queries, int32 of the same shape; -1 where unknown."""
+        ids = np.empty(queries.size, dtype=np.int32)
+        _lookup(self._table, queries.reshape(-1), ids)
+        return ids.reshape(queries.shape)
+
+    def apply(self, kernel: Callable[..., Any], *arguments: object) -> Any:
+        """Call `kernel(table, *arguments)` with the table for `hashing.probe`."""
+        return kernel(self._table, *arguments)
+
+
+@helper
+def _count(keys, counts, table, sums):  # type: ignore[no-untyped-def]
+    """Enter the distinct non-zero keys in the table; how often they occur is written to `sums`.
+
+    counts: as many as keys, or none for one each. table: empty. Returns how many there are, or
+    -1 where the table gets crowded (`hashing.distance`).
+    """
+    n, steps, n_places = 0, 0, len(table.places)
+    for i in range(len(keys)):
+        if keys[i] == 0:
+            continue
+        place = probe(table, keys[i])
+        if table.places[place] < 0:
+            table.places[place] = n
+            table.keys[n] = keys[i]
+            sums[n] = 0.0
+            n += 1
+            steps += distance(table.hashed, keys[i], place, n_places)
+            if steps > n_places:
+                return -1
+        sums[table.places[place]] += counts[i] if len(counts) else 1.0
+    return n
+
+
+def frequent_keys(keys: Keys1d, counts: Floats1d | None, minimum: int) -> Keys1d:
+    """The distinct non-zero keys that occur at least `minimum` times, most frequent first.
+
+    counts: occurrences that each entry of `keys` stands for; None for one each. The order
+    brings the rows of frequent features close together in memory.
+    """
+    keys = keys.reshape(-1)
+    counts = np.zeros(0) if counts is None else counts
+    unique, occurrences = np.empty(len(keys), dtype=np.uint64), np.empty(len(keys))
+    n = -1
+    while n < 0:
+        table = _empty_table(unique, 1 << (2 * len(keys) + 1).bit_length())
+        n = _count(keys, counts, table, occurrences)
+    wanted = np.flatnonzero(occurrences[:n] >= minimum)
+    frequent: Keys1d = unique[wanted]
+    frequent = frequent[np.lexsort([frequent, -occurrences[wanted]])]
+    return frequent

@@ -1,1 +1,0 @@
-"""What training minimises: a cost for wrong labels, a prior, and their gradient."""

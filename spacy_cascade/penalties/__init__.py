@@ -1,0 +1,1 @@
+"""What training adds for large weights, whatever the data."""

@@ -1,1 +1,0 @@
-"""The components, and what they share."""

@@ -1,1 +1,0 @@
-"""Why a pipeline says what it says: features, other readings, probabilities."""

@@ -1,0 +1,254 @@
+"""`cascade_reranker`: chooses among the N best segmentations by both stages' scores."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+from spacy.training import Example, validate_examples
+from thinc.api import Model, Optimizer
+
+from ..errors import ConfigError, TrainingError
+from ..features.span_context import FoundSpans, SpanContext
+from ..features.tokens import Tokens
+from ..features.units import Units
+from ..inference.lattice import Lattice, choice_lattice
+from ..inference.reranking import Lists
+from ..models.linear import get_weights, set_weights
+from ..numeric.index import KeyIndex
+from ..types import Ints2d
+from .linear import LinearPipe
+from .spans.candidates import TypedLists, read_lists
+from .spans.choices import Chosen, choose_spans
+from .spans.entities import replace_entities, write_group
+from .spans.gold import gold_flags, read_gold
+from .spans.nbest import EARLIER_IOB, drop_candidates
+from .training.lessons import RerankerData, RerankerTraining
+
+
+class CascadeReranker(LinearPipe):
+    """Chooses, sentence by sentence, the segmentation and types with the highest total score.
+
+    Comes after `cascade_segmenter` with `n_best` above 1 and `cascade_classifier`, under the
+    same `spans_key`. Works without training; training gives every span of a hypothesis
+    features, and weights for them by its type.
+    """
+
+    may_be_untrained: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        nlp: Language,
+        model: Model[Units, Any],
+        name: str,
+        *,
+        spans_key: str,
+        weight: float,
+        scale: float,
+        rate: float,
+        keep_candidates: bool,
+        set_ents: bool,
+    ) -> None:
+        if not np.isfinite([weight, scale, rate]).all() or weight < 0 or min(scale, rate) <= 0:
+            raise ConfigError(
+                f"'{name}' needs a weight of 0 or more, and a scale and a rate above 0, not weight "
+                f"= {weight}, scale = {scale}, rate = {rate}. Mend the [components.{name}] block."
+            )
+        settings = {
+            "spans_key": spans_key,
+            "weight": weight,
+            "scale": scale,
+            "rate": rate,
+            "keep_candidates": keep_candidates,
+            "set_ents": set_ents,
+        }
+        super().__init__(nlp, model, name, settings)
+        self._training: RerankerTraining | None = None
+        self._forget_weights()
+
+    @property
+    def lattice(self) -> Lattice:
+        """One free choice among the classes; there is one before any is known."""
+        return choice_lattice(max(1, len(self.labels)))
+
+    def lattice_size(self, n_labels: int) -> tuple[int, int]:
+        """As many edges and columns as classes."""
+        return (max(1, n_labels),) * 2
+
+    @property
+    def edge_names(self) -> tuple[str, ...]:
+        """The classes."""
+        return self.labels
+
+    @property
+    def is_trained(self) -> bool:
+        """Whether there are any features with weights."""
+        return len(self.space) > 0
+
+    def add_label(self, label: str) -> int:
+        """Raises `TrainingError`: labels belong to the classifier."""
+        raise TrainingError(f"'{self.name}' has no labels. Add '{label}' to cascade_classifier.")
+
+    def predict(self, docs: Iterable[Doc]) -> list[Chosen]:
+        """Choose for each sentence of each Doc, without changing it.
+
+        Raises `ConfigError` where a Doc has no typed N-best list.
+        """
+        docs = list(docs)
+        if not docs:
+            return []
+        self.sync_weights()
+        self.forget_words()
+        typed = read_lists(docs, self.cfg["spans_key"], f"'{self.name}'")
+        lists = self.weighted(typed)
+        if self.is_trained:
+            self._check_classes(typed)
+            units = self._units(docs, self.read(docs), typed)
+            lists = lists._replace(class_scores=lists.class_scores + self.model.predict(units))
+        return choose_spans(typed, lists, self.vocab.strings)
+
+    def weighted(self, typed: TypedLists) -> Lists:
+        """The lists with the scores of both stages as they are to be weighted."""
+        return typed.weighted(self.cfg["scale"], self.cfg["weight"])
+
+    def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Chosen]) -> None:
+        """Write `doc.spans[spans_key]` and `doc.ents`, take off the N-best list.
+
+        Only entities that the classifier set give way; those of other components stay. Spans
+        that are what they were keep their confidence.
+        """
+        key = self.cfg["spans_key"]
+        for doc, found in zip(docs, scores, strict=True):
+            before = [(s.start, s.end, s.label) for s in doc.spans[key]]
+            if before != found.spans:
+                spans = [Span(doc, *span) for span in found.spans]
+                if self.cfg["set_ents"]:
+                    typed = [s for s, t in zip(spans, found.is_typed, strict=True) if t]
+                    earlier = doc.spans[f"{key}/1"].attrs[EARLIER_IOB]
+                    replace_entities(doc, set(before), typed, earlier)
+                write_group(doc, key, spans, found.confidences(doc.spans[key]))
+            if not self.cfg["keep_candidates"]:
+                drop_candidates(doc, key)
+
+    # Training
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+    ) -> None:
+        """Learn the features of the spans in the N-best lists of the examples; no weights yet.
+
+        Where the predicted Docs have no lists, the reranker stays untrained.
+        """
+        examples = list(get_examples())
+        validate_examples(examples, f"{type(self).__name__}.initialize")
+        self._forget_weights()
+        docs = [example.predicted for example in examples]
+        if not docs or not all(f"{self.cfg['spans_key']}/1" in doc.spans for doc in docs):
+            return
+        typed = read_lists(docs, self.cfg["spans_key"], f"'{self.name}'")
+        self._set_labels(typed.classes)
+        gold = [read_gold(example, None) for example in examples]
+        tokens = self.read(docs)
+        flags = gold_flags(tokens, gold)
+        self.learn_features(nlp, tokens, flags, lambda: self._units(docs, tokens, typed, flags))
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Optimizer | None = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """A step for each sentence; the loss is the expected number of errors.
+
+        The predicted Docs need typed N-best lists of a cascade that was not trained on them, as
+        `spacy cascade train-reranker` makes them. Raises `TrainingError` where there are none.
+        """
+        examples = list(examples)
+        losses = {} if losses is None else losses
+        losses.setdefault(self.name, 0.0)
+        validate_examples(examples, f"{type(self).__name__}.update")
+        try:
+            lesson = self.lesson(examples)
+        except ConfigError as error:
+            raise TrainingError(
+                f"{error} In training both must be among the annotating_components, "
+                f"or '{self.name}' among the frozen_components."
+            ) from None
+        if not self.is_trained:
+            raise TrainingError(
+                f"'{self.name}' knows no features yet. Call its initialize with examples that have "
+                "N-best lists first, or use 'spacy cascade train-reranker'."
+            )
+        losses[self.name] += self.learn(lesson)
+        return losses
+
+    def lesson(self, examples: Sequence[Example]) -> RerankerData:
+        """What examples teach. Raises `ConfigError` where predicted Docs have no list."""
+        docs = [example.predicted for example in examples]
+        typed = read_lists(docs, self.cfg["spans_key"], f"'{self.name}'")
+        gold = [read_gold(example, None) for example in examples]
+        design = None
+        if self.is_trained:
+            self._check_classes(typed)
+            tokens = self.read(docs)
+            units = self._units(docs, tokens, typed, gold_flags(tokens, gold))
+            design = self.space.design(units)
+        return RerankerData(design, typed, typed.errors(gold), sum(len(g.spans) for g in gold))
+
+    def learn(self, lesson: RerankerData) -> float:
+        """Pass over the sentences of a lesson once; the sum of their expected numbers of errors."""
+        if self._training is None:
+            self._training = RerankerTraining(*get_weights(self.model), self.cfg["rate"])
+        self._is_published = False
+        return self._training.learn(lesson, self.weighted(lesson.typed))
+
+    # Choosing
+
+    def _forget_weights(self) -> None:
+        """Be untrained."""
+        self._set_labels(())
+        self.space.index = KeyIndex()
+        set_weights(self.model, np.zeros((0, 1)), np.zeros(1))
+        self.reset_fit()
+
+    def _check_classes(self, typed: TypedLists) -> None:
+        if typed.classes and typed.classes != self.labels:
+            raise ConfigError(
+                f"'{self.name}' was trained for the types {list(self.labels)}, but the classifier "
+                f"gives {list(typed.classes)}. Train the reranker again."
+            )
+
+    def _units(
+        self,
+        docs: Sequence[Doc],
+        tokens: Tokens,
+        typed: TypedLists,
+        own_flags: Ints2d | None = None,
+    ) -> Units:
+        """The spans of the lists; own_flags as in training of the stages."""
+        positions = self.space.positions(tokens, self.vocab.strings.__getitem__, own_flags)
+        names = self.space.plan.context
+        found = _found(docs, tokens, self.cfg["spans_key"])
+        return Units(
+            positions,
+            positions.of_token[typed.start],
+            positions.of_token[typed.end - 1],
+            SpanContext(tokens, typed.start, typed.end, found).values(names),
+        )
+
+
+def _found(docs: Sequence[Doc], tokens: Tokens, key: str) -> FoundSpans:
+    """The spans that the cascade found first."""
+    spans = [
+        (span.start + offset, span.end + offset, span.label)
+        for doc, offset in zip(docs, tokens.doc_starts.tolist(), strict=False)
+        for span in doc.spans.get(key, ())
+    ]
+    bounds = np.array([span[:2] for span in spans], dtype=np.int64).reshape(-1, 2)
+    return FoundSpans.of(bounds, np.array([span[2] for span in spans], dtype=np.uint64))

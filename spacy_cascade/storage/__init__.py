@@ -1,0 +1,1 @@
+"""Saved models: files that are checked before they are used."""

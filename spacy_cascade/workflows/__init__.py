@@ -1,0 +1,1 @@
+"""What is done with whole pipelines: folds, adaptation, calibration, rerankers, recipes."""

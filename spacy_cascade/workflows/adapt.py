@@ -1,0 +1,37 @@
+"""Adapting a trained pipeline to a few more Docs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from spacy.language import Language
+from spacy.training import Example
+
+from ..errors import ConfigError, TrainingError
+from ..pipeline.base import CascadePipe
+
+UPDATES = 2
+"""By then the training of a few sentences has settled."""
+
+
+def adapt(nlp: Language, examples: Iterable[Example], updates: int = UPDATES) -> None:
+    """Adapt the components of a loaded pipeline that are cascade components to new examples.
+
+    Other components stay what they are. Those that the pipeline's training config has annotate do
+    so here, too. Raises `ConfigError` for a pipeline without such components or for fewer than one
+    update, `TrainingError` without examples.
+    """
+    if updates < 1:
+        raise ConfigError(f"Adapting takes 1 update or more, not {updates}.")
+    examples = list(examples)
+    if not examples:
+        raise TrainingError("There are no Docs to adapt to. Check the path of the corpus.")
+    others = [name for name, pipe in nlp.pipeline if not isinstance(pipe, CascadePipe)]
+    if len(others) == len(nlp.pipeline):
+        raise ConfigError(
+            f"The pipeline has no component that can be adapted, only {others}. Give one with a "
+            "cascade_segmenter, cascade_classifier or cascade_tagger."
+        )
+    annotating = nlp.config["training"].get("annotating_components", [])
+    for _ in range(updates):
+        nlp.update(examples, exclude=others, annotates=annotating)

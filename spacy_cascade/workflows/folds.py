@@ -1,0 +1,96 @@
+"""Pipelines trained on parts of a corpus, to annotate the other parts as new text."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from configparser import InterpolationError
+from pathlib import Path
+from typing import Any
+
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.training.initialize import init_nlp
+from spacy.training.loop import train
+from spacy.vocab import Vocab
+from thinc.api import Config, ConfigValidationError
+
+from ..errors import CascadeError, ConfigError
+from ..files import temporary_folder
+from ..pipeline import readers
+
+_SPACY_READER = "spacy.Corpus.v1"
+_READERS = (_SPACY_READER, readers.NAME)
+_CHECKPOINTS = "spacy_cascade.checkpoints.v1"
+_TRAIN, _DEV = "train", "dev"
+
+
+def check_folds(n_docs: int, folds: int, path: Path) -> None:
+    """Raises `ConfigError` where so many Docs of the file cannot be cut into the folds."""
+    if folds < 2:
+        raise ConfigError(f"There must be 2 folds or more, not {folds}.")
+    if n_docs < folds:
+        raise ConfigError(
+            f"{path} has {n_docs} Docs, too few for {folds} folds. Give more Docs or fewer folds."
+        )
+
+
+def train_pipeline(
+    config: Config, docs: Iterable[Doc], dev_path: Path, vocab: Vocab | bool = True
+) -> Language:
+    """The pipeline of a training config, trained on docs; of what was saved, the best on dev.
+
+    config: as for `spacy train`, with or without its variables filled in. Its readers of
+    corpora do not count but for the settings of spaCy's and our own, its logger neither. vocab: of
+    the pipeline, by default one of its own. Raises `ConfigError` for a config that spaCy refuses.
+    """
+    with temporary_folder() as folder:
+        train_path, output = folder / "train.spacy", folder / "output"
+        DocBin(docs=docs).to_disk(train_path)
+        output.mkdir()
+        try:
+            fresh = init_nlp(_with_corpora(config, train_path, dev_path))
+        except CascadeError:
+            raise
+        except (ValueError, InterpolationError) as error:
+            raise refused("The training config", error) from error
+        train(fresh, output, stdout=io.StringIO(), stderr=io.StringIO())
+        return spacy.load(output / "model-best", vocab=vocab)
+
+
+def refused(what: str, error: Exception) -> ConfigError:
+    """The error for a config that spaCy refuses, with its reason in one line."""
+    if isinstance(error, ConfigValidationError):
+        error = ConfigValidationError.from_error(error, show_config=False)
+    reason = " ".join(str(error).split())
+    return ConfigError(f"{what} cannot be used. Try it with `spacy train`. spaCy says: {reason}")
+
+
+def _with_corpora(config: Config, train_path: Path, dev_path: Path) -> Config:
+    """The config with its variables filled in, reading these corpora and logging nothing."""
+    config = config.copy()
+    config.setdefault("paths", {}).update({_TRAIN: str(train_path), _DEV: str(dev_path)})
+    config = config.interpolate()
+    training, corpora = config["training"], config.get("corpora", {})
+    config["corpora"] = {
+        _TRAIN: _reader(corpora, training.get("train_corpus"), train_path),
+        _DEV: _reader(corpora, training.get("dev_corpus"), dev_path),
+    }
+    training.update(
+        train_corpus=f"corpora.{_TRAIN}",
+        dev_corpus=f"corpora.{_DEV}",
+        # A service that records training runs should not hear of each fold.
+        logger={"@loggers": "spacy.ConsoleLogger.v1", "progress_bar": False},
+    )
+    if (training.get("before_update") or {}).get("@callbacks") == _CHECKPOINTS:
+        training["before_update"] = None  # which belong to the training of the whole corpus
+    return config
+
+
+def _reader(corpora: dict[str, Any], name: str | None, path: Path) -> dict[str, Any]:
+    """The config's reader for the path, or spaCy's where it has another that may know no path."""
+    section = corpora.get((name or "").removeprefix("corpora."))
+    if not isinstance(section, dict) or section.get("@readers") not in _READERS:
+        section = {"@readers": _SPACY_READER}
+    return {**section, "path": str(path)}

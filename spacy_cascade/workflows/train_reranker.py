@@ -1,0 +1,161 @@
+"""Training of a reranker on N-best lists of cascades that were not trained on their Docs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from spacy.language import Language
+from spacy.training import Example
+from thinc.api import Config
+
+from ..errors import ConfigError
+from ..files import temporary_folder
+from ..models.linear import get_weights, set_weights
+from ..pipeline.readers import examples_for
+from ..pipeline.reranker import CascadeReranker
+from ..pipeline.spans.nbest import check_n
+from ..pipeline.training.lessons import RerankerData
+from ..pipeline.training.updates import progress
+from .folds import check_folds, train_pipeline
+from .tune_reranker import (
+    FACTORIES,
+    first_best_f1,
+    names_of_stages,
+    reranker_of,
+    with_lists,
+    with_reranker,
+)
+
+SCALES = (1.0, 2.5)
+WEIGHTS = (0.5, 1.0, 1.5)
+PASSES = 8
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Settings of one training of the reranker, and dev F1 after each pass."""
+
+    scale: float
+    weight: float
+    f1: list[float]
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What training found: dev F1 of the first-best, and all trials.
+
+    best: the trial, and number of passes, of the weights that were kept.
+    """
+
+    baseline: float
+    trials: list[Trial]
+    best: tuple[Trial, int]
+
+    @property
+    def f1(self) -> float:
+        """Dev F1 with the weights that were kept."""
+        trial, passes = self.best
+        return trial.f1[passes - 1]
+
+
+def train_reranker(
+    nlp: Language,
+    train_path: Path,
+    dev_path: Path,
+    *,
+    folds: int = 4,
+    n_best: int = 6,
+    scales: Sequence[float] = SCALES,
+    weights: Sequence[float] = WEIGHTS,
+    passes: int = PASSES,
+) -> tuple[Language, Trained]:
+    """A copy of a trained pipeline with a reranker trained on jackknifed lists.
+
+    Both stages are trained anew on the corpus without each of the folds, by the pipeline's own
+    training config, to give that fold its lists. `scale`, `weight` and the number of passes are
+    those of highest F1 on the development corpus. Raises `ConfigError` for a pipeline without both
+    stages, or for folds or n_best out of range.
+    """
+    check_n(n_best, "n_best for the reranker")
+    if passes < 1:
+        raise ConfigError(f"A reranker needs 1 pass or more, not {passes}.")
+    ranked = with_reranker(nlp, n_best)
+    reranker = reranker_of(ranked)
+    examples = list(jackknifed(nlp, train_path, dev_path, folds, n_best))
+    reranker.initialize(lambda: examples, nlp=ranked)
+    lesson = reranker.lesson(examples)
+    dev = reranker.lesson(with_lists(ranked, examples_for(ranked, dev_path)))
+    trials = []
+    best, kept = (0.0, 0, 0), get_weights(reranker.model)[0]
+    for i, (scale, weight) in enumerate(product(scales, weights)):
+        reranker.cfg.update(scale=scale, weight=weight)
+        scores = []
+        for n_passes, learnt in enumerate(_passes(reranker, lesson, passes), 1):
+            scores.append(dev.f1(reranker.weighted(dev.typed), learnt))
+            if scores[-1] > best[0]:
+                best, kept = (scores[-1], i, n_passes), learnt
+        trials.append(Trial(scale, weight, scores))
+    chosen = trials[best[1]]
+    reranker.reset_fit()
+    set_weights(reranker.model, kept, np.zeros(reranker.lattice.n_edges))
+    final = with_reranker(nlp, n_best, scale=chosen.scale, weight=chosen.weight)
+    reranker_of(final).from_bytes(reranker.to_bytes())
+    return final, Trained(first_best_f1(dev), trials, (chosen, max(1, best[2])))
+
+
+def _passes(reranker: CascadeReranker, lesson: RerankerData, n: int) -> Iterator[np.ndarray]:
+    """The weights after each of n passes that begin with zeros."""
+    zeros, transitions = get_weights(reranker.model)
+    reranker.reset_fit()
+    set_weights(reranker.model, np.zeros(zeros.shape), transitions)
+    for _ in range(n):
+        reranker.learn(lesson)
+        reranker.sync_weights()
+        yield get_weights(reranker.model)[0]
+
+
+def jackknifed(
+    nlp: Language, train_path: Path, dev_path: Path, folds: int, n_best: int
+) -> Iterator[Example]:
+    """The training corpus with N-best lists, each Doc by a cascade that has not seen it."""
+    examples = list(examples_for(nlp, train_path))
+    check_folds(len(examples), folds, train_path)
+    with temporary_folder() as folder:
+        config = _stages_config(nlp, folder)
+        nlp.to_disk(folder)
+        for fold in progress("Training without each fold", iterable=range(folds), total=folds):
+            rest = [e.reference for i, e in enumerate(examples) if i % folds != fold]
+            trained = train_pipeline(config, rest, dev_path, vocab=nlp.vocab)
+            yield from with_lists(with_reranker(trained, n_best), examples[fold::folds])
+
+
+def _stages_config(nlp: Language, saved: Path) -> Config:
+    """The pipeline's own training config, but for both stages only.
+
+    saved: folder of the pipeline, from which all that comes before them is taken as it is.
+    """
+    segmenter, classifier, _ = names_of_stages(nlp)
+    config = Config(nlp.config.copy()).interpolate()
+    names = [
+        name
+        for name in nlp.pipe_names[: nlp.pipe_names.index(classifier) + 1]
+        if nlp.get_pipe_meta(name).factory != FACTORIES[2]
+    ]
+    others = [name for name in names if name not in (segmenter, classifier)]
+    config["nlp"].update(pipeline=names, disabled=[])
+    components = config["components"]
+    config["components"] = {
+        name: {"source": str(saved)} if name in others else components[name] for name in names
+    }
+    config["components"][segmenter]["n_best"] = 1
+    training = config["training"]
+    training.update(
+        before_to_disk=None,
+        frozen_components=others,
+        annotating_components=[n for n in training["annotating_components"] if n in names],
+    )
+    return config

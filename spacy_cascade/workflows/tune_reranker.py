@@ -1,0 +1,173 @@
+"""Rerankers for trained pipelines: where they stand, and their settings from data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from spacy.language import Language
+from spacy.training import Example
+
+from ..errors import ConfigError, TrainingError
+from ..models.linear import get_weights
+from ..pipeline.interrupts import is_interrupted
+from ..pipeline.readers import examples_for
+from ..pipeline.reranker import CascadeReranker
+from ..pipeline.spans.nbest import check_n
+from ..pipeline.training.lessons import RerankerData
+from .reconfigure import reconfigured
+
+WEIGHTS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
+SIZES = (1, 2, 3, 5, 8, 11)
+FACTORIES = ("cascade_segmenter", "cascade_classifier", "cascade_reranker")
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """Settings found, and entity F1 on the tuning data.
+
+    baseline: F1 of the first-best. f1: with n_best and weight. grid: F1 by n_best and weight.
+    """
+
+    n_best: int
+    weight: float
+    baseline: float
+    f1: float
+    grid: dict[tuple[int, float], float] = field(repr=False, default_factory=dict)
+
+
+def tune(
+    reranker: CascadeReranker, lesson: RerankerData, weights: Sequence[float], sizes: Sequence[int]
+) -> Tuned:
+    """The n_best and weight of highest F1, of equals the smaller."""
+    learnt = get_weights(reranker.model)[0] if reranker.is_trained else None
+    scale = reranker.cfg["scale"]
+    grid = {}
+    for n in sorted(sizes):
+        typed = lesson.typed.best(n)
+        shorter = replace(lesson, typed=typed)
+        for weight in sorted(weights):
+            grid[n, weight] = shorter.f1(typed.weighted(scale, weight), learnt)
+    n_best, weight = max(grid, key=lambda key: grid[key])
+    return Tuned(n_best, weight, first_best_f1(lesson), grid[n_best, weight], grid)
+
+
+def first_best_f1(lesson: RerankerData) -> float:
+    """Entity F1 of the segmenter's best with the classifier's types."""
+    typed = lesson.typed.best(1)
+    return replace(lesson, typed=typed).f1(typed.weighted(1.0, 1.0))
+
+
+def names_of_stages(nlp: Language) -> tuple[str, str, str | None]:
+    """Names of the segmenter, the classifier and the reranker, None where there is none.
+
+    Raises `ConfigError` where a stage is missing.
+    """
+    found = {nlp.get_pipe_meta(name).factory: name for name in reversed(nlp.pipe_names)}
+    for factory in FACTORIES[:2]:
+        if factory not in found:
+            raise ConfigError(
+                f"A reranker needs a {factory}, but the pipeline only has {nlp.pipe_names}. "
+                "Give a pipeline that was trained with both stages."
+            )
+    return found[FACTORIES[0]], found[FACTORIES[1]], found.get(FACTORIES[2])
+
+
+def finds_sentences(nlp: Language) -> bool:
+    """Whether some component of the pipeline sets sentence starts."""
+    wanted = {"doc.sents", "token.is_sent_start"}
+    return any(wanted & set(nlp.get_pipe_meta(name).assigns) for name in nlp.pipe_names)
+
+
+def with_reranker(nlp: Language, n_best: int, **settings: Any) -> Language:
+    """A copy of the pipeline that finds the N best and reranks them; nlp is not changed.
+
+    settings: of the reranker. One that is there keeps its place, its other settings and its
+    weights; a new one comes right after the classifier. Since it chooses for each sentence, a
+    `sentencizer` comes first where no component sets sentence starts.
+    """
+    segmenter, classifier, reranker = names_of_stages(nlp)
+    config = nlp.config.copy()
+    config["components"][segmenter]["n_best"] = max(2, n_best)
+    spans_key = config["components"][segmenter]["spans_key"]
+    if reranker is not None:
+        config["components"][reranker].update(settings)
+    copy = reconfigured(nlp, config)
+    if reranker is None:
+        settings = {**settings, "spans_key": spans_key}
+        copy.add_pipe(FACTORIES[2], after=classifier, config=settings)
+    if not finds_sentences(copy):
+        copy.add_pipe("sentencizer", first=True)
+    return copy
+
+
+def reranker_of(nlp: Language) -> CascadeReranker:
+    """The reranker of a pipeline that has one."""
+    name = names_of_stages(nlp)[2]
+    pipe = None if name is None else nlp.get_pipe(name)
+    assert isinstance(pipe, CascadeReranker)
+    return pipe
+
+
+def with_lists(nlp: Language, examples: Iterable[Example]) -> list[Example]:
+    """The examples with N-best lists on copies of their predicted Docs.
+
+    Raises `TrainingError` where they have no entities.
+    """
+    classifier = names_of_stages(nlp)[1]
+    # What comes later may need the reranker's work, or merge tokens of its Docs.
+    stages = [
+        name
+        for name in nlp.pipe_names[: nlp.pipe_names.index(classifier) + 1]
+        if nlp.get_pipe_meta(name).factory != FACTORIES[2]
+    ]
+    examples = list(examples)
+    if not any(example.reference.ents for example in examples):
+        raise TrainingError(
+            "The data for the reranker has no entities in doc.ents. Give a corpus that neither "
+            "stage was trained on."
+        )
+    with nlp.select_pipes(enable=stages):
+        docs = list(nlp.pipe([example.predicted.copy() for example in examples]))
+    return [Example(doc, e.reference) for doc, e in zip(docs, examples, strict=True)]
+
+
+def tune_reranker(
+    nlp: Language,
+    examples: Iterable[Example],
+    weights: Sequence[float] = WEIGHTS,
+    sizes: Sequence[int] = SIZES,
+) -> tuple[Language, Tuned]:
+    """A copy of the pipeline with the reranker tuned on examples, and what was found.
+
+    weights, sizes: values of `weight` and `n_best` to try. Raises `ConfigError` for a pipeline
+    without both stages, `TrainingError` without entities.
+    """
+    for n in sizes:
+        check_n(n, "sizes to tune with")
+    ranked = with_reranker(nlp, max(sizes))
+    reranker = reranker_of(ranked)
+    found = tune(reranker, reranker.lesson(with_lists(ranked, examples)), weights, sizes)
+    return with_reranker(nlp, found.n_best, weight=found.weight), found
+
+
+def make_reranker_tuning(
+    path: str, weights: list[float] | None = None, sizes: list[int] | None = None
+) -> Callable[[Language], Language]:
+    """Tune the reranker whenever a pipeline is saved in training.
+
+    Registered as `spacy_cascade.tune_reranker.v1` for `[training.before_to_disk]`. path: the
+    development corpus. Other settings: see `tune_reranker`. Where Ctrl-C stops training the
+    pipeline is saved as it is.
+    """
+
+    def before_to_disk(nlp: Language) -> Language:
+        if is_interrupted():
+            return nlp
+        return tune_reranker(
+            nlp, examples_for(nlp, Path(path)), weights or WEIGHTS, sizes or SIZES
+        )[0]
+
+    return before_to_disk

@@ -1,0 +1,152 @@
+"""SpanContext of spans against a twin that looks at words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import spacy
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.tokens import Doc
+
+from spacy_cascade.errors import TemplateError
+from spacy_cascade.features.space import FeatureSpace
+from spacy_cascade.features.span_context import FoundSpans, SpanContext
+from spacy_cascade.features.strings import hash_string
+from spacy_cascade.features.templates import SPAN_CONTEXT, Templates
+from spacy_cascade.features.tokens import read_tokens
+from spacy_cascade.features.units import Units
+
+VOCAB = spacy.blank("en").vocab
+WORDS = ["a", "B", "b", "(", ")", "and"]
+LABELS = ["X", "Y"]
+
+Span = tuple[int, int]
+Found = tuple[int, int, str]
+
+
+class Twin:
+    """The attributes as Python values; None for "no value"."""
+
+    def __init__(self, words: list[str], sentences: list[Span], found: list[Found]) -> None:
+        self.words = [word.lower() for word in words]
+        self.sentences = sentences
+        self.found = found
+
+    def values(self, span: Span) -> dict[str, object]:
+        start, end = span
+        sentence = next(s for s in self.sentences if s[0] <= start < s[1])
+        text = self.words[start:end]
+        same = [
+            label
+            for s, e, label in self.found
+            if self.words[s:e] == text and (s, e) != (start, end)
+        ]
+        counts = {label: same.count(label) for label in sorted(set(same))}
+        before = [f for f in self.found if f[1] <= start and f[0] >= sentence[0]]
+        after = [f for f in self.found if f[0] >= end and f[0] < sentence[1]]
+        return {
+            "brackets": text.count("(") - text.count(")"),
+            "elsewhere": min(3, len(same)),
+            "type_elsewhere": max(counts, key=lambda k: counts[k]) if counts else None,
+            "type_before": before[-1][2] if before else "nothing",
+            "gap_before": self.gap(before[-1][1], start) if before else "nothing",
+            "type_after": after[0][2] if after else "nothing",
+            "gap_after": self.gap(end, after[0][0]) if after else "nothing",
+        }
+
+    def gap(self, start: int, end: int) -> object:
+        return tuple(self.words[start:end]) if end - start <= 3 else "far"
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> tuple[list[str], list[Span], list[Found], list[Span]]:
+    """Words, sentences, spans found without overlap, and spans that are asked for."""
+    words = draw(st.lists(st.sampled_from(WORDS), min_size=1, max_size=14))
+    cuts = sorted(draw(st.sets(st.integers(1, len(words) - 1)))) if len(words) > 1 else []
+    edges = [0, *cuts, len(words)]
+    sentences = list(pairwise(edges))
+    found = []
+    for start, end in sentences:
+        t = start
+        while t < end:
+            length = draw(st.integers(0, min(3, end - t)))
+            if length:
+                found.append((t, t + length, draw(st.sampled_from(LABELS))))
+            t += max(1, length)
+    asked = [(s, e) for a, z in sentences for s in range(a, z) for e in range(s + 1, z + 1)]
+    return words, sentences, found, asked
+
+
+def surroundings(
+    parts: list[tuple[list[str], list[Span], list[Found], list[Span]]],
+) -> SpanContext:
+    docs, found, asked, offset = [], [], [], 0
+    for words, sentences, spans, wanted in parts:
+        starts = {start for start, _ in sentences}
+        docs.append(Doc(VOCAB, words=words, sent_starts=[i in starts for i in range(len(words))]))
+        found += [(s + offset, e + offset, hash_string(label)) for s, e, label in spans]
+        asked += [(s + offset, e + offset) for s, e in wanted]
+        offset += len(words)
+    bounds = np.array([f[:2] for f in found], dtype=np.int64).reshape(-1, 2)
+    labels = np.array([f[2] for f in found], dtype=np.uint64)
+    start, end = np.array(asked, dtype=np.int64).reshape(-1, 2).T
+    return SpanContext(read_tokens(docs), start, end, FoundSpans(*bounds.T, labels))
+
+
+@given(st.lists(documents(), min_size=1, max_size=3))
+def test_values_tell_apart_what_the_twin_tells_apart(parts) -> None:
+    values = surroundings(parts).values(SPAN_CONTEXT)
+    expected = [
+        Twin(words, sentences, found).values(span)
+        for words, sentences, found, asked in parts
+        for span in asked
+    ]
+    for column, name in enumerate(SPAN_CONTEXT):
+        pairs = {(e[name], v) for e, v in zip(expected, values[:, column].tolist(), strict=True)}
+        assert len({e for e, _ in pairs}) == len({v for _, v in pairs}) == len(pairs)
+        assert all((e is None) == (v == 0) for e, v in pairs)
+
+
+def test_labels_are_values_themselves() -> None:
+    part = (["b", "a", "B"], [(0, 3)], [(0, 1, "X"), (2, 3, "Y")], [(0, 1), (1, 2), (2, 3)])
+    values = surroundings([part]).values(["type_elsewhere", "type_before", "type_after"])
+    x, y = hash_string("X"), hash_string("Y")
+    assert values[:, 0].tolist() == [y, 0, x]
+    assert values[1, 1:].tolist() == [x, y]
+
+
+def test_no_spans_at_all() -> None:
+    nothing = surroundings([(["a"], [(0, 1)], [], [])])
+    assert nothing.values(SPAN_CONTEXT).shape == (0, len(SPAN_CONTEXT))
+    assert surroundings([(["a"], [(0, 1)], [], [(0, 1)])]).values([]).shape == (1, 0)
+
+
+def test_an_unknown_attribute() -> None:
+    with pytest.raises(KeyError):
+        surroundings([(["a"], [(0, 1)], [], [(0, 1)])]).values(["weather"])
+
+
+def test_templates_read_them() -> None:
+    part = (["b", "a", "B"], [(0, 3)], [(0, 1, "X"), (2, 3, "Y")], [(0, 1), (1, 2), (2, 3)])
+    space = FeatureSpace(Templates(("type_before", "type_before & gap_before", "size"), {}, {}))
+    docs = [Doc(VOCAB, words=part[0])]
+    tokens = read_tokens(docs)
+    positions = space.positions(tokens, VOCAB.strings.__getitem__)
+    context = surroundings([part]).values(space.plan.context)
+    units = Units(positions, positions.of_token, positions.of_token, context)
+    space.learn(units, 1)
+    # Before the first span there is nothing, before the others X: next to it, and a word away.
+    assert len(space) == 2 + 3 + 1
+    assert np.diff(space.unit_features(units).starts).tolist() == [3, 3, 3]
+    alone = replace(units, context=np.zeros((0, 0), dtype=np.uint64))
+    assert np.diff(space.unit_features(alone).starts).tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("template", ["type_before@1", "elsewhere(X)", "gap_after@last"])
+def test_they_have_no_place(template: str) -> None:
+    with pytest.raises(TemplateError, match=template.split("@")[0].split("(")[0]):
+        Templates((template,), {}, {})

@@ -1,0 +1,149 @@
+"""Docs as arrays: sentences, empty Docs, boundary words."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import spacy
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.tokens import Doc, Span
+
+from spacy_cascade.features.lexemes import BOUNDARY, LexemeTable
+from spacy_cascade.features.plan import make_plan
+from spacy_cascade.features.strings import hash_string
+from spacy_cascade.features.templates import Templates
+from spacy_cascade.features.tokens import join_tokens, lay_out, read_tokens
+
+VOCAB = spacy.blank("en").vocab
+TEMPLATES = Templates(("word@0",), {}, {})
+FIELDS = ("words", "lower", "tags", "parts_of_speech", "sequence_starts", "doc_starts")
+LENGTHS = st.lists(st.lists(st.integers(1, 3), max_size=3), max_size=4)
+"""For each Doc the lengths of its sentences."""
+
+
+def doc_of(lengths: list[int], marked: bool = True) -> Doc:
+    """A Doc of numbered words; its sentences are marked or not."""
+    words = [f"w{n}" for n in range(sum(lengths))]
+    starts = [t == 0 for length in lengths for t in range(length)]
+    return Doc(VOCAB, words=words, sent_starts=starts if marked else None)
+
+
+@given(LENGTHS)
+def test_a_sequence_is_a_sentence(lengths):
+    tokens = read_tokens([doc_of(sentences) for sentences in lengths])
+    flat = [length for sentences in lengths for length in sentences]
+    assert tokens.sequence_starts.tolist() == np.cumsum([0, *flat]).tolist()
+    assert tokens.doc_starts.tolist() == np.cumsum([0, *map(sum, lengths)]).tolist()
+
+
+@given(LENGTHS)
+def test_without_sentences_it_is_the_doc(lengths):
+    tokens = read_tokens([doc_of(sentences, marked=False) for sentences in lengths])
+    sizes = [sum(sentences) for sentences in lengths if sentences]
+    assert tokens.sequence_starts.tolist() == np.cumsum([0, *sizes]).tolist()
+
+
+def test_a_doc_starts_a_sequence_whatever_its_marks_say():
+    """The first token of a Doc may carry no mark, or even a contrary one."""
+    doc = Doc(VOCAB, words=["a", "b", "c"], sent_starts=[None, True, False])
+    other = Doc(VOCAB, words=["a", "b"], sent_starts=[False, None])
+    tokens = read_tokens([doc, other])
+    assert tokens.sequence_starts.tolist() == [0, 1, 3, 5]
+
+
+def test_words_tags_and_parts_of_speech():
+    doc = Doc(VOCAB, words=["The", "IL-2"], tags=["DT", ""], pos=["DET", ""])
+    tokens = read_tokens([doc])
+    strings = VOCAB.strings
+    assert tokens.words.tolist() == [strings["The"], strings["IL-2"]]
+    assert tokens.lower.tolist() == [strings["the"], strings["il-2"]]
+    assert tokens.tags.tolist() == [strings["DT"], 0]
+    assert tokens.parts_of_speech.tolist() == [doc[0].pos, 0]
+    for name in FIELDS[:4]:
+        assert getattr(tokens, name).dtype == np.uint64
+        assert getattr(tokens, name).flags.c_contiguous
+
+
+@pytest.mark.parametrize("further", [(), ("tags",), ("parts_of_speech", "lower")])
+def test_only_what_is_asked_for_is_read(further):
+    docs = [Doc(VOCAB, words=["The", "IL-2"], tags=["DT", ""], pos=["DET", ""])] * 2
+    whole, tokens = read_tokens(docs), read_tokens(docs, further)
+    for name in FIELDS:
+        expected = getattr(whole, name)
+        if name in FIELDS[1:4] and name not in further:
+            expected = expected[:0]
+        np.testing.assert_array_equal(getattr(tokens, name), expected)
+
+
+@pytest.mark.parametrize("docs", [[], [[]], [[], []]])
+def test_no_tokens(docs):
+    tokens = read_tokens([doc_of(lengths) for lengths in docs])
+    assert [len(getattr(tokens, name)) for name in FIELDS[:4]] == [0] * 4
+    assert tokens.sequence_starts.tolist() == [0]
+    assert tokens.doc_starts.tolist() == [0] * (len(docs) + 1)
+
+
+@given(LENGTHS, st.integers(0, 4))
+def test_batches_can_be_joined(lengths, cut):
+    docs = [doc_of(sentences) for sentences in lengths]
+    whole = read_tokens(docs)
+    joined = join_tokens([read_tokens(docs[:cut]), read_tokens(docs[cut:])])
+    for name in FIELDS:
+        np.testing.assert_array_equal(getattr(joined, name), getattr(whole, name))
+
+
+@given(LENGTHS, st.integers(1, 3))
+def test_boundary_words_stand_around_every_sequence(lengths, margin):
+    tokens = read_tokens([doc_of(sentences) for sentences in lengths])
+    n_tokens = len(tokens.words)
+    lexemes = np.arange(1, n_tokens + 1, dtype=np.int32)
+    values = np.stack([lexemes * 10, lexemes * 100], axis=1).astype(np.uint64)
+    boundary = np.array([7, 0], dtype=np.uint64)
+    table = LexemeTable(TEMPLATES, make_plan(TEMPLATES))
+    positions = lay_out(tokens, table, lexemes, values, boundary, margin)
+
+    line, value_line = [BOUNDARY] * margin, [[7, 0]] * margin
+    of_token = []
+    starts = tokens.sequence_starts.tolist()
+    for begin, end in pairwise(starts):
+        of_token += range(len(line), len(line) + end - begin)
+        line += lexemes[begin:end].tolist() + [BOUNDARY] * margin
+        value_line += values[begin:end].tolist() + [[7, 0]] * margin
+    assert positions.lexemes.tolist() == line
+    assert positions.values.tolist() == value_line
+    assert positions.of_token.tolist() == of_token
+    bounds = positions.doc_starts.tolist()
+    for doc, (begin, end) in enumerate(pairwise(bounds)):
+        inside = tokens.doc_starts[doc : doc + 2].tolist()
+        expected = of_token[slice(*inside)]
+        assert [position for position in of_token if begin <= position < end] == expected
+
+
+def tags_of(names: str) -> list[int]:
+    return [hash_string(name) if name != "-" else 0 for name in names.split()]
+
+
+def test_the_longest_of_overlapping_spans_counts() -> None:
+    """In whatever order they stand in the group."""
+    doc = doc_of([5])
+    spans = [Span(doc, 0, 3, "A"), Span(doc, 1, 2, "B"), Span(doc, 2, 4, "C"), Span(doc, 0, 3, "D")]
+    for group in (spans, [*reversed(spans[:3]), spans[3]]):
+        doc.spans["np"] = group
+        values = read_tokens([doc], (), ["np"]).spans["np"].tolist()
+        assert values == tags_of("B-D I-D I-D I-C O")
+
+
+def test_tags_of_spans() -> None:
+    doc, other, bare = doc_of([5]), doc_of([1]), doc_of([2])
+    doc.spans["np"] = [Span(doc, 0, 2, "NP"), Span(doc, 2, 3, "VP")]
+    other.spans["np"] = []
+    expected = tags_of("B-NP I-NP B-VP O O O - -")
+    tokens = read_tokens([doc, other, bare], (), ["np"])
+    assert tokens.spans["np"].tolist() == expected
+    joined = join_tokens([read_tokens([d], (), ["np"]) for d in (doc, other, bare)])
+    assert joined.spans["np"].tolist() == expected
+    assert read_tokens([doc]).spans == {}
+    assert read_tokens([], (), ["np"]).spans["np"].tolist() == []

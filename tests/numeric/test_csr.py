@@ -1,0 +1,85 @@
+"""Sums of sparse rows against dense matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reference import dense_rows, rows_from_dense
+from spacy_cascade.numeric.csr import add_rows, add_to_columns, scale_and_mix
+from strategies import counts2d
+
+MATRICES = counts2d(st.integers(0, 6), st.integers(1, 5))
+
+
+@given(MATRICES)
+def test_rows_survive_the_way_through_a_dense_matrix(matrix):
+    np.testing.assert_array_equal(dense_rows(rows_from_dense(matrix)), matrix)
+
+
+@given(MATRICES, st.integers(1, 4))
+def test_add_rows_is_a_product(matrix, width):
+    rows = rows_from_dense(matrix)
+    generator = np.random.default_rng(len(matrix))
+    values = generator.normal(size=(rows.n_columns, width))
+    out = generator.normal(size=(rows.n_rows, width))
+    expected = out + matrix @ values
+    add_rows(rows.starts, rows.columns, values, out, 0, rows.n_rows)
+    np.testing.assert_allclose(out, expected, atol=1e-12)
+
+
+def test_add_rows_writes_only_its_range(generator):
+    rows = rows_from_dense(generator.integers(0, 2, (9, 5)))
+    values = generator.normal(size=(5, 3))
+    whole, pieces = np.zeros((9, 3)), np.zeros((9, 3))
+    add_rows(rows.starts, rows.columns, values, whole, 0, 9)
+    add_rows(rows.starts, rows.columns, values, pieces, 2, 5)
+    assert not pieces[:2].any()
+    assert not pieces[5:].any()
+    add_rows(rows.starts, rows.columns, values, pieces, 5, 9)
+    add_rows(rows.starts, rows.columns, values, pieces, 0, 2)
+    np.testing.assert_array_equal(pieces, whole)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_values_may_be_single_precision_and_read_only(dtype, generator):
+    matrix = generator.integers(0, 3, (4, 5))
+    rows = rows_from_dense(matrix)
+    values = generator.normal(size=(5, 2)).astype(dtype)
+    values.flags.writeable = False
+    out = np.zeros((4, 2))
+    add_rows(rows.starts, rows.columns, values, out, 0, 4)
+    np.testing.assert_allclose(out, matrix @ values.astype(np.float64), rtol=1e-12)
+
+
+@given(MATRICES, st.integers(1, 4), st.data())
+def test_add_to_columns_is_a_product_with_the_transposed_matrix(matrix, width, data):
+    rows = rows_from_dense(matrix)
+    begin = data.draw(st.integers(0, rows.n_rows))
+    end = data.draw(st.integers(begin, rows.n_rows))
+    generator = np.random.default_rng(len(matrix))
+    values = generator.normal(size=(rows.n_rows, width))
+    out = generator.normal(size=(rows.n_columns, width))
+    expected = out + matrix[begin:end].T @ values[begin:end]
+    add_to_columns(rows.starts, rows.columns, values, out, begin, end)
+    np.testing.assert_allclose(out, expected, atol=1e-12)
+
+
+def test_scale_and_mix(generator):
+    """Where rows of the mixing are zero outside of a block, and where nothing is."""
+    everything, block = np.array([[0, 3]] * 3), np.array([[0, 2], [0, 2], [2, 3]])
+    for blocks in (everything, block):
+        values, scale = generator.normal(size=(7, 3)), generator.normal(size=7)
+        mixing = generator.normal(size=(3, 3))
+        for row, (first, last) in zip(mixing, blocks, strict=True):
+            row[:first] = row[last:] = 0.0
+        expected, out = scale[:, None] * (values @ mixing), np.full((7, 3), np.nan)
+        scale_and_mix(values, scale, mixing, blocks, out, 0, 3)
+        np.testing.assert_allclose(out[:3], expected[:3])
+        assert np.isnan(out[3:]).all()
+        scale_and_mix(values, scale, mixing, blocks, out, 3, 7)
+        np.testing.assert_allclose(out, expected)
+        scale_and_mix(values, scale, mixing, blocks, values, 0, 7)
+        np.testing.assert_allclose(values, expected)

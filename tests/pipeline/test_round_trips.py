@@ -1,0 +1,353 @@
+"""Saving, copying and pickling: the same predictions, to the last bit of a confidence."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import spacy
+from spacy.language import Language
+
+from helpers import (
+    TEXTS,
+    add_segmenter,
+    annotations,
+    blank,
+    cascade,
+    make_examples,
+    run_python,
+    train,
+    trained_cascade,
+)
+from round_trips import WAYS, through_disk, through_pickle
+from spacy_cascade import ModelFileError, NotTrainedError
+from spacy_cascade.storage import model_file as storage
+
+UNSEEN = [*TEXTS, "An unknown gene binds monocytes and p53 .", "p53 p53 gene IL-2 cells"]
+
+SETTINGS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "defaults": ({}, {}),
+    "IOB2": ({"scheme": "IOB2"}, {"reject": True}),
+    "typed": ({"typed": True, "set_ents": True}, {"confidence": False}),
+    "label scores": ({"model": {"min_count": 1, "label_pairs": False}}, {}),
+    "lexicon": (
+        {
+            "model": {
+                "min_count": 1,
+                "templates": {
+                    "@misc": "spacy_cascade.SegmentationTemplates.v1",
+                    "lexicons": {"cells": ["T cells", "monocytes"]},
+                },
+            }
+        },
+        {},
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def pipelines() -> dict[str, Language]:
+    return {name: trained_cascade(*settings) for name, settings in SETTINGS.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [
+        *(("defaults", way) for way in WAYS),
+        *((name, way) for name in list(SETTINGS)[1:] for way in (through_disk, through_pickle)),
+    ],
+)
+def test_predictions_are_identical(
+    name: str,
+    way: Callable[[Language, Path], Language],
+    pipelines: dict[str, Language],
+    tmp_path: Path,
+) -> None:
+    nlp = pipelines[name]
+    expected = annotations(nlp, UNSEEN)
+    other = way(nlp, tmp_path)
+    assert annotations(other, UNSEEN) == expected
+    assert annotations(nlp, UNSEEN) == expected
+    for pipe in nlp.pipe_names:
+        assert other.get_pipe(pipe).labels == nlp.get_pipe(pipe).labels
+        assert other.get_pipe(pipe).cfg == nlp.get_pipe(pipe).cfg
+        assert other.get_pipe(pipe).to_bytes() == nlp.get_pipe(pipe).to_bytes()
+
+
+def test_a_second_round_trip_changes_nothing(trained: Language, tmp_path: Path) -> None:
+    trained.to_disk(tmp_path / "first")
+    spacy.load(tmp_path / "first").to_disk(tmp_path / "second")
+    files = sorted(p.relative_to(tmp_path / "first") for p in tmp_path.glob("first/*/cascade.npz"))
+    assert len(files) == 2
+    for file in files:
+        first, second = (tmp_path / part / file for part in ("first", "second"))
+        assert first.read_bytes() == second.read_bytes()
+
+
+def test_from_config_gives_the_same_settings_without_weights(trained: Language) -> None:
+    other = blank().from_config(trained.config)
+    assert other.config == trained.config
+    with pytest.raises(NotTrainedError):
+        other(TEXTS[0])
+    train(other, make_examples(other))
+    assert annotations(other, UNSEEN) == annotations(trained, UNSEEN)
+
+
+def test_excluded_and_disabled_components_need_no_file(trained: Language, tmp_path: Path) -> None:
+    trained.to_disk(tmp_path)
+    (tmp_path / "cascade_classifier" / "cascade.npz").unlink()
+    with pytest.raises(ModelFileError, match=r"cascade\.npz"):
+        spacy.load(tmp_path)
+    nlp = spacy.load(tmp_path, exclude=["cascade_classifier"])
+    assert nlp.pipe_names == ["cascade_segmenter"]
+    assert len(nlp(TEXTS[0]).spans["cascade"]) == 3
+
+
+def test_loading_over_trained_weights_replaces_them(trained: Language) -> None:
+    nlp = cascade()
+    one = [(text, spans[:1]) for text, spans in [(TEXTS[1], [(0, 1, "other")])]]
+    train(nlp, make_examples(nlp, one))
+    before = annotations(nlp)
+    nlp.from_bytes(trained.to_bytes())
+    assert annotations(nlp) == annotations(trained) != before
+    assert nlp.get_pipe("cascade_classifier").labels == ("DNA", "cell", "protein")
+
+
+FRESH = """
+import json, sys
+import spacy
+nlp = spacy.load(sys.argv[1])
+docs = [nlp(text) for text in json.loads(sys.argv[2])]
+print(json.dumps([
+    [[e.start, e.end, e.label_, e._.confidence] for e in doc.ents] for doc in docs
+]))
+"""
+
+
+def test_a_fresh_process_predicts_the_same(trained: Language, tmp_path: Path) -> None:
+    """Only spaCy is imported there: the entry points have to find the rest."""
+    trained.to_disk(tmp_path)
+    done = run_python("-c", FRESH, str(tmp_path), json.dumps(UNSEEN))
+    assert done.returncode == 0, done.stderr
+    docs = [trained(text) for text in UNSEEN]
+    expected = [[[e.start, e.end, e.label_, e._.confidence] for e in d.ents] for d in docs]
+    assert json.loads(done.stdout) == expected
+
+
+# Copies leave training under way behind
+
+
+@pytest.mark.parametrize(
+    "duplicate", [copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))]
+)
+def test_copies_do_not_hold_the_training_corpus(duplicate: Callable[[Any], Any]) -> None:
+    nlp = trained_cascade()
+    for name in nlp.pipe_names:
+        component = nlp.get_pipe(name)
+        assert component._training is not None
+        assert duplicate(component)._training is None
+        assert component._training is not None
+
+
+def test_pickling_costs_the_same_in_and_out_of_training() -> None:
+    nlp = trained_cascade()
+    sizes = [len(pickle.dumps(nlp)), len(pickle.dumps(nlp.from_bytes(nlp.to_bytes())))]
+    assert sizes[0] < 1.05 * sizes[1]
+
+
+def test_a_copy_goes_its_own_way() -> None:
+    nlp = blank()
+    add_segmenter(nlp)
+    train(nlp, make_examples(nlp), updates=1)
+    expected = annotations(nlp)
+    data = nlp.get_pipe("cascade_segmenter").to_bytes()
+    other = copy.deepcopy(nlp)
+    other.update(make_examples(other))
+    assert annotations(nlp) == expected
+    assert nlp.get_pipe("cascade_segmenter").to_bytes() == data
+    assert other.get_pipe("cascade_segmenter").to_bytes() != data
+
+
+# Damaged or foreign files
+
+
+def damage_nothing_left(file: Path) -> None:
+    file.write_bytes(b"")
+
+
+def damage_text(file: Path) -> None:
+    file.write_text("not a model")
+
+
+def damage_cut(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+
+
+def damage_middle(file: Path) -> None:
+    data = bytearray(file.read_bytes())
+    for i in range(len(data) // 3, len(data) // 3 + 40):
+        data[i] ^= 0xFF
+    file.write_bytes(bytes(data))
+
+
+def damage_missing(file: Path) -> None:
+    file.unlink()
+
+
+def damage_folder(file: Path) -> None:
+    file.unlink()
+    file.mkdir()
+
+
+@pytest.mark.parametrize("name", ["cascade_segmenter", "cascade_classifier"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        damage_nothing_left,
+        damage_text,
+        damage_cut,
+        damage_middle,
+        damage_missing,
+        damage_folder,
+    ],
+)
+def test_a_damaged_model_is_named(
+    damage: Callable[[Path], None], name: str, trained: Language, tmp_path: Path
+) -> None:
+    trained.to_disk(tmp_path)
+    damage(tmp_path / name / "cascade.npz")
+    with pytest.raises(ModelFileError, match=r"cascade\.npz") as caught:
+        spacy.load(tmp_path)
+    assert name in str(caught.value)
+
+
+def test_models_of_the_other_component_are_refused(trained: Language, tmp_path: Path) -> None:
+    trained.to_disk(tmp_path)
+    segmenter, classifier = (
+        tmp_path / name / "cascade.npz" for name in ("cascade_segmenter", "cascade_classifier")
+    )
+    segmenter.write_bytes(classifier.read_bytes())
+    with pytest.raises(ModelFileError, match=r"cascade_span_classifier.*cascade_linear_chain"):
+        spacy.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "named"),
+    [("scheme", "IOB2", "scheme"), ("model.label_pairs", False, "label_pairs")],
+)
+def test_weights_for_another_configuration_are_refused(
+    setting: str, value: Any, named: str, trained: Language, tmp_path: Path
+) -> None:
+    trained.to_disk(tmp_path)
+    with pytest.raises(ModelFileError, match=named):
+        spacy.load(tmp_path, config={f"components.cascade_segmenter.{setting}": value})
+
+
+def without_labels(header: storage.Header, arrays: storage.Arrays) -> None:
+    header["labels"] = []
+
+
+def without_keys(header: storage.Header, arrays: storage.Arrays) -> None:
+    del arrays["keys"]
+
+
+def with_keys_of_another_shape(header: storage.Header, arrays: storage.Arrays) -> None:
+    arrays["keys"] = arrays["keys"][:1].reshape(())
+
+
+def with_another_number_of_weights(header: storage.Header, arrays: storage.Arrays) -> None:
+    arrays["weights"] = arrays["weights"][:-1]
+
+
+def with_weights_that_are_no_numbers(header: storage.Header, arrays: storage.Arrays) -> None:
+    arrays["weights"] = np.full_like(arrays["weights"], np.nan)
+
+
+def with_one_label_too_many(header: storage.Header, arrays: storage.Arrays) -> None:
+    header["labels"].append("zzz")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        without_labels,
+        without_keys,
+        with_keys_of_another_shape,
+        with_another_number_of_weights,
+        with_weights_that_are_no_numbers,
+        with_one_label_too_many,
+    ],
+)
+@pytest.mark.parametrize("name", ["cascade_segmenter", "cascade_classifier"])
+def test_weights_that_do_not_fit_are_refused(
+    name: str, change: Callable[..., None], trained: Language
+) -> None:
+    header, arrays = storage.unpack(trained.get_pipe(name).to_bytes(), "the test")
+    change(header, arrays)
+    nlp = cascade()
+    with pytest.raises(ModelFileError):
+        nlp.get_pipe(name).from_bytes(storage.pack(header, arrays))
+    assert nlp.get_pipe(name).labels == ()
+
+
+@pytest.mark.parametrize("n_labels", [0, 1, 2, 5])
+@pytest.mark.parametrize("label_pairs", [True, False])
+@pytest.mark.parametrize(
+    ("factory", "settings"),
+    [
+        ("cascade_segmenter", {"scheme": "IOB2"}),
+        ("cascade_segmenter", {"scheme": "BILOU"}),
+        ("cascade_tagger", {}),
+        ("cascade_classifier", {"reject": True}),
+        ("cascade_classifier", {"reject": False}),
+        ("cascade_reranker", {}),
+    ],
+)
+def test_the_size_of_a_lattice_is_known_before_it_is_made(
+    factory: str, settings: dict[str, Any], label_pairs: bool, n_labels: int
+) -> None:
+    pipe = blank().add_pipe(factory, config=settings)
+    pipe.model.attrs["label_pairs"] = label_pairs
+    pipe._set_labels([f"label {i}" for i in range(n_labels)])
+    n_edges, n_columns = pipe.lattice_size(n_labels)
+    if n_edges:
+        assert (n_edges, n_columns) == (pipe.lattice.n_edges, pipe.lattice.n_columns)
+
+
+def test_labels_that_a_file_merely_states_take_no_memory(trained: Language) -> None:
+    segmenter = trained.get_pipe("cascade_segmenter")
+    header, arrays = storage.unpack(segmenter.to_bytes(), "the test")
+    header["labels"] = sorted(str(i) for i in range(5_000))
+    data = storage.pack(header, arrays)
+    tracemalloc.start()
+    with pytest.raises(ModelFileError, match="'weights'"):
+        segmenter.from_bytes(data)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10_000_000
+
+
+def test_a_failed_load_leaves_the_component_as_it_was(trained: Language) -> None:
+    nlp = trained_cascade()
+    expected = annotations(nlp)
+    for name in nlp.pipe_names:
+        data = nlp.get_pipe(name).to_bytes()
+        for broken in (b"", data[: len(data) // 2], data[1000:]):
+            with pytest.raises(ModelFileError, match=name):
+                nlp.get_pipe(name).from_bytes(broken)
+        assert nlp.get_pipe(name).to_bytes() == data
+    assert annotations(nlp) == expected
+
+
+@pytest.mark.parametrize("name", ["cascade_segmenter", "cascade_classifier"])
+def test_there_is_nothing_to_save_before_training(name: str) -> None:
+    nlp = cascade()
+    with pytest.raises(NotTrainedError, match="Train it"):
+        nlp.get_pipe(name).to_bytes()

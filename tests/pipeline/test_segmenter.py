@@ -1,0 +1,344 @@
+"""The segmenter: it learns by heart what it can, and keeps out of what is not annotated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from spacy.language import Language
+from spacy.tokens import Doc, Span, SpanGroup
+from spacy.training import Example
+
+from helpers import (
+    SENTENCES,
+    SMALL,
+    TEXTS,
+    TRAINER,
+    add_segmenter,
+    annotations,
+    blank,
+    bounds,
+    confidences,
+    gold_doc,
+    make_doc,
+    make_example,
+    make_examples,
+    train,
+    trained_cascade,
+    weights,
+)
+from spacy_cascade import TrainingError
+
+SCHEMES = ("BILOU", "IOB2")
+
+
+def collapsed(spans: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    return [(start, end, "ENT") for start, end, _ in spans]
+
+
+def found(nlp: Language, text: str) -> list[tuple[int, int, str]]:
+    doc = nlp(make_doc(nlp.vocab, text))
+    return bounds(doc.spans["cascade"])
+
+
+@pytest.mark.parametrize("gold_key", [None, "gold"])
+@pytest.mark.parametrize("typed", [False, True])
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_it_learns_a_few_sentences_by_heart(scheme: str, typed: bool, gold_key: str | None) -> None:
+    nlp = blank()
+    segmenter = add_segmenter(nlp, scheme=scheme, typed=typed, gold_key=gold_key)
+    losses = train(nlp, make_examples(nlp, key=gold_key), updates=4)
+    values = [loss["cascade_segmenter"] for loss in losses]
+    assert np.isfinite(values).all()
+    assert values[-1] < values[0]
+    assert values == sorted(values, reverse=True)
+    assert segmenter.labels == (("DNA", "cell", "protein") if typed else ("ENT",))
+    for text, spans in SENTENCES:
+        assert found(nlp, text) == (spans if typed else collapsed(spans))
+    scores = nlp.evaluate(make_examples(nlp, key=gold_key))
+    assert (scores["segments_p"], scores["segments_r"], scores["segments_f"]) == (1.0, 1.0, 1.0)
+
+
+@pytest.mark.parametrize("label_pairs", [False, True])
+@pytest.mark.parametrize("objective", ["Likelihood", "SoftmaxMargin"])
+def test_every_objective_and_kind_of_feature_learns(objective: str, label_pairs: bool) -> None:
+    nlp = blank()
+    add_segmenter(
+        nlp,
+        model={"min_count": 1, "label_pairs": label_pairs},
+        objective={"@misc": f"spacy_cascade.{objective}.v1", "sigma": 1.0},
+    )
+    train(nlp, make_examples(nlp))
+    assert [found(nlp, text) for text in TEXTS] == [collapsed(spans) for _, spans in SENTENCES]
+
+
+def test_text_is_tokenized_as_the_training_sentences_are() -> None:
+    """So that the other tests may use either."""
+    nlp = blank()
+    assert [[t.text for t in nlp.make_doc(text)] for text in TEXTS] == [t.split() for t in TEXTS]
+
+
+def test_neighbouring_spans_stay_apart() -> None:
+    sentences = [("p53 STAT5 bind", [(0, 1, "protein"), (1, 2, "protein")])]
+    for scheme in SCHEMES:
+        nlp = blank()
+        add_segmenter(nlp, scheme=scheme, objective={"@misc": "spacy_cascade.Likelihood.v1"})
+        train(nlp, make_examples(nlp, sentences))
+        assert found(nlp, sentences[0][0]) == collapsed(sentences[0][1])
+
+
+def test_set_ents_writes_entities_too() -> None:
+    nlp = blank()
+    add_segmenter(nlp, typed=True, set_ents=True)
+    train(nlp, make_examples(nlp))
+    for text, spans in SENTENCES:
+        assert bounds(nlp(text).ents) == spans
+    scores = nlp.evaluate(make_examples(nlp))
+    assert scores["ents_f"] == 1.0
+    assert set(scores["ents_per_type"]) == {"DNA", "cell", "protein"}
+
+
+def test_without_set_ents_it_leaves_entities_alone() -> None:
+    nlp = blank()
+    add_segmenter(nlp)
+    train(nlp, make_examples(nlp))
+    doc = make_doc(nlp.vocab, TEXTS[0])
+    doc.set_ents([Span(doc, 0, 2, "TITLE")], missing=[doc[4:6]], default="outside")
+    before = [(token.ent_iob, token.ent_type_) for token in doc]
+    nlp(doc)
+    assert [(token.ent_iob, token.ent_type_) for token in doc] == before
+    assert len(doc.spans["cascade"]) == 3
+
+
+def test_spans_key_is_where_spans_go() -> None:
+    nlp = blank()
+    add_segmenter(nlp, spans_key="found")
+    train(nlp, make_examples(nlp))
+    doc = make_doc(nlp.vocab, TEXTS[0])
+    doc.spans["cascade"] = [doc[0:1]]
+    nlp(doc)
+    assert bounds(doc.spans["found"]) == collapsed(SENTENCES[0][1])
+    assert bounds(doc.spans["cascade"]) == [(0, 1, "")]
+
+
+def test_predict_changes_no_doc(trained: Language) -> None:
+    segmenter = trained.get_pipe("cascade_segmenter")
+    doc = make_doc(trained.vocab, TEXTS[0])
+    (segments,) = segmenter.predict([doc])
+    assert not doc.spans
+    assert not doc.ents
+    segmenter.set_annotations([doc], [segments])
+    assert bounds(doc.spans["cascade"]) == collapsed(SENTENCES[0][1])
+
+
+# Missing annotation
+
+
+def partly_annotated(nlp: Language, observe_odd: bool) -> list[Example]:
+    """Every sentence twice, with the annotation of every second token missing.
+
+    A token of an entity is observed or not together with the whole entity.
+    """
+    examples = []
+    for text, spans in SENTENCES:
+        reference = gold_doc(nlp.vocab, text, spans)
+        units = [reference[start:end] for start, end, _ in spans]
+        inside = {t.i for unit in units for t in unit}
+        units += [reference[t.i : t.i + 1] for t in reference if t.i not in inside]
+        units.sort(key=lambda unit: unit.start)
+        left_out = [unit for i, unit in enumerate(units) if bool(i % 2) != observe_odd]
+        kept = [s for s in reference.ents if all(s.start != unit.start for unit in left_out)]
+        reference.set_ents(kept, missing=left_out, default="outside")
+        examples.append(Example(make_doc(nlp.vocab, text), reference))
+    return examples
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_half_of_the_annotation_is_enough(scheme: str) -> None:
+    nlp = blank()
+    add_segmenter(nlp, scheme=scheme, typed=True)
+    examples = partly_annotated(nlp, True) + partly_annotated(nlp, False)
+    unobserved = [token.ent_iob == 0 for example in examples for token in example.reference]
+    assert 0.3 < np.mean(unobserved) < 0.7
+    losses = train(nlp, examples, updates=5)
+    assert losses[-1]["cascade_segmenter"] < losses[0]["cascade_segmenter"]
+    assert [found(nlp, text) for text in TEXTS] == [spans for _, spans in SENTENCES]
+
+
+@pytest.mark.parametrize("gold_key", [None, "gold"])
+def test_a_doc_without_annotation_adds_nothing(gold_key: str | None) -> None:
+    """To the optimum, whose features are those of all Docs in both trainings."""
+    trainer = {**TRAINER, "iterations": 300, "tolerance": 1e-7}
+    nlp = blank()
+    segmenter = add_segmenter(nlp, trainer=trainer, gold_key=gold_key)
+    annotated = make_examples(nlp, key=gold_key)
+    bare = Example(make_doc(nlp.vocab, "IL-2 is bare"), make_doc(nlp.vocab, "IL-2 is bare"))
+    nlp.initialize(lambda: [*annotated, bare])
+    start = segmenter.to_bytes()
+    results = []
+    for name, examples in (("without", annotated), ("with", [*annotated, bare])):
+        settings = {**SMALL, "trainer": trainer, "gold_key": gold_key}
+        segmenter = nlp.add_pipe("cascade_segmenter", name, config=settings).from_bytes(start)
+        segmenter.update(examples)
+        results.append(weights(segmenter))
+    assert np.abs(results[0][0]).max() > 0.1
+    for without_it, with_it in zip(*results, strict=True):
+        np.testing.assert_allclose(with_it, without_it, atol=2e-3)
+
+
+def test_a_corpus_without_annotation_has_no_loss() -> None:
+    nlp = blank()
+    segmenter = add_segmenter(nlp)
+    examples = [Example(make_doc(nlp.vocab, t), make_doc(nlp.vocab, t)) for t in TEXTS]
+    (losses,) = train(nlp, examples, updates=1)
+    assert losses == {"cascade_segmenter": 0.0}
+    assert not any(values.any() for values in weights(segmenter))
+
+
+# What a chain cannot have
+
+
+def test_a_span_across_sentences_is_left_open() -> None:
+    text = "The p53 gene . STAT5 binds here ."
+    spans = [(1, 3, "DNA"), (3, 5, "odd"), (5, 6, "verb")]
+    nlp = blank()
+    segmenter = add_segmenter(nlp, typed=True, objective={"@misc": "spacy_cascade.Likelihood.v1"})
+    example = make_example(nlp, text, spans, sentence_starts=(0, 4))
+    losses = train(nlp, [example])
+    assert losses[-1]["cascade_segmenter"] < losses[0]["cascade_segmenter"]
+    assert segmenter.labels == ("DNA", "odd", "verb")
+    doc = nlp(make_doc(nlp.vocab, text, sentence_starts=(0, 4)))
+    assert {(1, 3, "DNA"), (5, 6, "verb")} <= set(bounds(doc.spans["cascade"]))
+    assert (3, 5, "odd") not in bounds(doc.spans["cascade"])
+    # The same Doc as one sentence can have it.
+    nlp = blank()
+    add_segmenter(nlp, typed=True, objective={"@misc": "spacy_cascade.Likelihood.v1"})
+    train(nlp, [make_example(nlp, text, spans)])
+    assert found(nlp, text) == spans
+
+
+def test_found_spans_stay_inside_sentences(trained: Language) -> None:
+    text = " ".join(TEXTS)
+    words = text.split()
+    random = np.random.default_rng(0)
+    for _ in range(20):
+        starts = {0, *random.integers(1, len(words), size=8).tolist()}
+        doc = trained(make_doc(trained.vocab, text, sentence_starts=sorted(starts)))
+        for span in doc.spans["cascade"]:
+            assert not starts & set(range(span.start + 1, span.end))
+
+
+def test_overlapping_gold_spans_are_named() -> None:
+    nlp = blank()
+    add_segmenter(nlp, gold_key="gold")
+    example = make_example(nlp, TEXTS[0], [(1, 3, "DNA"), (2, 5, "protein")], key="gold")
+    with pytest.raises(TrainingError, match=r"overlap.*'IL-2 gene'.*'gene needs STAT5'"):
+        nlp.initialize(lambda: [example])
+
+
+# Labels
+
+
+def test_labels_are_collected_added_and_given() -> None:
+    nlp = blank()
+    segmenter = add_segmenter(nlp, typed=True)
+    assert segmenter.labels == ()
+    assert segmenter.add_label("virus") == 1
+    assert segmenter.add_label("virus") == 0
+    nlp.initialize(lambda: make_examples(nlp))
+    assert segmenter.labels == segmenter.label_data == ("DNA", "cell", "protein", "virus")
+    assert segmenter.add_label("DNA") == 0
+
+
+def test_given_labels_replace_those_of_the_examples() -> None:
+    """A label that was not given is not learnt, and not taught as something else."""
+    nlp = blank()
+    segmenter = add_segmenter(nlp, typed=True)
+    examples = make_examples(nlp)
+    segmenter.initialize(lambda: examples, nlp=nlp, labels=["DNA", "protein"])
+    assert segmenter.labels == ("DNA", "protein")
+    for _ in range(3):
+        segmenter.update(examples)
+    for text, spans in SENTENCES:
+        expected = {span for span in spans if span[2] != "cell"}
+        assert expected <= set(found(nlp, text))
+
+
+def test_label_data_initializes_another_pipeline_alike() -> None:
+    first, second = blank(), blank()
+    labels = []
+    for nlp in (first, second):
+        segmenter = add_segmenter(nlp, typed=True)
+        if labels:
+            nlp.config["initialize"]["components"] = {"cascade_segmenter": {"labels": labels}}
+        train(nlp, make_examples(nlp))
+        labels = list(segmenter.label_data)
+    assert annotations(first) == annotations(second)
+
+
+# Confidences
+
+
+@pytest.mark.parametrize("typed", [False, True])
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_confidences_are_probabilities(scheme: str, typed: bool) -> None:
+    nlp = blank()
+    add_segmenter(nlp, scheme=scheme, typed=typed)
+    train(nlp, make_examples(nlp))
+    for text in (*TEXTS, "An unknown gene binds monocytes and p53", "STAT5 " * 30):
+        doc = nlp(make_doc(nlp.vocab, text))
+        scores = confidences(doc)
+        assert len(scores) == len(doc.spans["cascade"])
+        assert all(0.0 < score <= 1.0 for score in scores)
+        assert [span._.confidence for span in doc.spans["cascade"]] == scores
+
+
+def test_confidence_is_surer_about_what_was_seen(trained: Language) -> None:
+    segmenter = trained.get_pipe("cascade_segmenter")
+    seen, unseen = (make_doc(trained.vocab, t) for t in ("STAT5 binds", "Both gene cells here"))
+    assert min(confidences(segmenter(seen))) > max([*confidences(segmenter(unseen)), 0.0])
+
+
+def test_confidence_can_be_switched_off() -> None:
+    nlp = blank()
+    add_segmenter(nlp, confidence=False)
+    train(nlp, make_examples(nlp))
+    for texts in (TEXTS, [""], ["", TEXTS[0]]):
+        for doc in nlp.pipe([make_doc(nlp.vocab, text) for text in texts]):
+            assert confidences(doc) is None
+            assert [span._.confidence for span in doc.spans["cascade"]] == [None] * len(
+                doc.spans["cascade"]
+            )
+
+
+def test_confidence_in_a_group_that_is_not_in_order(trained: Language) -> None:
+    """Also of spans with the same bounds, and not of one that has no score."""
+    doc = make_doc(trained.vocab, "a b c d")
+    spans = [Span(doc, *b) for b in ((2, 3, "x"), (0, 2, "y"), (0, 2, "x"), (1, 4, "x"))]
+    doc.spans["mine"] = SpanGroup(doc, name="mine", attrs={"scores": [0.1, 0.2, 0.3]}, spans=spans)
+    assert [span._.confidence for span in spans] == [0.1, 0.2, 0.3, None]
+
+
+def test_confidence_of_another_span_is_none(trained: Language) -> None:
+    doc = trained(make_doc(trained.vocab, TEXTS[0]))
+    assert doc[0:2]._.confidence is None
+    assert Doc(trained.vocab, words=["a"])[0:1]._.confidence is None
+
+
+@pytest.mark.parametrize("settings", [{}, {"typed": True}, {"scheme": "IOB2"}])
+def test_the_same_training_gives_the_same_bytes(settings: dict[str, Any]) -> None:
+    results = []
+    for _ in range(2):
+        nlp = blank()
+        segmenter = add_segmenter(nlp, **settings)
+        train(nlp, make_examples(nlp))
+        results.append(segmenter.to_bytes())
+    assert results[0] == results[1]
+
+
+def test_rows_of_units_are_made_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    nlp = trained_cascade()
+    expected = annotations(nlp)
+    monkeypatch.setattr("spacy_cascade.models.linear._BLOCK", 3)
+    assert annotations(nlp) == expected

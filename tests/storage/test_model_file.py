@@ -1,0 +1,636 @@
+"""Saved models: what is written can be read, and nothing else."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_cascade.errors import ModelFileError
+from spacy_cascade.features.lexicons import Lexicon
+from spacy_cascade.features.space import FeatureSpace
+from spacy_cascade.features.templates import Templates
+from spacy_cascade.features.terms import TermList
+from spacy_cascade.features.word_counts import SpanWordCounts
+from spacy_cascade.numeric.index import KeyIndex
+from spacy_cascade.storage import model_file as storage
+from spacy_cascade.storage import sparse
+from spacy_cascade.storage.header import VERSION, check_identity
+from spacy_cascade.types import Keys1d
+
+KIND = "cascade_linear_chain"
+IDENTITY = {"templates": ["word@first+0", "lexicon(genes)@first+0"], "label_pairs": True}
+LABELS = ["DNA", "größer", "𐌰"]
+SHAPE, N_EDGES = (50, 4), 4
+
+
+def make_space() -> FeatureSpace:
+    lines = ("word@0", "seen_inside@0", "lexicon(genes)", "lexicon_exact(own)")
+    lists = {"genes": ["p53", "STAT 5"], "own": TermList("own.jsonl", leave_out=True)}
+    return FeatureSpace(Templates(lines, {}, lists))
+
+
+def keys(*values: int) -> Keys1d:
+    return np.array(values, dtype=np.uint64)
+
+
+def saved_state() -> tuple[storage.Header, storage.Arrays]:
+    generator = np.random.default_rng(2)
+    space = make_space()
+    space.index = KeyIndex(np.arange(1, SHAPE[0] + 1, dtype=np.uint64) << np.uint64(20))
+    space.lexicons = {
+        "lexicon(genes)": Lexicon(keys(7, 9), np.array([1, 0], dtype=np.int32), [""]),
+        "lexicon_exact(own)": Lexicon(
+            keys(5, 6, 7),
+            np.array([2, 0, 1], dtype=np.int32),
+            ["größer", "𐌰"],
+            np.array([False, False, True]),
+        ),
+    }
+    counts = generator.integers(0, 9, (3, 5)).astype(np.int32)
+    space.evidence = SpanWordCounts(KeyIndex(np.array([4, 2, 8], dtype=np.uint64)), counts)
+    weights = generator.normal(size=SHAPE).astype(np.float16).astype(np.float32)
+    curvature = generator.integers(0, 256, SHAPE).astype(np.uint8)
+    return storage.model_state(KIND, IDENTITY, LABELS, space, weights, np.zeros(N_EDGES), curvature)
+
+
+def load(data: bytes) -> tuple[storage.Header, storage.Arrays, FeatureSpace]:
+    """Everything that happens to the bytes of a model before kernels see its arrays."""
+    header, arrays = storage.unpack(data, "the model")
+    check_identity(header, KIND, IDENTITY)
+    space = make_space()
+    storage.check_arrays(arrays, SHAPE, N_EDGES, space)
+    storage.restore_space(space, arrays)
+    return header, arrays, space
+
+
+GOOD = storage.pack(*saved_state())
+
+
+def assert_is_the_saved_model(data: bytes) -> None:
+    header, arrays, space = load(data)
+    saved_header, saved_arrays = saved_state()
+    assert {**header, "version": VERSION} == saved_header
+    assert arrays.keys() == saved_arrays.keys()
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(array, saved_arrays[name])
+    np.testing.assert_array_equal(space.index.keys, saved_arrays["keys"])
+    np.testing.assert_array_equal(space.evidence.index.keys, [4, 2, 8])
+    np.testing.assert_array_equal(space.evidence.counts, saved_arrays["evidence_counts"])
+    plain, labelled = space.lexicons["lexicon(genes)"], space.lexicons["lexicon_exact(own)"]
+    np.testing.assert_array_equal(plain.keys, [7, 9])
+    np.testing.assert_array_equal(plain.label, [1, 0])
+    assert plain.labels == [""]
+    assert plain.is_single is None
+    np.testing.assert_array_equal(labelled.keys, [5, 6, 7])
+    np.testing.assert_array_equal(labelled.label, [2, 0, 1])
+    assert labelled.labels == ["größer", "𐌰"]
+    np.testing.assert_array_equal(labelled.is_single, [False, False, True])
+
+
+def refuse(data: bytes, match: str = "model") -> None:
+    with pytest.raises(ModelFileError, match=match):
+        load(data)
+
+
+def archive(members: dict[str, bytes], method: int = zipfile.ZIP_STORED) -> bytes:
+    """As the standard library writes it, all checksums right."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as file:
+        for name, content in members.items():
+            member = zipfile.ZipInfo(name)
+            member.create_system, member.compress_type = 3, method
+            file.writestr(member, content)
+    return buffer.getvalue()
+
+
+def members_of(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as file:
+        return {name: file.read(name) for name in file.namelist()}
+
+
+def array_bytes(array: Any, **options: Any) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, array, **options)
+    return buffer.getvalue()
+
+
+def with_member(name: str, content: bytes) -> bytes:
+    return archive({**members_of(GOOD), name: content})
+
+
+def with_array(name: str, array: Any) -> bytes:
+    return with_member(f"{name}.npy", array_bytes(array))
+
+
+def with_array_header(name: str, text: bytes, version: bytes = b"\x01\x00") -> bytes:
+    """An array whose own header is any text."""
+    return with_member(
+        f"{name}.npy", b"\x93NUMPY" + version + len(text).to_bytes(2, "little") + text + bytes(64)
+    )
+
+
+def with_header(**changes: Any) -> bytes:
+    header, arrays = saved_state()
+    header = {**header, **changes}
+    return storage.pack({k: v for k, v in header.items() if v is not None}, arrays)
+
+
+def test_what_was_saved_is_loaded():
+    assert_is_the_saved_model(GOOD)
+
+
+def test_equal_models_are_equal_bytes():
+    assert storage.pack(*saved_state()) == GOOD
+
+
+def test_the_archive_is_one_of_the_standard_library():
+    assert archive(members_of(GOOD)) == GOOD
+
+
+def test_arrays_are_those_of_numpy():
+    arrays = saved_state()[1]
+    with np.load(io.BytesIO(GOOD)) as loaded:
+        assert list(loaded) == ["header", *arrays]
+        for name, array in arrays.items():
+            np.testing.assert_array_equal(loaded[name], array)
+            assert array_bytes(array) == members_of(GOOD)[f"{name}.npy"]
+
+
+def test_half_precision_only_where_it_loses_nothing():
+    space = make_space()
+    for weights, dtype in (
+        ([[0.5]], np.float16),
+        ([[0.1]], np.float32),
+        ([[1e6]], np.float32),
+        ([[1e-12]], np.float32),
+    ):
+        state = storage.model_state(
+            KIND, {}, [], space, np.array(weights, dtype=np.float32), np.array(weights[0])
+        )
+        assert state[1]["weights"].dtype == dtype
+        np.testing.assert_array_equal(state[1]["weights"], np.array(weights, dtype=np.float32))
+
+
+@pytest.mark.parametrize("data", [b"", b"PK", b"\x00" * 100, b"not a model", GOOD[100:]])
+def test_no_archive(data):
+    refuse(data, "damaged or not a model")
+
+
+def test_cut_off_anywhere():
+    for length in range(0, len(GOOD), 7):
+        refuse(GOOD[:length])
+
+
+def changed(data: bytes, place: int, bit: int) -> bytes:
+    return data[:place] + bytes([data[place] ^ (1 << bit)]) + data[place + 1 :]
+
+
+def refused_or_unharmed(data: bytes) -> None:
+    """A change is found, or hits a byte that means nothing, such as a date."""
+    try:
+        header, *_ = load(data)
+    except ModelFileError:
+        return
+    assert data == GOOD or header["version"] == 1, "In version 2 every byte means something."
+    assert_is_the_saved_model(data)
+
+
+def compressed(data: bytes) -> bytes:
+    """The archive as release 0.1 wrote it."""
+    members = members_of(data)
+    header = json.loads(np.load(io.BytesIO(members["header.npy"])).tobytes())
+    text = json.dumps({**header, "version": 1}, sort_keys=True, ensure_ascii=False).encode()
+    arrays = {name.removesuffix(".npy"): content for name, content in members.items()}
+    del arrays["header"]
+    buffer = io.BytesIO()
+    np.savez_compressed(
+        buffer,
+        header=np.frombuffer(text, dtype=np.uint8),
+        **{name: np.load(io.BytesIO(content)) for name, content in arrays.items()},
+    )
+    return buffer.getvalue()
+
+
+def test_version_1_is_read():
+    data = compressed(GOOD)
+    header, arrays, _ = load(data)
+    assert (header["version"], header["labels"]) == (1, LABELS)
+    for name, array in saved_state()[1].items():
+        np.testing.assert_array_equal(arrays[name], array)
+
+
+def test_versions_in_archives_of_another():
+    refuse(archive(members_of(GOOD), zipfile.ZIP_DEFLATED), "the 'version' 2")
+    refuse(archive(members_of(compressed(GOOD))), "the 'version' 1")
+
+
+@pytest.mark.parametrize("data", [GOOD, compressed(GOOD)], ids=["stored", "compressed"])
+def test_flipped_bits(data):
+    generator = np.random.default_rng(6)
+    for place, bit in zip(
+        generator.integers(0, len(data), 1000), generator.integers(0, 8, 1000), strict=True
+    ):
+        refused_or_unharmed(changed(data, int(place), int(bit)))
+
+
+@pytest.mark.parametrize("data", [GOOD, compressed(GOOD)], ids=["stored", "compressed"])
+def test_flipped_bits_in_the_directory(data):
+    """The end of an archive lists its members: most mistakes a reader can make are there."""
+    for place in range(data.index(b"PK\x01\x02"), len(data), 2):
+        for bit in (0, 3, 7):
+            refused_or_unharmed(changed(data, place, bit))
+
+
+def test_what_arrays_claim_together_has_a_limit():
+    """Compressed, a file can claim a thousand times its size."""
+    arrays = {"header": np.zeros(100, np.uint8), "weights": np.zeros(10**6, np.float16)}
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)
+    refuse(buffer.getvalue(), "claim 2,000,356 bytes, more than 16 times the file.*'weights'")
+
+
+@given(st.binary(max_size=60), st.integers(0, len(GOOD)), st.integers(0, 60))
+def test_overwritten_bytes(content, place, removed):
+    refused_or_unharmed(GOOD[:place] + content + GOOD[place + removed :])
+
+
+@given(st.binary(max_size=80))
+def test_any_array_header(text):
+    refuse(with_array_header("weights", text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"{",
+        b"(" * 90,
+        b"(" * 5000,
+        b"-" * 20000 + b"1",
+        b"[" * 200 + b"]" * 200,
+        b"'unfinished",
+        b"\x00",
+        b"{}",
+        b"1",
+        b"{1: 2, 'a': 3}",
+        b"{[]: 2}",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (3,), 'more': 1}",
+        b"{'descr': 'nonsense', 'fortran_order': False, 'shape': (3,)}",
+        b"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (3,)}",
+        b"{'descr': '<f4', 'fortran_order': 2, 'shape': (3,)}",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': 3}",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (-3,)}",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (-3, -3)}",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (True, 0.5)}",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000000,)}",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (" + b"9" * 400 + b",)}",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (0, " + b"9" * 40 + b")}",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (0, 4000000000, 4000000000)}",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (" + b"1," * 100 + b")}",
+        b"{'descr': '<U0', 'fortran_order': False, 'shape': (4000000000,)}",
+    ],
+)
+def test_array_headers_that_mislead(text):
+    for member in ("weights", "keys", "header", "unknown"):
+        refuse(with_array_header(member, text))
+
+
+@pytest.mark.parametrize("version", [b"\x02\x00", b"\x03\x00", b"\x09\x09"])
+def test_unknown_array_version(version):
+    refuse(with_array_header("weights", b"{}", version))
+
+
+def test_members_that_are_no_arrays():
+    refuse(with_member("weights.npy", b""))
+    refuse(with_member("weights.npy", b"text"))
+    refuse(with_member("folder/", b""))
+    refuse(with_member("notes.txt", b"some text"))
+
+
+def test_array_that_ends_early():
+    refuse(with_member("weights.npy", members_of(GOOD)["weights.npy"][:-1]))
+
+
+class Exploding:
+    """An object that acts when it is read from a pickle."""
+
+    def __reduce__(self) -> tuple[Callable[[str], Any], tuple[str]]:
+        return pytest.fail, ("A pickle was executed.",)
+
+
+@pytest.mark.parametrize("name", ["weights", "header", "unknown"])
+def test_pickles_are_not_read(name):
+    content = array_bytes(np.array([Exploding()], dtype=object), allow_pickle=True)
+    refuse(with_member(f"{name}.npy", content), "no valid description of an array: .*'descr': '.O'")
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_other_compression(method):
+    refuse(archive(members_of(GOOD), method), "'header' is not stored as arrays of this format are")
+
+
+@pytest.mark.parametrize("data", [GOOD, compressed(GOOD)], ids=["stored", "compressed"])
+def test_encrypted_and_unknown_compression(data):
+    start = data.index(b"PK\x01\x02")
+    for offset in (8, 10):  # flags, method
+        for value in range(256):
+            refused_or_unharmed(
+                data[: start + offset] + bytes([value]) + data[start + offset + 1 :]
+            )
+
+
+def test_archive_of_someone_else():
+    buffer = io.BytesIO()
+    np.savez(buffer, x=np.zeros(3))
+    refuse(buffer.getvalue(), "damaged or not a model")
+    refuse(with_header(format="word vectors"), "no model of spacy_cascade, its 'format'")
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"[]", b"3", b"null", b"\xff\xfe", b"[" * 100_000])
+def test_headers_that_are_no_table(text):
+    refuse(with_array("header", np.frombuffer(text, dtype=np.uint8)))
+
+
+def test_numbers_too_long_for_a_header():
+    text = b'{"version": ' + b"9" * 10_000 + b"}"
+    refuse(with_array("header", np.frombuffer(text, dtype=np.uint8)))
+
+
+@pytest.mark.parametrize("field", ["format", "version", "kind", "labels", "identity"])
+@pytest.mark.parametrize("value", [None, 1.5, [1], {"a": 1}, ["x", "x"]])
+def test_fields_of_the_header(field, value):
+    if (field, value) in (("identity", {"a": 1}),):
+        refuse(with_header(identity=value), "unknown setting 'a'")
+    else:
+        refuse(with_header(**{field: value}))
+
+
+@pytest.mark.parametrize(
+    "labels", [["a", "a"], ["", "a"], ["b", "a"], [1], [["a"]], [None], ["\ud800"]]
+)
+def test_labels_of_the_header(labels):
+    refuse(with_header(labels=labels), "labels")
+
+
+@pytest.mark.parametrize("value", [[1], {"a": {}}, [["a"]], {"a": [1]}])
+def test_settings_of_no_kind_that_there_is(value):
+    refuse(with_header(identity={**IDENTITY, "templates": value}), "'identity', 'templates'")
+
+
+def test_more_in_the_header():
+    refuse(with_header(more=1), "unknown field 'more'")
+
+
+def test_too_long_a_header():
+    """Not written, because it would not be read."""
+    header, arrays = saved_state()
+    for labels in (["x" * 300_000], [str(i) for i in range(20_000)]):
+        with pytest.raises(ModelFileError, match="Shorten the patterns"):
+            storage.pack({**header, "labels": labels}, arrays)
+        text = json.dumps({**header, "labels": labels}).encode()
+        refuse(with_array("header", np.frombuffer(text, dtype=np.uint8)), "header is too long")
+
+
+def test_later_version():
+    refuse(with_header(version=VERSION + 1), "Update spacy_cascade")
+
+
+@pytest.mark.parametrize("version", [0, -1])
+def test_version_that_never_was(version):
+    refuse(with_header(version=version))
+
+
+def test_other_kind():
+    refuse(with_header(kind="cascade_span_classifier"), "cascade_span_classifier")
+
+
+def test_other_settings():
+    changed_templates = {**IDENTITY, "templates": ["word@first+0"]}
+    refuse(with_header(identity=changed_templates), r"'lexicon\(genes\)@first\+0' is only in")
+    more = {**IDENTITY, "templates": [*IDENTITY["templates"], "bias"]}
+    refuse(with_header(identity=more), "'bias' is not in the configuration")
+    refuse(with_header(identity={**IDENTITY, "label_pairs": False}), "False instead of True")
+
+
+@pytest.mark.parametrize("name", [name for name in saved_state()[1] if name != "curvature"])
+def test_missing_array(name):
+    header, arrays = saved_state()
+    del arrays[name]
+    refuse(storage.pack(header, arrays), name.split("_")[0])
+
+
+def test_a_model_of_an_earlier_release_has_no_curvature():
+    header, arrays = saved_state()
+    del arrays["curvature"]
+    assert "curvature" not in load(storage.pack(header, arrays))[1]
+
+
+@pytest.mark.parametrize("name", list(saved_state()[1]))
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda array: array[:-1],
+        lambda array: array[..., None],
+        lambda array: array.reshape(-1)[0],
+        lambda array: array.astype(np.int16),
+        lambda array: array.astype(np.complex128),
+        lambda array: array.astype(str),
+        lambda array: np.zeros(0, dtype=array.dtype),
+    ],
+    ids=["shorter", "deeper", "scalar", "int16", "complex", "text", "empty"],
+)
+def test_misshapen_array(name, change):
+    header, arrays = saved_state()
+    data = storage.pack(header, arrays)
+    refuse(archive({**members_of(data), f"{name}.npy": array_bytes(change(arrays[name]))}))
+
+
+@pytest.mark.parametrize("name", ["weights", "transitions"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_weights_that_are_no_numbers(name, value):
+    array = saved_state()[1][name].copy()
+    array.reshape(-1)[1] = value
+    refuse(with_array(name, array), "not finite")
+
+
+@pytest.mark.parametrize("name", ["weights", "transitions"])
+def test_weights_that_single_precision_cannot_hold(name):
+    array = saved_state()[1][name].astype(np.float64)
+    array.reshape(-1)[1] = 1e300
+    refuse(with_array(name, array), name)
+
+
+@pytest.mark.parametrize(
+    "name", ["keys", "evidence_keys", "lexicon_keys:genes", "lexicon_exact_keys:own"]
+)
+def test_keys_that_repeat_or_mean_nothing(name):
+    for value in (saved_state()[1][name][0], 0):
+        array = saved_state()[1][name].copy()
+        array[-1] = value
+        refuse(with_array(name, array), "repeats a key")
+
+
+def test_flags_that_are_neither_true_nor_false():
+    """A kernel looks up the values of labels by them."""
+    for name in ("lexicon_complete:genes", "lexicon_exact_single:own"):
+        array = saved_state()[1][name].view(np.uint8).copy()
+        array[1] = 2
+        refuse(with_array(name, array.view(np.bool_)), f"{name}.*neither true nor false")
+
+
+def test_unknown_arrays():
+    refuse(with_array("more", np.zeros(3, np.float32)), "unknown array 'more'")
+    refuse(with_array("../more", np.zeros(3, np.float32)), "unknown array '../more'")
+
+
+def test_more_arrays_than_a_model_has():
+    """Not written, because they would not be read."""
+    header, arrays = saved_state()
+    more = {str(i): np.zeros(1, np.uint8) for i in range(1024)}
+    with pytest.raises(ModelFileError, match="1037 arrays"):
+        storage.pack(header, {**arrays, **more})
+    members = {f"{name}.npy": array_bytes(array) for name, array in more.items()}
+    refuse(archive({**members_of(GOOD), **members}), "more than 1024 arrays")
+
+
+def with_few_weights() -> tuple[storage.Header, storage.Arrays]:
+    """Those of a model that has no weights but three, one of them a negative zero."""
+    header, arrays = saved_state()
+    weights = np.zeros(SHAPE, np.float16)
+    weights[0, 1], weights[3, 2], weights[-1, -1] = 1.5, -0.0, -2.0
+    del arrays["weights"]
+    return header, {**arrays, **sparse.shortest("weights", weights)}
+
+
+def test_weights_that_are_mostly_zero():
+    header, arrays, _ = load(storage.pack(*with_few_weights()))
+    assert {"weights_places", "weights_values"} < arrays.keys()
+    weights = sparse.restore("weights", arrays, SHAPE)
+    assert [weights[0, 1], weights[3, 2], weights[-1, -1]] == [1.5, 0.0, -2.0]
+    assert np.signbit(weights[3, 2])
+    assert np.count_nonzero(weights) == 2
+    assert storage.pack(header, arrays) == storage.pack(*with_few_weights())
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "named"),
+    [
+        ("weights_places", lambda array: array[:-1], "weights_places"),
+        ("weights_places", lambda array: ~array, "weights_places"),
+        ("weights_places", lambda array: array.astype(np.float32), "weights_places"),
+        ("weights_values", lambda array: array[:-1], "3 places for the 2 values of"),
+        ("weights_values", lambda array: array * np.float16(np.inf), "weights_values.*not finite"),
+        ("weights_values", lambda array: array.astype(np.int32), "weights_values"),
+    ],
+)
+def test_few_weights_that_do_not_fit(name, change, named):
+    header, arrays = with_few_weights()
+    with np.errstate(invalid="ignore"):
+        refuse(storage.pack(header, {**arrays, name: change(arrays[name])}), named)
+
+
+def test_few_weights_and_all_of_them():
+    header, arrays = with_few_weights()
+    refuse(storage.pack(header, {**saved_state()[1], **arrays}), "unknown array 'weights_places'")
+    for name in ("weights_places", "weights_values"):
+        rest = {other: array for other, array in arrays.items() if other != name}
+        refuse(storage.pack(header, rest), f"no valid array '{name}'")
+
+
+def test_a_place_beyond_the_end():
+    arrays = sparse.shortest("weights", np.eye(9, dtype=np.float16))
+    sparse.check("weights", arrays, (9, 9))
+    arrays["weights_places"][-1] |= 1
+    with pytest.raises(ModelFileError, match="places beyond its end"):
+        sparse.check("weights", arrays, (9, 9))
+
+
+def test_counts_below_zero():
+    counts = saved_state()[1]["evidence_counts"].copy()
+    counts[1, 2] = -1
+    refuse(with_array("evidence_counts", counts), "negative numbers")
+
+
+def test_lexicons_without_labels_are_as_they_were_before_there_were_labels():
+    """An array of keys and one of flags: models of earlier releases have these and no others."""
+    arrays = saved_state()[1]
+    of_genes = {name: array for name, array in arrays.items() if name.endswith(":genes")}
+    assert of_genes.keys() == {"lexicon_keys:genes", "lexicon_complete:genes"}
+    assert of_genes["lexicon_complete:genes"].dtype == np.bool_
+
+
+def test_numbers_of_labels():
+    """A kernel looks up the values of labels by them."""
+    name = "lexicon_exact_complete:own"
+    refuse(with_array(name, np.array([3, 0, 1], dtype=np.int32)), "labels beyond its own")
+    refuse(with_array(name, np.array([-1, 0, 1], dtype=np.int32)), "negative numbers")
+    refuse(with_array(name, np.array([True, False, True])), name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b'["a"',
+        b'{"a": 1, "b": 2}',
+        b'"ab"',
+        b"[1, 2]",
+        b"\xff\xff",
+        b"[" * 100_000,
+        b"[]",
+        b'["a", "b"] ',
+        b'["a", "b", ',
+        b'["a", "b\n"]',
+        b'["a", "\\ud800"]',
+        b'["a", "\\x"]',
+    ],
+)
+def test_labels_of_a_lexicon_that_are_no_list_of_texts(text):
+    refuse(with_array("lexicon_exact_labels:own", np.frombuffer(text, np.uint8)), "list of labels")
+
+
+def test_labels_of_a_lexicon_that_are_too_many_or_too_long():
+    for labels in (["a"] * 70_000, ["a" * 40_000]):
+        text = np.frombuffer(json.dumps(labels).encode(), np.uint8)
+        refuse(with_array("lexicon_exact_labels:own", text), "list of labels")
+    most = np.frombuffer(json.dumps(["\x01" * 5_000, "b"]).encode(), np.uint8)
+    assert load(with_array("lexicon_exact_labels:own", most))
+
+
+@pytest.mark.parametrize("order", [">", "<"])
+def test_byte_order_of_another_machine(order):
+    changed_arrays = {
+        f"{name}.npy": array_bytes(array.astype(array.dtype.newbyteorder(order)))
+        for name, array in saved_state()[1].items()
+    }
+    assert_is_the_saved_model(archive({**members_of(GOOD), **changed_arrays}))
+
+
+def test_the_message_names_the_file_and_what_to_do():
+    with pytest.raises(ModelFileError, match=r"models/best/cascade\.npz.*train the model again"):
+        storage.unpack(GOOD[:50], "models/best/cascade.npz")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no pipes and devices as files")
+@pytest.mark.parametrize(
+    "make", [lambda path: os.mkfifo(path), lambda path: os.symlink("/dev/zero", path), os.mkdir]
+)
+def test_what_is_no_file_is_not_read(make, tmp_path):
+    make(tmp_path / "cascade.npz")
+    with pytest.raises(ModelFileError, match=r"cascade\.npz: it is no file"):
+        storage.read_file(tmp_path)
+
+
+def test_header_is_readable_without_this_package():
+    header = json.loads(
+        np.load(io.BytesIO(GOOD))["header"].tobytes().decode("utf8", "surrogatepass")
+    )
+    assert header["format"] == "spacy_cascade"

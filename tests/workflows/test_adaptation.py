@@ -1,0 +1,238 @@
+"""Adapting trained components: new examples, labels and words; what was learnt stays."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from spacy.language import Language
+
+from helpers import (
+    SMALL,
+    add_segmenter,
+    annotations,
+    blank,
+    cascade,
+    make_doc,
+    make_example,
+    make_examples,
+    train,
+    trained_cascade,
+    weights,
+)
+from spacy_cascade import ConfigError, TrainingError
+from spacy_cascade.models.linear import get_hessian_diagonal, keep_hessian_diagonal
+from spacy_cascade.workflows.adapt import adapt
+
+NAMES = ("cascade_segmenter", "cascade_classifier")
+VIRUS = "HIV infects primary monocytes ."
+ONLINE: dict[str, Any] = {
+    "model": {"min_count": 1},
+    "objective": {"@misc": "spacy_cascade.Hinge.v1"},
+    "trainer": {"@misc": "spacy_cascade.PassiveAggressive.v1", "C": 0.1, "passes": 5},
+}
+
+
+def loaded(nlp: Language) -> Language:
+    """The pipeline as it comes back from disk."""
+    return blank().from_config(nlp.config).from_bytes(nlp.to_bytes())
+
+
+def virus_example(nlp: Language) -> Any:
+    return make_example(nlp, VIRUS, [(0, 1, "virus"), (2, 4, "cell")])
+
+
+def entities(nlp: Language, text: str) -> list[tuple[str, str]]:
+    return [(span.text, span.label_) for span in nlp(make_doc(nlp.vocab, text)).ents]
+
+
+def chain(typed: bool, label_pairs: bool) -> Language:
+    nlp = blank()
+    model = {"min_count": 1, "label_pairs": label_pairs}
+    add_segmenter(nlp, typed=typed, set_ents=True, model=model)
+    train(nlp, make_examples(nlp))
+    return nlp
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        trained_cascade,
+        lambda: trained_cascade({}, {"reject": True}),
+        lambda: chain(typed=True, label_pairs=True),
+        lambda: chain(typed=True, label_pairs=False),
+    ],
+    ids=["cascade", "reject", "pairs", "labels"],
+)
+def test_a_new_label_is_learnt_and_the_old_ones_stay(make: Callable[[], Language]) -> None:
+    nlp = loaded(make())
+    adapt(nlp, [virus_example(nlp)], updates=3)
+    assert entities(nlp, VIRUS) == [("HIV", "virus"), ("primary monocytes", "cell")]
+    assert nlp.evaluate(make_examples(nlp))["ents_f"] == 1.0
+    again = loaded(nlp)
+    assert "virus" in again.get_pipe(nlp.pipe_names[-1]).labels
+    assert annotations(again, [VIRUS]) == annotations(nlp, [VIRUS])
+
+
+def test_online_components_learn_a_new_label() -> None:
+    nlp = cascade(ONLINE, ONLINE)
+    train(nlp, make_examples(nlp), updates=4)
+    nlp = loaded(nlp)
+    adapt(nlp, [virus_example(nlp)], updates=8)
+    assert entities(nlp, VIRUS) == [("HIV", "virus"), ("primary monocytes", "cell")]
+    assert nlp.evaluate(make_examples(nlp))["ents_f"] > 0.9
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_label_without_examples_changes_no_other_weight(name: str) -> None:
+    """Columns and transitions keep their weights, though all their numbers are others."""
+    nlp = trained_cascade({"typed": True})
+    pipe = nlp.get_pipe(name)
+    before, edges = weights(pipe)[0], list(pipe.edge_names)
+    assert pipe.add_label("Aa") == 1
+    assert pipe.labels[0] == "Aa"
+    after = weights(pipe)[0]
+    for column, edge in enumerate(pipe.edge_names):
+        old = before[:, edges.index(edge)] if edge in edges else np.zeros(len(before))
+        np.testing.assert_array_equal(after[:, column], old)
+    assert get_hessian_diagonal(pipe.model).shape == after.shape
+    assert pipe.add_label("Aa") == 0
+
+
+def test_curvature_is_kept_and_adds_up() -> None:
+    nlp = loaded(trained_cascade())
+    first = get_hessian_diagonal(nlp.get_pipe(NAMES[0]).model)
+    assert first.max() > 1.0
+    for text in (VIRUS, "HIV spreads ."):
+        nlp.update([make_example(nlp, text, [(0, 1, "protein")])])
+    nlp = loaded(nlp)
+    second = get_hessian_diagonal(nlp.get_pipe(NAMES[0]).model)
+    assert len(second) > len(first)
+    assert (second[: len(first)] >= 0.99 * first).all()
+    assert second[: len(first)].sum() > first.sum()
+
+
+def test_curvature_keeps_weights_where_they_were() -> None:
+    """Those that earlier data determined stay, and only new features can move."""
+    moved = []
+    for curvature in (0.0, 1e5):
+        nlp = loaded(trained_cascade())
+        pipe = nlp.get_pipe(NAMES[0])
+        before = weights(pipe)[0]
+        keep_hessian_diagonal(pipe.model, np.full(before.shape, curvature))
+        adapt(nlp, [virus_example(nlp)])
+        after = weights(pipe)[0]
+        moved.append(np.linalg.norm(after[: len(before)] - before))
+        assert np.linalg.norm(after[len(before) :]) > 0.1
+    assert moved[0] > 0.1
+    assert moved[1] < 0.01 * moved[0]
+
+
+def test_a_model_of_an_earlier_release_adapts_too() -> None:
+    """Its file says nothing of the curvature: the prior is then as wide as in training."""
+    nlp = trained_cascade()
+    for name in NAMES:
+        pipe = nlp.get_pipe(name)
+        pipe.sync_curvature()
+        pipe.reset_fit()
+        pipe.model.attrs["curvature"] = None
+    nlp = loaded(nlp)
+    adapt(nlp, [virus_example(nlp)])
+    assert entities(nlp, VIRUS) == [("HIV", "virus"), ("primary monocytes", "cell")]
+
+
+def test_the_same_examples_go_on_and_others_begin_anew() -> None:
+    nlp = loaded(trained_cascade())
+    examples = [virus_example(nlp)]
+    pipe = nlp.get_pipe(NAMES[0])
+    first = nlp.update(examples, losses={})[NAMES[0]]
+    problem = pipe._training.problem
+    assert nlp.update(examples, losses={})[NAMES[0]] <= first
+    assert pipe._training.problem is problem
+    at = weights(pipe)[0]
+    nlp.update([make_example(nlp, "AP-1 binds HIV .", [(0, 1, "protein")])])
+    assert pipe._training.problem is not problem
+    np.testing.assert_array_equal(pipe._training.problem.prior.mean[: len(at)], at)
+
+
+def test_few_examples_stay_an_error_in_training_from_scratch() -> None:
+    nlp = trained_cascade()
+    with pytest.raises(TrainingError, match="1 of 6 training examples"):
+        nlp.update(make_examples(nlp)[:1])
+
+
+def test_a_component_saved_without_training_is_trained_from_scratch() -> None:
+    nlp = cascade()
+    nlp.initialize(lambda: make_examples(nlp))
+    nlp = loaded(nlp)
+    sizes = [len(weights(nlp.get_pipe(name))[0]) for name in NAMES]
+    for _ in range(3):
+        nlp.update(examples := make_examples(nlp))
+    assert [len(weights(nlp.get_pipe(name))[0]) for name in NAMES] == sizes
+    assert nlp.evaluate(examples)["ents_f"] == 1.0
+
+
+def test_copies_know_how_sure_the_weights_are() -> None:
+    pipe = trained_cascade().get_pipe(NAMES[0])
+    np.testing.assert_array_equal(
+        get_hessian_diagonal(copy.deepcopy(pipe).model),
+        get_hessian_diagonal(loaded_pipe(pipe).model),
+    )
+
+
+def loaded_pipe(pipe: Any) -> Any:
+    nlp = blank()
+    return nlp.add_pipe(NAMES[0], config=SMALL).from_bytes(pipe.to_bytes())
+
+
+def test_joint_training_adapts_both_chains() -> None:
+    nlp = blank()
+    likelihood = {"@misc": "spacy_cascade.Likelihood.v1", "sigma": 1.0}
+    add_segmenter(nlp, objective=likelihood, trainer={"@misc": "spacy_cascade.TrainedJointly.v1"})
+    nlp.add_pipe(
+        "cascade_segmenter",
+        "types",
+        config={
+            "typed": True,
+            "set_ents": True,
+            "spans_key": "types",
+            "objective": likelihood,
+            "trainer": {
+                "@misc": "spacy_cascade.JointLBFGS.v1",
+                "first": NAMES[0],
+                "iterations": 10,
+                "threads": 1,
+            },
+            "model": {
+                "min_count": 1,
+                "templates": {
+                    "@misc": "spacy_cascade.Templates.v1",
+                    "templates": ["word@-1..1", "span(cascade)@-1..1"],
+                    "patterns": {},
+                    "lexicons": {},
+                },
+            },
+        },
+    )
+    train(nlp, make_examples(nlp))
+    nlp = loaded(nlp)
+    for name in nlp.pipe_names:
+        assert get_hessian_diagonal(nlp.get_pipe(name).model).max() > 0.1
+    adapt(nlp, [virus_example(nlp)], updates=5)
+    assert entities(nlp, VIRUS) == [("HIV", "virus"), ("primary monocytes", "cell")]
+    assert nlp.evaluate(make_examples(nlp))["ents_f"] > 0.9
+
+
+def test_what_cannot_be_adapted() -> None:
+    nlp = loaded(trained_cascade())
+    with pytest.raises(TrainingError, match="no Docs"):
+        adapt(nlp, [])
+    with pytest.raises(ConfigError, match="1 update or more"):
+        adapt(nlp, make_examples(nlp), updates=0)
+    nlp = blank()
+    nlp.add_pipe("sentencizer")
+    with pytest.raises(ConfigError, match=r"only \['sentencizer'\]"):
+        adapt(nlp, make_examples(nlp))

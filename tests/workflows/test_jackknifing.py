@@ -1,0 +1,317 @@
+"""Jackknifed tags and spans: each Doc by a pipeline that has not seen it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin, Span
+from spacy.vocab import Vocab
+from thinc.api import Config
+
+from helpers import PROJECT, bounds, make_doc
+from spacy_cascade import ConfigError, CorpusError, TrainingError
+from spacy_cascade.workflows import jackknife as module
+from spacy_cascade.workflows.jackknife import (
+    Jackknifed,
+    jackknife,
+    plan,
+    plan_own,
+    read_config,
+)
+
+VOCAB = Vocab()
+NOUNS = ["gene", "cell", "site", "factor", "protein", "promoter", "kinase", "receptor"]
+CHUNKER: dict[str, Any] = {
+    "factory": "cascade_segmenter",
+    "spans_key": "chunks",
+    "gold_key": "chunks",
+    "typed": True,
+    "set_ents": True,
+    "model": {
+        "@architectures": "spacy_cascade.LinearChain.v1",
+        "min_count": 1,
+        "templates": {
+            "@misc": "spacy_cascade.Templates.v1",
+            "templates": ["tag"],
+            "patterns": {},
+            "lexicons": {},
+        },
+    },
+    "objective": {"@misc": "spacy_cascade.Hinge.v1"},
+    "trainer": {"@misc": "spacy_cascade.PassiveAggressive.v1", "C": 1.0, "passes": 5},
+}
+"""Finds chunks by the tag of the token alone."""
+
+
+def tagger_config() -> Config:
+    return read_config(
+        PROJECT / "configs/tagger.cfg",
+        {"components.cascade_tagger.model.min_count": 1, "components.cascade_tagger.trainer.C": 1},
+    )
+
+
+def chunker_config() -> Config:
+    """A tagger, and a chunker that is trained on its predictions."""
+    config = tagger_config()
+    config["nlp"]["pipeline"] = ["cascade_tagger", "chunker"]
+    config["components"]["chunker"] = CHUNKER
+    config["training"]["annotating_components"] = ["cascade_tagger"]
+    config["training"]["score_weights"] = {"tag_acc": 1.0, "segments_f": 1.0}
+    return config
+
+
+def sentence(noun: str, vocab: Vocab = VOCAB) -> Doc:
+    """`The NOUN binds it now .`, with tags and a chunk."""
+    words = ["The", noun, "binds", "it", "now", "."]
+    doc = Doc(vocab, words=words, tags=["DT", "NN", "VBZ", "PRP", "RB", "."])
+    doc.spans["chunks"] = [Span(doc, 0, 2, "NP"), Span(doc, 3, 4, "NP")]
+    return doc
+
+
+def write(path: Path, docs: Iterable[Doc]) -> Path:
+    DocBin(docs=docs, store_user_data=True).to_disk(path)
+    return path
+
+
+def own_tags(n: int) -> list[Doc]:
+    """Docs with a word and its tag that no other Doc has."""
+    return [
+        Doc(VOCAB, words=[f"w{i}", "binds", "it"], tags=[f"T{i}", "VBZ", "PRP"]) for i in range(n)
+    ]
+
+
+def tags(doc: Doc) -> str:
+    return " ".join(token.tag_ for token in doc)
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """First words of the Docs of each training; nothing is trained, all tags are X."""
+    trainings: list[list[str]] = []
+
+    def fake(config: Config, docs: Iterable[Doc], dev_path: Path) -> Language:
+        trainings.append([doc[0].text for doc in docs])
+        nlp = spacy.blank("en")
+        ruler = nlp.add_pipe("attribute_ruler")
+        ruler.add([[{}]], {"TAG": "X"})
+        return nlp
+
+    monkeypatch.setattr(module, "train_pipeline", fake)
+    return trainings
+
+
+def test_no_doc_is_tagged_by_a_tagger_that_has_seen_it(tmp_path: Path) -> None:
+    docs = own_tags(6)
+    path = write(tmp_path / "corpus.spacy", docs)
+    found = jackknife(tagger_config(), path, path, folds=3)
+    assert found.n_trainings == 3
+    assert [doc.text for doc in found.docs] == [doc.text for doc in docs]
+    for i, doc in enumerate(found.docs):
+        assert doc[0].tag_ != f"T{i}"
+        assert tags(doc[1:]) == "VBZ PRP"
+    assert found.tag_accuracy == pytest.approx(2 / 3)
+    assert found.span_f1 == {}
+    again = jackknife(tagger_config(), path, path, folds=3)
+    assert [tags(doc) for doc in again.docs] == [tags(doc) for doc in found.docs]
+
+
+def test_each_fold_is_left_out_once(tmp_path: Path, seen: list[list[str]]) -> None:
+    path = write(tmp_path / "corpus.spacy", own_tags(5))
+    # The same file by another name is the corpus itself, too.
+    other = tmp_path / "." / "corpus.spacy"
+    found = jackknife(Config(), path, path, train_path=other, folds=2)
+    assert seen == [["w1", "w3"], ["w0", "w2", "w4"]]
+    assert [doc[0].text for doc in found.docs] == ["w0", "w1", "w2", "w3", "w4"]
+
+
+def test_docs_that_share_a_sentence_with_the_fold_are_left_out() -> None:
+    def doc(text: str, starts: Sequence[int] = ()) -> Doc:
+        return make_doc(VOCAB, text, starts)
+
+    corpus = [doc("a b c d e f g h i", (0, 5)), doc("k l m n o")]
+    shared = doc("x y a b c d e", (0, 2))
+    others = [doc("A b c d e"), doc("f g h i"), doc("a b c d e f"), doc("k l m n o"), doc("")]
+    assert plan(corpus, [shared, *others], 2) == [(1, 2, 3, 4, 5), (0, 1, 2, 3, 5)]
+    assert plan_own([*corpus, shared, doc("z"), doc("z")], 2) == [(1, 3), (0, 2, 4)]
+    assert plan_own([*corpus, doc("z"), shared, doc("z")], 2) == [(1,), (2, 4)]
+
+
+def test_one_training_where_nothing_is_shared(tmp_path: Path, seen: list[list[str]]) -> None:
+    corpus = write(tmp_path / "corpus.spacy", own_tags(4))
+    other = [Doc(VOCAB, words=[f"v{i}"], tags=["T"]) for i in range(3)]
+    train = write(tmp_path / "train.spacy", other)
+    found = jackknife(Config(), corpus, train, train_path=train, folds=4)
+    assert seen == [["v0", "v1", "v2"]]
+    assert found.n_trainings == 1
+    assert [doc[0].text for doc in found.docs] == ["w0", "w1", "w2", "w3"]
+
+
+def test_other_folds_share_a_training_where_one_overlaps(
+    tmp_path: Path, seen: list[list[str]]
+) -> None:
+    docs = [sentence(noun) for noun in NOUNS[:3]]
+    corpus = write(tmp_path / "corpus.spacy", docs)
+    train = write(tmp_path / "train.spacy", [docs[1], *own_tags(2)])
+    jackknife(Config(), corpus, train, train_path=train, folds=3)
+    assert seen == [["The", "w0", "w1"], ["w0", "w1"]]
+
+
+def test_later_components_see_what_earlier_ones_predict_and_none_sees_gold(tmp_path: Path) -> None:
+    """Gold tags and chunks of the corpus are all wrong; chunks can be found by tags alone."""
+    train = write(tmp_path / "train.spacy", [sentence(noun) for noun in NOUNS[:4]])
+    docs = [sentence(noun) for noun in NOUNS[4:]]
+    for doc in docs:
+        for token in doc:
+            token.tag_ = "DT"
+        doc.spans["chunks"] = [Span(doc, 4, 6, "NP")]
+    corpus = write(tmp_path / "corpus.spacy", docs)
+    found = jackknife(chunker_config(), corpus, train, train_path=train, folds=2)
+    assert found.n_trainings == 1
+    for doc in found.docs:
+        assert tags(doc) == "DT NN VBZ PRP RB ."
+        assert bounds(doc.spans["chunks"]) == [(0, 2, "NP"), (3, 4, "NP")]
+        assert not doc.ents
+    assert found.tag_accuracy == pytest.approx(1 / 6)
+    assert found.span_f1 == {"chunks": 0.0}
+
+
+def test_all_else_stays(tmp_path: Path) -> None:
+    """Of Docs with entities, sentence starts, groups and user data; one has no tokens."""
+    docs = []
+    for noun in NOUNS:
+        words, starts = ["The", noun, "binds", "it", "now", "."], [True, *[False] * 5]
+        doc = Doc(VOCAB, words=words, spaces=[True] * 5 + [False], sent_starts=starts)
+        doc.set_ents([Span(doc, 1, 2, "DNA")], default="outside")
+        doc.spans["other"] = [Span(doc, 2, 4, "X")]
+        doc.user_data["source"] = noun
+        doc.cats["c"] = 1.0
+        docs.append(doc)
+    docs.insert(3, Doc(VOCAB))
+    corpus = write(tmp_path / "corpus.spacy", docs)
+    train = write(tmp_path / "train.spacy", [sentence(noun) for noun in ("a", "b", "c")])
+    found = jackknife(chunker_config(), corpus, train, train_path=train, folds=2)
+    assert found.tag_accuracy is None
+    assert found.span_f1 == {"chunks": None}
+    saved = write(tmp_path / "out.spacy", found.docs)
+    kept = ["ORTH", "SPACY", "ENT_IOB", "ENT_TYPE", "SENT_START"]
+    for doc, old in zip(DocBin().from_disk(saved).get_docs(Vocab()), docs, strict=True):
+        assert doc.to_array(kept).tolist() == old.to_array(kept).tolist()
+        assert doc.has_unknown_spaces == old.has_unknown_spaces
+        if len(old):
+            assert (doc.user_data["source"], doc.cats) == (old[1].text, {"c": 1.0})
+            assert bounds(doc.spans["other"]) == [(2, 4, "X")]
+            assert bounds(doc.spans["chunks"]) == [(0, 2, "NP"), (3, 4, "NP")]
+            assert tags(doc) == "DT NN VBZ PRP RB ."
+
+
+def test_readers_keep_their_settings_and_variables_are_filled_in(tmp_path: Path) -> None:
+    """With limit 1 the tagger learns from one Doc, so no Doc gets a tag of another one's own."""
+    path = write(tmp_path / "corpus.spacy", own_tags(4))
+    config = tagger_config()
+    config["corpora"]["train"]["limit"] = 1
+    config["training"]["logger"] = {"@loggers": "no such logger"}
+    found = jackknife(config, path, path, folds=2)
+    assert [doc[0].tag_ for doc in found.docs] == ["T1", "T0", "T1", "T0"]
+    config["corpora"] = {"train": {"@readers": "no such reader"}}
+    assert jackknife(config, path, path, folds=2).n_trainings == 2
+
+
+def of_corpus(config: Config, **settings: Any) -> Callable[[Path], Jackknifed]:
+    return lambda path: jackknife(config, path, path, **settings)
+
+
+@pytest.mark.parametrize(
+    ("attempt", "error", "message"),
+    [
+        (of_corpus(Config(), folds=1), ConfigError, "2 folds or more, not 1"),
+        (of_corpus(Config(), folds=9), ConfigError, "has 8 Docs, too few for 9 folds"),
+        (of_corpus(Config(), train_path=Path(__file__)), CorpusError, "test_jackknifing.py cannot"),
+        (
+            lambda path: read_config(Path(__file__)),
+            ConfigError,
+            "test_jackknifing.py cannot be used",
+        ),
+        (lambda path: read_config(PROJECT / "configs/tagger.cfg", {"a.b": 1}), ConfigError, "a ->"),
+    ],
+)
+def test_bad_input(
+    attempt: Callable[[Path], object], error: type[Exception], message: str, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "corpus.spacy", [sentence(noun) for noun in NOUNS])
+    with pytest.raises(error, match=message) as caught:
+        attempt(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_configs_that_cannot_be_trained(tmp_path: Path) -> None:
+    path = write(tmp_path / "corpus.spacy", own_tags(2))
+    config = tagger_config()
+    config["components"]["cascade_tagger"]["nonsense"] = 1
+    with pytest.raises(ConfigError, match=r"unexpected argument: 'nonsense'$"):
+        jackknife(config, path, path, folds=2)
+    config["system"]["seed"] = "${paths.nowhere}"
+    with pytest.raises(ConfigError, match=r"interpolation key 'paths\.nowhere'"):
+        jackknife(config, path, path, folds=2)
+    (tmp_path / "no.cfg").write_text("[nlp]\nlang = 'en'\n", encoding="utf8")
+    with pytest.raises(ConfigError, match=r"no section \[training\]"):
+        read_config(tmp_path / "no.cfg")
+
+
+def test_nothing_left_to_train_on(tmp_path: Path, seen: list[list[str]]) -> None:
+    same = write(tmp_path / "same.spacy", [sentence("gene")] * 3)
+    for train in (None, write(tmp_path / "train.spacy", [sentence("gene")])):
+        with pytest.raises(TrainingError, match="shares a sentence with fold 0"):
+            jackknife(Config(), same, same, train_path=train, folds=3)
+    assert not seen
+
+
+@pytest.mark.parametrize(
+    ("pipe", "message"),
+    [("sentencizer", "neither token.tag nor doc.spans"), ("merge", "made 1 of 3 tokens")],
+)
+def test_pipelines_of_no_use(
+    pipe: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @Language.component("merge")
+    def merge(doc: Doc) -> Doc:
+        with doc.retokenize() as retokenizer:
+            retokenizer.merge(doc[:])
+        return doc
+
+    def fake(config: Config, docs: Iterable[Doc], dev_path: Path) -> Language:
+        nlp = spacy.blank("en")
+        nlp.add_pipe(pipe)
+        return nlp
+
+    monkeypatch.setattr(module, "train_pipeline", fake)
+    path = write(tmp_path / "corpus.spacy", own_tags(2))
+    with pytest.raises(ConfigError, match=message):
+        jackknife(Config(), path, path, folds=2)
+
+
+def test_a_group_that_is_not_predicted_for_a_doc_does_not_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @Language.component("on_kinases")
+    def on_kinases(doc: Doc) -> Doc:
+        if "kinase" in doc.text:
+            doc.spans["chunks"] = [Span(doc, 1, 2, "NEW", kb_id="Q1", span_id="5")]
+        return doc
+
+    def fake(config: Config, docs: Iterable[Doc], dev_path: Path) -> Language:
+        nlp = spacy.blank("en")
+        nlp.add_pipe("on_kinases")
+        return nlp
+
+    monkeypatch.setattr(module, "train_pipeline", fake)
+    path = write(tmp_path / "corpus.spacy", [sentence(noun) for noun in ("gene", "kinase")])
+    gene, kinase = jackknife(Config(), path, path, folds=2).docs
+    assert "chunks" not in gene.spans
+    (span,) = kinase.spans["chunks"]
+    assert (span.label_, span.kb_id_, span.id_) == ("NEW", "Q1", "5")
+    assert tags(gene) == "DT NN VBZ PRP RB ."

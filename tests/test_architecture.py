@@ -35,7 +35,7 @@ LAYERS = [
 EVERYWHERE = {"types", "errors", "files", "parallel", "jit", "kernel_cache", "deprecation"}
 """Open to all layers."""
 CORPORA = {"corpora", "errors", "files"}
-"""Readers of corpus files stand apart; only the command line brings them and components together."""
+"""Readers of corpus files stand apart; only the command line knows them and components."""
 DOCS = {
     "features.tokens", "pipeline", "explaining", "workflows", "search", "callbacks", "corpora.docs",
     "cli", "reports",

@@ -17,22 +17,21 @@ from .errors import (
     TemplateError,
     TrainingError,
 )
-from .explaining.explaining import (
+from .explaining.explain import (
     explain_entities,
     explain_spans,
     explain_tags,
     explain_types,
 )
 from .explaining.explanations import Contribution, EntityExplanation, Explanation
-from .explaining.readings import Hypotheses, Hypothesis, joint_hypotheses
+from .explaining.hypotheses import Hypotheses, Hypothesis, joint_hypotheses
 from .explaining.top_features import top_features
-from .pipeline.classifier import CascadeClassifier
-from .pipeline.factories import make_classifier, make_reranker, make_segmenter, make_tagger
-from .pipeline.reranker import CascadeReranker
+from .pipeline.classifier import CascadeClassifier, make_classifier
+from .pipeline.reranker import CascadeReranker, make_reranker
 from .pipeline.saving import save_pipeline
-from .pipeline.segmenter import CascadeSegmenter
+from .pipeline.segmenter import CascadeSegmenter, make_segmenter
 from .pipeline.spans.nbest import Segmentation
-from .pipeline.tagger import CascadeTagger
+from .pipeline.tagger import CascadeTagger, make_tagger
 
 __all__ = [
     "CascadeClassifier",

@@ -21,7 +21,7 @@ from ..files import replace_file
 from ..storage import archive
 from ..storage.arrays import Arrays
 from ..trainers.base import State
-from .fingerprints import TrainingFingerprint
+from .training_fingerprint import TrainingFingerprint
 
 FORMAT = "spacy_cascade checkpoint"
 VERSION = 1

@@ -15,8 +15,8 @@ from spacy.util import logger
 from ..errors import ConfigError
 from ..files import remove_leftovers
 from .checkpoint_files import Checkpoint, History, read_checkpoint, reading, write_checkpoint
-from .fingerprints import check_pipeline, check_same, origin, trained_pipes
 from .step_replay import StepReplay
+from .training_fingerprint import check_pipeline, check_same, trained_pipes, training_fingerprint
 
 NAME = "spacy_cascade.checkpoints.v1"
 
@@ -79,7 +79,7 @@ class Checkpoints:
     def _begin(self, nlp: Language) -> None:
         check_pipeline(nlp)
         remove_leftovers(self._path)
-        self._origin = origin(nlp)
+        self._origin = training_fingerprint(nlp)
         self._saved = read_checkpoint(self._path) if self._resume else None
         if self._saved is None:
             self._course = StepReplay(nlp, History(), 0, self._where)

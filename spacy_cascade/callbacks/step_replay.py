@@ -17,12 +17,12 @@ from spacy.language import Language
 from spacy.training import Example
 
 from ..errors import TrainingError
-from ..models.linear import get_weights
-from ..pipeline.base import CascadePipe
+from ..inference.structure import Weights
+from ..pipeline.learning import LearningPipe
 from ..storage.arrays import Arrays
 from ..trainers.base import array_like
 from .checkpoint_files import Evaluation, History, reading
-from .fingerprints import BEGIN_ANEW, trained_pipes
+from .training_fingerprint import BEGIN_ANEW, trained_pipes
 
 _CLOSE = 1e-6
 """How far losses may lie apart, relatively: another machine may round otherwise."""
@@ -112,26 +112,25 @@ class StepReplay:
                 )
 
 
-def _learnt(pipe: CascadePipe[Any]) -> Arrays:
+def _learnt(pipe: LearningPipe[Any]) -> Arrays:
     """What a saved component has of training."""
     pipe.sync_curvature()
-    weights, transitions = get_weights(pipe.model)
+    weights, transitions = pipe.weights
     curvature = pipe.model.attrs["curvature"]
     known = {} if curvature is None else {"curvature": curvature}
     return {"weights": weights, "transitions": transitions, **known}
 
 
-def _show(pipe: CascadePipe[Any], learnt: Arrays) -> None:
+def _show(pipe: LearningPipe[Any], learnt: Arrays) -> None:
     """Have a component save and predict what was learnt.
 
     Raises `KeyError` or `ValueError` where it belongs to other features or labels.
     """
-    weights, transitions = get_weights(pipe.model)
+    weights, transitions = pipe.weights
     curvature = learnt.get("curvature")
     if curvature is not None:
         curvature = array_like(weights.astype(np.uint8), curvature)
-    pipe.show(
-        array_like(weights, learnt["weights"]),
-        array_like(transitions, learnt["transitions"]),
-        curvature,
+    shown = Weights(
+        array_like(weights, learnt["weights"]), array_like(transitions, learnt["transitions"])
     )
+    pipe.show(shown, curvature)

@@ -13,7 +13,7 @@ from wasabi.util import MESSAGES
 from spacy_cascade.cli.options import valid_text
 from spacy_cascade.cli.output import print_line, print_table, write_file, write_json
 from spacy_cascade.errors import CascadeError, ConfigError
-from spacy_cascade.explaining.explaining import explain_entities
+from spacy_cascade.explaining.explain import explain_entities
 from spacy_cascade.explaining.explanations import (
     Contribution,
     EntityExplanation,
@@ -25,9 +25,9 @@ from spacy_cascade.explaining.top_features import (
     WeightedFeature,
     top_features,
 )
-from spacy_cascade.pipeline.base import CascadePipe
+from spacy_cascade.pipeline.learning import LearningPipe
 from spacy_cascade.pipeline.readers import examples_for
-from spacy_cascade.pipeline.spans.given import LabelledBounds
+from spacy_cascade.pipeline.spans.placing import LabelledSpan
 from spacy_cascade.reports.explanation import make_explanation_page
 
 
@@ -93,7 +93,7 @@ def _top_features(nlp: Language, data: Path, n: int) -> list[ComponentFeatures]:
     return [
         top_features(pipe, examples_for(nlp, data), n)
         for _, pipe in nlp.pipeline
-        if isinstance(pipe, CascadePipe)
+        if isinstance(pipe, LearningPipe)
     ]
 
 
@@ -134,7 +134,7 @@ def _token(doc: Doc, contribution: Contribution) -> str:
     return "" if contribution.token is None else doc[contribution.token].text
 
 
-def _reading(doc: Doc, spans: Sequence[LabelledBounds]) -> str:
+def _reading(doc: Doc, spans: Sequence[LabelledSpan]) -> str:
     """What a reading has, as `IL-2 gene [DNA]`."""
     return ", ".join(f"{doc[s:e].text} [{label}]" for s, e, label in spans) or "nothing"
 

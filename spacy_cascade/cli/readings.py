@@ -12,9 +12,9 @@ from wasabi.util import MESSAGES
 from spacy_cascade.cli.options import valid_text
 from spacy_cascade.cli.output import print_line, print_table, write_file, write_json
 from spacy_cascade.errors import CascadeError
-from spacy_cascade.explaining.readings import Hypotheses, Hypothesis, joint_hypotheses
-from spacy_cascade.pipeline.spans.given import LabelledBounds
+from spacy_cascade.explaining.hypotheses import Hypotheses, Hypothesis, joint_hypotheses
 from spacy_cascade.pipeline.spans.nbest import MOST
+from spacy_cascade.pipeline.spans.placing import LabelledSpan
 from spacy_cascade.reports.explanation import make_readings_page
 
 
@@ -54,9 +54,9 @@ def readings_command(
 def _print_sentence(doc: Doc, sentence: Hypotheses) -> None:
     typer.echo()
     print_line("", doc[sentence.start : sentence.end].text)
-    first = sentence.readings[0].entities
-    rows = [(1, _probability(sentence.readings[0]), _shown(doc, "", first) or "nothing")]
-    for rank, reading in enumerate(sentence.readings[1:], 2):
+    first = sentence.hypotheses[0].entities
+    rows = [(1, _probability(sentence.hypotheses[0]), _shown(doc, "", first) or "nothing")]
+    for rank, reading in enumerate(sentence.hypotheses[1:], 2):
         more = [entity for entity in reading.entities if entity not in first]
         less = [entity for entity in first if entity not in reading.entities]
         differences = filter(None, (_shown(doc, "+ ", more), _shown(doc, "- ", less)))
@@ -68,5 +68,5 @@ def _probability(reading: Hypothesis) -> str:
     return f"{reading.probability:.4f}"
 
 
-def _shown(doc: Doc, sign: str, entities: Sequence[LabelledBounds]) -> str:
+def _shown(doc: Doc, sign: str, entities: Sequence[LabelledSpan]) -> str:
     return ", ".join(f"{sign}{doc[s:e].text} [{label}]" for s, e, label in entities)

@@ -1,4 +1,4 @@
-"""What explanations are made of (`explaining.explaining` makes them)."""
+"""What explanations are made of (`explaining` makes them)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..features.names import NamedFeature
-from ..pipeline.spans.given import LabelledBounds
+from ..pipeline.spans.placing import LabelledSpan
 from ..types import RealsXd
 
 
@@ -46,9 +46,9 @@ class Explanation:
     """
 
     component: str
-    span: LabelledBounds
-    reading: tuple[LabelledBounds, ...]
-    runner_up: tuple[LabelledBounds, ...]
+    span: LabelledSpan
+    reading: tuple[LabelledSpan, ...]
+    runner_up: tuple[LabelledSpan, ...]
     probability: float | None
     contributions: tuple[Contribution, ...]
 
@@ -106,7 +106,7 @@ class EntityExplanation:
     confidence: `span._.confidence`, of all stages together.
     """
 
-    span: LabelledBounds
+    span: LabelledSpan
     text: str
     confidence: float | None
     stages: tuple[Explanation, ...]

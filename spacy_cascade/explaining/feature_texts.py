@@ -8,10 +8,10 @@ from spacy.tokens import Doc
 
 from ..features.space import TextOf
 from ..features.strings import hash_string
-from ..pipeline.linear import LinearPipe
+from ..pipeline.component import CascadePipe
 
 
-def text_reader(pipe: LinearPipe, docs: Iterable[Doc] = ()) -> TextOf:
+def text_reader(pipe: CascadePipe, docs: Iterable[Doc] = ()) -> TextOf:
     """Gives words, labels and tags by their hashes, with those of spans that templates look at.
 
     docs: where such spans can be that no component of the pipeline finds. What is unknown, such
@@ -32,11 +32,11 @@ def text_reader(pipe: LinearPipe, docs: Iterable[Doc] = ()) -> TextOf:
     return text_of
 
 
-def _labels(pipe: LinearPipe, docs: Iterable[Doc]) -> set[str]:
+def _labels(pipe: CascadePipe, docs: Iterable[Doc]) -> set[str]:
     """Labels of the spans that the templates of a component look at."""
     keys = pipe.space.span_keys
     labels = {span.label_ for doc in docs for key in keys for span in doc.spans.get(key, ())}
     for _, other in () if pipe.pipeline is None else pipe.pipeline.pipeline:
-        if isinstance(other, LinearPipe) and other.cfg.get("spans_key") in keys:
+        if isinstance(other, CascadePipe) and getattr(other.options, "spans_key", None) in keys:
             labels.update(other.labels)
     return labels

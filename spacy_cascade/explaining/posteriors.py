@@ -11,7 +11,7 @@ from spacy.tokens import Doc
 from ..pipeline.classifier import CascadeClassifier
 from ..pipeline.reranker import CascadeReranker
 from ..pipeline.segmenter import CascadeSegmenter
-from ..pipeline.spans.given import LabelledBounds
+from ..pipeline.spans.placing import LabelledSpan
 from ..types import Floats1d
 
 Stages = tuple[CascadeSegmenter, CascadeClassifier | None]
@@ -26,12 +26,14 @@ def recognisers(nlp: Language) -> tuple[CascadeSegmenter | None, CascadeClassifi
     """
     pipes = [pipe for _, pipe in nlp.pipeline]
     ours = (CascadeSegmenter, CascadeClassifier, CascadeReranker)
-    writers = [pipe for pipe in pipes if isinstance(pipe, ours) and pipe.cfg["set_ents"]]
+    writers = [pipe for pipe in pipes if isinstance(pipe, ours) and pipe.options.set_ents]
     if not writers or isinstance(writers[-1], CascadeSegmenter):
         return (writers[-1] if writers else None), None
-    key = writers[-1].cfg["spans_key"]
-    segmenters = [p for p in pipes if isinstance(p, CascadeSegmenter) and p.cfg["spans_key"] == key]
-    types = [p for p in pipes if isinstance(p, CascadeClassifier) and p.cfg["spans_key"] == key]
+    key = writers[-1].options.spans_key
+    segmenters = [
+        p for p in pipes if isinstance(p, CascadeSegmenter) and p.options.spans_key == key
+    ]
+    types = [p for p in pipes if isinstance(p, CascadeClassifier) and p.options.spans_key == key]
     return (segmenters[-1] if segmenters else None), (types[-1] if types else None)
 
 
@@ -42,15 +44,15 @@ def stages_of(nlp: Language) -> Stages | None:
     switched off.
     """
     segmenter, classifier = recognisers(nlp)
-    if segmenter is None or not segmenter.cfg["confidence"]:
+    if segmenter is None or not segmenter.options.confidence:
         return None
-    if classifier is not None and not classifier.cfg["confidence"]:
+    if classifier is not None and not classifier.options.confidence:
         return None
     return segmenter, classifier
 
 
 def entity_probabilities(
-    stages: Stages, docs: Sequence[Doc], entities: Sequence[Sequence[LabelledBounds]]
+    stages: Stages, docs: Sequence[Doc], entities: Sequence[Sequence[LabelledSpan]]
 ) -> list[Floats1d]:
     """Probability of given entities of each Doc, that of the span times that of its label.
 

@@ -10,11 +10,11 @@ from spacy.tokens import Doc
 from ..features.space import TextOf
 from ..features.units import Units
 from ..pipeline.classifier import CascadeClassifier
-from ..pipeline.spans.span_units import class_probabilities, joined, span_units
-from ..pipeline.spans.typed_groups import Bounds, bounds_of
+from ..pipeline.reading import span_units, untyped
+from ..pipeline.spans.placing import Bounds, as_array, bounds_of, in_batch
+from ..pipeline.spans.results import class_probabilities
 from ..types import Floats2d
 from .feature_texts import text_reader
-from .label_names import label_names
 
 
 @dataclass(frozen=True)
@@ -33,19 +33,19 @@ class SpanScores:
 
 def score_spans(classifier: CascadeClassifier, doc: Doc, spans: Sequence[Bounds]) -> SpanScores:
     """Scores of spans of a Doc, beside those that stand on it; it is not changed."""
-    key = classifier.cfg["spans_key"]
+    key = classifier.options.spans_key
     found = doc.ents if key is None else doc.spans.get(key, ())
-    classifier.sync_weights()
-    classifier.forget_words()
+    classifier.begin_batch()
     text_of = text_reader(classifier, [doc])
     tokens = classifier.read([doc])
-    of_doc, of_found = [joined(spans)], [joined(bounds_of(found))]
-    units = span_units(classifier.space, text_of, tokens, of_doc, of_found)
+    around = untyped([as_array(bounds_of(found))], tokens)
+    bounds = in_batch([as_array(spans)], tokens)
+    units = span_units(classifier.space, text_of, tokens, bounds, around)
     scores: Floats2d = classifier.model.predict(units)
     return SpanScores(
         units,
-        label_names(classifier),
+        classifier.structure_labels,
         scores,
-        class_probabilities(scores, classifier.cfg["temperature"]),
+        class_probabilities(scores, classifier.options.temperature),
         text_of,
     )

@@ -14,11 +14,10 @@ import numpy as np
 from spacy.training import Example
 
 from ..features.names import find_names
-from ..models.linear import get_weights
-from ..pipeline.base import CascadePipe
+from ..pipeline.learning import LearningPipe
 from ..types import Floats1d
 from .feature_texts import text_reader
-from .label_names import label_names
+from .scored_doc import START
 
 _AT_ONCE = 256
 
@@ -63,7 +62,7 @@ class ComponentFeatures:
         return asdict(self)
 
 
-def top_features(pipe: CascadePipe[Any], examples: Iterable[Example], n: int) -> ComponentFeatures:
+def top_features(pipe: LearningPipe[Any], examples: Iterable[Example], n: int) -> ComponentFeatures:
     """The n features with the largest, and with the smallest, weights for each label.
 
     examples: where names are found, best of all those that the component was trained on, for
@@ -111,27 +110,25 @@ class _Column:
         )
 
 
-def _columns(pipe: CascadePipe[Any]) -> Iterator[_Column]:
-    weights = get_weights(pipe.model)[0]
-    lattice, names = pipe.lattice, label_names(pipe)
-    for y, label in enumerate(names):
-        edges = np.arange(lattice.first_edge[y], lattice.first_edge[y + 1])
-        if len(edges):
-            by_edge = weights[:, lattice.column[edges]].astype(np.float64)
-            differ = lattice.label_pairs and len(edges) > 1
-            before = [names[source] for source in lattice.source[edges]]
-            after = dict(zip(before, by_edge.T, strict=True)) if differ else {}
-            yield _Column(label, by_edge.mean(axis=1), after)
+def _columns(pipe: LearningPipe[Any]) -> Iterator[_Column]:
+    weights = pipe.weights.features
+    names = [name or START for name in pipe.structure_labels]
+    for number, label in enumerate(names):
+        columns, sources = pipe.structure.label_columns(number)
+        if len(columns):
+            by_column = weights[:, columns].astype(np.float64)
+            before = [] if sources is None else [names[source] for source in sources]
+            after = dict(zip(before, by_column.T, strict=False))
+            yield _Column(label, by_column.mean(axis=1), after)
 
 
-def _find(pipe: CascadePipe[Any], examples: Iterable[Example], wanted: set[int]) -> dict[int, str]:
+def _find(pipe: LearningPipe[Any], examples: Iterable[Example], wanted: set[int]) -> dict[int, str]:
     """Names of features, as far as examples have them; no more are read than are needed."""
     names: dict[int, str] = {}
     remaining = iter(examples)
     while wanted and (batch := list(islice(remaining, _AT_ONCE))):
-        pipe.forget_words()
-        tokens = pipe.read_examples(batch)
-        units = pipe.all_units(tokens, [pipe.read_gold(example) for example in batch])
+        pipe.begin_batch()
+        units = pipe.units_of(batch)
         if len(units.first):
             text_of = text_reader(pipe, [example.reference for example in batch])
             names |= find_names(pipe.space, units, text_of, wanted)

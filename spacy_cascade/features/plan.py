@@ -73,7 +73,7 @@ class Plan:
     lexeme_attribute: Ints1d
     lexeme_salt: Keys1d
     unit_templates: tuple[Template, ...]
-    direct: UnitLevelTemplates
+    unit_level: UnitLevelTemplates
     margin: int
 
     @property
@@ -123,7 +123,7 @@ def make_plan(templates: Templates) -> Plan:
         ),
         lexeme_salt=np.array([_salt(t) for t in factored], dtype=np.uint64),
         unit_templates=tuple(direct),
-        direct=_direct_arrays(direct, direct_attributes, placed, context),
+        unit_level=_direct_arrays(direct, direct_attributes, placed, context),
         margin=max((abs(p.offset) for t in expanded for p in t.parts), default=0) or 1,
     )
 

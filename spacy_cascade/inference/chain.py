@@ -1,4 +1,4 @@
-"""Exact inference on a linear chain: forward-backward, span posteriors, Viterbi.
+"""Exact inference on a linear chain: forward-backward, losses, marginals.
 
 All kernels score edge `e` at position `t` by
 
@@ -213,106 +213,60 @@ def log_partitions(
 
 
 @kernel
-def span_posteriors(
+def edge_marginals(
     lattice: Lattice,
     scores: Floats2d,
     transitions: Floats1d,
     cost: Floats2d,
     tags: Ints1d,
     starts: Pointers1d,
-    path: Ints1d,
-    spans: Pointers1d,
-    span_ends: Pointers1d,
-    span_sequences: Ints1d,
-    posteriors: Floats1d,
+    marginals_of_columns: Floats2d,
 ) -> None:
-    """Exact probability that a sequence has each given span, whatever the rest of it.
+    """Add `P(edge at t)` to `marginals_of_columns` `[T, S]`, in the column of each edge.
 
-    path `[T]`: the labels that the spans would have. spans, span_ends `[P]`: first
-    position and the one after the last, positions as in `scores`, ordered by sequence.
-    span_sequences `[P]`: the sequence of each. posteriors `[P]`: written.
-
-    The paths summed over enter the span by an edge that does not continue a span,
-    follow `path` inside it, and leave it by an edge that does not continue it.
+    Other arguments as in `chain_losses`; scores stay as they are.
     """
-    n_labels, n_edges = len(lattice.first_edge) - 1, len(lattice.source)
     longest = 0
-    for p in range(len(spans)):
-        i = span_sequences[p]
+    for i in range(len(starts) - 1):
         longest = max(longest, starts[i + 1] - starts[i])
-    w = np.empty((longest, n_edges))
-    marginals = np.empty((longest + 1, n_labels))
-    done = -1
-    for p in range(len(spans)):
-        i = span_sequences[p]
+    w = np.empty((longest, len(lattice.source)))
+    marginals = np.empty((longest + 1, len(lattice.first_edge) - 1))
+    of_transitions = np.zeros(len(lattice.source))
+    for i in range(len(starts) - 1):
         begin, end = starts[i], starts[i + 1]
-        if i != done:
-            _forward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
-            _backward(lattice, end - begin, w, marginals)
-            done = i
-        after = span_ends[p] - begin
-        mass = marginals[after, path[span_ends[p] - 1]]
-        if span_ends[p] < end:
-            mass = 0.0
-            for e in range(n_edges):
-                if lattice.source[e] == path[span_ends[p] - 1] and not lattice.continues[e]:
-                    mass += marginals[after + 1, lattice.target[e]] * w[after, e]
-        for t in range(span_ends[p] - 1, spans[p] - 1, -1):
-            arriving = 0.0
-            for e in range(lattice.first_edge[path[t]], lattice.first_edge[path[t] + 1]):
-                if t == spans[p]:
-                    if not lattice.continues[e]:
-                        arriving += w[t - begin, e]
-                elif lattice.continues[e] and lattice.source[e] == path[t - 1]:
-                    arriving += w[t - begin, e]
-            mass *= arriving
-        posteriors[p] = min(1.0, mass)
+        _forward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
+        _backward(lattice, end - begin, w, marginals)
+        _add_edge_marginals(
+            lattice, end - begin, w, marginals, 1.0, marginals_of_columns[begin:end], of_transitions
+        )
+
+
+@helper
+def _edge(lattice, previous, label):  # type: ignore[no-untyped-def]
+    """The edge from one label to another; there has to be one."""
+    for e in range(lattice.first_edge[label], lattice.first_edge[label + 1]):
+        if lattice.source[e] == previous:
+            return e
+    return -1
 
 
 @kernel
-def viterbi(
+def path_scores(
     lattice: Lattice,
     scores: Floats2d,
     transitions: Floats1d,
-    cost: Floats2d,
     tags: Ints1d,
     starts: Pointers1d,
-    path: Ints1d,
-    path_scores: Floats1d,
+    values: Floats1d,
 ) -> None:
-    """The best label sequence of every sequence, ties to the edge listed first.
+    """Write `Σ_t scores[t, column(e_t)] + transitions[e_t]` of each observed path to values `[N]`.
 
-    path `[T]`, path_scores `[N]`: written. Other arguments as in `chain_losses`.
+    scores `[T, S]`, transitions `[E]`, tags `[T]`, all observed, starts `[N + 1]`.
     """
-    n_labels = len(lattice.first_edge) - 1
-    longest = 0
     for i in range(len(starts) - 1):
-        longest = max(longest, starts[i + 1] - starts[i])
-    came_from = np.empty((longest, n_labels), dtype=np.int32)
-    delta = np.empty((2, n_labels))
-    for i in range(len(starts) - 1):
-        begin, end = starts[i], starts[i + 1]
-        previous, current = delta[0], delta[1]
-        previous[:] = -np.inf
-        previous[lattice.start] = 0.0
-        for t in range(begin, end):
-            observed = tags[t] + 1
-            for y in range(n_labels):
-                best = -np.inf
-                origin = 0
-                for e in range(lattice.first_edge[y], lattice.first_edge[y + 1]):
-                    s = scores[t, lattice.column[e]] + transitions[e] + previous[lattice.source[e]]
-                    if s > best:
-                        best = s
-                        origin = lattice.source[e]
-                came_from[t - begin, y] = origin
-                current[y] = best + cost[observed, y]
-            previous, current = current, previous
-        label = -1
-        for y in range(n_labels):
-            if lattice.final[y] and (label < 0 or previous[y] > previous[label]):
-                label = y
-        path_scores[i] = previous[label]
-        for t in range(end - 1, begin - 1, -1):
-            path[t] = label
-            label = came_from[t - begin, label]
+        previous = lattice.start
+        values[i] = 0.0
+        for t in range(starts[i], starts[i + 1]):
+            e = _edge(lattice, previous, tags[t])
+            values[i] += scores[t, lattice.column[e]] + transitions[e]
+            previous = tags[t]

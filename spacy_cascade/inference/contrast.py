@@ -1,28 +1,20 @@
 """The best label sequence of a chain that has given labels somewhere, and the best that has not.
 
-A span of a sequence is its labels, and that the label after it does not continue it. A path is
-without the span where one of these is not so; the best path without it is the best of those
-that are each kept from one of them.
+A path has a span where it has all labels of the span, and the label after them does not continue
+it. So a path without the span breaks at least one of these conditions: for each condition the best
+path that breaks it is found, and the best of these is the best path without the span.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ..types import Floats1d, Floats2d, Ints1d
-from .dense import best_paths
 from .lattice import Lattice
+from .structure import Contrast
+from .viterbi import best_paths
 
 _OPEN = -1
-
-
-class Contrast(NamedTuple):
-    """The best labels of a sequence with something, and the best without it, int32 `[T]`."""
-
-    having: Ints1d
-    lacking: Ints1d
 
 
 def contrast(
@@ -48,14 +40,6 @@ def contrast(
     paths, found = _decode(lattice, scores, transitions, cost, np.vstack([having, lacking]))
     best = 1 + int(found[1:].argmax())
     return Contrast(paths[0], paths[best]) if np.isfinite(found[[0, best]]).all() else None
-
-
-def edges_of(lattice: Lattice, path: Ints1d) -> Ints1d:
-    """Numbers of the edges that a legal path takes, int32 `[T]`."""
-    number = np.full((lattice.n_labels, lattice.n_labels), _OPEN, dtype=np.int32)
-    number[lattice.source, lattice.target] = np.arange(lattice.n_edges)
-    edges: Ints1d = number[np.append(lattice.start, path[:-1]), path]
-    return edges
 
 
 def _costs(lattice: Lattice, last: int) -> Floats2d:

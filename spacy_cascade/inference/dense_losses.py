@@ -11,7 +11,7 @@ forward and one back are
 and the log-partition is `Σ_t log z(t) + h(t) + max m` (Rabiner 1989, section V.A). A position
 costs one `exp` a label instead of one an edge. What is lost where `a` underflows matters only if
 `z` is tiny; a sequence with such a position goes to `chain.chain_losses`, which always is exact.
-Labels, `m` and `m0` are those of `inference.dense`, and at the end `x = 0` off the final labels.
+Labels, `m` and `m0` are those of `inference.viterbi`, and at the end `x = 0` off the final labels.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ import numpy as np
 from ..jit import helper, kernel
 from ..types import Floats1d, Floats2d, Ints1d, Pointers1d
 from .chain import _observed_path, chain_losses, log_partitions
-from .dense import _transition_matrix
 from .lattice import Lattice
+from .viterbi import _transition_matrix
 
 _SMALLEST = 1e-60
 """Of `z`; doubles go down to 1e-308."""

@@ -13,27 +13,13 @@ which the two paths differ.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ..jit import helper, kernel
 from ..types import Floats1d, Floats2d, Ints1d, Pointers1d
-from .dense import best_paths
 from .lattice import Lattice
-
-
-class Averaged(NamedTuple):
-    """Weights and what their average needs; changed in place.
-
-    weights, weights_drift: `w` and `v` of the features, float64 `[K, S]`. transitions,
-    transitions_drift: the same for `[E]`.
-    """
-
-    weights: Floats2d
-    weights_drift: Floats2d
-    transitions: Floats1d
-    transitions_drift: Floats1d
+from .structure import Averaged
+from .viterbi import best_paths
 
 
 @kernel

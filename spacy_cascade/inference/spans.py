@@ -1,4 +1,4 @@
-"""All likely spans of a chain, overlapping or not, and the best set of spans without overlap.
+"""Posteriors of spans of a chain, all likely spans, and the best set of spans without overlap.
 
 With `w` and the probabilities of labels of `chain`, a span that ends before `e` reaches back to
 label `y` at `t` with probability
@@ -107,6 +107,63 @@ def likely_spans(
                 mass, before = before, mass
                 t -= 1
     return n_found
+
+
+@kernel
+def span_posteriors(
+    lattice: Lattice,
+    scores: Floats2d,
+    transitions: Floats1d,
+    cost: Floats2d,
+    tags: Ints1d,
+    starts: Pointers1d,
+    path: Ints1d,
+    spans: Pointers1d,
+    span_ends: Pointers1d,
+    span_sequences: Ints1d,
+    posteriors: Floats1d,
+) -> None:
+    """Exact probability that a sequence has each given span, whatever the rest of it.
+
+    path `[T]`: the labels that the spans would have. spans, span_ends `[P]`: first
+    position and the one after the last, positions as in `scores`, ordered by sequence.
+    span_sequences `[P]`: the sequence of each. posteriors `[P]`: written.
+
+    The paths summed over enter the span by an edge that does not continue a span,
+    follow `path` inside it, and leave it by an edge that does not continue it.
+    """
+    n_labels, n_edges = len(lattice.first_edge) - 1, len(lattice.source)
+    longest = 0
+    for p in range(len(spans)):
+        i = span_sequences[p]
+        longest = max(longest, starts[i + 1] - starts[i])
+    w = np.empty((longest, n_edges))
+    marginals = np.empty((longest + 1, n_labels))
+    done = -1
+    for p in range(len(spans)):
+        i = span_sequences[p]
+        begin, end = starts[i], starts[i + 1]
+        if i != done:
+            _forward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
+            _backward(lattice, end - begin, w, marginals)
+            done = i
+        after = span_ends[p] - begin
+        mass = marginals[after, path[span_ends[p] - 1]]
+        if span_ends[p] < end:
+            mass = 0.0
+            for e in range(n_edges):
+                if lattice.source[e] == path[span_ends[p] - 1] and not lattice.continues[e]:
+                    mass += marginals[after + 1, lattice.target[e]] * w[after, e]
+        for t in range(span_ends[p] - 1, spans[p] - 1, -1):
+            arriving = 0.0
+            for e in range(lattice.first_edge[path[t]], lattice.first_edge[path[t] + 1]):
+                if t == spans[p]:
+                    if not lattice.continues[e]:
+                        arriving += w[t - begin, e]
+                elif lattice.continues[e] and lattice.source[e] == path[t - 1]:
+                    arriving += w[t - begin, e]
+            mass *= arriving
+        posteriors[p] = min(1.0, mass)
 
 
 @kernel

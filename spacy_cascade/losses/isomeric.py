@@ -1,12 +1,12 @@
-"""ICRF: two chains trained jointly under a soft constraint.
+"""ICRF (isomeric conditional random fields): two chains trained jointly under a soft constraint.
 
-The first chain has the weights `φ` and the path `y`, the second, which sees `y`, has `θ` and `z`.
-With `D = φ·G(x, y) - log Z_θ(x, y)` of each sequence,
+The first chain has the weights `φ` and the path `y`. The second one sees `y`; it has the weights
+`θ` and the path `z`. With `D = φ·G(x, y) - log Z_θ(x, y)` of each sequence,
 
-    loss = -log Q_φ(y|x) - log P_θ(z|x, y) + (C/2)·D² + priors
+    loss = -log Q_φ(y|x) - log P_θ(z|x, y) + (C/2)·D²
     ∂loss/∂φ = E_Q[G] - (1 - C·D)·G(x, y)        ∂loss/∂θ = (1 - C·D)·E_P[F] - F(x, y, z)
 
-(METHOD.md, ICRF, whose signs are these; `C = 0` is two separate problems.)
+(docs/method.md, ICRF; `C = 0` gives two separate losses.)
 """
 
 from __future__ import annotations
@@ -16,72 +16,98 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import TrainingError
-from ..inference.path_scores import path_scores
-from ..types import Floats1d, Floats2d
-from .problem import ChainProblem
+from ..inference.structure import LabelCosts, Potentials, Weights
+from ..types import Floats1d
+from .base import CorpusLoss
+
+NEEDS = frozenset({"label_costs", "margin_losses", "margin_partitions", "path_scores"})
+"""The operations that both structures have to offer."""
 
 
 @dataclass(frozen=True)
 class Terms:
-    """What the loss consists of: both likelihoods, the penalty, and the mean of `|D|`."""
+    """What the loss consists of: both likelihoods, the constraint, and the mean of `|D|`."""
 
     first: float
     second: float
-    penalty: float
+    constraint: float
     distance: float
 
 
-class IsomericProblem:
-    """Loss of two chains over the same sequences.
+class IsomericLoss:
+    """The loss of two chains over the same sequences, without penalties.
 
-    first, second: their problems, without margins; every label has to be observed. strength: `C`.
-    Parameters are those of the first, then those of the second.
+    first, second: their likelihoods; every label has to be observed. strength: `C`.
     """
 
-    def __init__(self, first: ChainProblem, second: ChainProblem, strength: float) -> None:
-        self.first, self.second = first, second
-        self.strength = strength
+    def __init__(self, first: CorpusLoss, second: CorpusLoss, strength: float) -> None:
+        self.first, self.second, self.strength = first, second, strength
         self.terms = Terms(0.0, 0.0, 0.0, 0.0)
-        for problem in (first, second):
-            if (problem.tags < 0).any():
-                raise TrainingError(
-                    "Joint training needs every token annotated for both components, but some "
-                    "have no annotation. Leave their Docs out, or train the components by "
-                    "themselves."
-                )
-        if not np.array_equal(first.starts, second.starts):
+        if any((loss.data.observed < 0).any() for loss in (first, second)):
+            raise TrainingError(
+                "Joint training needs every token annotated for both components, but some tokens "
+                "have no annotation. Leave their Docs out, or train the components separately."
+            )
+        if not np.array_equal(first.data.starts, second.data.starts):
             raise TrainingError(
                 "Joint training needs the same sentences for both components. Give both the same "
                 "sentence starts."
             )
+        self._costs = _no_costs(first), _no_costs(second)
 
-    @property
-    def n_first(self) -> int:
-        """Number of parameters of the first chain."""
-        return self.first.n_parameters
-
-    def value_and_gradient(self, parameters: Floats1d) -> tuple[float, Floats1d]:
-        """Loss with priors, and its gradient."""
-        parts = parameters[: self.n_first], parameters[self.n_first :]
-        one, two = self.first.scores(parts[0]), self.second.scores(parts[1])
-        distance = self._first_path_scores(*one) - self.second.log_partitions(*two)
-        force = self.strength * distance
-        first_losses, first_transitions = self.first.losses(*one, observed=1.0 - force)
-        second_losses, second_transitions = self.second.losses(*two, expected=1.0 - force)
-        first_prior, first_gradient = self.first.with_prior(parts[0], one[0], first_transitions)
-        second_prior, second_gradient = self.second.with_prior(parts[1], two[0], second_transitions)
+    def evaluate(
+        self, weights: tuple[Weights, Weights]
+    ) -> tuple[float, tuple[Potentials, Potentials]]:
+        """The loss; the gradients with respect to the potentials of both chains."""
+        one, two = self.first.potentials(weights[0]), self.second.potentials(weights[1])
+        on_path = self.first.data.structure.path_scores(one, self.first.data.observed)
+        distance = on_path - self._partitions(two)
+        pull = self.strength * distance
+        ones = np.ones_like(pull)
+        first, one = _weighted_losses(self.first, self._costs[0], one, (ones, 1.0 - pull))
+        second, two = _weighted_losses(self.second, self._costs[1], two, (1.0 - pull, ones))
         self.terms = Terms(
-            float(first_losses.sum()),
-            float(second_losses.sum()),
-            float(0.5 * (force * distance).sum()),
+            float(first.sum()),
+            float(second.sum()),
+            float(0.5 * (pull * distance).sum()),
             float(np.abs(distance).mean()) if len(distance) else 0.0,
         )
-        value = self.terms.first + self.terms.second + self.terms.penalty
-        gradient = np.concatenate([first_gradient, second_gradient])
-        return value + first_prior + second_prior, gradient
+        return self.terms.first + self.terms.second + self.terms.constraint, (one, two)
 
-    def _first_path_scores(self, scores: Floats2d, transitions: Floats1d) -> Floats1d:
-        problem = self.first
-        values = np.empty(len(problem.starts) - 1)
-        path_scores(problem.lattice, scores, transitions, problem.tags, problem.starts, values)
+    def _partitions(self, potentials: Potentials) -> Floats1d:
+        """Log-partition of each sequence of the second chain, float64 `[N]`."""
+        values = np.empty(self.second.n_sequences)
+        data = self.second.data
+
+        def piece(first: int, last: int) -> Floats1d:
+            data.structure.margin_partitions(
+                potentials, self._costs[1], data.observed, first, last, values
+            )
+            return np.zeros(0)
+
+        self.second.sum_of_pieces(piece)
         return values
+
+
+def _no_costs(loss: CorpusLoss) -> LabelCosts:
+    n_labels = loss.data.structure.n_labels
+    return loss.data.structure.label_costs(np.zeros((n_labels, n_labels)))
+
+
+def _weighted_losses(
+    loss: CorpusLoss,
+    costs: LabelCosts,
+    potentials: Potentials,
+    gradient_weights: tuple[Floats1d, Floats1d],
+) -> tuple[Floats1d, Potentials]:
+    """Losses `[N]`, and their weighted gradient with respect to the potentials."""
+    losses = np.empty(loss.n_sequences)
+    data = loss.data
+
+    def piece(first: int, last: int) -> Floats1d:
+        return data.structure.margin_losses(
+            potentials, costs, data.observed, first, last, losses, gradient_weights
+        )
+
+    of_transitions = loss.sum_of_pieces(piece)
+    return losses, potentials._replace(transitions=of_transitions)

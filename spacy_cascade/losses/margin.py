@@ -1,107 +1,113 @@
-"""Training objectives as costs: what a wrong label adds to its score in training.
+"""Losses with a margin: what a wrong label adds to its score in training.
 
-    loss = log Σ_y exp(score(y) + Σ_t cost(gold_t, y_t)) - score(gold) + ‖w‖²/(2σ²)
+    loss = log Σ_y exp(score(y) + Σ_t cost(gold_t, y_t)) - score(gold)
 
-Zero cost is the likelihood of a CRF; `cost = κ·[y_t ≠ gold_t]` is the softmax margin
-(METHOD.md, MEMB). A further objective of this family is one more class with `costs`.
+Without costs it is the negative log-likelihood of a CRF. With `cost = κ·[y_t ≠ gold_t]` it is the
+softmax margin (docs/method.md, MEMB). A further loss of this family is one more class with
+`label_costs`.
 """
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar
 
 import numpy as np
 
+from ..checks import check_positive
 from ..errors import ConfigError
-from ..types import Floats2d
+from ..inference.structure import Potentials, Structure
+from ..types import Floats1d, Floats2d, Ints1d
+from .base import Loss
 
 
-class Costs(Protocol):
-    """What a wrong label costs."""
+class MarginLoss(Loss):
+    """A loss of this family."""
 
-    def costs(self, n_labels: int) -> Floats2d:
-        """Cost of label `y` where `g` is observed, `[Y, Y]`."""
+    needs: ClassVar[frozenset[str]] = frozenset({"label_costs", "margin_losses"})
+
+    @abstractmethod
+    def label_costs(self, n_labels: int) -> Floats2d:
+        """Cost of label `y` where `g` is observed, float64 `[g, y]`."""
+
+    def on(self, structure: Structure) -> "MarginLosses":
+        return MarginLosses(structure, self.label_costs(structure.n_labels))
 
 
-_LARGEST = 1e100
-"""Of settings; their squares, and one over them, are still numbers."""
+class MarginLosses:
+    """A loss of this family on one structure; costs: float64 `[Y, Y]`."""
 
+    def __init__(self, structure: Structure, costs: Floats2d) -> None:
+        self._structure = structure
+        self._costs = structure.label_costs(costs)
 
-def _check_positive(**settings: float) -> None:
-    for name, value in settings.items():
-        if not 1 / _LARGEST <= value <= _LARGEST:
-            raise ConfigError(
-                f"The objective needs a finite {name} above 0 (from {1 / _LARGEST:g} to "
-                f"{_LARGEST:g}), not {value}. Mend the [objective] block."
-            )
+    def evaluate(
+        self, potentials: Potentials, observed: Ints1d, first: int, last: int, losses: Floats1d
+    ) -> Floats1d:
+        ones = np.ones(len(losses))
+        return self._structure.margin_losses(
+            potentials, self._costs, observed, first, last, losses, (ones, ones)
+        )
 
 
 @dataclass(frozen=True)
-class Likelihood:
-    """Conditional likelihood; registered as `spacy_cascade.Likelihood.v1`.
+class Likelihood(MarginLoss):
+    """Negative conditional log-likelihood; registered as `spacy_cascade.Likelihood.v2`."""
 
-    sigma: standard deviation of the Gaussian prior on the weights.
-    """
-
-    sigma: float = 1.0
-
-    def __post_init__(self) -> None:
-        _check_positive(sigma=self.sigma)
-
-    def costs(self, n_labels: int) -> Floats2d:
-        """Cost of label `y` where `g` is observed, `[Y, Y]`: all zero."""
+    def label_costs(self, n_labels: int) -> Floats2d:
         return np.zeros((n_labels, n_labels))
 
 
 @dataclass(frozen=True)
-class SoftmaxMargin:
-    """Maximum entropy with a margin; registered as `spacy_cascade.SoftmaxMargin.v1`.
+class SoftmaxMargin(MarginLoss):
+    """Maximum entropy with a margin; registered as `spacy_cascade.SoftmaxMargin.v2`.
 
-    kappa: cost of a wrong label, `κ`; 0 gives the likelihood.
-    sigma: standard deviation of the Gaussian prior on the weights.
-    miss: factor on the cost of label 0 (outside, or rejected) where another is right;
-        above 1 it trades precision for recall.
+    kappa: cost of a wrong label, `κ`; 0 gives the likelihood. false_negative_weight: factor on the
+    cost of label 0 (outside, or rejected) where another is right; above 1 it trades precision for
+    recall.
     """
 
     kappa: float = 1.0
-    sigma: float = 1.0
-    miss: float = 1.0
+    false_negative_weight: float = 1.0
 
     def __post_init__(self) -> None:
-        _check_positive(sigma=self.sigma, miss=self.miss)
+        check_positive("loss", false_negative_weight=self.false_negative_weight)
         if not (math.isfinite(self.kappa) and self.kappa >= 0):
             raise ConfigError(
                 f"The softmax margin needs a finite kappa of 0 or more, not {self.kappa}. "
-                "Mend the [objective] block."
+                "Change it in the [loss] block."
             )
 
-    def costs(self, n_labels: int) -> Floats2d:
-        """Cost of label `y` where `g` is observed, `[Y, Y]`."""
-        return _wrong_label_costs(n_labels, self.kappa, self.miss)
+    def label_costs(self, n_labels: int) -> Floats2d:
+        return wrong_label_costs(n_labels, self.kappa, self.false_negative_weight)
 
 
 @dataclass(frozen=True)
 class Hinge:
-    """Margin of online training; registered as `spacy_cascade.Hinge.v1`.
+    """Margin of online training; registered as `spacy_cascade.Hinge.v2`.
 
-    The observed labels have to score higher than any others by their cost.
+    The observed labels have to score higher than all others by the costs of these. It has no
+    gradient where it is 0, so it is for trainers that make single updates.
 
-    kappa: cost of a wrong label. miss: factor on the cost of label 0 (outside, or rejected)
-        where another is right; above 1 it trades precision for recall.
+    kappa: cost of a wrong label. false_negative_weight: as in `SoftmaxMargin`.
     """
 
     kappa: float = 1.0
-    miss: float = 1.0
+    false_negative_weight: float = 1.0
+
+    needs: ClassVar[frozenset[str]] = frozenset({"label_costs", "learn_online"})
+    is_probabilistic: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        _check_positive(kappa=self.kappa, miss=self.miss)
+        check_positive("loss", kappa=self.kappa, false_negative_weight=self.false_negative_weight)
 
-    def costs(self, n_labels: int) -> Floats2d:
-        """Cost of label `y` where `g` is observed, `[Y, Y]`."""
-        return _wrong_label_costs(n_labels, self.kappa, self.miss)
+    def margin_costs(self, n_labels: int) -> Floats2d:
+        """Cost of label `y` where `g` is observed, float64 `[g, y]`."""
+        return wrong_label_costs(n_labels, self.kappa, self.false_negative_weight)
 
 
-def _wrong_label_costs(n_labels: int, kappa: float, miss: float) -> Floats2d:
+def wrong_label_costs(n_labels: int, kappa: float, false_negative_weight: float) -> Floats2d:
+    """Costs `[Y, Y]`: `kappa` off the diagonal, weighted where label 0 stands for another one."""
     costs = kappa * (1.0 - np.eye(n_labels))
-    costs[1:, 0] *= miss
+    costs[1:, 0] *= false_negative_weight
     return costs

@@ -19,9 +19,10 @@ from ..features.lexemes import LexemeTable
 from ..features.space import FeatureSpace
 from ..features.templates import Templates
 from ..features.units import Units
+from ..inference.linear_chain import ChainFamily
 from ..numeric.csr import add_rows
 from ..parallel import LEXEME_LOCK, Workers
-from ..types import Floats1d, Floats2d, Keys2d, Pointers1d
+from ..types import Floats1d, Floats2d, Keys2d, Pointers1d, RealsXd
 
 NEW = -1
 """In `rearrange`: what was not there before."""
@@ -78,9 +79,13 @@ class _TableScores:
 
 
 def make_linear_model(
-    name: str, templates: Templates, min_count: int, label_pairs: bool
+    name: str, templates: Templates, min_count: int, structure: Any
 ) -> "Model[Units, Floats2d]":
-    """A model without weights; `initialize` of the component learns its feature space."""
+    """A model without weights; `initialize` of the component learns its feature space.
+
+    structure: the family of structures that the model can have, whatever its labels, such as
+    `inference.linear_chain.ChainFamily`.
+    """
     if min_count < 1:
         raise ConfigError(f"min_count must be 1 or more, not {min_count}. Mend [model].")
     return Model(
@@ -92,7 +97,7 @@ def make_linear_model(
             "lexeme_scores": LexemeScores(),
             "curvature": None,
             "min_count": min_count,
-            "label_pairs": label_pairs,
+            "structure": structure,
         },
     )
 
@@ -106,7 +111,7 @@ def make_linear_chain(
     label_pairs: combine features with the pair (previous label, label) too, not only with
     the label.
     """
-    return make_linear_model("cascade_linear_chain", templates, min_count, label_pairs)
+    return make_linear_model("cascade_linear_chain", templates, min_count, ChainFamily(label_pairs))
 
 
 def make_span_classifier(templates: Templates, min_count: int = 5) -> Model[Units, Floats2d]:
@@ -114,10 +119,12 @@ def make_span_classifier(templates: Templates, min_count: int = 5) -> Model[Unit
 
     templates: what features look at. min_count: features in fewer spans are dropped.
     """
-    return make_linear_model("cascade_span_classifier", templates, min_count, False)
+    return make_linear_model(
+        "cascade_span_classifier", templates, min_count, ChainFamily(label_pairs=False)
+    )
 
 
-def set_weights(model: Model[Units, Floats2d], weights: Floats2d, transitions: Floats1d) -> None:
+def set_weights(model: Model[Units, Floats2d], weights: RealsXd, transitions: Floats1d) -> None:
     """Publish weights `[K, S]` and transitions `[E]`.
 
     They are rounded to half precision, which no score notices and which halves the model

@@ -86,7 +86,7 @@ class Design:
         """Number of units (tokens of a chain, or spans)."""
         return self.unit_lexemes.n_rows
 
-    def scores(self, weights: Floats2d, workers: Workers) -> Floats2d:
+    def scores(self, weights: RealsXd, workers: Workers) -> Floats2d:
         """Scores `[U, S]` of all units under weights `[K, S]`."""
         by_lexeme = np.zeros((self.lexeme_features.n_rows, weights.shape[1]))
         self.lexeme_features.add_product(weights, by_lexeme, workers)

@@ -1,64 +1,80 @@
-"""Gaussian priors on the weights.
+"""Gaussian penalties.
 
-    ½ Σ_k Σ_j precision[k, j] · z[k, j]²,   w = mean + z M
+    ½ Σ_k Σ_s precision[k, s] · z[k, s]²
 
-`M` is the label-pair mixing of `inference.lattice`. Training from scratch has mean 0 and precision
-`1/σ²`. Adaptation (Chelba and Acero 2004) has the trained weights as its mean; where the old data
-have determined a weight well its precision is larger by what they added to the curvature of the
-loss, so that it stays what it is, while weights that they said little of are free to move.
+Training from scratch has the precision `1/σ²`. Adaptation adds the diagonal of the Hessian that the
+old data gave (Chelba and Acero 2004): weights that the old data have determined well stay what they
+are, and those that they said little of are free to move.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..inference.lattice import Lattice
-from ..types import Floats1d, Floats2d, RealsXd
+from ..checks import check_positive
+from ..inference.structure import Weights
+from ..types import Floats1d, Floats2d, Ints1d
+from .base import Penalty
 
 
 @dataclass(frozen=True)
-class Prior:
-    """A Gaussian prior.
+class Gaussian(Penalty):
+    """A Gaussian penalty; registered as `spacy_cascade.Gaussian.v1`.
 
-    mean, precision: `[K, S]`. transitions, transition_precision: `[E]`, the same for transitions.
+    sigma: standard deviation of the weights, `σ`.
     """
 
-    mean: RealsXd
-    precision: RealsXd
-    transitions: Floats1d
+    sigma: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_positive("penalty", sigma=self.sigma)
+
+    def at_zero(self, shape: tuple[int, int], n_transitions: int) -> "CentredGaussian":
+        precision = self.sigma**-2
+        return CentredGaussian(
+            Weights(np.broadcast_to(0.0, shape), np.zeros(n_transitions)),
+            np.broadcast_to(precision, shape),
+            np.full(n_transitions, precision),
+            self.sigma,
+        )
+
+    def at_weights(
+        self,
+        weights: Weights,
+        hessian_diagonal: Floats2d | None,
+        transition_columns: Ints1d,
+    ) -> "CentredGaussian":
+        if hessian_diagonal is None:
+            hessian_diagonal = np.zeros(weights.features.shape)
+        # No transition is more certain than the most frequent feature of its column.
+        of_columns = hessian_diagonal.max(axis=0, initial=0.0)
+        return CentredGaussian(
+            weights,
+            self.sigma**-2 + hessian_diagonal,
+            self.sigma**-2 + of_columns[transition_columns],
+            self.sigma,
+        )
+
+
+@dataclass(frozen=True)
+class CentredGaussian:
+    """A Gaussian penalty around a centre; precisions: `[K, S]` and `[E]`."""
+
+    centre: Weights
+    precision: Floats2d
     transition_precision: Floats1d
+    sigma: float
 
+    def curvature(self) -> tuple[Floats1d, Floats1d]:
+        return self.precision.mean(axis=1), self.transition_precision
 
-def zero_prior(sigma: float, shape: tuple[int, int], n_edges: int) -> Prior:
-    """The prior of training from scratch."""
-    return Prior(
-        np.broadcast_to(0.0, shape),
-        np.broadcast_to(sigma**-2, shape),
-        np.zeros(n_edges),
-        np.full(n_edges, sigma**-2),
-    )
+    def of_features(self, rows: slice, deviation: Floats2d) -> tuple[Floats1d, Floats2d]:
+        prior_gradient = self.precision[rows] * deviation
+        return 0.5 * (prior_gradient * deviation).sum(axis=1), prior_gradient
 
+    def of_transitions(self, deviation: Floats1d) -> tuple[float, Floats1d]:
+        prior_gradient = self.transition_precision * deviation
+        return 0.5 * float((prior_gradient * deviation).sum()), prior_gradient
 
-def centred_prior(
-    sigma: float,
-    weights: RealsXd,
-    transitions: Floats1d,
-    curvature: Floats2d | None,
-    lattice: Lattice,
-) -> Prior:
-    """The prior of adaptation, centred on trained weights `[K, S]` and transitions `[E]`.
-
-    curvature: `[K, S]`, what the data that they were trained on added to the precision; None
-    where that is not known.
-    """
-    curvature = np.zeros(weights.shape) if curvature is None else curvature
-    # No transition is more certain than the most frequent feature of where it leads to.
-    of_columns = curvature.max(axis=0, initial=0.0)
-    return Prior(
-        weights,
-        sigma**-2 + curvature,
-        transitions,
-        sigma**-2 + of_columns[lattice.column],
-    )
+    def inherited(self) -> Floats2d | float:
+        return self.precision - self.sigma**-2

@@ -1,7 +1,5 @@
 """`cascade_classifier`: gives spans their types with a log-linear classifier."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import compress
@@ -15,79 +13,97 @@ from thinc.api import Model
 
 from ..features.tokens import Tokens
 from ..features.units import Units
-from ..inference.lattice import Lattice, choice_lattice
-from ..losses.margin import Costs
-from ..losses.problem import ChainCorpus
-from ..trainers.base import Trainer
+from ..inference.structure import Structure
+from ..losses.base import LabelledSequences
 from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d
-from ..workflows.calibrate import Outcomes, check_temperature
-from .base import CascadePipe
-from .spans.given import UNKNOWN, LabelledBounds, split_by_doc
-from .spans.gold import GoldSpans, gold_flags, read_gold
-from .spans.nbest import REJECTED, is_probabilistic
-from .spans.span_units import BoundsArray, class_probabilities, gold_bounds, joined, span_units
-from .spans.thresholds import check_thresholds, thresholds_of
-from .spans.typed_groups import KEPT, Bounds, TypedGroups, bounds_of, read_groups, write_types
-from .spans.typed_spans import TypedSpans, joint_confidences, write_typed
+from .calibration import Outcomes
+from .declared import ClassifierOptions
+from .learning import Learning, LearningPipe
+from .options import takes
+from .reading import span_units, untyped
+from .spans.gold import GoldSpans, gold_bounds, gold_flags, read_gold
+from .spans.nbest import KEPT, TypedCandidates, distinct_spans, write_types
+from .spans.placing import (
+    REJECTED,
+    UNKNOWN,
+    Bounds,
+    BoundsArray,
+    LabelledSpan,
+    as_array,
+    bounds_of,
+    in_batch,
+    split_by_doc,
+)
+from .spans.results import (
+    TypedSpans,
+    class_probabilities,
+    joint_confidences,
+    thresholds_of,
+    write_typed,
+)
 
 
-class CascadeClassifier(CascadePipe[GoldSpans]):
+@Language.factory(
+    "cascade_classifier",
+    requires=["doc.spans"],
+    assigns=["doc.ents", "token.ent_iob", "token.ent_type", "doc.spans", "span._.confidence"],
+    default_config={
+        "model": {
+            "@architectures": "spacy_cascade.SpanClassifier.v1",
+            "templates": {"@misc": "spacy_cascade.ClassificationTemplates.v1"},
+            "min_count": 5,
+        },
+        "loss": {"@misc": "spacy_cascade.SoftmaxMargin.v2", "kappa": 6.0},
+        "penalty": {"@misc": "spacy_cascade.Gaussian.v1", "sigma": 0.6325},
+        "trainer": {"@misc": "spacy_cascade.LBFGS.v1"},
+        "scorer": {"@scorers": "spacy_cascade.types_scorer.v1"},
+        **ClassifierOptions.defaults(),
+    },
+    default_score_weights={
+        "ents_f": 1.0,
+        "ents_p": 0.0,
+        "ents_r": 0.0,
+        "ents_per_type": None,
+        "types_acc": 0.0,
+    },
+)
+@takes(ClassifierOptions)
+def make_classifier(
+    nlp: Language,
+    name: str,
+    model: Model[Units, Floats2d],
+    loss: Any,
+    penalty: Any,
+    trainer: Any,
+    scorer: Callable[..., dict[str, Any]] | None,
+    objective: Any = None,
+    **settings: Any,
+) -> "CascadeClassifier":
+    """The factory `cascade_classifier`.
+
+    model: a span classifier. loss, penalty, trainer: how it is trained. scorer: the scorer.
+    objective: the block of release 0.2 in place of loss and penalty. Others: `ClassifierOptions`.
+    """
+    options = ClassifierOptions.made_for(name, settings)
+    learning = Learning(loss, penalty, trainer, scorer, objective)
+    return CascadeClassifier(nlp, model, name, options, learning)
+
+
+class CascadeClassifier(LearningPipe[GoldSpans]):
     """Types the spans that a segmenter, or any other component, put on the Doc."""
 
-    def __init__(
-        self,
-        nlp: Language,
-        model: Model[Units, Floats2d],
-        name: str,
-        *,
-        spans_key: str | None,
-        mention_labels: Sequence[str] | None,
-        gold_key: str | None,
-        reject: bool,
-        confidence: bool,
-        temperature: float,
-        threshold: float,
-        label_thresholds: dict[str, float],
-        set_ents: bool,
-        objective: Costs,
-        trainer: Trainer,
-        scorer: Callable[..., dict[str, Any]] | None,
-    ) -> None:
-        settings = {
-            "spans_key": spans_key,
-            "mention_labels": None if mention_labels is None else list(mention_labels),
-            "gold_key": gold_key,
-            "reject": reject,
-            "confidence": confidence,
-            "temperature": check_temperature(temperature, name),
-            "threshold": threshold,
-            "label_thresholds": label_thresholds,
-            "set_ents": set_ents,
-        }
-        check_thresholds(settings, name)
-        super().__init__(nlp, model, name, objective, trainer, scorer, settings)
+    options: ClassifierOptions
 
     @property
-    def n_classes(self) -> int:
-        """Labels, and the reject class (number 0) where it is on."""
-        return len(self.labels) + bool(self.cfg["reject"])
+    def structure_labels(self) -> list[str]:
+        """The classes, in the order of their scores: `O` for rejection first, where that is on."""
+        return [REJECTED, *self.labels] if self.options.reject else list(self.labels)
 
-    @property
-    def lattice(self) -> Lattice:
-        """One free choice among the classes."""
-        return choice_lattice(self.n_classes)
+    def make_structure(self) -> Structure:
+        return self.family.of_classes(len(self.structure_labels))
 
-    def lattice_size(self, n_labels: int) -> tuple[int, int]:
-        """As many edges and columns as classes."""
-        return (n_labels + bool(self.cfg["reject"]),) * 2
-
-    @property
-    def edge_names(self) -> list[str]:
-        """The classes."""
-        return self._classes()
-
-    def labels_changed(self) -> None:
-        """Nothing depends on the labels."""
+    def structure_size(self, n_labels: int) -> tuple[int, int]:
+        return self.family.size_of_classes(n_labels + bool(self.options.reject))
 
     def predict(self, docs: Iterable[Doc]) -> list[TypedSpans]:
         """Type the spans of each Doc without changing it."""
@@ -97,21 +113,25 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
         spans = [self._spans(doc) for doc in docs]
         masks = [[self._is_mention(span) for span in doc_spans] for doc_spans in spans]
         own = [bounds_of(compress(*pair)) for pair in zip(spans, masks, strict=True)]
-        groups = [read_groups(doc, self.cfg["spans_key"]) for doc in docs]
-        listed = [group.bounds for group in groups]
-        both = [joined(*pair) for pair in zip(own, listed, strict=True)]
-        scores = self._scores(docs, both, [joined(bounds) for bounds in own])
-        types, probabilities = self._best(scores, self.cfg["temperature"])
+        listed = [distinct_spans(doc, self.options.spans_key) for doc in docs]
+        found_here = [as_array(bounds) for bounds in own]
+        both = [
+            np.concatenate([bounds, of_list.bounds])
+            for bounds, of_list in zip(found_here, listed, strict=True)
+        ]
+        scores = self._scores(docs, both, found_here)
+        types, probabilities = self._best(scores, self.options.temperature)
         found = []
         begin = 0
         for i, doc in enumerate(docs):
             part = slice(begin, begin + len(own[i]))
             mask = np.array(masks[i], dtype=bool)
             typed = self._typed(doc, spans[i], mask, types[part], probabilities[part])
-            begin = part.stop + len(listed[i])
-            if groups[i].groups:
+            begin = part.stop + len(listed[i].bounds)
+            if listed[i].groups:
                 part = slice(part.stop, begin)
-                candidates = TypedGroups(groups[i], self._class_scores(scores[part]), types[part])
+                log_scores = self._class_scores(scores[part])
+                candidates = TypedCandidates(listed[i], log_scores, types[part])
                 typed = replace(typed, candidates=candidates)
             found.append(typed)
         return found
@@ -124,11 +144,13 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
         N-best list get their types too, and the groups the attributes of `spans.nbest`.
         """
         labels = [self.vocab.strings.add(label) for label in self.labels]
-        thresholds = thresholds_of(self.cfg, self.labels, self.name)
-        key, set_ents = self.cfg["spans_key"], self.cfg["set_ents"]
+        thresholds = thresholds_of(
+            self.options.threshold, self.options.label_thresholds, self.labels, self.name
+        )
+        key, set_ents = self.options.spans_key, self.options.set_ents
         for doc, found in zip(docs, scores, strict=True):
             if found.candidates is not None:
-                write_types(doc, found.candidates, self._classes(), labels)
+                write_types(doc, found.candidates, self.structure_labels, labels)
             write_typed(doc, key, self.name, found, labels, thresholds, set_ents)
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
@@ -139,27 +161,27 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
 
     def classify(self, docs: Sequence[Doc], spans: Sequence[Sequence[Bounds]]) -> list[list[str]]:
         """Best label of given spans of Docs, never rejecting; the Docs are not changed."""
-        bounds = [joined(s) for s in spans]
-        scores = self._scores(docs, bounds, bounds)[:, int(self.cfg["reject"]) :]
+        bounds = [as_array(s) for s in spans]
+        scores = self._scores(docs, bounds, bounds)[:, int(self.options.reject) :]
         best = iter(scores.argmax(axis=1).tolist() if scores.size else [])
         return [[self.labels[next(best)] for _ in doc_spans] for doc_spans in spans]
 
     def probabilities(
-        self, docs: Sequence[Doc], spans: Sequence[Sequence[LabelledBounds]]
+        self, docs: Sequence[Doc], spans: Sequence[Sequence[LabelledSpan]]
     ) -> list[Floats1d]:
         """Probability of given labels of given spans of each Doc; the Docs are not changed.
 
         spans: those of each Doc, as `(start, end, label)`. A label that is not known has
         probability 0.
         """
-        bounds = [joined([(start, end) for start, end, _ in of_doc]) for of_doc in spans]
+        bounds = [as_array([(start, end) for start, end, _ in of_doc]) for of_doc in spans]
         scores = self._scores(docs, bounds, bounds)
-        column = {label: i for i, label in enumerate(self.labels, int(self.cfg["reject"]))}
+        column = {label: i for i, label in enumerate(self.labels, int(self.options.reject))}
         wanted = [column.get(label, UNKNOWN) for of_doc in spans for _, _, label in of_doc]
         columns = np.array(wanted, dtype=np.int64)
         known = np.flatnonzero(columns != UNKNOWN)
         values = np.zeros(len(columns))
-        of_classes = class_probabilities(scores[known], self.cfg["temperature"])
+        of_classes = class_probabilities(scores[known], self.options.temperature)
         values[known] = of_classes[np.arange(len(known)), columns[known]]
         return split_by_doc(values, spans)
 
@@ -175,40 +197,42 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
             gold = self.read_gold(example)
             types = {(start, end): label for start, end, label in gold.spans}
             spans = bounds_of(filter(self._is_mention, self._spans(example.predicted)))
-            if self.cfg["reject"]:
+            if self.options.reject:
                 judged = [(s, e) for s, e in spans if gold.observed[s:e].all()]
             else:
                 judged = [span for span in spans if span in types]
             bounds.append(judged)
             wanted.extend(types.get(span, REJECTED) for span in judged)
-        arrays = [joined(of_doc) for of_doc in bounds]
+        arrays = [as_array(of_doc) for of_doc in bounds]
         scores = self._scores([example.predicted for example in examples], arrays, arrays)
-        classes = np.array(self._classes())[scores.argmax(axis=1)] if scores.size else []
+        classes = np.array(self.structure_labels)[scores.argmax(axis=1)] if scores.size else []
         right = [found == gold for found, gold in zip(classes, wanted, strict=True)]
         return Outcomes(
             np.array(right, dtype=np.bool_), lambda temperature: self._best(scores, temperature)[1]
         )
 
     def read_gold(self, example: Example) -> GoldSpans:
-        """Gold spans of an example."""
-        return read_gold(example, self.cfg["gold_key"])
+        return read_gold(example, self.options.gold_key)
 
     def gold_flags(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints2d:
-        """Which tokens are in gold spans."""
         return gold_flags(tokens, gold)
+
+    def gold_labels(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints1d:
+        """Not asked: the units are spans (`data_of`)."""
+        raise NotImplementedError
 
     def labels_in(self, gold: GoldSpans) -> Iterable[str]:
         """The labels of the gold spans; an empty label is no type."""
         return (label for _, _, label in gold.spans if label)
 
-    def all_units(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Units:
+    def gold_units(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Units:
         """The typed gold spans."""
-        typed = [joined([(s, e) for s, e, label in g.spans if label]) for g in gold]
+        typed = [as_array([(s, e) for s, e, label in g.spans if label]) for g in gold]
         return self._units(tokens, typed, gold_bounds(gold), gold_flags(tokens, gold))
 
-    def make_corpus(self, examples: Sequence[Example], gold: Sequence[GoldSpans]) -> ChainCorpus:
+    def data_of(self, examples: Sequence[Example], gold: Sequence[GoldSpans]) -> LabelledSequences:
         """Gold spans with their types and, with the reject class, wrong proposals."""
-        number = {label: i for i, label in enumerate(self.labels, int(self.cfg["reject"]))}
+        number = {label: i for i, label in enumerate(self.labels, int(self.options.reject))}
         bounds: list[BoundsArray] = []
         types: list[int] = []
         for example, g in zip(examples, gold, strict=True):
@@ -216,19 +240,19 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
                 (start, end, number[label]) for start, end, label in g.spans if label in number
             ]
             known.extend((start, end, 0) for start, end in self._wrong_proposals(example, g))
-            bounds.append(joined([(start, end) for start, end, _ in known]))
+            bounds.append(as_array([(start, end) for start, end, _ in known]))
             types.extend(type_number for _, _, type_number in known)
         tokens = self.read_examples(examples)
         units = self._units(tokens, bounds, gold_bounds(gold), gold_flags(tokens, gold))
-        return ChainCorpus(
+        return LabelledSequences(
             self.space.design(units),
-            self.lattice,
+            self.structure,
             np.array(types, dtype=np.int32),
             np.arange(len(types) + 1, dtype=np.int64),
         )
 
     def _wrong_proposals(self, example: Example, gold: GoldSpans) -> list[Bounds]:
-        if not self.cfg["reject"]:
+        if not self.options.reject:
             return []
         right = {(start, end) for start, end, _ in gold.spans}
         return [
@@ -238,20 +262,16 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
         ]
 
     def _spans(self, doc: Doc) -> list[Span]:
-        key = self.cfg["spans_key"]
+        key = self.options.spans_key
         return list(doc.ents if key is None else doc.spans.get(key, ()))
 
     def _is_mention(self, span: Span) -> bool:
-        wanted = self.cfg["mention_labels"]
+        wanted = self.options.mention_labels
         return len(span) > 0 and (wanted is None or span.label_ in wanted)
-
-    def _classes(self) -> list[str]:
-        """Names of the classes in the order of their scores."""
-        return [REJECTED, *self.labels] if self.cfg["reject"] else list(self.labels)
 
     def _class_scores(self, scores: Floats2d) -> Floats2d:
         """Log-probabilities of the classes, or their scores where there is no probability."""
-        if not scores.size or not is_probabilistic(self.objective):
+        if not scores.size or not self.loss.is_probabilistic:
             return scores
         log_sums: Floats2d = np.logaddexp.reduce(scores, axis=1, keepdims=True)
         return scores - log_sums
@@ -260,7 +280,7 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
         """Number and probability of the best class of each span."""
         if not scores.size:
             return np.full(len(scores), KEPT, dtype=np.int32), np.ones(len(scores))
-        best = scores.argmax(axis=1).astype(np.int32) - int(self.cfg["reject"])
+        best = scores.argmax(axis=1).astype(np.int32) - int(self.options.reject)
         return best, class_probabilities(scores, temperature).max(axis=1)
 
     def _typed(
@@ -269,16 +289,15 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
         """Types and confidences of all spans of a Doc, from those of its mentions."""
         all_types = np.full(len(spans), KEPT, dtype=np.int32)
         all_types[mask] = types
-        if not self.cfg["confidence"]:
+        if not self.options.confidence:
             return TypedSpans(spans, all_types, None)
-        confidences = joint_confidences(doc, self.cfg["spans_key"], mask, probabilities)
+        confidences = joint_confidences(doc, self.options.spans_key, mask, probabilities)
         return TypedSpans(spans, all_types, confidences)
 
     def _scores(
         self, docs: Sequence[Doc], spans: Sequence[BoundsArray], found: Sequence[BoundsArray]
     ) -> Floats2d:
-        self.sync_weights()
-        self.forget_words()
+        self.begin_batch()
         scores: Floats2d = self.model.predict(self._units(self.read(docs), spans, found))
         return scores
 
@@ -290,4 +309,5 @@ class CascadeClassifier(CascadePipe[GoldSpans]):
         own_flags: Ints2d | None = None,
     ) -> Units:
         string_of = self.vocab.strings.__getitem__
-        return span_units(self.space, string_of, tokens, spans, found, own_flags)
+        bounds, around = in_batch(spans, tokens), untyped(found, tokens)
+        return span_units(self.space, string_of, tokens, bounds, around, own_flags)

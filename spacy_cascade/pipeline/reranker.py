@@ -10,24 +10,52 @@ from spacy.training import Example, validate_examples
 from thinc.api import Model, Optimizer
 
 from ..errors import ConfigError, TrainingError
-from ..features.span_context import FoundSpans, SpanContext
+from ..features.span_context import FoundSpans
 from ..features.tokens import Tokens
 from ..features.units import Units
-from ..inference.lattice import Lattice, choice_lattice
 from ..inference.reranking import Lists
-from ..models.linear import get_weights, set_weights
+from ..inference.structure import Structure
+from ..models.linear import set_weights
 from ..numeric.index import KeyIndex
-from ..types import Ints2d
-from .linear import LinearPipe
-from .spans.candidates import TypedLists, read_lists
-from .spans.choices import Chosen, choose_spans
+from ..trainers.minimum_risk import MinimumRiskFit, RiskData
+from ..types import Floats2d, Ints2d
+from .component import CascadePipe
+from .declared import RerankerOptions
+from .options import takes
+from .reading import span_units
+from .reranker_data import RerankerData
 from .spans.entities import replace_entities, write_group
 from .spans.gold import gold_flags, read_gold
-from .spans.nbest import EARLIER_IOB, drop_candidates
-from .training.lessons import RerankerData, RerankerTraining
+from .spans.nbest import candidate_groups, drop_candidates
+from .spans.typed_lists import Chosen, TypedLists, choose_spans, read_lists
 
 
-class CascadeReranker(LinearPipe):
+@Language.factory(
+    "cascade_reranker",
+    requires=["doc.spans"],
+    assigns=["doc.ents", "token.ent_iob", "token.ent_type", "doc.spans", "span._.confidence"],
+    default_config={
+        "model": {
+            "@architectures": "spacy_cascade.SpanClassifier.v1",
+            "templates": {"@misc": "spacy_cascade.RerankingTemplates.v1"},
+            "min_count": 4,
+        },
+        **RerankerOptions.defaults(),
+    },
+)
+@takes(RerankerOptions)
+def make_reranker(
+    nlp: Language, name: str, model: Model[Units, Floats2d], **settings: Any
+) -> "CascadeReranker":
+    """The factory `cascade_reranker`.
+
+    model: a span classifier, for the features that training gives weights to. Others:
+    `RerankerOptions`.
+    """
+    return CascadeReranker(nlp, model, name, RerankerOptions.made_for(name, settings))
+
+
+class CascadeReranker(CascadePipe):
     """Chooses, sentence by sentence, the segmentation and types with the highest total score.
 
     Comes after `cascade_segmenter` with `n_best` above 1 and `cascade_classifier`, under the
@@ -35,51 +63,26 @@ class CascadeReranker(LinearPipe):
     features, and weights for them by its type.
     """
 
+    options: RerankerOptions
     may_be_untrained: ClassVar[bool] = True
 
     def __init__(
-        self,
-        nlp: Language,
-        model: Model[Units, Any],
-        name: str,
-        *,
-        spans_key: str,
-        weight: float,
-        scale: float,
-        rate: float,
-        keep_candidates: bool,
-        set_ents: bool,
+        self, nlp: Language, model: Model[Units, Any], name: str, options: RerankerOptions
     ) -> None:
-        if not np.isfinite([weight, scale, rate]).all() or weight < 0 or min(scale, rate) <= 0:
-            raise ConfigError(
-                f"'{name}' needs a weight of 0 or more, and a scale and a rate above 0, not weight "
-                f"= {weight}, scale = {scale}, rate = {rate}. Mend the [components.{name}] block."
-            )
-        settings = {
-            "spans_key": spans_key,
-            "weight": weight,
-            "scale": scale,
-            "rate": rate,
-            "keep_candidates": keep_candidates,
-            "set_ents": set_ents,
-        }
-        super().__init__(nlp, model, name, settings)
-        self._training: RerankerTraining | None = None
+        super().__init__(nlp, model, name, options)
         self._forget_weights()
 
     @property
-    def lattice(self) -> Lattice:
-        """One free choice among the classes; there is one before any is known."""
-        return choice_lattice(max(1, len(self.labels)))
-
-    def lattice_size(self, n_labels: int) -> tuple[int, int]:
-        """As many edges and columns as classes."""
-        return (max(1, n_labels),) * 2
-
-    @property
-    def edge_names(self) -> tuple[str, ...]:
+    def structure_labels(self) -> list[str]:
         """The classes."""
-        return self.labels
+        return list(self.labels)
+
+    def make_structure(self) -> Structure:
+        """One free choice among the classes; there is one before any is known."""
+        return self.family.of_classes(max(1, len(self.labels)))
+
+    def structure_size(self, n_labels: int) -> tuple[int, int]:
+        return self.family.size_of_classes(max(1, n_labels))
 
     @property
     def is_trained(self) -> bool:
@@ -98,9 +101,8 @@ class CascadeReranker(LinearPipe):
         docs = list(docs)
         if not docs:
             return []
-        self.sync_weights()
-        self.forget_words()
-        typed = read_lists(docs, self.cfg["spans_key"], f"'{self.name}'")
+        self.begin_batch()
+        typed = read_lists(docs, self.options.spans_key, f"'{self.name}'")
         lists = self.weighted(typed)
         if self.is_trained:
             self._check_classes(typed)
@@ -110,7 +112,7 @@ class CascadeReranker(LinearPipe):
 
     def weighted(self, typed: TypedLists) -> Lists:
         """The lists with the scores of both stages as they are to be weighted."""
-        return typed.weighted(self.cfg["scale"], self.cfg["weight"])
+        return typed.weighted(self.options.scale, self.options.weight)
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Chosen]) -> None:
         """Write `doc.spans[spans_key]` and `doc.ents`, take off the N-best list.
@@ -118,17 +120,19 @@ class CascadeReranker(LinearPipe):
         Only entities that the classifier set give way; those of other components stay. Spans
         that are what they were keep their confidence.
         """
-        key = self.cfg["spans_key"]
+        key = self.options.spans_key
         for doc, found in zip(docs, scores, strict=True):
             before = [(s.start, s.end, s.label) for s in doc.spans[key]]
             if before != found.spans:
                 spans = [Span(doc, *span) for span in found.spans]
-                if self.cfg["set_ents"]:
+                if self.options.set_ents:
                     typed = [s for s, t in zip(spans, found.is_typed, strict=True) if t]
-                    earlier = doc.spans[f"{key}/1"].attrs[EARLIER_IOB]
+                    (_, first), *_ = candidate_groups(doc, key)
+                    assert first.earlier_iob is not None
+                    earlier = first.earlier_iob
                     replace_entities(doc, set(before), typed, earlier)
                 write_group(doc, key, spans, found.confidences(doc.spans[key]))
-            if not self.cfg["keep_candidates"]:
+            if not self.options.keep_candidates:
                 drop_candidates(doc, key)
 
     # Training
@@ -147,9 +151,9 @@ class CascadeReranker(LinearPipe):
         validate_examples(examples, f"{type(self).__name__}.initialize")
         self._forget_weights()
         docs = [example.predicted for example in examples]
-        if not docs or not all(f"{self.cfg['spans_key']}/1" in doc.spans for doc in docs):
+        if not docs or not all(f"{self.options.spans_key}/1" in doc.spans for doc in docs):
             return
-        typed = read_lists(docs, self.cfg["spans_key"], f"'{self.name}'")
+        typed = read_lists(docs, self.options.spans_key, f"'{self.name}'")
         self._set_labels(typed.classes)
         gold = [read_gold(example, None) for example in examples]
         tokens = self.read(docs)
@@ -174,7 +178,7 @@ class CascadeReranker(LinearPipe):
         losses.setdefault(self.name, 0.0)
         validate_examples(examples, f"{type(self).__name__}.update")
         try:
-            lesson = self.lesson(examples)
+            data = self.reranker_data(examples)
         except ConfigError as error:
             raise TrainingError(
                 f"{error} In training both must be among the annotating_components, "
@@ -185,13 +189,13 @@ class CascadeReranker(LinearPipe):
                 f"'{self.name}' knows no features yet. Call its initialize with examples that have "
                 "N-best lists first, or use 'spacy cascade train-reranker'."
             )
-        losses[self.name] += self.learn(lesson)
+        losses[self.name] += self.learn(data)
         return losses
 
-    def lesson(self, examples: Sequence[Example]) -> RerankerData:
+    def reranker_data(self, examples: Sequence[Example]) -> RerankerData:
         """What examples teach. Raises `ConfigError` where predicted Docs have no list."""
         docs = [example.predicted for example in examples]
-        typed = read_lists(docs, self.cfg["spans_key"], f"'{self.name}'")
+        typed = read_lists(docs, self.options.spans_key, f"'{self.name}'")
         gold = [read_gold(example, None) for example in examples]
         design = None
         if self.is_trained:
@@ -201,12 +205,13 @@ class CascadeReranker(LinearPipe):
             design = self.space.design(units)
         return RerankerData(design, typed, typed.errors(gold), sum(len(g.spans) for g in gold))
 
-    def learn(self, lesson: RerankerData) -> float:
-        """Pass over the sentences of a lesson once; the sum of their expected numbers of errors."""
-        if self._training is None:
-            self._training = RerankerTraining(*get_weights(self.model), self.cfg["rate"])
-        self._is_published = False
-        return self._training.learn(lesson, self.weighted(lesson.typed))
+    def learn(self, data: RerankerData) -> float:
+        """Pass over the sentences once; the sum of their expected numbers of errors."""
+        if self._fit is None:
+            self._fit = MinimumRiskFit(self.weights, self.options.rate)
+        assert data.design is not None
+        step = RiskData(data.design, self.weighted(data.typed), data.errors)
+        return data.n_gold + self._fit.step(step)
 
     # Choosing
 
@@ -232,15 +237,10 @@ class CascadeReranker(LinearPipe):
         own_flags: Ints2d | None = None,
     ) -> Units:
         """The spans of the lists; own_flags as in training of the stages."""
-        positions = self.space.positions(tokens, self.vocab.strings.__getitem__, own_flags)
-        names = self.space.plan.context
-        found = _found(docs, tokens, self.cfg["spans_key"])
-        return Units(
-            positions,
-            positions.of_token[typed.start],
-            positions.of_token[typed.end - 1],
-            SpanContext(tokens, typed.start, typed.end, found).values(names),
-        )
+        found = _found(docs, tokens, self.options.spans_key)
+        spans = np.stack([typed.start, typed.end], axis=1)
+        string_of = self.vocab.strings.__getitem__
+        return span_units(self.space, string_of, tokens, spans, found, own_flags)
 
 
 def _found(docs: Sequence[Doc], tokens: Tokens, key: str) -> FoundSpans:

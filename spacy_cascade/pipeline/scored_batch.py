@@ -1,4 +1,4 @@
-"""A batch as a chain scores it, and the spans that the scores have."""
+"""A batch as a structure of spans scores it, and the spans that the scores have."""
 
 from __future__ import annotations
 
@@ -7,45 +7,41 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..features.tokens import Tokens
-from ..inference.chain import span_posteriors
-from ..inference.lattice import Lattice
-from ..inference.schemes import UNOBSERVED, Spans, TagSet
+from ..inference.schemes import Spans, TagSet
+from ..inference.structure import Potentials, Structure
 from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d
-from .chain import best_labels
-from .spans.given import select
-from .spans.nbest import Candidates, best_segmentations, candidates_by_doc, normalizers
-from .spans.span_lists import list_spans
+from .spans.nbest import Candidates, candidates_by_doc
+from .spans.placing import select
+
+_LEAST = 0.01
+"""Spans of less probability are not listed, whatever the threshold."""
 
 
 @dataclass(frozen=True)
 class ScoredBatch:
-    """The tokens of a batch with their scores.
+    """The tokens of a batch with their potentials.
 
-    tag_set, lattice: of the chain. scores `[T, S]`, transitions `[E]`. preset: bool `[T]`, tokens
-    that are in no span any more, whatever their scores.
+    preset: bool `[T]`, tokens that are in no span any more, whatever their scores.
     """
 
     tokens: Tokens
     tag_set: TagSet
-    lattice: Lattice
-    scores: Floats2d
-    transitions: Floats1d
+    structure: Structure
+    potentials: Potentials
     preset: Bools1d
 
     def __len__(self) -> int:
-        return len(self.scores)
+        return len(self.potentials.scores)
 
     def best_path(self) -> Ints1d:
         """The best tags of each sequence, int32 `[T]`."""
-        path = best_labels(self.lattice, self.scores, self.transitions, self.tokens)
+        path, _ = self.structure.best(self.potentials)
         path[self.preset] = 0
         return path
 
     def best_paths(self, n: int) -> tuple[Ints2d, Floats2d]:
-        """Tags `[N, T]` and scores `[N, S]` of the N best of each sequence (`nbest`)."""
-        paths, ranked = best_segmentations(
-            self.lattice, self.scores, self.transitions, self.tokens, n
-        )
+        """Tags `[N, T]` and scores `[N, S]` of the N best; outside where there is none."""
+        paths, ranked = self.structure.k_best(self.potentials, n)
         paths[:, self.preset] = 0
         return paths, ranked
 
@@ -54,33 +50,26 @@ class ScoredBatch:
         return self.tag_set.spans(path, self.tokens.sequence_starts)
 
     def candidates(
-        self, paths: Ints2d, ranked: Floats2d, are_probabilistic: bool
+        self, paths: Ints2d, ranked: Floats2d, is_probabilistic: bool
     ) -> list[Candidates]:
-        """The N best paths for each Doc; are_probabilistic: whether scores have probabilities."""
-        partitions = None
-        if are_probabilistic:
-            partitions = normalizers(self.lattice, self.scores, self.transitions, self.tokens)
+        """The N best paths for each Doc; is_probabilistic: whether scores have probabilities."""
+        partitions = self.structure.log_partitions(self.potentials) if is_probabilistic else None
         return candidates_by_doc(paths, ranked, partitions, self.tag_set, self.tokens)
 
     def posteriors(self, path: Ints1d, spans: Spans, temperature: float) -> Floats1d:
-        """Exact probabilities of spans of a path, scores divided by the temperature."""
-        starts = self.tokens.sequence_starts
-        open_tags = np.full(len(self), UNOBSERVED, dtype=np.int32)
-        n_labels = self.lattice.n_labels
-        posteriors = np.empty(len(spans.start))
-        sequences = (np.searchsorted(starts, spans.start, side="right") - 1).astype(np.int32)
-        span_posteriors(
-            self.lattice, self.scores / temperature, self.transitions / temperature,
-            np.zeros((n_labels + 1, n_labels)), open_tags, starts, path, spans.start, spans.end,
-            sequences, posteriors,
-        )  # fmt: skip
-        return posteriors
+        """Exact probabilities of spans of a path, at a temperature."""
+        return self.structure.span_posteriors(
+            self.potentials.at_temperature(temperature), path, spans
+        )
 
     def likely_spans(self, thresholds: Floats1d, temperature: float) -> tuple[Spans, Floats1d]:
-        """All spans with the probability of their label's threshold, and these probabilities."""
-        spans, probabilities = list_spans(
-            self.tag_set, self.lattice, self.scores / temperature, self.transitions / temperature,
-            self.tokens, thresholds,
-        )  # fmt: skip
-        free = ~self.preset[spans.start]
-        return select(spans, free), probabilities[free]
+        """Spans that reach their label's threshold, by start and end, and their probabilities."""
+        spans, probabilities = self.structure.likely_spans(
+            self.potentials.at_temperature(temperature),
+            self.tag_set,
+            max(_LEAST, thresholds.min()),
+        )
+        sure = np.flatnonzero(probabilities >= thresholds[spans.label])
+        order = sure[np.lexsort((spans.end[sure], spans.start[sure]))]
+        order = order[~self.preset[spans.start[order]]]
+        return select(spans, order), probabilities[order]

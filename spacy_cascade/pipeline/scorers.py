@@ -10,8 +10,8 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..types import Bools1d
-from .spans.given import LabelledBounds
 from .spans.gold import read_gold
+from .spans.placing import LabelledSpan
 
 Scores = dict[str, Any]
 
@@ -42,7 +42,7 @@ def _count_spans(
     examples: Iterable[Example],
     spans_key: str,
     gold_key: str | None,
-    key: Callable[[LabelledBounds], Hashable],
+    key: Callable[[LabelledSpan], Hashable],
     labels: Container[str] | None = None,
 ) -> PRFScore | None:
     """Spans of a group against gold; None where no example has gold annotation.
@@ -69,11 +69,11 @@ def _count_spans(
     return score if annotated else None
 
 
-def _whole(span: LabelledBounds) -> Hashable:
+def _whole(span: LabelledSpan) -> Hashable:
     return span
 
 
-def _bounds(span: LabelledBounds) -> Hashable:
+def _bounds(span: LabelledSpan) -> Hashable:
     return span[:2]
 
 

@@ -1,6 +1,4 @@
-"""`cascade_segmenter`: finds entity spans with a linear chain."""
-
-from __future__ import annotations
+"""`cascade_segmenter`: finds entity spans."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -14,118 +12,137 @@ from thinc.api import Model
 
 from ..features.tokens import Tokens
 from ..features.units import Units
-from ..inference.lattice import Lattice
-from ..inference.schemes import SCHEMES, UNOBSERVED, Spans, TagSet
-from ..losses.margin import Costs
-from ..models.linear import get_weights
-from ..trainers.base import Trainer
+from ..inference.schemes import UNOBSERVED, Spans, TagSet
+from ..inference.structure import Structure, require
 from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d
-from ..workflows.calibrate import Outcomes, check_temperature
-from .chain import ChainPipe
+from .calibration import Outcomes
+from .declared import SegmenterOptions
+from .learning import Learning, LearningPipe
+from .options import takes
 from .scored_batch import ScoredBatch
-from .spans.constraints import clamp_scores, preset_tags, read_presets
-from .spans.entities import write_entities, write_group
-from .spans.given import LabelledBounds, place_spans, select, split_by_doc
+from .spans.entities import preset_tags, read_presets, write_entities, write_group
 from .spans.gold import GoldSpans, gold_flags, read_gold
 from .spans.nbest import (
     Candidates,
     Segmentation,
     check_n,
     drop_candidates,
-    is_probabilistic,
-    make_spans,
     segmentations,
     write_candidates,
 )
-from .spans.segments import ENTITY, Segments, by_doc
-from .spans.span_lists import check_overlapping
-from .spans.thresholds import check_thresholds, thresholds_of
+from .spans.placing import (
+    ENTITY,
+    LabelledSpan,
+    make_spans,
+    place_spans,
+    rows_of,
+    select,
+    split_by_doc,
+)
+from .spans.results import Segments, segments_by_doc, thresholds_of
+
+_NO_OUTCOMES = Outcomes(np.zeros(0, dtype=np.bool_), lambda _: np.zeros(0))
 
 
-class CascadeSegmenter(ChainPipe[GoldSpans]):
-    """Finds non-overlapping spans by exact decoding of a linear chain over each sentence.
+@Language.factory(
+    "cascade_segmenter",
+    assigns=["doc.spans", "span._.confidence"],
+    default_config={
+        "model": {
+            "@architectures": "spacy_cascade.LinearChain.v1",
+            "templates": {"@misc": "spacy_cascade.SegmentationTemplates.v1"},
+            "min_count": 5,
+            "label_pairs": True,
+        },
+        "loss": {"@misc": "spacy_cascade.SoftmaxMargin.v2", "kappa": 4.5},
+        "penalty": {"@misc": "spacy_cascade.Gaussian.v1", "sigma": 0.2667},
+        "trainer": {"@misc": "spacy_cascade.LBFGS.v1"},
+        "scorer": {"@scorers": "spacy_cascade.segments_scorer.v1"},
+        **SegmenterOptions.defaults(),
+    },
+    default_score_weights={"segments_f": 1.0, "segments_p": 0.0, "segments_r": 0.0},
+)
+@takes(SegmenterOptions)
+def make_segmenter(
+    nlp: Language,
+    name: str,
+    model: Model[Units, Floats2d],
+    loss: Any,
+    penalty: Any,
+    trainer: Any,
+    scorer: Callable[..., dict[str, Any]] | None,
+    objective: Any = None,
+    **settings: Any,
+) -> "CascadeSegmenter":
+    """The factory `cascade_segmenter`.
 
-    With `overlapping` it lists all likely spans instead, whether they overlap or not.
-    With `typed = False` (the first stage of a cascade) all gold labels count as one,
-    `ENT`; with `typed = True` it is a single-phase recogniser.
+    model: a structure of spans, such as a linear chain. loss, penalty, trainer: how it is trained.
+    scorer: the scorer. objective: the block of release 0.2 in place of loss and penalty. Others:
+    `SegmenterOptions`.
     """
+    options = SegmenterOptions.made_for(name, settings)
+    learning = Learning(loss, penalty, trainer, scorer, objective)
+    return CascadeSegmenter(nlp, model, name, options, learning)
+
+
+class CascadeSegmenter(LearningPipe[GoldSpans]):
+    """Finds non-overlapping spans by exact decoding of each sentence.
+
+    With `overlapping` it lists all likely spans instead, whether they overlap or not. With
+    `typed = False` (the first stage of a cascade) all gold labels count as one, `ENT`; with
+    `typed = True` it is a single-phase recogniser.
+    """
+
+    options: SegmenterOptions
 
     def __init__(
         self,
         nlp: Language,
         model: Model[Units, Floats2d],
         name: str,
-        *,
-        scheme: str,
-        typed: bool,
-        gold_key: str | None,
-        spans_key: str,
-        confidence: bool,
-        temperature: float,
-        threshold: float,
-        label_thresholds: dict[str, float],
-        constrained: bool,
-        overlapping: bool,
-        set_ents: bool,
-        n_best: int,
-        objective: Costs,
-        trainer: Trainer,
-        scorer: Callable[..., dict[str, Any]] | None,
+        options: SegmenterOptions,
+        learning: Learning,
     ) -> None:
-        settings = {
-            "scheme": scheme,
-            "typed": typed,
-            "gold_key": gold_key,
-            "spans_key": spans_key,
-            "confidence": confidence,
-            "temperature": check_temperature(temperature, name),
-            "threshold": threshold,
-            "label_thresholds": label_thresholds,
-            "constrained": constrained,
-            "overlapping": overlapping,
-            "set_ents": set_ents,
-            "n_best": n_best,
+        super().__init__(nlp, model, name, options, learning)
+        needs = {
+            "best": True,
+            "span_posteriors": options.confidence,
+            "k_best": options.n_best > 1,
+            "likely_spans": options.overlapping,
+            "clamp": options.constrained,
         }
-        check_n(n_best, f"n_best of '{name}'")
-        check_thresholds(settings, name)
-        check_overlapping(settings, name)
-        super().__init__(nlp, model, name, objective, trainer, scorer, settings)
-        TagSet(scheme, ())  # an unknown scheme is an error now, not in training
+        require(
+            self.family.structure, (n for n, is_needed in needs.items() if is_needed), f"'{name}'"
+        )
 
     @property
     def tag_set(self) -> TagSet:
         """The tags under the scheme and labels of this component."""
-        return TagSet(self.cfg["scheme"], self.labels)
+        return TagSet(self.options.scheme, self.labels)
 
     @property
-    def chain_labels(self) -> list[str]:
-        """The tags."""
+    def structure_labels(self) -> list[str]:
         return self.tag_set.tags
 
-    def make_lattice(self) -> Lattice:
-        """The legal transitions between tags."""
-        return self.tag_set.lattice(self.model.attrs["label_pairs"])
+    def make_structure(self) -> Structure:
+        return self.family.of_spans(self.tag_set)
 
-    def lattice_size(self, n_labels: int) -> tuple[int, int]:
-        """A column for each transition, or for each tag."""
-        scheme = self.cfg["scheme"]
-        n_edges = TagSet.n_edges(scheme, n_labels)
-        n_tags = 1 + n_labels * len(SCHEMES[scheme].prefixes)
-        return n_edges, n_edges if self.model.attrs["label_pairs"] else n_tags
+    def structure_size(self, n_labels: int) -> tuple[int, int]:
+        return self.family.size_of_spans(self.options.scheme, n_labels)
 
     def predict(self, docs: Iterable[Doc]) -> list[Segments]:
         """Find the spans of each Doc without changing it."""
         docs = list(docs)
-        batch = self._scored(docs)
+        batch = self.scored(docs)
         if not len(batch):
             return [self._nothing()] * len(docs)
-        if self.cfg["overlapping"]:
-            likely = batch.likely_spans(self._thresholds(), self.cfg["temperature"])
-            return by_doc(*likely, batch.tokens)
-        if self.cfg["n_best"] == 1:
+        if self.options.overlapping:
+            likely = batch.likely_spans(self._thresholds(), self.options.temperature)
+            return segments_by_doc(*likely, batch.tokens)
+        if self.options.n_best == 1:
             return self._found(batch, batch.best_path())
-        paths, ranked = batch.best_paths(self.cfg["n_best"])
-        candidates = batch.candidates(paths, ranked, is_probabilistic(self.objective))
+        paths, ranked = batch.best_paths(self.options.n_best)
+        candidates = batch.candidates(paths, ranked, self.loss.is_probabilistic)
         found = self._found(batch, paths[0])
         return [replace(doc, candidates=c) for doc, c in zip(found, candidates, strict=True)]
 
@@ -135,29 +152,29 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
         A short sentence has fewer. Raises `ConfigError` where n is not from 1 to 100.
         """
         check_n(n, f"nbest of '{self.name}'")
-        batch = self._scored([doc])
+        batch = self.scored([doc])
         if not len(batch):
             return []
         paths, ranked = batch.best_paths(n)
-        (candidates,) = batch.candidates(paths, ranked, is_probabilistic(self.objective))
+        (candidates,) = batch.candidates(paths, ranked, self.loss.is_probabilistic)
         return segmentations(doc, candidates, self._label_hashes())
 
     def posteriors(
-        self, docs: Sequence[Doc], spans: Sequence[Sequence[LabelledBounds]]
+        self, docs: Sequence[Doc], spans: Sequence[Sequence[LabelledSpan]]
     ) -> list[Floats1d]:
         """Exact posterior probability of given spans of each Doc; the Docs are not changed.
 
         spans: those of each Doc, without overlap; labels count only with `typed`. Spans that no
-        path has, across sentences or of a label that is not known, have probability 0.
+        labelling has, across sentences or of an unknown label, have probability 0.
         """
-        batch = self._scored(docs)
+        batch = self.scored(docs)
         placed, known = self._place(batch.tokens, spans)
         values = np.zeros(len(known))
         if known.any():
             possible = select(placed, known)
             path = np.zeros(len(batch), dtype=np.int32)
             self.tag_set.write(path, *possible)
-            values[known] = batch.posteriors(path, possible, self.cfg["temperature"])
+            values[known] = batch.posteriors(path, possible, self.options.temperature)
         return split_by_doc(values, spans)
 
     def outcomes(self, examples: Sequence[Example]) -> Outcomes:
@@ -165,19 +182,18 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
 
         Spans with tokens that have no annotation are left out.
         """
-        batch = self._scored([example.predicted for example in examples])
+        batch = self.scored([example.predicted for example in examples])
         if not len(batch):
-            return Outcomes(np.zeros(0, dtype=np.bool_), lambda _: np.zeros(0))
+            return _NO_OUTCOMES
         path = batch.best_path()
         spans = batch.spans(path)
-        tags = self.gold_tags(batch.tokens, [self.read_gold(example) for example in examples])
+        tags = self.gold_labels(batch.tokens, [self.read_gold(example) for example in examples])
         judged = np.array(
             [(tags[s:e] >= 0).all() for s, e in zip(spans.start, spans.end, strict=True)],
             dtype=np.bool_,
         )
-        of_gold = batch.spans(np.maximum(tags, 0))
-        wanted = set(zip(*(part.tolist() for part in of_gold), strict=True))
-        right = [span in wanted for span in zip(*(part.tolist() for part in spans), strict=True)]
+        wanted = set(rows_of(batch.spans(np.maximum(tags, 0))))
+        right = [span in wanted for span in rows_of(spans)]
         return Outcomes(
             np.array(right, dtype=np.bool_)[judged],
             lambda temperature: batch.posteriors(path, spans, temperature)[judged],
@@ -186,11 +202,11 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Segments]) -> None:
         """Write `doc.spans[spans_key]`, and `doc.ents` with `set_ents`.
 
-        With `n_best` above 1 also `doc.spans["<spans_key>/k"]` (see `spans.nbest`); what an
-        earlier run left there is taken off.
+        With `n_best` above 1 also `doc.spans["<spans_key>/k"]` (`pipeline.spans.nbest`); what an
+        earlier run left there is removed.
         """
         labels, thresholds = self._label_hashes(), self._thresholds()
-        key = self.cfg["spans_key"]
+        key = self.options.spans_key
         for doc, found in zip(docs, scores, strict=True):
             spans = make_spans(doc, found.spans, labels)
             write_group(doc, key, spans, found.confidences)
@@ -198,93 +214,89 @@ class CascadeSegmenter(ChainPipe[GoldSpans]):
                 write_candidates(doc, key, found.candidates, labels)
             else:
                 drop_candidates(doc, key)
-            if self.cfg["set_ents"]:
+            if self.options.set_ents:
                 sure = found.confidences
                 gains = None if sure is None else sure - thresholds[found.spans.label]
                 write_entities(doc, spans, gains=gains)
 
-    def gold_spans(self, example: Example) -> list[tuple[int, int, str]]:
+    def gold_spans(self, example: Example) -> list[LabelledSpan]:
         """Start, end and label of the spans that the component should find."""
         return self._collapsed(self.read_gold(example).spans)
 
     def labels_in(self, gold: GoldSpans) -> Iterable[str]:
-        """Labels that the component learns from one example."""
-        return (label for _, _, label in gold.spans) if self.cfg["typed"] else (ENTITY,)
+        return (label for _, _, label in gold.spans) if self.options.typed else (ENTITY,)
 
     def read_gold(self, example: Example) -> GoldSpans:
-        """Gold spans of an example."""
-        return read_gold(example, self.cfg["gold_key"])
+        return read_gold(example, self.options.gold_key)
 
     def gold_flags(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints2d:
-        """Which tokens are in gold spans."""
         return gold_flags(tokens, gold)
 
-    def gold_tags(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints1d:
+    def gold_labels(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints1d:
         """Tag of each token, `UNOBSERVED` or `ENDED` where there is no annotation.
 
-        A span across a sentence boundary cannot be had by a chain: its tokens are left
-        open too, rather than taught as something else.
+        No chain has a span across a sentence boundary: its tokens are left open, rather than
+        taught as something else.
         """
         tags = np.zeros(len(tokens.words), dtype=np.int32)
-        for offset, doc_gold in zip(tokens.doc_starts.tolist(), gold, strict=False):
-            tags[offset : offset + len(doc_gold.observed)][~doc_gold.observed] = UNOBSERVED
-        placed, known = self._place(tokens, [doc_gold.spans for doc_gold in gold])
+        for offset, of_doc in zip(tokens.doc_starts.tolist(), gold, strict=False):
+            tags[offset : offset + len(of_doc.observed)][~of_doc.observed] = UNOBSERVED
+        placed, known = self._place(tokens, [of_doc.spans for of_doc in gold])
         for i in np.flatnonzero(~known):
             tags[placed.start[i] : placed.end[i]] = UNOBSERVED
         self.tag_set.write(tags, *select(placed, known))
         return tags
 
-    def _scored(self, docs: Sequence[Doc]) -> ScoredBatch:
-        """The scores of a batch.
+    def scored(self, docs: Sequence[Doc]) -> ScoredBatch:
+        """A batch with its potentials.
 
-        With `constrained` tokens of presets are not to be annotated any more, and the scores of
-        paths that disagree with a preset are `-inf`.
+        With `constrained` tokens of presets are not annotated any more, and labellings that
+        disagree with a preset have the score `-inf`.
         """
-        tokens, scores = self.score_tokens(docs)
-        preset = np.zeros(len(scores), dtype=np.bool_)
-        if self.cfg["constrained"] and len(scores):
-            presets = read_presets(docs, tokens.doc_starts, self.cfg["spans_key"])
+        tokens, potentials = self.potentials(docs)
+        preset = np.zeros(len(tokens.words), dtype=np.bool_)
+        if self.options.constrained and len(preset):
+            presets = read_presets(docs, tokens.doc_starts, self.options.spans_key)
             preset = presets.taken
             if preset.any():
-                hashes = self._label_hashes() if self.cfg["typed"] else None
+                hashes = self._label_hashes() if self.options.typed else None
                 tags = preset_tags(presets, tokens, self.tag_set, hashes)
-                clamp_scores(scores, self.lattice, tags)
-        transitions = get_weights(self.model)[1]
-        return ScoredBatch(tokens, self.tag_set, self.lattice, scores, transitions, preset)
+                self.structure.clamp(potentials, tags)
+        return ScoredBatch(tokens, self.tag_set, self.structure, potentials, preset)
 
     def _found(self, batch: ScoredBatch, path: Ints1d) -> list[Segments]:
         """The spans of a path that are sure enough, for each Doc."""
         spans, confidences = batch.spans(path), None
-        if self.cfg["confidence"]:
-            confidences = batch.posteriors(path, spans, self.cfg["temperature"])
+        if self.options.confidence:
+            confidences = batch.posteriors(path, spans, self.options.temperature)
             kept = confidences >= self._thresholds()[spans.label]
             spans, confidences = select(spans, kept), confidences[kept]
-        return by_doc(spans, confidences, batch.tokens)
+        return segments_by_doc(spans, confidences, batch.tokens)
 
     def _place(
-        self, tokens: Tokens, spans: Sequence[Sequence[LabelledBounds]]
+        self, tokens: Tokens, spans: Sequence[Sequence[LabelledSpan]]
     ) -> tuple[Spans, Bools1d]:
         numbers = {label: i for i, label in enumerate(self.labels)}
         return place_spans(tokens, [self._collapsed(of_doc) for of_doc in spans], numbers)
 
-    def _collapsed(self, spans: Sequence[LabelledBounds]) -> list[LabelledBounds]:
-        typed = self.cfg["typed"]
+    def _collapsed(self, spans: Sequence[LabelledSpan]) -> list[LabelledSpan]:
+        typed = self.options.typed
         return [(start, end, label if typed else ENTITY) for start, end, label in spans]
 
     def _nothing(self) -> Segments:
         """What is found in a Doc without tokens."""
         empty = Spans(*(np.zeros(0, dtype=np.int64),) * 2, np.zeros(0, dtype=np.int32))
-        n = self.cfg["n_best"]
+        confidences = np.zeros(0) if self.options.confidence else None
+        n = self.options.n_best
+        if n == 1:
+            return Segments(empty, confidences)
         scores = np.zeros((n, 0))
-        log_probabilities = scores if is_probabilistic(self.objective) else None
-        return Segments(
-            empty,
-            np.zeros(0) if self.cfg["confidence"] else None,
-            Candidates([], [empty] * n, scores, log_probabilities) if n > 1 else None,
-        )
+        log_probabilities = scores if self.loss.is_probabilistic else None
+        return Segments(empty, confidences, Candidates([], [empty] * n, scores, log_probabilities))
 
     def _thresholds(self) -> Floats1d:
-        return thresholds_of(self.cfg, self.labels, self.name)
+        options = self.options
+        return thresholds_of(options.threshold, options.label_thresholds, self.labels, self.name)
 
     def _label_hashes(self) -> list[int]:
         return [self.vocab.strings.add(label) for label in self.labels]

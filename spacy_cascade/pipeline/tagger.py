@@ -1,7 +1,5 @@
 """`cascade_tagger`: gives tokens their part of speech with a linear chain."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -16,65 +14,106 @@ from ..errors import ConfigError
 from ..features.tokens import Tokens
 from ..features.units import Units
 from ..features.word_counts import span_flags
-from ..inference.lattice import Lattice, free_lattice
 from ..inference.schemes import UNOBSERVED
-from ..losses.margin import Costs
-from ..models.linear import get_weights
-from ..trainers.base import Trainer
+from ..inference.structure import Structure, require
 from ..types import Floats2d, Ints1d, Ints2d
-from .chain import ChainPipe, best_labels
+from .declared import TaggerOptions
+from .learning import Learning, LearningPipe
+from .options import takes
 from .spans.gold import GoldTags, read_gold_tags
 
 
-class CascadeTagger(ChainPipe[GoldTags]):
+@Language.factory(
+    "cascade_tagger",
+    assigns=["token.tag"],
+    default_config={
+        "model": {
+            "@architectures": "spacy_cascade.LinearChain.v1",
+            "templates": {"@misc": "spacy_cascade.TaggingTemplates.v1"},
+            "min_count": 2,
+            "label_pairs": False,
+        },
+        "loss": {"@misc": "spacy_cascade.Hinge.v2"},
+        "penalty": None,
+        "trainer": {
+            "@misc": "spacy_cascade.PassiveAggressive.v1",
+            "C": 0.01,
+            "average_power": 1,
+            "passes": 3,
+        },
+        "scorer": {"@scorers": "spacy_cascade.tags_scorer.v1"},
+        **TaggerOptions.defaults(),
+    },
+    default_score_weights={"tag_acc": 1.0},
+)
+@takes(TaggerOptions)
+def make_tagger(
+    nlp: Language,
+    name: str,
+    model: Model[Units, Floats2d],
+    loss: Any,
+    penalty: Any,
+    trainer: Any,
+    scorer: Callable[..., dict[str, Any]] | None,
+    objective: Any = None,
+    **settings: Any,
+) -> "CascadeTagger":
+    """The factory `cascade_tagger`.
+
+    model: a structure of labels, such as a linear chain. loss, penalty, trainer: how it is
+    trained. scorer: the scorer. objective: the block of release 0.2 in place of loss and penalty.
+    Others: `TaggerOptions`.
+    """
+    options = TaggerOptions.made_for(name, settings)
+    learning = Learning(loss, penalty, trainer, scorer, objective)
+    return CascadeTagger(nlp, model, name, options, learning)
+
+
+class CascadeTagger(LearningPipe[GoldTags]):
     """Sets `token.tag` by exact decoding of a linear chain over each sentence.
 
-    Any tag may follow any other. Label 0 of the chain stands before the first token; the tags
+    Any tag may follow any other. Label 0 of the structure stands before the first token; the tags
     are labels `1 … n`, in the order of `labels`.
     """
 
     sought = "tagged token"
     where_to_look = "has token.tag (convert: --pos-column)"
 
+    options: TaggerOptions
+
     def __init__(
         self,
         nlp: Language,
         model: Model[Units, Floats2d],
         name: str,
-        *,
-        overwrite: bool,
-        objective: Costs,
-        trainer: Trainer,
-        scorer: Callable[..., dict[str, Any]] | None,
+        options: TaggerOptions,
+        learning: Learning,
     ) -> None:
-        settings = {"overwrite": overwrite}
-        super().__init__(nlp, model, name, objective, trainer, scorer, settings)
+        super().__init__(nlp, model, name, options, learning)
         if "tags" in self.space.reads:
             raise ConfigError(
-                f"The templates of '{name}' look at token.tag, which it sets itself. Take the "
-                f"parts with 'tag' out of [components.{name}.model.templates]."
+                f"The templates of '{name}' look at token.tag, which it sets itself. Remove the "
+                f"parts with 'tag' from [components.{name}.model.templates]."
             )
+        require(self.family.structure, ["best"], f"'{name}'")
 
     @property
-    def chain_labels(self) -> list[str]:
-        """An empty one that stands before the first token, then the tags."""
+    def structure_labels(self) -> list[str]:
+        """A name for what stands before the first token, then the tags."""
         return ["", *self.labels]
 
-    def make_lattice(self) -> Lattice:
-        """Every tag may follow every other."""
-        return free_lattice(len(self.labels), self.model.attrs["label_pairs"])
+    def make_structure(self) -> Structure:
+        return self.family.of_labels(len(self.labels))
 
-    def lattice_size(self, n_labels: int) -> tuple[int, int]:
-        """A transition from each tag and from the start to each tag."""
-        n_edges = n_labels * (n_labels + 1)
-        return n_edges, n_edges if self.model.attrs["label_pairs"] else n_labels
+    def structure_size(self, n_labels: int) -> tuple[int, int]:
+        return self.family.size_of_labels(n_labels)
 
     def predict(self, docs: Iterable[Doc]) -> list[Ints1d]:
         """For each Doc the numbers of its tags among `labels`, int32 `[T]`."""
-        tokens, scores = self.score_tokens(list(docs))
+        tokens, potentials = self.potentials(list(docs))
         path = np.zeros(0, dtype=np.int32)
-        if len(scores):
-            path = best_labels(self.lattice, scores, get_weights(self.model)[1], tokens)
+        if len(potentials.scores):
+            path, _ = self.structure.best(potentials)
         return np.split(path - 1, tokens.doc_starts[1:-1]) if len(tokens.doc_starts) > 1 else []
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Ints1d]) -> None:
@@ -82,18 +121,16 @@ class CascadeTagger(ChainPipe[GoldTags]):
         hashes = np.array([self.vocab.strings.add(label) for label in self.labels], dtype=np.uint64)
         for doc, numbers in zip(docs, scores, strict=True):
             tags: Any = hashes[numbers]
-            if not self.cfg["overwrite"]:
+            if not self.options.overwrite:
                 earlier = doc.to_array(TAG)
                 tags = np.where(earlier != 0, earlier, tags)
             if len(tags):
                 doc.from_array([TAG], tags)
 
     def read_gold(self, example: Example) -> GoldTags:
-        """Gold tags of an example."""
         return read_gold_tags(example)
 
     def labels_in(self, gold: GoldTags) -> Iterable[str]:
-        """The tags of one example."""
         return (gold.strings[tag] for tag in np.unique(gold.tags).tolist() if tag)
 
     def gold_flags(self, tokens: Tokens, gold: Sequence[GoldTags]) -> Ints2d:
@@ -101,7 +138,7 @@ class CascadeTagger(ChainPipe[GoldTags]):
         observed = np.concatenate([doc_gold.tags != 0 for doc_gold in gold])
         return span_flags(len(tokens.words), np.zeros((0, 2), dtype=np.int64), observed)
 
-    def gold_tags(self, tokens: Tokens, gold: Sequence[GoldTags]) -> Ints1d:
+    def gold_labels(self, tokens: Tokens, gold: Sequence[GoldTags]) -> Ints1d:
         """Label of each token's tag; tags that are not among `labels` are left open."""
         tags = np.concatenate([doc_gold.tags for doc_gold in gold])
         numbers = {self.vocab.strings.add(label): i + 1 for i, label in enumerate(self.labels)}

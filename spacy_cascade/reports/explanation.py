@@ -9,7 +9,7 @@ from markupsafe import Markup
 from spacy.tokens import Doc
 
 from ..explaining.explanations import EntityExplanation
-from ..explaining.readings import Hypotheses, Hypothesis
+from ..explaining.hypotheses import Hypotheses, Hypothesis
 from ..explaining.top_features import ComponentFeatures
 from .templates import template
 from .texts import colours_of, draw
@@ -55,20 +55,20 @@ class Shown:
 
 def make_readings_page(doc: Doc, sentences: Sequence[Hypotheses], *, model: str) -> str:
     """The HTML of the readings of each sentence of a Doc, side by side."""
-    readings = [reading for sentence in sentences for reading in sentence.readings]
+    readings = [reading for sentence in sentences for reading in sentence.hypotheses]
     colours = colours_of(sorted({label for r in readings for _, _, label in r.entities}))
     return template("readings.html.jinja").render(
         model=model,
         language=doc.lang_,
         sentences=[
-            [_show(doc, sentence, reading, colours) for reading in sentence.readings]
+            [_show(doc, sentence, reading, colours) for reading in sentence.hypotheses]
             for sentence in sentences
         ],
     )
 
 
 def _show(doc: Doc, sentence: Hypotheses, reading: Hypothesis, colours: Mapping[str, str]) -> Shown:
-    first = sentence.readings[0].entities
+    first = sentence.hypotheses[0].entities
     marked = [(entity, entity not in first) for entity in reading.entities]
     return Shown(
         reading.probability,

@@ -12,8 +12,8 @@ from spacy.training import Example
 
 from ..explaining.posteriors import Stages, entity_probabilities, stages_of
 from ..pipeline.spans.entities import CONFIDENCE_ATTRIBUTE, SpanKey
-from ..pipeline.spans.given import LabelledBounds
 from ..pipeline.spans.gold import same_tokens
+from ..pipeline.spans.placing import LabelledSpan
 from ..types import Bools1d
 from .costs import Choice, Judged
 from .excerpts import Piece, cut_evenly, cut_sentences
@@ -84,12 +84,12 @@ def _listed(stages: Stages | None, example: Example, found: Sequence[Choice]) ->
     Entities that something else set are among it, without confidences, and nothing that overlaps
     them.
     """
-    if stages is None or not stages[0].cfg["overlapping"]:
+    if stages is None or not stages[0].options.overlapping:
         return []
     fixed = [choice for choice in found if choice[1] is None]
     taken = {token for (start, end, _), _ in fixed for token in range(start, end)}
     labels = (stages[1] or stages[0]).labels
-    group = example.predicted.spans.get(stages[0].cfg["spans_key"], ())
+    group = example.predicted.spans.get(stages[0].options.spans_key, ())
     listed = _choices(example, [span for span in group if span.label_ in labels])
     return fixed + [choice for choice in listed if taken.isdisjoint(range(*choice[0][:2]))]
 
@@ -126,12 +126,12 @@ def _of_batch(stages: Stages, examples: Sequence[Example]) -> list[list[float | 
     return found
 
 
-def _aligned(example: Example) -> list[LabelledBounds | None]:
+def _aligned(example: Example) -> list[LabelledSpan | None]:
     """Gold entities in tokens of the predicted Doc, None where these cut them differently."""
     spans = example.reference.ents
     if same_tokens(example):
         return [(span.start, span.end, span.label_) for span in spans]
-    aligned: list[LabelledBounds | None] = []
+    aligned: list[LabelledSpan | None] = []
     for span in spans:
         found = example.get_aligned_spans_y2x([span])
         aligned.append((found[0].start, found[0].end, span.label_) if found else None)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..pipeline.spans.span_lists import choose_disjoint
+from ..pipeline.spans.placing import choose_disjoint
 from ..types import Bools1d, Floats1d, Pointers1d
 from .costs import Choice, Judged
 from .counts import Score

@@ -1,83 +1,179 @@
-"""What a component expects of a trainer."""
+"""What trainers and fits are.
+
+A trainer is what the config says. `begin` gives a fit: training under way, which owns all that
+changes while it runs. A trainer states what it needs of a loss, a penalty and a structure, and
+refuses a pair that it cannot train before training begins.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from ..losses.margin import Costs
-from ..losses.problem import ChainCorpus, Problem
-from ..parallel import Workers
-from ..types import Floats1d, Floats2d
+from ..errors import ConfigError
+from ..inference.structure import Structure, Weights, require
+from ..losses.base import LabelledSequences
+from ..penalties.base import CentredPenalty
+from ..types import Floats2d
 
 State: TypeAlias = dict[str, Any]
-"""What training goes on from: arrays, and values that JSON can hold, by name."""
+"""What a fit goes on from: arrays, and values that JSON can hold, by name."""
+Data = TypeVar("Data", contravariant=True)
+"""What a fit learns from in a step."""
+Progress: TypeAlias = Callable[[], object]
+"""Called after each iteration."""
 
 
-@runtime_checkable
-class Resumable(Protocol):
-    """A `Run` or a `Learner` that a checkpoint can hold."""
+def no_progress() -> None:
+    """Nobody looks."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be fitted.
+
+    data: the whole corpus, or the first batch. loss: a loss that the trainer can use. penalty:
+    None where the trainer takes none. start: the weights to begin with.
+    """
+
+    data: LabelledSequences
+    loss: Any
+    penalty: CentredPenalty | None
+    start: Weights
+
+
+class Fit(ABC, Generic[Data]):
+    """Training under way; it stays behind when its component is pickled or copied.
+
+    weights_are_stale, hessian_is_stale: whether the model has older ones than the fit. Who takes
+    them over sets these to False.
+    """
+
+    weights_are_stale = False
+    hessian_is_stale = False
+
+    def __reduce__(self) -> tuple[type[None], tuple[()]]:
+        return type(None), ()
+
+    def step(self, data: Data, progress: Progress = no_progress) -> float:
+        """Learn, as long as the trainer says; the loss.
+
+        data: what the fit began with, or, for an online trainer, any batch.
+        """
+        loss = self._step(data, progress)
+        self.weights_are_stale = self.hessian_is_stale = True
+        return loss
+
+    @abstractmethod
+    def _step(self, data: Data, progress: Progress) -> float:
+        """As `step`."""
+
+    @abstractmethod
+    def weights(self) -> Weights:
+        """The weights to annotate with."""
+
+    def hessian_diagonal(self) -> Floats2d | None:
+        """How surely the data determine the weights, `[K, S]`; None where that is not known."""
+        return None
+
+    def terms(self) -> dict[str, float]:
+        """What the loss of the last step consists of, by name, where that is of interest."""
+        return {}
 
     def state(self) -> State:
-        """All that it goes on from; its arrays may change with the next step."""
+        """All that the fit goes on from; its arrays may change with the next step.
+
+        Raises `ConfigError` for a fit that no checkpoint can hold.
+        """
+        raise ConfigError(
+            f"{type(self).__name__} has no 'state' and 'restore', so no checkpoint can hold it. "
+            "Remove the checkpoints from [training.before_update], or train with LBFGS, "
+            "JointLBFGS or PassiveAggressive."
+        )
 
     def restore(self, state: State) -> None:
-        """Go on from the state of one that began with the same data and settings.
+        """Go on from the state of a fit that began with the same data and settings.
 
         Raises `KeyError`, `TypeError` or `ValueError` where the state is no such one.
         """
+        self._restore(state)
+        self.weights_are_stale = self.hessian_is_stale = True
 
-
-class Run(Protocol):
-    """An optimisation under way."""
-
-    parameters: Floats1d
-
-    def run(self, iterations: int, progress: Callable[[], object] = ...) -> float:
-        """Go on for so many iterations; the value of the objective."""
-
-
-class Learner(Protocol):
-    """Online training under way."""
-
-    def learn(self, corpus: ChainCorpus, objective: Costs) -> float:
-        """Learn from a batch; the loss."""
-
-    def weights(self) -> tuple[Floats2d, Floats1d]:
-        """Weights `[K, S]` and transitions `[E]` to annotate with."""
+    def _restore(self, state: State) -> None:
+        """As `restore`."""
+        if state:
+            raise ValueError(f"a state where {type(self).__name__} has none")
 
 
 class Trainer(Protocol):
-    """Settings of a trainer, as the config gives them."""
+    """Settings of a trainer, as the config gives them.
+
+    sees_all: whether each step has to be given the whole corpus. iterations: how many one
+    `update` makes; 0 where another component's trainer does the work.
+    """
+
+    sees_all: ClassVar[bool]
 
     @property
     def iterations(self) -> int:
-        """How many iterations one `update` runs."""
+        """How many iterations one `update` makes."""
 
-    def workers(self) -> Workers:
-        """The threads to use."""
+    def check(self, loss: object, penalty: object, structure: type[Structure]) -> None:
+        """Raise `ConfigError` for what it cannot train, naming the pair."""
 
-    def check(self, objective: Costs) -> None:
-        """Raise `ConfigError` for an objective that it cannot minimise."""
-
-
-@runtime_checkable
-class BatchTrainer(Trainer, Protocol):
-    """A trainer that must see all training examples in every update."""
-
-    def start(self, problem: Problem, parameters: Floats1d, workers: Workers) -> Run:
-        """Begin at the given parameters."""
+    def begin(self, task: Task) -> Fit[LabelledSequences]:
+        """Begin at the weights of the task."""
 
 
 @runtime_checkable
-class OnlineTrainer(Trainer, Protocol):
-    """A trainer for batches of any size."""
+class JointTrainer(Protocol):
+    """A trainer of two components at once; first: the name of the earlier one."""
 
-    def begin(self, weights: Floats2d, transitions: Floats1d) -> Learner:
-        """Go on from these weights."""
+    @property
+    def first(self) -> str:
+        """Name of the earlier component."""
+
+    def begin_jointly(
+        self, first: Task, second: Task
+    ) -> tuple[Fit[LabelledSequences], Fit[LabelledSequences]]:
+        """Begin both; a step of the second fit makes one of both."""
+
+
+def check_needs(
+    trainer: object,
+    loss: object,
+    penalty: object,
+    structure: type[Structure],
+    *,
+    loss_has: str,
+    takes_penalty: bool,
+    advice: str,
+) -> None:
+    """Raise `ConfigError` where a trainer, a loss, a penalty and a structure do not go together.
+
+    loss_has: the member of a loss that the trainer uses. takes_penalty: whether there has to be
+    one. advice: what to write instead.
+    """
+    name = type(trainer).__name__
+    if not hasattr(loss, loss_has):
+        raise ConfigError(
+            f"{name} cannot train with the loss {loss}: it needs one with '{loss_has}'. {advice}"
+        )
+    if takes_penalty and penalty is None:
+        raise ConfigError(
+            f"{name} needs a penalty beside the loss {loss}, and there is none. {advice}"
+        )
+    if not takes_penalty and penalty is not None:
+        raise ConfigError(
+            f"{name} takes no penalty, and there is {penalty}. Write penalty = null into the "
+            "component's block."
+        )
+    require(structure, getattr(loss, "needs", ()), f"{name} with the loss {loss}")
 
 
 def array_like(expected: npt.NDArray[Any], found: npt.NDArray[Any]) -> npt.NDArray[Any]:

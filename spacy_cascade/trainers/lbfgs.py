@@ -7,17 +7,19 @@ iterations and the development score is looked at in between.
 """
 
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from ..errors import ConfigError, TrainingError
-from ..losses.problem import Problem
+from ..inference.structure import Structure, Weights
+from ..losses.base import CorpusLoss, LabelledSequences
 from ..numeric.vectors import add_scaled, dot, in_blocks
 from ..parallel import Workers
-from ..types import Floats1d, Reals1d
-from .base import State, array_like
+from ..types import Floats1d, Floats2d, Reals1d
+from .base import Fit, Progress, State, Task, array_like, check_needs, no_progress
+from .objective import Function, Objective
 
 _SUFFICIENT_DECREASE = 1e-4
 _CURVATURE = 0.9
@@ -50,21 +52,59 @@ class LBFGS:
                 f"threads >= 0, not {self}. Mend the [trainer] block."
             )
 
+    sees_all: ClassVar[bool] = True
+
     def workers(self) -> Workers:
-        """The threads that the problem and the optimiser share."""
+        """The threads that the loss and the optimiser share."""
         return Workers(self.threads)
 
-    def check(self, objective: object) -> None:
-        """Raise `ConfigError` for an objective that it cannot minimise."""
-        if not hasattr(objective, "sigma"):
-            raise ConfigError(
-                f"L-BFGS cannot minimise {objective}, which has no curvature. Put "
-                '@misc = "spacy_cascade.SoftmaxMargin.v1" into the [objective] block.'
-            )
+    def check(self, loss: object, penalty: object, structure: type[Structure]) -> None:
+        check_needs(
+            self, loss, penalty, structure, loss_has="on", takes_penalty=True,
+            advice='Put @misc = "spacy_cascade.SoftmaxMargin.v2" into the [loss] block and '
+            '@misc = "spacy_cascade.Gaussian.v1" into the [penalty] block.',
+        )  # fmt: skip
 
-    def start(self, problem: Problem, parameters: Floats1d, workers: Workers) -> "LBFGSRun":
-        """Begin at the given parameters."""
-        return LBFGSRun(self, problem, parameters, workers)
+    def begin(self, task: Task) -> "BatchFit":
+        workers = self.workers()
+        objective = make_objective(task, workers)
+        run = LBFGSRun(self, objective, objective.parameters(task.start), workers)
+        return BatchFit(self.iterations, task.data, objective, run)
+
+
+def make_objective(task: Task, workers: Workers) -> Objective:
+    """What a task minimises."""
+    assert task.penalty is not None
+    return Objective.of(CorpusLoss(task.data, task.loss, workers), task.penalty)
+
+
+class BatchFit(Fit[LabelledSequences]):
+    """An optimisation of all weights for one corpus; data: the corpus that it began with."""
+
+    def __init__(
+        self, iterations: int, data: LabelledSequences, objective: Objective, run: "LBFGSRun"
+    ) -> None:
+        self._iterations = iterations
+        self._data = data
+        self._objective = objective
+        self._run = run
+
+    def _step(self, data: LabelledSequences, progress: Progress) -> float:
+        value = self._run.run(self._iterations, progress)
+        self._data.design.release_memory()
+        return value
+
+    def weights(self) -> Weights:
+        return self._objective.weights(self._run.parameters)
+
+    def hessian_diagonal(self) -> Floats2d | None:
+        return self._objective.hessian_diagonal(self._run.parameters)
+
+    def state(self) -> State:
+        return self._run.state()
+
+    def _restore(self, state: State) -> None:
+        self._run.restore(state)
 
 
 class LBFGSRun:
@@ -77,7 +117,7 @@ class LBFGSRun:
     """
 
     def __init__(
-        self, settings: LBFGS, problem: Problem, parameters: Floats1d, workers: Workers
+        self, settings: LBFGS, problem: Function, parameters: Floats1d, workers: Workers
     ) -> None:
         self.settings = settings
         self.problem = problem
@@ -89,11 +129,11 @@ class LBFGSRun:
         if not np.isfinite(self.value):
             raise TrainingError(
                 f"The training objective starts at {self.value}. Look for settings that are "
-                "not finite numbers in the [objective] block."
+                "not finite numbers in the [loss] and [penalty] blocks."
             )
         self.converged = self._is_stationary()
 
-    def run(self, iterations: int, progress: Callable[[], object] = lambda: None) -> float:
+    def run(self, iterations: int, progress: Progress = no_progress) -> float:
         """Make up to so many iterations and return the objective; `progress` after each."""
         for _ in range(iterations):
             if self.converged:
@@ -104,7 +144,7 @@ class LBFGSRun:
         return self.value
 
     def state(self) -> State:
-        """All that it goes on from (`trainers.base.Resumable`)."""
+        """All that it goes on from."""
         state: State = {
             "iteration": self.iteration,
             "converged": self.converged,

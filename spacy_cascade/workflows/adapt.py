@@ -8,7 +8,7 @@ from spacy.language import Language
 from spacy.training import Example
 
 from ..errors import ConfigError, TrainingError
-from ..pipeline.base import CascadePipe
+from ..pipeline.learning import LearningPipe
 
 UPDATES = 2
 """By then the training of a few sentences has settled."""
@@ -26,7 +26,7 @@ def adapt(nlp: Language, examples: Iterable[Example], updates: int = UPDATES) ->
     examples = list(examples)
     if not examples:
         raise TrainingError("There are no Docs to adapt to. Check the path of the corpus.")
-    others = [name for name, pipe in nlp.pipeline if not isinstance(pipe, CascadePipe)]
+    others = [name for name, pipe in nlp.pipeline if not isinstance(pipe, LearningPipe)]
     if len(others) == len(nlp.pipeline):
         raise ConfigError(
             f"The pipeline has no component that can be adapted, only {others}. Give one with a "

@@ -16,8 +16,8 @@ from spacy.vocab import Vocab
 from thinc.api import Config
 
 from ..errors import ConfigError, CorpusError, TrainingError
+from ..pipeline.progress import progress
 from ..pipeline.readers import SENTENCES, TAGS, given_by, given_doc
-from ..pipeline.training.updates import progress
 from .folds import check_folds, refused, train_pipeline
 
 _TELLING = 5

@@ -73,7 +73,8 @@ _CRF = {
         "templates": {"@misc": "spacy_cascade.JnlpbaTemplates.v1"},
         "min_count": 20,
     },
-    "objective": {"@misc": "spacy_cascade.Likelihood.v1", "sigma": 0.4743},
+    "loss": {"@misc": "spacy_cascade.Likelihood.v2"},
+    "penalty": {"@misc": "spacy_cascade.Gaussian.v1", "sigma": 0.4743},
     "trainer": {"@misc": "spacy_cascade.LBFGS.v1", "iterations": 6},
     "scheme": "IOB2",
     "typed": True,
@@ -84,11 +85,17 @@ _COMPONENTS: Mapping[Recipe, Mapping[str, Section]] = {
     Recipe.memb: {"cascade_segmenter": _MEMB, "cascade_classifier": _MEMB},
     Recipe.ocr: {
         "cascade_segmenter": {
-            "objective": {"@misc": "spacy_cascade.Hinge.v1", "kappa": 3.5, "miss": 1.2},
+            "loss": {
+                "@misc": "spacy_cascade.Hinge.v2",
+                "kappa": 3.5,
+                "false_negative_weight": 1.2,
+            },
+            "penalty": None,
             "trainer": {**_ONLINE, "C": 0.01334, "passes": 3, "cut_after": 60},
         },
         "cascade_classifier": {
-            "objective": {"@misc": "spacy_cascade.Hinge.v1"},
+            "loss": {"@misc": "spacy_cascade.Hinge.v2"},
+            "penalty": None,
             "trainer": {**_ONLINE, "C": 0.005, "passes": 5},
         },
     },

@@ -14,12 +14,12 @@ from thinc.api import Config
 
 from ..errors import ConfigError
 from ..files import temporary_folder
-from ..models.linear import get_weights, set_weights
+from ..models.linear import set_weights
+from ..pipeline.progress import progress
 from ..pipeline.readers import examples_for
 from ..pipeline.reranker import CascadeReranker
+from ..pipeline.reranker_data import RerankerData
 from ..pipeline.spans.nbest import check_n
-from ..pipeline.training.lessons import RerankerData
-from ..pipeline.training.updates import progress
 from .folds import check_folds, train_pipeline
 from .tune_reranker import (
     FACTORIES,
@@ -87,35 +87,35 @@ def train_reranker(
     reranker = reranker_of(ranked)
     examples = list(jackknifed(nlp, train_path, dev_path, folds, n_best))
     reranker.initialize(lambda: examples, nlp=ranked)
-    lesson = reranker.lesson(examples)
-    dev = reranker.lesson(with_lists(ranked, examples_for(ranked, dev_path)))
+    data = reranker.reranker_data(examples)
+    dev = reranker.reranker_data(with_lists(ranked, examples_for(ranked, dev_path)))
     trials = []
-    best, kept = (0.0, 0, 0), get_weights(reranker.model)[0]
+    best, kept = (0.0, 0, 0), reranker.weights.features
     for i, (scale, weight) in enumerate(product(scales, weights)):
-        reranker.cfg.update(scale=scale, weight=weight)
+        reranker.scale, reranker.weight = scale, weight
         scores = []
-        for n_passes, learnt in enumerate(_passes(reranker, lesson, passes), 1):
+        for n_passes, learnt in enumerate(_passes(reranker, data, passes), 1):
             scores.append(dev.f1(reranker.weighted(dev.typed), learnt))
             if scores[-1] > best[0]:
                 best, kept = (scores[-1], i, n_passes), learnt
         trials.append(Trial(scale, weight, scores))
     chosen = trials[best[1]]
     reranker.reset_fit()
-    set_weights(reranker.model, kept, np.zeros(reranker.lattice.n_edges))
+    set_weights(reranker.model, kept, np.zeros(reranker.structure.n_transitions))
     final = with_reranker(nlp, n_best, scale=chosen.scale, weight=chosen.weight)
     reranker_of(final).from_bytes(reranker.to_bytes())
     return final, Trained(first_best_f1(dev), trials, (chosen, max(1, best[2])))
 
 
-def _passes(reranker: CascadeReranker, lesson: RerankerData, n: int) -> Iterator[np.ndarray]:
+def _passes(reranker: CascadeReranker, data: RerankerData, n: int) -> Iterator[np.ndarray]:
     """The weights after each of n passes that begin with zeros."""
-    zeros, transitions = get_weights(reranker.model)
+    zeros, transitions = reranker.weights
     reranker.reset_fit()
     set_weights(reranker.model, np.zeros(zeros.shape), transitions)
     for _ in range(n):
-        reranker.learn(lesson)
+        reranker.learn(data)
         reranker.sync_weights()
-        yield get_weights(reranker.model)[0]
+        yield reranker.weights.features
 
 
 def jackknifed(

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
 from spacy.training import Example
 
 from ..errors import ConfigError, TrainingError
-from ..models.linear import get_weights
-from ..pipeline.interrupts import is_interrupted
-from ..pipeline.readers import examples_for
 from ..pipeline.reranker import CascadeReranker
+from ..pipeline.reranker_data import RerankerData
 from ..pipeline.spans.nbest import check_n
-from ..pipeline.training.lessons import RerankerData
 from .reconfigure import reconfigured
 
 WEIGHTS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
@@ -39,25 +35,25 @@ class Tuned:
 
 
 def tune(
-    reranker: CascadeReranker, lesson: RerankerData, weights: Sequence[float], sizes: Sequence[int]
+    reranker: CascadeReranker, data: RerankerData, weights: Sequence[float], sizes: Sequence[int]
 ) -> Tuned:
     """The n_best and weight of highest F1, of equals the smaller."""
-    learnt = get_weights(reranker.model)[0] if reranker.is_trained else None
-    scale = reranker.cfg["scale"]
+    learnt = reranker.weights.features if reranker.is_trained else None
+    scale = reranker.options.scale
     grid = {}
     for n in sorted(sizes):
-        typed = lesson.typed.best(n)
-        shorter = replace(lesson, typed=typed)
+        typed = data.typed.best(n)
+        shorter = replace(data, typed=typed)
         for weight in sorted(weights):
             grid[n, weight] = shorter.f1(typed.weighted(scale, weight), learnt)
     n_best, weight = max(grid, key=lambda key: grid[key])
-    return Tuned(n_best, weight, first_best_f1(lesson), grid[n_best, weight], grid)
+    return Tuned(n_best, weight, first_best_f1(data), grid[n_best, weight], grid)
 
 
-def first_best_f1(lesson: RerankerData) -> float:
+def first_best_f1(data: RerankerData) -> float:
     """Entity F1 of the segmenter's best with the classifier's types."""
-    typed = lesson.typed.best(1)
-    return replace(lesson, typed=typed).f1(typed.weighted(1.0, 1.0))
+    typed = data.typed.best(1)
+    return replace(data, typed=typed).f1(typed.weighted(1.0, 1.0))
 
 
 def names_of_stages(nlp: Language) -> tuple[str, str, str | None]:
@@ -149,25 +145,5 @@ def tune_reranker(
         check_n(n, "sizes to tune with")
     ranked = with_reranker(nlp, max(sizes))
     reranker = reranker_of(ranked)
-    found = tune(reranker, reranker.lesson(with_lists(ranked, examples)), weights, sizes)
+    found = tune(reranker, reranker.reranker_data(with_lists(ranked, examples)), weights, sizes)
     return with_reranker(nlp, found.n_best, weight=found.weight), found
-
-
-def make_reranker_tuning(
-    path: str, weights: list[float] | None = None, sizes: list[int] | None = None
-) -> Callable[[Language], Language]:
-    """Tune the reranker whenever a pipeline is saved in training.
-
-    Registered as `spacy_cascade.tune_reranker.v1` for `[training.before_to_disk]`. path: the
-    development corpus. Other settings: see `tune_reranker`. Where Ctrl-C stops training the
-    pipeline is saved as it is.
-    """
-
-    def before_to_disk(nlp: Language) -> Language:
-        if is_interrupted():
-            return nlp
-        return tune_reranker(
-            nlp, examples_for(nlp, Path(path)), weights or WEIGHTS, sizes or SIZES
-        )[0]
-
-    return before_to_disk

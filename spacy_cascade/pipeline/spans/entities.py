@@ -1,19 +1,22 @@
-"""Spans and entities of Docs: written without losing any that are there, and their confidences."""
+"""Entities of Docs: those that are there already, new ones beside them, and their confidences."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain, compress, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from spacy.attrs import ENT_IOB
+import numpy.typing as npt
+from spacy.attrs import ENT_IOB, ENT_TYPE
 from spacy.tokens import Doc, Span, SpanGroup
 from spacy.util import filter_spans
 
-from ...types import Bools1d, Floats1d, Keys1d, Pointers1d
-from .span_lists import choose_disjoint
+from ...features.tokens import Tokens
+from ...inference.schemes import UNOBSERVED, Spans, TagSet
+from ...types import Bools1d, Floats1d, Ints1d, Keys1d, Pointers1d
+from .placing import UNKNOWN, choose_disjoint, possible_spans, select
 
 CONFIDENCE_ATTRIBUTE = "scores"
 """Key of a span group's attributes under which the confidences stand, as in spancat."""
@@ -22,7 +25,7 @@ INSIDE, _OUTSIDE, _BEGIN = 1, 2, 3
 """Codes of `token.ent_iob`; 0 where nothing is known."""
 
 SpanKey = tuple[int, int, int]
-"""Start, end (exclusive) and label of a span."""
+"""Start, end (exclusive) and hash of the label of a span, by which spans of a Doc are compared."""
 
 
 def entity_bounds(
@@ -39,10 +42,68 @@ def entity_bounds(
     return start, stops[np.searchsorted(stops, start, side="right")]
 
 
-def taken_tokens(iob: Keys1d) -> Bools1d:
+def taken_tokens(iob: Keys1d | npt.NDArray[np.int8]) -> Bools1d:
     """Tokens `[T]` that no entity can be added at: those of entities, and blocked ones."""
     taken: Bools1d = (iob == INSIDE) | (iob == _BEGIN)
     return taken
+
+
+class Presets(NamedTuple):
+    """What stands on the Docs of a batch already.
+
+    start, end (exclusive): of entities, int64 `[P]`, counted from the first token of the batch.
+    label: uint64 `[P]`, hashes. taken: bool `[T]`, tokens of entities, and blocked ones.
+    """
+
+    start: Pointers1d
+    end: Pointers1d
+    label: Keys1d
+    taken: Bools1d
+
+
+def read_presets(docs: Sequence[Doc], doc_starts: Pointers1d, key: str) -> Presets:
+    """Entities and blocked tokens of Docs; doc_starts: int64 `[D + 1]`, their first tokens.
+
+    Entities that are among the spans of `doc.spans[key]` do not count, since an earlier run of the
+    component found them. A token inside an entity without a first token counts as blocked.
+    """
+    iob = np.concatenate([doc.to_array(ENT_IOB) for doc in docs])
+    taken = taken_tokens(iob)
+    if not taken.any():
+        none = np.zeros(0, dtype=np.int64)
+        return Presets(none, none, none.astype(np.uint64), taken)
+    label = np.concatenate([doc.to_array(ENT_TYPE) for doc in docs])
+    start, end = entity_bounds(iob, label, doc_starts)
+    found = {
+        (span.start + offset, span.end + offset)
+        for doc, offset in zip(docs, doc_starts.tolist(), strict=False)
+        for span in doc.spans.get(key, ())
+    }
+    if found:
+        pairs = list(zip(start.tolist(), end.tolist(), strict=True))
+        for first, last in found.intersection(pairs):
+            taken[first:last] = False
+        kept = taken[start]
+        start, end = start[kept], end[kept]
+    return Presets(start, end, label[start], taken)
+
+
+def preset_tags(
+    presets: Presets, tokens: Tokens, tag_set: TagSet, labels: Sequence[int] | None
+) -> Ints1d:
+    """Tags `[T]` of tokens that are taken, `UNOBSERVED` or `ENDED` for the others.
+
+    labels: hashes of the labels by number; None where there is one for all. Entities that a chain
+    cannot have, across sentences or with another label, are outside for it.
+    """
+    numbers = np.zeros(len(presets.label), dtype=np.int32)
+    if labels is not None:
+        known = {label: i for i, label in enumerate(labels)}
+        numbers[:] = [known.get(label, UNKNOWN) for label in presets.label.tolist()]
+    spans = Spans(presets.start, presets.end, numbers)
+    tags = np.where(presets.taken, 0, UNOBSERVED).astype(np.int32)
+    tag_set.write(tags, *select(spans, possible_spans(tokens, spans)))
+    return tags
 
 
 def write_group(
@@ -67,9 +128,9 @@ def write_entities(
 ) -> None:
     """Add spans to `doc.ents`; what another component set there stays.
 
-    A span that touches an earlier entity or a blocked token is left out, unless it is
-    one of `replaced`, which give way. Of spans that overlap each other those with the largest sum
-    of gains stay, `[P]`; the longest where there are no gains.
+    A span that touches an earlier entity or a blocked token is left out. `replaced` entities give
+    way. Where spans overlap each other, those with the largest sum of gains `[P]` stay, or the
+    longest ones where there are no gains.
     """
     taken = taken_tokens(np.asarray(doc.to_array(ENT_IOB)))
     for span in replaced:
@@ -90,12 +151,12 @@ def _best_spans(spans: Sequence[Span], gains: Floats1d) -> list[Span]:
 
 
 def replace_entities(
-    doc: Doc, spans: Collection[SpanKey], typed: Sequence[Span], before: Keys1d
+    doc: Doc, spans: Collection[SpanKey], typed: Sequence[Span], before: Keys1d | npt.NDArray[np.int8]
 ) -> None:
     """Make `doc.ents` have the typed spans instead of those that are among the others.
 
     before: `ENT_IOB` of all tokens `[T]`, before any of these was set. Entities that were there
-    stay, and tokens that are in no entity any more are what they were.
+    then stay, and tokens that leave an entity become what they were.
     """
     wanted = {(s.start, s.end, s.label) for s in typed}
     taken = taken_tokens(before)

@@ -20,6 +20,7 @@ from ...features.tokens import Tokens
 from ...features.word_counts import span_flags
 from ...types import Bools1d, Ints2d, Keys1d
 from .entities import INSIDE, entity_bounds
+from .placing import BoundsArray, LabelledSpan, as_array
 
 
 @dataclass(frozen=True)
@@ -30,11 +31,11 @@ class GoldSpans:
     observed: bool `[T]`, False for tokens without annotation.
     """
 
-    spans: list[tuple[int, int, str]]
+    spans: list[LabelledSpan]
     observed: Bools1d
 
 
-GoldOf = Callable[[Example], list[tuple[int, int, str]]]
+GoldOf = Callable[[Example], list[LabelledSpan]]
 """Gives start, end and label of the spans that a component should find, or finds by rules."""
 
 
@@ -75,7 +76,7 @@ def as_seen(example: Example, space: FeatureSpace, stand_ins: Mapping[str, GoldO
     return seen
 
 
-def ruled_spans(ruler: SpanRuler, example: Example) -> list[tuple[int, int, str]]:
+def ruled_spans(ruler: SpanRuler, example: Example) -> list[LabelledSpan]:
     """The spans that a ruler finds; it needs no training, so it can be asked at any time."""
     doc = ruler(example.predicted.copy())
     return [(span.start, span.end, span.label_) for span in doc.spans[ruler.key]]
@@ -101,7 +102,7 @@ def read_gold(example: Example, spans_key: str | None) -> GoldSpans:
         _refuse_overlap(spans, spans_key)
     if identical:
         return GoldSpans([(s.start, s.end, s.label_) for s in spans], observed)
-    aligned: list[tuple[int, int, str]] = []
+    aligned: list[LabelledSpan] = []
     x_observed = np.zeros(n_tokens, dtype=np.bool_)
     for t, sources in enumerate(_aligned_tokens(example)):
         x_observed[t] = len(sources) > 0 and bool(observed[sources].all())
@@ -154,6 +155,11 @@ def read_gold_tags(example: Example) -> GoldTags:
         aligned[np.flatnonzero(same)[is_one]] = tags[source[is_one]]
         tags = aligned
     return GoldTags(tags, reference.vocab.strings)
+
+
+def gold_bounds(gold: Sequence[GoldSpans]) -> list[BoundsArray]:
+    """Bounds of the gold spans of each Doc."""
+    return [as_array([(start, end) for start, end, _ in of_doc.spans]) for of_doc in gold]
 
 
 def gold_flags(tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints2d:

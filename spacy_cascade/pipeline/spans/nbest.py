@@ -1,53 +1,80 @@
-"""The N best segmentations of each sentence: found, written to a Doc, and read again.
+"""The N best segmentations of each sentence: written to a Doc, typed, and read again.
 
 The k-th best segmentation of every sentence of a Doc stands in `doc.spans["<key>/k"]`,
-`k = 1 … N`, with what belongs to it in the group's `attrs` (the constants below).
+`k = 1 … N`. What belongs to it stands in the group's `attrs`; `RankedGroup` says what that is, and
+nothing else reads or writes these attributes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+from spacy.attrs import ENT_IOB
 from spacy.tokens import Doc, Span, SpanGroup
 
 from ...errors import ConfigError
 from ...features.tokens import Tokens
-from ...inference.chain import log_partitions
-from ...inference.k_best import best_paths
-from ...inference.lattice import Lattice
-from ...inference.schemes import UNOBSERVED, Spans, TagSet
-from ...types import Floats1d, Floats2d, Ints2d
-
-SEQUENCE_STARTS = "sequence_starts"
-"""Number of the first token of each sentence."""
-SEQUENCE_SCORES = "sequence_scores"
-"""Score of the segmentation of each sentence; `-inf` where a sentence has fewer than k."""
-IS_LOG_PROBABILITY = "is_log_probability"
-"""Whether sequence scores are log-probabilities, rather than plain scores of paths."""
-BOUNDS = "bounds"
-"""Start and end (exclusive) of each span, int64 `[P, 2]`: quicker read than the spans."""
-CLASSES = "classes"
-"""Names of the classes: the types, and `REJECTED` where the classifier rejects spans."""
-CLASS_SCORES = "class_scores"
-"""Scores of all classes of each span, float64 `[P, C]`: log-probabilities, or plain scores where
-the classifier's objective is not probabilistic."""
-EARLIER_IOB = "earlier_iob"
-"""`token.ent_iob` before the classifier set entities, int8 `[T]`; only the first group has it."""
-REJECTED = "O"
-"""Name of the class of spans that are no entities."""
+from ...inference.schemes import Spans, TagSet
+from ...types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d, Pointers2d
+from .placing import Bounds, make_spans, part_of, rows_of
 
 MOST = 100
 """The largest N."""
+KEPT = -1
+"""Type number of a span that keeps the label it has: rejected, or not to be typed."""
+_SHIFT = 32
+_END = (1 << _SHIFT) - 1
+
+
+@dataclass(frozen=True)
+class RankedGroup:
+    """The attributes of one group, by their names.
+
+    sequence_starts: number of the first token of each sentence. sequence_scores: score of the
+    segmentation of each sentence; `-inf` where a sentence has fewer than k. is_log_probability:
+    whether these are log-probabilities, rather than plain scores. bounds: start and end
+    (exclusive) of each span, int64 `[P, 2]`, which are read faster than the spans.
+
+    The classifier adds: classes, names of the types, and `REJECTED` where it rejects spans;
+    class_scores, of all classes of each span, float64 `[P, C]`: log-probabilities, or plain scores
+    where the classifier's loss is not probabilistic; earlier_iob, `token.ent_iob` before the
+    classifier set entities, int8 `[T]`, in the first group only.
+    """
+
+    sequence_starts: list[int]
+    sequence_scores: list[float]
+    is_log_probability: bool
+    bounds: Pointers2d
+    classes: list[str] | None = None
+    class_scores: Floats2d | None = None
+    earlier_iob: npt.NDArray[np.int8] | None = None
+
+    @classmethod
+    def of(cls, group: SpanGroup) -> RankedGroup | None:
+        """Those of a group; None where it is no such group."""
+        found = {name: group.attrs[name] for name in _NAMES if name in group.attrs}
+        return cls(**found) if "bounds" in found else None
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """As the group has them."""
+        values = {name: getattr(self, name) for name in _NAMES}
+        return {name: value for name, value in values.items() if value is not None}
+
+
+_NAMES = tuple(field.name for field in fields(RankedGroup))
 
 
 @dataclass(frozen=True)
 class Segmentation:
     """One way to segment a sentence.
 
-    spans: in ascending order. score: of the path. probability: under the model, None where
-    its objective is not probabilistic.
+    spans: in ascending order. score: of the labelling. probability: under the model, None where
+    its loss is not probabilistic.
     """
 
     spans: list[Span]
@@ -60,8 +87,8 @@ class Candidates:
     """The N best segmentations of the sentences of one Doc.
 
     starts: first token of each sentence. spans: those of all sentences, for each rank.
-    scores: float64 `[N, S]`, plain scores of paths, `-inf` where there is none.
-    log_probabilities: float64 `[N, S]`, None where the objective is not probabilistic.
+    scores: float64 `[N, S]`, `-inf` where there is none. log_probabilities: float64 `[N, S]`, None
+    where the loss is not probabilistic.
     """
 
     starts: list[int]
@@ -76,36 +103,6 @@ def check_n(n: int, where: str) -> None:
         raise ConfigError(f"{where} asks for the {n} best segmentations: take from 1 to {MOST}.")
 
 
-def is_probabilistic(objective: object) -> bool:
-    """Whether scores learnt under the objective are log-probabilities up to a constant."""
-    return hasattr(objective, "sigma")
-
-
-def best_segmentations(
-    lattice: Lattice, scores: Floats2d, transitions: Floats1d, tokens: Tokens, n: int
-) -> tuple[Ints2d, Floats2d]:
-    """Tags `[N, T]` and scores `[N, S]` of the N best; outside and `-inf` where there is none."""
-    n_sequences = len(tokens.sequence_starts) - 1
-    paths = np.zeros((n, len(scores)), dtype=np.int32)
-    by_sequence = np.empty((n_sequences, n))
-    n_paths = np.empty(n_sequences, dtype=np.int32)
-    best_paths(lattice, scores, transitions, tokens.sequence_starts, paths, by_sequence, n_paths)
-    path_scores = by_sequence.T.copy()
-    path_scores[np.arange(n)[:, None] >= n_paths] = -np.inf
-    return paths, path_scores
-
-
-def normalizers(
-    lattice: Lattice, scores: Floats2d, transitions: Floats1d, tokens: Tokens
-) -> Floats1d:
-    """Log-partition of each sequence, float64 `[S]`."""
-    values = np.empty(len(tokens.sequence_starts) - 1)
-    open_tags = np.full(len(scores), UNOBSERVED, dtype=np.int32)
-    no_cost = np.zeros((lattice.n_labels + 1, lattice.n_labels))
-    log_partitions(lattice, scores, transitions, no_cost, open_tags, tokens.sequence_starts, values)
-    return values
-
-
 def candidates_by_doc(
     paths: Ints2d, scores: Floats2d, partitions: Floats1d | None, tag_set: TagSet, tokens: Tokens
 ) -> list[Candidates]:
@@ -118,35 +115,20 @@ def candidates_by_doc(
     found = []
     for doc, offset in enumerate(tokens.doc_starts[:-1]):
         own = slice(sequence_cuts[doc], sequence_cuts[doc + 1])
-        found.append(
-            Candidates(
-                (starts[:-1][own] - offset).tolist(),
-                [
-                    part_of(spans, slice(cut[doc], cut[doc + 1]), offset)
-                    for spans, cut in zip(ranked, cuts, strict=True)
-                ],
-                scores[:, own],
-                None if probabilities is None else probabilities[:, own],
-            )
-        )
+        spans = [
+            part_of(spans, slice(cut[doc], cut[doc + 1]), offset)
+            for spans, cut in zip(ranked, cuts, strict=True)
+        ]
+        log_probabilities = None if probabilities is None else probabilities[:, own]
+        of_sentences = (starts[:-1][own] - offset).tolist()
+        found.append(Candidates(of_sentences, spans, scores[:, own], log_probabilities))
     return found
-
-
-def part_of(spans: Spans, part: slice, offset: int) -> Spans:
-    """Some of the spans, counted from the token `offset`."""
-    return Spans(spans.start[part] - offset, spans.end[part] - offset, spans.label[part])
-
-
-def make_spans(doc: Doc, found: Spans, labels: Sequence[int]) -> list[Span]:
-    """Spans of a Doc; labels: hashes of the labels by number."""
-    bounds = zip(*(part.tolist() for part in found), strict=True)
-    return [Span(doc, start, end, labels[label]) for start, end, label in bounds]
 
 
 def segmentations(
     doc: Doc, candidates: Candidates, labels: Sequence[int]
 ) -> list[list[Segmentation]]:
-    """The candidates of each sentence, best first."""
+    """The candidates of each sentence, best first; labels: hashes by number."""
     boundaries = [*candidates.starts, len(doc)]
     spans = [make_spans(doc, found, labels) for found in candidates.spans]
     cuts = [np.searchsorted(found.start, boundaries) for found in candidates.spans]
@@ -172,31 +154,99 @@ def write_candidates(doc: Doc, key: str, candidates: Candidates, labels: Sequenc
     scores = (candidates.scores if probabilities is None else probabilities).tolist()
     for k, (found, sequence_scores) in enumerate(zip(candidates.spans, scores, strict=True), 1):
         spans = []
-        for bounds in zip(*(part.tolist() for part in found), strict=True):
-            span = made.get(bounds)
+        for row in rows_of(found):
+            span = made.get(row)
             if span is None:
-                start, end, label = bounds
-                span = made[bounds] = Span(doc, start, end, labels[label])
+                start, end, label = row
+                span = made[row] = Span(doc, start, end, labels[label])
             spans.append(span)
-        attrs = {
-            SEQUENCE_STARTS: list(candidates.starts),
-            SEQUENCE_SCORES: sequence_scores,
-            IS_LOG_PROBABILITY: probabilities is not None,
-            BOUNDS: np.stack([found.start, found.end], axis=1),
-        }
+        ranked = RankedGroup(
+            list(candidates.starts),
+            sequence_scores,
+            probabilities is not None,
+            np.stack([found.start, found.end], axis=1),
+        )
         name = f"{key}/{k}"
-        doc.spans[name] = SpanGroup(doc, name=name, attrs=attrs, spans=spans)
+        doc.spans[name] = SpanGroup(doc, name=name, attrs=ranked.attrs, spans=spans)
 
 
-def candidate_groups(doc: Doc, key: str) -> Iterator[SpanGroup]:
+def candidate_groups(doc: Doc, key: str) -> Iterator[tuple[SpanGroup, RankedGroup]]:
     """The groups `<key>/1`, `<key>/2` … of a Doc that a segmenter wrote, as far as they go."""
     k = 1
-    while (group := doc.spans.get(f"{key}/{k}")) is not None and BOUNDS in group.attrs:
-        yield group
+    while (group := doc.spans.get(f"{key}/{k}")) is not None:
+        ranked = RankedGroup.of(group)
+        if ranked is None:
+            return
+        yield group, ranked
         k += 1
 
 
 def drop_candidates(doc: Doc, key: str) -> None:
     """Take the groups `<key>/k` off a Doc."""
-    for group in list(candidate_groups(doc, key)):
+    for group, _ in list(candidate_groups(doc, key)):
         del doc.spans[group.name]
+
+
+@dataclass(frozen=True)
+class DistinctSpans:
+    """The spans of a Doc's N-best list, each once.
+
+    groups: best first. bounds: int64 `[U, 2]`. rows: for each group the numbers of its spans.
+    """
+
+    groups: list[tuple[SpanGroup, RankedGroup]]
+    bounds: Pointers2d
+    rows: list[Pointers1d]
+
+
+@dataclass(frozen=True)
+class TypedCandidates:
+    """An N-best list with the scores `[U, C]` and type numbers `[U]` of its distinct spans."""
+
+    distinct: DistinctSpans
+    scores: Floats2d
+    types: Ints1d
+
+
+def distinct_spans(doc: Doc, key: str | None) -> DistinctSpans:
+    """The spans of the N-best list under the key; none where there is no list."""
+    groups = [] if key is None else list(candidate_groups(doc, key))
+    if not groups:
+        return DistinctSpans([], np.zeros((0, 2), dtype=np.int64), [])
+    keys = [(r.bounds[:, 0] << _SHIFT) | r.bounds[:, 1] for _, r in groups]
+    distinct = np.unique(np.concatenate(keys))
+    bounds = np.stack([distinct >> _SHIFT, distinct & _END], axis=1)
+    return DistinctSpans(groups, bounds, [np.searchsorted(distinct, k) for k in keys])
+
+
+def write_types(doc: Doc, typed: TypedCandidates, classes: list[str], labels: list[int]) -> None:
+    """Write the list with its types and scores, and which tokens have entities already.
+
+    classes: names of the columns of the scores. labels: hashes by type number.
+    """
+    distinct, types = typed.distinct, typed.types.tolist()
+    kept = _labels_of_kept(distinct, types)
+    made = [
+        Span(doc, start, end, kept[start, end] if number == KEPT else labels[number])
+        for (start, end), number in zip(distinct.bounds.tolist(), types, strict=True)
+    ]
+    earlier = np.asarray(doc.to_array(ENT_IOB)).astype(np.int8)
+    for rank, ((group, ranked), rows) in enumerate(
+        zip(distinct.groups, distinct.rows, strict=True)
+    ):
+        scored = replace(
+            ranked,
+            classes=classes,
+            class_scores=typed.scores[rows],
+            earlier_iob=None if rank else earlier,
+        )
+        attrs = {**group.attrs, **scored.attrs}
+        spans = [made[row] for row in rows.tolist()]
+        doc.spans[group.name] = SpanGroup(doc, name=group.name, attrs=attrs, spans=spans)
+
+
+def _labels_of_kept(distinct: DistinctSpans, types: list[int]) -> dict[Bounds, int]:
+    """Labels that spans without a type have already."""
+    if KEPT not in types:
+        return {}
+    return {(span.start, span.end): span.label for group, _ in distinct.groups for span in group}

@@ -1,9 +1,9 @@
-"""The most probable readings of the sentences of a Doc: segmentations with their types.
+"""The most probable hypotheses of the sentences of a Doc: segmentations with their types.
 
-    P(reading) = P(segmentation) · Π P(type | span)
+    P(hypothesis) = P(segmentation) · Π P(type | span)
 
-Both are of the scores divided by the temperature of their component, as confidences are: the
-confidence of an entity is the sum over all readings that have it. So the best reading is that of
+Both probabilities come from scores divided by the temperature of their component, as confidences
+do: the confidence of an entity is the sum over all hypotheses that have it. The best hypothesis is
 the most probable whole, which need not have the best segmentation.
 """
 
@@ -19,31 +19,23 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..errors import ConfigError
-from ..models.linear import get_weights
 from ..pipeline.classifier import CascadeClassifier
 from ..pipeline.segmenter import CascadeSegmenter
-from ..pipeline.spans.given import LabelledBounds
-from ..pipeline.spans.nbest import (
-    MOST,
-    Candidates,
-    best_segmentations,
-    candidates_by_doc,
-    check_n,
-    normalizers,
-)
+from ..pipeline.spans.nbest import MOST, Candidates, candidates_by_doc, check_n
+from ..pipeline.spans.placing import LabelledSpan, rows_of
 from .posteriors import recognisers
 from .span_scores import score_spans
 
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """One way to read a sentence.
+    """One way to annotate a sentence.
 
     entities: in ascending order; a span that the classifier rejects has the label `O`.
     segmentation: probability of the spans. probability: of spans and types together.
     """
 
-    entities: tuple[LabelledBounds, ...]
+    entities: tuple[LabelledSpan, ...]
     segmentation: float
     probability: float
 
@@ -54,7 +46,7 @@ class Hypotheses:
 
     start: int
     end: int
-    readings: tuple[Hypothesis, ...]
+    hypotheses: tuple[Hypothesis, ...]
 
     def to_json(self, doc: Doc) -> dict[str, Any]:
         """As values for JSON, with the texts."""
@@ -64,22 +56,22 @@ class Hypotheses:
             "end": self.end,
             "readings": [
                 {
-                    "probability": reading.probability,
-                    "segmentation": reading.segmentation,
+                    "probability": hypothesis.probability,
+                    "segmentation": hypothesis.segmentation,
                     "entities": [
                         {"text": doc[s:e].text, "start": s, "end": e, "label": label}
-                        for s, e, label in reading.entities
+                        for s, e, label in hypothesis.entities
                     ],
                 }
-                for reading in self.readings
+                for hypothesis in self.hypotheses
             ],
         }
 
 
 def joint_hypotheses(nlp: Language, doc: Doc, n: int) -> list[Hypotheses]:
-    """The n best readings of each sentence by the components of a pipeline, best first.
+    """The n best hypotheses of each sentence by the components of a pipeline, best first.
 
-    doc: as the pipeline left it; it is not changed. A short sentence has fewer readings. They are
+    doc: as the pipeline left it; it is not changed. A short sentence has fewer hypotheses. They are
     those of the 100 best segmentations; one of another segmentation is no more probable than the
     last of these is. A reranker's choice is not looked at. Raises `ConfigError` where no segmenter
     finds the entities, and where n is not from 1 to 100.
@@ -104,7 +96,7 @@ def joint_hypotheses(nlp: Language, doc: Doc, n: int) -> list[Hypotheses]:
 
 Row = tuple[int, int, int]
 """Start and end (exclusive) of a span, and the number of its label."""
-Choice = tuple[float, LabelledBounds]
+Choice = tuple[float, LabelledSpan]
 """Log-probability of a type of a span, and the span with it."""
 
 
@@ -116,12 +108,12 @@ class _Segmented:
     choices: list[list[Choice]]
 
     def total(self, ranks: Sequence[int]) -> float:
-        """Log-probability of the reading in which each span has its type of that rank."""
+        """Log-probability of the hypothesis in which each span has its type of that rank."""
         chosen = (of[rank][0] for of, rank in zip(self.choices, ranks, strict=True))
         return self.log_probability + math.fsum(chosen)
 
     def next_to(self, ranks: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-        """Hypotheses with one span's next type; all readings are reached, each from one other."""
+        """Hypotheses with one span's next type; all hypotheses are reached, each from one other."""
         last = max((i for i, rank in enumerate(ranks) if rank), default=0)
         for i in range(last, len(ranks)):
             if ranks[i] + 1 < len(self.choices[i]):
@@ -129,7 +121,7 @@ class _Segmented:
 
 
 def _best(segmented: Sequence[_Segmented], n: int) -> Iterator[Hypothesis]:
-    """The n most probable readings: no reading is more probable than the one it is next to."""
+    """The n most probable hypotheses: no hypothesis is more probable than the one it is next to."""
     heap = [
         (-s.total([0] * len(s.choices)), k, (0,) * len(s.choices)) for k, s in enumerate(segmented)
     ]
@@ -149,13 +141,13 @@ def _best(segmented: Sequence[_Segmented], n: int) -> Iterator[Hypothesis]:
 
 def _candidates(segmenter: CascadeSegmenter, doc: Doc) -> Candidates | None:
     """The best segmentations with log-probabilities at the temperature; None without tokens."""
-    tokens, scores = segmenter.score_tokens([doc])
-    if len(scores) == 0:
+    tokens, potentials = segmenter.potentials([doc])
+    if len(potentials.scores) == 0:
         return None
-    lattice, temperature = segmenter.lattice, segmenter.cfg["temperature"]
-    scores, transitions = scores / temperature, get_weights(segmenter.model)[1] / temperature
-    paths, ranked = best_segmentations(lattice, scores, transitions, tokens, MOST)
-    partitions = normalizers(lattice, scores, transitions, tokens)
+    structure = segmenter.structure
+    potentials = potentials.at_temperature(segmenter.options.temperature)
+    paths, ranked = structure.k_best(potentials, MOST)
+    partitions = structure.log_partitions(potentials)
     return candidates_by_doc(paths, ranked, partitions, segmenter.tag_set, tokens)[0]
 
 
@@ -166,7 +158,7 @@ def _options(
     doc: Doc,
 ) -> list[list[_Segmented]]:
     """The segmentations of each sentence, best first, with the types of their spans."""
-    rows = [list(zip(*(part.tolist() for part in of), strict=True)) for of in candidates.spans]
+    rows = [rows_of(of_rank) for of_rank in candidates.spans]
     if classifier is None:
         labels = segmenter.labels
         choices = {row: [(0.0, (*row[:2], labels[row[2]]))] for of in rows for row in of}

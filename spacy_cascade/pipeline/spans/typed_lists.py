@@ -1,4 +1,4 @@
-"""Typed N-best lists of a batch of Docs as arrays, read from their span groups and checked."""
+"""Typed N-best lists of a batch of Docs as arrays, and what a reranker chooses among them."""
 
 from __future__ import annotations
 
@@ -6,22 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from spacy.strings import StringStore
 from spacy.tokens import Doc, SpanGroup
 
 from ...errors import ConfigError
-from ...inference.reranking import Lists
-from ...types import Floats2d, Ints1d, Pointers1d, Pointers2d
+from ...inference.reranking import Lists, choose, span_posteriors
+from ...types import Floats1d, Floats2d, Ints1d, Pointers1d, Pointers2d
+from .entities import CONFIDENCE_ATTRIBUTE, SpanKey
 from .gold import GoldSpans
-from .nbest import (
-    BOUNDS,
-    CLASS_SCORES,
-    CLASSES,
-    EARLIER_IOB,
-    REJECTED,
-    SEQUENCE_SCORES,
-    SEQUENCE_STARTS,
-    candidate_groups,
-)
+from .nbest import RankedGroup, candidate_groups
+from .placing import ENTITY, REJECTED
 
 _SHIFT = 32
 _SMALLEST_WEIGHT = 1e-9
@@ -122,16 +116,18 @@ def read_lists(docs: Sequence[Doc], key: str, where: str) -> TypedLists:
     doc_starts = np.append(0, np.cumsum([len(doc) for doc in docs], dtype=np.int64))
     for doc, offset in zip(docs, doc_starts.tolist(), strict=False):
         groups = _read_groups(doc, key, where)
-        classes = groups[0].attrs[CLASSES]
-        n_before, n = len(starts), len(groups[0].attrs[SEQUENCE_STARTS])
-        starts.extend(start + offset for start in groups[0].attrs[SEQUENCE_STARTS])
+        assert groups[0].classes is not None
+        classes = groups[0].classes
+        n_before, n = len(starts), len(groups[0].sequence_starts)
+        starts.extend(start + offset for start in groups[0].sequence_starts)
         for rank, group in enumerate(groups):
             if rank == len(scores):
                 scores.append([-np.inf] * n_before)
-            scores[rank].extend(group.attrs[SEQUENCE_SCORES])
-            ranks = np.full((len(group), 1), rank)
-            bounds.append(np.concatenate([group.attrs[BOUNDS] + offset, ranks], axis=1))
-            class_scores.append(group.attrs[CLASS_SCORES])
+            scores[rank].extend(group.sequence_scores)
+            ranks = np.full((len(group.bounds), 1), rank)
+            bounds.append(np.concatenate([group.bounds + offset, ranks], axis=1))
+            assert group.class_scores is not None
+            class_scores.append(group.class_scores)
         for further in scores[len(groups) :]:
             further.extend([-np.inf] * n)
     columns = np.argsort(classes) if classes else np.zeros(0, dtype=np.int64)
@@ -190,7 +186,7 @@ def _keys(start: Pointers1d, end: Pointers1d) -> Pointers1d:
     return (start << _SHIFT) | end
 
 
-def _read_groups(doc: Doc, key: str, where: str) -> list[SpanGroup]:
+def _read_groups(doc: Doc, key: str, where: str) -> list[RankedGroup]:
     groups = list(candidate_groups(doc, key))
     if not groups:
         raise ConfigError(
@@ -198,20 +194,79 @@ def _read_groups(doc: Doc, key: str, where: str) -> list[SpanGroup]:
             f"the Doc that begins '{doc.text[:50]}' has none. Put cascade_segmenter with "
             f"n_best = 2 or more and spans_key = '{key}' before it."
         )
-    typed = all(CLASS_SCORES in group.attrs for group in groups)
-    if not typed or EARLIER_IOB not in groups[0].attrs:
+    is_typed = all(ranked.class_scores is not None for _, ranked in groups)
+    if not is_typed or groups[0][1].earlier_iob is None:
         raise ConfigError(
             f"{where} found segmentations in doc.spans['{key}/1'] that have no types. Put "
             f"cascade_classifier with spans_key = '{key}' between cascade_segmenter and it."
         )
-    n_sentences = len(groups[0].attrs[SEQUENCE_STARTS])
-    for group in groups:
-        attrs = group.attrs
-        n_spans = {len(group), len(attrs[BOUNDS]), len(attrs[CLASS_SCORES])}
-        if len(n_spans) > 1 or len(attrs[SEQUENCE_SCORES]) != n_sentences:
-            raise ConfigError(
-                f"{where} found doc.spans['{group.name}'] changed since cascade_segmenter wrote "
-                "it: its spans and its attributes differ in number. Leave these groups as they "
-                "are, or put the component that changes them after the reranker."
-            )
-    return groups
+    n_sentences = len(groups[0][1].sequence_starts)
+    for group, ranked in groups:
+        _check_unchanged(group, ranked, n_sentences, where)
+    return [ranked for _, ranked in groups]
+
+
+def _check_unchanged(group: SpanGroup, ranked: RankedGroup, n_sentences: int, where: str) -> None:
+    scores = () if ranked.class_scores is None else ranked.class_scores
+    n_spans = {len(group), len(ranked.bounds), len(scores)}
+    if len(n_spans) > 1 or len(ranked.sequence_scores) != n_sentences:
+        raise ConfigError(
+            f"{where} found doc.spans['{group.name}'] changed since cascade_segmenter wrote "
+            "it: its spans and its attributes differ in number. Leave these groups as they "
+            "are, or put the component that changes them after the reranker."
+        )
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What was chosen for one Doc.
+
+    spans: of the new `doc.spans[spans_key]`. probabilities: of each, given the N-best list.
+    is_typed: False for spans that are no entities.
+    """
+
+    spans: list[SpanKey]
+    probabilities: list[float]
+    is_typed: list[bool]
+
+    def confidences(self, before: SpanGroup) -> Floats1d | None:
+        """Of each span: as before where it was found before, else its probability.
+
+        None where those before have none.
+        """
+        known = before.attrs.get(CONFIDENCE_ATTRIBUTE)
+        if known is None:
+            return None
+        earlier = {
+            (span.start, span.end, span.label): float(confidence)
+            for span, confidence in zip(before, known, strict=False)
+        }
+        pairs = zip(self.spans, self.probabilities, strict=True)
+        return np.array([earlier.get(span, probability) for span, probability in pairs])
+
+
+def choose_spans(typed: TypedLists, lists: Lists, strings: StringStore) -> list[Chosen]:
+    """The spans of highest total score in each sentence; lists: typed ones with final scores."""
+    chosen = np.empty(len(lists.starts) - 1, dtype=np.int32)
+    classes = np.empty(len(lists.class_scores), dtype=np.int32)
+    probabilities = np.empty(len(lists.class_scores))
+    choose(lists, chosen, classes)
+    span_posteriors(lists, classes, probabilities)
+    spans = typed.chosen_spans(chosen)
+    names = [ENTITY if name == REJECTED else name for name in typed.classes]
+    labels = np.array([strings.add(name) for name in names], dtype=np.uint64)
+    is_typed = np.array([name != REJECTED for name in typed.classes], dtype=np.bool_)
+    cuts = np.searchsorted(spans, typed.doc_spans)
+    found = []
+    for doc, offset in enumerate(typed.doc_starts[:-1]):
+        own = spans[cuts[doc] : cuts[doc + 1]]
+        keys = zip(
+            (typed.start[own] - offset).tolist(),
+            (typed.end[own] - offset).tolist(),
+            labels[classes[own]].tolist(),
+            strict=True,
+        )
+        found.append(
+            Chosen(list(keys), probabilities[own].tolist(), is_typed[classes[own]].tolist())
+        )
+    return found

@@ -16,18 +16,15 @@ from spacy.tokens import Doc
 
 from ..features.names import named_features
 from ..inference.schemes import TagSet
-from ..models.linear import get_weights
 from ..pipeline.classifier import CascadeClassifier
 from ..pipeline.segmenter import CascadeSegmenter
 from ..pipeline.spans.entities import confidence_of
-from ..pipeline.spans.given import LabelledBounds, place_spans
-from ..pipeline.spans.segments import ENTITY
+from ..pipeline.spans.placing import ENTITY, LabelledSpan, place_spans, rows_of
 from ..pipeline.tagger import CascadeTagger
 from ..types import Ints1d
 from .explanations import EntityExplanation, Explanation, by_push, of_features
-from .label_names import label_names
 from .posteriors import recognisers
-from .scored_doc import ScoredDoc
+from .scored_doc import START, ScoredDoc
 from .span_scores import score_spans
 
 
@@ -51,7 +48,7 @@ def explain_entities(nlp: Language, doc: Doc) -> list[EntityExplanation]:
 
 
 def explain_spans(
-    segmenter: CascadeSegmenter, doc: Doc, spans: Sequence[LabelledBounds] | None = None
+    segmenter: CascadeSegmenter, doc: Doc, spans: Sequence[LabelledSpan] | None = None
 ) -> list[Explanation]:
     """Explain spans of a segmenter; the Doc is not changed.
 
@@ -62,9 +59,8 @@ def explain_spans(
     tag_set = segmenter.tag_set
     if spans is None:
         found = segmenter.predict([doc])[0].spans
-        rows = zip(*(part.tolist() for part in found), strict=True)
-        spans = [(start, end, segmenter.labels[number]) for start, end, number in rows]
-    wanted = [(s, e, label if segmenter.cfg["typed"] else ENTITY) for s, e, label in spans]
+        spans = [(start, end, segmenter.labels[number]) for start, end, number in rows_of(found)]
+    wanted = [(s, e, label if segmenter.options.typed else ENTITY) for s, e, label in spans]
     if not wanted:
         return []
     scored = ScoredDoc(segmenter, doc)
@@ -94,7 +90,7 @@ def explain_spans(
 
 
 def explain_types(
-    classifier: CascadeClassifier, doc: Doc, spans: Sequence[LabelledBounds] | None = None
+    classifier: CascadeClassifier, doc: Doc, spans: Sequence[LabelledSpan] | None = None
 ) -> list[Explanation]:
     """Explain types of spans against the best other type; the Doc is not changed.
 
@@ -103,15 +99,15 @@ def explain_types(
     classifier typed them.
     """
     if spans is None:
-        key = classifier.cfg["spans_key"]
+        key = classifier.options.spans_key
         group = doc.ents if key is None else doc.spans.get(key, ())
         spans = [(span.start, span.end, span.label_) for span in group]
-    known = label_names(classifier)
+    known = classifier.structure_labels
     wanted = [span for span in spans if span[2] in known]
     if not wanted:
         return []
     found = score_spans(classifier, doc, [(start, end) for start, end, _ in wanted])
-    weights = get_weights(classifier.model)[0]
+    weights = classifier.weights.features
     explained = []
     for i, features in enumerate(named_features(classifier.space, found.units, found.text_of)):
         start, end, label = wanted[i]
@@ -138,7 +134,7 @@ def explain_tags(tagger: CascadeTagger, doc: Doc) -> list[Explanation]:
     """
     if not len(doc):
         return []
-    labels = label_names(tagger)
+    labels = [START, *tagger.labels]
     scored = ScoredDoc(tagger, doc)
     explained = []
     for token, number in enumerate(tagger.predict([doc])[0].tolist()):
@@ -163,22 +159,23 @@ def explain_tags(tagger: CascadeTagger, doc: Doc) -> list[Explanation]:
 
 
 def _explain(
-    stage: CascadeSegmenter | CascadeClassifier, doc: Doc, spans: Sequence[LabelledBounds]
+    stage: CascadeSegmenter | CascadeClassifier, doc: Doc, spans: Sequence[LabelledSpan]
 ) -> list[Explanation]:
     explain: Any = explain_spans if isinstance(stage, CascadeSegmenter) else explain_types
     explained: list[Explanation] = explain(stage, doc, spans)
     return explained
 
 
-def _spans_of(path: Ints1d, begin: int, tag_set: TagSet) -> list[LabelledBounds]:
+def _spans_of(path: Ints1d, begin: int, tag_set: TagSet) -> list[LabelledSpan]:
     found = tag_set.spans(path, np.array([0, len(path)]))
-    rows = zip(*(part.tolist() for part in found), strict=True)
-    return [(start + begin, end + begin, tag_set.labels[label]) for start, end, label in rows]
+    return [
+        (start + begin, end + begin, tag_set.labels[label]) for start, end, label in rows_of(found)
+    ]
 
 
 def _differences(
-    one: Sequence[LabelledBounds], other: Sequence[LabelledBounds]
-) -> tuple[tuple[LabelledBounds, ...], tuple[LabelledBounds, ...]]:
+    one: Sequence[LabelledSpan], other: Sequence[LabelledSpan]
+) -> tuple[tuple[LabelledSpan, ...], tuple[LabelledSpan, ...]]:
     """What each of two readings has and the other has not."""
     return (
         tuple(span for span in one if span not in other),

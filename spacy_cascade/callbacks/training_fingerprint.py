@@ -12,9 +12,8 @@ from spacy.language import Language
 from spacy.util import dict_to_dot
 
 from ..errors import ConfigError, TrainingError
-from ..pipeline.base import CascadePipe
-from ..pipeline.linear import LinearPipe
-from ..trainers.base import BatchTrainer
+from ..pipeline.component import CascadePipe
+from ..pipeline.learning import LearningPipe
 
 _WHOLE_CORPUS = "spacy_cascade.WholeCorpus.v1"
 _FREE = {
@@ -42,7 +41,7 @@ class TrainingFingerprint:
     starts: dict[str, str]
 
 
-def origin(nlp: Language) -> TrainingFingerprint:
+def training_fingerprint(nlp: Language) -> TrainingFingerprint:
     """That of a pipeline before its first update."""
     config = nlp.config.interpolate()
     settings = {
@@ -51,16 +50,16 @@ def origin(nlp: Language) -> TrainingFingerprint:
         for name, value in dict_to_dot({section: config[section]}).items()
         if not set(name.split(".")) & set(_FREE.get(section, ()))
     }
-    pipes = ((name, pipe) for name, pipe in nlp.pipeline if isinstance(pipe, LinearPipe))
+    pipes = ((name, pipe) for name, pipe in nlp.pipeline if isinstance(pipe, CascadePipe))
     starts = {name: sha256(pipe.to_bytes()).hexdigest() for name, pipe in pipes}
     return TrainingFingerprint(json.loads(json.dumps(settings, default=str)), starts)
 
 
-def trained_pipes(nlp: Language) -> Iterator[tuple[str, CascadePipe[Any]]]:
+def trained_pipes(nlp: Language) -> Iterator[tuple[str, LearningPipe[Any]]]:
     """The components that are trained, and their names."""
     frozen = nlp.config["training"]["frozen_components"]
     for name, pipe in nlp.pipeline:
-        if isinstance(pipe, CascadePipe) and name not in frozen:
+        if isinstance(pipe, LearningPipe) and name not in frozen:
             yield name, pipe
 
 
@@ -98,7 +97,7 @@ def check_pipeline(nlp: Language) -> None:
         is_trained = (
             getattr(pipe, "is_trainable", False) and name not in training["frozen_components"]
         )
-        if is_trained and not isinstance(pipe, CascadePipe):
+        if is_trained and not isinstance(pipe, LearningPipe):
             raise ConfigError(
                 f"'{name}' is trained, too, and checkpoints do not hold what it goes on from. Put "
                 "it into frozen_components of [training], train it by itself, or take the "
@@ -114,9 +113,7 @@ def check_pipeline(nlp: Language) -> None:
             )
 
 
-def _sees_all(pipe: CascadePipe[Any], training: Mapping[str, Any]) -> bool:
+def _sees_all(pipe: LearningPipe[Any], training: Mapping[str, Any]) -> bool:
     """Whether each update is with all examples."""
     is_whole = training["batcher"]["@batchers"] == _WHOLE_CORPUS
-    return (
-        is_whole and training["accumulate_gradient"] == 1 and isinstance(pipe.trainer, BatchTrainer)
-    )
+    return is_whole and training["accumulate_gradient"] == 1 and pipe.trainer.sees_all

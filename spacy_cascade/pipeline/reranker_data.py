@@ -6,13 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...inference.reranking import Lists, choose
-from ...numeric.design import Design
-from ...parallel import Workers
-from ...trainers.minimum_risk import MinimumRiskLearner
-from ...types import Floats1d, Floats2d
-from ..spans.candidates import TypedLists
-from .updates import Temporary
+from ..inference.reranking import Lists, choose
+from ..numeric.design import Design
+from ..parallel import Workers
+from ..types import Floats2d, RealsXd
+from .spans.typed_lists import TypedLists
 
 
 @dataclass(frozen=True)
@@ -28,7 +26,7 @@ class RerankerData:
     errors: Floats2d
     n_gold: int
 
-    def f1(self, lists: Lists, weights: Floats2d | None = None) -> float:
+    def f1(self, lists: Lists, weights: RealsXd | None = None) -> float:
         """Entity F1 of the choice that such scores make; weights `[F, C]` of the features."""
         if weights is not None and self.design is not None:
             learnt = self.design.scores(weights, Workers(1))
@@ -40,20 +38,3 @@ class RerankerData:
         errors = self.errors[spans, classes[spans]]
         n_all = np.count_nonzero(errors) + self.n_gold
         return 2.0 * np.count_nonzero(errors < 0) / n_all if n_all else 0.0
-
-
-class RerankerTraining(Temporary):
-    """Learning from one lesson after the other, beginning with weights `[F, C]`."""
-
-    def __init__(self, weights: Floats2d, transitions: Floats1d, rate: float) -> None:
-        self._learner = MinimumRiskLearner(weights, rate)
-        self._transitions = transitions
-
-    def learn(self, lesson: RerankerData, lists: Lists) -> float:
-        """Pass over the sentences; the sum of their expected numbers of errors."""
-        assert lesson.design is not None
-        return lesson.n_gold + self._learner.learn(lesson.design, lists, lesson.errors)
-
-    def weights(self) -> tuple[Floats2d, Floats1d]:
-        """Weights `[F, C]`, and transitions, which a choice has none of."""
-        return self._learner.weights(), self._transitions

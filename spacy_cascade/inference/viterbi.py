@@ -1,6 +1,6 @@
-"""Viterbi with a matrix of transitions, where features see labels only.
+"""Viterbi with a list of edges; and with a matrix, where features see labels only.
 
-On such a lattice edges need no lists. With `m[p, c]` the transition from label `p` to `c`, `-inf`
+A lattice without label pairs needs no list of edges. With `m[p, c]` the transition from label `p` to `c`, `-inf`
 where there is none, `m0[c]` that from the start, and
 
     δ(0, c) = m0[c] + s(0, c)        δ(t, c) = max_p (δ(t-1, p) + m[p, c]) + s(t, c)
@@ -20,8 +20,56 @@ import numpy as np
 
 from ..jit import helper, kernel
 from ..types import Floats1d, Floats2d, Ints1d, Pointers1d
-from .chain import viterbi
 from .lattice import Lattice
+
+
+@kernel
+def viterbi(
+    lattice: Lattice,
+    scores: Floats2d,
+    transitions: Floats1d,
+    cost: Floats2d,
+    tags: Ints1d,
+    starts: Pointers1d,
+    path: Ints1d,
+    path_scores: Floats1d,
+) -> None:
+    """The best label sequence of every sequence, ties to the edge listed first.
+
+    path `[T]`, path_scores `[N]`: written. Other arguments as in `chain_losses`.
+    """
+    n_labels = len(lattice.first_edge) - 1
+    longest = 0
+    for i in range(len(starts) - 1):
+        longest = max(longest, starts[i + 1] - starts[i])
+    came_from = np.empty((longest, n_labels), dtype=np.int32)
+    delta = np.empty((2, n_labels))
+    for i in range(len(starts) - 1):
+        begin, end = starts[i], starts[i + 1]
+        previous, current = delta[0], delta[1]
+        previous[:] = -np.inf
+        previous[lattice.start] = 0.0
+        for t in range(begin, end):
+            observed = tags[t] + 1
+            for y in range(n_labels):
+                best = -np.inf
+                origin = 0
+                for e in range(lattice.first_edge[y], lattice.first_edge[y + 1]):
+                    s = scores[t, lattice.column[e]] + transitions[e] + previous[lattice.source[e]]
+                    if s > best:
+                        best = s
+                        origin = lattice.source[e]
+                came_from[t - begin, y] = origin
+                current[y] = best + cost[observed, y]
+            previous, current = current, previous
+        label = -1
+        for y in range(n_labels):
+            if lattice.final[y] and (label < 0 or previous[y] > previous[label]):
+                label = y
+        path_scores[i] = previous[label]
+        for t in range(end - 1, begin - 1, -1):
+            path[t] = label
+            label = came_from[t - begin, label]
 
 
 @helper

@@ -1,0 +1,18 @@
+"""Checks of settings that several blocks of a config have."""
+
+from __future__ import annotations
+
+from .errors import ConfigError
+
+_LARGEST = 1e100
+"""Of settings; their squares, and one over them, are still numbers."""
+
+
+def check_positive(block: str, **settings: float) -> None:
+    """Raise `ConfigError` for settings of a block that are not finite and above 0."""
+    for name, value in settings.items():
+        if not 1 / _LARGEST <= value <= _LARGEST:
+            raise ConfigError(
+                f"{name} must be a finite number above 0 (from {1 / _LARGEST:g} to "
+                f"{_LARGEST:g}), not {value}. Change it in the [{block}] block."
+            )

@@ -1,0 +1,298 @@
+"""The linear chain as a structure: where its kernels are chosen, and nowhere else.
+
+Lattices without label pairs have fewer scores than transitions. For them vectors and matrices
+(`inference.dense_losses`) are faster than lists of edges (`inference.chain`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..numeric.design import BinaryCSR
+from ..types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
+from .chain import chain_losses, edge_marginals, log_partitions, path_scores
+from .contrast import contrast
+from .dense_losses import dense_log_partitions, dense_losses
+from .k_best import best_paths as k_best_paths
+from .lattice import Lattice, choice_lattice, free_lattice, label_pair_mixing
+from .passive_aggressive import cut_sequences, passive_aggressive
+from .schemes import SCHEMES, UNOBSERVED, Spans, TagSet
+from .spans import likely_spans, span_posteriors
+from .structure import Averaged, Contrast, LabelCosts, OnlineStep, Potentials, Structure
+from .viterbi import best_paths
+
+
+@dataclass(frozen=True)
+class LinearChain(Structure):
+    """Labels that depend on the label before; all sums and searches are exact.
+
+    lattice: which label may follow which.
+    """
+
+    lattice: Lattice
+
+    @property
+    def n_labels(self) -> int:  # type: ignore[override]
+        return self.lattice.n_labels
+
+    @property
+    def n_columns(self) -> int:  # type: ignore[override]
+        """The transitions where features see label pairs, else the labels."""
+        return self.lattice.n_columns
+
+    @property
+    def n_transitions(self) -> int:  # type: ignore[override]
+        return self.lattice.n_edges
+
+    @property
+    def has_transition_weights(self) -> bool:
+        """Where features see label pairs the score columns have all there is."""
+        return not self.lattice.label_pairs
+
+    def best(self, potentials: Potentials) -> tuple[Ints1d, Floats1d]:
+        """The Viterbi path; ties go to the transition listed first."""
+        path = np.empty(len(potentials.scores), dtype=np.int32)
+        scores = np.empty(len(potentials.starts) - 1)
+        best_paths(
+            self.lattice, potentials.scores, potentials.transitions, self._no_costs,
+            _nothing_observed(potentials), potentials.starts, path, scores,
+        )  # fmt: skip
+        return path, scores
+
+    def k_best(self, potentials: Potentials, k: int) -> tuple[Ints2d, Floats2d]:
+        n_sequences = len(potentials.starts) - 1
+        paths = np.zeros((k, len(potentials.scores)), dtype=np.int32)
+        by_sequence = np.empty((n_sequences, k))
+        n_paths = np.empty(n_sequences, dtype=np.int32)
+        k_best_paths(
+            self.lattice, potentials.scores, potentials.transitions, potentials.starts, paths,
+            by_sequence, n_paths,
+        )  # fmt: skip
+        path_scores = by_sequence.T.copy()
+        path_scores[np.arange(k)[:, None] >= n_paths] = -np.inf
+        return paths, path_scores
+
+    def log_partitions(self, potentials: Potentials) -> Floats1d:
+        values = np.empty(len(potentials.starts) - 1)
+        log_partitions(
+            self.lattice, potentials.scores, potentials.transitions, self._no_costs,
+            _nothing_observed(potentials), potentials.starts, values,
+        )  # fmt: skip
+        return values
+
+    def marginals(self, potentials: Potentials) -> Floats2d:
+        found = np.zeros_like(potentials.scores, dtype=np.float64)
+        edge_marginals(
+            self.lattice, potentials.scores, potentials.transitions, self._no_costs,
+            _nothing_observed(potentials), potentials.starts, found,
+        )  # fmt: skip
+        return found
+
+    def span_posteriors(self, potentials: Potentials, labels: Ints1d, spans: Spans) -> Floats1d:
+        """Spans have to be in the order of their sequences."""
+        posteriors = np.empty(len(spans.start))
+        starts = potentials.starts
+        sequences = (np.searchsorted(starts, spans.start, side="right") - 1).astype(np.int32)
+        span_posteriors(
+            self.lattice, potentials.scores, potentials.transitions, self._no_costs,
+            _nothing_observed(potentials), starts, labels, spans.start, spans.end, sequences,
+            posteriors,
+        )  # fmt: skip
+        return posteriors
+
+    def likely_spans(
+        self, potentials: Potentials, tag_set: TagSet, least: float
+    ) -> tuple[Spans, Floats1d]:
+        """In the order of the ends."""
+        observed = _nothing_observed(potentials)
+        n_found, room = len(potentials.scores), 0
+        while n_found > room:  # a second time where there are more than one a token
+            room = n_found
+            start, end = np.empty((2, room), dtype=np.int64)
+            label, probabilities = np.empty(room, dtype=np.int32), np.empty(room)
+            n_found = likely_spans(
+                self.lattice, potentials.scores, potentials.transitions, self._no_costs, observed,
+                potentials.starts, tag_set.span_labels, least, start, end, label, probabilities,
+            )  # fmt: skip
+        return Spans(start[:n_found], end[:n_found], label[:n_found]), probabilities[:n_found]
+
+    def contrast(self, potentials: Potentials, labels: Ints1d, start: int) -> Contrast | None:
+        return contrast(self.lattice, potentials.scores, potentials.transitions, labels, start)
+
+    def clamp(self, potentials: Potentials, observed: Ints1d) -> None:
+        """Each sequence has to have a legal labelling that agrees."""
+        labels = np.empty(self.n_columns, dtype=np.int32)
+        labels[self.lattice.column] = self.lattice.target
+        clamp = self.label_costs(np.zeros((self.n_labels, self.n_labels))).clamp
+        known = np.flatnonzero(observed != UNOBSERVED)
+        potentials.scores[known] += clamp[:, labels][observed[known] + 1]
+
+    def parts(self, labels: Ints1d) -> tuple[Ints1d, Ints1d]:
+        lattice = self.lattice
+        number = np.full((lattice.n_labels, lattice.n_labels), -1, dtype=np.int32)
+        number[lattice.source, lattice.target] = np.arange(lattice.n_edges)
+        edges: Ints1d = number[np.append(lattice.start, labels[:-1]), labels]
+        return lattice.column[edges], edges
+
+    def label_costs(self, costs: Floats2d) -> LabelCosts:
+        """The costs as kernels read them, by what is observed.
+
+        The first row belongs to units without an observation, the last to units of which only one
+        thing is known: that the span before them has ended.
+        """
+        n_labels = self.n_labels
+        margin = np.zeros((n_labels + 2, n_labels))
+        margin[1:-1] = costs
+        clamp = np.zeros((n_labels + 2, n_labels))
+        clamp[1:-1] = np.where(np.eye(n_labels) > 0, 0.0, -np.inf)
+        clamp[-1, self.lattice.continued] = -np.inf
+        return LabelCosts(margin, clamp)
+
+    def margin_losses(
+        self,
+        potentials: Potentials,
+        costs: LabelCosts,
+        observed: Ints1d,
+        first: int,
+        last: int,
+        losses: Floats1d,
+        gradient_weights: tuple[Floats1d, Floats1d],
+    ) -> Floats1d:
+        counts = np.zeros(self.n_transitions)
+        losses_of = chain_losses if self.lattice.label_pairs else dense_losses
+        losses_of(
+            self.lattice, potentials.scores, potentials.transitions, costs.margin, costs.clamp,
+            observed, potentials.starts, *gradient_weights, first, last, losses, counts,
+        )  # fmt: skip
+        return counts
+
+    def margin_partitions(
+        self,
+        potentials: Potentials,
+        costs: LabelCosts,
+        observed: Ints1d,
+        first: int,
+        last: int,
+        values: Floats1d,
+    ) -> None:
+        partitions_of = log_partitions if self.lattice.label_pairs else dense_log_partitions
+        partitions_of(
+            self.lattice, potentials.scores, potentials.transitions, costs.margin, observed,
+            potentials.starts[first : last + 1], values[first:last],
+        )  # fmt: skip
+
+    def path_scores(self, potentials: Potentials, labels: Ints1d) -> Floats1d:
+        values = np.empty(len(potentials.starts) - 1)
+        path_scores(
+            self.lattice, potentials.scores, potentials.transitions, labels, potentials.starts,
+            values,
+        )  # fmt: skip
+        return values
+
+    def cut(self, observed: Ints1d, starts: Pointers1d, least: int) -> Pointers1d:
+        """A piece starts after the label that stands before every sequence, so nothing changes."""
+        return cut_sequences(observed, starts, self.lattice.start, least)
+
+    def learn_online(
+        self,
+        features: BinaryCSR,
+        observed: Ints1d,
+        starts: Pointers1d,
+        step: OnlineStep,
+        averaged: Averaged,
+    ) -> float:
+        margin, clamp = step.costs
+        decoding_cost = margin if step.is_cost_augmented else np.zeros_like(margin)
+        mixing = self.mixing()
+        return passive_aggressive(
+            features.starts, features.columns, self.lattice, margin, decoding_cost, clamp,
+            mixing @ mixing, observed, starts, step.order, step.largest_step, step.before, averaged,
+        )  # fmt: skip
+
+    def mixing(self) -> Floats2d:
+        """Label and label pair share a column."""
+        return label_pair_mixing(self.lattice)
+
+    def transition_columns(self) -> Ints1d:
+        return self.lattice.column
+
+    def column_names(self, labels: Sequence[str]) -> list[Hashable]:
+        if self.lattice.label_pairs:
+            return [*self.transition_names(labels)]
+        target = np.empty(self.n_columns, dtype=np.int32)
+        target[self.lattice.column] = self.lattice.target
+        return [labels[label] for label in target.tolist()]
+
+    def transition_names(self, labels: Sequence[str]) -> list[tuple[str, str]]:
+        edges = zip(self.lattice.source.tolist(), self.lattice.target.tolist(), strict=True)
+        return [(labels[previous], labels[current]) for previous, current in edges]
+
+    def label_columns(self, label: int) -> tuple[Ints1d, Ints1d | None]:
+        edges = slice(self.lattice.first_edge[label], self.lattice.first_edge[label + 1])
+        columns = self.lattice.column[edges]
+        if self.lattice.label_pairs and len(columns) > 1:
+            return columns, self.lattice.source[edges]
+        return columns[:1], None
+
+    @cached_property
+    def _no_costs(self) -> Floats2d:
+        return np.zeros((self.n_labels + 1, self.n_labels))
+
+
+class FreeChoice(LinearChain):
+    """One choice among labels: a chain of length one, whose transitions belong to one label."""
+
+    def transition_names(self, labels: Sequence[str]) -> list[tuple[str, str]]:
+        return [("", label) for label in labels]
+
+
+def _nothing_observed(potentials: Potentials) -> Ints1d:
+    return np.full(len(potentials.scores), UNOBSERVED, dtype=np.int32)
+
+
+@dataclass(frozen=True)
+class ChainFamily:
+    """The linear chains that a model can be, whatever its labels.
+
+    label_pairs: whether features are combined with the pair (previous label, label), too.
+    """
+
+    label_pairs: bool
+
+    structure = LinearChain
+    """The class of its structures, which says what they offer."""
+
+    def of_spans(self, tag_set: TagSet) -> LinearChain:
+        """Tags that spans have under a scheme."""
+        return LinearChain(tag_set.lattice(self.label_pairs))
+
+    def of_labels(self, n_labels: int) -> LinearChain:
+        """Labels `1 … n_labels` in any order; label 0 stands before the first one."""
+        return LinearChain(free_lattice(n_labels, self.label_pairs))
+
+    def of_classes(self, n_classes: int) -> FreeChoice:
+        """One free choice."""
+        return FreeChoice(choice_lattice(n_classes))
+
+    def size_of_spans(self, scheme: str, n_labels: int) -> tuple[int, int]:
+        """Transitions `E` and columns `S` of `of_spans`, without making it."""
+        n_edges = TagSet.n_edges(scheme, n_labels)
+        n_tags = 1 + n_labels * len(SCHEMES[scheme].prefixes)
+        return n_edges, n_edges if self.label_pairs else n_tags
+
+    def size_of_labels(self, n_labels: int) -> tuple[int, int]:
+        """Transitions and columns of `of_labels`, without making it."""
+        n_edges = n_labels * (n_labels + 1)
+        return n_edges, n_edges if self.label_pairs else n_labels
+
+    def size_of_classes(self, n_classes: int) -> tuple[int, int]:
+        """Transitions and columns of `of_classes`, without making it."""
+        return n_classes, n_classes
+
+    def identity(self) -> dict[str, bool]:
+        """Settings without which saved weights mean something else."""
+        return {"label_pairs": self.label_pairs}

@@ -1,0 +1,283 @@
+"""What can be asked of a family of labellings, whichever kernels answer.
+
+A structure says which labellings a sequence can have, and how their scores are made of potentials:
+scores of units `[T, S]` and of transitions `[E]`, both linear in the weights. Components, losses
+and explanations ask a structure; only a structure chooses a kernel. A labelling is the number of
+one label a unit, int32 `[T]`; numbers below zero stand for what is not known
+(`inference.schemes`).
+
+A structure offers as many of the operations below as it can. Who needs one that a structure does
+not offer is refused early (`require`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import NamedTuple
+
+from ..errors import ConfigError
+from ..numeric.design import BinaryCSR
+from ..types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d, RealsXd
+from .schemes import Spans, TagSet
+
+
+class Potentials(NamedTuple):
+    """What the labellings of a batch of sequences are scored with.
+
+    scores: of the units, float64 `[T, S]`. transitions: float64 `[E]`. starts: int64 `[N + 1]`;
+    sequence `i` is the units from `starts[i]` to before `starts[i + 1]`.
+    """
+
+    scores: Floats2d
+    transitions: Floats1d
+    starts: Pointers1d
+
+    def at_temperature(self, temperature: float) -> Potentials:
+        """Potentials of flatter probabilities where the temperature is above 1."""
+        return self._replace(
+            scores=self.scores / temperature, transitions=self.transitions / temperature
+        )
+
+
+class Weights(NamedTuple):
+    """Weights of features, `[K, S]`, and of transitions, float64 `[E]`."""
+
+    features: RealsXd
+    transitions: Floats1d
+
+
+class Contrast(NamedTuple):
+    """The best labels of a sequence with something, and the best without it, int32 `[T]`."""
+
+    having: Ints1d
+    lacking: Ints1d
+
+
+class Averaged(NamedTuple):
+    """Weights under online training and what their average needs; changed in place.
+
+    weights, weights_drift: `w` and `v` of the features, float64 `[K, S]`. transitions,
+    transitions_drift: the same for `[E]` (`inference.passive_aggressive`).
+    """
+
+    weights: Floats2d
+    weights_drift: Floats2d
+    transitions: Floats1d
+    transitions_drift: Floats1d
+
+
+class LabelCosts(NamedTuple):
+    """What an observation adds to the score of each label (`inference.chain`).
+
+    margin: costs of wrong labels, float64 `[Y + 2, Y]`. clamp: 0 for labels that agree with the
+    observation, else `-inf`, float64 `[Y + 2, Y]`.
+    """
+
+    margin: Floats2d
+    clamp: Floats2d
+
+
+class OnlineStep(NamedTuple):
+    """Settings of a pass of passive-aggressive updates (`inference.passive_aggressive`).
+
+    is_cost_augmented: whether the costs count in the search for the worst labelling.
+    largest_step: `C`. order: numbers of sequences, int64 `[n]`. before: how much the weights
+    before each of them count in the average, float64 `[n]`.
+    """
+
+    costs: LabelCosts
+    is_cost_augmented: bool
+    largest_step: float
+    order: Pointers1d
+    before: Floats1d
+
+
+class Structure:
+    """Base of all structures: each operation that one does not define is not offered.
+
+    n_labels: `Y`. n_columns: `S`, scores of a unit. n_transitions: `E`.
+    """
+
+    n_labels: int
+    n_columns: int
+    n_transitions: int
+
+    # What trained models are asked
+
+    def best(self, potentials: Potentials) -> tuple[Ints1d, Floats1d]:
+        """The best labelling, int32 `[T]`, and its score for each sequence, float64 `[N]`."""
+        raise self._not_offered("best")
+
+    def k_best(self, potentials: Potentials, k: int) -> tuple[Ints2d, Floats2d]:
+        """The `k` best labellings `[k, T]` and their scores `[k, N]`, best first.
+
+        Label 0 and `-inf` stand where a sequence has fewer.
+        """
+        raise self._not_offered("k_best")
+
+    def log_partitions(self, potentials: Potentials) -> Floats1d:
+        """Logarithm of the sum over all labellings of `exp(score)`, float64 `[N]`."""
+        raise self._not_offered("log_partitions")
+
+    def marginals(self, potentials: Potentials) -> Floats2d:
+        """Probability that a labelling uses each score, float64 `[T, S]`."""
+        raise self._not_offered("marginals")
+
+    def span_posteriors(self, potentials: Potentials, labels: Ints1d, spans: Spans) -> Floats1d:
+        """Probability of each span, float64 `[P]`; labels: a labelling that has them all."""
+        raise self._not_offered("span_posteriors")
+
+    def likely_spans(
+        self, potentials: Potentials, tag_set: TagSet, least: float
+    ) -> tuple[Spans, Floats1d]:
+        """All spans of a probability of at least `least`, overlapping or not, in no order."""
+        raise self._not_offered("likely_spans")
+
+    def contrast(self, potentials: Potentials, labels: Ints1d, start: int) -> Contrast | None:
+        """The best labellings of one sequence with and without a span.
+
+        labels: int32 `[P]`, those of the span, which begins at unit `start`. None where every
+        labelling has the span, or none has.
+        """
+        raise self._not_offered("contrast")
+
+    def clamp(self, potentials: Potentials, observed: Ints1d) -> None:
+        """Give all labellings that disagree with what is observed `[T]` the score `-inf`.
+
+        The scores are changed in place; whatever is asked of them afterwards is constrained.
+        """
+        raise self._not_offered("clamp")
+
+    def parts(self, labels: Ints1d) -> tuple[Ints1d, Ints1d]:
+        """Columns of the scores and numbers of the transitions in the score of one sequence.
+
+        labels: a legal labelling, int32 `[T]`. Both int32 `[T]`.
+        """
+        raise self._not_offered("parts")
+
+    # What losses and trainers ask
+
+    def label_costs(self, costs: Floats2d) -> LabelCosts:
+        """The costs `[Y, Y]` of wrong labels, as the operations below take them."""
+        raise self._not_offered("label_costs")
+
+    def margin_losses(
+        self,
+        potentials: Potentials,
+        costs: LabelCosts,
+        observed: Ints1d,
+        first: int,
+        last: int,
+        losses: Floats1d,
+        gradient_weights: tuple[Floats1d, Floats1d],
+    ) -> Floats1d:
+        """Losses of the sequences from `first` to before `last`, and their gradient.
+
+            log Σ_y exp(score(y) + cost(y)) - log Σ_{y agrees with observed} exp(score(y))
+
+        observed: int32 `[T]`. losses `[N]`: written. The scores are OVERWRITTEN by the gradient
+        with respect to them; the gradient with respect to the transitions `[E]` is returned.
+        gradient_weights: factors `[N]` of the gradients of the first and the second term.
+        """
+        raise self._not_offered("margin_losses")
+
+    def margin_partitions(
+        self,
+        potentials: Potentials,
+        costs: LabelCosts,
+        observed: Ints1d,
+        first: int,
+        last: int,
+        values: Floats1d,
+    ) -> None:
+        """Write the first term of `margin_losses` alone; the scores stay as they are."""
+        raise self._not_offered("margin_partitions")
+
+    def path_scores(self, potentials: Potentials, labels: Ints1d) -> Floats1d:
+        """Score of a labelling of every sequence, float64 `[N]`."""
+        raise self._not_offered("path_scores")
+
+    def cut(self, observed: Ints1d, starts: Pointers1d, least: int) -> Pointers1d:
+        """Starts of pieces of sequences, cut where that changes no score of a labelling.
+
+        least: units of a piece.
+        """
+        raise self._not_offered("cut")
+
+    def learn_online(
+        self,
+        features: BinaryCSR,
+        observed: Ints1d,
+        starts: Pointers1d,
+        step: OnlineStep,
+        averaged: Averaged,
+    ) -> float:
+        """Passive-aggressive updates, sequence by sequence; the sum of their losses.
+
+        features: of each unit. averaged: changed in place.
+        """
+        raise self._not_offered("learn_online")
+
+    def mixing(self) -> Floats2d:
+        """Symmetric `M` `[S, S]` that turns free parameters into score columns.
+
+        The Gaussian penalty is on the parameters, so `M` says how columns share weight
+        (docs/method.md, label-pair mixing).
+        """
+        raise self._not_offered("mixing")
+
+    def transition_columns(self) -> Ints1d:
+        """Column of the scores that goes with each transition, int32 `[E]`."""
+        raise self._not_offered("transition_columns")
+
+    def column_names(self, labels: Sequence[str]) -> list[Hashable]:
+        """What each score column is known by when labels change; labels: names of all `Y`."""
+        raise self._not_offered("column_names")
+
+    def transition_names(self, labels: Sequence[str]) -> list[tuple[str, str]]:
+        """Names of the labels before and after each transition."""
+        raise self._not_offered("transition_names")
+
+    def label_columns(self, label: int) -> tuple[Ints1d, Ints1d | None]:
+        """Columns that add to the score of a label, and the label before each of them.
+
+        None where the label before makes no difference.
+        """
+        raise self._not_offered("label_columns")
+
+    @property
+    def has_transition_weights(self) -> bool:
+        """Whether transitions have weights besides those in the score columns."""
+        return self.n_transitions > 0
+
+    @property
+    def work(self) -> int:
+        """About how many steps a unit takes, for the cutting of work into pieces."""
+        return max(1, self.n_transitions)
+
+    def _not_offered(self, operation: str) -> ConfigError:
+        return ConfigError(f"{type(self).__name__} does not offer '{operation}'.")
+
+
+OPERATIONS = frozenset(
+    name
+    for name, member in vars(Structure).items()
+    if callable(member) and not name.startswith("_")
+)
+
+
+def offered(structure: type[Structure]) -> frozenset[str]:
+    """The operations that a structure offers."""
+    return frozenset(
+        name for name in OPERATIONS if getattr(structure, name) is not getattr(Structure, name)
+    )
+
+
+def require(structure: type[Structure], operations: Iterable[str], who: str) -> None:
+    """Raise `ConfigError` where a structure does not offer all operations that `who` needs."""
+    missing = sorted(set(operations) - offered(structure))
+    if missing:
+        raise ConfigError(
+            f"{who} needs {', '.join(missing)}, which {structure.__name__} does not offer. "
+            "Choose another model under @architectures, or another loss, trainer or option."
+        )

@@ -1,0 +1,174 @@
+"""Losses of labelled sequences: what one is, and its sum over a corpus or a shard of one.
+
+A loss is additive over sequences. So the loss of a corpus is the sum of the losses of its shards,
+wherever these are computed, and the sum is taken in a fixed order. A loss knows nothing of the
+features: it maps potentials to a value for each sequence and to a gradient with respect to the
+potentials. `CorpusLoss` puts the design matrix in front of that.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from ..inference.structure import Potentials, Structure, Weights
+from ..numeric.design import Design
+from ..parallel import Workers, split
+from ..types import Floats1d, Floats2d, Ints1d, Pointers1d
+
+
+@dataclass(frozen=True)
+class LabelledSequences:
+    """Sequences with what is known of their labels.
+
+    design: features of `T` units. observed: int32 `[T]`, labels of the structure, negative where
+    they are not known (`inference.schemes`). starts: int64 `[N + 1]`, the sequences.
+    """
+
+    design: Design
+    structure: Structure
+    observed: Ints1d
+    starts: Pointers1d
+
+
+class SequenceLosses(Protocol):
+    """A loss on one structure."""
+
+    def evaluate(
+        self, potentials: Potentials, observed: Ints1d, first: int, last: int, losses: Floats1d
+    ) -> Floats1d:
+        """Write the losses of the sequences from `first` to before `last`; their gradient.
+
+        The scores of these sequences are OVERWRITTEN by the gradient with respect to them; the
+        gradient with respect to the transitions `[E]` is returned.
+        """
+
+
+class Loss(ABC):
+    """A loss that has a gradient.
+
+    needs: the operations of a structure that it asks for (`inference.structure.Structure`).
+    is_probabilistic: whether scores are log-probabilities up to a constant once the loss is
+    minimal.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset()
+    is_probabilistic: ClassVar[bool] = True
+
+    @abstractmethod
+    def on(self, structure: Structure) -> SequenceLosses:
+        """The loss of labellings of this structure."""
+
+    def variances(self, score_gradient: Floats2d) -> Floats2d:
+        """Second derivatives with respect to the scores `[T, S]`, from the first ones.
+
+        The gradient of a log-linear model is `p`, or `p - 1` for what was observed. Both give the
+        variance `p (1 - p)`. What scores of one sequence have to do with each other is left out.
+        """
+        shares = np.abs(score_gradient)
+        variances: Floats2d = shares * (1.0 - shares)
+        return variances
+
+
+class CorpusLoss:
+    """The loss of a corpus, or of a shard of one, as a function of the weights.
+
+    data: the sequences. loss: of each of them. workers: the threads; results do not depend on
+    their number.
+    """
+
+    def __init__(self, data: LabelledSequences, loss: Loss, workers: Workers) -> None:
+        self.data = data
+        self.loss = loss
+        self.workers = workers
+        self._of_sequences = loss.on(data.structure)
+        self._pieces = split(data.starts, data.structure.work)
+
+    @property
+    def n_sequences(self) -> int:
+        return len(self.data.starts) - 1
+
+    def counts(self) -> Floats1d:
+        """Number of units that have each feature, float64 `[K]`."""
+        return self.data.design.counts(self.workers)
+
+    def potentials(self, weights: Weights) -> Potentials:
+        """Potentials of all sequences under weights."""
+        scores = self.data.design.scores(weights.features, self.workers)
+        return Potentials(scores, weights.transitions, self.data.starts)
+
+    def losses(self, potentials: Potentials) -> tuple[Floats1d, Floats1d]:
+        """Loss of each sequence `[N]`, and the gradient of the transitions `[E]`.
+
+        The scores are OVERWRITTEN by their gradient.
+        """
+        losses = np.empty(self.n_sequences)
+
+        def evaluate(first: int, last: int) -> Floats1d:
+            return self._of_sequences.evaluate(potentials, self.data.observed, first, last, losses)
+
+        return losses, self.sum_of_pieces(evaluate)
+
+    def sum_of_pieces(self, function: Callable[[int, int], Floats1d]) -> Floats1d:
+        """The sum of `function(first, last)` over pieces of the corpus, whatever the threads."""
+        found: dict[int, Floats1d] = {}
+
+        def piece(first: int, last: int) -> None:
+            found[first] = function(first, last)
+
+        self.workers.map(piece, self._pieces)
+        total: Floats1d = np.sum([found[first] for first, _ in self._pieces], axis=0)
+        return total
+
+    def value_and_gradient(self, weights: Weights, out: Floats2d) -> tuple[float, Floats1d]:
+        """Loss, and the gradient of the transitions `[E]`; that of features goes to `out` `[K, S]`."""
+        potentials = self.potentials(weights)
+        losses, of_transitions = self.losses(potentials)
+        self.data.design.gradient(potentials.scores, self.workers, out=out)
+        return float(losses.sum()), of_transitions
+
+    def hessian_diagonal(self, weights: Weights) -> Floats2d:
+        """The diagonal of the second derivatives, `[K, S]`, of the parameters before mixing.
+
+        See `Loss.variances` for what is left out.
+        """
+        potentials = self.potentials(weights)
+        self.losses(potentials)
+        variances = self.loss.variances(potentials.scores)
+        own = self.data.design.gradient(variances, self.workers)
+        mixed: Floats2d = own @ self.data.structure.mixing() ** 2
+        self.data.design.release_memory()
+        return mixed
+
+
+class ShardedLoss:
+    """The sum of the losses of shards with the same features and structure, in their order."""
+
+    def __init__(self, shards: list[CorpusLoss]) -> None:
+        self.shards = shards
+
+    def counts(self) -> Floats1d:
+        """Number of units that have each feature, float64 `[K]`."""
+        total: Floats1d = np.sum([shard.counts() for shard in self.shards], axis=0)
+        return total
+
+    def value_and_gradient(self, weights: Weights, out: Floats2d) -> tuple[float, Floats1d]:
+        """As `CorpusLoss.value_and_gradient`."""
+        out[:] = 0.0
+        value, of_transitions = 0.0, np.zeros_like(weights.transitions)
+        of_shard = np.empty_like(out)
+        for shard in self.shards:
+            loss, gradient = shard.value_and_gradient(weights, of_shard)
+            value += loss
+            of_transitions += gradient
+            out += of_shard
+        return value, of_transitions
+
+    def hessian_diagonal(self, weights: Weights) -> Floats2d:
+        """As `CorpusLoss.hessian_diagonal`."""
+        total: Floats2d = np.sum([s.hessian_diagonal(weights) for s in self.shards], axis=0)
+        return total

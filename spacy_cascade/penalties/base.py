@@ -1,0 +1,55 @@
+"""Penalties: functions of the weights that know nothing of data.
+
+A penalty is on the deviation of the weights from a centre, `z` in `w = centre + z M`, where `M` is
+the structure's mixing. Training from scratch has the centre 0, adaptation the trained weights.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Protocol
+
+from ..inference.structure import Weights
+from ..types import Floats1d, Floats2d, Ints1d
+
+
+class CentredPenalty(Protocol):
+    """A penalty around a centre; rows are those of the features `[K, S]`."""
+
+    @property
+    def centre(self) -> Weights:
+        """Where the penalty is least."""
+
+    def curvature(self) -> tuple[Floats1d, Floats1d]:
+        """Typical second derivatives by feature `[K]`, and by transition `[E]`, above 0."""
+
+    def of_features(self, rows: slice, deviation: Floats2d) -> tuple[Floats1d, Floats2d]:
+        """Value of each row, and the gradient; deviation: float64 `[n, S]`, of some rows."""
+
+    def of_transitions(self, deviation: Floats1d) -> tuple[float, Floats1d]:
+        """The value, and the gradient `[E]`."""
+
+    def inherited(self) -> Floats2d | float:
+        """What earlier data added to the second derivatives `[K, S]`."""
+
+
+class Penalty(ABC):
+    """A penalty as the config states it."""
+
+    @abstractmethod
+    def at_zero(self, shape: tuple[int, int], n_transitions: int) -> CentredPenalty:
+        """The penalty of training from scratch; shape: `(K, S)`."""
+
+    @abstractmethod
+    def at_weights(
+        self,
+        weights: Weights,
+        hessian_diagonal: Floats2d | None,
+        transition_columns: Ints1d,
+    ) -> CentredPenalty:
+        """The penalty of adaptation, centred on trained weights.
+
+        hessian_diagonal: `[K, S]`, second derivatives of the loss that they were trained with;
+        None where these are not known. transition_columns: int32 `[E]`, the column that goes with
+        each transition.
+        """

@@ -1,0 +1,79 @@
+"""Temperatures that make confidences agree with how often spans are right.
+
+A log-linear model that was trained with a margin, or online, finds the best labels but is too
+sure of them. Its scores divided by a temperature above 1 have the same best labels and flatter
+probabilities (Guo et al. 2017, On Calibration of Modern Neural Networks).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from spacy.training import Example
+
+from ..types import Bools1d, Floats1d
+
+RANGE = (1 / 32, 32.0)
+"""Temperatures that can be chosen."""
+_STEPS = 24
+"""Golden sections: the range of logarithms shrinks to a hundred-thousandth."""
+_SMALLEST = 1e-12
+_DIGITS = 3
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """What was found, and how sure the component is of it at each temperature.
+
+    right: bool `[P]`. confidences: gives float64 `[P]` for a temperature.
+    """
+
+    right: Bools1d
+    confidences: Callable[[float], Floats1d]
+
+
+@runtime_checkable
+class HasConfidences(Protocol):
+    """A component whose confidences depend on a temperature."""
+
+    confidence: bool
+
+    def outcomes(self, examples: Sequence[Example]) -> Outcomes:
+        """What the component finds in the predicted Docs, judged by the references."""
+        ...
+
+
+def log_loss(outcomes: Outcomes, temperature: float) -> float:
+    """Mean negative log-likelihood of smoothed outcomes under the confidences.
+
+    A right span counts as `(n + 1) / (n + 2)` where `n` are right, a wrong one as `1 / (m + 2)`
+    where `m` are wrong, so that a few spans that are all right make nobody certain (Platt 1999,
+    Probabilistic Outputs for Support Vector Machines, section 2.2).
+    """
+    right = outcomes.right
+    n_right, n = int(right.sum()), len(right)
+    wanted = np.where(right, (n_right + 1) / (n_right + 2), 1 / (n - n_right + 2))
+    found = np.clip(outcomes.confidences(temperature), _SMALLEST, 1 - _SMALLEST)
+    return -float(np.mean(wanted * np.log(found) + (1 - wanted) * np.log1p(-found)))
+
+
+def best_temperature(outcomes: Outcomes) -> float:
+    """The temperature of least log loss, by golden sections of its logarithm."""
+    section = (math.sqrt(5) - 1) / 2
+    low, high = map(math.log, RANGE)
+    inner = [high - section * (high - low), low + section * (high - low)]
+    losses = [log_loss(outcomes, math.exp(x)) for x in inner]
+    for _ in range(_STEPS):
+        if losses[0] <= losses[1]:
+            high = inner[1]
+            inner = [high - section * (high - low), inner[0]]
+            losses = [log_loss(outcomes, math.exp(inner[0])), losses[0]]
+        else:
+            low = inner[0]
+            inner = [inner[1], low + section * (high - low)]
+            losses = [losses[1], log_loss(outcomes, math.exp(inner[1]))]
+    return round(math.exp((low + high) / 2), _DIGITS)

@@ -1,0 +1,399 @@
+"""What all components are: labels, one linear model, options, one fit, and one file on disk."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+from weakref import ref
+
+import numpy as np
+import numpy.typing as npt
+from spacy.language import Language
+from spacy.pipeline import TrainablePipe
+from spacy.tokens import Doc
+from thinc.api import Model, Optimizer
+
+from ..errors import ConfigError, ModelFileError, TrainingError
+from ..features.space import FeatureSpace
+from ..features.strings import is_valid
+from ..features.tokens import Tokens
+from ..features.units import Units
+from ..inference.linear_chain import ChainFamily
+from ..inference.structure import Structure, Weights
+from ..models.linear import (
+    NEW,
+    add_features,
+    can_be_kept,
+    get_weights,
+    keep_hessian_diagonal,
+    rearrange,
+    set_weights,
+)
+from ..parallel import LEXEME_LOCK
+from ..storage import model_file, sparse
+from ..storage.arrays import Arrays
+from ..storage.header import Header, check_identity
+from ..trainers.base import Fit
+from ..types import Ints2d
+from .options import Options, nearest
+from .progress import is_interrupted
+from .reading import read
+from .spans.entities import register_confidence
+
+register_confidence()
+
+_MAXIMUM_LEXEMES = 1 << 16
+"""Words whose scores are kept between batches; beyond that the cache starts anew."""
+
+Made = TypeVar("Made", bound="CascadePipe")
+
+
+class PipelineReference:
+    """The pipeline that a component stands in; it is not kept alive, copied or pickled."""
+
+    def __init__(self, nlp: Language) -> None:
+        self._reference = ref(nlp)
+
+    def __reduce__(self) -> tuple[type[None], tuple[()]]:
+        return type(None), ()
+
+    def get(self) -> Language | None:
+        """The pipeline, None where it is gone."""
+        return self._reference()
+
+
+class CascadePipe(TrainablePipe):  # type: ignore[misc]
+    """A component around one linear model.
+
+    options: as the config gives them; each is an attribute of the component, too, and can be
+    changed there (`pipeline.options`).
+    """
+
+    model: Model[Units, Any]
+    name: str
+    options: Options
+    may_be_untrained: ClassVar[bool] = False
+    """Whether a saved component without labels is one that was not trained, and no damaged one."""
+
+    def __init__(
+        self, nlp: Language, model: Model[Units, Any], name: str, options: Options
+    ) -> None:
+        self.vocab = nlp.vocab
+        self.model = model
+        self.name = name
+        self._reference: PipelineReference | None = PipelineReference(nlp)
+        self._labels: tuple[str, ...] = ()
+        self._structure: Structure | None = None
+        self._fit: Fit[Any] | None = None
+        self.options = options
+
+    # What a component has to say
+
+    @abstractmethod
+    def make_structure(self) -> Structure:
+        """The structure of the labels that it has now."""
+
+    @abstractmethod
+    def structure_size(self, n_labels: int) -> tuple[int, int]:
+        """Transitions `E` and score columns `S` of the structure of so many labels.
+
+        Known without making it, for a saved model may state any number of labels.
+        """
+
+    @property
+    @abstractmethod
+    def structure_labels(self) -> list[str]:
+        """Names of the structure's labels, in the order of their numbers."""
+
+    # Options
+
+    @property
+    def cfg(self) -> dict[str, Any]:
+        """All options by name, as spaCy's own tools read them; a copy."""
+        return self.options.as_dict()
+
+    def __getattr__(self, name: str) -> Any:
+        options = self.__dict__.get("options")
+        if options is not None and name in options.names():
+            return getattr(options, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        options = self.__dict__.get("options")
+        if name.startswith("_") or options is None or hasattr(type(self), name):
+            super().__setattr__(name, value)
+        elif name in options.names():
+            setattr(options, name, value)
+            self._write_config(name, value)
+        else:
+            near = nearest(name, options.names())
+            if near is not None:
+                raise ConfigError(f"'{self.name}' has no option '{name}'. Did you mean '{near}'?")
+            super().__setattr__(name, value)
+
+    def _write_config(self, name: str, value: Any) -> None:
+        """Have the pipeline's config, which is saved with it, say the same."""
+        nlp = self.pipeline
+        for key, pipe in [] if nlp is None else nlp.components:
+            if pipe is self:
+                nlp._pipe_configs[key][name] = value  # type: ignore[union-attr]
+
+    # The model
+
+    @property
+    def pipeline(self) -> Language | None:
+        """The pipeline that it was made for, None after it was pickled or copied by itself."""
+        return None if self._reference is None else self._reference.get()
+
+    @property
+    def space(self) -> FeatureSpace:
+        """The feature space of the model."""
+        space: FeatureSpace = self.model.attrs["space"]
+        return space
+
+    @property
+    def family(self) -> ChainFamily:
+        """The structures that the model can have, whatever its labels."""
+        family: ChainFamily = self.model.attrs["structure"]
+        return family
+
+    @property
+    def structure(self) -> Structure:
+        """What the labels can be asked."""
+        if self._structure is None:
+            self._structure = self.make_structure()
+        return self._structure
+
+    @property
+    def weights(self) -> Weights:
+        """Weights to annotate with. Raises `NotTrainedError` before there are any."""
+        return Weights(*get_weights(self.model))
+
+    # Training
+
+    def sync_weights(self) -> None:
+        """Bring the weights of the model up to date with the fit.
+
+        After the updates of an online trainer this is done where the weights are needed, for it
+        takes longer than a small update itself. Raises `TrainingError` where weights are no longer
+        finite; the model keeps those that it has.
+        """
+        with LEXEME_LOCK:
+            fit = self._fit
+            if fit is None or not fit.weights_are_stale:
+                return
+            weights = fit.weights()
+            if not all(map(can_be_kept, weights)):
+                self.reset_fit()
+                raise TrainingError(
+                    f"Training of '{self.name}' has diverged: some weights are no longer finite "
+                    "numbers in single precision. Look for very large settings in its [loss], "
+                    "[penalty] and [trainer] blocks."
+                )
+            set_weights(self.model, *weights)
+            fit.weights_are_stale = False
+
+    def sync_curvature(self) -> None:
+        """Bring all that is saved up to date with the fit: weights, and the Hessian's diagonal.
+
+        The latter takes about as long as an iteration of training, so it is done where it is
+        needed, and left out after Ctrl-C.
+        """
+        self.sync_weights()
+        fit = self._fit
+        if fit is None or not fit.hessian_is_stale or is_interrupted():
+            return
+        hessian_diagonal = fit.hessian_diagonal()
+        if hessian_diagonal is not None:
+            keep_hessian_diagonal(self.model, hessian_diagonal)
+        fit.hessian_is_stale = False
+
+    def reset_fit(self) -> None:
+        """Begin anew with the next update, since there are other weights."""
+        self._fit = None
+
+    def show(self, weights: Weights, hessian_diagonal: npt.NDArray[np.uint8] | None) -> None:
+        """Predict and save with other weights until training goes on.
+
+        hessian_diagonal: as the model keeps it.
+        """
+        set_weights(self.model, *weights)
+        self.model.attrs["curvature"] = hessian_diagonal
+        if self._fit is not None:
+            self._fit.weights_are_stale = self._fit.hessian_is_stale = False
+
+    def finish_update(self, sgd: Optimizer) -> None:
+        """Nothing: the model takes weights over when they are needed."""
+
+    def __reduce__(self) -> Any:
+        self.sync_curvature()
+        return super().__reduce__()
+
+    # Labels and features
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels, in alphabetical order."""
+        return self._labels
+
+    @property
+    def label_data(self) -> tuple[str, ...]:
+        """The labels, as `spacy init labels` saves them."""
+        return self._labels
+
+    def add_label(self, label: str) -> int:
+        """Add a label; 0 if it is there already, else 1.
+
+        All weights of a new label of a trained component are zero.
+        """
+        n_added = self.add_labels([label])
+        if n_added:
+            self.reset_fit()
+        return n_added
+
+    def add_labels(self, labels: Iterable[str]) -> int:
+        """Add those that are not there yet; how many they are.
+
+        Raises `TrainingError` for one that is not valid Unicode.
+        """
+        new = set(labels) - set(self._labels)
+        if new and self.model.has_param("W"):
+            self.sync_curvature()
+            before = self._names()
+            self._set_labels({*self._labels, *new})
+            places = [_places(*pair) for pair in zip(before, self._names(), strict=True)]
+            rearrange(self.model, *places)
+        elif new:
+            self._set_labels({*self._labels, *new})
+        return len(new)
+
+    def _names(self) -> tuple[Sequence[Hashable], Sequence[Hashable]]:
+        """What score columns and transitions are known by when there are other labels."""
+        labels, structure = self.structure_labels, self.structure
+        return structure.column_names(labels), structure.transition_names(labels)
+
+    def _set_labels(self, labels: Iterable[str]) -> None:
+        for label in set(labels):
+            if not is_valid(label):
+                raise TrainingError(
+                    f"'{self.name}' cannot have the label {label!r}: it is not valid Unicode, "
+                    "so spaCy could not write it to a Doc. Give it another name."
+                )
+        self._labels = tuple(sorted(set(labels)))
+        self._structure = None
+
+    def learn_features(
+        self,
+        nlp: Language | None,
+        tokens: Tokens,
+        flags: Ints2d,
+        make_units: Callable[[], Units],
+    ) -> None:
+        """Learn the feature space of units and set all weights to zero; labels are known.
+
+        flags: what the gold annotation says of the tokens (`features.word_counts`). make_units:
+        called when lexicons are read and words are counted.
+        """
+        self._read_lexicons(nlp)
+        self.space.learn_evidence(tokens, flags)
+        self.space.learn(make_units(), self.model.attrs["min_count"])
+        structure = self.structure
+        shape = len(self.space), structure.n_columns
+        try:
+            set_weights(self.model, np.zeros(shape), np.zeros(structure.n_transitions))
+        except MemoryError:
+            raise TrainingError(
+                f"There is not enough memory for '{self.name}': {len(self.labels)} labels and "
+                f"{shape[0]} features take {shape[0]} x {shape[1]} weights. Raise min_count in "
+                "[model], set label_pairs = false there, or have a cascade, whose segmenter needs "
+                "no labels (typed = false)."
+            ) from None
+        self.model.attrs["curvature"] = None
+
+    def add_features(
+        self, tokens: Tokens, flags: Ints2d, make_units: Callable[[], Units], minimum: int
+    ) -> None:
+        """Count the words of further tokens, and add features in `minimum` or more of their units."""
+        self.space.add_evidence(tokens, flags)
+        add_features(self.model, self.space.extend(make_units(), minimum))
+
+    def _read_lexicons(self, nlp: Language | None) -> None:
+        if not self.space.memberships:
+            return
+        if nlp is None:
+            self.space.read_lexicons(str.split)
+            return
+        # The vocabulary, which is saved with the pipeline, does without the words of the terms.
+        in_zone = nlp.vocab.in_memory_zone  # type: ignore[attr-defined]
+        with nullcontext() if in_zone else nlp.vocab.memory_zone():
+            self.space.read_lexicons(lambda text: [token.text for token in nlp.tokenizer(text)])
+
+    def read(self, docs: Sequence[Doc]) -> Tokens:
+        """The tokens of a batch of Docs, as the templates look at them (`pipeline.reading`)."""
+        return read(docs, self.space, self.vocab, self.labels, self.name)
+
+    def begin_batch(self) -> None:
+        """Called before a batch is predicted: new weights, and the table of words within bounds."""
+        self.sync_weights()
+        self.space.forget_lexemes(_MAXIMUM_LEXEMES)
+
+    # Saving
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """The component as bytes; see `storage.model_file` for the format."""
+        self.sync_curvature()
+        weights, transitions = self.weights
+        return model_file.pack(
+            *model_file.model_state(
+                self.model.name, self._identity(), self.labels, self.space, weights, transitions,
+                self.model.attrs["curvature"],
+            )
+        )  # fmt: skip
+
+    def from_bytes(self: Made, data: bytes, *, exclude: Iterable[str] = ()) -> Made:
+        """Load from bytes. Raises `ModelFileError` for anything that is not a valid model."""
+        self._load(*model_file.unpack(data, f"the bytes given to '{self.name}'"))
+        return self
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Save into the folder `path`, as the single file `cascade.npz`."""
+        model_file.write_file(path, self.to_bytes())
+
+    def from_disk(self: Made, path: str | Path, *, exclude: Iterable[str] = ()) -> Made:
+        """Load from the folder `path`. Raises `ModelFileError` where that cannot be done."""
+        self._load(*model_file.unpack(*model_file.read_file(path)))
+        return self
+
+    def _identity(self) -> dict[str, Any]:
+        """Settings without which the weights mean something else."""
+        return {
+            "templates": [str(t) for t in self.space.templates.expanded()],
+            "patterns": dict(self.space.templates.patterns),
+            **self.family.identity(),
+            "scheme": getattr(self.options, "scheme", None),
+        }
+
+    def _load(self, header: Header, arrays: Arrays) -> None:
+        check_identity(header, self.model.name, self._identity())
+        labels = header["labels"]
+        n_features = arrays["keys"].size if "keys" in arrays else 0
+        if not labels and (n_features or not self.may_be_untrained):
+            raise ModelFileError(f"The saved model of '{self.name}' has no labels.")
+        n_transitions, n_columns = self.structure_size(len(labels))
+        shape = (n_features, n_columns)
+        model_file.check_arrays(arrays, shape, n_transitions, self.space)
+        self._set_labels(labels)
+        model_file.restore_space(self.space, arrays)
+        set_weights(self.model, sparse.restore("weights", arrays, shape), arrays["transitions"])
+        hessian_diagonal = arrays.get("curvature")
+        self.model.attrs["curvature"] = (
+            None if hessian_diagonal is None else hessian_diagonal.copy()
+        )
+        self.reset_fit()
+
+
+def _places(before: Sequence[Hashable], now: Sequence[Hashable]) -> npt.NDArray[np.int64]:
+    """Where each name stood before, `NEW` where it is new."""
+    place = {name: i for i, name in enumerate(before)}
+    return np.array([place.get(name, NEW) for name in now], dtype=np.int64)

@@ -1,0 +1,347 @@
+"""Components that learn from examples: initialize, update, adapt, and go on from checkpoints."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example, validate_examples
+from thinc.api import Model, Optimizer
+
+from ..errors import TrainingError
+from ..features.tokens import Tokens, join_tokens
+from ..features.units import Units
+from ..inference.structure import Potentials
+from ..losses.base import LabelledSequences, Loss
+from ..losses.margin import Hinge
+from ..models.linear import get_hessian_diagonal
+from ..penalties.base import CentredPenalty, Penalty
+from ..storage.arrays import Arrays
+from ..storage.header import Header
+from ..trainers.base import Fit, JointTrainer, State, Task, Trainer
+from ..trainers.deprecated import Objective
+from ..types import Ints1d, Ints2d
+from .component import CascadePipe
+from .joint import partner
+from .loggers import SEPARATOR
+from .options import Options
+from .progress import progress
+from .reading import stand_ins, token_units
+from .spans.gold import as_seen
+
+_READ_AT_ONCE = 256
+_NEW_MINIMUM = 1
+"""How often adaptation, which sees little, has to see a feature to add it."""
+
+Gold = TypeVar("Gold")
+"""What a component reads of the reference of one example."""
+
+
+class LearningPipe(CascadePipe, Generic[Gold]):
+    """A component with a loss, a penalty and a trainer.
+
+    warm_start: whether it was trained before it was loaded; `update` then adapts it to new
+    examples. n_examples: how many `initialize` has seen, None in a component that was loaded.
+    """
+
+    sought: ClassVar[str] = "labelled gold span"
+    where_to_look: ClassVar[str] = "has entities, or gold spans under the component's gold_key"
+    """For the error where no example has anything to learn from."""
+
+    def __init__(
+        self,
+        nlp: Language,
+        model: Model[Units, Any],
+        name: str,
+        options: Options,
+        learning: "Learning",
+    ) -> None:
+        super().__init__(nlp, model, name, options)
+        self.loss, self.penalty = learning.loss, learning.penalty
+        self.trainer = learning.trainer
+        self.scorer = learning.scorer
+        self.n_examples: int | None = None
+        self.warm_start = False
+        self.reset_fit()
+        self.trainer.check(self.loss, self.penalty, self.family.structure)
+
+    # What a component has to say
+
+    @abstractmethod
+    def read_gold(self, example: Example) -> Gold:
+        """Gold annotation of an example."""
+
+    @abstractmethod
+    def gold_flags(self, tokens: Tokens, gold: Sequence[Gold]) -> Ints2d:
+        """What the gold annotation says of the tokens (see `features.word_counts`)."""
+
+    @abstractmethod
+    def labels_in(self, gold: Gold) -> Iterable[str]:
+        """Labels that the component learns from one example."""
+
+    @abstractmethod
+    def gold_labels(self, tokens: Tokens, gold: Sequence[Gold]) -> Ints1d:
+        """Label of each token, `UNOBSERVED` or `ENDED` where there is no annotation."""
+
+    def gold_units(self, tokens: Tokens, gold: Sequence[Gold]) -> Units:
+        """The units of a corpus from which features are learnt: by default all tokens."""
+        return self.token_units(tokens, self.gold_flags(tokens, gold))
+
+    def data_of(self, examples: Sequence[Example], gold: Sequence[Gold]) -> LabelledSequences:
+        """What examples teach: by default the tokens of sentences with their gold labels."""
+        tokens = self.read_examples(examples)
+        design = self.space.design(self.gold_units(tokens, gold))
+        observed = self.gold_labels(tokens, gold)
+        return LabelledSequences(design, self.structure, observed, tokens.sequence_starts)
+
+    # Reading
+
+    def token_units(self, tokens: Tokens, own_flags: Ints2d | None = None) -> Units:
+        """Every token of a batch as a unit (`pipeline.reading`)."""
+        return token_units(self.space, self.vocab.strings.__getitem__, tokens, own_flags)
+
+    def potentials(self, docs: Sequence[Doc]) -> tuple[Tokens, Potentials]:
+        """The tokens of a batch, and the potentials of their labels.
+
+        Raises `NotTrainedError` before there are weights.
+        """
+        self.begin_batch()
+        tokens = self.read(docs)
+        weights = self.weights
+        if len(tokens.words):
+            scores = self.model.predict(self.token_units(tokens))
+        else:
+            scores = np.zeros((0, weights.features.shape[1]))
+        return tokens, Potentials(scores, weights.transitions, tokens.sequence_starts)
+
+    def read_examples(self, examples: Iterable[Example]) -> Tokens:
+        """The tokens of predicted Docs, as the templates see them in training.
+
+        Tags and spans of earlier components are gold ones where predicted Docs have none.
+        """
+        others = stand_ins(self.pipeline, self.space.span_keys, self)
+        return self.read([as_seen(example, self.space, others) for example in examples])
+
+    def units_of(self, examples: Sequence[Example]) -> Units:
+        """The units of examples from which features are learnt."""
+        tokens = self.read_examples(examples)
+        return self.gold_units(tokens, [self.read_gold(example) for example in examples])
+
+    # Training
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        labels: Sequence[str] | None = None,
+    ) -> None:
+        """Collect labels, learn the feature space and set all weights to zero.
+
+        labels: the labels, as saved by `spacy init labels`; else those in the examples.
+        Raises `TrainingError` where there is nothing to learn from.
+        """
+        batches: list[Tokens] = []
+        gold: list[Gold] = []
+        self.n_examples, self.warm_start = 0, False
+        for examples in _batches(progress(f"Reading for {self.name}", iterable=get_examples())):
+            validate_examples(examples, f"{type(self).__name__}.initialize")
+            batches.append(self.read_examples(examples))
+            gold.extend(self.read_gold(example) for example in examples)
+            self.n_examples += len(examples)
+        if not gold:
+            raise TrainingError(
+                f"'{self.name}' got no examples to initialize from. Check [corpora.train] path."
+            )
+        self._set_labels(self._found_labels(gold, labels))
+        tokens = join_tokens(batches)
+        flags = self.gold_flags(tokens, gold)
+        self.learn_features(nlp, tokens, flags, lambda: self.gold_units(tokens, gold))
+        self.reset_fit()
+
+    def _found_labels(self, gold: Sequence[Gold], labels: Sequence[str] | None) -> Iterable[str]:
+        found = labels or {label for g in gold for label in self.labels_in(g)} | set(self._labels)
+        if not found:
+            raise TrainingError(
+                f"'{self.name}' found no {self.sought} in {len(gold)} examples. Check that "
+                f"[corpora.train] {self.where_to_look}."
+            )
+        if "" in found:
+            raise TrainingError(
+                f"'{self.name}' found a {self.sought} whose label is empty. Give it one; or, if "
+                "types do not matter, set typed = false in the component."
+            )
+        return found
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Optimizer | None = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Run the trainer's iterations on the examples.
+
+        A component that was initialized here learns from all of its examples. One that was loaded,
+        trained, is adapted to new ones: it learns their labels and features, and the penalty,
+        centred on its weights, keeps what it has learnt before. The same examples again go on
+        where the last update ended; others begin a new adaptation from there.
+
+        drop, sgd: of no effect; they belong to neural components. losses: the objective is added
+        under the component's name, and terms of it under `NAME: TERM` (`loggers`). Raises
+        `TrainingError` on a partial batch where it was initialized here.
+        """
+        examples = list(examples)
+        losses = {} if losses is None else losses
+        losses.setdefault(self.name, 0.0)
+        validate_examples(examples, f"{type(self).__name__}.update")
+        iterations = self.trainer.iterations
+        if not iterations or not any(len(example.predicted) for example in examples):
+            return losses
+        with progress(f"Training {self.name}", total=iterations) as bar:
+            fit, data = self._prepared(examples)
+            losses[self.name] += fit.step(data, bar.update)
+        for term, value in fit.terms().items():
+            losses[f"{self.name}{SEPARATOR}{term}"] = value
+        if self.trainer.sees_all:
+            self.sync_weights()
+        return losses
+
+    def reset_fit(self) -> None:
+        super().reset_fit()
+        self._data: LabelledSequences | None = None
+        self._seen: dict[int, Doc] = {}
+        """Reference Docs by identity: of the corpus, or of all batches that it has adapted to."""
+
+    def join(self, fit: Fit[LabelledSequences]) -> None:
+        """Be trained by a later component, whose fit moves this one."""
+        self._fit = fit
+
+    def task(self, examples: Sequence[Example]) -> Task:
+        """What the examples ask to be fitted, beginning with the weights that there are."""
+        weights = self.weights
+        gold = [self.read_gold(example) for example in examples]
+        penalty = None
+        if self.warm_start:
+            self._make_room(examples, gold)
+            penalty = self._penalty_of_adaptation()
+        elif self.penalty is not None:
+            shape = len(weights.features), self.structure.n_columns
+            penalty = self.penalty.at_zero(shape, self.structure.n_transitions)
+        data = self.data_of(examples, gold)
+        return Task(data, self.loss, penalty, self.weights)
+
+    def _penalty_of_adaptation(self) -> CentredPenalty | None:
+        if self.penalty is None:
+            return None
+        known = get_hessian_diagonal(self.model)
+        return self.penalty.at_weights(self.weights, known, self.structure.transition_columns())
+
+    def _make_room(self, examples: Sequence[Example], gold: Sequence[Gold]) -> None:
+        """Add the labels, words and features of new examples, with weights of zero."""
+        self.sync_curvature()
+        self.add_labels(label for g in gold for label in self.labels_in(g))
+        tokens = self.read_examples(examples)
+        flags = self.gold_flags(tokens, gold)
+        self.add_features(tokens, flags, lambda: self.gold_units(tokens, gold), _NEW_MINIMUM)
+
+    def _prepared(
+        self, examples: Sequence[Example]
+    ) -> tuple[Fit[LabelledSequences], LabelledSequences]:
+        """A fit that can make a step, and the data for it."""
+        references = {id(example.reference): example.reference for example in examples}
+        if self.trainer.sees_all:
+            if self._fit is None or references.keys() != self._seen.keys():
+                self._begin(examples)
+                self._seen = references
+            assert self._fit is not None
+            assert self._data is not None
+            return self._fit, self._data
+        new = [e for e in examples if id(e.reference) not in self._seen] if self.warm_start else []
+        if new:
+            seen = self._seen | {id(e.reference): e.reference for e in new}
+            self._make_room(new, [self.read_gold(example) for example in new])
+            self.reset_fit()
+            self._seen = seen
+        data = self.data_of(examples, [self.read_gold(example) for example in examples])
+        if self._fit is None:
+            self._fit = self.trainer.begin(Task(data, self.loss, None, self.weights))
+        return self._fit, data
+
+    def _begin(self, examples: Sequence[Example]) -> None:
+        """Begin with a corpus; where the trainer says so, together with an earlier component."""
+        if not self.warm_start:
+            self._refuse_partial_batch(len(examples))
+        if isinstance(self.trainer, JointTrainer):
+            earlier = partner(self, self.trainer.first)
+            first, task = earlier.task(examples), self.task(examples)
+            fit_of_first, self._fit = self.trainer.begin_jointly(first, task)
+            earlier.join(fit_of_first)
+        else:
+            task = self.task(examples)
+            self._fit = self.trainer.begin(task)
+        self._data = task.data
+
+    def _refuse_partial_batch(self, n_examples: int) -> None:
+        expected = len(self._seen) or self.n_examples
+        if expected is not None and n_examples < expected:
+            raise TrainingError(
+                f"'{self.name}' was given {n_examples} of {expected} training examples at once, "
+                "but its trainer needs the whole corpus in every update. Put "
+                '@batchers = "spacy_cascade.WholeCorpus.v1" into [training.batcher] and set '
+                "accumulate_gradient = 1 in [training]. To adapt a trained component to few "
+                "examples, save the pipeline and load it first."
+            )
+
+    def _load(self, header: Header, arrays: Arrays) -> None:
+        super()._load(header, arrays)
+        self.n_examples = None
+        self.warm_start = bool(self.weights.features.any())
+
+    # Checkpoints
+
+    def training_state(self) -> State:
+        """What training goes on from; nothing where it has not begun."""
+        return {} if self._fit is None else self._fit.state()
+
+    def restore_training(self, state: State) -> None:
+        """Go on from the state of a training whose first update was like that of this one.
+
+        Raises `KeyError`, `TypeError` or `ValueError` where the state is no such one.
+        """
+        if self._fit is not None:
+            self._fit.restore(state)
+            self.sync_weights()
+        elif state:
+            raise ValueError(f"a state of '{self.name}', whose training has not begun")
+
+
+class Learning:
+    """How a component learns, from its config blocks.
+
+    objective: the block of release 0.2 that stood for loss and penalty; it wins where it is there.
+    """
+
+    def __init__(
+        self,
+        loss: Loss | Hinge,
+        penalty: Penalty | None,
+        trainer: Trainer,
+        scorer: Callable[..., dict[str, Any]] | None,
+        objective: Objective | None = None,
+    ) -> None:
+        self.loss, self.penalty = loss, penalty
+        if objective is not None:
+            self.loss, self.penalty = objective.loss, objective.penalty
+        self.trainer = trainer
+        self.scorer = scorer
+
+
+def _batches(examples: Iterable[Example]) -> Iterator[list[Example]]:
+    iterator = iter(examples)
+    while batch := list(islice(iterator, _READ_AT_ONCE)):
+        yield batch

@@ -1,0 +1,202 @@
+"""Options of components, each declared once: type, default, check, and what it does.
+
+Factories take their defaults and signatures from a declaration, components their checks and error
+messages, and docs/components.md its tables (`python scripts/document_options.py`).
+"""
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
+from difflib import get_close_matches
+from typing import Any, ClassVar, TypeVar, get_type_hints
+
+from ..errors import ConfigError
+
+Check = Callable[[Any], bool]
+Factory = TypeVar("Factory", bound=Callable[..., Any])
+_TEXT, _CHECK, _FIXED = "text", "check", "is_fixed"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a value has to be; text: completes "must be …"."""
+
+    is_met: Check
+    text: str
+
+
+def option(default: Any, text: str, rule: Rule | None = None, *, is_fixed: bool = False) -> Any:
+    """A field of a declaration.
+
+    text: what it does, for docs. is_fixed: whether it cannot be changed once the component is
+    made, since its weights would mean something else.
+    """
+    metadata = {_TEXT: text, _CHECK: rule, _FIXED: is_fixed}
+    if isinstance(default, dict):
+        return field(default_factory=default.copy, metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+def between(low: float, high: float) -> Rule:
+    """A number in a closed range."""
+    return Rule(lambda value: low <= value <= high, f"from {low:g} to {high:g}")
+
+
+def above(low: float) -> Rule:
+    """A finite number above a bound."""
+    return Rule(lambda value: low < value < float("inf"), f"a finite number above {low:g}")
+
+
+def at_least(low: float) -> Rule:
+    """A finite number of at least a bound."""
+    return Rule(lambda value: low <= value < float("inf"), f"a finite number of {low:g} or more")
+
+
+def one_of(values: Iterable[str]) -> Rule:
+    """One of a few texts."""
+    known = list(values)
+    return Rule(lambda value: value in known, f"one of {', '.join(known)}")
+
+
+def values_of(rule: Rule) -> Rule:
+    """A table whose values all meet a rule."""
+    return Rule(
+        lambda table: all(map(rule.is_met, table.values())), f"a table of values {rule.text}"
+    )
+
+
+class Options:
+    """Base of declarations, which are dataclasses; every change is checked.
+
+    component: name of the component, for messages.
+    """
+
+    component: ClassVar[str] = "component"
+    _is_made = False
+
+    def __post_init__(self) -> None:
+        for name in self.names():
+            self._check(name, getattr(self, name))
+        self.check_together()
+        self._is_made = True
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name.startswith("_"):
+            super().__setattr__(name, value)
+            return
+        declared = self._declared(name)
+        if not self._is_made:
+            super().__setattr__(name, value)
+            return
+        before = getattr(self, name)
+        if declared.metadata[_FIXED] and value != before:
+            raise ConfigError(
+                f"{name} of '{self.title}' cannot be changed from {before!r} to {value!r} any more: "
+                "its weights would mean something else. Set it in the config, and train again."
+            )
+        self._check(name, value)
+        super().__setattr__(name, value)
+        try:
+            self.check_together()
+        except ConfigError:
+            super().__setattr__(name, before)
+            raise
+
+    @property
+    def title(self) -> str:
+        """Name of the component that has them."""
+        return getattr(self, "_title", self.component)
+
+    @classmethod
+    def made_for(cls: type["Declared"], title: str, settings: Mapping[str, Any]) -> "Declared":
+        """The options of one component; title: its name. Raises `ConfigError`."""
+        made = cls.__new__(cls)
+        made._title = title
+        unknown = settings.keys() - set(cls.names())
+        for name in sorted(unknown):
+            made._declared(name)
+        made.__init__(**settings)  # type: ignore[misc]
+        return made
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """Names of all options, in order."""
+        return [declared.name for declared in fields(cls)]  # type: ignore[arg-type]
+
+    @classmethod
+    def defaults(cls) -> dict[str, Any]:
+        """Defaults by name."""
+        return {declared.name: _default(declared) for declared in fields(cls)}  # type: ignore[arg-type]
+
+    @classmethod
+    def texts(cls) -> dict[str, str]:
+        """What each option does, by name."""
+        return {declared.name: declared.metadata[_TEXT] for declared in fields(cls)}  # type: ignore[arg-type]
+
+    def as_dict(self) -> dict[str, Any]:
+        """All values by name."""
+        return {name: getattr(self, name) for name in self.names()}
+
+    def check_together(self) -> None:
+        """Raise `ConfigError` for values that do not go with each other."""
+
+    def _declared(self, name: str) -> "Field[Any]":
+        for declared in fields(self):  # type: ignore[arg-type]
+            if declared.name == name:
+                return declared
+        near = nearest(name, self.names())
+        advice = f"Did you mean '{near}'?" if near else f"It has {', '.join(self.names())}."
+        raise ConfigError(f"'{self.title}' has no option '{name}'. {advice}")
+
+    def _check(self, name: str, value: Any) -> None:
+        rule: Rule | None = self._declared(name).metadata[_CHECK]
+        try:
+            is_met = rule is None or rule.is_met(value)
+        except (TypeError, AttributeError):
+            is_met = False
+        if rule is not None and not is_met:
+            raise ConfigError(
+                f"{name} of '{self.title}' must be {rule.text}, not {value!r}. Change it in the "
+                f"[components.{self.title}] block, or where it is set."
+            )
+
+
+Declared = TypeVar("Declared", bound=Options)
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that a misspelt one is most like; None where it is like none."""
+    found = get_close_matches(name, list(known), n=1, cutoff=0.7)
+    return found[0] if found else None
+
+
+def takes(options: type[Options]) -> Callable[[Factory], Factory]:
+    """Let a factory with `**settings` have the signature that spaCy checks a config against."""
+
+    def decorate(factory: Factory) -> Factory:
+        hints = get_type_hints(options)
+        signature = inspect.signature(factory)
+        kept = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        added = [
+            inspect.Parameter(
+                declared.name, inspect.Parameter.KEYWORD_ONLY, default=_default(declared),
+                annotation=hints[declared.name],
+            )
+            for declared in fields(options)  # type: ignore[arg-type]
+        ]  # fmt: skip
+        parameters = [
+            p.replace(kind=inspect.Parameter.KEYWORD_ONLY) if p.default is not p.empty else p
+            for p in kept
+        ]
+        parameters.sort(key=lambda p: p.kind)
+        factory.__signature__ = signature.replace(parameters=[*parameters, *added])  # type: ignore[attr-defined]
+        return factory
+
+    return decorate
+
+
+def _default(declared: "Field[Any]") -> Any:
+    if declared.default is not MISSING:
+        return declared.default
+    assert declared.default_factory is not MISSING
+    return declared.default_factory()

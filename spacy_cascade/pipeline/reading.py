@@ -1,0 +1,120 @@
+"""Reading Docs and examples as the templates of a component look at them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from spacy.language import Language
+from spacy.pipeline import SpanRuler
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+
+from ..errors import MissingStageError
+from ..features.space import FeatureSpace
+from ..features.span_context import FoundSpans, SpanContext
+from ..features.tokens import Tokens, read_tokens
+from ..features.units import Units
+from ..types import Ints2d, Keys1d
+from .spans.gold import GoldOf, ruled_spans
+from .spans.placing import BoundsArray, in_batch
+
+
+def read(
+    docs: Sequence[Doc], space: FeatureSpace, vocab: Vocab, labels: Sequence[str], name: str
+) -> Tokens:
+    """The tokens of a batch of Docs, as far as the templates look at them.
+
+    vocab, labels, name: of the component. Raises `MissingStageError` where templates look at tags
+    or at spans of an earlier component, and no Doc has any.
+    """
+    _share_strings(docs, vocab, labels)
+    tokens = read_tokens(docs, space.reads, space.span_keys)
+    for key, values in tokens.spans.items():
+        advice = f'cascade_segmenter with spans_key = "{key}"'
+        _check_stage(values, f"doc.spans['{key}']", advice, name)
+    if "tags" in space.reads:
+        _check_stage(tokens.tags, "token.tag", "cascade_tagger", name)
+    if "parts_of_speech" in space.reads:
+        _check_stage(tokens.parts_of_speech, "token.pos", "tagger or morphologizer", name)
+    return tokens
+
+
+def _share_strings(docs: Sequence[Doc], vocab: Vocab, labels: Sequence[str]) -> None:
+    """Let Docs of another vocabulary know the labels, and this one their words.
+
+    `spacy find-threshold` gives Docs of one pipeline to another one.
+    """
+    for doc in docs:
+        if doc.vocab is not vocab:
+            for token in doc:
+                vocab.strings.add(token.text)
+            for label in labels:
+                doc.vocab.strings.add(label)
+
+
+def _check_stage(values: Keys1d, where: str, component: str, name: str) -> None:
+    if len(values) and not values.any():
+        raise MissingStageError(
+            f"The templates of '{name}' look at {where}, but these Docs have none. Add a "
+            f"{component} before it in the pipeline, or, for training and evaluation, have "
+            "that in the corpus."
+        )
+
+
+def stand_ins(nlp: Language | None, keys: Sequence[str], own: object) -> dict[str, GoldOf]:
+    """What stands in, in training, for the components that write span groups of these keys.
+
+    Gold spans for segmenters, and for rulers what they find. own: the component that learns.
+    """
+    components: list[tuple[str, Any]] = [] if nlp is None else nlp.pipeline
+    found: dict[str | None, GoldOf] = {}
+    for _, pipe in components:
+        if isinstance(pipe, SpanRuler):
+            found[pipe.key] = partial(ruled_spans, pipe)
+        elif hasattr(pipe, "gold_spans") and pipe is not own:
+            found[pipe.spans_key] = pipe.gold_spans
+    return {key: found[key] for key in keys if key in found}
+
+
+def token_units(
+    space: FeatureSpace,
+    string_of: Callable[[int], str],
+    tokens: Tokens,
+    own_flags: Ints2d | None = None,
+) -> Units:
+    """Every token of the batch as a unit of its own.
+
+    string_of: text of a hash. own_flags: gold flags of the tokens, in training.
+    """
+    padded = space.positions(tokens, string_of, own_flags)
+    return Units(padded, padded.of_token, padded.of_token)
+
+
+def span_units(
+    space: FeatureSpace,
+    string_of: Callable[[int], str],
+    tokens: Tokens,
+    spans: BoundsArray,
+    found: FoundSpans,
+    own_flags: Ints2d | None = None,
+) -> Units:
+    """Spans of a batch as units; own_flags, string_of as for `token_units`.
+
+    spans: int64 `[P, 2]`, tokens of the batch. found: the spans that they are seen among.
+    """
+    padded = space.positions(tokens, string_of, own_flags)
+    context = np.zeros((0, 0), dtype=np.uint64)
+    if space.plan.context:
+        around = SpanContext(tokens, spans[:, 0], spans[:, 1], found)
+        context = around.values(space.plan.context)
+    first, last = padded.of_token[spans[:, 0]], padded.of_token[spans[:, 1] - 1]
+    return Units(padded, first, last, context)
+
+
+def untyped(found: Sequence[BoundsArray], tokens: Tokens) -> FoundSpans:
+    """Spans of each Doc whose labels are not known yet."""
+    bounds = in_batch(found, tokens)
+    return FoundSpans.of(bounds, np.ones(len(bounds), dtype=np.uint64))

@@ -1,0 +1,229 @@
+"""What batch trainers minimise: loss and penalty as a function of one flat vector.
+
+Weights are `w = w₀ + (d ⊙ u) M`. `w₀` is the centre of the penalty and `M` the structure's mixing.
+The scale `d[k] = (v·n_k + p_k)^(-1/2)` divides out the curvature that `n_k` occurrences of feature
+`k` and the penalty's curvature `p_k` give, so that L-BFGS needs about a quarter of the iterations.
+The optimum is that of the unscaled problem.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from ..inference.structure import Potentials, Structure, Weights
+from ..losses.base import CorpusLoss, ShardedLoss
+from ..losses.isomeric import IsomericLoss
+from ..numeric.csr import scale_and_mix
+from ..parallel import Workers, split
+from ..penalties.base import CentredPenalty
+from ..types import Floats1d, Floats2d, Pointers2d
+
+_TYPICAL_VARIANCE = 0.05
+"""Of a transition's probability; only the speed of training depends on it."""
+
+
+class Function(Protocol):
+    """A function to minimise."""
+
+    def value_and_gradient(self, parameters: Floats1d) -> tuple[float, Floats1d]:
+        """The value, and a new array with the gradient."""
+
+
+class Parametrisation:
+    """From parameters `[K·S + E]` to weights and back, and from gradients to gradients.
+
+    Parameters are `u` `[K, S]`, then one for each transition, if these have weights of their own.
+
+    loss: gives the numbers of occurrences. n_units: of its corpus.
+    """
+
+    def __init__(
+        self,
+        loss: CorpusLoss | ShardedLoss,
+        n_units: int,
+        structure: Structure,
+        penalty: CentredPenalty,
+        workers: Workers,
+    ) -> None:
+        self.structure = structure
+        self.penalty = penalty
+        self.workers = workers
+        self._mixing = structure.mixing()
+        self._blocks = _nonzero_blocks(self._mixing)
+        of_features, of_transitions = penalty.curvature()
+        self._scale = (_TYPICAL_VARIANCE * loss.counts() + of_features) ** -0.5
+        self._transition_scale = (_TYPICAL_VARIANCE * n_units + of_transitions) ** -0.5
+        self.shape = len(self._scale), structure.n_columns
+        rows = np.arange(len(self._scale) + 1, dtype=np.int64)
+        self._rows = split(rows * structure.n_columns)
+
+    @property
+    def n_parameters(self) -> int:
+        """`K·S + E`, or `K·S` where transitions have no weights of their own."""
+        n_transitions = self.structure.n_transitions
+        own = n_transitions if self.structure.has_transition_weights else 0
+        return self.shape[0] * self.shape[1] + own
+
+    def weights(self, parameters: Floats1d) -> Weights:
+        """The weights of parameters."""
+        of_features, of_transitions = self.parts(parameters)
+        weights = self._mixed(of_features, np.empty(self.shape))
+        centre = self.penalty.centre
+
+        def piece(begin: int, end: int) -> None:
+            weights[begin:end] += centre.features[begin:end]
+
+        self.workers.map(piece, self._rows)
+        return Weights(weights, centre.transitions + of_transitions * self._transition_scale)
+
+    def parameters(self, weights: Weights) -> Floats1d:
+        """The parameters that give these weights."""
+        centre = self.penalty.centre
+        deviation = weights.features.astype(np.float64) - centre.features
+        unmixed = np.linalg.solve(self._mixing, deviation.T).T
+        of_features = (unmixed / self._scale[:, None]).reshape(-1)
+        if not self.structure.has_transition_weights:
+            return np.ascontiguousarray(of_features)
+        of_transitions = (weights.transitions - centre.transitions) / self._transition_scale
+        return np.concatenate([of_features, of_transitions])
+
+    def parts(self, vector: Floats1d) -> tuple[Floats2d, Floats1d]:
+        """Views of the features' part `[K, S]` and of the transitions' part `[E]`.
+
+        Zeros stand for the latter where transitions have no weights of their own.
+        """
+        n = self.shape[0] * self.shape[1]
+        transitions = vector[n:]
+        if not self.structure.has_transition_weights:
+            transitions = np.zeros(self.structure.n_transitions)
+        return vector[:n].reshape(self.shape), transitions
+
+    def add_penalty(
+        self, parameters: Floats1d, gradient: Floats1d, transition_gradient: Floats1d
+    ) -> float:
+        """Value of the penalty; the gradient becomes that of loss and penalty, in place.
+
+        gradient: of the loss with respect to the weights of features, in its first part.
+        transition_gradient: `[E]`, of the loss with respect to the weights of transitions.
+        """
+        of_features, of_transitions = self.parts(gradient)
+        own, own_transitions = self.parts(parameters)
+        self._mixed(of_features, of_features)
+        scale = self._transition_scale
+        transition_value, prior_gradient = self.penalty.of_transitions(own_transitions * scale)
+        of_transitions[:] = scale * (transition_gradient + prior_gradient)
+        values = np.zeros(len(self._scale))
+
+        def piece(begin: int, end: int) -> None:
+            scale = self._scale[begin:end, None]
+            values[begin:end], prior_gradient = self.penalty.of_features(
+                slice(begin, end), scale * own[begin:end]
+            )
+            prior_gradient *= scale
+            of_features[begin:end] += prior_gradient
+
+        self.workers.map(piece, self._rows)
+        return float(values.sum()) + transition_value
+
+    def _mixed(self, values: Floats2d, out: Floats2d) -> Floats2d:
+        def piece(begin: int, end: int) -> None:
+            scale_and_mix(values, self._scale, self._mixing, self._blocks, out, begin, end)
+
+        self.workers.map(piece, self._rows)
+        return out
+
+
+def _nonzero_blocks(mixing: Floats2d) -> Pointers2d:
+    """For each row the first column that is not zero, and the one after the last."""
+    is_set = mixing != 0
+    return np.stack([is_set.argmax(axis=1), len(mixing) - is_set[:, ::-1].argmax(axis=1)], axis=1)
+
+
+class Objective:
+    """Loss and penalty of one structure.
+
+    loss: of the corpus. n_units: in it. structure, penalty: those of the weights.
+    """
+
+    def __init__(
+        self,
+        loss: CorpusLoss | ShardedLoss,
+        n_units: int,
+        structure: Structure,
+        penalty: CentredPenalty,
+        workers: Workers,
+    ) -> None:
+        self.loss = loss
+        self.penalty = penalty
+        self.parametrisation = Parametrisation(loss, n_units, structure, penalty, workers)
+
+    @classmethod
+    def of(cls, loss: CorpusLoss, penalty: CentredPenalty) -> Objective:
+        """That of a corpus in one piece."""
+        data = loss.data
+        return cls(loss, len(data.observed), data.structure, penalty, loss.workers)
+
+    @property
+    def n_parameters(self) -> int:
+        return self.parametrisation.n_parameters
+
+    def weights(self, parameters: Floats1d) -> Weights:
+        return self.parametrisation.weights(parameters)
+
+    def parameters(self, weights: Weights) -> Floats1d:
+        return self.parametrisation.parameters(weights)
+
+    def value_and_gradient(self, parameters: Floats1d) -> tuple[float, Floats1d]:
+        gradient = np.empty_like(parameters)
+        of_features, _ = self.parametrisation.parts(gradient)
+        weights = self.weights(parameters)
+        loss, of_transitions = self.loss.value_and_gradient(weights, of_features)
+        return loss + self.parametrisation.add_penalty(
+            parameters, gradient, of_transitions
+        ), gradient
+
+    def hessian_diagonal(self, parameters: Floats1d) -> Floats2d:
+        """What this corpus, and earlier ones by way of the penalty, add to the precision, `[K, S]`."""
+        own = self.loss.hessian_diagonal(self.weights(parameters))
+        return own + self.penalty.inherited()
+
+
+class JointObjective:
+    """Isomeric loss and both penalties; parameters are those of the first, then of the second."""
+
+    def __init__(self, first: Objective, second: Objective, strength: float) -> None:
+        self.first, self.second = first, second
+        assert isinstance(first.loss, CorpusLoss)
+        assert isinstance(second.loss, CorpusLoss)
+        self.loss = IsomericLoss(first.loss, second.loss, strength)
+
+    def split(self, parameters: Floats1d) -> tuple[Floats1d, Floats1d]:
+        """The parameters of each."""
+        n = self.first.n_parameters
+        return parameters[:n], parameters[n:]
+
+    def value_and_gradient(self, parameters: Floats1d) -> tuple[float, Floats1d]:
+        one, two = self.split(parameters)
+        value, (first, second) = self.loss.evaluate(
+            (self.first.weights(one), self.second.weights(two))
+        )
+        first_penalty, first_gradient = _with_penalty(self.first, one, first)
+        second_penalty, second_gradient = _with_penalty(self.second, two, second)
+        gradient = np.concatenate([first_gradient, second_gradient])
+        return value + first_penalty + second_penalty, gradient
+
+
+def _with_penalty(
+    objective: Objective, parameters: Floats1d, of_potentials: Potentials
+) -> tuple[float, Floats1d]:
+    """Value of the penalty, and the gradient with respect to the parameters."""
+    assert isinstance(objective.loss, CorpusLoss)
+    parametrisation = objective.parametrisation
+    gradient = np.empty_like(parameters)
+    of_features, _ = parametrisation.parts(gradient)
+    design, workers = objective.loss.data.design, objective.loss.workers
+    design.gradient(of_potentials.scores, workers, out=of_features)
+    penalty = parametrisation.add_penalty(parameters, gradient, of_potentials.transitions)
+    return penalty, gradient

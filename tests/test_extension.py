@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 from spacy.util import registry
+from spacy_cascade.losses.problem import Problem
 from thinc.api import Model
 
 from helpers import SENTENCES, TRAINER, blank, bounds, make_doc, make_examples, train
 from spacy_cascade.features.templates import Templates
-from spacy_cascade.losses.problem import Problem
 from spacy_cascade.models.linear import make_linear_model
 from spacy_cascade.numeric.vectors import dot
 from spacy_cascade.parallel import Workers
@@ -70,7 +70,8 @@ def make_gradient_descent() -> GradientDescent:
 NEW: dict[str, dict[str, Any]] = {
     "template set": {
         "model": {"min_count": 1, "templates": {"@misc": "test.WordAndLength.v1"}},
-        "objective": {"@misc": "spacy_cascade.Likelihood.v1", "sigma": 5.0},
+        "loss": {"@misc": "spacy_cascade.Likelihood.v2"},
+        "penalty": {"@misc": "spacy_cascade.Gaussian.v1", "sigma": 5.0},
         "trainer": TRAINER,
     },
     "model": {

@@ -99,10 +99,10 @@ class CascadeClassifier(LearningPipe[GoldSpans]):
         """The classes, in the order of their scores: `O` for rejection first, where that is on."""
         return [REJECTED, *self.labels] if self.options.reject else list(self.labels)
 
-    def make_structure(self) -> Structure:
+    def _make_structure(self) -> Structure:
         return self.family.of_classes(len(self.structure_labels))
 
-    def structure_size(self, n_labels: int) -> tuple[int, int]:
+    def _structure_size(self, n_labels: int) -> tuple[int, int]:
         return self.family.size_of_classes(n_labels + bool(self.options.reject))
 
     def predict(self, docs: Iterable[Doc]) -> list[TypedSpans]:
@@ -194,7 +194,7 @@ class CascadeClassifier(LearningPipe[GoldSpans]):
         bounds: list[list[Bounds]] = []
         wanted: list[str | None] = []
         for example in examples:
-            gold = self.read_gold(example)
+            gold = self._read_gold(example)
             types = {(start, end): label for start, end, label in gold.spans}
             spans = bounds_of(filter(self._is_mention, self._spans(example.predicted)))
             if self.options.reject:
@@ -211,26 +211,26 @@ class CascadeClassifier(LearningPipe[GoldSpans]):
             np.array(right, dtype=np.bool_), lambda temperature: self._best(scores, temperature)[1]
         )
 
-    def read_gold(self, example: Example) -> GoldSpans:
+    def _read_gold(self, example: Example) -> GoldSpans:
         return read_gold(example, self.options.gold_key)
 
-    def gold_flags(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints2d:
+    def _gold_flags(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints2d:
         return gold_flags(tokens, gold)
 
-    def gold_labels(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints1d:
+    def _gold_labels(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints1d:
         """Not asked: the units are spans (`data_of`)."""
         raise NotImplementedError
 
-    def labels_in(self, gold: GoldSpans) -> Iterable[str]:
+    def _labels_in(self, gold: GoldSpans) -> Iterable[str]:
         """The labels of the gold spans; an empty label is no type."""
         return (label for _, _, label in gold.spans if label)
 
-    def gold_units(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Units:
+    def _gold_units(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Units:
         """The typed gold spans."""
         typed = [as_array([(s, e) for s, e, label in g.spans if label]) for g in gold]
         return self._units(tokens, typed, gold_bounds(gold), gold_flags(tokens, gold))
 
-    def data_of(self, examples: Sequence[Example], gold: Sequence[GoldSpans]) -> LabelledSequences:
+    def _data_of(self, examples: Sequence[Example], gold: Sequence[GoldSpans]) -> LabelledSequences:
         """Gold spans with their types and, with the reject class, wrong proposals."""
         number = {label: i for i, label in enumerate(self.labels, int(self.options.reject))}
         bounds: list[BoundsArray] = []
@@ -242,7 +242,7 @@ class CascadeClassifier(LearningPipe[GoldSpans]):
             known.extend((start, end, 0) for start, end in self._wrong_proposals(example, g))
             bounds.append(as_array([(start, end) for start, end, _ in known]))
             types.extend(type_number for _, _, type_number in known)
-        tokens = self.read_examples(examples)
+        tokens = self._read_examples(examples)
         units = self._units(tokens, bounds, gold_bounds(gold), gold_flags(tokens, gold))
         return LabelledSequences(
             self.space.design(units),

@@ -91,11 +91,11 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
     # What a component has to say
 
     @abstractmethod
-    def make_structure(self) -> Structure:
+    def _make_structure(self) -> Structure:
         """The structure of the labels that it has now."""
 
     @abstractmethod
-    def structure_size(self, n_labels: int) -> tuple[int, int]:
+    def _structure_size(self, n_labels: int) -> tuple[int, int]:
         """Transitions `E` and score columns `S` of the structure of so many labels.
 
         Known without making it, for a saved model may state any number of labels.
@@ -162,7 +162,7 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
     def structure(self) -> Structure:
         """What the labels can be asked."""
         if self._structure is None:
-            self._structure = self.make_structure()
+            self._structure = self._make_structure()
         return self._structure
 
     @property
@@ -283,7 +283,7 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         self._labels = tuple(sorted(set(labels)))
         self._structure = None
 
-    def learn_features(
+    def _learn_features(
         self,
         nlp: Language | None,
         tokens: Tokens,
@@ -311,7 +311,7 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
             ) from None
         self.model.attrs["curvature"] = None
 
-    def add_features(
+    def _add_features(
         self, tokens: Tokens, flags: Ints2d, make_units: Callable[[], Units], minimum: int
     ) -> None:
         """Count the words of further tokens, and add features in `minimum` or more of their units."""
@@ -380,7 +380,7 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         n_features = arrays["keys"].size if "keys" in arrays else 0
         if not labels and (n_features or not self.may_be_untrained):
             raise ModelFileError(f"The saved model of '{self.name}' has no labels.")
-        n_transitions, n_columns = self.structure_size(len(labels))
+        n_transitions, n_columns = self._structure_size(len(labels))
         shape = (n_features, n_columns)
         model_file.check_arrays(arrays, shape, n_transitions, self.space)
         self._set_labels(labels)

@@ -71,30 +71,30 @@ class LearningPipe(CascadePipe, Generic[Gold]):
     # What a component has to say
 
     @abstractmethod
-    def read_gold(self, example: Example) -> Gold:
+    def _read_gold(self, example: Example) -> Gold:
         """Gold annotation of an example."""
 
     @abstractmethod
-    def gold_flags(self, tokens: Tokens, gold: Sequence[Gold]) -> Ints2d:
+    def _gold_flags(self, tokens: Tokens, gold: Sequence[Gold]) -> Ints2d:
         """What the gold annotation says of the tokens (see `features.word_counts`)."""
 
     @abstractmethod
-    def labels_in(self, gold: Gold) -> Iterable[str]:
+    def _labels_in(self, gold: Gold) -> Iterable[str]:
         """Labels that the component learns from one example."""
 
     @abstractmethod
-    def gold_labels(self, tokens: Tokens, gold: Sequence[Gold]) -> Ints1d:
+    def _gold_labels(self, tokens: Tokens, gold: Sequence[Gold]) -> Ints1d:
         """Label of each token, `UNOBSERVED` or `ENDED` where there is no annotation."""
 
-    def gold_units(self, tokens: Tokens, gold: Sequence[Gold]) -> Units:
+    def _gold_units(self, tokens: Tokens, gold: Sequence[Gold]) -> Units:
         """The units of a corpus from which features are learnt: by default all tokens."""
-        return self.token_units(tokens, self.gold_flags(tokens, gold))
+        return self.token_units(tokens, self._gold_flags(tokens, gold))
 
-    def data_of(self, examples: Sequence[Example], gold: Sequence[Gold]) -> LabelledSequences:
+    def _data_of(self, examples: Sequence[Example], gold: Sequence[Gold]) -> LabelledSequences:
         """What examples teach: by default the tokens of sentences with their gold labels."""
-        tokens = self.read_examples(examples)
-        design = self.space.design(self.gold_units(tokens, gold))
-        observed = self.gold_labels(tokens, gold)
+        tokens = self._read_examples(examples)
+        design = self.space.design(self._gold_units(tokens, gold))
+        observed = self._gold_labels(tokens, gold)
         return LabelledSequences(design, self.structure, observed, tokens.sequence_starts)
 
     # Reading
@@ -117,7 +117,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
             scores = np.zeros((0, weights.features.shape[1]))
         return tokens, Potentials(scores, weights.transitions, tokens.sequence_starts)
 
-    def read_examples(self, examples: Iterable[Example]) -> Tokens:
+    def _read_examples(self, examples: Iterable[Example]) -> Tokens:
         """The tokens of predicted Docs, as the templates see them in training.
 
         Tags and spans of earlier components are gold ones where predicted Docs have none.
@@ -127,8 +127,8 @@ class LearningPipe(CascadePipe, Generic[Gold]):
 
     def units_of(self, examples: Sequence[Example]) -> Units:
         """The units of examples from which features are learnt."""
-        tokens = self.read_examples(examples)
-        return self.gold_units(tokens, [self.read_gold(example) for example in examples])
+        tokens = self._read_examples(examples)
+        return self._gold_units(tokens, [self._read_gold(example) for example in examples])
 
     # Training
 
@@ -149,8 +149,8 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         self.n_examples, self.warm_start = 0, False
         for examples in _batches(progress(f"Reading for {self.name}", iterable=get_examples())):
             validate_examples(examples, f"{type(self).__name__}.initialize")
-            batches.append(self.read_examples(examples))
-            gold.extend(self.read_gold(example) for example in examples)
+            batches.append(self._read_examples(examples))
+            gold.extend(self._read_gold(example) for example in examples)
             self.n_examples += len(examples)
         if not gold:
             raise TrainingError(
@@ -158,12 +158,12 @@ class LearningPipe(CascadePipe, Generic[Gold]):
             )
         self._set_labels(self._found_labels(gold, labels))
         tokens = join_tokens(batches)
-        flags = self.gold_flags(tokens, gold)
-        self.learn_features(nlp, tokens, flags, lambda: self.gold_units(tokens, gold))
+        flags = self._gold_flags(tokens, gold)
+        self._learn_features(nlp, tokens, flags, lambda: self._gold_units(tokens, gold))
         self.reset_fit()
 
     def _found_labels(self, gold: Sequence[Gold], labels: Sequence[str] | None) -> Iterable[str]:
-        found = labels or {label for g in gold for label in self.labels_in(g)} | set(self._labels)
+        found = labels or {label for g in gold for label in self._labels_in(g)} | set(self._labels)
         if not found:
             raise TrainingError(
                 f"'{self.name}' found no {self.sought} in {len(gold)} examples. Check that "
@@ -224,7 +224,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
     def task(self, examples: Sequence[Example]) -> Task:
         """What the examples ask to be fitted, beginning with the weights that there are."""
         weights = self.weights
-        gold = [self.read_gold(example) for example in examples]
+        gold = [self._read_gold(example) for example in examples]
         penalty = None
         if self.warm_start:
             self._make_room(examples, gold)
@@ -232,7 +232,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         elif self.penalty is not None:
             shape = len(weights.features), self.structure.n_columns
             penalty = self.penalty.at_zero(shape, self.structure.n_transitions)
-        data = self.data_of(examples, gold)
+        data = self._data_of(examples, gold)
         return Task(data, self.loss, penalty, self.weights)
 
     def _penalty_of_adaptation(self) -> CentredPenalty | None:
@@ -244,10 +244,10 @@ class LearningPipe(CascadePipe, Generic[Gold]):
     def _make_room(self, examples: Sequence[Example], gold: Sequence[Gold]) -> None:
         """Add the labels, words and features of new examples, with weights of zero."""
         self.sync_curvature()
-        self.add_labels(label for g in gold for label in self.labels_in(g))
-        tokens = self.read_examples(examples)
-        flags = self.gold_flags(tokens, gold)
-        self.add_features(tokens, flags, lambda: self.gold_units(tokens, gold), _NEW_MINIMUM)
+        self.add_labels(label for g in gold for label in self._labels_in(g))
+        tokens = self._read_examples(examples)
+        flags = self._gold_flags(tokens, gold)
+        self._add_features(tokens, flags, lambda: self._gold_units(tokens, gold), _NEW_MINIMUM)
 
     def _prepared(
         self, examples: Sequence[Example]
@@ -264,10 +264,10 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         new = [e for e in examples if id(e.reference) not in self._seen] if self.warm_start else []
         if new:
             seen = self._seen | {id(e.reference): e.reference for e in new}
-            self._make_room(new, [self.read_gold(example) for example in new])
+            self._make_room(new, [self._read_gold(example) for example in new])
             self.reset_fit()
             self._seen = seen
-        data = self.data_of(examples, [self.read_gold(example) for example in examples])
+        data = self._data_of(examples, [self._read_gold(example) for example in examples])
         if self._fit is None:
             self._fit = self.trainer.begin(Task(data, self.loss, None, self.weights))
         return self._fit, data

@@ -77,11 +77,11 @@ class CascadeReranker(CascadePipe):
         """The classes."""
         return list(self.labels)
 
-    def make_structure(self) -> Structure:
+    def _make_structure(self) -> Structure:
         """One free choice among the classes; there is one before any is known."""
         return self.family.of_classes(max(1, len(self.labels)))
 
-    def structure_size(self, n_labels: int) -> tuple[int, int]:
+    def _structure_size(self, n_labels: int) -> tuple[int, int]:
         return self.family.size_of_classes(max(1, n_labels))
 
     @property
@@ -158,7 +158,7 @@ class CascadeReranker(CascadePipe):
         gold = [read_gold(example, None) for example in examples]
         tokens = self.read(docs)
         flags = gold_flags(tokens, gold)
-        self.learn_features(nlp, tokens, flags, lambda: self._units(docs, tokens, typed, flags))
+        self._learn_features(nlp, tokens, flags, lambda: self._units(docs, tokens, typed, flags))
 
     def update(
         self,

@@ -124,10 +124,10 @@ class CascadeSegmenter(LearningPipe[GoldSpans]):
     def structure_labels(self) -> list[str]:
         return self.tag_set.tags
 
-    def make_structure(self) -> Structure:
+    def _make_structure(self) -> Structure:
         return self.family.of_spans(self.tag_set)
 
-    def structure_size(self, n_labels: int) -> tuple[int, int]:
+    def _structure_size(self, n_labels: int) -> tuple[int, int]:
         return self.family.size_of_spans(self.options.scheme, n_labels)
 
     def predict(self, docs: Iterable[Doc]) -> list[Segments]:
@@ -187,7 +187,7 @@ class CascadeSegmenter(LearningPipe[GoldSpans]):
             return _NO_OUTCOMES
         path = batch.best_path()
         spans = batch.spans(path)
-        tags = self.gold_labels(batch.tokens, [self.read_gold(example) for example in examples])
+        tags = self._gold_labels(batch.tokens, [self._read_gold(example) for example in examples])
         judged = np.array(
             [(tags[s:e] >= 0).all() for s, e in zip(spans.start, spans.end, strict=True)],
             dtype=np.bool_,
@@ -221,18 +221,18 @@ class CascadeSegmenter(LearningPipe[GoldSpans]):
 
     def gold_spans(self, example: Example) -> list[LabelledSpan]:
         """Start, end and label of the spans that the component should find."""
-        return self._collapsed(self.read_gold(example).spans)
+        return self._collapsed(self._read_gold(example).spans)
 
-    def labels_in(self, gold: GoldSpans) -> Iterable[str]:
+    def _labels_in(self, gold: GoldSpans) -> Iterable[str]:
         return (label for _, _, label in gold.spans) if self.options.typed else (ENTITY,)
 
-    def read_gold(self, example: Example) -> GoldSpans:
+    def _read_gold(self, example: Example) -> GoldSpans:
         return read_gold(example, self.options.gold_key)
 
-    def gold_flags(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints2d:
+    def _gold_flags(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints2d:
         return gold_flags(tokens, gold)
 
-    def gold_labels(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints1d:
+    def _gold_labels(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints1d:
         """Tag of each token, `UNOBSERVED` or `ENDED` where there is no annotation.
 
         No chain has a span across a sentence boundary: its tokens are left open, rather than

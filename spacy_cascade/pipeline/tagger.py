@@ -102,10 +102,10 @@ class CascadeTagger(LearningPipe[GoldTags]):
         """A name for what stands before the first token, then the tags."""
         return ["", *self.labels]
 
-    def make_structure(self) -> Structure:
+    def _make_structure(self) -> Structure:
         return self.family.of_labels(len(self.labels))
 
-    def structure_size(self, n_labels: int) -> tuple[int, int]:
+    def _structure_size(self, n_labels: int) -> tuple[int, int]:
         return self.family.size_of_labels(n_labels)
 
     def predict(self, docs: Iterable[Doc]) -> list[Ints1d]:
@@ -127,18 +127,18 @@ class CascadeTagger(LearningPipe[GoldTags]):
             if len(tags):
                 doc.from_array([TAG], tags)
 
-    def read_gold(self, example: Example) -> GoldTags:
+    def _read_gold(self, example: Example) -> GoldTags:
         return read_gold_tags(example)
 
-    def labels_in(self, gold: GoldTags) -> Iterable[str]:
+    def _labels_in(self, gold: GoldTags) -> Iterable[str]:
         return (gold.strings[tag] for tag in np.unique(gold.tags).tolist() if tag)
 
-    def gold_flags(self, tokens: Tokens, gold: Sequence[GoldTags]) -> Ints2d:
+    def _gold_flags(self, tokens: Tokens, gold: Sequence[GoldTags]) -> Ints2d:
         """How often training showed a word; there are no spans that it could stand in."""
         observed = np.concatenate([doc_gold.tags != 0 for doc_gold in gold])
         return span_flags(len(tokens.words), np.zeros((0, 2), dtype=np.int64), observed)
 
-    def gold_labels(self, tokens: Tokens, gold: Sequence[GoldTags]) -> Ints1d:
+    def _gold_labels(self, tokens: Tokens, gold: Sequence[GoldTags]) -> Ints1d:
         """Label of each token's tag; tags that are not among `labels` are left open."""
         tags = np.concatenate([doc_gold.tags for doc_gold in gold])
         numbers = {self.vocab.strings.add(label): i + 1 for i, label in enumerate(self.labels)}

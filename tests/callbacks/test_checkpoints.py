@@ -17,6 +17,7 @@ from thinc.api import Config
 from helpers import add_segmenter, blank
 from spacy_cascade import ConfigError, TrainingError
 from spacy_cascade.callbacks import checkpoints
+from spacy_cascade.callbacks.calibrate import make_calibration
 from spacy_cascade.callbacks.checkpoint_files import (
     Evaluation,
     History,
@@ -29,7 +30,6 @@ from spacy_cascade.callbacks.checkpoints import make_checkpoints
 from spacy_cascade.errors import ModelFileError
 from spacy_cascade.parallel import Workers
 from spacy_cascade.storage import archive
-from spacy_cascade.workflows.calibrate import make_calibration
 from spacy_cascade.workflows.folds import train_pipeline
 from trainings import (
     run_training,

@@ -23,7 +23,7 @@ from helpers import (
     train,
     trained_cascade,
 )
-from spacy_cascade.explaining.explaining import (
+from spacy_cascade.explaining.explain import (
     explain_entities,
     explain_spans,
     explain_tags,

@@ -20,7 +20,7 @@ from helpers import (
     train,
 )
 from spacy_cascade.errors import ConfigError
-from spacy_cascade.explaining.readings import joint_hypotheses
+from spacy_cascade.explaining.hypotheses import joint_hypotheses
 
 TEXT = "Jurkat cells express AP-1"
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from scipy.special import logsumexp
+from spacy_cascade.losses.problem import observation_costs
 
 from reference import (
     Chain,
@@ -27,7 +28,6 @@ from spacy_cascade.inference.chain import (
 )
 from spacy_cascade.inference.lattice import Lattice, chain_lattice, choice_lattice
 from spacy_cascade.inference.schemes import SCHEMES, TagSet
-from spacy_cascade.losses.problem import observation_costs
 from strategies import LABELS, chains, random_chain, random_path
 
 LATTICES = [

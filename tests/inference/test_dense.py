@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from spacy_cascade.losses.problem import observation_costs
 
 from reference import best_path, log_space_viterbi
-from spacy_cascade.inference.chain import viterbi
-from spacy_cascade.inference.dense import best_paths
 from spacy_cascade.inference.lattice import Lattice, choice_lattice, free_lattice
 from spacy_cascade.inference.schemes import TagSet
-from spacy_cascade.losses.problem import observation_costs
+from spacy_cascade.inference.viterbi import best_paths, viterbi
 from strategies import random_chain
 
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from spacy_cascade.losses.problem import observation_costs
 
 from reference import Chain, chain_loss, log_space_loss
 from spacy_cascade.inference.chain import chain_losses, log_partitions
 from spacy_cascade.inference.dense_losses import dense_log_partitions, dense_losses
 from spacy_cascade.inference.lattice import Lattice, free_lattice
 from spacy_cascade.inference.schemes import TagSet
-from spacy_cascade.losses.problem import observation_costs
 from strategies import random_chain
 
 SMALL = [

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_cascade.inference.chain import viterbi
 from spacy_cascade.inference.k_best import best_paths
 from spacy_cascade.inference.lattice import Lattice, choice_lattice
 from spacy_cascade.inference.schemes import UNOBSERVED, TagSet
+from spacy_cascade.inference.viterbi import viterbi
 from strategies import LABELS
 
 

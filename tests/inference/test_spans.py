@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from spacy_cascade.losses.problem import observation_costs
 
 from reference import Chain, best_disjoint_gain, span_probabilities
 from spacy_cascade.inference.schemes import SCHEMES, TagSet
 from spacy_cascade.inference.spans import best_disjoint, likely_spans
-from spacy_cascade.losses.problem import observation_costs
 from strategies import LABELS, chains, random_chain
 
 LEAST = st.sampled_from([1e-9, 0.01, 0.2, 0.6])

@@ -18,12 +18,12 @@ from pathlib import Path
 import numpy as np
 import pycrfsuite
 import pytest
+from spacy_cascade.losses.problem import ChainProblem, observation_costs
 
 from reference import Corpus, dense_design
 from spacy_cascade.inference.chain import chain_losses
 from spacy_cascade.inference.lattice import Lattice, chain_lattice
 from spacy_cascade.losses.margin import Likelihood
-from spacy_cascade.losses.problem import ChainProblem, observation_costs
 from spacy_cascade.numeric.design import Design
 from spacy_cascade.parallel import Workers
 from spacy_cascade.trainers.lbfgs import LBFGS

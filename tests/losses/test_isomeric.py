@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from spacy_cascade.losses.problem import ChainProblem
 from test_problem import central_differences, n_parameters
 
 from reference import Chain, Corpus, chain_loss
@@ -11,7 +12,6 @@ from spacy_cascade.errors import TrainingError
 from spacy_cascade.inference.schemes import TagSet
 from spacy_cascade.losses.isomeric import IsomericProblem
 from spacy_cascade.losses.margin import Likelihood
-from spacy_cascade.losses.problem import ChainProblem
 from spacy_cascade.parallel import Workers
 from spacy_cascade.trainers.lbfgs import LBFGS
 from strategies import LABELS, random_corpus

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 import pytest
+from spacy_cascade.losses.problem import observation_costs
 
 from spacy_cascade.errors import ConfigError
 from spacy_cascade.inference.schemes import TagSet
 from spacy_cascade.losses.margin import Likelihood, SoftmaxMargin
-from spacy_cascade.losses.problem import observation_costs
 
 
 def test_likelihood_charges_nothing():

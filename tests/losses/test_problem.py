@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from scipy.optimize import minimize
+from spacy_cascade.losses.problem import ChainProblem, Objective, observation_costs
 
 from reference import Chain, Corpus, chain_loss
-from spacy_cascade.inference.chain import viterbi
 from spacy_cascade.inference.lattice import Lattice, choice_lattice, label_pair_mixing
 from spacy_cascade.inference.schemes import TagSet
+from spacy_cascade.inference.viterbi import viterbi
 from spacy_cascade.losses.margin import Likelihood, SoftmaxMargin
-from spacy_cascade.losses.problem import ChainProblem, Objective, observation_costs
 from spacy_cascade.numeric.design import Design
 from spacy_cascade.parallel import Workers
 from spacy_cascade.penalties.gaussian import Prior

@@ -196,7 +196,13 @@ def test_other_attributes_of_a_group_stay(alone: Language) -> None:
 def rejecting(**settings: Any) -> Language:
     nlp = blank()
     nlp.add_pipe("propose_everything")
-    add_classifier(nlp, reject=True, objective={"@misc": "spacy_cascade.Likelihood.v1"}, **settings)
+    add_classifier(
+        nlp,
+        reject=True,
+        loss={"@misc": "spacy_cascade.Likelihood.v2"},
+        penalty={"@misc": "spacy_cascade.Gaussian.v1"},
+        **settings,
+    )
     examples = make_examples(nlp)
     nlp.initialize(lambda: examples)
     for _ in range(5):

@@ -9,10 +9,10 @@ import pytest
 
 from helpers import add_segmenter, blank, make_examples, weights
 from spacy_cascade import TrainingError
-from spacy_cascade.pipeline import linear
 
 ONLINE = {
-    "objective": {"@misc": "spacy_cascade.Hinge.v1", "kappa": 1e100},
+    "loss": {"@misc": "spacy_cascade.Hinge.v2", "kappa": 1e100},
+    "penalty": None,
     "trainer": {"@misc": "spacy_cascade.PassiveAggressive.v1", "C": 1e300},
 }
 

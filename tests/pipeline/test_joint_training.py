@@ -163,7 +163,13 @@ def test_the_second_sees_what_the_first_found() -> None:
     [
         ({"trainer": {"first": "chunker"}}, "no component of that name.*'first'"),
         ({"model": {"templates": {"extra": []}}}, r"span\(cascade\)@-1..1"),
-        ({"objective": {"@misc": "spacy_cascade.SoftmaxMargin.v1", "kappa": 1.0}}, "Likelihood.v1"),
+        (
+            {
+                "loss": {"@misc": "spacy_cascade.SoftmaxMargin.v2", "kappa": 1.0},
+                "penalty": {"@misc": "spacy_cascade.Gaussian.v1"},
+            },
+            "Likelihood.v1",
+        ),
         ({"trainer": {"C": -1.0}}, "C of 0 or more"),
     ],
 )

@@ -54,7 +54,8 @@ def pipeline(
                 "lexicons": lexicons,
             },
         },
-        "objective": {"@misc": "spacy_cascade.Likelihood.v1", "sigma": 5.0},
+        "loss": {"@misc": "spacy_cascade.Likelihood.v2"},
+        "penalty": {"@misc": "spacy_cascade.Gaussian.v1", "sigma": 5.0},
     }
     nlp.add_pipe("cascade_segmenter", config=settings)
     return nlp

@@ -27,7 +27,8 @@ from spacy_cascade import ConfigError
 NAMES = ["cascade_segmenter", "cascade_classifier"]
 ONLINE: dict[str, Any] = {
     "model": {"min_count": 1},
-    "objective": {"@misc": "spacy_cascade.Hinge.v1"},
+    "loss": {"@misc": "spacy_cascade.Hinge.v2"},
+    "penalty": None,
     "trainer": {"@misc": "spacy_cascade.PassiveAggressive.v1", "C": 0.1},
 }
 

@@ -83,7 +83,12 @@ def test_neighbouring_spans_stay_apart() -> None:
     sentences = [("p53 STAT5 bind", [(0, 1, "protein"), (1, 2, "protein")])]
     for scheme in SCHEMES:
         nlp = blank()
-        add_segmenter(nlp, scheme=scheme, objective={"@misc": "spacy_cascade.Likelihood.v1"})
+        add_segmenter(
+            nlp,
+            scheme=scheme,
+            loss={"@misc": "spacy_cascade.Likelihood.v2"},
+            penalty={"@misc": "spacy_cascade.Gaussian.v1"},
+        )
         train(nlp, make_examples(nlp, sentences))
         assert found(nlp, sentences[0][0]) == collapsed(sentences[0][1])
 
@@ -203,7 +208,12 @@ def test_a_span_across_sentences_is_left_open() -> None:
     text = "The p53 gene . STAT5 binds here ."
     spans = [(1, 3, "DNA"), (3, 5, "odd"), (5, 6, "verb")]
     nlp = blank()
-    segmenter = add_segmenter(nlp, typed=True, objective={"@misc": "spacy_cascade.Likelihood.v1"})
+    segmenter = add_segmenter(
+        nlp,
+        typed=True,
+        loss={"@misc": "spacy_cascade.Likelihood.v2"},
+        penalty={"@misc": "spacy_cascade.Gaussian.v1"},
+    )
     example = make_example(nlp, text, spans, sentence_starts=(0, 4))
     losses = train(nlp, [example])
     assert losses[-1]["cascade_segmenter"] < losses[0]["cascade_segmenter"]
@@ -213,7 +223,12 @@ def test_a_span_across_sentences_is_left_open() -> None:
     assert (3, 5, "odd") not in bounds(doc.spans["cascade"])
     # The same Doc as one sentence can have it.
     nlp = blank()
-    add_segmenter(nlp, typed=True, objective={"@misc": "spacy_cascade.Likelihood.v1"})
+    add_segmenter(
+        nlp,
+        typed=True,
+        loss={"@misc": "spacy_cascade.Likelihood.v2"},
+        penalty={"@misc": "spacy_cascade.Gaussian.v1"},
+    )
     train(nlp, [make_example(nlp, text, spans)])
     assert found(nlp, text) == spans
 

@@ -39,7 +39,8 @@ SETTINGS: dict[str, Any] = {
 }
 BY_LBFGS: dict[str, Any] = {
     "model": {"min_count": 1},
-    "objective": {"@misc": "spacy_cascade.SoftmaxMargin.v1", "sigma": 1.0},
+    "loss": {"@misc": "spacy_cascade.SoftmaxMargin.v2"},
+    "penalty": {"@misc": "spacy_cascade.Gaussian.v1", "sigma": 1.0},
     "trainer": {**TRAINER, "iterations": 20},
 }
 
@@ -325,7 +326,11 @@ def test_templates_that_look_at_tags_are_refused(extra: str) -> None:
 
 def test_a_trainer_and_an_objective_that_do_not_go_together_are_refused() -> None:
     with pytest.raises(ConfigError, match="Hinge"):
-        add_tagger(blank(), objective={"@misc": "spacy_cascade.Likelihood.v1"})
+        add_tagger(
+            blank(),
+            loss={"@misc": "spacy_cascade.Likelihood.v2"},
+            penalty={"@misc": "spacy_cascade.Gaussian.v1"},
+        )
 
 
 # Scores, and those that read the tags

@@ -192,7 +192,16 @@ def test_a_frozen_segmenter_may_annotate() -> None:
 # The same result whatever the machine does
 
 
-@pytest.mark.parametrize("settings", [{}, {"objective": {"@misc": "spacy_cascade.Likelihood.v1"}}])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {
+            "loss": {"@misc": "spacy_cascade.Likelihood.v2"},
+            "penalty": {"@misc": "spacy_cascade.Gaussian.v1"},
+        },
+    ],
+)
 def test_threads_change_no_byte(settings: dict[str, Any]) -> None:
     results = []
     for threads in (1, 2, 3):

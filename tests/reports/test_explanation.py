@@ -10,8 +10,8 @@ from test_page import NASTY, Reader
 
 from helpers import SENTENCES, make_examples, needs_browser, open_page, train, trained_cascade
 from helpers import cascade as untrained
-from spacy_cascade.explaining.explaining import explain_entities
-from spacy_cascade.explaining.readings import joint_hypotheses
+from spacy_cascade.explaining.explain import explain_entities
+from spacy_cascade.explaining.hypotheses import joint_hypotheses
 from spacy_cascade.explaining.top_features import top_features
 from spacy_cascade.reports.explanation import make_explanation_page, make_readings_page
 

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.special import logsumexp
+from spacy_cascade.inference.path_scores import path_scores
+from spacy_cascade.losses.problem import observation_costs
 
 from reference import (
     Chain,
@@ -21,16 +23,14 @@ from reference import (
     sum_columns,
     weighted_counts,
 )
-from spacy_cascade.inference import dense
 from spacy_cascade.inference import k_best as nbest
+from spacy_cascade.inference import viterbi as dense
 from spacy_cascade.inference.chain import chain_losses, log_partitions, span_posteriors, viterbi
 from spacy_cascade.inference.contrast import contrast
 from spacy_cascade.inference.dense_losses import dense_log_partitions, dense_losses
 from spacy_cascade.inference.lattice import Lattice, chain_lattice, choice_lattice, free_lattice
-from spacy_cascade.inference.path_scores import path_scores
 from spacy_cascade.inference.schemes import SCHEMES, UNOBSERVED, TagSet
 from spacy_cascade.inference.spans import best_disjoint, likely_spans
-from spacy_cascade.losses.problem import observation_costs
 from strategies import LABELS, partly_observed, random_path
 
 pytestmark = pytest.mark.slow

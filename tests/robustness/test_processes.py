@@ -30,7 +30,7 @@ import json, multiprocessing, sys, threading
 import spacy
 from helpers import annotation, trained_cascade
 from spacy_cascade import parallel
-from spacy_cascade.inference.chain import viterbi
+from spacy_cascade.inference.viterbi import viterbi
 
 def trained_by_threads(trainer):
     parallel._SMALLEST_PIECE = 8

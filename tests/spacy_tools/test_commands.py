@@ -11,10 +11,10 @@ from spacy.cli.train import train
 from spacy.tokens import DocBin
 from spacy.training.initialize import init_nlp
 from spacy.util import load_config
+from spacy_cascade.pipeline.factories import CLASSIFIER_DEFAULTS, SEGMENTER_DEFAULTS
 
 from helpers import CONFIGS, annotation, bounds, corpora_in, run_spacy
 from spacy_cascade import TrainingError
-from spacy_cascade.pipeline.factories import CLASSIFIER_DEFAULTS, SEGMENTER_DEFAULTS
 
 FACTORIES = """
 [paths]

@@ -13,7 +13,8 @@ from spacy_cascade.workflows.adapt import adapt
 
 ONLINE: dict[str, Any] = {
     "model": {"min_count": 1},
-    "objective": {"@misc": "spacy_cascade.Hinge.v1"},
+    "loss": {"@misc": "spacy_cascade.Hinge.v2"},
+    "penalty": None,
     "trainer": {"@misc": "spacy_cascade.PassiveAggressive.v1", "C": 0.1, "passes": 3},
 }
 LIKELIHOOD = {"@misc": "spacy_cascade.Likelihood.v1", "sigma": 1.0}

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import minimize, rosen, rosen_der
+from spacy_cascade.losses.problem import ChainProblem
 
 from spacy_cascade.errors import ConfigError, TrainingError
 from spacy_cascade.inference.schemes import TagSet
 from spacy_cascade.losses.margin import SoftmaxMargin
-from spacy_cascade.losses.problem import ChainProblem
 from spacy_cascade.parallel import Workers
 from spacy_cascade.trainers.base import BatchTrainer
 from spacy_cascade.trainers.lbfgs import LBFGS, LBFGSRun

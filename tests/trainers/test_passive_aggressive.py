@@ -9,13 +9,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from spacy_cascade.losses.problem import LabelledSequences
 
 from reference import Chain, Corpus
 from spacy_cascade.errors import ConfigError
 from spacy_cascade.inference.lattice import Lattice, choice_lattice
 from spacy_cascade.inference.schemes import TagSet
 from spacy_cascade.losses.margin import Hinge, SoftmaxMargin
-from spacy_cascade.losses.problem import ChainCorpus
 from spacy_cascade.trainers.base import BatchTrainer, OnlineTrainer
 from spacy_cascade.trainers.lbfgs import LBFGS
 from spacy_cascade.trainers.passive_aggressive import PassiveAggressive
@@ -96,7 +96,7 @@ def setting(
     start = generator.normal(size=(corpus.matrix.shape[1], lattice.n_columns))
     trainer = PassiveAggressive(C=C, cost_augmented=augmented, seed=5, **settings)
     learner = trainer.begin(start, np.zeros(lattice.n_edges))
-    batch = ChainCorpus(design, lattice, corpus.tags, corpus.starts)
+    batch = LabelledSequences(design, lattice, corpus.tags, corpus.starts)
     return learner, batch, hinge, Twin(corpus, C, augmented, start)
 
 

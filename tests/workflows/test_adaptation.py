@@ -31,7 +31,8 @@ NAMES = ("cascade_segmenter", "cascade_classifier")
 VIRUS = "HIV infects primary monocytes ."
 ONLINE: dict[str, Any] = {
     "model": {"min_count": 1},
-    "objective": {"@misc": "spacy_cascade.Hinge.v1"},
+    "loss": {"@misc": "spacy_cascade.Hinge.v2"},
+    "penalty": None,
     "trainer": {"@misc": "spacy_cascade.PassiveAggressive.v1", "C": 0.1, "passes": 5},
 }
 

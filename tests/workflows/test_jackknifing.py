@@ -42,7 +42,8 @@ CHUNKER: dict[str, Any] = {
             "lexicons": {},
         },
     },
-    "objective": {"@misc": "spacy_cascade.Hinge.v1"},
+    "loss": {"@misc": "spacy_cascade.Hinge.v2"},
+    "penalty": None,
     "trainer": {"@misc": "spacy_cascade.PassiveAggressive.v1", "C": 1.0, "passes": 5},
 }
 """Finds chunks by the tag of the token alone."""

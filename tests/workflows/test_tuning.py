@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from spacy.language import Language
+from spacy_cascade.pipeline.training.lessons import RerankerData
 
 from helpers import TEXTS, annotations, blank, make_examples, write_sample
 from spacy_cascade import ConfigError, TrainingError
+from spacy_cascade.callbacks.tune_reranker import make_reranker_tuning, tune, tune_reranker
 from spacy_cascade.inference.reranking import Lists
 from spacy_cascade.pipeline.reranker import CascadeReranker
-from spacy_cascade.pipeline.spans.candidates import TypedLists
-from spacy_cascade.pipeline.training.lessons import RerankerData
-from spacy_cascade.workflows.tune_reranker import make_reranker_tuning, tune, tune_reranker
+from spacy_cascade.pipeline.spans.typed_lists import TypedLists
 
 WITH_RERANKER = ["sentencizer", "cascade_segmenter", "cascade_classifier", "cascade_reranker"]
 
@@ -89,7 +89,7 @@ def test_a_reranker_keeps_its_place_and_settings(trained: Language) -> None:
     tuned, _ = tune_reranker(nlp, make_examples(nlp), (0.5,), (2,))
     assert tuned.pipe_names == nlp.pipe_names
     assert tuned.config["components"]["again"]["keep_candidates"]
-    assert tuned.get_pipe("again").cfg["weight"] == 0.5
+    assert tuned.get_pipe("again").options.weight == 0.5
     assert "cascade/2" in tuned(TEXTS[0]).spans
 
 

@@ -12,8 +12,8 @@ from spacy.training import Example
 
 from helpers import TEXTS, blank, bounds, make_doc
 from spacy_cascade import ConfigError
-from spacy_cascade.pipeline.spans.candidates import TypedLists, read_lists
 from spacy_cascade.pipeline.spans.gold import read_gold
+from spacy_cascade.pipeline.spans.typed_lists import TypedLists, read_lists
 
 KEY, N = "cascade", 5
 

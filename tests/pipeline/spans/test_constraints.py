@@ -14,6 +14,8 @@ from scipy.special import logsumexp
 from spacy.attrs import ENT_IOB
 from spacy.language import Language
 from spacy.tokens import Doc, Span
+from spacy_cascade.pipeline.spans.constraints import read_presets
+from spacy_cascade.pipeline.spans.span_lists import LEAST
 
 from helpers import (
     SENTENCES,
@@ -36,8 +38,6 @@ from helpers import (
 from reference import Chain, spans_of
 from spacy_cascade.inference.schemes import SCHEMES
 from spacy_cascade.models.linear import get_weights, set_weights
-from spacy_cascade.pipeline.spans.constraints import read_presets
-from spacy_cascade.pipeline.spans.span_lists import LEAST
 
 WORDS = "IL-2 gene STAT5 binds"
 N = len(WORDS.split())
@@ -64,7 +64,7 @@ def readings(
 ) -> list[tuple[float, list[Bounds]]]:
     """Scores of all readings of a sentence that agree with presets, and spans besides these."""
     blocked = {t.i for t in doc if t.ent_iob == 3 and not t.ent_type_}
-    labels = [(s, e, label if segmenter.cfg["typed"] else "ENT") for s, e, label in presets]
+    labels = [(s, e, label if segmenter.options.typed else "ENT") for s, e, label in presets]
     known = [
         span for span in labels
         if begin <= span[0] and span[1] <= end and span[2] in segmenter.labels
@@ -85,9 +85,9 @@ def readings(
 
 def listed(segmenter: Any, doc: Doc) -> dict[Bounds, float]:
     """All likely spans, overlapping ones too, and their probabilities."""
-    segmenter.cfg["overlapping"] = True
+    segmenter.overlapping = True
     (found,) = segmenter.predict([doc])
-    segmenter.cfg["overlapping"] = False
+    segmenter.overlapping = False
     spans = zip(*(part.tolist() for part in found.spans), strict=True)
     named = [(start, end, segmenter.labels[label]) for start, end, label in spans]
     return dict(zip(named, found.confidences.tolist(), strict=True))

@@ -167,7 +167,13 @@ def test_gold_spans_say_what_the_reference_says(
 @pytest.mark.parametrize("key", [None, "gold"])
 def test_training_on_other_tokens_works(key: str | None) -> None:
     nlp = blank()
-    add_segmenter(nlp, typed=True, gold_key=key, objective={"@misc": "spacy_cascade.Likelihood.v1"})
+    add_segmenter(
+        nlp,
+        typed=True,
+        gold_key=key,
+        loss={"@misc": "spacy_cascade.Likelihood.v2"},
+        penalty={"@misc": "spacy_cascade.Gaussian.v1"},
+    )
     examples = [example_of(name, key, nlp.vocab) for name in CUTS]
     losses = train(nlp, examples)
     assert losses[-1]["cascade_segmenter"] < losses[0]["cascade_segmenter"]

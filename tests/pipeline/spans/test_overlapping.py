@@ -12,6 +12,7 @@ from spacy.cli.find_threshold import find_threshold
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
 from spacy.training import Example
+from spacy_cascade.pipeline.spans.span_lists import LEAST
 
 from helpers import (
     SENTENCES,
@@ -28,7 +29,6 @@ from helpers import (
 )
 from reference import best_disjoint_gain
 from spacy_cascade import ConfigError
-from spacy_cascade.pipeline.spans.span_lists import LEAST
 from spacy_cascade.reports.page import make_page
 from spacy_cascade.reports.reading import judge
 from spacy_cascade.reports.sweep import sweep, sweep_listed
@@ -135,7 +135,7 @@ def test_a_single_phase_recogniser_lists_spans_of_all_labels() -> None:
     for span, confidence in listing(doc):
         assert confidence == pytest.approx(segmenter.posteriors([doc], [[span]])[0][0])
     assert len(doc.ents) > 0
-    segmenter.cfg["label_thresholds"] = {"protein": 1.0, "DNA": 0.1, "cell": 0.0}
+    segmenter.label_thresholds = {"protein": 1.0, "DNA": 0.1, "cell": 0.0}
     less = nlp(make_doc(nlp.vocab, NEW))
     assert listing(less) == [
         (span, c)

@@ -14,6 +14,7 @@ from scipy.special import logsumexp
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
 from spacy.training import Corpus, Example
+from spacy_cascade.losses.problem import ChainProblem
 
 from helpers import (
     SENTENCES,
@@ -30,7 +31,6 @@ from helpers import (
 )
 from reference import Chain, spans_of
 from spacy_cascade.inference.schemes import SCHEMES
-from spacy_cascade.losses.problem import ChainProblem
 from spacy_cascade.parallel import Workers
 
 WORDS = "IL-2 gene STAT5 binds p53"
@@ -142,7 +142,8 @@ def found(nlp: Language, text: str) -> list[tuple[int, int]]:
 TRAINERS = {
     "lbfgs": {},
     "online": {
-        "objective": {"@misc": "spacy_cascade.Hinge.v1"},
+        "loss": {"@misc": "spacy_cascade.Hinge.v2"},
+        "penalty": None,
         "trainer": {"@misc": "spacy_cascade.PassiveAggressive.v1", "passes": 10, "C": 0.1},
     },
 }

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from scipy.special import logsumexp
-from spacy_cascade.losses.problem import observation_costs
 
 from reference import (
     Chain,
@@ -23,11 +22,12 @@ from reference import (
 from spacy_cascade.inference.chain import (
     chain_losses,
     log_partitions,
-    span_posteriors,
-    viterbi,
 )
 from spacy_cascade.inference.lattice import Lattice, chain_lattice, choice_lattice
+from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import SCHEMES, TagSet
+from spacy_cascade.inference.spans import span_posteriors
+from spacy_cascade.inference.viterbi import viterbi
 from strategies import LABELS, chains, random_chain, random_path
 
 LATTICES = [
@@ -40,7 +40,7 @@ TOLERANCE = 1e-9
 def losses_of(chains_: list[Chain]) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
     """Losses, score gradients and the transitions' gradient of chains under one lattice."""
     first = chains_[0]
-    costs = observation_costs(first.costs, first.lattice.continued)
+    costs = LinearChain(first.lattice).label_costs(first.costs)
     starts = np.cumsum([0, *map(len, chains_)], dtype=np.int64)
     scores = np.concatenate([chain.scores for chain in chains_])
     tags = np.concatenate([np.array(chain.tags, dtype=np.int32) for chain in chains_])
@@ -58,7 +58,7 @@ def decode(chain: Chain) -> tuple[float, list[int]]:
     path = np.full(len(chain), -9, dtype=np.int32)
     score = np.full(1, np.nan)
     viterbi(
-        chain.lattice, chain.scores, chain.transitions, observation_costs(chain.costs)[0],
+        chain.lattice, chain.scores, chain.transitions, LinearChain(chain.lattice).label_costs(chain.costs)[0],
         np.array(chain.tags, dtype=np.int32), np.array([0, len(chain)], dtype=np.int64),
         path, score,
     )  # fmt: skip
@@ -72,7 +72,7 @@ def posteriors_of(chain: Chain, tag_set: TagSet, spans: list[tuple[int, int, str
     tag_set.write(path, *np.array(numbered, dtype=np.int64).reshape(-1, 3).T)
     posteriors = np.full(len(spans), np.nan)
     span_posteriors(
-        chain.lattice, chain.scores, chain.transitions, observation_costs(chain.costs)[0],
+        chain.lattice, chain.scores, chain.transitions, LinearChain(chain.lattice).label_costs(chain.costs)[0],
         np.array(chain.tags, dtype=np.int32), np.array([0, len(chain)], dtype=np.int64), path,
         np.array([start for start, _, _ in spans], dtype=np.int64),
         np.array([end for _, end, _ in spans], dtype=np.int64),
@@ -113,7 +113,7 @@ def test_log_partition_of_any_chain(example):
     _, chain = example
     values, scores = np.full(1, np.nan), chain.scores.copy()
     log_partitions(
-        chain.lattice, scores, chain.transitions, observation_costs(chain.costs)[0],
+        chain.lattice, scores, chain.transitions, LinearChain(chain.lattice).label_costs(chain.costs)[0],
         np.array(chain.tags, dtype=np.int32), np.array([0, len(chain)], dtype=np.int64), values,
     )  # fmt: skip
     expected = logsumexp([chain.score(path) + chain.cost(path) for path in chain.paths()])
@@ -193,7 +193,7 @@ def test_only_the_given_sequences_are_computed(generator):
     tags[[2, 5, 8]] = 2
     scores = generator.normal(size=(9, lattice.n_columns))
     before, losses = scores.copy(), np.full(3, np.nan)
-    costs = observation_costs(np.zeros((lattice.n_labels, lattice.n_labels)))
+    costs = LinearChain(lattice).label_costs(np.zeros((lattice.n_labels, lattice.n_labels)))
     chain_losses(
         lattice, scores, np.zeros(lattice.n_edges), *costs, tags,
         np.array([0, 3, 6, 9], dtype=np.int64), *np.ones((2, 3)), 1, 2, losses,

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 
 from reference import Chain, spans_of
-from spacy_cascade.inference.contrast import Contrast, contrast, edges_of
+from spacy_cascade.inference.contrast import contrast
 from spacy_cascade.inference.lattice import free_lattice
 from spacy_cascade.inference.schemes import TagSet
-from strategies import LABELS, chains, random_chain, random_path
+from spacy_cascade.inference.structure import Contrast
+from strategies import chains, random_chain
 
 
 def contrast_of(chain: Chain, labels: list[int], start: int) -> Contrast | None:
@@ -64,12 +65,3 @@ def test_what_cannot_be_otherwise(generator):
     assert contrast_of(chain, [1], 1) is None
     # Label 0 stands before the first position and nowhere else.
     assert contrast_of(chain, [0], 1) is None
-
-
-@pytest.mark.parametrize("label_pairs", [False, True])
-def test_edges(label_pairs, generator):
-    lattice = TagSet("BILOU", LABELS).lattice(label_pairs)
-    path = random_path(generator, lattice, 6)
-    edges = edges_of(lattice, np.array(path, dtype=np.int32))
-    assert lattice.target[edges].tolist() == path
-    assert lattice.source[edges].tolist() == [lattice.start, *path[:-1]]

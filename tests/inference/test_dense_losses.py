@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from spacy_cascade.losses.problem import observation_costs
 
 from reference import Chain, chain_loss, log_space_loss
 from spacy_cascade.inference.chain import chain_losses, log_partitions
 from spacy_cascade.inference.dense_losses import dense_log_partitions, dense_losses
 from spacy_cascade.inference.lattice import Lattice, free_lattice
+from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import TagSet
 from strategies import random_chain
 
@@ -39,7 +39,7 @@ def losses_of(
     transition_gradient = np.zeros(lattice.n_edges)
     kernel(
         lattice, scores, chains[0].transitions,
-        *observation_costs(chains[0].costs, lattice.continued),
+        *LinearChain(chains[0].lattice).label_costs(chains[0].costs),
         tags, starts, *(np.full(len(chains), weight) for weight in weights), 0, len(chains), losses,
         transition_gradient,
     )  # fmt: skip
@@ -123,7 +123,7 @@ def test_log_partitions(generator: np.random.Generator, lattice: Lattice, size: 
     starts = np.array([0, 2, 3, 12])
     scores = np.concatenate([chain.scores for chain in chains])
     tags = np.concatenate([np.array(chain.tags, dtype=np.int32) for chain in chains])
-    margin = observation_costs(chains[0].costs)[0]
+    margin = LinearChain(chains[0].lattice).label_costs(chains[0].costs)[0]
     found, expected = np.empty(3), np.empty(3)
     for kernel, values in ((dense_log_partitions, found), (log_partitions, expected)):
         kernel(lattice, scores, chains[0].transitions, margin, tags, starts, values)

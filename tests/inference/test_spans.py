@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from spacy_cascade.losses.problem import observation_costs
 
 from reference import Chain, best_disjoint_gain, span_probabilities
+from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import SCHEMES, TagSet
 from spacy_cascade.inference.spans import best_disjoint, likely_spans
 from strategies import LABELS, chains, random_chain
@@ -26,7 +26,7 @@ def spans_of_chains(
     labels, posteriors = np.full(room, -9, dtype=np.int32), np.full(room, np.nan)
     n_found = likely_spans(
         first.lattice, np.concatenate([chain.scores for chain in chains_]), first.transitions,
-        observation_costs(first.costs)[0],
+        LinearChain(first.lattice).label_costs(first.costs)[0],
         np.concatenate([np.array(chain.tags, dtype=np.int32) for chain in chains_]),
         np.cumsum([0, *map(len, chains_)], dtype=np.int64), tag_set.span_labels, least, *bounds,
         labels, posteriors,

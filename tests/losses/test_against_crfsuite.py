@@ -18,15 +18,15 @@ from pathlib import Path
 import numpy as np
 import pycrfsuite
 import pytest
-from spacy_cascade.losses.problem import ChainProblem, observation_costs
 
+from objectives import data_of, objective_of, start
 from reference import Corpus, dense_design
 from spacy_cascade.inference.chain import chain_losses
 from spacy_cascade.inference.lattice import Lattice, chain_lattice
+from spacy_cascade.inference.linear_chain import LinearChain
+from spacy_cascade.inference.structure import Weights
 from spacy_cascade.losses.margin import Likelihood
 from spacy_cascade.numeric.design import Design
-from spacy_cascade.parallel import Workers
-from spacy_cascade.trainers.lbfgs import LBFGS
 from strategies import random_design
 
 LABELS = ["a", "b", "c"]
@@ -57,7 +57,7 @@ def corpus(generator) -> tuple[Design, Corpus]:
     tags[repeat + 1] = tags[repeat]
     lattice = free_lattice()
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    costs = Likelihood().costs(lattice.n_labels)
+    costs = Likelihood().label_costs(lattice.n_labels)
     sigma = (2 * C2) ** -0.5
     return design, Corpus(matrix, lattice, costs, sigma, tags.astype(np.int32), starts)
 
@@ -118,12 +118,10 @@ def weights_of(tagger: pycrfsuite.Tagger, corpus: Corpus) -> tuple[np.ndarray, n
 
 def test_same_optimum_as_crfsuite(corpus, tmp_path):
     design, texts = corpus
-    problem = ChainProblem(
-        design, texts.lattice, Likelihood(texts.sigma), texts.tags, texts.starts, Workers(1)
-    )
-    assert problem.shape == (7, len(LABELS))
-    n_parameters = 7 * len(LABELS) + problem.lattice.n_edges
-    run = LBFGS(tolerance=1e-10, threads=1).start(problem, np.zeros(n_parameters), Workers(1))
+    problem = objective_of(data_of(design, texts), Likelihood(), texts.sigma)
+    n_parameters = 7 * len(LABELS) + texts.lattice.n_edges
+    assert problem.n_parameters == n_parameters
+    run = start(problem, np.zeros(n_parameters), tolerance=1e-10)
     run.run(1000)
     weights, transitions = problem.weights(run.parameters)
 
@@ -132,7 +130,7 @@ def test_same_optimum_as_crfsuite(corpus, tmp_path):
     np.testing.assert_allclose(weights, theirs[0], atol=1e-4)
     np.testing.assert_allclose(transitions, theirs[1], atol=1e-4)
     # Their loss under our function: they stand at the same minimum.
-    value, _ = problem.value_and_gradient(problem.parameters(*theirs))
+    value, _ = problem.value_and_gradient(problem.parameters(Weights(*theirs)))
     assert run.value <= value
     assert value == pytest.approx(run.value, rel=1e-8)
 
@@ -144,7 +142,7 @@ def test_same_marginals_as_crfsuite(corpus, tmp_path):
     weights, transitions = weights_of(tagger, texts)
     scores = texts.matrix @ weights
     chain_losses(
-        texts.lattice, scores, transitions, *observation_costs(texts.costs), texts.tags,
+        texts.lattice, scores, transitions, *LinearChain(texts.lattice).label_costs(texts.costs), texts.tags,
         texts.starts, *np.ones((2, len(texts.starts) - 1)), 0, len(texts.starts) - 1,
         np.empty(len(texts.starts) - 1),
         np.zeros(texts.lattice.n_edges),

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from spacy_cascade.losses.problem import ChainProblem
-from test_problem import central_differences, n_parameters
 
+from objectives import central_differences, data_of, lattice_of, objective_of, start
 from reference import Chain, Corpus, chain_loss
 from spacy_cascade.errors import TrainingError
 from spacy_cascade.inference.schemes import TagSet
-from spacy_cascade.losses.isomeric import IsomericProblem
+from spacy_cascade.inference.structure import Weights
+from spacy_cascade.losses.base import CorpusLoss
+from spacy_cascade.losses.isomeric import IsomericLoss
 from spacy_cascade.losses.margin import Likelihood
 from spacy_cascade.parallel import Workers
-from spacy_cascade.trainers.lbfgs import LBFGS
+from spacy_cascade.trainers.objective import JointObjective, Objective
 from strategies import LABELS, random_corpus
 
 LENGTHS = [3, 1, 2, 4]
@@ -22,39 +25,38 @@ LENGTHS = [3, 1, 2, 4]
 def random_chain_problem(
     generator: np.random.Generator, scheme: str, labels: tuple[str, ...], sigma: float,
     threads: int = 1, label_pairs: bool = True,
-) -> tuple[ChainProblem, Corpus]:  # fmt: skip
+) -> tuple[Objective, Corpus]:  # fmt: skip
     """A problem whose tags are all observed."""
     lattice = TagSet(scheme, labels).lattice(label_pairs)
     no_cost = np.zeros((lattice.n_labels, lattice.n_labels))
     design, corpus = random_corpus(generator, lattice, LENGTHS, no_cost, sigma, missing=0.0)
-    problem = ChainProblem(
-        design, lattice, Likelihood(sigma), corpus.tags, corpus.starts, Workers(threads)
-    )
-    return problem, corpus
+    return objective_of(data_of(design, corpus), Likelihood(), sigma, threads), corpus
 
 
 def random_joint(
     generator: np.random.Generator, strength: float, threads: int = 1, label_pairs: bool = True
-) -> tuple[IsomericProblem, tuple[Corpus, Corpus]]:
+) -> tuple[JointObjective, tuple[Corpus, Corpus]]:
     first, one = random_chain_problem(generator, "BILOU", LABELS[:1], 0.8, threads, label_pairs)
     second, two = random_chain_problem(generator, "IOB2", LABELS, 1.3, threads, label_pairs)
-    return IsomericProblem(first, second, strength), (one, two)
+    return JointObjective(first, second, strength), (one, two)
 
 
-def random_parameters(joint: IsomericProblem, generator: np.random.Generator) -> np.ndarray:
-    n = n_parameters(joint.first) + n_parameters(joint.second)
-    return 0.5 * generator.normal(size=n)
+def random_parameters(joint: JointObjective, generator: np.random.Generator) -> np.ndarray:
+    return 0.5 * generator.normal(size=n_parameters(joint))
 
 
-def sequences(
-    problem: ChainProblem, corpus: Corpus, weights: tuple[np.ndarray, np.ndarray]
-) -> list[Chain]:
-    """The sequences of a problem as chains of the reference."""
-    lattice = problem.lattice
+def n_parameters(joint: JointObjective) -> int:
+    return joint.first.n_parameters + joint.second.n_parameters
+
+
+def sequences(objective: Objective, corpus: Corpus, weights: Weights) -> list[Chain]:
+    """The sequences of a corpus as chains of the reference."""
+    lattice = lattice_of(objective)
     nothing = np.zeros((lattice.n_labels, lattice.n_labels))
+    scores = corpus.matrix @ weights.features
     return [
-        Chain(lattice, corpus.matrix[a:b] @ weights[0], weights[1], nothing, problem.tags[a:b])
-        for a, b in zip(problem.starts, problem.starts[1:], strict=False)
+        Chain(lattice, scores[a:b], weights.transitions, nothing, corpus.tags[a:b].tolist())
+        for a, b in zip(corpus.starts, corpus.starts[1:], strict=False)
     ]
 
 
@@ -77,10 +79,9 @@ def test_without_strength_they_are_two_problems(
     parameters = random_parameters(joint, generator)
     value, gradient = joint.value_and_gradient(parameters)
     apart = [
-        problem.value_and_gradient(part)
-        for problem, part in (
-            (joint.first, parameters[: joint.n_first]),
-            (joint.second, parameters[joint.n_first :]),
+        objective.value_and_gradient(part)
+        for objective, part in zip(
+            (joint.first, joint.second), joint.split(parameters), strict=True
         )
     ]
     assert value == pytest.approx(sum(v for v, _ in apart), rel=1e-14)
@@ -89,13 +90,11 @@ def test_without_strength_they_are_two_problems(
 
 def test_separate_fits_are_the_optimum_without_strength(generator: np.random.Generator) -> None:
     joint, _ = random_joint(generator, 0.0)
-    settings = LBFGS(iterations=200, tolerance=1e-9)
-    start = np.zeros(n_parameters(joint.first) + n_parameters(joint.second))
-    together = settings.start(joint, start, Workers(1))
+    together = start(joint, np.zeros(n_parameters(joint)), tolerance=1e-9)
     together.run(200)
     apart = []
-    for problem in (joint.first, joint.second):
-        run = settings.start(problem, np.zeros(n_parameters(problem)), Workers(1))
+    for objective in (joint.first, joint.second):
+        run = start(objective, np.zeros(objective.n_parameters), tolerance=1e-9)
         run.run(200)
         apart.append(run.parameters)
     np.testing.assert_allclose(together.parameters, np.concatenate(apart), atol=1e-5)
@@ -107,8 +106,8 @@ def test_terms_by_enumeration(label_pairs: bool, generator: np.random.Generator)
     joint, corpora = random_joint(generator, strength, label_pairs=label_pairs)
     parameters = random_parameters(joint, generator)
     joint.value_and_gradient(parameters)
-    first = joint.first.weights(parameters[: joint.n_first])
-    second = joint.second.weights(parameters[joint.n_first :])
+    one, two = joint.split(parameters)
+    first, second = joint.first.weights(one), joint.second.weights(two)
     chains = [
         sequences(joint.first, corpora[0], first),
         sequences(joint.second, corpora[1], second),
@@ -116,10 +115,10 @@ def test_terms_by_enumeration(label_pairs: bool, generator: np.random.Generator)
     losses = [np.array([chain_loss(chain)[0] for chain in part]) for part in chains]
     observed = [np.array([observed_score(chain) for chain in part]) for part in chains]
     distance = observed[0] - (losses[1] + observed[1])
-    assert joint.terms.first == pytest.approx(losses[0].sum())
-    assert joint.terms.second == pytest.approx(losses[1].sum())
-    assert joint.terms.penalty == pytest.approx(0.5 * strength * (distance**2).sum())
-    assert joint.terms.distance == pytest.approx(np.abs(distance).mean())
+    assert joint.loss.terms.first == pytest.approx(losses[0].sum())
+    assert joint.loss.terms.second == pytest.approx(losses[1].sum())
+    assert joint.loss.terms.constraint == pytest.approx(0.5 * strength * (distance**2).sum())
+    assert joint.loss.terms.distance == pytest.approx(np.abs(distance).mean())
 
 
 def observed_score(chain: Chain) -> float:
@@ -138,11 +137,10 @@ def test_strength_brings_the_constraint_closer(generator: np.random.Generator) -
     distances = []
     for strength in (0.0, 0.1, 10.0):
         joint, _ = random_joint(np.random.default_rng(3), strength)
-        start = np.zeros(n_parameters(joint.first) + n_parameters(joint.second))
-        run = LBFGS(iterations=100).start(joint, start, Workers(1))
+        run = start(joint, np.zeros(n_parameters(joint)))
         run.run(100)
         joint.value_and_gradient(run.parameters)
-        distances.append(joint.terms.distance)
+        distances.append(joint.loss.terms.distance)
     assert distances[0] > distances[1] > distances[2]
 
 
@@ -159,10 +157,12 @@ def test_same_bits_for_any_number_of_threads() -> None:
 def test_what_cannot_be_trained_jointly(generator: np.random.Generator) -> None:
     first, _ = random_chain_problem(generator, "BILOU", LABELS[:1], 1.0)
     second, _ = random_chain_problem(generator, "IOB2", LABELS, 1.0)
-    second.tags[0] = -1
+    losses = [objective.loss for objective in (first, second)]
+    one, two = (loss for loss in losses if isinstance(loss, CorpusLoss))
+    observed = np.where(np.arange(len(two.data.observed)) == 0, -1, two.data.observed)
+    hidden = replace(two.data, observed=observed.astype(np.int32))
     with pytest.raises(TrainingError, match="every token annotated"):
-        IsomericProblem(first, second, 1.0)
-    second.tags[0] = 0
-    second.starts = second.starts[1:]
+        IsomericLoss(one, CorpusLoss(hidden, Likelihood(), Workers(1)), 1.0)
+    fewer = replace(two.data, starts=two.data.starts[1:])
     with pytest.raises(TrainingError, match="same sentences"):
-        IsomericProblem(first, second, 1.0)
+        IsomericLoss(one, CorpusLoss(fewer, Likelihood(), Workers(1)), 1.0)

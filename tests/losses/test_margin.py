@@ -6,38 +6,35 @@ import math
 
 import numpy as np
 import pytest
-from spacy_cascade.losses.problem import observation_costs
 
 from spacy_cascade.errors import ConfigError
+from spacy_cascade.inference.lattice import choice_lattice
+from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import TagSet
 from spacy_cascade.losses.margin import Likelihood, SoftmaxMargin
 
 
 def test_likelihood_charges_nothing():
-    assert not Likelihood().costs(3).any()
+    assert not Likelihood().label_costs(3).any()
 
 
 def test_softmax_margin_charges_wrong_labels():
     np.testing.assert_array_equal(
-        SoftmaxMargin(kappa=2.0).costs(3), [[0, 2, 2], [2, 0, 2], [2, 2, 0]]
+        SoftmaxMargin(kappa=2.0).label_costs(3), [[0, 2, 2], [2, 0, 2], [2, 2, 0]]
     )
 
 
 def test_misses_can_cost_more_than_false_alarms():
     np.testing.assert_array_equal(
-        SoftmaxMargin(kappa=2.0, miss=3.0).costs(3), [[0, 2, 2], [6, 0, 2], [6, 2, 0]]
+        SoftmaxMargin(kappa=2.0, false_negative_weight=3.0).label_costs(3),
+        [[0, 2, 2], [6, 0, 2], [6, 2, 0]],
     )
 
 
 def test_without_a_margin_there_is_no_cost():
-    np.testing.assert_array_equal(SoftmaxMargin(kappa=0.0).costs(4), Likelihood().costs(4))
-
-
-@pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
-@pytest.mark.parametrize("objective", [Likelihood, SoftmaxMargin])
-def test_sigma_must_be_positive(objective, value):
-    with pytest.raises(ConfigError, match="sigma"):
-        objective(sigma=value)
+    np.testing.assert_array_equal(
+        SoftmaxMargin(kappa=0.0).label_costs(4), Likelihood().label_costs(4)
+    )
 
 
 @pytest.mark.parametrize("value", [-1.0, math.nan, math.inf])
@@ -48,13 +45,13 @@ def test_kappa_must_not_be_negative(value):
 
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
 def test_the_cost_of_a_miss_must_be_positive(value):
-    with pytest.raises(ConfigError, match="miss"):
-        SoftmaxMargin(miss=value)
+    with pytest.raises(ConfigError, match="false_negative_weight"):
+        SoftmaxMargin(false_negative_weight=value)
 
 
 def test_costs_as_kernels_want_them(generator):
     costs = generator.random((3, 3))
-    margin, clamp = observation_costs(costs)
+    margin, clamp = LinearChain(choice_lattice(3)).label_costs(costs)
     np.testing.assert_array_equal(margin, [np.zeros(3), *costs, np.zeros(3)])
     assert not clamp[0].any()
     for observed in range(3):
@@ -64,17 +61,11 @@ def test_costs_as_kernels_want_them(generator):
 
 def test_no_label_that_continues_a_span_is_left_where_one_has_ended():
     tag_set = TagSet("IOB2", ("x", "y"))
-    continued = tag_set.lattice(label_pairs=False).continued
-    margin, clamp = observation_costs(np.ones((5, 5)), continued)
+    lattice = tag_set.lattice(label_pairs=False)
+    margin, clamp = LinearChain(lattice).label_costs(np.ones((5, 5)))
     assert not margin[-1].any()
     assert [tag for tag, cost in zip(tag_set.tags, clamp[-1], strict=True) if cost] == [
         "I-x",
         "I-y",
     ]
-    assert np.isneginf(clamp[-1, continued]).all()
-
-
-@pytest.mark.parametrize("sigma", [1e-300, 1e300])
-def test_settings_whose_squares_are_no_numbers(sigma: float) -> None:
-    with pytest.raises(ConfigError, match=r"sigma above 0 \(from 1e-100 to 1e\+100\)"):
-        Likelihood(sigma)
+    assert np.isneginf(clamp[-1, lattice.continued]).all()

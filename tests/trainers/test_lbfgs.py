@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import minimize, rosen, rosen_der
-from spacy_cascade.losses.problem import ChainProblem
 
+from objectives import data_of, objective_of
+from objectives import start as begin
 from spacy_cascade.errors import ConfigError, TrainingError
 from spacy_cascade.inference.schemes import TagSet
 from spacy_cascade.losses.margin import SoftmaxMargin
-from spacy_cascade.parallel import Workers
-from spacy_cascade.trainers.base import BatchTrainer
 from spacy_cascade.trainers.lbfgs import LBFGS, LBFGSRun
+from spacy_cascade.trainers.objective import Objective
 from strategies import LABELS, random_corpus
 
 
@@ -40,18 +40,17 @@ def quadratic() -> Function:
     return Function(lambda x: 0.5 * (curvature * x * x).sum(), lambda x: curvature * x)
 
 
-def chain_problem(generator: np.random.Generator, threads: int = 1) -> tuple[ChainProblem, int]:
+def chain_problem(generator: np.random.Generator, threads: int = 1) -> tuple[Objective, int]:
     lattice = TagSet("IOB2", LABELS).lattice(label_pairs=True)
-    objective = SoftmaxMargin(kappa=0.5, sigma=1.5)
-    costs = objective.costs(lattice.n_labels)
+    loss = SoftmaxMargin(kappa=0.5)
+    costs = loss.label_costs(lattice.n_labels)
     design, corpus = random_corpus(generator, lattice, [6, 4, 7, 5] * 3, costs, 1.5, n_features=8)
-    problem = ChainProblem(design, lattice, objective, corpus.tags, corpus.starts, Workers(threads))
-    return problem, problem.shape[0] * problem.shape[1]
+    problem = objective_of(data_of(design, corpus), loss, 1.5, threads)
+    return problem, problem.n_parameters
 
 
 def start(problem, parameters, **settings) -> LBFGSRun:
-    trainer = LBFGS(threads=1, **settings)
-    return trainer.start(problem, np.asarray(parameters, dtype=float), trainer.workers())
+    return begin(problem, np.asarray(parameters, dtype=float), **settings)
 
 
 def test_chain_problem_has_the_optimum_that_scipy_finds(generator):
@@ -97,8 +96,7 @@ def test_same_bits_for_any_number_of_threads():
     found = []
     for threads in (1, 2, 3):
         problem, size = chain_problem(np.random.default_rng(4), threads)
-        trainer = LBFGS(threads=threads)
-        run = trainer.start(problem, np.zeros(size), trainer.workers())
+        run = begin(problem, np.zeros(size), threads=threads)
         run.run(6)
         found.append(run.parameters)
     np.testing.assert_array_equal(found[1], found[0])
@@ -170,7 +168,7 @@ def test_no_parameters():
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_an_objective_that_starts_without_a_number(value):
-    with pytest.raises(TrainingError, match=r"starts at .*\[objective\]"):
+    with pytest.raises(TrainingError, match=r"starts at .*\[loss\]"):
         start(Function(lambda _: value, lambda x: x), np.ones(2))
 
 
@@ -201,7 +199,7 @@ def test_settings_out_of_range(settings):
 
 def test_it_asks_for_the_whole_corpus():
     trainer = LBFGS(threads=2)
-    assert isinstance(trainer, BatchTrainer)
+    assert trainer.sees_all
     assert trainer.workers().n_threads == 2
     assert LBFGS().workers().n_threads >= 1
 

@@ -9,16 +9,19 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from spacy_cascade.losses.problem import LabelledSequences
 
 from reference import Chain, Corpus
 from spacy_cascade.errors import ConfigError
 from spacy_cascade.inference.lattice import Lattice, choice_lattice
+from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import TagSet
-from spacy_cascade.losses.margin import Hinge, SoftmaxMargin
-from spacy_cascade.trainers.base import BatchTrainer, OnlineTrainer
+from spacy_cascade.inference.structure import Structure, Weights
+from spacy_cascade.losses.base import LabelledSequences
+from spacy_cascade.losses.margin import Hinge, Likelihood, SoftmaxMargin
+from spacy_cascade.penalties.gaussian import Gaussian
+from spacy_cascade.trainers.base import Task
 from spacy_cascade.trainers.lbfgs import LBFGS
-from spacy_cascade.trainers.passive_aggressive import PassiveAggressive
+from spacy_cascade.trainers.passive_aggressive import OnlineFit, PassiveAggressive
 from strategies import LABELS, random_corpus
 
 
@@ -89,15 +92,23 @@ LATTICES = {
 def setting(
     generator, lattice: Lattice, C: float, augmented: bool, missing: float = 0.2, **settings
 ):
-    hinge = Hinge(kappa=0.7, miss=1.5)
+    hinge = Hinge(kappa=0.7, false_negative_weight=1.5)
     lengths = [1] * 8 if lattice.n_edges == lattice.n_labels else [3, 1, 4, 2, 3]
-    costs = hinge.costs(lattice.n_labels)
+    costs = hinge.margin_costs(lattice.n_labels)
     design, corpus = random_corpus(generator, lattice, lengths, costs, 1.0, missing=missing)
     start = generator.normal(size=(corpus.matrix.shape[1], lattice.n_columns))
     trainer = PassiveAggressive(C=C, cost_augmented=augmented, seed=5, **settings)
-    learner = trainer.begin(start, np.zeros(lattice.n_edges))
-    batch = LabelledSequences(design, lattice, corpus.tags, corpus.starts)
+    batch = LabelledSequences(design, LinearChain(lattice), corpus.tags, corpus.starts)
+    learner = begin(trainer, batch, hinge, start)
     return learner, batch, hinge, Twin(corpus, C, augmented, start)
+
+
+def begin(
+    trainer: PassiveAggressive, batch: LabelledSequences, hinge: Hinge, weights: np.ndarray
+) -> OnlineFit:
+    """A fit that begins with weights of features, and with transitions of zero."""
+    start = Weights(weights, np.zeros(batch.structure.n_transitions))
+    return trainer.begin(Task(batch, hinge, None, start))
 
 
 @pytest.mark.parametrize("augmented", [True, False])
@@ -108,7 +119,7 @@ def test_every_step_is_that_of_the_twin(name, C, augmented, generator):
     order = np.random.default_rng(5)
     for _ in range(3):
         losses = [twin.learn(i) for i in order.permutation(len(batch.starts) - 1)]
-        assert learner.learn(batch, hinge) == pytest.approx(sum(losses), abs=1e-9)
+        assert learner.step(batch) == pytest.approx(sum(losses), abs=1e-9)
         weights, transitions = twin.columns(twin.w)
         np.testing.assert_allclose(learner._averaged.weights, weights, atol=1e-9)
         np.testing.assert_allclose(learner._averaged.transitions, transitions, atol=1e-9)
@@ -122,12 +133,12 @@ def test_every_step_is_that_of_the_twin(name, C, augmented, generator):
 def test_where_the_margin_holds_nothing_changes(generator):
     learner, batch, hinge, _ = setting(generator, LATTICES["pairs"], 100.0, True, missing=0.0)
     for _ in range(500):
-        if learner.learn(batch, hinge) == 0.0:
+        if learner.step(batch) == 0.0:
             break
     # Twice the weights that just fulfil the margin fulfil it with room to spare.
     surer = 2.0 * learner._averaged.weights
-    learner = PassiveAggressive(C=100.0).begin(surer, np.zeros(batch.lattice.n_edges))
-    assert learner.learn(batch, hinge) == 0.0
+    learner = begin(PassiveAggressive(C=100.0), batch, hinge, surer)
+    assert learner.step(batch) == 0.0
     np.testing.assert_array_equal(learner.weights()[0], surer)
 
 
@@ -138,7 +149,7 @@ def test_only_features_that_differ_are_touched(generator):
         np.concatenate([batch.design.lexeme_features.columns, batch.design.unit_features.columns]),
     )
     before = learner._averaged.weights.copy()
-    learner.learn(batch, hinge)
+    learner.step(batch)
     np.testing.assert_array_equal(learner._averaged.weights[unused], before[unused])
 
 
@@ -147,9 +158,9 @@ def test_same_seed_same_weights(generator):
     start = learner._averaged.weights.copy()
     results = []
     for seed in (1, 1, 2):
-        other = PassiveAggressive(C=0.1, seed=seed).begin(start, np.zeros(batch.lattice.n_edges))
+        other = begin(PassiveAggressive(C=0.1, seed=seed), batch, hinge, start)
         for _ in range(2):
-            other.learn(batch, hinge)
+            other.step(batch)
         results.append(other.weights()[0])
     np.testing.assert_array_equal(results[0], results[1])
     assert (results[0] != results[2]).any()
@@ -157,11 +168,9 @@ def test_same_seed_same_weights(generator):
 
 def test_without_averaging_the_last_weights_count(generator):
     _, batch, hinge, _ = setting(generator, LATTICES["pairs"], 0.1, True)
-    weights = np.zeros((batch.design.unit_features.n_columns, batch.lattice.n_columns))
-    learner = PassiveAggressive(C=0.1, average=False).begin(
-        weights, np.zeros(len(batch.lattice.source))
-    )
-    learner.learn(batch, hinge)
+    weights = np.zeros((batch.design.unit_features.n_columns, batch.structure.n_columns))
+    learner = begin(PassiveAggressive(C=0.1, average=False), batch, hinge, weights)
+    learner.step(batch)
     np.testing.assert_array_equal(learner.weights()[0], learner._averaged.weights)
 
 
@@ -177,7 +186,7 @@ def test_late_weights_count_more(power, generator):
     )
     order = np.random.default_rng(5)
     for _ in range(2):
-        learner.learn(batch, hinge)
+        learner.step(batch)
         for _ in range(2):
             for i in order.permutation(len(batch.starts) - 1):
                 twin.learn(i)
@@ -192,27 +201,26 @@ def test_pieces_are_sequences_of_their_own(name, least, generator):
     lattice = LATTICES[name]
     learner, batch, hinge, _ = setting(generator, lattice, 0.1, True, missing=0.1, cut_after=least)
     starts = [0]
-    for begin, end in pairwise(batch.starts.tolist()):
-        for t in range(begin + 1, end):
-            if batch.tags[t - 1] == lattice.start and t - starts[-1] >= least:
+    for first, end in pairwise(batch.starts.tolist()):
+        for t in range(first + 1, end):
+            if batch.observed[t - 1] == lattice.start and t - starts[-1] >= least:
                 starts.append(t)
         starts.append(end)
     assert len(starts) > len(batch.starts) or least == 3 or name == "choice"
     pieces = replace(batch, starts=np.array(starts))
-    other = PassiveAggressive(C=0.1, seed=5).begin(
-        learner._averaged.weights.copy(), np.zeros(lattice.n_edges)
-    )
+    weights = learner._averaged.weights.copy()
+    other = begin(PassiveAggressive(C=0.1, seed=5), batch, hinge, weights)
     for _ in range(2):
-        assert learner.learn(batch, hinge) == other.learn(pieces, hinge)
+        assert learner.step(batch) == other.step(pieces)
     np.testing.assert_array_equal(learner.weights()[0], other.weights()[0])
 
 
 def test_several_passes_are_several_calls(generator):
     once, batch, hinge, _ = setting(generator, LATTICES["pairs"], 0.1, True)
-    weights, nothing = once._averaged.weights.copy(), np.zeros(batch.lattice.n_edges)
-    both = PassiveAggressive(C=0.1, seed=5, passes=2).begin(weights, nothing)
-    losses = [once.learn(batch, hinge) for _ in range(2)]
-    assert both.learn(batch, hinge) == pytest.approx(sum(losses) / 2)
+    weights = once._averaged.weights.copy()
+    both = begin(PassiveAggressive(C=0.1, seed=5, passes=2), batch, hinge, weights)
+    losses = [once.step(batch) for _ in range(2)]
+    assert both.step(batch) == pytest.approx(sum(losses) / 2)
     np.testing.assert_array_equal(both.weights()[0], once.weights()[0])
 
 
@@ -232,20 +240,26 @@ def test_settings_out_of_range(bad):
         PassiveAggressive(**bad)
 
 
-def test_trainers_refuse_objectives_that_are_not_theirs():
-    PassiveAggressive().check(Hinge())
-    LBFGS().check(SoftmaxMargin())
-    with pytest.raises(ConfigError, match="Hinge"):
-        PassiveAggressive().check(SoftmaxMargin())
-    with pytest.raises(ConfigError, match="SoftmaxMargin"):
-        LBFGS().check(Hinge())
+def test_trainers_refuse_pairs_that_they_cannot_train():
+    PassiveAggressive().check(Hinge(), None, LinearChain)
+    LBFGS().check(SoftmaxMargin(), Gaussian(), LinearChain)
+    with pytest.raises(ConfigError, match=r"PassiveAggressive .*SoftmaxMargin.*Hinge\.v2"):
+        PassiveAggressive().check(SoftmaxMargin(), None, LinearChain)
+    with pytest.raises(ConfigError, match=r"takes no penalty, and there is Gaussian.*null"):
+        PassiveAggressive().check(Hinge(), Gaussian(), LinearChain)
+    with pytest.raises(ConfigError, match=r"LBFGS .*Hinge.*SoftmaxMargin\.v2"):
+        LBFGS().check(Hinge(), Gaussian(), LinearChain)
+    with pytest.raises(ConfigError, match=r"LBFGS needs a penalty beside the loss Likelihood"):
+        LBFGS().check(Likelihood(), None, LinearChain)
 
 
-def test_kinds_of_trainers():
-    assert isinstance(LBFGS(), BatchTrainer)
-    assert not isinstance(LBFGS(), OnlineTrainer)
-    assert isinstance(PassiveAggressive(), OnlineTrainer)
-    assert not isinstance(PassiveAggressive(), BatchTrainer)
+@pytest.mark.parametrize(
+    ("trainer", "loss", "penalty"),
+    [(LBFGS(), Likelihood(), Gaussian()), (PassiveAggressive(), Hinge(), None)],
+)
+def test_trainers_refuse_structures_without_what_the_loss_needs(trainer, loss, penalty):
+    with pytest.raises(ConfigError, match=r"needs .*, which Structure does not offer"):
+        trainer.check(loss, penalty, Structure)
 
 
 @pytest.mark.parametrize("power", [0, 1])
@@ -254,22 +268,22 @@ def test_it_goes_on_from_its_state_to_the_last_bit(power, generator):
         generator, LATTICES["pairs"], 0.1, True,
         average_power=power,
     )  # fmt: skip
-    other = learner.settings.begin(*learner.weights())
-    learner.learn(batch, hinge)
+    other = learner.settings.begin(Task(batch, hinge, None, learner.weights()))
+    learner.step(batch)
     arrays = {k: v.copy() for k, v in learner.state().items() if isinstance(v, np.ndarray)}
     values = {k: v for k, v in learner.state().items() if k not in arrays}
-    learner.learn(batch, hinge)
-    other.learn(batch, hinge)
-    other.learn(batch, hinge)
+    learner.step(batch)
+    other.step(batch)
+    other.step(batch)
     other.restore({**arrays, **json.loads(json.dumps(values))})
-    other.learn(batch, hinge)
+    other.step(batch)
     for found, expected in zip(other.weights(), learner.weights(), strict=True):
         assert found.tobytes() == expected.tobytes()
 
 
 def test_a_state_of_other_features_is_refused(generator):
     learner, batch, hinge, _ = setting(generator, LATTICES["pairs"], 0.1, True)
-    learner.learn(batch, hinge)
+    learner.step(batch)
     state = learner.state()
     weights = learner.weights()[0].copy()
     with pytest.raises(ValueError, match="is needed"):

@@ -1,70 +1,49 @@
-"""The loss of a corpus: value, gradient, prior, threads."""
+"""Loss and penalty as a function of parameters: value, gradient, optimum, threads."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 from scipy.optimize import minimize
-from spacy_cascade.losses.problem import ChainProblem, Objective, observation_costs
 
+from objectives import central_differences, data_of, objective_of, start
 from reference import Chain, Corpus, chain_loss
 from spacy_cascade.inference.lattice import Lattice, choice_lattice, label_pair_mixing
+from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import TagSet
-from spacy_cascade.inference.viterbi import viterbi
-from spacy_cascade.losses.margin import Likelihood, SoftmaxMargin
+from spacy_cascade.inference.structure import Potentials, Weights
+from spacy_cascade.losses.base import CorpusLoss, LabelledSequences, ShardedLoss
+from spacy_cascade.losses.margin import Likelihood, MarginLoss, SoftmaxMargin
 from spacy_cascade.numeric.design import Design
 from spacy_cascade.parallel import Workers
-from spacy_cascade.penalties.gaussian import Prior
-from spacy_cascade.trainers.lbfgs import LBFGS
+from spacy_cascade.penalties.gaussian import CentredGaussian
+from spacy_cascade.trainers.objective import Objective
 from strategies import LABELS, random_corpus
 
 CHAINS = list(product(("IOB2", "BILOU"), (LABELS[:1], LABELS), (False, True)))
 LENGTHS = [3, 1, 0, 4, 2]
-OBJECTIVE = SoftmaxMargin(kappa=0.8, sigma=0.7, miss=1.5)
-
-
-def problem_of(design: Design, corpus: Corpus, objective: Objective, threads: int = 1):
-    return ChainProblem(
-        design, corpus.lattice, objective, corpus.tags, corpus.starts, Workers(threads)
-    )
+LOSS, SIGMA = SoftmaxMargin(kappa=0.8, false_negative_weight=1.5), 0.7
 
 
 def random_problem(
-    generator: np.random.Generator, lattice: Lattice, objective: Objective = OBJECTIVE,
+    generator: np.random.Generator,
+    lattice: Lattice,
     lengths: list[int] = LENGTHS,
-) -> tuple[ChainProblem, Corpus]:  # fmt: skip
-    costs = objective.costs(lattice.n_labels)
-    design, corpus = random_corpus(generator, lattice, lengths, costs, objective.sigma)
-    return problem_of(design, corpus, objective), corpus
-
-
-def n_parameters(problem: ChainProblem) -> int:
-    scores, transitions = problem.shape, problem.lattice.n_edges
-    return scores[0] * scores[1] + (0 if problem.lattice.label_pairs else transitions)
-
-
-def central_differences(problem: ChainProblem, parameters: npt.NDArray[np.float64]):
-    """Numerical gradient of order four, so that a wide step is exact enough."""
-    step = 1e-3
-    gradient = np.empty_like(parameters)
-    for i in range(len(parameters)):
-        change = np.zeros_like(parameters)
-        change[i] = step
-        values = [
-            problem.value_and_gradient(parameters + factor * change)[0] for factor in (-2, -1, 1, 2)
-        ]
-        gradient[i] = (values[0] - 8 * values[1] + 8 * values[2] - values[3]) / (12 * step)
-    return gradient
+    loss: MarginLoss = LOSS,
+) -> tuple[Objective, Corpus]:
+    costs = loss.label_costs(lattice.n_labels)
+    design, corpus = random_corpus(generator, lattice, lengths, costs, SIGMA)
+    return objective_of(data_of(design, corpus), loss, SIGMA), corpus
 
 
 @pytest.mark.parametrize(("scheme", "labels", "label_pairs"), CHAINS)
 def test_gradient_is_the_slope_of_the_value(scheme, labels, label_pairs, generator):
     problem, _ = random_problem(generator, TagSet(scheme, labels).lattice(label_pairs))
-    parameters = generator.normal(size=n_parameters(problem))
+    parameters = generator.normal(size=problem.n_parameters)
     _, gradient = problem.value_and_gradient(parameters)
     np.testing.assert_allclose(
         gradient, central_differences(problem, parameters), rtol=1e-6, atol=1e-8
@@ -73,7 +52,7 @@ def test_gradient_is_the_slope_of_the_value(scheme, labels, label_pairs, generat
 
 def test_gradient_of_free_choices(generator):
     problem, _ = random_problem(generator, choice_lattice(4), lengths=[1] * 12)
-    parameters = generator.normal(size=n_parameters(problem))
+    parameters = generator.normal(size=problem.n_parameters)
     _, gradient = problem.value_and_gradient(parameters)
     np.testing.assert_allclose(
         gradient, central_differences(problem, parameters), rtol=1e-6, atol=1e-8
@@ -84,14 +63,14 @@ def test_gradient_of_free_choices(generator):
 def test_value_is_that_of_the_weights(scheme, labels, label_pairs, generator):
     """The loss of every sequence in log space, and the prior on label and pair weights."""
     problem, corpus = random_problem(generator, TagSet(scheme, labels).lattice(label_pairs))
-    parameters = generator.normal(size=n_parameters(problem))
+    parameters = generator.normal(size=problem.n_parameters)
     value, _ = problem.value_and_gradient(parameters)
     assert value == pytest.approx(corpus.value(*problem.weights(parameters)), rel=1e-9)
 
 
 def test_value_of_free_choices(generator):
     problem, corpus = random_problem(generator, choice_lattice(5), lengths=[1] * 9)
-    parameters = generator.normal(size=n_parameters(problem))
+    parameters = generator.normal(size=problem.n_parameters)
     value, _ = problem.value_and_gradient(parameters)
     assert value == pytest.approx(corpus.value(*problem.weights(parameters)), rel=1e-9)
 
@@ -99,19 +78,21 @@ def test_value_of_free_choices(generator):
 @pytest.mark.parametrize("label_pairs", [False, True])
 def test_parameters_and_weights_are_inverse(label_pairs, generator):
     problem, _ = random_problem(generator, TagSet("BILOU", LABELS).lattice(label_pairs))
-    parameters = generator.normal(size=n_parameters(problem))
+    parameters = generator.normal(size=problem.n_parameters)
     weights, transitions = problem.weights(parameters)
-    np.testing.assert_allclose(problem.parameters(weights, transitions), parameters, rtol=1e-9)
+    np.testing.assert_allclose(
+        problem.parameters(Weights(weights, transitions)), parameters, rtol=1e-9
+    )
     # Published weights are single precision: they must do as well.
-    again = problem.parameters(weights.astype(np.float32), transitions)
+    again = problem.parameters(Weights(weights.astype(np.float32), transitions))
     assert again.dtype == np.float64
     np.testing.assert_allclose(again, parameters, rtol=1e-4, atol=1e-5)
 
 
 def test_parameters_do_not_share_memory_with_weights(generator):
     problem, _ = random_problem(generator, choice_lattice(3), lengths=[1, 1, 1])
-    weights, transitions = problem.weights(np.zeros(n_parameters(problem)))
-    parameters = problem.parameters(weights, transitions)
+    weights, transitions = problem.weights(np.zeros(problem.n_parameters))
+    parameters = problem.parameters(Weights(weights, transitions))
     parameters += 1.0
     assert not weights.any()
 
@@ -125,8 +106,9 @@ def test_same_bits_for_any_number_of_threads(label_pairs, generator):
     starts = np.append(np.arange(0, len(tags), 7), len(tags)).astype(np.int64)
     results = []
     for threads in (1, 2, 3):
-        problem = ChainProblem(design, lattice, OBJECTIVE, tags, starts, Workers(threads))
-        parameters = np.random.default_rng(5).normal(size=n_parameters(problem))
+        data = LabelledSequences(design, LinearChain(lattice), tags, starts)
+        problem = objective_of(data, LOSS, SIGMA, threads)
+        parameters = np.random.default_rng(5).normal(size=problem.n_parameters)
         results.append(problem.value_and_gradient(parameters))
     for value, gradient in results[1:]:
         assert value == results[0][0]
@@ -145,65 +127,64 @@ def wide_design(generator: np.random.Generator, n_units: int) -> Design:
     return Design(rows(4000, 4, 3000), rows(n_units, 3, 4000), rows(n_units, 2, 3000))
 
 
-def centred(generator: np.random.Generator, shape: tuple[int, int], n_edges: int) -> Prior:
-    """A prior whose means and precisions are all different."""
-    return Prior(
-        generator.normal(size=shape), generator.uniform(0.5, 3.0, shape),
-        generator.normal(size=n_edges), generator.uniform(0.5, 3.0, n_edges),
-    )  # fmt: skip
+def centred_problem(
+    generator: np.random.Generator, lattice: Lattice
+) -> tuple[Objective, CentredGaussian, Corpus]:
+    """With every tag observed, so that there is one optimum.
 
-
-def centred_problem(generator, lattice: Lattice) -> tuple[ChainProblem, Corpus]:
-    """With every tag observed, so that there is one optimum."""
-    costs = OBJECTIVE.costs(lattice.n_labels)
-    design, corpus = random_corpus(
-        generator, lattice, [4, 3, 5, 2, 4], costs, OBJECTIVE.sigma, missing=0.0
+    The penalty's centre and precisions are all different.
+    """
+    costs = LOSS.label_costs(lattice.n_labels)
+    design, corpus = random_corpus(generator, lattice, [4, 3, 5, 2, 4], costs, SIGMA, missing=0.0)
+    shape, n_edges = (corpus.matrix.shape[1], lattice.n_columns), lattice.n_edges
+    centre, precision = generator.normal(size=shape), generator.uniform(0.5, 3.0, shape)
+    transitions = generator.normal(size=n_edges)
+    penalty = CentredGaussian(
+        Weights(centre, transitions), precision, generator.uniform(0.5, 3.0, n_edges), SIGMA
     )
-    prior = centred(generator, (corpus.matrix.shape[1], lattice.n_columns), lattice.n_edges)
-    arguments = (design, lattice, OBJECTIVE, corpus.tags, corpus.starts, Workers(1))
-    return ChainProblem(*arguments, prior), corpus
+    return objective_of(data_of(design, corpus), LOSS, penalty), penalty, corpus
 
 
 @pytest.mark.parametrize("label_pairs", [False, True])
 def test_gradient_under_a_centred_prior(label_pairs, generator):
-    problem, _ = centred_problem(generator, TagSet("BILOU", LABELS).lattice(label_pairs))
-    parameters = generator.normal(size=n_parameters(problem))
+    problem, penalty, _ = centred_problem(generator, TagSet("BILOU", LABELS).lattice(label_pairs))
+    parameters = generator.normal(size=problem.n_parameters)
     _, gradient = problem.value_and_gradient(parameters)
     np.testing.assert_allclose(
         gradient, central_differences(problem, parameters), rtol=1e-6, atol=1e-8
     )
-    start = problem.parameters(problem.prior.mean, problem.prior.transitions)
-    assert not start.any()
-    again = problem.parameters(*problem.weights(parameters))
+    assert not problem.parameters(penalty.centre).any()
+    again = problem.parameters(problem.weights(parameters))
     np.testing.assert_allclose(again, parameters, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("label_pairs", [False, True])
 def test_optimum_under_a_centred_prior(label_pairs, generator):
-    """That of the loss and the formula of `objectives.prior`, by SciPy."""
+    """That of the loss and the formula of `penalties.gaussian`, by SciPy."""
     lattice = TagSet("IOB2", LABELS[:1]).lattice(label_pairs)
-    problem, corpus = centred_problem(generator, lattice)
-    prior, inverse = problem.prior, np.linalg.inv(label_pair_mixing(lattice))
-    size = problem.shape[0] * problem.shape[1]
+    problem, penalty, corpus = centred_problem(generator, lattice)
+    inverse = np.linalg.inv(label_pair_mixing(lattice))
+    size = problem.parametrisation.shape[0] * problem.parametrisation.shape[1]
 
     def value(parameters: npt.NDArray[np.float64]):
-        weights = parameters[:size].reshape(problem.shape)
-        transitions = prior.transitions if label_pairs else parameters[size:]
+        weights = parameters[:size].reshape(problem.parametrisation.shape)
+        transitions = penalty.centre.transitions if label_pairs else parameters[size:]
         loss, by_scores, by_transitions = corpus.loss(corpus.matrix @ weights, transitions)
-        moved, shifted = (weights - prior.mean) @ inverse, transitions - prior.transitions
-        loss += 0.5 * (prior.precision * moved**2).sum()
-        loss += 0.5 * (prior.transition_precision * shifted**2).sum()
-        gradient = corpus.matrix.T @ by_scores + (prior.precision * moved) @ inverse.T
-        by_transitions = by_transitions + prior.transition_precision * shifted
+        moved, shifted = (
+            (weights - penalty.centre.features) @ inverse,
+            transitions - penalty.centre.transitions,
+        )
+        loss += 0.5 * (penalty.precision * moved**2).sum()
+        loss += 0.5 * (penalty.transition_precision * shifted**2).sum()
+        gradient = corpus.matrix.T @ by_scores + (penalty.precision * moved) @ inverse.T
+        by_transitions = by_transitions + penalty.transition_precision * shifted
         return loss, np.append(gradient.ravel(), [] if label_pairs else by_transitions)
 
     tight = {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 2000, "maxfun": 4000}
     expected = minimize(
-        value, np.zeros(n_parameters(problem)), jac=True, method="L-BFGS-B", options=tight
+        value, np.zeros(problem.n_parameters), jac=True, method="L-BFGS-B", options=tight
     )
-    found = LBFGS(tolerance=1e-10, threads=1).start(
-        problem, np.zeros(n_parameters(problem)), Workers(1)
-    )
+    found = start(problem, np.zeros(problem.n_parameters), tolerance=1e-10)
     assert found.run(500) == pytest.approx(expected.fun, rel=1e-9)
     weights, _ = problem.weights(found.parameters)
     np.testing.assert_allclose(weights.ravel(), expected.x[:size], atol=1e-5)
@@ -212,25 +193,27 @@ def test_optimum_under_a_centred_prior(label_pairs, generator):
 def test_curvature_is_the_second_derivative_of_free_choices(generator):
     """Exactly, where each unit is a sequence of its own and `M` the identity."""
     problem, corpus = random_problem(generator, choice_lattice(4), lengths=[1] * 12)
-    parameters = generator.normal(size=n_parameters(problem))
+    parameters = generator.normal(size=problem.n_parameters)
     weights, transitions = problem.weights(parameters)
     binary = np.flatnonzero(corpus.matrix.max(axis=0) == 1)
     assert len(binary)
-    curvature = problem.curvature(parameters)
-    step, precision = 1e-4, OBJECTIVE.sigma**-2
-    for place in product(binary, range(problem.shape[1])):
+    curvature = problem.hessian_diagonal(parameters)
+    step, precision = 1e-4, SIGMA**-2
+    for place in product(binary, range(problem.parametrisation.shape[1])):
         values = []
         for move in (-step, 0.0, step):
             moved = weights.copy()
             moved[place] += move
-            values.append(problem.value_and_gradient(problem.parameters(moved, transitions))[0])
+            values.append(
+                problem.value_and_gradient(problem.parameters(Weights(moved, transitions)))[0]
+            )
         second = (values[0] - 2 * values[1] + values[2]) / step**2
         assert curvature[place] == pytest.approx(second - precision, abs=1e-4)
 
 
 def test_repeated_calls_give_the_same_and_change_nothing(generator):
     problem, _ = random_problem(generator, TagSet("IOB2", LABELS).lattice(True))
-    parameters = generator.normal(size=n_parameters(problem))
+    parameters = generator.normal(size=problem.n_parameters)
     before = parameters.copy()
     first = problem.value_and_gradient(parameters)
     second = problem.value_and_gradient(parameters)
@@ -277,12 +260,10 @@ def test_mixing_does_the_work_of_label_and_pair_weights(scheme, generator):
     problem, corpus = random_problem(generator, lattice, lengths=[4, 3, 5, 2, 4])
     explicit = ExplicitModel(corpus)
     n_features = corpus.matrix.shape[1]
-    start = np.zeros(n_features * (lattice.n_labels + lattice.n_edges))
+    zeros = np.zeros(n_features * (lattice.n_labels + lattice.n_edges))
     tight = {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 2000, "maxfun": 4000}
-    expected = minimize(explicit, start, jac=True, method="L-BFGS-B", options=tight)
-    found = LBFGS(tolerance=1e-10, threads=1).start(
-        problem, np.zeros(n_parameters(problem)), Workers(1)
-    )
+    expected = minimize(explicit, zeros, jac=True, method="L-BFGS-B", options=tight)
+    found = start(problem, np.zeros(problem.n_parameters), tolerance=1e-10)
     assert found.run(500) == pytest.approx(expected.fun, rel=1e-9)
     weights, transitions = problem.weights(found.parameters)
     np.testing.assert_allclose(weights, explicit.edge_weights(expected.x), atol=1e-5)
@@ -293,21 +274,15 @@ def test_mixing_does_the_work_of_label_and_pair_weights(scheme, generator):
 
 
 def decode(lattice: Lattice, scores: npt.NDArray[np.float64], transitions) -> np.ndarray:
-    path = np.empty(len(scores), dtype=np.int32)
-    no_cost = observation_costs(np.zeros((lattice.n_labels, lattice.n_labels)))[0]
-    unobserved = np.full(len(scores), -1, dtype=np.int32)
     ends = np.array([0, len(scores)], dtype=np.int64)
-    viterbi(lattice, scores, transitions, no_cost, unobserved, ends, path, np.empty(1))
-    return path
+    return LinearChain(lattice).best(Potentials(scores, transitions, ends))[0]
 
 
 @pytest.mark.parametrize("label_pairs", [False, True])
 def test_scaling_does_not_move_the_optimum(label_pairs, generator):
     """Parameters are scaled by how often a feature occurs; the loss of weights is not."""
     problem, corpus = random_problem(generator, TagSet("IOB2", LABELS[:1]).lattice(label_pairs))
-    run = LBFGS(tolerance=1e-9, threads=1).start(
-        problem, np.zeros(n_parameters(problem)), Workers(1)
-    )
+    run = start(problem, np.zeros(problem.n_parameters), tolerance=1e-9)
     run.run(300)
     weights, transitions = problem.weights(run.parameters)
     best = corpus.value(weights, transitions)
@@ -317,47 +292,87 @@ def test_scaling_does_not_move_the_optimum(label_pairs, generator):
 
 
 @dataclass(frozen=True)
-class LabelCosts:
-    """An objective of one's own: what it costs to say each label where another is right."""
+class CostsByLabel(MarginLoss):
+    """A loss of one's own: what it costs to say each label where another is right."""
 
     by_label: tuple[float, ...]
-    sigma: float = 1.0
 
-    def costs(self, n_labels: int) -> npt.NDArray[np.float64]:
+    def label_costs(self, n_labels: int) -> npt.NDArray[np.float64]:
         costs = np.tile(np.array(self.by_label), (n_labels, 1))
         np.fill_diagonal(costs, 0.0)
         return costs
 
 
-def test_an_objective_is_one_class(generator):
-    objective = LabelCosts((0.1, 2.0, 0.5))
+def test_a_loss_with_a_margin_is_one_class(generator):
+    loss = CostsByLabel((0.1, 2.0, 0.5))
     lattice = TagSet("IOB2", LABELS[:1]).lattice(label_pairs=False)
-    problem, corpus = random_problem(generator, lattice, objective)
-    run = LBFGS(threads=1).start(problem, np.zeros(n_parameters(problem)), Workers(1))
+    problem, corpus = random_problem(generator, lattice, loss=loss)
+    run = start(problem, np.zeros(problem.n_parameters))
     before = run.value
     assert run.run(20) < before
     weights, transitions = problem.weights(run.parameters)
     assert run.value == pytest.approx(corpus.value(weights, transitions), rel=1e-9)
 
 
+@pytest.mark.parametrize("n_shards", [1, 2, 4])
+def test_the_loss_of_a_corpus_is_the_sum_of_those_of_its_shards(n_shards, generator):
+    """And so is the optimum, whoever computes them."""
+    lattice = TagSet("BILOU", LABELS[:1]).lattice(label_pairs=False)
+    costs = LOSS.label_costs(lattice.n_labels)
+    lengths = [3, 1, 4, 2, 2, 5, 3, 1]
+    design, corpus = random_corpus(generator, lattice, lengths, costs, SIGMA)
+    whole = objective_of(data_of(design, corpus), LOSS, SIGMA)
+    cuts = np.linspace(0, len(lengths), n_shards + 1).astype(int).tolist()
+    shards = [
+        CorpusLoss(shard_of(design, corpus, first, last), LOSS, Workers(1))
+        for first, last in pairwise(cuts)
+    ]
+    parts = whole.parametrisation
+    summed = Objective(
+        ShardedLoss(shards), len(corpus.tags), parts.structure, parts.penalty, Workers(1)
+    )
+    parameters = generator.normal(size=whole.n_parameters)
+    value, gradient = whole.value_and_gradient(parameters)
+    found, slope = summed.value_and_gradient(parameters)
+    assert found == pytest.approx(value, rel=1e-12)
+    np.testing.assert_allclose(slope, gradient, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        summed.hessian_diagonal(parameters), whole.hessian_diagonal(parameters), rtol=1e-9
+    )
+    again = summed.value_and_gradient(parameters)
+    assert (again[0], again[1].tobytes()) == (found, slope.tobytes())
+
+
+def shard_of(design: Design, corpus: Corpus, first: int, last: int) -> LabelledSequences:
+    """Some of the sequences of a corpus."""
+    begin, end = int(corpus.starts[first]), int(corpus.starts[last])
+    units = np.arange(begin, end)
+    part = Design(
+        design.lexeme_features, design.unit_lexemes.take(units), design.unit_features.take(units)
+    )
+    starts = corpus.starts[first : last + 1] - begin
+    return LabelledSequences(part, LinearChain(corpus.lattice), corpus.tags[begin:end], starts)
+
+
 def test_no_features_at_all(generator):
     """A model whose features were all too rare still has its transitions."""
     lattice = TagSet("IOB2", LABELS[:1]).lattice(label_pairs=False)
-    costs = Likelihood().costs(lattice.n_labels)
+    costs = Likelihood().label_costs(lattice.n_labels)
     design, corpus = random_corpus(generator, lattice, [3, 2], costs, 1.0, n_features=0)
-    problem = problem_of(design, corpus, Likelihood())
-    run = LBFGS(threads=1).start(problem, np.zeros(lattice.n_edges), Workers(1))
+    problem = objective_of(data_of(design, corpus), Likelihood())
+    run = start(problem, np.zeros(lattice.n_edges))
     before = run.value
     assert run.run(5) < before
 
 
 def test_kappa_zero_is_the_likelihood(generator):
     lattice = TagSet("BILOU", LABELS).lattice(label_pairs=True)
-    costs = Likelihood().costs(lattice.n_labels)
+    costs = Likelihood().label_costs(lattice.n_labels)
     design, corpus = random_corpus(generator, lattice, LENGTHS, costs, 0.7)
-    parameters = generator.normal(size=n_parameters(problem_of(design, corpus, Likelihood(0.7))))
-    by_likelihood = problem_of(design, corpus, Likelihood(0.7)).value_and_gradient(parameters)
-    by_margin = problem_of(design, corpus, SoftmaxMargin(0.0, 0.7)).value_and_gradient(parameters)
+    data = data_of(design, corpus)
+    parameters = generator.normal(size=objective_of(data, Likelihood(), 0.7).n_parameters)
+    by_likelihood = objective_of(data, Likelihood(), 0.7).value_and_gradient(parameters)
+    by_margin = objective_of(data, SoftmaxMargin(0.0), 0.7).value_and_gradient(parameters)
     assert by_likelihood[0] == by_margin[0]
     np.testing.assert_array_equal(by_likelihood[1], by_margin[1])
 
@@ -366,7 +381,7 @@ def test_one_sequence_against_enumeration(generator):
     """The whole way from parameters to the loss, with the slowest twin there is."""
     lattice = TagSet("BILOU", LABELS[:1]).lattice(label_pairs=True)
     problem, corpus = random_problem(generator, lattice, lengths=[4])
-    parameters = generator.normal(size=n_parameters(problem))
+    parameters = generator.normal(size=problem.n_parameters)
     weights, transitions = problem.weights(parameters)
     chain = Chain(lattice, corpus.matrix @ weights, transitions, corpus.costs, corpus.tags.tolist())
     expected = chain_loss(chain)[0] + corpus.value(weights, transitions)

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from spacy_cascade.losses.problem import observation_costs
 
 from reference import best_path, log_space_viterbi
 from spacy_cascade.inference.lattice import Lattice, choice_lattice, free_lattice
+from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import TagSet
 from spacy_cascade.inference.viterbi import best_paths, viterbi
 from strategies import random_chain
@@ -23,7 +23,7 @@ def decode(kernel: Any, chains: list[Any]) -> tuple[list[float], list[int]]:
     tags = np.concatenate([np.array(chain.tags, dtype=np.int32) for chain in chains])
     kernel(
         chains[0].lattice, np.concatenate([chain.scores for chain in chains]),
-        chains[0].transitions, observation_costs(chains[0].costs)[0], tags, starts, path,
+        chains[0].transitions, LinearChain(chains[0].lattice).label_costs(chains[0].costs)[0], tags, starts, path,
         path_scores,
     )  # fmt: skip
     return path_scores.tolist(), path.tolist()

@@ -1,0 +1,201 @@
+"""What a structure is asked, against enumeration; and structures that do not offer it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from reference import Chain, span_probabilities
+from spacy_cascade.errors import ConfigError
+from spacy_cascade.inference.lattice import choice_lattice
+from spacy_cascade.inference.linear_chain import ChainFamily, FreeChoice, LinearChain
+from spacy_cascade.inference.schemes import UNOBSERVED, Spans, TagSet
+from spacy_cascade.inference.structure import (
+    OPERATIONS,
+    Potentials,
+    Structure,
+    offered,
+    require,
+)
+from strategies import LABELS, chains, random_chain, random_path
+
+EXAMPLES = settings(max_examples=60)
+
+
+def asked(chain: Chain) -> tuple[LinearChain, Potentials]:
+    starts = np.array([0, len(chain.scores)], dtype=np.int64)
+    return LinearChain(chain.lattice), Potentials(chain.scores, chain.transitions, starts)
+
+
+def score_of_paths(chain: Chain) -> dict[tuple[int, ...], float]:
+    """All legal labellings, with their scores."""
+    return {tuple(chain.labels(path)): chain.score(path) for path in chain.paths()}
+
+
+@EXAMPLES
+@given(chains())
+def test_best_and_k_best(example: tuple[TagSet, Chain]) -> None:
+    _, chain = example
+    structure, potentials = asked(chain)
+    expected = sorted(score_of_paths(chain).items(), key=lambda item: -item[1])
+    labels, score = structure.best(potentials)
+    assert score[0] == pytest.approx(expected[0][1], abs=1e-9)
+    assert score_of_paths(chain)[tuple(labels.tolist())] == pytest.approx(score[0], abs=1e-9)
+    k = len(expected) + 2
+    paths, scores = structure.k_best(potentials, k)
+    found = [tuple(path) for path in paths[: len(expected)].tolist()]
+    assert set(found) == set(dict(expected))
+    np.testing.assert_allclose(scores[: len(expected), 0], [s for _, s in expected], atol=1e-9)
+    assert np.isneginf(scores[len(expected) :]).all()
+    assert not paths[len(expected) :].any()
+
+
+@EXAMPLES
+@given(chains())
+def test_log_partitions_and_marginals(example: tuple[TagSet, Chain]) -> None:
+    _, chain = example
+    structure, potentials = asked(chain)
+    scores = score_of_paths(chain)
+    log_partition = np.logaddexp.reduce(list(scores.values()))
+    np.testing.assert_allclose(structure.log_partitions(potentials), [log_partition], atol=1e-9)
+    expected = np.zeros_like(chain.scores)
+    for path, score in scores.items():
+        columns, _ = structure.parts(np.array(path, dtype=np.int32))
+        expected[np.arange(len(path)), columns] += np.exp(score - log_partition)
+    np.testing.assert_allclose(structure.marginals(potentials), expected, atol=1e-9)
+
+
+@EXAMPLES
+@given(chains())
+def test_posteriors_of_all_spans(example: tuple[TagSet, Chain]) -> None:
+    tag_set, chain = example
+    structure, potentials = asked(chain)
+    free = replace(chain, costs=np.zeros_like(chain.costs), tags=[UNOBSERVED] * len(chain.scores))
+    expected = span_probabilities(free, tag_set)
+    for (start, end, label), probability in expected.items():
+        number = tag_set.labels.index(label)
+        span = Spans(np.array([start]), np.array([end]), np.array([number], dtype=np.int32))
+        labels = np.zeros(len(chain.scores), dtype=np.int32)
+        tag_set.write(labels, *span)
+        found = structure.span_posteriors(potentials, labels, span)
+        np.testing.assert_allclose(found, [probability], atol=1e-9)
+    spans, probabilities = structure.likely_spans(potentials, tag_set, 0.01)
+    likely = {
+        (start, end, tag_set.labels[label]): p
+        for start, end, label, p in zip(*map(list, (*spans, probabilities)), strict=True)
+    }
+    assert {span for span, p in expected.items() if p >= 0.01 + 1e-9} <= likely.keys()
+    assert all(p == pytest.approx(expected[span], abs=1e-9) for span, p in likely.items())
+
+
+@pytest.mark.parametrize("label_pairs", [False, True])
+def test_clamped_potentials_have_only_labellings_that_agree(
+    label_pairs: bool, generator: np.random.Generator
+) -> None:
+    tag_set = TagSet("BILOU", LABELS)
+    chain = random_chain(generator, tag_set.lattice(label_pairs), 4)
+    structure, potentials = asked(chain)
+    scores = score_of_paths(chain)
+    wanted = random_path(generator, chain.lattice, 4)
+    observed = np.array([wanted[0], UNOBSERVED, wanted[2], UNOBSERVED], dtype=np.int32)
+    structure.clamp(potentials, observed)
+    agreeing = {p: s for p, s in scores.items() if (p[0], p[2]) == (wanted[0], wanted[2])}
+    labels, score = structure.best(potentials)
+    assert tuple(labels.tolist()) in agreeing
+    assert score[0] == pytest.approx(max(agreeing.values()), abs=1e-9)
+    expected = np.logaddexp.reduce(list(agreeing.values()))
+    np.testing.assert_allclose(structure.log_partitions(potentials), [expected], atol=1e-9)
+
+
+@pytest.mark.parametrize("label_pairs", [False, True])
+def test_parts_and_scores_of_a_labelling(label_pairs: bool, generator: np.random.Generator) -> None:
+    lattice = TagSet("BILOU", LABELS).lattice(label_pairs)
+    chain = random_chain(generator, lattice, 6)
+    structure, potentials = asked(chain)
+    labels = np.array(random_path(generator, lattice, 6), dtype=np.int32)
+    columns, transitions = structure.parts(labels)
+    assert lattice.target[transitions].tolist() == labels.tolist()
+    assert lattice.source[transitions].tolist() == [lattice.start, *labels[:-1].tolist()]
+    total = chain.scores[np.arange(6), columns].sum() + chain.transitions[transitions].sum()
+    np.testing.assert_allclose(structure.path_scores(potentials, labels), [total])
+
+
+def test_a_temperature_flattens(generator: np.random.Generator) -> None:
+    chain = random_chain(generator, TagSet("IOB2", LABELS).lattice(True), 5)
+    structure, potentials = asked(chain)
+    peaks = [
+        structure.marginals(potentials.at_temperature(temperature)).max(axis=1).mean()
+        for temperature in (0.5, 1.0, 2.0, 50.0)
+    ]
+    assert peaks == sorted(peaks, reverse=True)
+
+
+@pytest.mark.parametrize("label_pairs", [False, True])
+def test_names_of_columns_and_transitions(label_pairs: bool) -> None:
+    tag_set = TagSet("IOB2", LABELS[:1])
+    structure = ChainFamily(label_pairs).of_spans(tag_set)
+    transitions = structure.transition_names(tag_set.tags)
+    assert len(set(transitions)) == structure.n_transitions
+    columns = structure.column_names(tag_set.tags)
+    assert columns == (transitions if label_pairs else tag_set.tags)
+    for number, label in enumerate(tag_set.tags):
+        own, before = structure.label_columns(number)
+        if before is None:
+            assert [columns[column] for column in own] == [label]
+        else:
+            names = [(tag_set.tags[source], label) for source in before]
+            assert [columns[column] for column in own] == names
+
+
+def test_a_free_choice_is_known_by_its_labels_alone() -> None:
+    """So that weights stay with their labels when one is added before them."""
+    structure = FreeChoice(choice_lattice(2))
+    assert [name[1] for name in structure.transition_names(["b", "c"])] == ["b", "c"]
+    assert isinstance(ChainFamily(label_pairs=True).of_classes(2), FreeChoice)
+
+
+@pytest.mark.parametrize("label_pairs", [False, True])
+@pytest.mark.parametrize("n_labels", [1, 3])
+def test_sizes_are_known_without_making_a_structure(label_pairs: bool, n_labels: int) -> None:
+    family = ChainFamily(label_pairs)
+    of_spans = family.of_spans(TagSet("BILOU", tuple("abc"[:n_labels])))
+    pairs = [
+        (family.size_of_spans("BILOU", n_labels), of_spans),
+        (family.size_of_labels(n_labels), family.of_labels(n_labels)),
+        (family.size_of_classes(n_labels), family.of_classes(n_labels)),
+    ]
+    for size, structure in pairs:
+        assert size == (structure.n_transitions, structure.n_columns)
+
+
+def operations() -> Iterator[str]:
+    yield from sorted(OPERATIONS)
+
+
+def test_the_chain_offers_everything() -> None:
+    assert offered(LinearChain) == OPERATIONS
+    assert len(OPERATIONS) >= 15
+
+
+@pytest.mark.parametrize("operation", operations())
+def test_what_is_not_offered_is_an_error_that_names_it(operation: str) -> None:
+    with pytest.raises(ConfigError, match=rf"Structure does not offer '{operation}'"):
+        getattr(Structure(), operation)(*(None,) * n_arguments(operation))
+
+
+def n_arguments(operation: str) -> int:
+    return getattr(Structure, operation).__code__.co_argcount - 1
+
+
+def test_needs_are_checked_before_anything_is_computed() -> None:
+    class OnlyBest(Structure):
+        def best(self, potentials: Potentials) -> tuple[np.ndarray, np.ndarray]:
+            return np.zeros(0, np.int32), np.zeros(0)
+
+    require(OnlyBest, ["best"], "'cascade_segmenter'")
+    with pytest.raises(ConfigError, match=r"'x' needs k_best, which OnlyBest does not offer"):
+        require(OnlyBest, ["best", "k_best"], "'x'")

@@ -1,0 +1,62 @@
+"""Gaussian penalties: value, gradient, centre, and settings that make no sense."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from spacy_cascade.errors import ConfigError
+from spacy_cascade.inference.structure import Weights
+from spacy_cascade.penalties.gaussian import Gaussian
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
+def test_sigma_must_be_positive(value: float) -> None:
+    with pytest.raises(ConfigError, match=r"sigma .*\[penalty\]"):
+        Gaussian(value)
+
+
+@pytest.mark.parametrize("sigma", [1e-300, 1e300])
+def test_settings_whose_squares_are_no_numbers(sigma: float) -> None:
+    with pytest.raises(ConfigError, match=r"above 0 \(from 1e-100 to 1e\+100\)"):
+        Gaussian(sigma)
+
+
+def test_the_gradient_is_the_slope_of_the_value(generator: np.random.Generator) -> None:
+    weights = Weights(generator.normal(size=(4, 3)), generator.normal(size=5))
+    penalty = Gaussian(0.5).at_weights(
+        weights, generator.random((4, 3)), np.array([0, 1, 2, 0, 1], dtype=np.int32)
+    )
+    deviation = generator.normal(size=(2, 3))
+    _, gradient = penalty.of_features(slice(1, 3), deviation)
+    for place in np.ndindex(deviation.shape):
+        step = np.zeros_like(deviation)
+        step[place] = 1e-4
+        above, below = (
+            penalty.of_features(slice(1, 3), deviation + sign * step)[0].sum() for sign in (1, -1)
+        )
+        assert (above - below) / 2e-4 == pytest.approx(gradient[place], rel=1e-6)
+    of_transitions = generator.normal(size=5)
+    value, slope = penalty.of_transitions(of_transitions)
+    assert value == pytest.approx(0.5 * (slope * of_transitions).sum())
+
+
+def test_from_scratch_all_weights_are_equally_free() -> None:
+    penalty = Gaussian(0.5).at_zero((2, 3), 4)
+    values, gradient = penalty.of_features(slice(0, 2), np.ones((2, 3)))
+    np.testing.assert_array_equal(values, [6.0, 6.0])
+    np.testing.assert_array_equal(gradient, np.full((2, 3), 4.0))
+    assert not np.any(penalty.inherited())
+    assert not penalty.centre.features.any()
+
+
+def test_what_data_have_determined_moves_less(generator: np.random.Generator) -> None:
+    weights = Weights(np.zeros((1, 2)), np.zeros(2))
+    known = np.array([[8.0, 0.0]])
+    penalty = Gaussian(1.0).at_weights(weights, known, np.array([0, 1], dtype=np.int32))
+    _, gradient = penalty.of_features(slice(0, 1), np.ones((1, 2)))
+    np.testing.assert_array_equal(gradient, [[9.0, 1.0]])
+    np.testing.assert_array_equal(penalty.of_transitions(np.ones(2))[1], [9.0, 1.0])
+    np.testing.assert_allclose(penalty.inherited(), known)

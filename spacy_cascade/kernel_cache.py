@@ -65,7 +65,7 @@ class KernelCache:
             with suppress(Exception):
                 content = (folder / name).read_bytes()
                 checksum, data = content[:_DIGEST], content[_DIGEST:]
-                if checksum == _checksum(key, data):
+                if checksum == _digest(key + data):
                     return _REBUILD(target, *pickle.loads(data))
         return None
 
@@ -75,7 +75,7 @@ class KernelCache:
         name, key = self._name(signature, result.codegen)
         data = dumps(_REDUCE(result))  # type: ignore[no-untyped-call]
         with suppress(SavingError):
-            replace_file(self._folders[-1] / name, _checksum(key, data) + data)
+            replace_file(self._folders[-1] / name, _digest(key + data) + data)
             self._remove(but=name.rpartition("-")[0])
 
     def flush(self) -> None:
@@ -122,12 +122,8 @@ def _is_writable(folder: Path) -> bool:
     return True
 
 
-def _digest(text: str) -> bytes:
-    return hashlib.sha256(text.encode()).digest()
-
-
-def _checksum(key: bytes, data: bytes) -> bytes:
-    return hashlib.sha256(key + data).digest()
+def _digest(content: str | bytes) -> bytes:
+    return hashlib.sha256(content.encode() if isinstance(content, str) else content).digest()
 
 
 def _sources(compiled: Any) -> Iterator[str]:

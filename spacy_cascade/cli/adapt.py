@@ -17,7 +17,7 @@ def adapt_command(
     model: Model,
     data: Annotated[Path, argument("DATA.spacy", "A few Docs with all their entities")],
     output: Output,
-    dev: Annotated[Path | None, option("Docs to score the pipeline on, before and after")] = None,
+    dev: Annotated[Path | None, option("Docs to score on, before and after")] = None,
     updates: Annotated[int, option("Number of calls of nlp.update on DATA")] = UPDATES,
 ) -> None:
     """

@@ -33,57 +33,26 @@ def convert_command(
     ],
     output: Annotated[Path, argument("OUTPUT.spacy", "File to write")],
     scheme: Annotated[
-        Scheme,
-        option(
-            "How tags mark phrases. bilou is also known as BILUO, IOBES and BIOES. "
-            "auto detects the scheme from all tags of a file"
-        ),
+        Scheme, option("Scheme of the tags; bilou is also called BILUO, IOBES and BIOES")
     ] = Scheme.AUTO,
     separator: Annotated[
-        Separator, option("Separator of the columns. auto: a tab if any line has one")
+        Separator, option("Separator of the columns; auto is a tab if any line has one")
     ] = Separator.AUTO,
-    word_column: Annotated[
-        int, option("Column of the words, counted from 0, or from the end if negative")
-    ] = 0,
-    tag_column: Annotated[int, option("Column of the entity tags. Default: the last one")] = -1,
-    no_entities: Annotated[
-        bool, option("The files have no column of entity tags", "--no-entities")
-    ] = False,
-    pos_column: Annotated[
-        int | None, option("Column to keep as token.tag", show_default=False)
-    ] = None,
-    chunk_column: Annotated[
-        int | None,
-        option(
-            "Column of phrase tags to keep in doc.spans, in any of the schemes", show_default=False
-        ),
-    ] = None,
-    chunks_key: Annotated[
-        str, option("Key of chunks in doc.spans", callback=valid_text)
-    ] = CHUNKS_KEY,
+    word_column: Annotated[int, option("Column of the words: 0 is the first, -1 the last")] = 0,
+    tag_column: Annotated[int, option("Column of the entity tags")] = -1,
+    no_entities: Annotated[bool, option("No column has entity tags", "--no-entities")] = False,
+    pos_column: Annotated[int | None, option("Column to keep as token.tag")] = None,
+    chunk_column: Annotated[int | None, option("Column of chunk tags for doc.spans")] = None,
+    chunks_key: Annotated[str, option("Key of the chunks", callback=valid_text)] = CHUNKS_KEY,
     spans_key: Annotated[
-        str | None,
-        option(
-            "Store the entities in doc.spans under this key, as well as in doc.ents",
-            callback=valid_text,
-            show_default=False,
-        ),
+        str | None, option("Additional key in doc.spans for the entities", callback=valid_text)
     ] = None,
     n_sents: Annotated[
-        int,
-        option(
-            "Sentences per document in files without document marks (0: one document)",
-            "--n-sents",
-            "-n",
-            min=0,
-        ),
+        int, option("Sentences per document if none is marked (0: all)", "--n-sents", "-n", min=0)
     ] = 10,
     on_bad_word: Annotated[
         OnBadWord,
-        option(
-            "What to do with words that spaCy cannot use (empty, only whitespace, or not "
-            "UTF-8): stop, or replace them with U+FFFD and list them"
-        ),
+        option("Stop at words that are empty, whitespace or not UTF-8, or replace them"),
     ] = OnBadWord.ERROR,
 ) -> None:
     """
@@ -96,6 +65,9 @@ def convert_command(
     A word tagged O is outside of all entities. A word tagged - or ? is not annotated: training
     assumes neither that it is in an entity nor that it is outside. Tags without a type (B, I, O)
     get the label ENT.
+
+    spaCy cannot use words that are empty, only whitespace, or not UTF-8. With
+    --on-bad-word replace, the command puts U+FFFD in their place and lists them.
     """
     options = ReadOptions(
         scheme=scheme,

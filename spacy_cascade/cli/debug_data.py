@@ -69,13 +69,12 @@ def _read(config: Path, overrides: dict[str, Any]) -> tuple[Language, list[Examp
 
 
 def _print_sizes(sizes: Sequence[corpus.Size]) -> None:
-    names = {name: name for name in ("documents", "sentences", "tokens", "entities")}
-    names |= {"empty": "documents without entities", "unannotated": "tokens without annotation"}
-    counts = {title: [getattr(size, name) for size in sizes] for name, title in names.items()}
-    rows = [
-        (title, *("unknown" if count is None else f"{count:,}" for count in of_both))
-        for title, of_both in counts.items()
-    ]
+    titles = {"empty": "documents without entities", "unannotated": "tokens without annotation"}
+    rows = []
+    for name in ("documents", "sentences", "tokens", "entities", *titles):
+        counts = [getattr(size, name) for size in sizes]
+        shown = ["unknown" if count is None else f"{count:,}" for count in counts]
+        rows.append((titles.get(name, name), *shown))
     print_table(rows, ("", "train", "dev"), "lrr")
 
 

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import spacy
-import typer
 from spacy.scorer import Scorer
 from spacy.training import Example
 
@@ -31,35 +30,22 @@ _ENTITIES = "entities.html"
 def evaluate_command(
     model: Model,
     data: Annotated[Path, argument("DATA.spacy", "Docs with the gold annotation")],
-    output: Annotated[
-        Path | None, option("Write the scores to this JSON file", "--output", "-o")
-    ] = None,
+    output: Annotated[Path | None, option("JSON file for the scores", "--output", "-o")] = None,
     gold_inputs: Annotated[
         list[str] | None,
         option(
-            "Gold annotation that the components see in addition to the words: "
-            f"{' or '.join(GIVEN)}; can be given several times. Default: as for the dev corpus in "
-            "the training config",
-            show_default=False,
+            f"Gold annotation that the components see, {' or '.join(GIVEN)}; can be given several "
+            "times. Default: as for the dev corpus of the training config"
         ),
     ] = None,
-    given: Annotated[list[str] | None, typer.Option("--given", hidden=True)] = None,
-    html: Annotated[
-        Path | None, option("Write a report on the entities, with the worst mistakes, to this page")
-    ] = None,
-    mistakes: Annotated[
-        int, option("Number of sentences with mistakes in the report", min=0)
-    ] = N_MISTAKES,
+    given: Annotated[list[str] | None, option("", "--given", hidden=True)] = None,
+    html: Annotated[Path | None, option("HTML file for a report on the entities")] = None,
+    mistakes: Annotated[int, option("Sentences with mistakes in the report", min=0)] = N_MISTAKES,
     displacy_path: Annotated[
-        Path | None,
-        option(
-            f"Folder for {_ENTITIES}, displaCy's page of the predicted and the gold entities",
-            "--displacy-path",
-            "-dp",
-        ),
+        Path | None, option(f"Folder for {_ENTITIES}, drawn by displaCy", "--displacy-path", "-dp")
     ] = None,
     displacy_limit: Annotated[
-        int, option("Docs on displaCy's page", "--displacy-limit", "-dl", min=1)
+        int, option("Docs in that page", "--displacy-limit", "-dl", min=1)
     ] = 25,
 ) -> None:
     """

@@ -5,8 +5,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import spacy
-import typer
-from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_cascade.cli.options import Html, Json, Model, Text, option
@@ -16,6 +14,7 @@ from spacy_cascade.cli.output import (
     print_table,
     print_warning,
     reports_errors,
+    texts_of,
     write_file,
     write_json,
 )
@@ -30,7 +29,6 @@ from spacy_cascade.explaining.top_features import (
 )
 from spacy_cascade.pipeline.base import CascadePipe
 from spacy_cascade.pipeline.readers import examples_for
-from spacy_cascade.pipeline.spans.given import LabelledBounds
 from spacy_cascade.reports.explanation import make_explanation_page
 
 
@@ -38,21 +36,16 @@ from spacy_cascade.reports.explanation import make_explanation_page
 def explain_command(
     model: Model,
     text: Text = "",
-    features: Annotated[
-        int, option("Number of features shown for each stage of an entity", min=1)
-    ] = 10,
+    features: Annotated[int, option("Features shown for each stage of an entity", min=1)] = 10,
     data: Annotated[
         Path | None,
-        typer.Option(
+        option(
+            "Also show the top features for each label of each component, with names from this "
+            "corpus; the training corpus has all of them",
             metavar="DATA.spacy",
-            help="Show the top features of each component for each label, too, and take their "
-            "names from this corpus; the training corpus has all of them",
         ),
     ] = None,
-    top: Annotated[
-        int,
-        option("With --data: number of features for and against each label", min=1),
-    ] = 20,
+    top: Annotated[int, option("With --data: features for and against each label", min=1)] = 20,
     json: Json = None,
     html: Html = None,
 ) -> None:
@@ -68,7 +61,11 @@ def explain_command(
     nlp = spacy.load(model)
     doc = nlp(text)
     explained = explain_entities(nlp, doc)
-    tops = [] if data is None else _top_features(nlp, data, top)
+    tops = [
+        top_features(pipe, examples_for(nlp, data), top)
+        for _, pipe in nlp.pipeline
+        if data is not None and isinstance(pipe, CascadePipe)
+    ]
     if text:
         _print_entities(doc, explained, features)
     for component in tops:
@@ -81,19 +78,9 @@ def explain_command(
         }
         write_json(json, found, "Explanation")
     if html is not None:
-        page = make_explanation_page(
-            doc, explained, tops, model=model.name, data="" if data is None else data.name,
-            n_features=features
-        )  # fmt: skip
+        names = {"model": model.name, "data": data.name if data else ""}
+        page = make_explanation_page(doc, explained, tops, **names, n_features=features)
         write_file(html, page, "Explanation")
-
-
-def _top_features(nlp: Language, data: Path, n: int) -> list[ComponentFeatures]:
-    return [
-        top_features(pipe, examples_for(nlp, data), n)
-        for _, pipe in nlp.pipeline
-        if isinstance(pipe, CascadePipe)
-    ]
 
 
 def _print_entities(doc: Doc, explained: Sequence[EntityExplanation], n: int) -> None:
@@ -110,8 +97,8 @@ def _print_entities(doc: Doc, explained: Sequence[EntityExplanation], n: int) ->
 
 
 def _print_stage(doc: Doc, stage: Explanation, n: int) -> None:
-    found, other = (_texts(doc, spans) for spans in (stage.reading, stage.runner_up))
-    print_line(f"{stage.component}: {found}, rather than {other}")
+    texts = (", ".join(texts_of(doc, spans)) for spans in (stage.reading, stage.runner_up))
+    print_line(f"{stage.component}: {', rather than '.join(text or 'nothing' for text in texts)}")
     of_tokens = any(contribution.token is not None for contribution in stage.contributions)
 
     def row(name: str, token: int | None, *values: float) -> tuple[str, ...]:
@@ -122,10 +109,6 @@ def _print_stage(doc: Doc, stage: Explanation, n: int) -> None:
     rows.append(row("sum", None, stage.score, stage.runner_up_score, stage.evidence))
     header = ("feature", *(["of token"] if of_tokens else []), "weight", "runner-up", "push")
     print_table(rows, header, "l" * (1 + of_tokens) + "rrr")
-
-
-def _texts(doc: Doc, spans: Sequence[LabelledBounds]) -> str:
-    return ", ".join(f"{doc[s:e].text} [{label}]" for s, e, label in spans) or "nothing"
 
 
 def _print_component(component: ComponentFeatures, data: str) -> None:

@@ -1,6 +1,5 @@
 """The command `spacy cascade hypotheses`: the most probable analyses of each sentence."""
 
-from collections.abc import Sequence
 from functools import wraps
 from typing import Annotated, Any
 
@@ -13,11 +12,11 @@ from spacy_cascade.cli.output import (
     print_table,
     print_warning,
     reports_errors,
+    texts_of,
     write_file,
     write_json,
 )
 from spacy_cascade.explaining.readings import Hypotheses, joint_hypotheses
-from spacy_cascade.pipeline.spans.given import LabelledBounds
 from spacy_cascade.pipeline.spans.nbest import MOST
 from spacy_cascade.reports.explanation import make_hypotheses_page
 
@@ -67,11 +66,7 @@ def _print_sentence(doc: Doc, sentence: Hypotheses) -> None:
     for rank, hypothesis in enumerate(sentence.readings, 1):
         added = [entity for entity in hypothesis.entities if entity not in best]
         lacking = [entity for entity in best if entity not in hypothesis.entities]
-        differences = _shown(doc, added, "+ ") + _shown(doc, lacking, "- ")
-        entities = (_shown(doc, best) or ["nothing"]) if rank == 1 else differences
+        differences = texts_of(doc, added, "+ ") + texts_of(doc, lacking, "- ")
+        entities = (texts_of(doc, best) or ["nothing"]) if rank == 1 else differences
         rows.append((rank, f"{hypothesis.probability:.4f}", ", ".join(entities)))
     print_table(rows, ("", "probability", "entities"), "rrl")
-
-
-def _shown(doc: Doc, entities: Sequence[LabelledBounds], sign: str = "") -> list[str]:
-    return [f"{sign}{doc[s:e].text} [{label}]" for s, e, label in entities]

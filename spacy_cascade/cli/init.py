@@ -19,31 +19,27 @@ _DEFAULT = Choices()
 @reports_errors
 def init_command(
     output: Annotated[Path, argument("OUTPUT.cfg", "Config to write")],
-    lang: Annotated[
-        str | None, option("spaCy's language code. Default: en", "--lang", "-l")
-    ] = None,
+    lang: Annotated[str | None, option("Language code. Default: en", "--lang", "-l")] = None,
     domain: Annotated[
         Domain | None,
         option(
-            "biomedical (the default) keeps names such as NF-kappa in one token; general "
-            "uses the standard tokenizer of the language"
+            "biomedical (the default) keeps names such as NF-kappa in one token; general uses the "
+            "standard tokenizer of the language"
         ),
     ] = None,
     model: Annotated[
         Recipe | None,
         option(
-            "memb (the default): the cascade with maximum entropy and a margin, trained by "
-            "L-BFGS; ocr: the online cascade with reranking, faster to train and slightly less "
-            "accurate; crf: a single conditional random field, for comparison"
+            "memb (the default): the cascade with maximum entropy and a margin; ocr: the online "
+            "cascade with reranking, faster to train and slightly less accurate; crf: a single "
+            "conditional random field, for comparison"
         ),
     ] = None,
     tags: Annotated[
-        bool | None,
-        option("Use parts of speech as features. Default: no", "--tags/--no-tags"),
+        bool | None, option("Use parts of speech as features. Default: no", "--tags/--no-tags")
     ] = None,
     small: Annotated[
-        bool | None,
-        option("Size of the corpus: a few hundred sentences, or more", "--small/--large"),
+        bool | None, option("The corpus has a few hundred sentences, or more", "--small/--large")
     ] = None,
     labels: Annotated[
         str | None, option("Entity types, separated by commas. Default: those of the corpus")

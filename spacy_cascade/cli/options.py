@@ -22,12 +22,10 @@ def valid_text(text: str | None) -> str | None:
 
 
 def argument(name: str, text: str) -> Any:
-    """An argument by the name and the text that --help shows."""
     return typer.Argument(metavar=name, help=text)
 
 
 def option(text: str, *names: str, **settings: Any) -> Any:
-    """An option by the text that --help shows."""
     return typer.Option(*names, help=text, **settings)
 
 

@@ -3,12 +3,13 @@
 import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, ParamSpec
 
 import typer
 from spacy.language import Language
+from spacy.tokens import Doc
 from wasabi import msg
 from wasabi.tables import table
 from wasabi.util import MESSAGES, color
@@ -45,16 +46,14 @@ def print_line(text: str, style: str = "", *, to_stderr: bool = False) -> None:
     _echo(text, to_stderr)
 
 
-def print_good(text: str) -> None:
-    print_line(text, MESSAGES.GOOD)
+print_good = partial(print_line, style=MESSAGES.GOOD)
+print_info = partial(print_line, style=MESSAGES.INFO)
+print_warning = partial(print_line, style=MESSAGES.WARN)
 
 
-def print_info(text: str) -> None:
-    print_line(text, MESSAGES.INFO)
-
-
-def print_warning(text: str, *, to_stderr: bool = False) -> None:
-    print_line(text, MESSAGES.WARN, to_stderr=to_stderr)
+def texts_of(doc: Doc, spans: Iterable[tuple[int, int, str]], sign: str = "") -> list[str]:
+    """Spans as in `IL-2 gene [DNA]`."""
+    return [f"{sign}{doc[start:end].text} [{label}]" for start, end, label in spans]
 
 
 def print_table(rows: Iterable[Sequence[object]], header: Sequence[str], aligns: str) -> None:

@@ -43,36 +43,24 @@ def tune_command(
     config: Annotated[Path, argument("CONFIG", "Training config")],
     train: Annotated[Path, argument("TRAIN.spacy", "Docs to train on")],
     output: Annotated[Path, argument("OUTPUT", "Folder for the results")],
-    dev: Annotated[
-        Path | None, option("Docs to score on. Default: cross-validation on TRAIN")
-    ] = None,
-    folds: Annotated[int, option("Folds of TRAIN, without --dev")] = 5,
+    dev: Annotated[Path | None, option("Docs to score on, instead of folds of TRAIN")] = None,
+    folds: Annotated[int, option("Folds of TRAIN, if there is no --dev")] = 5,
     search: Annotated[
         list[str] | None,
         option(
-            "Setting to search, as NAME=LOW..HIGH or NAME=LOW..HIGH:log; can be given "
-            "several times, up to four for quadrants. Default: sigma and kappa of each component",
-            "--search",
-            show_default=False,
+            "Setting to search, as NAME=LOW..HIGH or NAME=LOW..HIGH:log; can be given several "
+            "times (quadrants: up to four). Default: sigma and kappa of each component"
         ),
     ] = None,
     component: Annotated[
-        list[str] | None,
-        option(
-            "Search sigma and kappa of this component only; can be given several times",
-            show_default=False,
-        ),
+        list[str] | None, option("Search this component only; can be given several times")
     ] = None,
     score: Annotated[str, option("Score to maximise")] = "ents_f",
     backend: Annotated[Backend, option("Search method")] = Backend.quadrants,
     rounds: Annotated[int, option("Largest number of boxes that are cut into quadrants")] = 5,
     trials: Annotated[int, option("Number of trials with optuna; a later run can add more")] = 30,
     processes: Annotated[
-        int,
-        option(
-            "Trials that run at the same time; 0 means one per core. With optuna, the "
-            "settings that are tried depend on this number"
-        ),
+        int, option("Trials run at the same time (0: one per core); affects what optuna tries")
     ] = 0,
 ) -> None:
     """

@@ -79,14 +79,8 @@ class _Tag(NamedTuple):
     label: str
 
 
-class _Problem(Exception):
-    """A word of the current sentence breaks the scheme."""
-
-    def __init__(self, word: int, problem: str, advice: str) -> None:
-        super().__init__(problem)
-        self.word = word
-        self.problem = problem
-        self.advice = advice
+Error = Callable[[int, str, str], TagError]
+"""Makes the error for a word of a sentence, from the problem and the advice."""
 
 
 def decode_tags(
@@ -105,10 +99,7 @@ def decode_tags(
     decode = _DECODERS[scheme]
     decoded = []
     for number, sentence in enumerate(parsed):
-        try:
-            spans = decode(sentence)
-        except _Problem as error:
-            raise TagError(number, error.word, error.problem, error.advice) from None
+        spans = decode(sentence, partial(TagError, number))
         missing = tuple(word for word, tag in enumerate(sentence) if not tag.prefix)
         decoded.append(TaggedSentence(tuple(spans), missing))
     return decoded, scheme
@@ -163,7 +154,7 @@ def _detect_scheme(tags: Iterable[_Tag], sentences: Sequence[Sequence[_Tag]]) ->
     return Scheme.IOB2
 
 
-def _decode_iob(tags: Sequence[_Tag], *, strict: bool) -> list[LabelledSpan]:
+def _decode_iob(tags: Sequence[_Tag], error: Error, *, strict: bool) -> list[LabelledSpan]:
     """Decode IOB1 or, with `strict`, IOB2, where I- must not begin a phrase.
 
     B- always begins a phrase, so IOB1 also reads files that mix the two schemes.
@@ -172,15 +163,13 @@ def _decode_iob(tags: Sequence[_Tag], *, strict: bool) -> list[LabelledSpan]:
     start, label = 0, ""
     for word, tag in enumerate(tags):
         if tag.prefix in _BILOU_ONLY:
-            raise _Problem(
-                word, f"tag {tag.text!r} is not an IOB tag", "Use --scheme bilou or auto"
-            )
+            raise error(word, f"tag {tag.text!r} is not an IOB tag", "Use --scheme bilou or auto")
         if tag.prefix == "I" and tag.label == label:
             continue
         if label:
             spans.append(LabelledSpan(start, word, label))
         if strict and tag.prefix == "I":
-            raise _Problem(
+            raise error(
                 word,
                 f"tag {tag.text!r} does not continue a {tag.label} phrase, as IOB2 requires",
                 "Use --scheme iob1 if phrases in this file begin with I-, or correct the tag",
@@ -191,16 +180,16 @@ def _decode_iob(tags: Sequence[_Tag], *, strict: bool) -> list[LabelledSpan]:
     return spans
 
 
-def _decode_bilou(tags: Sequence[_Tag]) -> list[LabelledSpan]:
+def _decode_bilou(tags: Sequence[_Tag], error: Error) -> list[LabelledSpan]:
     """Decode BILOU, where every phrase of two or more words must be opened and closed."""
     spans: list[LabelledSpan] = []
     start, label = 0, ""
     for word, tag in enumerate(tags):
         continues = tag.prefix in ("I", "L")
         if label and not (continues and tag.label == label):
-            raise _unclosed(word - 1, tags[word - 1].text, label)
+            raise _unclosed(error, word - 1, tags[word - 1].text, label)
         if continues and not label:
-            raise _Problem(
+            raise error(
                 word,
                 f"tag {tag.text!r} does not continue a {tag.label} phrase, as BILOU requires",
                 "Begin the phrase with B-, or set --scheme if the file is not BILOU",
@@ -213,12 +202,12 @@ def _decode_bilou(tags: Sequence[_Tag]) -> list[LabelledSpan]:
             spans.append(LabelledSpan(start, word + 1, label))
             label = ""
     if label:
-        raise _unclosed(len(tags) - 1, tags[-1].text, label)
+        raise _unclosed(error, len(tags) - 1, tags[-1].text, label)
     return spans
 
 
-def _unclosed(word: int, text: str, label: str) -> _Problem:
-    return _Problem(
+def _unclosed(error: Error, word: int, text: str, label: str) -> TagError:
+    return error(
         word,
         f"the {label} phrase is not closed after tag {text!r}, as BILOU requires",
         "End it with L- (or E-), tag a phrase of one word U- (or S-), or set --scheme if the file "
@@ -226,7 +215,7 @@ def _unclosed(word: int, text: str, label: str) -> _Problem:
     )
 
 
-_DECODERS: dict[Scheme, Callable[[Sequence[_Tag]], list[LabelledSpan]]] = {
+_DECODERS: dict[Scheme, Callable[[Sequence[_Tag], Error], list[LabelledSpan]]] = {
     Scheme.IOB1: partial(_decode_iob, strict=False),
     Scheme.IOB2: partial(_decode_iob, strict=True),
     Scheme.BILOU: _decode_bilou,

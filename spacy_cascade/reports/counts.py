@@ -124,16 +124,8 @@ def count_kinds(comparisons: Sequence[Comparison]) -> list[KindCount]:
             n_gold,
             n_predicted + is_mistake * (gold[kind] - predicted[kind]),
         )
-        counts.append(
-            KindCount(
-                kind,
-                gold[kind],
-                predicted[kind],
-                _share(gold[kind], n_gold),
-                _share(predicted[kind], n_predicted),
-                corrected.f1,
-            )
-        )
+        shares = _share(gold[kind], n_gold), _share(predicted[kind], n_predicted)
+        counts.append(KindCount(kind, gold[kind], predicted[kind], *shares, corrected.f1))
     return counts
 
 

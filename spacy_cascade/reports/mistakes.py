@@ -64,18 +64,15 @@ def compare(gold: Sequence[Entity], predicted: Sequence[Entity]) -> Comparison:
             if p not in predicted_kinds and same:
                 pairs.append((same.pop(0), p))
                 gold_kinds[pairs[-1][0]] = predicted_kinds[p] = kind
-    gold_left = _by_token([e for g, e in enumerate(gold) if g not in gold_kinds])
-    found_left = _by_token([e for p, e in enumerate(predicted) if p not in predicted_kinds])
-    return Comparison(
-        gold,
-        predicted,
-        [gold_kinds.get(g) or _kind(e, found_left, Kind.MISSED) for g, e in enumerate(gold)],
-        [
-            predicted_kinds.get(p) or _kind(e, gold_left, Kind.SPURIOUS)
-            for p, e in enumerate(predicted)
-        ],
-        pairs,
-    )
+    left = [
+        _by_token([entity for i, entity in enumerate(entities) if i not in kinds])
+        for entities, kinds in ((predicted, predicted_kinds), (gold, gold_kinds))
+    ]
+    of_gold = [gold_kinds.get(g) or _kind(e, left[0], Kind.MISSED) for g, e in enumerate(gold)]
+    of_predicted = [
+        predicted_kinds.get(p) or _kind(e, left[1], Kind.SPURIOUS) for p, e in enumerate(predicted)
+    ]
+    return Comparison(gold, predicted, of_gold, of_predicted, pairs)
 
 
 def _by_token(entities: Sequence[Entity]) -> TypesByToken:

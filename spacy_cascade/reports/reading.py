@@ -130,11 +130,8 @@ def _aligned(example: Example) -> list[LabelledBounds | None]:
     spans = example.reference.ents
     if same_tokens(example):
         return [(span.start, span.end, span.label_) for span in spans]
-    aligned: list[LabelledBounds | None] = []
-    for span in spans:
-        found = example.get_aligned_spans_y2x([span])
-        aligned.append((found[0].start, found[0].end, span.label_) if found else None)
-    return aligned
+    found = [(example.get_aligned_spans_y2x([span]), span.label_) for span in spans]
+    return [(of[0].start, of[0].end, label) if of else None for of, label in found]
 
 
 def _pieces(doc: Doc, found: Comparison) -> list[Piece]:

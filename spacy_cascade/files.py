@@ -87,7 +87,7 @@ def temporary_folder() -> Iterator[Path]:
             raise
         raise SavingError(
             f"There is no space for temporary files in {tempfile.gettempdir()}: {_reason(error)}. "
-            "Free some space, or set the environment variable TMPDIR to another folder."
+            "Make room, or set the environment variable TMPDIR to another folder."
         ) from error
 
 
@@ -113,7 +113,7 @@ def _not_saved(path: Path, error: OSError | SavingError) -> SavingError:
     reason = _reason(error.__cause__ if isinstance(error, SavingError) else error)
     return SavingError(
         f"Cannot save {path}: {reason}. What was there before is unchanged. "
-        "Free some space, or choose another place."
+        "Make room, or choose another place."
     )
 
 

@@ -70,15 +70,10 @@ def convert_command(
     --on-bad-word replace, the command puts U+FFFD in their place and lists them.
     """
     options = ReadOptions(
-        scheme=scheme,
-        separator=separator.value,
-        word_column=word_column,
-        tag_column=None if no_entities else tag_column,
-        pos_column=pos_column,
-        chunk_column=chunk_column,
-        n_sents=n_sents,
-        on_bad_word=on_bad_word.value,
-    )
+        scheme=scheme, separator=separator.value, word_column=word_column,
+        tag_column=None if no_entities else tag_column, pos_column=pos_column,
+        chunk_column=chunk_column, n_sents=n_sents, on_bad_word=on_bad_word.value,
+    )  # fmt: skip
     summary = convert(
         source, output, options, spans_key=spans_key, chunks_key=chunks_key, show_progress=True
     )

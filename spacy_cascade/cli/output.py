@@ -32,7 +32,10 @@ def reports_errors(command: Callable[Parameters, None]) -> Callable[Parameters, 
         try:
             command(*args, **kwargs)
         except (CascadeError, OSError) as error:
-            print_line(str(error), MESSAGES.FAIL, to_stderr=True)
+            text = str(error)
+            if isinstance(error, OSError) and error.filename is not None:
+                text = f"Cannot read or write {error.filename}: {error.strerror}. Check the path."
+            print_line(text, MESSAGES.FAIL, to_stderr=True)
             raise typer.Exit(1) from None
 
     return reporting

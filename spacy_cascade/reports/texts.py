@@ -64,13 +64,9 @@ def draw(
     for mark in marks:
         mark["start"] -= shown.start_char
         mark["end"] -= shown.start_char
+    drawing = _drawing(doc, shown.text, marks)
     html = displacy.render(
-        _drawing(doc, shown.text, marks),
-        style="ent",
-        manual=True,
-        page=False,
-        jupyter=False,
-        options={"template": _ENTITY},
+        drawing, style="ent", manual=True, jupyter=False, options={"template": _ENTITY}
     )
     return Markup(html)
 

@@ -59,9 +59,7 @@ def test_folds_are_scored_by_what_has_not_seen_them(task: Task) -> None:
 
 def test_settings_and_scores_that_are_not_there(task: Task) -> None:
     other = Task(task.config, OVERRIDES, task.train, task.dev, 3, "dep_las")
-    with pytest.raises(
-        TrainingError, match=r"no score 'dep_las'. Choose .*ents_f"
-    ):
+    with pytest.raises(TrainingError, match=r"no score 'dep_las'. Choose .*ents_f"):
         run_trial(other, {})
     with pytest.raises(ConfigError, match="too few for 30 folds"):
         run_trial(Task(task.config, OVERRIDES, task.train, None, 30, "ents_f"), {})

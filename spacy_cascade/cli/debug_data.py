@@ -1,4 +1,4 @@
-"""The command `spacy cascade debug-data`: a look at a corpus before training."""
+"""The command `spacy cascade debug-data`: a check of a corpus before training."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -115,7 +115,7 @@ def test_the_page_says_what_was_counted() -> None:
     reader = Reader(page_of(blank(), compared(sides)))
     assert reader.headings == HEADINGS
     assert reader.row("All entities (micro average)", "25.00", "33.33", "28.57", "3", "4", "1")
-    assert reader.row("Spans, whatever their type", "50.00", "66.67", "57.14", "3", "4", "2")
+    assert reader.row("Spans of any type", "50.00", "66.67", "57.14", "3", "4", "2")
     assert reader.row("x", "50.00", "50.00", "50.00", "2", "2", "1")
     assert reader.row("x", "1", "1", "0")
     assert reader.row("y", "0", "0", "1")

@@ -16,17 +16,15 @@ from spacy.language import Language
 
 MODEL = os.environ.get("MODEL", "OUT/model-best")
 MOST_TEXTS = 256
-"""Texts that one pass through the pipeline takes, beyond those of its last request."""
+"""A pass through the pipeline takes no further request after this number of texts."""
 
 
 class Texts(BaseModel):
-    """What a request sends."""
-
     texts: list[Annotated[str, Field(max_length=100_000)]] = Field(max_length=1000)
 
 
 class Entity(BaseModel):
-    """An entity; start and end are characters of the text."""
+    """An entity; start and end count characters of the text."""
 
     start: int
     end: int
@@ -39,7 +37,7 @@ Request = tuple[list[str], Future[Entities]]
 
 
 class Annotator:
-    """One thread that owns a pipeline; requests that wait for it are annotated together."""
+    """A thread that owns a pipeline, and annotates all waiting requests together."""
 
     def __init__(self, nlp: Language) -> None:
         self._nlp = nlp
@@ -47,7 +45,6 @@ class Annotator:
         Thread(target=self._run, daemon=True).start()
 
     def annotate(self, texts: list[str]) -> Future[Entities]:
-        """The entities of each text, when they are there."""
         result: Future[Entities] = Future()
         self._waiting.put((texts, result))
         return result
@@ -60,7 +57,7 @@ class Annotator:
                     requests.append(self._waiting.get_nowait())
                 except Empty:
                     break
-            # Those whose clients have gone need no answer.
+            # Requests whose clients have disconnected need no answer.
             self._answer([r for r in requests if r[1].set_running_or_notify_cancel()])
 
     def _answer(self, requests: list[Request]) -> None:
@@ -74,7 +71,7 @@ class Annotator:
             result.set_result([next(found) for _ in texts])
 
     def _entities(self, texts: list[str]) -> Entities:
-        with self._nlp.memory_zone():  # words of these texts are forgotten at its end
+        with self._nlp.memory_zone():  # frees the words of these texts at its end
             return [
                 [
                     Entity(
@@ -91,7 +88,7 @@ class Annotator:
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Load the pipeline and its kernels before the first request is accepted."""
+    """Load the pipeline and its kernels before the first request."""
     app.state.annotator = Annotator(spacy.load(MODEL))
     app.state.annotator.annotate(["A first text ."]).result()
     yield
@@ -102,11 +99,10 @@ app = FastAPI(title="Named entities", lifespan=lifespan)
 
 @app.get("/ready")
 async def ready() -> dict[str, bool]:
-    """Whether requests are accepted; before that nobody answers."""
+    """Answers as soon as the pipeline is loaded."""
     return {"ready": True}
 
 
 @app.post("/entities")
 async def entities(request: Texts) -> Entities:
-    """The entities of each text."""
     return await asyncio.wrap_future(app.state.annotator.annotate(request.texts))

@@ -10,7 +10,6 @@ from wasabi import table
 
 
 def main() -> None:
-    """Read the arguments, annotate, print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model", help="folder of a trained pipeline")
     parser.add_argument("text", help="the text to annotate")

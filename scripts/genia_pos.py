@@ -1,10 +1,10 @@
-"""Take the scaffolding out of the part-of-speech corpus of GENIA.
+"""Remove the section marks from the part-of-speech corpus of GENIA.
 
 python scripts/genia_pos.py assets/genia-pos/train.tsv corpus/genia-pos/train.tsv
 
-The corpus has a word and its tag on each line. Each abstract begins with a sentence `UI - NUMBER`;
-title and abstract begin with `TI -` and `AB -`, which nobody wrote. The first become lines
-`-DOCSTART-`, the others go.
+The corpus has a word and its tag on each line. Each document begins with a sentence `UI - NUMBER`,
+its title with `TI -` and its abstract with `AB -`; none of these is part of the text. The script
+replaces the first with a line `-DOCSTART-`, and removes the other two.
 """
 
 import argparse
@@ -15,7 +15,7 @@ SECTIONS = ("TI", "AB")
 
 
 def clean(text: str) -> Iterator[str]:
-    """The sentences of a corpus, each with its blank line, and a mark before each abstract."""
+    """The sentences of a corpus, each with its blank line, and a mark before each document."""
     for sentence in text.strip().split("\n\n"):
         lines = sentence.split("\n")
         words = [line.split("\t")[0] for line in lines[:2]]
@@ -28,7 +28,6 @@ def clean(text: str) -> Iterator[str]:
 
 
 def main() -> None:
-    """Read the arguments, write the clean corpus."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("source", type=Path, help="file of the corpus")
     parser.add_argument("output", type=Path, help="file to write")

@@ -1,8 +1,8 @@
-"""Hold out a part of a corpus, to choose settings on.
+"""Hold out a part of a corpus, for example to choose settings.
 
 python scripts/hold_out.py corpus/all.spacy corpus/train.spacy corpus/dev.spacy --share 0.1
 
-Every so many Docs go into the second file, spread over the corpus; the order stays.
+The held-out Docs are spread evenly over the corpus. Both files keep its order.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from spacy.tokens import Doc, DocBin
 
 
 def held_out(docs: list[Doc], share: float) -> tuple[list[Doc], list[Doc]]:
-    """The Docs to keep, and those to hold out: a share of them, at least one of each."""
+    """The Docs to keep and those to hold out, at least one of each."""
     n = min(max(1, round(share * len(docs))), len(docs) - 1)
     chosen = {i * len(docs) // n for i in range(n)}
     return (
@@ -23,16 +23,18 @@ def held_out(docs: list[Doc], share: float) -> tuple[list[Doc], list[Doc]]:
 
 
 def main() -> None:
-    """Read the arguments, write both parts."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("source", type=Path, help="the corpus")
-    parser.add_argument("train", type=Path, help="file for what is kept")
-    parser.add_argument("dev", type=Path, help="file for what is held out")
-    parser.add_argument("--share", type=float, default=0.1, help="how much is held out")
+    parser.add_argument("train", type=Path, help="file for the remaining part")
+    parser.add_argument("dev", type=Path, help="file for the held-out part")
+    parser.add_argument("--share", type=float, default=0.1, help="share of the Docs to hold out")
     arguments = parser.parse_args()
     docs = list(DocBin().from_disk(arguments.source).get_docs(spacy.blank("en").vocab))
     if len(docs) < 2 or not 0 < arguments.share < 1:
-        parser.error(f"cannot hold out {arguments.share} of {len(docs)} Docs")
+        parser.error(
+            f"cannot hold out {arguments.share} of {len(docs)} Docs: give at least 2 Docs, and a "
+            "share between 0 and 1"
+        )
     for path, part in zip(
         (arguments.train, arguments.dev), held_out(docs, arguments.share), strict=True
     ):

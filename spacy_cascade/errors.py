@@ -1,7 +1,7 @@
 """The errors that this package raises on purpose.
 
-Every message says what was wrong, where, and what to do. All of them are
-`ValueError`s, so code that guards spaCy calls keeps working.
+Every message says what was wrong, where, and what to do. All errors are `ValueError`s, so code
+that catches the errors of spaCy also catches these.
 """
 
 from __future__ import annotations
@@ -12,32 +12,32 @@ class CascadeError(ValueError):
 
 
 class CorpusError(CascadeError):
-    """A corpus file or its annotation cannot be read as stated."""
+    """A corpus file or its annotation is invalid."""
 
 
 class TemplateError(CascadeError):
-    """A feature template, attribute, pattern or lexicon is not valid."""
+    """A feature template, attribute, pattern or lexicon is invalid."""
 
 
 class ConfigError(CascadeError):
-    """A setting of a component, objective or trainer is not valid."""
+    """A setting of a component, loss or trainer is invalid."""
 
 
 class TrainingError(CascadeError):
-    """Training data or the training loop do not fit the component."""
+    """The training data or the training loop do not suit the component."""
 
 
 class MissingStageError(CascadeError):
-    """Docs have not got what an earlier component should have set."""
+    """Docs lack annotation that an earlier component should have set."""
 
 
 class NotTrainedError(CascadeError):
-    """A component was asked to predict before it was initialized or loaded."""
+    """A component was used before it was trained or loaded."""
 
 
 class ModelFileError(CascadeError):
-    """A saved model is damaged, foreign, or of an unknown version."""
+    """A saved model is damaged, in another format, or of an unknown version."""
 
 
 class SavingError(CascadeError):
-    """Something cannot be written; what was there before is still there."""
+    """A file or folder cannot be written; the old one is unchanged."""

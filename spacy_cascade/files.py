@@ -1,4 +1,8 @@
-"""Files and folders that are there as a whole or not at all."""
+"""Files and folders that are written completely or not at all.
+
+Neither Python's standard library nor spaCy offers this for a folder, and a pipeline is a folder:
+`replace_folder` therefore builds the new one beside the old one and swaps the two.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +20,15 @@ from .errors import SavingError
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _RANDOM_BYTES = 8
-"""In the name of a temporary file."""
+"""Number of random bytes in the name of a temporary file."""
 
 
 def replace_file(path: str | Path, data: bytes) -> None:
-    """Write a file in place of what is there; folders are made where there are none.
+    """Write a file, replacing an old one; missing folders are created.
 
-    Whenever the process or the machine stops, the file is the old one or the new one: the
-    data go to a temporary file beside it, reach the disk, and only then take its name.
-    Raises `SavingError` where they cannot be written; the old file is then still there.
+    The data are first written to a temporary file beside it and reach the disk. Only then does
+    that file take the name, so a crash leaves either the old file or the new one. Raises
+    `SavingError` if the file cannot be written; the old file is then still there.
     """
     path = Path(path)
     temporary = _beside(path)
@@ -44,12 +48,12 @@ def replace_file(path: str | Path, data: bytes) -> None:
 
 
 def replace_folder(path: str | Path, fill: Callable[[Path], object]) -> None:
-    """Make a folder in place of what is there; what only the old folder has stays in it.
+    """Write a folder, replacing an old one; files that only the old folder has are kept.
 
-    fill: writes into an empty folder beside it, whose files reach the disk before it takes its
-    name. Whenever the process or the machine stops, the old folder or the new one is there, but
-    for a moment between two renames, for which the old one has the name `.NAME.replaced` beside
-    its place: the next call puts it back. Raises `SavingError` as `replace_file` does.
+    fill: writes into an empty temporary folder, whose files reach the disk before it takes the
+    name. A crash leaves either the old folder or the new one, except between two renames: the old
+    folder is then called `.NAME.replaced`, and the next call puts it back. Raises `SavingError`
+    as `replace_file` does.
     """
     path = Path(path).resolve()
     temporary, replaced = _beside(path), path.with_name(f".{path.name}.replaced")
@@ -74,7 +78,7 @@ def replace_folder(path: str | Path, fill: Callable[[Path], object]) -> None:
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """A folder for as long as the context lasts. Raises `SavingError` where there is no room."""
+    """A folder that exists until the context ends; raises `SavingError` if the disk is full."""
     try:
         with tempfile.TemporaryDirectory() as name:
             yield Path(name)
@@ -82,13 +86,13 @@ def temporary_folder() -> Iterator[Path]:
         if error.errno not in _NO_ROOM:
             raise
         raise SavingError(
-            f"There is no room for temporary files in {tempfile.gettempdir()}: {_reason(error)}. "
-            "Make room, or name another folder in the environment variable TMPDIR."
+            f"There is no space for temporary files in {tempfile.gettempdir()}: {_reason(error)}. "
+            "Make room, or set the environment variable TMPDIR to another folder."
         ) from error
 
 
 def _tidy(path: Path, replaced: Path) -> None:
-    """Put a folder back where none has taken its place, else leave only what the new one lacks."""
+    """Put the old folder back if there is no new one; else move what the new one lacks into it."""
     if not replaced.is_dir():
         return
     if not path.exists():
@@ -105,10 +109,10 @@ def _beside(path: Path) -> Path:
 
 
 def _not_saved(path: Path, error: OSError | SavingError) -> SavingError:
-    # In a folder a component may have said so of its own file, which is not there any more.
+    # The message of a component is about a temporary file, which no longer exists.
     reason = _reason(error.__cause__ if isinstance(error, SavingError) else error)
     return SavingError(
-        f"Cannot save {path}: {reason}. What was there before is still there. "
+        f"Cannot save {path}: {reason}. What was there before is unchanged. "
         "Make room, or choose another place."
     )
 
@@ -118,7 +122,7 @@ def _reason(error: BaseException | None) -> str:
 
 
 def _sync(folder: Path) -> None:
-    """Make all files of a folder reach the disk."""
+    """Make sure that all files of a folder reach the disk."""
     for entry in folder.rglob("*"):
         if entry.is_dir():
             _sync_folder(entry)
@@ -129,7 +133,7 @@ def _sync(folder: Path) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make a new name reach the disk, where folders can be opened."""
+    """Make sure that a new name reaches the disk, on systems that can open folders."""
     try:
         handle = os.open(folder, os.O_RDONLY)
     except OSError:
@@ -140,9 +144,9 @@ def _sync_folder(folder: Path) -> None:
 
 
 def remove_leftovers(path: str | Path) -> None:
-    """Remove temporary files of this one that a killed process has left behind.
+    """Remove the temporary files that killed processes have left beside a file.
 
-    One that another process is writing right now goes, too.
+    This also removes a temporary file that another process is writing at the moment.
     """
     path = Path(path)
     name = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{{2 * _RANDOM_BYTES}}}")

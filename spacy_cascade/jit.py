@@ -1,4 +1,4 @@
-"""How kernels are compiled: without the interpreter lock, cached where a cache can be had."""
+"""Compiles kernels, which release the interpreter lock and are cached on disk if possible."""
 
 from __future__ import annotations
 
@@ -11,40 +11,32 @@ from numba import config, njit
 
 try:
     from .kernel_cache import KernelCache
-except (ImportError, AttributeError):  # A numba of other insides: its own cache will do.
+except (ImportError, AttributeError):  # A numba with other internals: use its own cache.
     KernelCache = None  # type: ignore[assignment,misc]
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 
 def kernel(function: Kernel) -> Kernel:
-    """Compile on first use and keep the machine code (`kernel_cache`).
-
-    Where it can be kept nowhere, a kernel is compiled anew in each process.
-    """
-    compiled = njit(nogil=True)(function)
-    if not config.DISABLE_JIT:  # type: ignore[attr-defined]
-        _keep(compiled)
+    """Compile on first use, and cache the machine code (`kernel_cache`) if a folder is writable."""
+    compiled: Any = njit(nogil=True)(function)
+    if KernelCache is not None and not config.DISABLE_JIT:  # type: ignore[attr-defined]
+        compiled._cache = KernelCache(compiled)
+    elif not config.DISABLE_JIT:  # type: ignore[attr-defined]
+        with suppress(RuntimeError):  # No folder is writable.
+            compiled.enable_caching()
     return cast(Kernel, compiled)
 
 
-def _keep(compiled: Any) -> None:
-    if KernelCache is not None:
-        compiled._cache = KernelCache(compiled)
-    else:
-        with suppress(RuntimeError):  # There is no folder to keep it in.
-            compiled.enable_caching()
-
-
 def helper(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A kernel for use in its own module, whose arguments are those of its callers."""
+    """A kernel that only other kernels of its module call."""
     return kernel(function)
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     """A helper that is compiled into every kernel that calls it.
 
-    Without the compiler NumPy would warn where a product of keys wraps around, as it may.
+    If the compiler is disabled, NumPy must not warn about products of keys that wrap around.
     """
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
         return np.errstate(over="ignore")(function)

@@ -1,10 +1,10 @@
-"""Compiled kernels on disk, in files that are never taken for others, nor for whole if damaged.
+"""Compiled kernels on disk, without mix-ups and with checksums.
 
-numba's own cache finds machine code by an index file: processes that compile at once may leave
-an index that points to another signature's code, a damaged file is an error in the first call
-or a crash, and edits of helpers and constants in other modules go unnoticed. Here a file's name
-is a digest of all that its code was compiled from, there is no index, each file begins with a
-checksum, and whatever cannot be read or written is as good as not there.
+This replaces numba's own cache, which has three faults: if several processes compile at the same
+time, its index can point to the code of another signature; it has no checksums, so a damaged file
+raises an error or crashes the process; and it does not notice changed helpers and constants in
+other modules. Here there is no index. The name of a file is a digest of everything that its code
+was compiled from, each file begins with a checksum, and an unreadable file counts as missing.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _SHORT = 16
 
 
 class KernelCache:
-    """What a numba dispatcher asks before it compiles, and tells what it compiled.
+    """The cache of a numba dispatcher, which asks it before it compiles a signature.
 
-    compiled: the dispatcher. Its lock is held in all calls, so threads never meet here.
+    compiled: the dispatcher. It holds its lock in all calls, so the cache needs none.
     """
 
     def __init__(self, compiled: Any) -> None:
@@ -52,45 +52,44 @@ class KernelCache:
 
     @property
     def cache_path(self) -> str:
-        """The folder that is written to, if there is one."""
+        """The folder that kernels are written to."""
         return str(self._folders[-1])
 
     def load_overload(self, signature: Any, target: Any) -> Any | None:
-        """Machine code for a signature, or None where there is none that is whole."""
+        """Machine code for a signature, or None if no undamaged file has it."""
         target.refresh()
         name, key = self._name(signature, target.codegen())
         for folder in self._folders:
-            # Damage is found by the checksum; what is whole may still be unreadable for this
-            # process, and compiling is always possible.
+            # The checksum finds damage. An undamaged file may still be unreadable for this
+            # process; then the kernel is compiled again.
             with suppress(Exception):
-                checksum, data = _parted((folder / name).read_bytes())
-                if checksum == _checksum(key, data):
+                content = (folder / name).read_bytes()
+                checksum, data = content[:_DIGEST], content[_DIGEST:]
+                if checksum == _digest(key + data):
                     return _REBUILD(target, *pickle.loads(data))
         return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
-        """Keep machine code, where there is a folder for it."""
         if result.library.has_dynamic_globals:
-            return  # It has addresses of this process.
+            return  # The code contains addresses of this process.
         name, key = self._name(signature, result.codegen)
         data = dumps(_REDUCE(result))  # type: ignore[no-untyped-call]
         with suppress(SavingError):
-            replace_file(self._folders[-1] / name, _checksum(key, data) + data)
+            replace_file(self._folders[-1] / name, _digest(key + data) + data)
             self._remove(but=name.rpartition("-")[0])
 
     def flush(self) -> None:
-        """Remove what is kept of this kernel."""
         self._remove()
 
     def _name(self, signature: Any, codegen: Any) -> tuple[str, bytes]:
-        """Name of the file, and the whole digest of which it shows a part."""
+        """Name of the file, and the whole digest; the name has a part of it."""
         source = _digest("\n".join([numba.__version__, *_sources(self._compiled)]))
         target = _digest(repr((codegen.magic_tuple(), [_layout(part) for part in signature])))
         name = f"{self._stem}.{source.hex()[:_SHORT]}-{target.hex()[:_SHORT]}.kernel"
         return name, source + target
 
     def _remove(self, but: str = "\0") -> None:
-        """Remove files of this kernel: those of earlier sources, which nobody will ask for."""
+        """Remove the files of this kernel, except those whose names begin with `but`."""
         with suppress(OSError):
             for path in self._folders[-1].glob(f"{self._stem}.*.kernel"):
                 if not path.name.startswith(but):
@@ -98,17 +97,14 @@ class KernelCache:
 
 
 def _folders(source: Path) -> Iterator[Path]:
-    """Where kernels of a source file may be: the places of numba, up to one for new files.
-
-    What lies in those before it, which cannot be written to, is of use to read.
-    """
+    """Folders for the kernels of a source file, the same as numba's; only the last is writable."""
     folder = source.absolute().parent
     own = f"{folder.name}_{_digest(str(folder)).hex()[:_SHORT]}"
     places = [folder / "__pycache__"]
     if config.CACHE_DIR:  # type: ignore[attr-defined]
         places.insert(0, Path(config.CACHE_DIR, own))  # type: ignore[attr-defined]
     users = Path(AppDirs("numba", appauthor=False).user_cache_dir)  # type: ignore[no-untyped-call]
-    if users.is_absolute():  # A user without a home would get a folder "~" wherever they are.
+    if users.is_absolute():  # Without a home directory it would be a folder called "~".
         places.append(users / own)
     for place in places:
         yield place
@@ -126,20 +122,12 @@ def _is_writable(folder: Path) -> bool:
     return True
 
 
-def _parted(content: bytes) -> tuple[bytes, bytes]:
-    return content[:_DIGEST], content[_DIGEST:]
-
-
-def _digest(text: str) -> bytes:
-    return hashlib.sha256(text.encode()).digest()
-
-
-def _checksum(key: bytes, data: bytes) -> bytes:
-    return hashlib.sha256(key + data).digest()
+def _digest(content: str | bytes) -> bytes:
+    return hashlib.sha256(content.encode() if isinstance(content, str) else content).digest()
 
 
 def _sources(compiled: Any) -> Iterator[str]:
-    """What machine code depends on: bytecode, options, and values, of a kernel and its callees."""
+    """What machine code depends on: bytecode, options and values of a kernel and its callees."""
     waiting, seen = [compiled], {compiled}
     for each in waiting:
         yield repr(sorted(each.targetoptions.items()))
@@ -148,7 +136,7 @@ def _sources(compiled: Any) -> Iterator[str]:
             yield f"{code.co_code.hex()} {code.co_names} {code.co_varnames} {constants}"
             for name in (*code.co_names, *code.co_freevars):
                 if name not in names:
-                    continue  # An attribute, or what Python itself brings.
+                    continue  # An attribute or a builtin.
                 value = names[name]
                 if not hasattr(value, "py_func"):
                     yield f"{name} = {_described(value)}"
@@ -158,7 +146,7 @@ def _sources(compiled: Any) -> Iterator[str]:
 
 
 def _codes(function: Callable[..., Any]) -> Iterator[tuple[CodeType, dict[str, Any]]]:
-    """Code of a function and of those within it, with the values that their names stand for."""
+    """Code of a function and of its inner functions, with the values of the names in it."""
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     names = {**function.__globals__, **{name: cell.cell_contents for name, cell in cells}}
     waiting = [function.__code__]
@@ -168,7 +156,7 @@ def _codes(function: Callable[..., Any]) -> Iterator[tuple[CodeType, dict[str, A
 
 
 def _described(value: object) -> str:
-    """A text that differs where values differ, and is the same in all processes."""
+    """A text that is the same in all processes, and differs between different values."""
     if isinstance(value, np.ndarray):
         return f"{value.dtype.str} {value.shape} {value.tobytes().hex()}"
     if hasattr(value, "__name__"):
@@ -178,7 +166,7 @@ def _described(value: object) -> str:
 
 
 def _layout(part: Any) -> Any:
-    """The type of an argument, down to the names of a named tuple's fields."""
+    """The type of an argument, including the field names of named tuples."""
     if not isinstance(part, types.BaseTuple):
         return repr(part)
     members = [_layout(member) for member in part]  # type: ignore[attr-defined]

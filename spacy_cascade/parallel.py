@@ -1,4 +1,4 @@
-"""Threads: those of kernels that release the interpreter lock, and those of a caller."""
+"""Threads that run kernels in parallel, and a lock for the threads of a caller."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from .types import Pointers1d
 _PIECES = 32
 _SMALLEST_PIECE = 1 << 14
 _LARGEST_PIECE = 1 << 21
-"""Entries of one kernel call: about a tenth of a second, so that Ctrl-C is seen."""
+"""Entries of one kernel call, about a tenth of a second, so Ctrl-C takes effect soon."""
 
 LEXEME_LOCK = RLock()
-"""Held while a table is read or written that components add to while they annotate.
+"""Protects the tables that components extend while they annotate.
 
-One for all tables: it is held for a short time only, nothing that holds it waits for another
-lock of ours, and objects that are copied and pickled need not hold one.
+A single lock for all tables is enough: it is held for a short time only, its holders wait for no
+other lock of this package, and objects that are copied and pickled need no lock of their own.
 """
 
 if hasattr(os, "register_at_fork"):
-    # No process begins with a table that another thread of its parent was writing to.
+    # A forked process must not inherit a table that another thread is writing to.
     os.register_at_fork(
         before=LEXEME_LOCK.acquire,
         after_in_parent=LEXEME_LOCK.release,
@@ -33,20 +33,19 @@ if hasattr(os, "register_at_fork"):
 
 
 def available_cores() -> int:
-    """Cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def split(starts: Pointers1d, cost: int = 1) -> list[tuple[int, int]]:
-    """Ranges of rows with about equal numbers of entries, whatever the number of threads.
+    """Ranges of rows with about equal numbers of entries; they do not depend on the threads.
 
     starts: int64 `[n + 1]`, ascending; row `i` has `starts[i + 1] - starts[i]` entries. cost:
-    of an entry and of an empty row, for work that is worth sharing though its rows are few.
+    work per entry and per empty row; a larger cost makes it worth sharing fewer rows.
     """
     n_rows = len(starts) - 1
-    # A row costs something even when it is empty.
+    # Even an empty row costs something.
     work = (starts - starts[0] + np.arange(n_rows + 1)) * cost
     total = int(work[-1])
     n_pieces = max(min(_PIECES, total // _SMALLEST_PIECE), total // _LARGEST_PIECE, 1)
@@ -56,10 +55,10 @@ def split(starts: Pointers1d, cost: int = 1) -> list[tuple[int, int]]:
 
 
 class Workers:
-    """A number of threads.
+    """A pool of threads, which start on first use; it can be pickled.
 
-    n_threads: 0 for all cores. Pieces of work are cut by `split` and write to separate
-    places, so results do not depend on the number. Picklable; threads start on first use.
+    n_threads: 0 for all cores. Results do not depend on the number, because `split` ignores it
+    and each piece of work writes to a separate place.
     """
 
     def __init__(self, n_threads: int = 1) -> None:
@@ -73,23 +72,23 @@ class Workers:
     def map(
         self, function: Callable[[int, int], object], bounds: Sequence[tuple[int, int]]
     ) -> None:
-        """Call `function(begin, end)` for all ranges and wait for all; then raise the first error.
+        """Call `function(begin, end)` for all ranges, wait, and raise the first error.
 
-        Pieces that no thread has begun when one fails are left out.
+        After an error no further ranges are started.
         """
         if self.n_threads == 1 or len(bounds) <= 1:
             for begin, end in bounds:
                 function(begin, end)
             return
         if self._pool is None or self._process != os.getpid():
-            # A forked process has the pool of its parent, but not the threads.
+            # A forked process inherits the pool object, but not its threads.
             self._pool = ThreadPoolExecutor(self.n_threads, thread_name_prefix="spacy_cascade")
             self._process = os.getpid()
         waiting = iter(bounds)
         errors: list[tuple[int, BaseException]] = []
 
         def work() -> None:
-            # One call a thread, not one a piece: handing over costs as much as a small piece.
+            # One task per thread: a task costs as much time as a small range.
             for begin, end in waiting:
                 if errors:
                     return
@@ -102,7 +101,7 @@ class Workers:
         try:
             wait(futures)
         except BaseException as error:
-            # Ctrl-C: no thread may write to the caller's arrays after the call.
+            # After Ctrl-C, too, no thread may write to the caller's arrays when this returns.
             errors.append((-1, error))
             wait(futures)
         if errors:

@@ -1,7 +1,7 @@
-"""Names for the arrays that pass between the layers.
+"""Names for the types of arrays.
 
-The digit is the number of dimensions. `Ints` are int32 (ids, labels), `Pointers`
-int64 (offsets into other arrays), `Keys` uint64 (hashes), `Floats` float64.
+The digit is the number of dimensions. `Ints` are int32 (ids, labels), `Pointers` int64 (offsets
+into other arrays), `Keys` uint64 (hashes), `Floats` float64, `Reals` float32 or float64.
 """
 
 from __future__ import annotations
@@ -22,5 +22,5 @@ Floats1d: TypeAlias = npt.NDArray[np.float64]
 Floats2d: TypeAlias = npt.NDArray[np.float64]
 Floats3d: TypeAlias = np.ndarray[tuple[int, int, int], np.dtype[np.float64]]
 Reals1d: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
-RealsXd: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
-"""Of either precision, of any shape."""
+RealsXd: TypeAlias = Reals1d
+"""Of any shape."""

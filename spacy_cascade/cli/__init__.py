@@ -1,9 +1,11 @@
 """The command group `spacy cascade`.
 
-spaCy imports this module by the entry point group `spacy_cli` before it reads its
-command line; the group is there because it is then already part of spaCy's own.
-Each command is one module, and one line below.
+spaCy imports this module through the entry point group `spacy_cli` before it reads its command
+line, so the group is part of spaCy's commands by then. Each command is one module and one line
+below.
 """
+
+from functools import partial
 
 import typer
 from spacy.cli._util import app as spacy_app
@@ -14,13 +16,12 @@ from spacy_cascade.cli.convert import convert_command
 from spacy_cascade.cli.debug_data import debug_data_command
 from spacy_cascade.cli.evaluate import evaluate_command
 from spacy_cascade.cli.explain import explain_command
+from spacy_cascade.cli.hypotheses import hypotheses_command, readings_command
 from spacy_cascade.cli.init import init_command
 from spacy_cascade.cli.jackknife import jackknife_command
 from spacy_cascade.cli.options import OVERRIDES
-from spacy_cascade.cli.readings import readings_command
-from spacy_cascade.cli.train_reranker import train_reranker_command
+from spacy_cascade.cli.reranker import train_reranker_command, tune_reranker_command
 from spacy_cascade.cli.tune import tune_command
-from spacy_cascade.cli.tune_reranker import tune_reranker_command
 
 app = typer.Typer(
     name="cascade",
@@ -28,24 +29,20 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
+_command = partial(app.command, no_args_is_help=True)
 
-
-@app.callback()
-def group() -> None:
-    """Without this, an app of one command would take the command's place."""
-
-
-app.command("adapt", no_args_is_help=True)(adapt_command)
-app.command("calibrate", no_args_is_help=True)(calibrate_command)
-app.command("convert", no_args_is_help=True)(convert_command)
-app.command("debug-data", no_args_is_help=True, context_settings=OVERRIDES)(debug_data_command)
-app.command("evaluate", no_args_is_help=True)(evaluate_command)
-app.command("explain", no_args_is_help=True)(explain_command)
-app.command("init", no_args_is_help=True)(init_command)
-app.command("jackknife", no_args_is_help=True, context_settings=OVERRIDES)(jackknife_command)
-app.command("readings", no_args_is_help=True)(readings_command)
-app.command("train-reranker", no_args_is_help=True)(train_reranker_command)
-app.command("tune", no_args_is_help=True, context_settings=OVERRIDES)(tune_command)
-app.command("tune-reranker", no_args_is_help=True)(tune_reranker_command)
+_command("adapt")(adapt_command)
+_command("calibrate")(calibrate_command)
+_command("convert")(convert_command)
+_command("debug-data", context_settings=OVERRIDES)(debug_data_command)
+_command("evaluate")(evaluate_command)
+_command("explain")(explain_command)
+_command("hypotheses")(hypotheses_command)
+_command("init")(init_command)
+_command("jackknife", context_settings=OVERRIDES)(jackknife_command)
+_command("readings", hidden=True)(readings_command)
+_command("train-reranker")(train_reranker_command)
+_command("tune", context_settings=OVERRIDES)(tune_command)
+_command("tune-reranker")(tune_reranker_command)
 
 spacy_app.add_typer(app)

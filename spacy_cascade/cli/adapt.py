@@ -1,68 +1,49 @@
 """The command `spacy cascade adapt`: a trained pipeline learns from a few more Docs."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import spacy
-import typer
 from spacy.language import Language
-from wasabi import msg
-from wasabi.util import MESSAGES
 
-from spacy_cascade.cli.output import print_line
-from spacy_cascade.errors import CascadeError
+from spacy_cascade.cli.options import Model, Output, argument, option
+from spacy_cascade.cli.output import percent, print_table, reports_errors, write_pipeline
 from spacy_cascade.pipeline.readers import examples_for
-from spacy_cascade.pipeline.saving import save_pipeline
 from spacy_cascade.workflows.adapt import UPDATES, adapt
 
 
+@reports_errors
 def adapt_command(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Trained pipeline")],
-    data: Annotated[
-        Path, typer.Argument(metavar="DATA.spacy", help="A few Docs with all their entities")
-    ],
-    output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="Folder for the new pipeline")],
-    dev: Annotated[
-        Path | None, typer.Option(help="Docs to score the pipeline on, before and after")
-    ] = None,
-    updates: Annotated[int, typer.Option(help="Calls of nlp.update on DATA")] = UPDATES,
+    model: Model,
+    data: Annotated[Path, argument("DATA.spacy", "A few Docs with all their entities")],
+    output: Output,
+    dev: Annotated[Path | None, option("Docs to score on, before and after")] = None,
+    updates: Annotated[int, option("Number of calls of nlp.update on DATA")] = UPDATES,
 ) -> None:
     """
-    Adapt a pipeline to new Docs, and keep what it has learnt before.
+    Adapt a pipeline to new Docs without losing what it has learnt before.
 
-    Components of the cascade learn the words and the labels of DATA, under a prior centred on the
-    weights that they have. MODEL stays as it is; OUTPUT gets the adapted pipeline. Other
-    components, settings and temperatures stay the same.
+    The components of the cascade learn the words and labels of DATA. A prior keeps their weights
+    close to what they are now. Other components, settings and temperatures stay the same. MODEL
+    is not changed; the adapted pipeline is written to OUTPUT.
     """
-    try:
-        nlp = spacy.load(model)
-        before = _scores(nlp, dev)
-        adapt(nlp, examples_for(nlp, data), updates)
-        after = _scores(nlp, dev)
-        save_pipeline(nlp, output)
-    except (CascadeError, OSError) as error:
-        print_line(MESSAGES.FAIL, str(error), to_stderr=True)
-        raise typer.Exit(1) from None
+    nlp = spacy.load(model)
+    before = _entity_f1(nlp, dev)
+    adapt(nlp, examples_for(nlp, data), updates)
+    after = _entity_f1(nlp, dev)
     if dev is not None:
-        rows = [(label, _shown(before, label), _shown(after, label)) for label in after]
-        header = ("F1 of", "before", "after")
-        msg.table(rows, header=header, divider=True, aligns=("l", "r", "r"))
-    print_line(MESSAGES.GOOD, f"Adapted pipeline -> {output}")
+        rows = [(label, percent(before.get(label)), percent(f1)) for label, f1 in after.items()]
+        print_table(rows, ("F1 of", "before", "after"), "lrr")
+    write_pipeline(nlp, output, "Adapted pipeline")
 
 
-def _scores(nlp: Language, dev: Path | None) -> dict[str, float | None]:
-    """Entity F1 of all labels together, and of each."""
+def _entity_f1(nlp: Language, dev: Path | None) -> dict[str, float | None]:
+    """Entity F1 of all labels together, and of each label."""
     if dev is None:
         return {}
-    scores: Mapping[str, Any] = nlp.evaluate(list(examples_for(nlp, dev)))
+    scores = nlp.evaluate(list(examples_for(nlp, dev)))
     by_label = scores.get("ents_per_type") or {}
     return {
         "all": scores.get("ents_f"),
-        **{label: by_label[label]["f"] for label in sorted(by_label)},
+        **{label: found["f"] for label, found in sorted(by_label.items())},
     }
-
-
-def _shown(scores: Mapping[str, float | None], label: str) -> str:
-    score = scores.get(label)
-    return "-" if score is None else f"{100 * score:.2f}"

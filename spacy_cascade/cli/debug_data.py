@@ -1,5 +1,6 @@
-"""The command `spacy cascade debug-data`: a look at a corpus before training."""
+"""The command `spacy cascade debug-data`: a check of a corpus before training."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,46 +11,42 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.training.initialize import init_nlp
 from spacy.util import resolve_dot_names
-from wasabi import msg
-from wasabi.util import MESSAGES
 
-from spacy_cascade.cli.options import read_overrides
-from spacy_cascade.cli.output import print_line
+from spacy_cascade.cli.options import argument, read_overrides
+from spacy_cascade.cli.output import counted, print_info, print_table, print_warning, reports_errors
 from spacy_cascade.errors import CascadeError, ConfigError
 from spacy_cascade.reports import corpus
 from spacy_cascade.workflows.folds import refused
 from spacy_cascade.workflows.jackknife import read_config
 
 RARE = 50
-"""Entities of a label below which a model learns little of it."""
+"""A label with fewer entities is hard to learn."""
 _EXAMPLES = 5
 _VECTORS = 6
-"""Arrays as long as the parameters that training holds beside the history of L-BFGS."""
+"""Number of vectors of weights in training, without the history of L-BFGS."""
 
 
+@reports_errors
 def debug_data_command(
-    context: typer.Context,
-    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="Training config")],
+    context: typer.Context, config: Annotated[Path, argument("CONFIG", "Training config")]
 ) -> None:
     """
-    Look at the corpora of a training config.
+    Check the corpora of a training config.
 
-    Labels and how often they occur, entities that may be slips of an annotator or that cannot be
-    learnt, what train and dev share, and how large the models will be. Nothing is trained.
+    The command counts the labels, lists entities that look like annotation errors or cannot be
+    learnt, measures the overlap of train and dev, and estimates the sizes of the models. It
+    trains nothing.
 
     Settings of CONFIG can be changed at the end of the line, as for spacy train:
     --paths.train TRAIN.spacy --paths.dev DEV.spacy
     """
-    try:
-        nlp, train, dev = _read(config, read_overrides(context.args))
-    except (CascadeError, OSError) as error:
-        print_line(MESSAGES.FAIL, str(error), to_stderr=True)
-        raise typer.Exit(1) from None
-    references = [[example.reference for example in examples] for examples in (train, dev)]
-    _print_sizes(*references)
-    _print_labels(references[0], references[1], _labels_of(nlp))
-    _print_oddities(references[0], train)
-    _print_overlap(*references)
+    nlp, train, dev = _read(config, read_overrides(context.args))
+    train_docs, dev_docs = ([example.reference for example in part] for part in (train, dev))
+    sizes = [corpus.measure_size(docs) for docs in (train_docs, dev_docs)]
+    _print_sizes(sizes)
+    _print_labels(sizes[0].labels, sizes[1].labels, _labels_of(nlp))
+    _print_oddities(train_docs, train)
+    _print_overlap(train_docs, dev_docs)
     _print_models(nlp)
 
 
@@ -71,42 +68,37 @@ def _read(config: Path, overrides: dict[str, Any]) -> tuple[Language, list[Examp
     return nlp, train, dev
 
 
-def _print_sizes(train: Sequence[Doc], dev: Sequence[Doc]) -> None:
-    sizes = [corpus.measure_size(docs) for docs in (train, dev)]
-    names = ("documents", "sentences", "tokens", "entities", "empty", "unannotated")
-    titles = (*names[:4], "documents without entities", "tokens without annotation")
-    rows = [
-        (title, *(_number(getattr(size, name)) for size in sizes))
-        for name, title in zip(names, titles, strict=True)
-    ]
-    msg.table(rows, header=("", "train", "dev"), divider=True, aligns=("l", "r", "r"))
-
-
-def _number(value: int | None) -> str:
-    return "not known" if value is None else f"{value:,}"
+def _print_sizes(sizes: Sequence[corpus.Size]) -> None:
+    titles = {"empty": "documents without entities", "unannotated": "tokens without annotation"}
+    rows = []
+    for name in ("documents", "sentences", "tokens", "entities", *titles):
+        counts = [getattr(size, name) for size in sizes]
+        shown = ["unknown" if count is None else f"{count:,}" for count in counts]
+        rows.append((titles.get(name, name), *shown))
+    print_table(rows, ("", "train", "dev"), "lrr")
 
 
 def _labels_of(nlp: Language) -> set[str]:
-    """Labels of the cascade's components that set entities; none where there are none."""
+    """Labels of the components of the cascade that set entities."""
     pipes: list[Any] = [pipe for _, pipe in nlp.pipeline]
     setting = [pipe for pipe in pipes if getattr(pipe, "cfg", {}).get("set_ents")]
     return {label for pipe in setting for label in pipe.labels}
 
 
-def _print_labels(train: Sequence[Doc], dev: Sequence[Doc], known: set[str]) -> None:
-    counts = [corpus.measure_size(docs).labels for docs in (train, dev)]
-    labels = sorted(counts[0] | counts[1])
-    rows = [(label, *(f"{count[label]:,}" for count in counts)) for label in labels]
-    msg.table(rows, header=("label", "train", "dev"), divider=True, aligns=("l", "r", "r"))
+def _print_labels(train: Counter[str], dev: Counter[str], known: set[str]) -> None:
+    labels = sorted(train | dev)
+    rows = [(label, f"{train[label]:,}", f"{dev[label]:,}") for label in labels]
+    print_table(rows, ("label", "train", "dev"), "lrr")
     for label in labels:
-        if counts[0][label] == 0:
-            _warn(f"'{label}' is in dev only: it cannot be learnt.")
-        elif counts[0][label] < RARE:
-            _warn(f"'{label}' has {counts[0][label]} entities in train: few to learn from.")
-        if known and counts[0][label] and label not in known:
-            _warn(
+        if train[label] == 0:
+            print_warning(f"'{label}' occurs in dev only: it cannot be learnt.")
+        elif train[label] < RARE:
+            n = counted(train[label], "entity", "entities")
+            print_warning(f"'{label}' has only {n} in train: it is hard to learn.")
+        if known and train[label] and label not in known:
+            print_warning(
                 f"'{label}' is not among the labels under [initialize.components]: its entities "
-                "are not learnt, and where some are found they get another label."
+                "are not learnt, and those that are found get another label."
             )
 
 
@@ -114,12 +106,13 @@ def _print_oddities(docs: Sequence[Doc], examples: Sequence[Example]) -> None:
     for kind, entities in corpus.find_oddities(docs).items():
         texts = list(dict.fromkeys(_clip(entity.text) for entity in entities))
         shown = "; ".join(texts[:_EXAMPLES])
-        _warn(f"An entity {kind.value}: {len(entities):,} times in train. {shown}")
+        times = counted(len(entities), "time")
+        print_warning(f"An entity {kind.value}: {times} in train. {shown}")
     misaligned = corpus.count_misaligned(examples)
     if misaligned:
-        _warn(
-            f"{misaligned:,} entities of train cannot be expressed with the tokens of the "
-            "pipeline, and are not learnt. Choose another [nlp.tokenizer]."
+        print_warning(
+            f"{misaligned:,} entities in train do not match the token boundaries of the pipeline, "
+            "and are not learnt. Choose another [nlp.tokenizer]."
         )
     ambiguous = corpus.find_ambiguous(docs)
     if ambiguous:
@@ -128,7 +121,7 @@ def _print_oddities(docs: Sequence[Doc], examples: Sequence[Example]) -> None:
             for text, counts in ambiguous.items()
         ]
         shown = "; ".join(texts[:_EXAMPLES])
-        print_line(MESSAGES.INFO, f"{len(texts):,} texts have several labels in train. {shown}")
+        print_info(f"{len(texts):,} texts have more than one label in train. {shown}")
 
 
 def _clip(text: str) -> str:
@@ -139,11 +132,10 @@ def _clip(text: str) -> str:
 def _print_overlap(train: Sequence[Doc], dev: Sequence[Doc]) -> None:
     found = corpus.measure_overlap(train, dev)
     if found.documents:
-        _warn(f"{100 * found.documents:.1f} % of the documents of dev are in train, too.")
-    print_line(
-        MESSAGES.INFO,
-        f"Of dev, train has {100 * found.sentences:.1f} % of the sentences, and of the entities "
-        f"{100 * found.mentions:.1f} % with the same words and label.",
+        print_warning(f"{100 * found.documents:.1f} % of the documents in dev are also in train.")
+    print_info(
+        f"{100 * found.sentences:.1f} % of the sentences in dev are also in train, and so are "
+        f"{100 * found.mentions:.1f} % of its entities, with the same words and label."
     )
 
 
@@ -156,18 +148,8 @@ def _print_models(nlp: Language) -> None:
             continue
         features, weights = model.get_param("W").shape[0], model.get_param("W").size
         vectors = _VECTORS + 2 * getattr(trainer, "history", 0)
-        rows.append(
-            (
-                name,
-                f"{features:,}",
-                f"{weights:,}",
-                f"{weights * 2 / 1e6:.1f} MB",
-                f"{weights * 8 * vectors / 1e6:,.0f} MB",
-            )
-        )
-    header = ("component", "features", "weights", "on disk, at most", "vectors in training")
-    msg.table(rows, header=header, divider=True, aligns=("l", "r", "r", "r", "r"))
-
-
-def _warn(text: str) -> None:
-    print_line(MESSAGES.WARN, text)
+        on_disk = f"{weights * 2 / 1e6:.1f} MB"
+        in_training = f"{weights * 8 * vectors / 1e6:,.0f} MB"
+        rows.append((name, f"{features:,}", f"{weights:,}", on_disk, in_training))
+    header = ("component", "features", "weights", "disk space, at most", "optimizer memory")
+    print_table(rows, header, "lrrrr")

@@ -5,89 +5,83 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import spacy
-import typer
 from spacy.scorer import Scorer
 from spacy.training import Example
-from wasabi import msg
-from wasabi.util import MESSAGES
 
-from spacy_cascade.cli.output import print_line, write_file, write_json
-from spacy_cascade.errors import CascadeError
+from spacy_cascade.cli.options import Model, argument, option
+from spacy_cascade.cli.output import (
+    percent,
+    print_table,
+    print_warning,
+    reports_errors,
+    write_file,
+    write_json,
+)
 from spacy_cascade.pipeline.readers import GIVEN, examples_for, make_corpus
 from spacy_cascade.reports.page import N_MISTAKES, make_page
 from spacy_cascade.reports.texts import draw_page
 
 _PER_TYPE = "_per_type"
 _ENTITIES = "entities.html"
-"""Name of the page, as `spacy evaluate` has it for spaCy's own `ner`."""
+"""Name of the page, the same as that of `spacy evaluate` for spaCy's own `ner`."""
 
 
+@reports_errors
 def evaluate_command(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Trained pipeline")],
-    data: Annotated[
-        Path, typer.Argument(metavar="DATA.spacy", help="Docs with the gold annotation")
-    ],
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="JSON file to write the scores to")
-    ] = None,
-    given: Annotated[
+    model: Model,
+    data: Annotated[Path, argument("DATA.spacy", "Docs with the gold annotation")],
+    output: Annotated[Path | None, option("JSON file for the scores", "--output", "-o")] = None,
+    gold_inputs: Annotated[
         list[str] | None,
-        typer.Option(
-            help=f"What components see beside the words: {' or '.join(GIVEN)}; give it several "
-            "times. By default what the dev corpus of the training config gives",
-            show_default=False,
+        option(
+            f"Gold annotation that the components see, {' or '.join(GIVEN)}; can be given several "
+            "times. Default: as for the dev corpus of the training config"
         ),
     ] = None,
-    html: Annotated[
-        Path | None,
-        typer.Option(help="HTML file for a report of the entities, with the worst mistakes"),
-    ] = None,
-    mistakes: Annotated[
-        int, typer.Option(min=0, help="Sentences with mistakes that the report shows")
-    ] = N_MISTAKES,
+    given: Annotated[list[str] | None, option("", "--given", hidden=True)] = None,
+    html: Annotated[Path | None, option("HTML file for a report on the entities")] = None,
+    mistakes: Annotated[int, option("Sentences with mistakes in the report", min=0)] = N_MISTAKES,
     displacy_path: Annotated[
-        Path | None,
-        typer.Option(
-            "--displacy-path",
-            "-dp",
-            help=f"Folder for {_ENTITIES}, displaCy's page of the entities found and the gold ones",
-        ),
+        Path | None, option(f"Folder for {_ENTITIES}, drawn by displaCy", "--displacy-path", "-dp")
     ] = None,
     displacy_limit: Annotated[
-        int, typer.Option("--displacy-limit", "-dl", min=1, help="Docs on displaCy's page")
+        int, option("Docs in that page", "--displacy-limit", "-dl", min=1)
     ] = 25,
 ) -> None:
     """
     Evaluate a pipeline on gold data.
 
-    As `spacy evaluate`, with two differences: DATA is read as the training config reads its dev
-    corpus, with the sentences and tags that `spacy_cascade.Corpus.v1` gives, and every score of
-    every component is shown, those of spans by label. --displacy-path is for pipelines of any
-    components that set doc.ents, while that of `spacy evaluate` wants one made by `ner`.
+    This command differs from `spacy evaluate` in three ways. It reads DATA as the training config
+    reads its dev corpus, with the sentences and tags that `spacy_cascade.Corpus.v1` gives. It
+    shows every score of every component, and the scores of spans for each label. Its
+    --displacy-path works with any component that sets doc.ents, not only with `ner`.
     """
-    try:
-        nlp = spacy.load(model)
-        corpus = examples_for(nlp, data) if not given else make_corpus(data, given)(nlp)
-        scorer = _KeepingScorer(nlp)
-        scores = nlp.evaluate(list(corpus), scorer=scorer)
-        _print_scores(scores)
-        if output is not None:
-            write_json(output, scores, "Scores")
-        if html is not None:
-            page = make_page(
-                nlp, scorer.examples, model=model.name, data=data.name, n_mistakes=mistakes
-            )
-            write_file(html, page, "Report")
-        if displacy_path is not None:
-            page = draw_page(scorer.examples[:displacy_limit])
-            write_file(displacy_path / _ENTITIES, page, "Entities")
-    except (CascadeError, OSError) as error:
-        print_line(MESSAGES.FAIL, str(error), to_stderr=True)
-        raise typer.Exit(1) from None
+    if given:
+        print_warning(
+            "The option --given is now called --gold-inputs. The old name will be removed in a "
+            "future version.",
+            to_stderr=True,
+        )
+    inputs = [*(gold_inputs or ()), *(given or ())]
+    nlp = spacy.load(model)
+    corpus = make_corpus(data, inputs)(nlp) if inputs else examples_for(nlp, data)
+    scorer = _KeepingScorer(nlp)
+    scores = nlp.evaluate(list(corpus), scorer=scorer)
+    _print_scores(scores)
+    if output is not None:
+        write_json(output, scores, "Scores")
+    if html is not None:
+        page = make_page(
+            nlp, scorer.examples, model=model.name, data=data.name, n_mistakes=mistakes
+        )
+        write_file(html, page, "Report")
+    if displacy_path is not None:
+        page = draw_page(scorer.examples[:displacy_limit])
+        write_file(displacy_path / _ENTITIES, page, "Entities")
 
 
 class _KeepingScorer(Scorer):
-    """Keeps the examples that it scored, with what the pipeline predicted, for the report."""
+    """Keeps the examples that it scored, with the pipeline's predictions, for the report."""
 
     def score(self, examples: Iterable[Example], **settings: Any) -> dict[str, Any]:
         self.examples = list(examples)
@@ -98,22 +92,18 @@ class _KeepingScorer(Scorer):
 def _print_scores(scores: Mapping[str, Any]) -> None:
     speed = scores.get("speed")
     rows = [
-        (name, f"{100 * value:.2f}")
+        (name, percent(value))
         for name, value in sorted(scores.items())
         if isinstance(value, float) and name != "speed" and not name.startswith("token_")
     ]
     if isinstance(speed, float):
-        rows.append(("words a second", f"{speed:,.0f}"))
-    msg.table(rows, title="Scores", aligns=("l", "r"))
+        rows.append(("words per second", f"{speed:,.0f}"))
+    print_table(rows, ("score", "value"), "lr")
     for name, by_label in sorted(scores.items()):
         if name.endswith(_PER_TYPE) and by_label:
-            _print_by_label(name.removesuffix(_PER_TYPE), by_label)
-
-
-def _print_by_label(name: str, by_label: Mapping[str, Mapping[str, float]]) -> None:
-    rows = [
-        (label, *(f"{100 * found[key]:.2f}" for key in ("p", "r", "f")))
-        for label, found in sorted(by_label.items())
-    ]
-    header = (f"{name} by label", "P", "R", "F1")
-    msg.table(rows, header=header, divider=True, aligns=("l", "r", "r", "r"))
+            rows_of_labels = [
+                (label, *(percent(found[key]) for key in ("p", "r", "f")))
+                for label, found in sorted(by_label.items())
+            ]
+            header = (f"{name.removesuffix(_PER_TYPE)} by label", "P", "R", "F1")
+            print_table(rows_of_labels, header, "lrrr")

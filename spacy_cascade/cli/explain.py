@@ -5,20 +5,22 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import spacy
-import typer
-from spacy.language import Language
 from spacy.tokens import Doc
-from wasabi.util import MESSAGES
 
-from spacy_cascade.cli.options import valid_text
-from spacy_cascade.cli.output import print_line, print_table, write_file, write_json
-from spacy_cascade.errors import CascadeError, ConfigError
-from spacy_cascade.explaining.explain import explain_entities
-from spacy_cascade.explaining.explanations import (
-    Contribution,
-    EntityExplanation,
-    Explanation,
+from spacy_cascade.cli.options import Html, Json, Model, Text, option
+from spacy_cascade.cli.output import (
+    print_info,
+    print_line,
+    print_table,
+    print_warning,
+    reports_errors,
+    texts_of,
+    write_file,
+    write_json,
 )
+from spacy_cascade.errors import ConfigError
+from spacy_cascade.explaining.explain import explain_entities
+from spacy_cascade.explaining.explanations import EntityExplanation, Explanation
 from spacy_cascade.explaining.top_features import (
     ComponentFeatures,
     LabelFeatures,
@@ -27,129 +29,96 @@ from spacy_cascade.explaining.top_features import (
 )
 from spacy_cascade.pipeline.learning import LearningPipe
 from spacy_cascade.pipeline.readers import examples_for
-from spacy_cascade.pipeline.spans.placing import LabelledSpan
 from spacy_cascade.reports.explanation import make_explanation_page
 
 
+@reports_errors
 def explain_command(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Trained pipeline")],
-    text: Annotated[
-        str, typer.Argument(metavar="TEXT", callback=valid_text, help="Text with entities")
-    ] = "",
-    features: Annotated[
-        int, typer.Option(min=1, help="Features shown for each stage of an entity")
-    ] = 10,
+    model: Model,
+    text: Text = "",
+    features: Annotated[int, option("Features shown for each stage of an entity", min=1)] = 10,
     data: Annotated[
         Path | None,
-        typer.Option(
+        option(
+            "Also show the top features for each label of each component, with names from this "
+            "corpus; the training corpus has all of them",
             metavar="DATA.spacy",
-            help="Show the top features of each component, by label, with names from this corpus; "
-            "the training corpus has all of them",
         ),
     ] = None,
-    top: Annotated[
-        int, typer.Option(min=1, help="With --data: features for each label, and against it")
-    ] = 20,
-    json: Annotated[Path | None, typer.Option(help="JSON file to write everything to")] = None,
-    html: Annotated[Path | None, typer.Option(help="HTML file to write a page to")] = None,
+    top: Annotated[int, option("With --data: features for and against each label", min=1)] = 20,
+    json: Json = None,
+    html: Html = None,
 ) -> None:
     """
     Explain what a pipeline finds.
 
-    For each entity of TEXT the features that push for it and against it: for its bounds, against
-    the best segmentation without it, and for its type, against the next best type. The sums are
-    exactly the differences of the scores.
+    For each entity of TEXT, the features that speak for it and against it are shown. Its bounds
+    are compared with the best segmentation that lacks this entity, and its type with the next
+    best type. The contributions add up exactly to the difference of the two scores.
     """
-    try:
-        if not text and data is None:
-            raise ConfigError("Give a TEXT to explain, or --data for the top features.")
-        nlp = spacy.load(model)
-        doc = nlp(text)
-        explained = explain_entities(nlp, doc)
-        tops = [] if data is None else _top_features(nlp, data, top)
-        if text:
-            _print_entities(doc, explained, features)
-        for component in tops:
-            _print_component(component, str(data))
-        if json is not None:
-            found = {
-                "text": text,
-                "entities": [entity.to_json() for entity in explained],
-                "top_features": [component.to_json() for component in tops],
-            }
-            write_json(json, found, "Explanation")
-        if html is not None:
-            page = make_explanation_page(
-                doc, explained, tops, model=model.name, data="" if data is None else data.name,
-                n_features=features,
-            )  # fmt: skip
-            write_file(html, page, "Explanation")
-    except (CascadeError, OSError) as error:
-        print_line(MESSAGES.FAIL, str(error), to_stderr=True)
-        raise typer.Exit(1) from None
-
-
-def _top_features(nlp: Language, data: Path, n: int) -> list[ComponentFeatures]:
-    return [
-        top_features(pipe, examples_for(nlp, data), n)
+    if not text and data is None:
+        raise ConfigError("Give a TEXT to explain, or --data for the top features.")
+    nlp = spacy.load(model)
+    doc = nlp(text)
+    explained = explain_entities(nlp, doc)
+    tops = [
+        top_features(pipe, examples_for(nlp, data), top)
         for _, pipe in nlp.pipeline
-        if isinstance(pipe, LearningPipe)
+        if data is not None and isinstance(pipe, LearningPipe)
     ]
+    if text:
+        _print_entities(doc, explained, features)
+    for component in tops:
+        _print_component(component, str(data))
+    if json is not None:
+        found = {
+            "text": text,
+            "entities": [entity.to_json() for entity in explained],
+            "top_features": [component.to_json() for component in tops],
+        }
+        write_json(json, found, "Explanation")
+    if html is not None:
+        names = {"model": model.name, "data": data.name if data else ""}
+        page = make_explanation_page(doc, explained, tops, **names, n_features=features)
+        write_file(html, page, "Explanation")
 
 
 def _print_entities(doc: Doc, explained: Sequence[EntityExplanation], n: int) -> None:
     if not explained:
-        print_line(MESSAGES.INFO, "There are no entities of the pipeline's components in the text.")
+        print_info("The components of the cascade found no entities in the text.")
     for entity in explained:
         start, end, label = entity.span
-        typer.echo()
-        print_line(MESSAGES.INFO, f"{entity.text}  {label}, tokens {start} to {end - 1}")
+        print_info(f"{entity.text}  {label}, tokens {start} to {end - 1}")
         of_stages = [_probability(stage.probability) for stage in entity.stages]
         product = f" = {' x '.join(of_stages)}" if len(of_stages) > 1 else ""
-        print_line("", f"confidence {_probability(entity.confidence)}{product}")
+        print_line(f"confidence {_probability(entity.confidence)}{product}\n")
         for stage in entity.stages:
             _print_stage(doc, stage, n)
 
 
 def _print_stage(doc: Doc, stage: Explanation, n: int) -> None:
-    typer.echo()
-    reading, other = (_reading(doc, spans) for spans in (stage.reading, stage.runner_up))
-    print_line("", f"{stage.component}: {reading}, rather than {other}")
+    texts = (", ".join(texts_of(doc, spans)) for spans in (stage.reading, stage.runner_up))
+    print_line(f"{stage.component}: {', rather than '.join(text or 'nothing' for text in texts)}")
     of_tokens = any(contribution.token is not None for contribution in stage.contributions)
-    rows = [
-        (
-            contribution.name,
-            *([_token(doc, contribution)] if of_tokens else []),
-            *map(_number, (contribution.weight, contribution.runner_up, contribution.push)),
-        )
-        for contribution in stage.strongest(n)
-    ]
-    sums = map(_number, (stage.score, stage.runner_up_score, stage.evidence))
-    rows.append(("sum", *([""] if of_tokens else []), *sums))
+
+    def row(name: str, token: int | None, *values: float) -> tuple[str, ...]:
+        tokens = ["" if token is None else doc[token].text] if of_tokens else []
+        return (name, *tokens, *map(_number, values))
+
+    rows = [row(c.name, c.token, c.weight, c.runner_up, c.push) for c in stage.strongest(n)]
+    rows.append(row("sum", None, stage.score, stage.runner_up_score, stage.evidence))
     header = ("feature", *(["of token"] if of_tokens else []), "weight", "runner-up", "push")
     print_table(rows, header, "l" * (1 + of_tokens) + "rrr")
 
 
-def _token(doc: Doc, contribution: Contribution) -> str:
-    return "" if contribution.token is None else doc[contribution.token].text
-
-
-def _reading(doc: Doc, spans: Sequence[LabelledSpan]) -> str:
-    """What a reading has, as `IL-2 gene [DNA]`."""
-    return ", ".join(f"{doc[s:e].text} [{label}]" for s, e, label in spans) or "nothing"
-
-
 def _print_component(component: ComponentFeatures, data: str) -> None:
     for of_label in component.labels:
-        typer.echo()
-        print_line(MESSAGES.INFO, f"Top features of {component.component} for {of_label.label}")
+        print_info(f"Top features of {component.component} for {of_label.label}")
         _print_label(of_label)
     if component.n_unnamed:
-        typer.echo()
-        print_line(
-            MESSAGES.WARN,
-            f"{component.n_unnamed} of these features of {component.component} are not in {data}, "
-            "so that they have no name. The training corpus has all features.",
+        print_warning(
+            f"{component.n_unnamed} of these features of {component.component} do not occur in "
+            f"{data}, so their names are unknown. The training corpus has all features."
         )
 
 
@@ -160,12 +129,12 @@ def _print_label(of_label: LabelFeatures) -> None:
         for side, feature in both
     ]
     has_range = any(feature.after for _, feature in both)
-    header = ("", "feature", "weight", *(["least", "most"] if has_range else []))
+    header = ("", "feature", "weight", *(["smallest", "largest"] if has_range else []))
     print_table(rows, header, "llrrr")
 
 
 def _range(feature: WeightedFeature) -> list[str]:
-    """The smallest and the largest weight, with the labels before that it is for."""
+    """The smallest and the largest weight, each with the preceding label that it belongs to."""
     ends: list[Any] = sorted(feature.after.items(), key=lambda pair: pair[1])
     return [f"{_number(weight)} after {label}" for label, weight in (*ends[:1], *ends[-1:])]
 

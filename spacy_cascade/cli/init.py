@@ -5,79 +5,66 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
-from wasabi.util import MESSAGES
 
-from spacy_cascade.cli.output import print_line, write_text
-from spacy_cascade.errors import CascadeError, ConfigError
-from spacy_cascade.workflows.recipes import (
-    Choices,
-    Domain,
-    Recipe,
-    config_text,
-    make_config,
-)
+from spacy_cascade.cli.options import argument, option
+from spacy_cascade.cli.output import print_good, reports_errors, write_text
+from spacy_cascade.errors import ConfigError
+from spacy_cascade.workflows.recipes import Choices, Domain, Recipe, config_text, make_config
 
 Choice = TypeVar("Choice", Recipe, Domain)
 
 _DEFAULT = Choices()
 
 
+@reports_errors
 def init_command(
-    output: Annotated[Path, typer.Argument(metavar="OUTPUT.cfg", help="Config to write")],
-    lang: Annotated[
-        str | None, typer.Option("--lang", "-l", help="spaCy's code of the language. By default en")
-    ] = None,
+    output: Annotated[Path, argument("OUTPUT.cfg", "Config to write")],
+    lang: Annotated[str | None, option("Language code. Default: en", "--lang", "-l")] = None,
     domain: Annotated[
         Domain | None,
-        typer.Option(
-            help="biomedical (the default) keeps names as NF-kappa whole, general has the "
-            "tokenizer of the language"
+        option(
+            "biomedical (the default) keeps names such as NF-kappa in one token; general uses the "
+            "standard tokenizer of the language"
         ),
     ] = None,
     model: Annotated[
         Recipe | None,
-        typer.Option(
-            help="memb (the default): the cascade by L-BFGS; ocr: online, quicker, a little less "
-            "accurate; crf: a single chain, for comparison"
+        option(
+            "memb (the default): the cascade with maximum entropy and a margin; ocr: the online "
+            "cascade with reranking, faster to train and slightly less accurate; crf: a single "
+            "conditional random field, for comparison"
         ),
     ] = None,
     tags: Annotated[
-        bool | None, typer.Option("--tags/--no-tags", help="Look at parts of speech. By default no")
+        bool | None, option("Use parts of speech as features. Default: no", "--tags/--no-tags")
     ] = None,
     small: Annotated[
-        bool | None,
-        typer.Option("--small/--large", help="For a few hundred sentences. By default more"),
+        bool | None, option("The corpus has a few hundred sentences, or more", "--small/--large")
     ] = None,
     labels: Annotated[
-        str | None,
-        typer.Option(help="Types of entities, with commas. By default those of the corpus"),
+        str | None, option("Entity types, separated by commas. Default: those of the corpus")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", "-F", help="Replace OUTPUT.cfg")] = False,
+    force: Annotated[bool, option("Replace OUTPUT.cfg", "--force", "-F")] = False,
 ) -> None:
     """
     Write a complete training config.
 
-    In a terminal, and with none of the options that describe the corpus, it asks for them.
-    Everything else is in the config that it writes, with the values of `configs/`.
+    In a terminal, the command asks for the options that describe the corpus if none of them is
+    given. All other settings have the values of the configs in `configs/`.
     """
     given: dict[str, Any] = {
         "lang": lang, "domain": domain, "recipe": model, "tags": tags, "small": small,
-        "labels": None if labels is None else _listed(labels),
+        "labels": None if labels is None else _split(labels),
     }  # fmt: skip
     given = {name: value for name, value in given.items() if value is not None}
-    try:
-        if output.exists() and not force:
-            raise ConfigError(f"{output} is there already. Replace it with --force.")
-        choices = Choices(**given) if given or not _is_terminal() else _ask()
-        config = make_config(choices)
-        write_text(output, _comment(output, choices) + config_text(config))
-    except (CascadeError, OSError) as error:
-        print_line(MESSAGES.FAIL, str(error), to_stderr=True)
-        raise typer.Exit(1) from None
-    print_line(MESSAGES.GOOD, f"Config -> {output}. Its first lines say how to train it.")
+    if output.exists() and not force:
+        raise ConfigError(f"{output} already exists. Replace it with --force.")
+    choices = Choices(**given) if given or not _is_terminal() else _ask()
+    write_text(output, _comment(output, choices) + config_text(make_config(choices)))
+    print_good(f"Config -> {output}. Its first lines say how to train it.")
 
 
-def _listed(labels: str) -> tuple[str, ...]:
+def _split(labels: str) -> tuple[str, ...]:
     return tuple(label.strip() for label in labels.split(",") if label.strip())
 
 
@@ -86,16 +73,15 @@ def _is_terminal() -> bool:
 
 
 def _ask() -> Choices:
-    """The choices, asked for one by one."""
     return Choices(
         lang=typer.prompt("Language", default=_DEFAULT.lang),
         domain=_ask_which("Domain", _DEFAULT.domain),
         recipe=_ask_which("Model", _DEFAULT.recipe),
-        tags=typer.confirm("Look at parts of speech, which the corpus has?", default=False),
-        small=typer.confirm("Has the corpus fewer than a thousand sentences?", default=False),
-        labels=_listed(
+        tags=typer.confirm("Use the parts of speech in the corpus as features?", default=False),
+        small=typer.confirm("Does the corpus have fewer than 1,000 sentences?", default=False),
+        labels=_split(
             typer.prompt(
-                "Types of entities, with commas; nothing for those of the corpus",
+                "Entity types, separated by commas (leave empty for those of the corpus)",
                 default="",
                 show_default=False,
             )
@@ -123,6 +109,6 @@ def _comment(output: Path, choices: Choices) -> str:
     if choices.tags:
         lines += [
             "Both corpora need predicted tags, which python -m spacy cascade jackknife sets.",
-            "A trained pipeline needs what sets them: add a cascade_tagger in front.",
+            "The trained pipeline needs tags, too: add a cascade_tagger as its first component.",
         ]
     return "".join(f"# {line}\n" for line in lines) + "\n"

@@ -1,7 +1,8 @@
-"""Options that several commands have."""
+"""Arguments and options that several commands have."""
 
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 from spacy.cli._util import parse_config_overrides
@@ -10,35 +11,50 @@ from spacy_cascade.errors import ConfigError
 from spacy_cascade.features.strings import is_valid
 
 OVERRIDES = {"allow_extra_args": True, "ignore_unknown_options": True}
-"""Context settings of a command that takes overrides of a config after its own arguments."""
+"""Context settings of a command whose own arguments may be followed by config overrides."""
 
 
 def valid_text(text: str | None) -> str | None:
-    """A callback for what goes into a Doc; raises `BadParameter` for what no Doc can have."""
+    """A callback that refuses text which no Doc can hold; raises `BadParameter`."""
     if text is not None and not is_valid(text):
         raise typer.BadParameter("It is not valid UTF-8. Check the encoding of the terminal.")
     return text
 
 
-def to_try(what: str, defaults: Sequence[float], *names: str) -> Any:
-    """An option that can be given several times; without any the defaults are tried."""
+def argument(name: str, text: str) -> Any:
+    return typer.Argument(metavar=name, help=text)
+
+
+def option(text: str, *names: str, **settings: Any) -> Any:
+    return typer.Option(*names, help=text, **settings)
+
+
+Model = Annotated[Path, argument("MODEL", "Trained pipeline")]
+Output = Annotated[Path, argument("OUTPUT", "Folder for the new pipeline")]
+Text = Annotated[str, typer.Argument(metavar="TEXT", callback=valid_text, help="Text to annotate")]
+Json = Annotated[Path | None, option("Write the results to this JSON file")]
+Html = Annotated[Path | None, option("Write the results to this HTML page")]
+
+
+def option_to_try(what: str, defaults: Sequence[float], *names: str) -> Any:
+    """An option that can be given several times, once for each value to try."""
     listed = ", ".join(f"{value:g}" for value in defaults)
-    text = f"{what} to try; give it several times. By default {listed}"
+    text = f"{what} to try; can be given several times. Default: {listed}"
     return typer.Option(*names, help=text, show_default=False)
 
 
 def read_overrides(arguments: Sequence[str]) -> dict[str, Any]:
-    """Values by dotted names, as `spacy train` takes them after a config.
+    """Settings by their dotted names, as `spacy train` takes them after a config.
 
-    arguments: what is left of the command line. Raises `ConfigError` where it is something else.
+    arguments: the rest of the command line. Raises `ConfigError` if it holds anything else.
     """
     for i, argument in enumerate(arguments):
         is_value = i > 0 and arguments[i - 1].startswith("--") and "=" not in arguments[i - 1]
         is_name = argument.startswith("--")
         if (is_name and "." not in argument.split("=")[0]) or not (is_name or is_value):
             raise ConfigError(
-                f"There is no option or argument {argument} here. --help shows all; settings of "
-                "the config have a dot, as --training.max_epochs 3."
+                f"There is no option or argument {argument} here. --help lists all of them; a "
+                "setting of the config has a dot in its name, as in --training.max_epochs 3."
             )
     overrides: dict[str, Any] = parse_config_overrides(list(arguments))
     return overrides

@@ -1,58 +1,105 @@
-"""How commands print."""
+"""What commands print and write: lines, tables, files, pipelines and errors."""
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial, wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
 import typer
+from spacy.language import Language
+from spacy.tokens import Doc
 from wasabi import msg
 from wasabi.tables import table
 from wasabi.util import MESSAGES, color
 
+from spacy_cascade.errors import CascadeError
 from spacy_cascade.files import replace_file
+from spacy_cascade.pipeline.saving import save_pipeline
+
+Parameters = ParamSpec("Parameters")
 
 _WIDEST = 64
-"""Columns are padded to that at most; a longer cell stands out."""
+"""Columns are padded to at most this width; a longer cell stands out."""
 
 
-def print_line(style: str, text: str, *, to_stderr: bool = False) -> None:
-    """Print in wasabi's style, but on the stream asked for and without wrapping, which
-    would break paths and quoted lines."""
+def reports_errors(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
+    """Make a command print an expected error as one line on standard error, and exit with 1."""
+
+    @wraps(command)  # Typer reads the parameters and the help text of the command itself.
+    def reporting(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+        except (CascadeError, OSError) as error:
+            text = str(error)
+            if isinstance(error, OSError) and error.filename is not None:
+                text = f"Cannot read or write {error.filename}: {error.strerror}. Check the path."
+            print_line(text, MESSAGES.FAIL, to_stderr=True)
+            raise typer.Exit(1) from None
+
+    return reporting
+
+
+def print_line(text: str, style: str = "", *, to_stderr: bool = False) -> None:
+    """Print in one of wasabi's styles, but never wrap: that would break paths and quoted lines."""
     if msg.pretty and style:
         text = f"{msg.icons[style]} {text}"
         text = color(text, fg=msg.colors[style]) if msg.show_color else text
     _echo(text, to_stderr)
 
 
+print_good = partial(print_line, style=MESSAGES.GOOD)
+print_info = partial(print_line, style=MESSAGES.INFO)
+print_warning = partial(print_line, style=MESSAGES.WARN)
+
+
+def texts_of(doc: Doc, spans: Iterable[tuple[int, int, str]], sign: str = "") -> list[str]:
+    """Spans as in `IL-2 gene [DNA]`."""
+    return [f"{sign}{doc[start:end].text} [{label}]" for start, end, label in spans]
+
+
 def print_table(rows: Iterable[Sequence[object]], header: Sequence[str], aligns: str) -> None:
-    """Print a table of any width; aligns: `l` or `r` for each column."""
+    """Print a table of any width between blank lines; aligns: `l` or `r` for each column."""
     letters: Any = list(aligns)
     text = table(list(rows), header=header, divider=True, max_col=_WIDEST, aligns=letters)
-    _echo("\n".join(line.rstrip() for line in text.strip("\n").splitlines()), False)
+    lines = [line.rstrip() for line in text.strip("\n").splitlines()]
+    _echo("\n".join(["", *lines, ""]))
+
+
+def counted(n: int, noun: str, nouns: str = "") -> str:
+    """A number with its noun, as in `1 entity` or `1,024 entities`."""
+    return f"{n:,} {noun if n == 1 else nouns or noun + 's'}"
+
+
+def percent(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.2f}"
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text, in a new folder if need be.
+    """Write a file, and the folders above it.
 
-    A file name in it may not be valid Unicode; it stands there as JSON has it.
+    A file name inside the text may be invalid Unicode; it is then written as JSON escapes it.
     """
     replace_file(path, text.encode("utf8", "backslashreplace"))
 
 
 def write_file(path: Path, text: str, what: str) -> None:
-    """Write a text, in a new folder if need be, and say so."""
     write_text(path, text)
-    print_line(MESSAGES.GOOD, f"{what} -> {path}")
+    print_good(f"{what} -> {path}")
 
 
 def write_json(path: Path, value: object, what: str) -> None:
-    """Write a value with all digits of its numbers, and say so."""
+    """Write a value with all digits of its numbers."""
     write_file(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n", what)
 
 
-def _echo(text: str, to_stderr: bool) -> None:
-    # A label or a path may have characters that the terminal has not.
+def write_pipeline(nlp: Language, path: Path, what: str) -> None:
+    save_pipeline(nlp, path)
+    print_good(f"{what} -> {path}")
+
+
+def _echo(text: str, to_stderr: bool = False) -> None:
+    # A label or a path may contain characters that the terminal cannot show.
     encoding = (sys.stderr if to_stderr else sys.stdout).encoding or "utf-8"
     typer.echo(text.encode(encoding, "backslashreplace").decode(encoding), err=to_stderr)

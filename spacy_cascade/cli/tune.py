@@ -1,4 +1,4 @@
-"""The command `spacy cascade tune`: settings of a training config by trials."""
+"""The command `spacy cascade tune`: the best settings of a training config, found by trials."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from wasabi.util import MESSAGES
 
-from spacy_cascade.cli.options import read_overrides
-from spacy_cascade.cli.output import print_line
-from spacy_cascade.errors import CascadeError, ConfigError
+from spacy_cascade.cli.options import argument, option, read_overrides
+from spacy_cascade.cli.output import percent, print_good, print_info, reports_errors, write_text
+from spacy_cascade.errors import ConfigError
 from spacy_cascade.files import replace_file
 from spacy_cascade.parallel import available_cores
 from spacy_cascade.search import quadrants, sampling
@@ -34,77 +33,68 @@ TRIALS, BEST, REPORT = "trials.jsonl", "best.cfg", "search.json"
 
 
 class Backend(str, Enum):
-    """How to search."""
-
     quadrants = "quadrants"
     optuna = "optuna"
 
 
+@reports_errors
 def tune_command(
     context: typer.Context,
-    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="Training config")],
-    train: Annotated[Path, typer.Argument(metavar="TRAIN.spacy", help="Docs to train on")],
-    output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="Folder for what is found")],
-    dev: Annotated[
-        Path | None, typer.Option(help="Docs to score on; without it folds of TRAIN")
-    ] = None,
-    folds: Annotated[int, typer.Option(help="Parts of TRAIN, where there is no --dev")] = 5,
+    config: Annotated[Path, argument("CONFIG", "Training config")],
+    train: Annotated[Path, argument("TRAIN.spacy", "Docs to train on")],
+    output: Annotated[Path, argument("OUTPUT", "Folder for the results")],
+    dev: Annotated[Path | None, option("Docs to score on, instead of folds of TRAIN")] = None,
+    folds: Annotated[int, option("Folds of TRAIN, if there is no --dev")] = 5,
     search: Annotated[
         list[str] | None,
-        typer.Option(
-            "--search",
-            help="NAME=LOW..HIGH or NAME=LOW..HIGH:log, for quadrants up to four times; by default "
-            "sigma and kappa of each component",
-            show_default=False,
+        option(
+            "Setting to search, as NAME=LOW..HIGH or NAME=LOW..HIGH:log; can be given several "
+            "times (quadrants: up to four). Default: sigma and kappa of each component"
         ),
     ] = None,
     component: Annotated[
-        list[str] | None,
-        typer.Option(help="Search sigma and kappa of this one only", show_default=False),
+        list[str] | None, option("Search this component only; can be given several times")
     ] = None,
-    score: Annotated[str, typer.Option(help="Score that counts")] = "ents_f",
-    backend: Annotated[Backend, typer.Option(help="How to search")] = Backend.quadrants,
-    rounds: Annotated[int, typer.Option(help="The most boxes to cut into quadrants")] = 5,
-    trials: Annotated[int, typer.Option(help="Trials of optuna; more can be had later")] = 30,
+    score: Annotated[str, option("Score to maximise")] = "ents_f",
+    backend: Annotated[Backend, option("Search method")] = Backend.quadrants,
+    rounds: Annotated[int, option("Largest number of boxes that are cut into quadrants")] = 5,
+    trials: Annotated[int, option("Number of trials with optuna; a later run can add more")] = 30,
     processes: Annotated[
-        int,
-        typer.Option(help="Trials at once; 0: one a core. optuna's points depend on it"),
+        int, option("Trials run at the same time (0: one per core); affects what optuna tries")
     ] = 0,
 ) -> None:
     """
-    Find settings of a training config.
+    Find the best settings of a training config.
 
-    By quadrants: the box of all ranges is cut in two along each setting, the middle of each part
-    is tried, and the best part is the next box, until a box brings no gain; components come one
-    after the other. By optuna: all settings at once, as many as there are, with a Bayesian sampler.
+    The method quadrants starts with the box of all ranges. It cuts the box in two along each
+    setting, tries the middle of each part, and goes on with the best part, until a box brings no
+    gain. It tunes one component after the other. The method optuna searches any number of
+    settings at once with a Bayesian sampler.
 
-    OUTPUT gets best.cfg, the config with what was found; trials.jsonl, every trial; search.json;
-    and pictures of two settings, with matplotlib. Stopped, the same command goes on where it was.
+    OUTPUT gets best.cfg, the config with the best settings; trials.jsonl, all trials;
+    search.json, the searches; and with matplotlib, a picture of each search of two settings.
+    If a run is stopped, the same command continues it.
 
     Settings of CONFIG can be changed at the end of the line, as for spacy train.
     """
-    try:
-        overrides = read_overrides(context.args)
-        paths = {"paths.train": str(train), "paths.dev": str(dev or train)}
-        task = Task(config, overrides, train, dev, folds, score)
-        searches = _searches(config, {**overrides, **paths}, search, component)
-        processes = processes or available_cores()
-        searcher: Searcher = partial(quadrants.search, rounds=rounds)
-        if backend is Backend.optuna:
-            searches = together(searches)
-            searcher = partial(sampling.search, trials=trials, batch=processes)
-        output.mkdir(parents=True, exist_ok=True)
-        chosen, made = tune(
-            task, searches, output / TRIALS, searcher=searcher, processes=processes,
-            done=_print_trial,
-        )  # fmt: skip
-        replace_file(output / BEST, read_config(config, {**overrides, **chosen}).to_bytes())
-        _report(task, made, output)
-    except (CascadeError, OSError) as error:
-        print_line(MESSAGES.FAIL, str(error), to_stderr=True)
-        raise typer.Exit(1) from None
-    best = f"{100 * made[-1].found.score:.2f}"
-    print_line(MESSAGES.GOOD, f"{score} {best} with {settings_text(chosen)} -> {output / BEST}")
+    overrides = read_overrides(context.args)
+    paths = {"paths.train": str(train), "paths.dev": str(dev or train)}
+    task = Task(config, overrides, train, dev, folds, score)
+    searches = _searches(config, {**overrides, **paths}, search, component)
+    processes = processes or available_cores()
+    searcher: Searcher = partial(quadrants.search, rounds=rounds)
+    if backend is Backend.optuna:
+        searches = together(searches)
+        searcher = partial(sampling.search, trials=trials, batch=processes)
+    output.mkdir(parents=True, exist_ok=True)
+    chosen, made = tune(
+        task, searches, output / TRIALS, searcher=searcher, processes=processes, done=_print_trial
+    )
+    replace_file(output / BEST, read_config(config, {**overrides, **chosen}).to_bytes())
+    write_text(output / REPORT, json.dumps([asdict(one) for one in made], indent=1) + "\n")
+    _draw(made, list(Archive(output / TRIALS, task.fingerprint())), output)
+    best = percent(made[-1].found.score)
+    print_good(f"{score} {best} with {settings_text(chosen)} -> {output / BEST}")
 
 
 def _searches(
@@ -118,27 +108,22 @@ def _searches(
     unknown = sorted(set(component or ()) - set(searches))
     if unknown:
         raise ConfigError(
-            f"There is no sigma or kappa to search in '{unknown[0]}'. Components that have them: "
-            f"{', '.join(searches)}."
+            f"'{unknown[0]}' has no sigma or kappa to search. Choose from the components that "
+            f"have them: {', '.join(searches)}."
         )
     return {name: axes for name, axes in searches.items() if not component or name in component}
 
 
 def _print_trial(trial: Trial) -> None:
     typer.echo(
-        f"  {100 * trial.score:6.2f}  {settings_text(trial.settings)}  {trial.seconds:.0f} s"
+        f"  {percent(trial.score):>6}  {settings_text(trial.settings)}  {trial.seconds:.0f} s"
     )
 
 
-def _report(task: Task, made: list[Search], output: Path) -> None:
-    report = [asdict(finished) for finished in made]
-    replace_file(output / REPORT, (json.dumps(report, indent=1) + "\n").encode("utf8"))
-    trials = list(Archive(output / TRIALS, task.fingerprint()))
-    for finished in made:
-        if len(finished.axes) == 2:
-            try:
+def _draw(made: list[Search], trials: list[Trial], output: Path) -> None:
+    try:
+        for finished in made:
+            if len(finished.axes) == 2:
                 draw(finished, trials, output / f"{finished.name}.png")
-            except ImportError:
-                text = 'No pictures: add matplotlib with pip install "spacy-cascade[viz]"'
-                print_line(MESSAGES.INFO, text)
-                return
+    except ImportError:
+        print_info('There are no pictures without matplotlib: pip install "spacy-cascade[viz]"')

@@ -1,7 +1,7 @@
-"""Reading column files: one word a line, its annotation in columns beside it.
+"""Reads column files, which have one word on each line and its annotation in further columns.
 
-A blank line ends a sentence. A line that begins with `-DOCSTART-` (CoNLL-2003) or
-`###MEDLINE:` (JNLPBA) begins a document and is not a word. There are no comments.
+A blank line ends a sentence. A line that begins with `-DOCSTART-` (CoNLL-2003) or `###MEDLINE:`
+(JNLPBA) begins a document and is not a word. There are no comments.
 """
 
 from __future__ import annotations
@@ -29,12 +29,11 @@ _SHOWN_CHARACTERS = 120
 class ReadOptions:
     """How to read a column file. Columns count from 0, or from the end if negative.
 
-    Columns are separated by a tab, or by one or more spaces; "auto" means by a tab if
-    any line has one. `pos_column` and `chunk_column` are read if given; the scheme of
-    the chunk column is always told from its own tags. With `tag_column` None no word has
-    an entity tag. In a file without document marks
-    every `n_sents` sentences are one document (0: all of them). `on_bad_word` says
-    whether words that spaCy cannot use (see `word_problem`) are an error or replaced.
+    scheme: of the entity tags; the scheme of the chunk column is always detected. separator:
+    "auto" means a tab if any line has one, otherwise one or more spaces. tag_column: None if no
+    word has an entity tag. pos_column, chunk_column: read if given. n_sents: sentences per
+    document in a file without document marks (0: all of them). on_bad_word: whether a word that
+    spaCy cannot use (see `word_problem`) is an error or is replaced.
     """
 
     scheme: Scheme = Scheme.AUTO
@@ -51,10 +50,9 @@ class ReadOptions:
 class Sentence:
     """Words with their annotation; spans and positions count words of this sentence.
 
-    `missing` are the words without annotation, neither in a span nor outside of all.
-    `pos` and `chunks` are None if those columns were not asked for. `line` is the number
-    of the first word's line, from 1; the other words are on the lines after it.
-    `replaced` tells of each word that U+FFFD stands in for where it was and what it was.
+    missing: words without annotation, neither in a span nor outside. pos, chunks: None if these
+    columns were not read. line: number of the line of the first word, from 1; the other words are
+    on the following lines. replaced: place and text of each word that U+FFFD has replaced.
     """
 
     words: tuple[str, ...]
@@ -68,30 +66,29 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One or more sentences, and the scheme that their file's tags were read in, if any."""
+    """One or more sentences, and the scheme of the tags in their file, if it has any."""
 
     sentences: tuple[Sentence, ...]
     scheme: Scheme | None = Scheme.IOB2
 
 
 def read_columns(path: str | Path, options: ReadOptions | None = None) -> Iterator[Document]:
-    """Read a column file, one `Document` after the other.
+    """Read a column file; documents without words are left out.
 
-    The whole file is read and checked at once, since its scheme and its bad words can
-    only be told from all of it. Documents without words are left out.
+    The whole file is read and checked at once, because its scheme depends on all of its tags.
 
-    Raises `CorpusError` with file, line number and the line itself for a line that does
-    not fit the others or a tag that is not valid, and with the first ten bad words
-    unless they are to be replaced.
+    Raises `CorpusError` for a line that does not match the others and for an invalid tag, with
+    the file, the line number and the line; and for bad words, unless they are to be replaced,
+    with the first ten of them.
     """
     return iter(_Reader(Path(path), options or ReadOptions()).documents())
 
 
 def word_problem(word: str) -> str | None:
-    """Say why spaCy cannot use `word`, or None if it can.
+    """Why spaCy cannot use `word`, or None if it can.
 
-    A `Doc` refuses the empty string and text that is not valid Unicode. It holds words of
-    whitespace only, but to spaCy they are no words: no entity can begin there.
+    A `Doc` refuses the empty string and invalid Unicode. It accepts a word of whitespace, but no
+    entity can begin there.
     """
     if word and not word.isspace():
         return _encoding_problem(word)
@@ -116,12 +113,11 @@ class _Reader:
     def __init__(self, path: Path, options: ReadOptions) -> None:
         self.path = path
         self.options = options
-        # Not `splitlines`, which also splits at characters that may be part of a word.
+        # `splitlines` would also split at characters that may be part of a word.
         text = path.read_bytes().decode("utf-8-sig", errors="surrogateescape")
         self.lines = [line.rstrip("\r") for line in text.split("\n")]
 
     def documents(self) -> list[Document]:
-        """Read everything; see `read_columns`."""
         blocks = self.blocks()
         if not blocks:
             raise CorpusError(f"{self.path} has no words. Give a file with one word a line.")
@@ -147,7 +143,7 @@ class _Reader:
         return [Document(tuple(group), scheme) for group in documents.values()]
 
     def blocks(self) -> list[_Block]:
-        """Split the lines into sentences of rows of columns, all equally many."""
+        """The sentences as rows of columns; all rows have the same number of columns."""
         split = self.splitter()
         blocks: list[_Block] = []
         rows: list[list[str]] = []
@@ -164,45 +160,41 @@ class _Reader:
             rows.append(fields)
             width = len(blocks[0].rows[0])
             if len(fields) != width:
-                problem = f"{len(fields)} columns instead of {width} as in line {blocks[0].line}"
+                first = blocks[0].line
+                problem = f"expected {width} columns as in line {first}, but found {len(fields)}"
                 self.fail(number, problem, "Correct the line, or set --separator tab or space")
         return blocks
 
     def splitter(self) -> Callable[[str], list[str]]:
-        """The function that splits a line of this file into its columns."""
         lines = self.lines if self.options.separator == "auto" else []
         has_tab = any("\t" in line and line.strip(" \t") for line in lines)
         if has_tab or self.options.separator == "tab":
             return lambda line: line.split("\t")
-        # Not `line.split()`, which also splits at whitespace that may be a word.
+        # `line.split()` would also split at whitespace that may be a word.
         return lambda line: [field for field in line.split(" ") if field]
 
     def columns(self, first: _Block) -> dict[str, int]:
-        """PaddedTokens, from 0, of the columns that were asked for."""
-        asked = {
-            "word": self.options.word_column,
-            "tag": self.options.tag_column,
-            "pos": self.options.pos_column,
-            "chunk": self.options.chunk_column,
-        }
+        """Positions, from 0, of the columns to read."""
+        names = ("word", "tag", "pos", "chunk")
+        asked = {name: getattr(self.options, f"{name}_column") for name in names}
         width = len(first.rows[0])
-        advice = "Columns count from 0, or from the end if negative; see also --separator"
+        advice = "Columns count from 0, or from the end if negative. See also --separator"
         columns = {}
         for name, column in asked.items():
             if column is not None and not -width <= column < width:
-                problem = f"there is no column {column} among {width} for --{name}-column"
+                problem = f"--{name}-column is {column}, but the line has {width} columns"
                 self.fail(first.line, problem, advice)
             if column is not None:
                 columns[name] = column % width
         if columns["word"] == columns.get("tag"):
-            problem = f"words and tags are in the same column of {width}"
+            problem = f"words and tags are both in column {columns['word']} of {width}"
             self.fail(first.line, problem, advice)
         return columns
 
     def tagged(
         self, blocks: list[_Block], column: int, scheme: Scheme
     ) -> tuple[list[TaggedSentence], Scheme]:
-        """Decode a column of tags, and the scheme it turned out to be in."""
+        """Decode a column of tags; also returns its scheme."""
         try:
             return decode_tags([[r[column].strip(" ") for r in b.rows] for b in blocks], scheme)
         except TagError as error:
@@ -216,7 +208,6 @@ class _Reader:
         tags: TaggedSentence,
         chunks: TaggedSentence | None,
     ) -> Sentence:
-        """One sentence of words and what its tags say; bad words are replaced."""
         replaced: list[str] = []
 
         def texts(column: int, problem_of: Callable[[str], str | None]) -> Iterator[str]:
@@ -238,13 +229,12 @@ class _Reader:
         )
 
     def check_words(self, sentences: list[Sentence]) -> None:
-        """Raise for the words that were replaced, unless that was asked for."""
         bad = [word for sentence in sentences for word in sentence.replaced]
         if bad and self.options.on_bad_word != "replace":
             listed = "".join(f"\n  {word}" for word in bad[:_LISTED_WORDS])
             raise CorpusError(
-                f"{self.path} has {len(bad)} words that spaCy cannot use. Correct them, or put "
-                f"U+FFFD in their place with --on-bad-word replace. The first are:{listed}"
+                f"{self.path} has words that spaCy cannot use: {len(bad)} in all. Correct them, or "
+                f"replace them with U+FFFD by --on-bad-word replace. The first are:{listed}"
             )
 
     def fail(self, line: int, problem: str, advice: str) -> NoReturn:

@@ -1,4 +1,4 @@
-"""Turning sentences of column files into spaCy `Doc`s and `.spacy` files."""
+"""Turns sentences of column files into spaCy `Doc`s and `.spacy` files."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _DELAY_SECONDS = 2
 
 @dataclass(slots=True)
 class ConversionSummary:
-    """What a conversion wrote: counts, entities by label, and what to look at.
+    """Counts of what a conversion wrote.
 
-    `missing` counts words without annotation, `replaced` lists the words that U+FFFD
-    stands in for, and `schemes` are those that the files were read in.
+    missing: number of words without annotation. entities: by label. replaced: the words that were
+    replaced with U+FFFD. schemes: those of the files.
     """
 
     documents: int = 0
@@ -39,7 +39,6 @@ class ConversionSummary:
     schemes: set[Scheme] = field(default_factory=set)
 
     def add(self, document: Document) -> None:
-        """Count one more document."""
         self.documents += 1
         if document.scheme is not None:
             self.schemes.add(document.scheme)
@@ -52,9 +51,9 @@ class ConversionSummary:
 
 
 def column_files(path: Path) -> list[Path]:
-    """`path` itself, or in a folder all files with one of `SUFFIXES`, sorted by name.
+    """`path` itself, or all files of a folder with one of `SUFFIXES`, sorted by name.
 
-    Raises `CorpusError` if there is no such file. Folders inside it are not searched.
+    Folders inside the folder are not searched. Raises `CorpusError` if there is no such file.
     """
     if path.is_file():
         return [path]
@@ -64,10 +63,16 @@ def column_files(path: Path) -> list[Path]:
     chosen = sorted(file for file in files if file.suffix.lower() in SUFFIXES)
     if not chosen:
         raise CorpusError(
-            f"Folder {path} has no column files. Give them one of the suffixes "
-            f"{' '.join(SUFFIXES)}, or name one file."
+            f"The folder {path} has no column files. Name one file, or give the files one of the "
+            f"suffixes {' '.join(SUFFIXES)}."
         )
     return chosen
+
+
+def check_suffix(output: Path) -> None:
+    """Raise `CorpusError` unless the name of the file ends in `.spacy`."""
+    if output.suffix != ".spacy":
+        raise CorpusError(f"{output} does not end in .spacy. Give the output file that suffix.")
 
 
 def to_docs(
@@ -77,11 +82,11 @@ def to_docs(
     spans_key: str | None = None,
     chunks_key: str = CHUNKS_KEY,
 ) -> Iterator[Doc]:
-    """Make one `Doc` of each document, with sentence starts and entities.
+    """Make one `Doc` from each document, with sentence starts and entities.
 
-    `spaces` are unknown, so that training and evaluation take the words as they are.
-    Entities are in `doc.ents`, and with `spans_key` also in `doc.spans[spans_key]`; part
-    of speech is in `token.tag`, and chunks are in `doc.spans[chunks_key]`, where read.
+    The spaces between words are unknown, so training and evaluation take the words as they are.
+    Entities are in `doc.ents`, and with `spans_key` also in `doc.spans[spans_key]`. If they were
+    read, parts of speech are in `token.tag` and chunks in `doc.spans[chunks_key]`.
 
     Raises `CorpusError` if both kinds of spans would have the same key.
     """
@@ -106,7 +111,7 @@ def _to_doc(
         entities.extend((offset, span) for span in sentence.spans)
         chunks.extend((offset, span) for span in sentence.chunks or ())
         missing.extend(offset + word for word in sentence.missing)
-    # Tags that are all empty would still count as annotation, so they are left out.
+    # Empty tags would count as annotation, so they are left out.
     doc = Doc(vocab, words=words, tags=pos if any(pos) else None, sent_starts=starts)
     spans = _spans(doc, entities)
     if len(missing) < len(words):
@@ -116,7 +121,7 @@ def _to_doc(
     if any(sentence.chunks is not None for sentence in sentences):
         if chunks_key == spans_key:
             raise CorpusError(
-                f"Entities and chunks cannot both be doc.spans[{chunks_key!r}]. "
+                f"Entities and chunks cannot both be stored in doc.spans[{chunks_key!r}]. "
                 "Change --spans-key or --chunks-key."
             )
         doc.spans[chunks_key] = _spans(doc, chunks)
@@ -138,15 +143,14 @@ def convert(
 ) -> ConversionSummary:
     """Convert a column file, or the column files of a folder, to one `.spacy` file.
 
-    Folders on the way to `output` are made. `to_docs` says where the annotation goes.
-    `show_progress` shows a bar on the terminal if a file takes more than two seconds.
+    Missing folders above `output` are created. `to_docs` says where the annotation goes.
+    `show_progress` shows a progress bar in a terminal if a file takes more than two seconds.
 
-    Raises `CorpusError` as `read_columns` does, and if there is nothing to read or
-    `output` does not end in `.spacy`; nothing is written then.
+    Raises `CorpusError` as `read_columns` does, if there is nothing to read, and if `output` does
+    not end in `.spacy`; then nothing is written.
     """
     source, output = Path(source), Path(output)
-    if output.suffix != ".spacy":
-        raise CorpusError(f"{output} does not end in .spacy. Give the output file that suffix.")
+    check_suffix(output)
     vocab = spacy.blank("xx").vocab
     summary = ConversionSummary()
     doc_bin = DocBin()
@@ -159,7 +163,7 @@ def convert(
             total=len(documents),
             unit=" documents",
             delay=_DELAY_SECONDS,
-            # None: not where stderr is a file, which bars would fill.
+            # None shows a bar only if stderr is a terminal.
             disable=None if show_progress else True,
             leave=False,
         )

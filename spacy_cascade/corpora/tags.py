@@ -1,4 +1,4 @@
-"""Reading per-word tags (IOB1, IOB2, BILOU) as labelled spans.
+"""Reads the tags of words (IOB1, IOB2, BILOU) as labelled spans.
 
 The schemes differ in how they mark where a phrase begins and ends:
 
@@ -8,9 +8,8 @@ The schemes differ in how they mark where a phrase begins and ends:
 - BILOU (BILUO, IOBES, BIOES): `B-` first, `I-` inside, `L-` or `E-` last, and `U-`
   or `S-` for a phrase of one word.
 
-A word tagged `-` or `?` has no annotation, which is not the same as `O`: nothing is
-known about it. A file may use `B`, `I`, `O` without types throughout; its phrases
-then all get the label `ENT`.
+A word tagged `-` or `?` has no annotation: unlike a word tagged `O`, it may be in a phrase. A
+file may use `B`, `I`, `O` without types throughout; then all phrases get the label `ENT`.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from typing import NamedTuple
 
 from spacy_cascade.errors import CorpusError
@@ -29,13 +29,13 @@ UNTYPED_LABEL = "ENT"
 _SYNONYMS = {"B": "B", "I": "I", "L": "L", "E": "L", "U": "U", "S": "U"}
 _BILOU_ONLY = ("L", "U")
 _TAG_ADVICE = (
-    "Tags are O, - or ? (not annotated), and B-, I-, L-, U-, E- or S- with a type after it; "
-    "if this is not the tag column, set --tag-column"
+    "A tag is O, - or ? (not annotated), or B-, I-, L-, U-, E- or S- followed by a type. If this "
+    "is not the tag column, set --tag-column"
 )
 
 
 class Scheme(str, Enum):
-    """How the tags of a file mark phrases; `AUTO` decides from all of its tags."""
+    """How the tags of a file mark phrases; `AUTO` detects it from all tags."""
 
     AUTO = "auto"
     IOB1 = "iob1"
@@ -54,19 +54,14 @@ class LabelledSpan:
 
 @dataclass(frozen=True, slots=True)
 class TaggedSentence:
-    """What the tags of one sentence say: its phrases in order, and which words
-    (positions in the sentence) carry no annotation."""
+    """The phrases of one sentence, in order, and the positions of words without annotation."""
 
     spans: tuple[LabelledSpan, ...]
     missing: tuple[int, ...]
 
 
 class TagError(CorpusError):
-    """A tag that is not valid where it stands.
-
-    `sentence` and `word` are positions counted from 0, `problem` says what is wrong
-    and `advice` what to do about it.
-    """
+    """A tag that is invalid in its place; sentence, word: positions, counted from 0."""
 
     def __init__(self, sentence: int, word: int, problem: str, advice: str) -> None:
         super().__init__(f"Sentence {sentence + 1}, word {word + 1}: {problem}. {advice}")
@@ -77,21 +72,15 @@ class TagError(CorpusError):
 
 
 class _Tag(NamedTuple):
-    """A tag taken apart. `prefix` is B, I, L, U, O, or "" where annotation is missing."""
+    """A tag in parts; prefix: B, I, L, U, O, or "" if annotation is missing."""
 
     text: str
     prefix: str
     label: str
 
 
-class _Problem(Exception):
-    """Word `word` of the sentence being read breaks its scheme."""
-
-    def __init__(self, word: int, problem: str, advice: str) -> None:
-        super().__init__(problem)
-        self.word = word
-        self.problem = problem
-        self.advice = advice
+Error = Callable[[int, str, str], TagError]
+"""Makes the error for a word of a sentence, from the problem and the advice."""
 
 
 def decode_tags(
@@ -99,11 +88,10 @@ def decode_tags(
 ) -> tuple[list[TaggedSentence], Scheme]:
     """Read the tags of a whole file: one sequence of tags for each sentence.
 
-    Returns what each sentence's tags say, and the scheme they were read in, which is
-    `scheme` unless that is `AUTO`.
+    Returns the phrases of each sentence, and the scheme of the file.
 
-    Raises `TagError` for a tag that is not one, a tag without a type in a file whose
-    other tags have types, or a tag that continues or ends a phrase that is not open.
+    Raises `TagError` for an invalid tag, a tag without a type in a file whose other tags have
+    types, and a tag that continues or ends a phrase that is not open.
     """
     tags = _parse_all(sentences)
     parsed = [[tags[text] for text in sentence] for sentence in sentences]
@@ -111,17 +99,14 @@ def decode_tags(
     decode = _DECODERS[scheme]
     decoded = []
     for number, sentence in enumerate(parsed):
-        try:
-            spans = decode(sentence)
-        except _Problem as error:
-            raise TagError(number, error.word, error.problem, error.advice) from None
+        spans = decode(sentence, partial(TagError, number))
         missing = tuple(word for word, tag in enumerate(sentence) if not tag.prefix)
         decoded.append(TaggedSentence(tuple(spans), missing))
     return decoded, scheme
 
 
 def _parse_all(sentences: Sequence[Sequence[str]]) -> dict[str, _Tag]:
-    """Take every distinct tag of a file apart; raises `TagError` at the first bad one."""
+    """Split every distinct tag of a file; raises `TagError` at the first bad one."""
     tags: dict[str, _Tag] = {}
     bad: dict[str, tuple[str, str]] = {}
     for text in {text for sentence in sentences for text in sentence}:
@@ -137,7 +122,7 @@ def _parse_all(sentences: Sequence[Sequence[str]]) -> dict[str, _Tag]:
     if any("-" in text for text, tag in tags.items() if tag.label):
         for text in [text for text, tag in tags.items() if tag.label and "-" not in text]:
             bad[text] = (
-                f"tag {text!r} has no type, but other tags of the file have one",
+                f"tag {text!r} has no type, but other tags in the file have types",
                 f"Write it as {text}-TYPE, or remove the types everywhere",
             )
     if bad:
@@ -151,13 +136,13 @@ def _parse_all(sentences: Sequence[Sequence[str]]) -> dict[str, _Tag]:
 
 
 def _is_label(text: str) -> bool:
-    # Unprintable covers what would make two labels look alike (a trailing no-break
-    # space) and bytes that are not UTF-8, which spaCy's string store refuses.
+    # Two labels must not look alike (trailing no-break space), and spaCy's string store refuses
+    # bytes that are not UTF-8; both are unprintable.
     return bool(text) and text.isprintable() and text == text.strip()
 
 
 def _detect_scheme(tags: Iterable[_Tag], sentences: Sequence[Sequence[_Tag]]) -> Scheme:
-    """Tell the scheme of a file by all of its tags (BILOU also by just one L or U)."""
+    """Detect the scheme of a file; a single L or U is enough for BILOU."""
     if any(tag.prefix in _BILOU_ONLY for tag in tags):
         return Scheme.BILOU
     for sentence in sentences:
@@ -169,33 +154,25 @@ def _detect_scheme(tags: Iterable[_Tag], sentences: Sequence[Sequence[_Tag]]) ->
     return Scheme.IOB2
 
 
-def _decode_iob1(tags: Sequence[_Tag]) -> list[LabelledSpan]:
-    return _decode_iob(tags, strict=False)
+def _decode_iob(tags: Sequence[_Tag], error: Error, *, strict: bool) -> list[LabelledSpan]:
+    """Decode IOB1 or, with `strict`, IOB2, where I- must not begin a phrase.
 
-
-def _decode_iob2(tags: Sequence[_Tag]) -> list[LabelledSpan]:
-    return _decode_iob(tags, strict=True)
-
-
-def _decode_iob(tags: Sequence[_Tag], *, strict: bool) -> list[LabelledSpan]:
-    """Both IOB schemes: `strict` refuses an I- that begins a phrase. A B- begins one
-    in either, so files that mix the two schemes can still be read as IOB1."""
+    B- always begins a phrase, so IOB1 also reads files that mix the two schemes.
+    """
     spans: list[LabelledSpan] = []
     start, label = 0, ""
     for word, tag in enumerate(tags):
         if tag.prefix in _BILOU_ONLY:
-            raise _Problem(
-                word, f"tag {tag.text!r} is not an IOB tag", "Use --scheme bilou or auto"
-            )
+            raise error(word, f"tag {tag.text!r} is not an IOB tag", "Use --scheme bilou or auto")
         if tag.prefix == "I" and tag.label == label:
             continue
         if label:
             spans.append(LabelledSpan(start, word, label))
         if strict and tag.prefix == "I":
-            raise _Problem(
+            raise error(
                 word,
-                f"tag {tag.text!r} continues no {tag.label} phrase, which IOB2 does not allow",
-                "Use --scheme iob1 if phrases of this file begin with I-, or correct the tag",
+                f"tag {tag.text!r} does not continue a {tag.label} phrase, as IOB2 requires",
+                "Use --scheme iob1 if phrases in this file begin with I-, or correct the tag",
             )
         start, label = word, tag.label
     if label:
@@ -203,19 +180,19 @@ def _decode_iob(tags: Sequence[_Tag], *, strict: bool) -> list[LabelledSpan]:
     return spans
 
 
-def _decode_bilou(tags: Sequence[_Tag]) -> list[LabelledSpan]:
-    """BILOU, where every phrase of two or more words must be opened and closed."""
+def _decode_bilou(tags: Sequence[_Tag], error: Error) -> list[LabelledSpan]:
+    """Decode BILOU, where every phrase of two or more words must be opened and closed."""
     spans: list[LabelledSpan] = []
     start, label = 0, ""
     for word, tag in enumerate(tags):
         continues = tag.prefix in ("I", "L")
         if label and not (continues and tag.label == label):
-            raise _unclosed(word - 1, tags[word - 1].text, label)
+            raise _unclosed(error, word - 1, tags[word - 1].text, label)
         if continues and not label:
-            raise _Problem(
+            raise error(
                 word,
-                f"tag {tag.text!r} continues no {tag.label} phrase, which BILOU does not allow",
-                "Begin the phrase with B-; set --scheme if the file is not BILOU",
+                f"tag {tag.text!r} does not continue a {tag.label} phrase, as BILOU requires",
+                "Begin the phrase with B-, or set --scheme if the file is not BILOU",
             )
         if tag.prefix == "B":
             start, label = word, tag.label
@@ -225,21 +202,21 @@ def _decode_bilou(tags: Sequence[_Tag]) -> list[LabelledSpan]:
             spans.append(LabelledSpan(start, word + 1, label))
             label = ""
     if label:
-        raise _unclosed(len(tags) - 1, tags[-1].text, label)
+        raise _unclosed(error, len(tags) - 1, tags[-1].text, label)
     return spans
 
 
-def _unclosed(word: int, text: str, label: str) -> _Problem:
-    return _Problem(
+def _unclosed(error: Error, word: int, text: str, label: str) -> TagError:
+    return error(
         word,
-        f"the {label} phrase is not closed after tag {text!r}, which BILOU does not allow",
-        "End it with L- (or E-), or tag a phrase of one word U- (or S-); "
-        "set --scheme if the file is not BILOU",
+        f"the {label} phrase is not closed after tag {text!r}, as BILOU requires",
+        "End it with L- (or E-), tag a phrase of one word U- (or S-), or set --scheme if the file "
+        "is not BILOU",
     )
 
 
-_DECODERS: dict[Scheme, Callable[[Sequence[_Tag]], list[LabelledSpan]]] = {
-    Scheme.IOB1: _decode_iob1,
-    Scheme.IOB2: _decode_iob2,
+_DECODERS: dict[Scheme, Callable[[Sequence[_Tag], Error], list[LabelledSpan]]] = {
+    Scheme.IOB1: partial(_decode_iob, strict=False),
+    Scheme.IOB2: partial(_decode_iob, strict=True),
     Scheme.BILOU: _decode_bilou,
 }

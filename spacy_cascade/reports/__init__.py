@@ -1,1 +1,1 @@
-"""What a pipeline gets right and wrong, and the page that shows it."""
+"""Reports on corpora, on a pipeline's mistakes, and on the reasons for what it found."""

@@ -1,4 +1,4 @@
-"""What a corpus has and what is odd about it, before anything is trained on it."""
+"""Counts of a corpus and oddities in its annotation, before training."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from spacy.training import Example
 from ..pipeline.spans.gold import same_tokens
 
 LONG = 12
-"""Entities of more tokens are looked at."""
+"""Entities with more tokens count as an oddity."""
 _OPENING, _CLOSING = "([{", ")]}"
 
 
 class Oddity(Enum):
-    """What may be a slip of an annotator."""
+    """What may be an annotation error."""
 
     SPACE = "begins or ends with white space"
     PUNCTUATION = "begins or ends with punctuation"
-    BRACKETS = "has a bracket without its partner"
+    BRACKETS = "has an unbalanced bracket"
     LONG = f"has more than {LONG} tokens"
-    CROSSING = "crosses a sentence boundary, which no chain can find"
+    CROSSING = "crosses a sentence boundary and cannot be found"
 
 
 @dataclass(frozen=True)
 class Size:
-    """Counts of a corpus; sentences is None where no Doc has sentence starts.
+    """Counts of a corpus.
 
-    empty: Docs without entities. unannotated: tokens without entity annotation. labels: entities
-    by label.
+    sentences: None if no Doc has sentence starts. empty: Docs without entities. unannotated:
+    tokens without entity annotation. labels: number of entities with each label.
     """
 
     documents: int
@@ -48,10 +48,9 @@ class Size:
 
 @dataclass(frozen=True)
 class Overlap:
-    """What of a second corpus the first has, too: shares from 0 to 1.
+    """Shares of a second corpus, from 0 to 1, that also occur in the first.
 
-    documents, sentences: whole texts. mentions: entities whose words are an entity with the
-    same label there.
+    documents, sentences: by their whole texts. mentions: entities, by their words and label.
     """
 
     documents: float
@@ -60,7 +59,6 @@ class Overlap:
 
 
 def measure_size(docs: Sequence[Doc]) -> Size:
-    """The counts of a corpus."""
     has_sentences = any(doc.has_annotation("SENT_START") for doc in docs)
     return Size(
         len(docs),
@@ -74,7 +72,7 @@ def measure_size(docs: Sequence[Doc]) -> Size:
 
 
 def find_oddities(docs: Iterable[Doc]) -> dict[Oddity, list[Span]]:
-    """Entities that are odd, by what is odd about them, in the order of `Oddity`."""
+    """The entities with each oddity, in the order of `Oddity`."""
     found: dict[Oddity, list[Span]] = {kind: [] for kind in Oddity}
     for doc in docs:
         for entity in doc.ents:
@@ -108,7 +106,7 @@ def _is_balanced(text: str) -> bool:
 
 
 def count_misaligned(examples: Iterable[Example]) -> int:
-    """Gold entities that the tokens of the pipeline cannot express."""
+    """Number of gold entities that do not match the token boundaries of the pipeline."""
     return sum(
         not example.get_aligned_spans_y2x([entity])
         for example in examples
@@ -118,7 +116,7 @@ def count_misaligned(examples: Iterable[Example]) -> int:
 
 
 def find_ambiguous(docs: Iterable[Doc]) -> dict[str, Counter[str]]:
-    """Labels of the texts that have several, the most frequent texts first."""
+    """Counts of the labels of each text with more than one, the most frequent texts first."""
     labels: dict[str, Counter[str]] = {}
     for doc in docs:
         for entity in doc.ents:
@@ -128,23 +126,11 @@ def find_ambiguous(docs: Iterable[Doc]) -> dict[str, Counter[str]]:
 
 
 def measure_overlap(train: Sequence[Doc], dev: Sequence[Doc]) -> Overlap:
-    """How much of dev stands in train."""
     return Overlap(
-        _share_known(_texts(train), _texts(dev)),
-        _share_known(
-            (s.text for doc in train for s in _sentences(doc)),
-            (s.text for doc in dev for s in _sentences(doc)),
-        ),
-        _share_known(_mentions(train), _mentions(dev)),
+        _share_known(*([doc.text for doc in docs] for docs in (train, dev))),
+        _share_known(*([s.text for doc in docs for s in _sentences(doc)] for docs in (train, dev))),
+        _share_known(*([(e.text, e.label) for d in docs for e in d.ents] for docs in (train, dev))),
     )
-
-
-def _texts(docs: Iterable[Doc]) -> Iterator[str]:
-    return (doc.text for doc in docs)
-
-
-def _mentions(docs: Iterable[Doc]) -> Iterator[tuple[str, str]]:
-    return ((entity.text, entity.label_) for doc in docs for entity in doc.ents)
 
 
 def _sentences(doc: Doc) -> Iterator[Span]:

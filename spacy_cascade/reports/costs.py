@@ -1,18 +1,22 @@
-"""What mistakes cost by the model's own probabilities, and where they cost most."""
+"""Costs of mistakes by the model's own probabilities, and the most costly pieces of text."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from .excerpts import Piece
 from .mistakes import Comparison, Entity, Kind
 
 SMALLEST = 1e-4
-"""No probability counts as less: so far in the tail a model knows nothing of its own mistakes."""
+"""Smaller probabilities count as this one: a model knows little about the far tail."""
 
+SHORTEST = 30
+"""Tokens of a piece of a Doc without sentences; only the last piece may be shorter."""
 
+Piece = tuple[int, int]
+"""First token of a piece of a Doc, and the token after its last."""
 Choice = tuple[Entity, float | None]
 """A span that may become an entity, and its confidence."""
 
@@ -21,9 +25,9 @@ Choice = tuple[Entity, float | None]
 class Judged:
     """The entities of a Doc with what the pipeline thought of them.
 
-    confidences: of the predicted ones. probabilities: of the gold ones. None where there is no
-    such number. pieces: the Doc in pieces that cut no entity. choices: the spans that a threshold
-    chooses entities from; none where it only leaves out predicted ones.
+    confidences: of the predicted entities. probabilities: of the gold entities. None stands for
+    an unknown number. pieces: the Doc in pieces that cut no entity. choices: the spans that a
+    threshold selects entities from; empty if it can only drop predicted ones.
     """
 
     comparison: Comparison
@@ -35,10 +39,10 @@ class Judged:
 
 @dataclass(frozen=True)
 class Mistake:
-    """An entity that is not right.
+    """A gold entity that was not found, or a predicted entity that is wrong.
 
-    is_gold: whether it is a gold one. probability: that the pipeline gave to it, None where it
-    gave none. cost: in nats, or 1.
+    probability: what the pipeline assigned to the entity, None if it is unknown. cost: negative
+    log-likelihood of the truth, or 1 without a probability.
     """
 
     entity: Entity
@@ -59,33 +63,35 @@ class BadPiece:
 
 
 def negative_log_likelihood(probability: float | None) -> float:
-    """Cost of the truth: `-ln p` nats with p not below `SMALLEST`; 1 where there is no p."""
+    """`-ln p` of the truth, with p not below `SMALLEST`; 1 if p is unknown."""
     return 1.0 if probability is None else -math.log(min(1.0, max(probability, SMALLEST)))
 
 
 def find_mistakes(judged: Judged) -> list[Mistake]:
     """The mistakes in a Doc, those of gold entities first.
 
-    A missed gold entity costs its negative log-likelihood. A spurious entity costs that of not
-    being one, which has the probability `1 - confidence`.
+    A missed gold entity costs its negative log-likelihood. By the model, a spurious entity with
+    confidence c is wrong with probability `1 - c`, so it costs `-ln(1 - c)`.
     """
     found = judged.comparison
-    mistakes = [
-        Mistake(entity, True, kind, p, negative_log_likelihood(p))
-        for entity, kind, p in zip(found.gold, found.gold_kinds, judged.probabilities, strict=True)
+    gold = zip(found.gold, found.gold_kinds, judged.probabilities, strict=True)
+    predicted = zip(found.predicted, found.predicted_kinds, judged.confidences, strict=True)
+    of_truth = [
+        *((entity, True, kind, p, p) for entity, kind, p in gold),
+        *(
+            (entity, False, kind, p, None if p is None else 1.0 - p)
+            for entity, kind, p in predicted
+        ),
+    ]
+    return [
+        Mistake(entity, is_gold, kind, p, negative_log_likelihood(truth))
+        for entity, is_gold, kind, p, truth in of_truth
         if kind is not Kind.RIGHT
     ]
-    predicted = zip(found.predicted, found.predicted_kinds, judged.confidences, strict=True)
-    mistakes.extend(
-        Mistake(entity, False, kind, p, negative_log_likelihood(None if p is None else 1.0 - p))
-        for entity, kind, p in predicted
-        if kind is not Kind.RIGHT
-    )
-    return mistakes
 
 
 def bad_pieces(docs: Iterable[Judged]) -> list[BadPiece]:
-    """All pieces with mistakes, the most costly first, of equals the earlier."""
+    """All pieces with mistakes, in descending order of cost; ties keep their order."""
     found = []
     for number, judged in enumerate(docs):
         mistakes = find_mistakes(judged)
@@ -95,3 +101,30 @@ def bad_pieces(docs: Iterable[Judged]) -> list[BadPiece]:
                 cost = math.fsum(m.cost for m in inside)
                 found.append(BadPiece(number, (start, end), inside, cost))
     return sorted(found, key=lambda bad: -bad.cost)
+
+
+def cut_sentences(n_tokens: int, starts: Iterable[int], entities: Iterable[Entity]) -> list[Piece]:
+    """The sentences of a Doc; sentences that share an entity become one piece.
+
+    starts: first tokens of the sentences.
+    """
+    return _pieces(n_tokens, set(starts) - _inside(entities))
+
+
+def cut_evenly(n_tokens: int, entities: Iterable[Entity], shortest: int = SHORTEST) -> list[Piece]:
+    """A Doc in pieces of at least `shortest` tokens, except the last one."""
+    inside = _inside(entities)
+    starts = [0]
+    for token in range(n_tokens):
+        if token - starts[-1] >= shortest and token not in inside:
+            starts.append(token)
+    return _pieces(n_tokens, starts)
+
+
+def _inside(entities: Iterable[Entity]) -> set[int]:
+    """Tokens of entities except the first of each."""
+    return {token for start, end, _ in entities for token in range(start + 1, end)}
+
+
+def _pieces(n_tokens: int, starts: Iterable[int]) -> list[Piece]:
+    return list(pairwise(sorted({0, *starts, n_tokens})))

@@ -1,4 +1,4 @@
-"""Precision, recall and F1, confusion of types and shares of mistakes, counted."""
+"""Precision, recall and F1, confusion of types, and shares of the kinds of mistakes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .mistakes import Comparison, Kind
 
 @dataclass(frozen=True)
 class Score:
-    """Counts of entities, and what follows from them; 0 where it would be 0/0."""
+    """Counts of entities and the scores that follow from them, 0 instead of 0/0."""
 
     n_right: int
     n_gold: int
@@ -19,23 +19,20 @@ class Score:
 
     @property
     def precision(self) -> float:
-        """Share of the predicted entities that are right."""
         return _share(self.n_right, self.n_predicted)
 
     @property
     def recall(self) -> float:
-        """Share of the gold entities that were found."""
         return _share(self.n_right, self.n_gold)
 
     @property
     def f1(self) -> float:
-        """Harmonic mean of both."""
         return _share(2 * self.n_right, self.n_gold + self.n_predicted)
 
 
 @dataclass(frozen=True)
 class Scores:
-    """all: of typed entities. untyped: of their bounds alone. by_type: in alphabetical order."""
+    """all: entities with their types. untyped: bounds alone. by_type: in alphabetical order."""
 
     all: Score
     untyped: Score
@@ -43,12 +40,11 @@ class Scores:
 
     @property
     def types_right(self) -> float:
-        """Share of right types among the entities with right bounds."""
+        """Share of the entities with right bounds that have the right type."""
         return _share(self.all.n_right, self.untyped.n_right)
 
 
 def count_scores(comparisons: Sequence[Comparison]) -> Scores:
-    """The scores of a corpus."""
     right: Counter[str] = Counter()
     gold: Counter[str] = Counter()
     predicted: Counter[str] = Counter()
@@ -68,10 +64,10 @@ def count_scores(comparisons: Sequence[Comparison]) -> Scores:
 
 @dataclass(frozen=True)
 class Confusion:
-    """Types of gold entities against those found at the same place.
+    """Types of gold entities against those of predicted entities with the same bounds.
 
-    types: in alphabetical order. counts: by gold and predicted type; None stands for nothing
-    with the same bounds. totals: by gold type.
+    types: in alphabetical order. counts: by gold and predicted type; None means that there is no
+    entity with these bounds. totals: by gold type.
     """
 
     types: list[str]
@@ -79,22 +75,20 @@ class Confusion:
     totals: Mapping[str | None, int]
 
     def share(self, gold: str | None, predicted: str | None) -> float:
-        """Of the gold entities of a type, or of the predicted ones that meet no gold one."""
+        """Share of a row; the row None has the predicted entities without a gold partner."""
         return _share(self.counts.get((gold, predicted), 0), self.totals.get(gold, 0))
 
 
 def count_confusion(comparisons: Iterable[Comparison]) -> Confusion:
-    """The confusion of types in a corpus."""
     counts: Counter[tuple[str | None, str | None]] = Counter()
     types: set[str] = set()
     for found in comparisons:
         gold, predicted = ([e[2] for e in side] for side in (found.gold, found.predicted))
         types.update(gold, predicted)
         counts.update((gold[g], predicted[p]) for g, p in found.pairs)
-        alone = set(range(len(gold))) - {g for g, _ in found.pairs}
-        counts.update((gold[g], None) for g in alone)
-        alone = set(range(len(predicted))) - {p for _, p in found.pairs}
-        counts.update((None, predicted[p]) for p in alone)
+        paired_gold, paired_predicted = ({pair[i] for pair in found.pairs} for i in (0, 1))
+        counts.update((t, None) for g, t in enumerate(gold) if g not in paired_gold)
+        counts.update((None, t) for p, t in enumerate(predicted) if p not in paired_predicted)
     totals: Counter[str | None] = Counter()
     for (of_gold, _), n in counts.items():
         totals[of_gold] += n
@@ -103,21 +97,21 @@ def count_confusion(comparisons: Iterable[Comparison]) -> Confusion:
 
 @dataclass(frozen=True)
 class KindCount:
-    """How many entities are of one kind, their shares, and the F1 if all of them were mended."""
+    """Number and shares of the entities of one kind, and the F1 if they were all corrected."""
 
     kind: Kind
     n_gold: int
     n_predicted: int
     gold_share: float
     predicted_share: float
-    mended_f1: float
+    corrected_f1: float
 
 
 def count_kinds(comparisons: Sequence[Comparison]) -> list[KindCount]:
     """The kinds in the order of `Kind`.
 
-    Mended means: the predicted entities of the kind give way to the gold ones of it. So missed
-    entities are found, spurious ones are gone, and what overlaps is replaced.
+    To correct a kind means to replace its predicted entities with its gold entities: missed
+    entities are added, spurious ones removed, and overlapping ones replaced.
     """
     gold = Counter(kind for found in comparisons for kind in found.gold_kinds)
     predicted = Counter(kind for found in comparisons for kind in found.predicted_kinds)
@@ -125,21 +119,13 @@ def count_kinds(comparisons: Sequence[Comparison]) -> list[KindCount]:
     counts = []
     for kind in Kind:
         is_mistake = kind is not Kind.RIGHT
-        mended = Score(
+        corrected = Score(
             gold[Kind.RIGHT] + is_mistake * gold[kind],
             n_gold,
             n_predicted + is_mistake * (gold[kind] - predicted[kind]),
         )
-        counts.append(
-            KindCount(
-                kind,
-                gold[kind],
-                predicted[kind],
-                _share(gold[kind], n_gold),
-                _share(predicted[kind], n_predicted),
-                mended.f1,
-            )
-        )
+        shares = _share(gold[kind], n_gold), _share(predicted[kind], n_predicted)
+        counts.append(KindCount(kind, gold[kind], predicted[kind], *shares, corrected.f1))
     return counts
 
 

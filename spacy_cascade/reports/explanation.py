@@ -1,4 +1,4 @@
-"""Pages that show why entities were found, and how else their sentences can be read."""
+"""Pages that show why entities were found, and the other hypotheses for their sentences."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from spacy.tokens import Doc
 from ..explaining.explanations import EntityExplanation
 from ..explaining.hypotheses import Hypotheses, Hypothesis
 from ..explaining.top_features import ComponentFeatures
-from .templates import template
-from .texts import colours_of, draw
+from .texts import colours_of, draw, template
 
 
 def make_explanation_page(
@@ -24,10 +23,10 @@ def make_explanation_page(
     data: str = "",
     n_features: int = 10,
 ) -> str:
-    """The HTML of explained entities of a Doc, and of the top features of components.
+    """The HTML of the explained entities of a Doc, and of the top features of components.
 
-    doc: without tokens where there are top features only. model, data: what to call the pipeline
-    and the corpus that names are from. n_features: shown for each stage of an entity.
+    doc: empty if only top features are shown. model, data: names of the pipeline and of the
+    corpus that the names of features come from. n_features: features for each stage of an entity.
     """
     spans = [entity.span for entity in explained]
     colours = colours_of(sorted({label for _, _, label in spans}))
@@ -46,32 +45,32 @@ def make_explanation_page(
 
 @dataclass(frozen=True)
 class Shown:
-    """A reading as the page shows it; missing: texts and labels that only the first one has."""
+    """A hypothesis as the page shows it; lacking: texts and labels that only the first one has."""
 
     probability: float
     text: Markup
-    missing: list[tuple[str, str]]
+    lacking: list[tuple[str, str]]
 
 
-def make_readings_page(doc: Doc, sentences: Sequence[Hypotheses], *, model: str) -> str:
-    """The HTML of the readings of each sentence of a Doc, side by side."""
-    readings = [reading for sentence in sentences for reading in sentence.hypotheses]
-    colours = colours_of(sorted({label for r in readings for _, _, label in r.entities}))
-    return template("readings.html.jinja").render(
+def make_hypotheses_page(doc: Doc, sentences: Sequence[Hypotheses], *, model: str) -> str:
+    """The HTML of the hypotheses for each sentence of a Doc, side by side."""
+    every = [hypothesis for sentence in sentences for hypothesis in sentence.hypotheses]
+    colours = colours_of(sorted({label for one in every for _, _, label in one.entities}))
+    return template("hypotheses.html.jinja").render(
         model=model,
         language=doc.lang_,
         sentences=[
-            [_show(doc, sentence, reading, colours) for reading in sentence.hypotheses]
+            [_show(doc, sentence, hypothesis, colours) for hypothesis in sentence.hypotheses]
             for sentence in sentences
         ],
     )
 
 
-def _show(doc: Doc, sentence: Hypotheses, reading: Hypothesis, colours: Mapping[str, str]) -> Shown:
+def _show(doc: Doc, sentence: Hypotheses, one: Hypothesis, colours: Mapping[str, str]) -> Shown:
     first = sentence.hypotheses[0].entities
-    marked = [(entity, entity not in first) for entity in reading.entities]
+    marked = [(entity, entity not in first) for entity in one.entities]
     return Shown(
-        reading.probability,
+        one.probability,
         draw(doc, (sentence.start, sentence.end), marked, colours),
-        [(doc[s:e].text, label) for s, e, label in first if (s, e, label) not in reading.entities],
+        [(doc[s:e].text, label) for s, e, label in first if (s, e, label) not in one.entities],
     )

@@ -1,4 +1,4 @@
-"""The report of an evaluation as one HTML page that needs nothing else."""
+"""The report of an evaluation as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -16,19 +16,18 @@ from .mistakes import Entity, Kind
 from .reading import is_annotated, judge
 from .reliability import Reliability, measure_reliability
 from .sweep import sweep, sweep_listed
-from .templates import template
-from .texts import colours_of, draw
+from .texts import colours_of, draw, template
 
 N_MISTAKES = 20
-"""Pieces with mistakes that are shown."""
+"""Number of pieces with mistakes in the report."""
 
 _MEANINGS = {
-    Kind.RIGHT: "bounds and type as in the gold annotation",
-    Kind.WRONG_TYPE: "the same bounds",
-    Kind.WRONG_BOUNDS: "they overlap, and the type is right",
-    Kind.WRONG_BOTH: "they overlap",
-    Kind.MISSED: "gold, and overlaps nothing that is predicted",
-    Kind.SPURIOUS: "predicted, and overlaps nothing that is gold",
+    Kind.RIGHT: "same bounds and type as in the gold annotation",
+    Kind.WRONG_TYPE: "same bounds, another type",
+    Kind.WRONG_BOUNDS: "overlapping entities of the same type",
+    Kind.WRONG_BOTH: "overlapping entities of another type",
+    Kind.MISSED: "gold entity that overlaps no wrong prediction",
+    Kind.SPURIOUS: "predicted entity that overlaps no unmatched gold entity",
 }
 
 
@@ -36,7 +35,7 @@ _MEANINGS = {
 class Shown:
     """A piece with mistakes as the page shows it.
 
-    number: of its Doc in the data, from 1. gold, predicted: HTML. mistakes: with their texts.
+    number: of its Doc in the data, from 1. gold, predicted: HTML. mistakes: each with its text.
     """
 
     number: int
@@ -57,8 +56,8 @@ def make_page(
     """The HTML of the report.
 
     examples: their predicted Docs as the pipeline left them, their references with gold
-    entities. model, data: what to call the pipeline and the data. n_mistakes: at most so many
-    sentences, or pieces of Docs without sentences, are shown.
+    entities. model, data: names of the pipeline and the data. n_mistakes: the largest number of
+    sentences, or pieces of Docs without sentences, with mistakes in the report.
     """
     numbers = [number for number, example in enumerate(examples) if is_annotated(example)]
     judged = judge(nlp, [examples[number] for number in numbers])
@@ -96,7 +95,7 @@ def make_page(
 
 
 def _reliability(docs: Sequence[Judged]) -> Reliability | None:
-    """Of all predicted entities with a confidence; None where there are none."""
+    """Reliability of all predicted entities with a confidence; None if there are none."""
     pairs = [
         (confidence, kind is Kind.RIGHT)
         for judged in docs
@@ -107,7 +106,8 @@ def _reliability(docs: Sequence[Judged]) -> Reliability | None:
     ]
     if not pairs:
         return None
-    return measure_reliability([c for c, _ in pairs], [is_right for _, is_right in pairs])
+    confidences, is_right = zip(*pairs, strict=True)
+    return measure_reliability(confidences, is_right)
 
 
 def _show(

@@ -1,4 +1,4 @@
-"""Evaluated examples as tuples: entities, confidences, probabilities and pieces of Docs."""
+"""Reads evaluated examples as entities, confidences, probabilities and pieces of Docs."""
 
 from __future__ import annotations
 
@@ -12,22 +12,21 @@ from spacy.training import Example
 
 from ..explaining.posteriors import Stages, entity_probabilities, stages_of
 from ..pipeline.spans.entities import CONFIDENCE_ATTRIBUTE, SpanKey
-from ..pipeline.spans.gold import same_tokens
 from ..pipeline.spans.placing import LabelledSpan
+from ..pipeline.spans.gold import same_tokens
 from ..types import Bools1d
-from .costs import Choice, Judged
-from .excerpts import Piece, cut_evenly, cut_sentences
+from .costs import Choice, Judged, Piece, cut_evenly, cut_sentences
 from .mistakes import Comparison, compare
 
 _AT_ONCE = 256
-"""Docs whose scores are in memory together."""
+"""Number of Docs whose scores are in memory at the same time."""
 
 
 def judge(nlp: Language, examples: Sequence[Example]) -> list[Judged]:
     """Compare the entities of each example, counted in tokens of the reference.
 
     examples: their predicted Docs as the pipeline left them, their references with gold
-    entities (`is_annotated`). Gold entities have probabilities in Docs with mistakes only.
+    entities (`is_annotated`). Only in Docs with mistakes do gold entities get probabilities.
     """
     gold = [[(s.start, s.end, s.label_) for s in example.reference.ents] for example in examples]
     found = [_choices(example, example.predicted.ents) for example in examples]
@@ -52,14 +51,14 @@ def judge(nlp: Language, examples: Sequence[Example]) -> list[Judged]:
 
 
 def is_annotated(example: Example) -> bool:
-    """Whether the reference says what is an entity and what is not; else nothing is scored."""
+    """Whether the entities of the reference are annotated; otherwise it cannot be scored."""
     return bool(example.reference.has_annotation("ENT_IOB"))
 
 
 def _choices(example: Example, spans: Iterable[Span]) -> list[Choice]:
     """Spans of the predicted Doc in tokens of the reference, with their confidences.
 
-    As spaCy's scorer has them: what stands on tokens without gold annotation is left out.
+    Spans on tokens without gold annotation are left out, as in spaCy's scorer.
     """
     known: Bools1d = np.asarray(example.reference.to_array(ENT_IOB)) != 0
     identical = same_tokens(example)
@@ -79,10 +78,10 @@ def _choices(example: Example, spans: Iterable[Span]) -> list[Choice]:
 
 
 def _listed(stages: Stages | None, example: Example, found: Sequence[Choice]) -> list[Choice]:
-    """What entities are chosen from where spans that overlap are listed; none where not.
+    """All spans that entities are chosen from if the segmenter lists overlapping spans.
 
-    Entities that something else set are among it, without confidences, and nothing that overlaps
-    them.
+    Entities that another component has set are included, without confidences; spans that overlap
+    them are not.
     """
     if stages is None or not stages[0].options.overlapping:
         return []
@@ -95,7 +94,7 @@ def _listed(stages: Stages | None, example: Example, found: Sequence[Choice]) ->
 
 
 def confidences_of(doc: Doc) -> dict[SpanKey, float]:
-    """`span._.confidence` of all spans that have one, read once rather than for each span."""
+    """`span._.confidence` of all spans that have one, read only once."""
     found: dict[SpanKey, float] = {}
     for group in doc.spans.values():
         scores = group.attrs.get(CONFIDENCE_ATTRIBUTE)
@@ -105,7 +104,7 @@ def confidences_of(doc: Doc) -> dict[SpanKey, float]:
 
 
 def _probabilities(stages: Stages | None, examples: Sequence[Example]) -> list[list[float | None]]:
-    """Probability of each gold entity, None where the pipeline has no probabilities."""
+    """Probability of each gold entity, None if the pipeline has no probabilities."""
     if stages is None:
         return [[None] * len(example.reference.ents) for example in examples]
     found = []
@@ -121,21 +120,18 @@ def _of_batch(stages: Stages, examples: Sequence[Example]) -> list[list[float | 
     found: list[list[float | None]] = []
     for of_doc, p in zip(aligned, values, strict=True):
         left = iter(p.tolist())
-        # What the tokens of the pipeline cannot express it cannot find.
+        # The pipeline cannot find an entity that does not match its token boundaries.
         found.append([0.0 if bounds is None else next(left) for bounds in of_doc])
     return found
 
 
 def _aligned(example: Example) -> list[LabelledSpan | None]:
-    """Gold entities in tokens of the predicted Doc, None where these cut them differently."""
+    """Gold entities in tokens of the predicted Doc, None if they do not match its tokens."""
     spans = example.reference.ents
     if same_tokens(example):
         return [(span.start, span.end, span.label_) for span in spans]
-    aligned: list[LabelledSpan | None] = []
-    for span in spans:
-        found = example.get_aligned_spans_y2x([span])
-        aligned.append((found[0].start, found[0].end, span.label_) if found else None)
-    return aligned
+    found = [(example.get_aligned_spans_y2x([span]), span.label_) for span in spans]
+    return [(of[0].start, of[0].end, label) if of else None for of, label in found]
 
 
 def _pieces(doc: Doc, found: Comparison) -> list[Piece]:

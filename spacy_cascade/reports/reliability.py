@@ -1,4 +1,4 @@
-"""Whether confidences are probabilities: of what has confidence 0.8, 80 % should be right."""
+"""Calibration: of the entities with confidence 0.8, for example, 80 % should be right."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ N_BINS = 10
 class Bin:
     """Entities whose confidence is in `low <= confidence < high`, or 1 in the last bin.
 
-    confidence: their mean confidence. right: the share that is right. Both 0 where n is.
+    confidence: their mean confidence. right: the share that is right. Both are 0 in an empty bin.
     """
 
     low: float
@@ -38,10 +38,10 @@ class Reliability:
 def measure_reliability(
     confidences: Sequence[float], is_right: Sequence[bool], n_bins: int = N_BINS
 ) -> Reliability:
-    """How far confidences are from shares of right entities.
+    """How far the confidences are from the shares of right entities.
 
-    The expected calibration error is the mean distance of the two over the bins, weighted by
-    their numbers of entities: `ECE = Σ_b n_b/n · |right_b - confidence_b|`.
+    The expected calibration error is the mean distance between the two over the bins, weighted by
+    the numbers of entities in them: `ECE = Σ_b n_b/n · |right_b - confidence_b|`.
     """
     values: Floats1d = np.clip(np.asarray(confidences, dtype=np.float64), 0.0, 1.0)
     right: Bools1d = np.asarray(is_right, dtype=np.bool_)

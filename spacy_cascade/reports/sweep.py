@@ -1,4 +1,4 @@
-"""Precision against recall: what thresholds on the confidence would do."""
+"""Precision against recall: the effect of thresholds on the confidence."""
 
 from __future__ import annotations
 
@@ -13,31 +13,30 @@ from .costs import Choice, Judged
 from .counts import Score
 
 STEPS = 100
-"""Thresholds from 0 to 1 are this many steps apart."""
+"""Number of steps from threshold 0 to threshold 1."""
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """Scores of the entities that each threshold on the confidence would give."""
+    """Scores of the entities that each threshold on the confidence gives."""
 
     thresholds: list[float]
     scores: list[Score]
 
     @property
     def best(self) -> int:
-        """Number of the threshold with the best F1, of equals the lowest."""
+        """Index of the lowest threshold with the highest F1."""
         return max(range(len(self.scores)), key=lambda i: self.scores[i].f1)
 
     def every(self, step: int) -> list[tuple[float, Score]]:
-        """Some of the thresholds, with their scores."""
         return list(zip(self.thresholds, self.scores, strict=True))[::step]
 
 
 def sweep(docs: Sequence[Judged]) -> Sweep | None:
-    """Scores for thresholds from 0 to 1; None where no span has a confidence.
+    """Scores for thresholds from 0 to 1; None if no span has a confidence.
 
-    Of spans that overlap those with the largest sum of confidences less thresholds are taken. An
-    entity without confidence is kept at every threshold.
+    Among overlapping spans, those with the largest sum of `confidence - threshold` are chosen. An
+    entity without a confidence is kept at every threshold.
     """
     choices = [
         judged.choices or list(zip(judged.comparison.predicted, judged.confidences, strict=True))
@@ -48,10 +47,7 @@ def sweep(docs: Sequence[Judged]) -> Sweep | None:
 
 
 def sweep_listed(docs: Sequence[Judged]) -> Sweep | None:
-    """The same if all spans that a segmenter lists were taken, overlapping or not.
-
-    None where none lists any.
-    """
+    """Scores of all spans that a segmenter lists, overlapping or not; None if it lists none."""
     return _sweep(docs, [judged.choices or () for judged in docs], lambda gains: gains >= 0)
 
 
@@ -60,7 +56,7 @@ def _sweep(
     choices: Sequence[Sequence[Choice]],
     keep: Callable[[Floats1d], Bools1d],
 ) -> Sweep | None:
-    """keep: which spans are taken, given their confidences less the threshold."""
+    """keep: decides which spans are taken, given `confidence - threshold`."""
     confidences: list[float | None] = [c for of_doc in choices for _, c in of_doc]
     if all(confidence is None for confidence in confidences):
         return None
@@ -80,7 +76,7 @@ def _sweep(
 
 
 def _in_a_row(choices: Sequence[Sequence[Choice]]) -> tuple[Pointers1d, Pointers1d]:
-    """Bounds of the spans as if their Docs stood one after the other, int64 `[P]` each."""
+    """Bounds of the spans as if all Docs were concatenated, int64 `[P]` each."""
     bounds: list[tuple[int, int]] = []
     offset = 0
     for of_doc in choices:

@@ -1,16 +1,17 @@
-"""Pieces of Docs with their entities, drawn by displaCy."""
+"""Templates of the pages, and pieces of Docs with their entities, drawn by displaCy."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 from spacy import displacy
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 from spacy.training import Example
 
-from .excerpts import Piece
+from .costs import Piece
 from .mistakes import Entity
 from .reading import confidences_of
 
@@ -18,72 +19,68 @@ _COLOURS = (
     "#a5d8ff", "#ffd8a8", "#b2f2bb", "#eebefa", "#ffec99", "#ffc9c9", "#99e9f2", "#d0bfff",
     "#d8f5a2", "#fcc2d7", "#c5f6fa", "#dee2e6",
 )  # fmt: skip
-"""Light ones, for dark text."""
+"""Light backgrounds for dark text."""
 
 _ENTITY = (
     '<mark class="entity {state}" style="background: {bg}">{text}\N{NO-BREAK SPACE}'
     '<span class="type">{label}</span></mark>{kb_link}'
 )
-"""displaCy fills it in: text is escaped by it, label is not."""
+"""displaCy fills it in, and escapes the text but not the label."""
+
+
+def template(name: str) -> Template:
+    """A template of this folder; all values that are filled in are escaped."""
+    environment = Environment(
+        loader=PackageLoader("spacy_cascade", "reports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(name)
 
 
 def colours_of(types: Sequence[str]) -> dict[str, str]:
-    """A background for each type; after a dozen they come again."""
+    """A background for each type; they repeat after a dozen."""
     return {label: _COLOURS[i % len(_COLOURS)] for i, label in enumerate(types)}
 
 
 def draw(
-    doc: Doc,
-    piece: Piece,
-    entities: Iterable[tuple[Entity, bool]],
-    colours: Mapping[str, str],
+    doc: Doc, piece: Piece, entities: Iterable[tuple[Entity, bool]], colours: Mapping[str, str]
 ) -> Markup:
-    """The text of a piece with entities marked by type, as HTML.
+    """The text of a piece with its entities marked by type, as HTML.
 
-    entities: those inside the piece, and whether each is a mistake; of those that overlap the
-    first is drawn. colours: by type.
+    entities: those inside the piece, and whether each is a mistake; of overlapping entities only
+    the first is drawn. colours: by type.
     """
-    text = doc[piece[0] : piece[1]].text
-    offset = doc[piece[0]].idx
-    marks = []
+    shown = doc[piece[0] : piece[1]]
+    marks: list[dict[str, Any]] = []
     drawn = 0
     for (start, end, label), is_mistake in sorted(entities):
-        if start < drawn:
-            continue
-        drawn = end
-        last = doc[end - 1]
-        marks.append(
-            {
-                "start": doc[start].idx - offset,
-                "end": last.idx + len(last) - offset,
-                "label": str(escape(label)),
-                "params": {
-                    "bg": colours[label],
-                    "state": "mistake" if is_mistake else "fine",
-                },
-            }
-        )
+        if start >= drawn:
+            drawn = end
+            state = "mistake" if is_mistake else "fine"
+            marks.append(_mark(doc[start:end], label, bg=colours[label], state=state))
+    for mark in marks:
+        mark["start"] -= shown.start_char
+        mark["end"] -= shown.start_char
+    drawing = _drawing(doc, shown.text, marks)
     html = displacy.render(
-        _drawing(doc, text, marks),
-        style="ent",
-        manual=True,
-        page=False,
-        jupyter=False,
-        options={"template": _ENTITY},
+        drawing, style="ent", manual=True, jupyter=False, options={"template": _ENTITY}
     )
     return Markup(html)
 
 
 def draw_page(examples: Sequence[Example]) -> str:
-    """A page as `spacy evaluate` writes it: each Doc with the entities found, then with gold ones.
+    """A page like that of `spacy evaluate`: the predicted, then the gold entities of each Doc.
 
-    examples: their predicted Docs as the pipeline left them. An entity has its confidence beside
-    its label, where it has one.
+    examples: their predicted Docs as the pipeline left them. The confidence of an entity, if it
+    has one, is shown beside its label.
     """
     docs = [
         (f"Document {number}: {what}", doc)
         for number, example in enumerate(examples, 1)
-        for what, doc in (("found", example.predicted), ("gold", example.reference))
+        for what, doc in (("predicted", example.predicted), ("gold", example.reference))
     ]
     colours = colours_of(sorted({entity.label_ for _, doc in docs for entity in doc.ents}))
     drawings = [
@@ -95,21 +92,18 @@ def draw_page(examples: Sequence[Example]) -> str:
 
 
 def _whole_marks(doc: Doc, colours: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The entities of a whole Doc, for displaCy."""
     confidences = confidences_of(doc)
     marks = []
     for entity in doc.ents:
         sure = confidences.get((entity.start, entity.end, entity.label))
         label = entity.label_ if sure is None else f"{entity.label_} {sure:.2f}"
-        marks.append(
-            {
-                "start": entity.start_char,
-                "end": entity.end_char,
-                "label": str(escape(label)),
-                "params": {"bg": colours[entity.label_]},
-            }
-        )
+        marks.append(_mark(entity, label, bg=colours[entity.label_]))
     return marks
+
+
+def _mark(span: Span, label: str, **parameters: str) -> dict[str, Any]:
+    label = str(escape(label))
+    return {"start": span.start_char, "end": span.end_char, "label": label, "params": parameters}
 
 
 def _drawing(doc: Doc, text: str, marks: list[dict[str, Any]]) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""Settings of training configs found by trials."""
+"""Searches for the best settings of a training config, by trials."""

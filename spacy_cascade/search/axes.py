@@ -1,4 +1,4 @@
-"""What a search is given and gives, whichever way it goes about it."""
+"""The input and output of every search method."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from ..errors import ConfigError
 
 Point = tuple[float, ...]
-"""A value on each axis."""
+"""One value for each axis."""
 _DIGITS = 4
 
 
@@ -17,9 +17,9 @@ _DIGITS = 4
 class Axis:
     """A setting and its range.
 
-    name: dotted, as in a config. low, high: the range. is_log: cut at geometric means, for
-    settings whose order of magnitude matters. is_integer: whole numbers only. Raises
-    `ConfigError` for a range that is none.
+    name: dotted, as in a config. low, high: the range. is_log: logarithmic scale, for settings
+    whose order of magnitude matters. is_integer: whole numbers only. Raises `ConfigError` for an
+    invalid range.
     """
 
     name: str
@@ -32,13 +32,13 @@ class Axis:
         bounds = (self.low, self.high)
         if not (all(map(math.isfinite, bounds)) and self.low < self.high):
             raise ConfigError(
-                f"'{self.name}' cannot be searched from {self.low} to {self.high}. Give a lower "
-                "and a higher number."
+                f"'{self.name}' cannot be searched from {self.low} to {self.high}. Give the lower "
+                "number first."
             )
         if self.is_log and self.low <= 0:
             raise ConfigError(
-                f"'{self.name}' cannot be searched on a logarithmic scale from {self.low}: its "
-                "range has to begin above 0."
+                f"'{self.name}' cannot be searched on a logarithmic scale from {self.low}. Choose "
+                "a range above 0, or leave out ':log'."
             )
 
     @property
@@ -49,11 +49,10 @@ class Axis:
         return (self.low + self.high) / 2
 
     def halves(self) -> tuple[Axis, Axis]:
-        """The lower and the upper half."""
         return replace(self, high=self.centre), replace(self, low=self.centre)
 
     def setting(self, value: float) -> float | int:
-        """A value as a config should have it: few digits, or none after the point."""
+        """A value as it is written to the config, with few digits."""
         return round(value) if self.is_integer else float(f"{value:.{_DIGITS}g}")
 
 
@@ -62,7 +61,7 @@ Box = tuple[Axis, ...]
 
 @dataclass(frozen=True)
 class Found:
-    """The best point, its score, and the boxes that were looked at, the whole one first."""
+    """The best point, its score, and the boxes that were searched, from the largest."""
 
     point: Point
     score: float
@@ -70,6 +69,6 @@ class Found:
 
 
 Scores = Callable[[list[Point]], list[float]]
-"""Tries points, all of them at once, and gives the score of each; higher is better."""
+"""Tries all points in parallel, and returns the score of each; higher is better."""
 Searcher = Callable[[Sequence[Axis], Scores], Found]
-"""Finds the best point of the box that the axes span; of equal scores the first counts."""
+"""Finds the best point of the box that the axes span; the first one wins a tie."""

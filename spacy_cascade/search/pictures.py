@@ -1,4 +1,4 @@
-"""A picture of a search on two settings: where it looked, and what it found there."""
+"""A picture of a search of two settings: the points that it tried, and their scores."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .trials import Trial
 
 
 def draw(finished: Search, trials: Iterable[Trial], path: Path) -> None:
-    """Draw the scores of the trials over the two settings, and the boxes that the search kept.
+    """Draw the scores of the trials over the two settings, and the boxes of the search.
 
-    Needs matplotlib (`pip install "spacy-cascade[viz]"`); raises `ImportError` without it,
-    `SavingError` where the PNG file cannot be written.
+    Needs matplotlib (`pip install "spacy-cascade[viz]"`) and raises `ImportError` without it.
+    Raises `SavingError` if the PNG file cannot be written.
     """
     from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
@@ -29,19 +29,15 @@ def draw(finished: Search, trials: Iterable[Trial], path: Path) -> None:
     ]
     figure = Figure(figsize=(6, 4.5), layout="constrained")
     axes: Any = figure.subplots()
-    if x.is_log:
-        axes.set_xscale("log")
-    if y.is_log:
-        axes.set_yscale("log")
-    axes.set(xlim=(x.low, x.high), ylim=(y.low, y.high), xlabel=x.name, ylabel=y.name)
+    scale = {True: "log", False: "linear"}
+    axes.set(xscale=scale[x.is_log], xlim=(x.low, x.high), xlabel=x.name)
+    axes.set(yscale=scale[y.is_log], ylim=(y.low, y.high), ylabel=y.name)
     for box in finished.found.boxes[1:]:
-        corner, size = (
-            (box[0].low, box[1].low),
-            (box[0].high - box[0].low, box[1].high - box[1].low),
-        )
-        axes.add_patch(Rectangle(corner, *size, fill=False, color="0.6"))
-    columns = [list(column) for column in zip(*points, strict=True)]
-    shown = axes.scatter(columns[0], columns[1], c=columns[2], s=120, cmap="viridis", zorder=2)
+        low, high = zip(*((axis.low, axis.high) for axis in box), strict=True)
+        size = (high[0] - low[0], high[1] - low[1])
+        axes.add_patch(Rectangle(low, *size, fill=False, color="0.6"))
+    xs, ys, scores = (list(column) for column in zip(*points, strict=True))
+    shown = axes.scatter(xs, ys, c=scores, s=120, cmap="viridis", zorder=2)
     for left, up, score in points:
         axes.annotate(f"{score:.2f}", (left, up), xytext=(8, 4), textcoords="offset points")
     figure.colorbar(shown, label="score, %")

@@ -1,8 +1,8 @@
-"""Coarse-to-fine search on a grid: keep the best quadrant of a box, and look closer.
+"""Coarse-to-fine search on a grid: choose the best quadrant of a box, and search it more closely.
 
-The box is cut in two along every axis, the function is tried at the centre of each of the `2^d`
-parts, and the best part is the next box; until a box brings no gain over those before
-(METHOD.md, MEMB: for σ and κ four quadrants of a square).
+The box is cut in two along every axis. The centre of each of the `2^d` parts is tried, and the
+best part is the next box. The search ends when a box brings no gain. (METHOD.md describes it for
+MEMB, maximum entropy with a margin: σ and κ span a square, which has four quadrants.)
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ def quadrants(box: Box) -> list[Box]:
 
 
 def centre(box: Box) -> Point:
-    """The middle of a box."""
     return tuple(axis.setting(axis.centre) for axis in box)
 
 
 def search(axes: Sequence[Axis], scores_of: Scores, rounds: int) -> Found:
-    """The best point of the box that the axes span; a `Searcher` but for the rounds.
+    """The best point of the box that the axes span; a `Searcher` once `rounds` is bound.
 
-    scores_of: gets all points of a round at once. rounds: the most boxes to cut. Raises
-    `ConfigError` for no axis or for too many.
+    scores_of: gets all points of a round at once. rounds: the largest number of boxes to cut.
+    Raises `ConfigError` without an axis and for too many axes.
     """
     if not 1 <= len(axes) <= MOST_AXES or rounds < 1:
         raise ConfigError(
-            f"A search needs 1 to {MOST_AXES} settings and 1 round or more, not {len(axes)} and "
-            f"{rounds}. Search the others after these, or all at once with --backend optuna."
+            f"A search by quadrants needs 1 to {MOST_AXES} settings and at least 1 round, not "
+            f"{len(axes)} and {rounds}. Search other settings in a second run, or all of them at "
+            "once with --backend optuna."
         )
     boxes: list[Box] = [tuple(axes)]
     best: tuple[float, Point] = (-math.inf, centre(boxes[0]))

@@ -1,8 +1,7 @@
-"""Search of any number of settings by Optuna's TPE sampler, which learns from all trials so far.
+"""Search of any number of settings by Optuna's TPE sampler, which learns from all earlier trials.
 
-Nothing of Optuna's is kept on disk. The sampler is seeded and is told the same scores in the same
-order, so that a second run asks for the same points; whoever keeps the scores of the first one
-has them at hand (`trials.Archive`).
+The study is only in memory. The sampler has a fixed seed and gets the same scores in the same
+order, so a second run asks for the same points, whose scores are in `trials.Archive`.
 """
 
 from __future__ import annotations
@@ -23,16 +22,16 @@ _SEED = 0
 
 
 def search(axes: Sequence[Axis], scores_of: Scores, trials: int, batch: int) -> Found:
-    """The best point of the box that the axes span; a `Searcher` but for the numbers.
+    """The best point of the box that the axes span; a `Searcher` once the numbers are bound.
 
-    scores_of: gets `batch` points at once, fewer at the end. trials: points to try, those counted
-    again that come up again. With another number of trials the search begins with the same points,
-    with another batch it does not. Raises `ConfigError` for no axis, no trial, an empty batch, and
-    where Optuna is not installed.
+    scores_of: gets `batch` points at once, fewer at the end. trials: number of points to try,
+    including repeated ones. A search with another number of trials begins with the same points;
+    a search with another batch does not. Raises `ConfigError` without an axis, a trial or a
+    process, and if Optuna is not installed.
     """
     if not axes or trials < 1 or batch < 1:
         raise ConfigError(
-            "A search needs 1 setting, 1 trial and 1 process or more, not "
+            "A search by optuna needs at least 1 setting, 1 trial and 1 process, not "
             f"{len(axes)}, {trials} and {batch}."
         )
     study = _study()
@@ -50,21 +49,21 @@ def search(axes: Sequence[Axis], scores_of: Scores, trials: int, batch: int) -> 
 
 
 def _study() -> Study:
-    """A study in memory. Trials that run count as bad ones, so that a batch keeps its distance."""
+    """A study in memory; running trials count as bad ones, so the points of a batch differ."""
     try:
         from optuna import create_study, logging
         from optuna.exceptions import ExperimentalWarning
         from optuna.samplers import TPESampler
     except ImportError as error:
         raise ConfigError(
-            "This search needs Optuna, which is not installed. Add it with "
-            'pip install "spacy-cascade[tune]", or search by quadrants.'
+            "--backend optuna needs Optuna, which is not installed. Install it with "
+            'pip install "spacy-cascade[tune]", or use --backend quadrants.'
         ) from error
     verbosity = logging.get_verbosity()
     logging.set_verbosity(logging.WARNING)
     try:
         with warnings.catch_warnings():
-            # Optuna 4 says so of both options, which it has by default since version 5.
+            # Optuna 4 warns that both options are experimental; they are the defaults in 5.
             warnings.simplefilter("ignore", ExperimentalWarning)
             sampler = TPESampler(seed=_SEED, multivariate=True, constant_liar=True)
         return create_study(sampler=sampler, direction="maximize")

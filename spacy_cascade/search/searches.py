@@ -1,4 +1,4 @@
-"""What to search in a config, and the searches one after the other."""
+"""What to search in a config, and the searches in turn."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from ..workflows.jackknife import read_config
 from .axes import Axis, Found, Point, Searcher
 from .trials import Archive, Settings, Task, Trial, run_trials
 
-SIGMA, KAPPA = (0.02, 2.0), (0.0, 8.0)
-"""What is searched where nothing is said: the width of the prior, and the cost of a wrong label."""
+DEFAULTS = {"sigma": (0.02, 2.0, True), "kappa": (0.0, 8.0, False)}
+"""Ranges of the width of the prior and of the cost of a wrong label; True: logarithmic."""
+BLOCKS = ("penalty", "loss", "objective")
+"""Blocks of a component that may have them."""
 
 
 @dataclass(frozen=True)
 class Search:
-    """A search that was made: its name, settings and result."""
+    """A finished search."""
 
     name: str
     axes: Sequence[Axis]
@@ -26,37 +28,35 @@ class Search:
 
 
 def default_searches(config: Mapping[str, Any]) -> dict[str, list[Axis]]:
-    """For each component with an objective, the axes of its σ and κ.
-
-    Raises `ConfigError` where no component has any.
-    """
+    """The axes of σ and κ of each component that has them; raises `ConfigError` if none does."""
     searches: dict[str, list[Axis]] = {}
     for name in config["nlp"]["pipeline"]:
-        objective = config["components"].get(name, {}).get("objective", {})
-        axes = []
-        if "sigma" in objective:
-            axes.append(Axis(f"components.{name}.objective.sigma", *SIGMA, is_log=True))
-        if "kappa" in objective:
-            axes.append(Axis(f"components.{name}.objective.kappa", *KAPPA))
+        component = config["components"].get(name, {})
+        axes = [
+            Axis(f"components.{name}.{block}.{setting}", *bounds)
+            for setting, bounds in DEFAULTS.items()
+            for block in BLOCKS
+            if setting in (component.get(block) or {})
+        ]
         if axes:
             searches[name] = axes
     if not searches:
         raise ConfigError(
-            "No component of the config has an objective with sigma or kappa. Say what to search, "
-            "for example --search components.NAME.model.min_count=1..8."
+            "No component of the config has a sigma or kappa. Name the settings to search, for "
+            "example --search components.NAME.model.min_count=1..8."
         )
     return searches
 
 
 def together(searches: Mapping[str, Sequence[Axis]]) -> dict[str, Sequence[Axis]]:
-    """One search of all that several searches have."""
+    """A single search over the axes of all searches."""
     return {"search": [axis for axes in searches.values() for axis in axes]}
 
 
 def read_axis(text: str) -> Axis:
-    """An axis from `NAME=LOW..HIGH` or `NAME=LOW..HIGH:log`; whole numbers stay whole.
+    """An axis from `NAME=LOW..HIGH` or `NAME=LOW..HIGH:log`; raises `ConfigError` otherwise.
 
-    Raises `ConfigError` for anything else.
+    Between whole numbers only whole numbers are tried.
     """
     name, equals, bounds = text.partition("=")
     bounds, colon, scale = bounds.partition(":")
@@ -70,8 +70,8 @@ def read_axis(text: str) -> Axis:
         raise
     except ValueError:
         raise ConfigError(
-            f"Cannot read '{text}'. What to search looks like "
-            "components.cascade_segmenter.objective.sigma=0.05..1.0:log, or without ':log'."
+            f"Cannot read '{text}'. Write a setting to search as NAME=LOW..HIGH or "
+            "NAME=LOW..HIGH:log, for example components.cascade_segmenter.model.min_count=1..8."
         ) from None
 
 
@@ -84,12 +84,12 @@ def tune(
     processes: int,
     done: Callable[[Trial], object],
 ) -> tuple[dict[str, float | int], list[Search]]:
-    """The best settings of each search in turn, later ones with those of earlier ones.
+    """The best settings of each search in turn; later searches use the results of earlier ones.
 
-    archive_path: file of trials, those of an earlier run of the same search included. searcher:
-    how to search; with the same scores it has to try the same points again, for that is how a
-    stopped search goes on. processes: so many trials at once. done: called with each new trial.
-    Raises `ConfigError` for settings that the config has not.
+    archive_path: file of trials, which may have those of an earlier run. searcher: must try the
+    same points again if it gets the same scores; this is how a stopped search continues.
+    processes: number of trials that run at the same time. done: called with each new trial.
+    Raises `ConfigError` for settings that are not in the config.
     """
     _check_names(task, searches)
     archive = Archive(archive_path, task.fingerprint())
@@ -120,17 +120,16 @@ def _check_names(task: Task, searches: Mapping[str, Sequence[Axis]]) -> None:
                 value = value.get(part) if isinstance(value, dict) else None
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 raise ConfigError(
-                    f"'{axis.name}' is no number in {task.config}, so it cannot be searched. Mend "
-                    "the name, or put the setting into the config first."
+                    f"'{axis.name}' is not a number in {task.config}, so it cannot be searched. "
+                    "Correct the name, or add the setting to the config."
                 )
 
 
 def settings_text(settings: Settings) -> str:
-    """Settings for people: names without what most of them share."""
+    """Settings for people, with shortened names."""
     return ", ".join(f"{_short(name)} {value:g}" for name, value in settings.items())
 
 
 def _short(name: str) -> str:
-    return ".".join(
-        part for part in name.split(".") if part not in ("components", "objective", "model")
-    )
+    left_out = ("components", "model", *BLOCKS)
+    return ".".join(part for part in name.split(".") if part not in left_out)

@@ -1,4 +1,8 @@
-"""Trials of a training config with other settings, in processes of their own, kept on disk."""
+"""Trials of a training config with different settings, run in processes and recorded on disk.
+
+The record is our own file and not Optuna's `JournalStorage`, because the search by quadrants has
+to work, and to continue after a kill, without Optuna, which is an optional dependency.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +33,11 @@ Settings = Mapping[str, float | int]
 
 @dataclass(frozen=True)
 class Task:
-    """What each trial does, whatever its settings.
+    """What all trials have in common.
 
-    config: file of a training config. overrides: other settings of it. train, dev: corpora; without
-    dev the folds of train, each scored by a pipeline trained on the others. score: the name of the
-    score that counts.
+    config: file of a training config. overrides: its changed settings. train, dev: corpora;
+    without dev, each of the folds of train is scored by a pipeline that was trained on the others.
+    score: name of the score to maximise.
     """
 
     config: Path
@@ -44,7 +48,7 @@ class Task:
     score: str
 
     def fingerprint(self) -> str:
-        """Tells tasks apart by what they do, so that no trial of another one is taken over."""
+        """A digest of the task, so that no trial of another task is reused."""
         digest = hashlib.sha256()
         for path in (self.config, self.train, self.dev):
             digest.update(b"-" if path is None else hashlib.sha256(path.read_bytes()).digest())
@@ -53,7 +57,7 @@ class Task:
         return digest.hexdigest()[:16]
 
     def configured(self, settings: Settings) -> Config:
-        """The config with the settings; trials have one thread each, for they share the cores."""
+        """The config with the settings, and one thread, because trials share the cores."""
         config = read_config(self.config, {**self.overrides, **settings})
         for component in config.get("components", {}).values():
             if "threads" in component.get("trainer", {}):
@@ -63,7 +67,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of some settings: the mean score, that of each fold, and seconds."""
+    """The result of some settings: mean score, score of each fold, and duration."""
 
     settings: Settings
     score: float
@@ -74,8 +78,8 @@ class Trial:
 def run_trial(task: Task, settings: Settings) -> Trial:
     """Train and score with the settings.
 
-    Raises `ConfigError` for settings that the config has not, `TrainingError` for a score that the
-    pipeline has not.
+    Raises `ConfigError` for settings that are not in the config, and `TrainingError` if the
+    pipeline does not have the score.
     """
     begin = time.perf_counter()
     config = task.configured(settings)
@@ -86,15 +90,15 @@ def run_trial(task: Task, settings: Settings) -> Trial:
         if not isinstance(scores.get(task.score), float):
             known = sorted(name for name, value in scores.items() if isinstance(value, float))
             raise TrainingError(
-                f"The pipeline has no score '{task.score}'. It has {', '.join(known)}: name one of "
-                "them with --score."
+                f"The pipeline has no score '{task.score}'. Choose one of its scores with --score: "
+                f"{', '.join(known)}."
             )
         parts.append(float(scores[task.score]))
     return Trial(dict(settings), fmean(parts), parts, time.perf_counter() - begin)
 
 
 def _parts(task: Task) -> Iterator[tuple[list[Doc], Path]]:
-    """Docs to train on and the file to score on, once or for each fold."""
+    """Docs to train on and the file to score on: one pair, or one for each fold."""
     docs = list(DocBin().from_disk(task.train).get_docs(Vocab()))
     if task.dev is not None:
         yield docs, task.dev
@@ -108,10 +112,10 @@ def _parts(task: Task) -> Iterator[tuple[list[Doc], Path]]:
 
 
 class Archive:
-    """Trials of a task in a file of JSON lines, so that a search goes on where it was stopped.
+    """The trials of a task, recorded in a file of JSON lines, so a stopped search can continue.
 
-    Trials of other tasks stay in the file and are passed over. Raises `CorpusError` for a file
-    that is something else.
+    Trials of other tasks stay in the file and are ignored. Raises `CorpusError` for any other
+    file.
     """
 
     def __init__(self, path: Path, fingerprint: str) -> None:
@@ -119,7 +123,7 @@ class Archive:
         self._fingerprint = fingerprint
         self._trials: dict[str, Trial] = {}
         lines = path.read_text(encoding="utf8").splitlines(keepends=True) if path.exists() else []
-        # A process that was killed while it wrote leaves a line without end.
+        # The last line may be incomplete if a process was killed while it wrote the line.
         whole = [line for line in lines if line.endswith("\n")]
         try:
             for entry in map(json.loads, whole):
@@ -127,21 +131,19 @@ class Archive:
                     self._keep(Trial(**entry))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise CorpusError(
-                f"{path} is no record of trials: {error}. Move it away, or name another folder."
+                f"{path} is not a record of trials: {error}. Move it, or choose another folder."
             ) from error
         if len(whole) < len(lines):
             replace_file(path, "".join(whole).encode("utf8"))
 
     def __iter__(self) -> Iterator[Trial]:
-        """The trials, first ones first."""
         return iter(self._trials.values())
 
     def get(self, settings: Settings) -> Trial | None:
-        """The trial of these settings, if there was one."""
         return self._trials.get(_key(settings))
 
     def add(self, trial: Trial) -> None:
-        """Keep a trial; it is on disk when this returns."""
+        """Record a trial, on disk."""
         line = json.dumps({"task": self._fingerprint, **asdict(trial)}) + "\n"
         before = self._path.read_bytes() if self._path.exists() else b""
         replace_file(self._path, before + line.encode("utf8"))
@@ -162,15 +164,15 @@ def run_trials(
     processes: int,
     done: Callable[[Trial], object],
 ) -> list[float]:
-    """Scores of all the settings, by trials that the archive has or gets.
+    """Scores of all the settings, from the archive or from new trials, which are added to it.
 
-    processes: so many trials at once. done: called with each new trial as it comes to its end.
+    processes: number of trials that run at the same time. done: called after each new trial.
     """
     new = list({_key(s): s for s in all_settings if archive.get(s) is None}.values())
     if processes < 1:
-        raise ConfigError(f"Trials need 1 process or more, not {processes}.")
+        raise ConfigError(f"Trials need at least 1 process, not {processes}. Check --processes.")
     if new:
-        # Not forked: threads of kernels would not survive that.
+        # Spawned, because the threads of kernels do not survive a fork.
         with ProcessPoolExecutor(min(processes, len(new)), get_context("spawn")) as pool:
             futures = [pool.submit(run_trial, task, settings) for settings in new]
             try:

@@ -51,8 +51,8 @@ def test_the_last_line_counts(source: Path, tmp_path: Path) -> None:
     assert stderr == ""
     lines = stdout.splitlines()
     assert lines[-1].endswith(
-        "1 documents, 2 sentences, 4 words, 2 entities (ORG 1, LOC 1), "
-        f"1 words not annotated -> {output}"
+        "1 document, 2 sentences, 4 words, 2 entities (ORG 1, LOC 1), "
+        f"1 word not annotated -> {output}"
     )
     assert "Tags read as iob1" in lines[0]
     (doc,) = docs_in(output)
@@ -98,7 +98,7 @@ def test_a_file_without_entities(source: Path, tmp_path: Path) -> None:
     [
         ("a O\nb X-foo\n", [], ":2: 'X-foo' is not a tag, in 'b X-foo'."),
         ("a O\nb I-X\n", ["--scheme", "iob2"], "Use --scheme iob1"),
-        ("a O\nb O O\n", [], ":2: 3 columns instead of 2 as in line 1, in 'b O O'."),
+        ("a O\nb O O\n", [], ":2: expected 2 columns as in line 1, but found 3, in 'b O O'."),
         ("a O\n", ["--tag-column", "5"], "--tag-column"),
         ("", [], "has no words"),
     ],
@@ -133,11 +133,11 @@ def test_bad_words_stop_or_are_replaced(source: Path, tmp_path: Path) -> None:
     source.write_bytes(b"".join(b"x%d\xff\tO\n" % n for n in range(12)))
     output = tmp_path / "out.spacy"
     _, stderr = run("convert", source, output, exit_code=1)
-    assert "has 12 words that spaCy cannot use" in stderr
+    assert "has words that spaCy cannot use: 12 in all" in stderr
     assert f"{source}:1: 'x0\\udcff' is not valid UTF-8" in stderr
     assert len(stderr.splitlines()) == 11
     stdout, stderr = run("convert", source, output, "--on-bad-word", "replace")
-    assert "12 words that spaCy cannot use were replaced by U+FFFD" in stderr
+    assert "Replaced 12 words that spaCy cannot use with U+FFFD" in stderr
     assert len(stderr.splitlines()) == 11
     assert "12 words" in stdout
     assert docs_in(output)[0][0].text == "x0\ufffd"

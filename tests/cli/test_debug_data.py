@@ -39,15 +39,15 @@ def test_counts_and_warnings(paths: list[str]) -> None:
     assert stderr == ""
     lines = [line.split() for line in stdout.splitlines()]
     assert ["documents", "7", "2"] in lines
-    assert ["sentences", "not", "known", "not", "known"] in lines
+    assert ["sentences", "unknown", "unknown"] in lines
     assert ["protein", "5", "2"] in lines
     assert ["cell", "5", "0"] in lines
     text = " ".join(stdout.split())
-    assert "'RNA' is in dev only: it cannot be learnt." in text
-    assert "'cell' has 5 entities in train: few to learn from." in text
-    assert "An entity has a bracket without its partner: 1 times in train. ( cells" in text
-    assert "50.0 % of the documents of dev are in train, too." in text
-    assert "of the entities 50.0 % with the same words and label" in text
+    assert "'RNA' occurs in dev only: it cannot be learnt." in text
+    assert "'cell' has only 5 entities in train: it is hard to learn." in text
+    assert "An entity has an unbalanced bracket: 1 time in train. ( cells" in text
+    assert "50.0 % of the documents in dev are also in train." in text
+    assert "so are 50.0 % of its entities, with the same words and label" in text
     sizes = {line[0]: line[1:3] for line in lines if line and line[0].startswith("cascade_")}
     assert set(sizes) == {"cascade_segmenter", "cascade_classifier"}
     assert int(sizes["cascade_segmenter"][0].replace(",", "")) > 100

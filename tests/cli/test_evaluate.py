@@ -63,18 +63,26 @@ def test_scores_of_all_components_and_by_label(model: Path, data: Path, tmp_path
     assert ["ents_f", "100.00"] in lines
     assert ["segments_f", "100.00"] in lines
     assert ["protein", "100.00", "100.00", "100.00"] in lines
-    assert any(line[:3] == ["words", "a", "second"] for line in lines)
+    assert any(line[:3] == ["words", "per", "second"] for line in lines)
     scores = srsly.read_json(output)
     assert scores["ents_f"] == 1.0
     assert set(scores["ents_per_type"]) == {"DNA", "cell", "protein"}
 
 
-def test_what_is_given_can_be_said(model: Path, data: Path) -> None:
-    stdout, _ = run(model, data, "--given", "sentences", "--given", "tags")
+def test_gold_inputs_can_be_chosen(model: Path, data: Path) -> None:
+    stdout, _ = run(model, data, "--gold-inputs", "sentences", "--gold-inputs", "tags")
     assert "ents_f" in stdout
-    _, stderr = run(model, data, "--given", "sentences", exit_code=1)
+    _, stderr = run(model, data, "--gold-inputs", "sentences", exit_code=1)
     assert "look at token.tag, but these Docs have none" in stderr
     assert "Add a cascade_tagger before it" in stderr
+
+
+def test_the_old_name_of_gold_inputs(model: Path, data: Path) -> None:
+    stdout, stderr = run(model, data, "--given", "sentences", "--given", "tags")
+    assert "ents_f" in stdout
+    assert "--given is now called --gold-inputs" in stderr
+    assert stderr.count("\n") == 1
+    assert "--given" not in run("--help")[0]
 
 
 def test_report(model: Path, data: Path, tmp_path: Path) -> None:
@@ -86,7 +94,8 @@ def test_report(model: Path, data: Path, tmp_path: Path) -> None:
     assert "gold.spacy" in page
     assert "Expected calibration error" in page
     assert "Shown: 0 of 0" in page
-    assert "nats" in page
+    assert "negative log-likelihood" in page
+    assert " nats" not in page
 
 
 def test_report_of_mistakes(model: Path, tmp_path: Path) -> None:
@@ -112,7 +121,7 @@ def test_report_of_a_pipeline_without_confidences(data: Path, tmp_path: Path) ->
     nlp.to_disk(tmp_path / "ner")
     run(tmp_path / "ner", data, "--html", tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text(encoding="utf8")
-    assert "found here have no confidences" in page
+    assert "found have no confidences" in page
     assert "gives no probabilities" in page
     assert "<article>" in page
 
@@ -134,7 +143,7 @@ def test_page_of_displacy(model: Path, data: Path, tmp_path: Path) -> None:
     run(model, data, "--displacy-path", folder, "--displacy-limit", 1)
     page = (folder / "entities.html").read_text(encoding="utf8")
     titles = re.findall(r"<h2[^>]*>(.*)</h2>", page)
-    assert titles == ["Document 1: found", "Document 1: gold"]
+    assert titles == ["Document 1: predicted", "Document 1: gold"]
 
 
 def test_a_report_that_cannot_be_written_is_an_error(model: Path, data: Path, tmp_path: Path):
@@ -147,7 +156,7 @@ def test_errors_are_one_line(model: Path, data: Path, tmp_path: Path) -> None:
     for arguments, message in (
         ((tmp_path / "nowhere", data), "nowhere"),
         ((model, tmp_path / "nowhere.spacy"), "no corpus at"),
-        ((model, data, "--given", "lemmas"), "'lemmas' cannot be given"),
+        ((model, data, "--gold-inputs", "lemmas"), "'lemmas' cannot be given"),
     ):
         stdout, stderr = run(*arguments, exit_code=1)
         assert stdout == ""

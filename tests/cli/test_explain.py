@@ -1,4 +1,4 @@
-"""`spacy cascade explain` and `readings`: tables, JSON and pages."""
+"""`spacy cascade explain` and `hypotheses`: tables, JSON and pages."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_features_that_are_shown(model: Path) -> None:
     stdout, _ = run("explain", model, TEXT, "--features", 2)
     assert len(re.findall(r"^\d+ others", stdout, re.MULTILINE)) == 6
     stdout, _ = run("explain", model, "Nothing else is known here .")
-    assert "There are no entities" in stdout
+    assert "found no entities" in stdout
 
 
 def test_files(model: Path, tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_top_features(model: Path, tmp_path: Path) -> None:
     few = write_corpus(tmp_path / "few.spacy", SENTENCES[:1])
     stdout, _ = run("explain", model, "--data", few)
     assert "(not in the data)" in stdout
-    assert re.search(r"\d+ of these features of cascade_classifier are not in", stdout)
+    assert re.search(r"\d+ of these features of cascade_classifier do not occur in", stdout)
 
 
 def test_nothing_to_explain(model: Path) -> None:
@@ -103,9 +103,9 @@ def test_nothing_to_explain(model: Path) -> None:
     assert "Give a TEXT to explain, or --data" in stderr
 
 
-def test_readings(model: Path, tmp_path: Path) -> None:
-    json, html = tmp_path / "readings.json", tmp_path / "readings.html"
-    stdout, _ = run("readings", model, TEXT, "-n", 3, "--json", json, "--html", html)
+def test_hypotheses(model: Path, tmp_path: Path) -> None:
+    json, html = tmp_path / "found.json", tmp_path / "found.html"
+    stdout, _ = run("hypotheses", model, TEXT, "-n", 3, "--json", json, "--html", html)
     lines = stdout.splitlines()
     assert TEXT in lines
     first = "STAT5 [protein], AP-1 site [DNA], Jurkat cells [cell]"
@@ -117,19 +117,27 @@ def test_readings(model: Path, tmp_path: Path) -> None:
     assert html.read_text(encoding="utf8").count("<article>") == 3
 
 
-def test_readings_need_a_segmenter(tmp_path: Path) -> None:
+def test_the_old_name_of_hypotheses(model: Path) -> None:
+    stdout, stderr = run("readings", model, TEXT, "-n", 2)
+    assert "'readings' is now called 'hypotheses'" in stderr
+    assert stderr.count("\n") == 1
+    assert stdout == run("hypotheses", model, TEXT, "-n", 2)[0]
+    assert "readings" not in run("--help")[0]
+
+
+def test_hypotheses_need_a_segmenter(tmp_path: Path) -> None:
     blank().to_disk(tmp_path / "model")
-    _, stderr = run("readings", tmp_path / "model", TEXT, exit_code=1)
+    _, stderr = run("hypotheses", tmp_path / "model", TEXT, exit_code=1)
     assert "Hypotheses need a cascade_segmenter" in stderr
 
 
-@pytest.mark.parametrize("command", ["explain", "readings"])
+@pytest.mark.parametrize("command", ["explain", "hypotheses"])
 def test_a_text_that_is_no_unicode_is_refused(command: str, model: Path) -> None:
     _, stderr = run(command, model, "STAT5 \udcff binds", exit_code=2)
     assert "It is not valid UTF-8" in stderr
 
 
-@pytest.mark.parametrize("command", ["explain", "readings"])
+@pytest.mark.parametrize("command", ["explain", "hypotheses"])
 def test_files_may_have_names_that_are_no_unicode(
     command: str, model: Path, tmp_path: Path
 ) -> None:

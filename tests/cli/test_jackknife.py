@@ -34,7 +34,7 @@ def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
 def test_it_writes_the_corpus_and_says_how_good_it_is(corpus: Path, tmp_path: Path) -> None:
     output = tmp_path / "new/out.spacy"
     stdout, _ = run(CONFIG, corpus, corpus, output, "--folds", 2, *SETTINGS)
-    assert "4 Docs in 2 folds by 2 trainings, tags accuracy 100.00 -> " in stdout
+    assert "4 Docs in 2 folds with 2 trainings, tags accuracy 100.00 -> " in stdout
     assert stdout.count("\n") == 1
     docs = list(DocBin().from_disk(output).get_docs(Vocab()))
     assert [[token.tag_ for token in doc] for doc in docs] == [["NN", "VBZ"]] * 4
@@ -47,7 +47,7 @@ def test_another_corpus_to_learn_from(corpus: Path, tmp_path: Path) -> None:
     DocBin(docs=[Doc(vocab, words=["it", "binds"])] * 2).to_disk(untagged)
     output = tmp_path / "out.spacy"
     stdout, _ = run(CONFIG, untagged, corpus, output, "--folds", 2, "--train", corpus, *SETTINGS)
-    assert "2 Docs in 2 folds by 1 training, tags (no gold) -> " in stdout
+    assert "2 Docs in 2 folds with 1 training, tags (no gold) -> " in stdout
     assert [doc[1].tag_ for doc in DocBin().from_disk(output).get_docs(vocab)] == ["VBZ", "VBZ"]
 
 

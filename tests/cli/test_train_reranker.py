@@ -57,7 +57,7 @@ def test_it_writes_a_pipeline_that_reranks(folder: Path, tmp_path: Path) -> None
     data = (folder / "train.spacy", folder / "dev.spacy")
     settings = ["--folds", "2", "-n", "3", "--passes", "2", "--scale", "1", "--weight", "1"]
     stdout, _ = run(folder / "with_ruler", *data, tmp_path / "out", *settings)
-    assert "Entity F1 by scale and weight (rows) and number of passes" in stdout
+    assert "Entity F1 by scale and weight (rows) and number of passes (columns)" in stdout
     last = stdout.splitlines()[-1]
     assert "scale 1, weight 1" in last
     assert "without reranking" in last
@@ -92,5 +92,5 @@ def test_errors_are_one_line(folder: Path, tmp_path: Path) -> None:
 
 def test_help() -> None:
     text = " ".join(run("--help")[0].split())
-    for part in ("--folds", "--n-best", "--passes", "sentencizer", "MODEL stays as it is"):
+    for part in ("--folds", "--n-best", "--passes", "sentencizer", "MODEL is not changed"):
         assert part in text

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import reduce
 from pathlib import Path
 
 import pytest
@@ -19,13 +20,16 @@ from typer.testing import CliRunner
 
 from helpers import PROJECT, SENTENCES, gold_doc
 from spacy_cascade.cli import app
+from spacy_cascade.search.searches import default_searches
+from spacy_cascade.workflows.jackknife import read_config
 
 CONFIG = PROJECT / "configs/memb.cfg"
 SETTINGS = (
     "--components.cascade_segmenter.model.min_count", 1,
     "--components.cascade_classifier.model.min_count", 1, "--training.max_steps", 1,
 )  # fmt: skip
-SIGMA, KAPPA = (f"components.cascade_segmenter.objective.{name}" for name in ("sigma", "kappa"))
+SEARCHES = default_searches(read_config(CONFIG))
+SIGMA, KAPPA = (axis.name for axis in SEARCHES["cascade_segmenter"])
 
 
 @pytest.fixture
@@ -40,6 +44,10 @@ def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
     result = CliRunner().invoke(app, ["tune", *map(str, arguments)])
     assert result.exit_code == exit_code, result.output
     return result.stdout, result.stderr
+
+
+def value_of(config: dict, name: str) -> float:
+    return reduce(lambda section, key: section[key], name.split("."), config)
 
 
 def read_trials(output: Path) -> list[dict]:
@@ -60,7 +68,7 @@ def test_it_finds_settings_and_goes_on_where_it_was(corpus: Path, tmp_path: Path
     assert stderr == ""
     assert "ents_f 100.00 with cascade_segmenter.sigma " in stdout.replace("\n", " ")
     best = load_config(output / "best.cfg")
-    assert best["components"]["cascade_segmenter"]["objective"]["sigma"] > 0.01
+    assert value_of(best, SIGMA) > 0.01
     assert best["components"]["cascade_segmenter"]["model"]["min_count"] == 1
     (finished,) = json.loads((output / "search.json").read_text())
     assert finished["found"]["score"] == 1.0
@@ -89,11 +97,7 @@ def test_optuna_searches_all_components_at_once(corpus: Path, tmp_path: Path) ->
     assert len(trials) == 5
     assert len(best["settings"]) == 4
     config = load_config(output / "best.cfg")
-    places = {name: name.split(".")[1::2] for name in best["settings"]}
-    found = {
-        name: config["components"][component]["objective"][setting]
-        for name, (component, setting) in places.items()
-    }
+    found = {name: value_of(config, name) for name in best["settings"]}
     # Trials are written as they end: of several that are best, any may be the first.
     assert found in [trial["settings"] for trial in trials if trial["score"] == best["score"]]
     again, _ = run(*arguments)
@@ -120,7 +124,7 @@ def test_a_killed_search_goes_on(backend: str, corpus: Path, tmp_path: Path) -> 
         for argument in (
             CONFIG, corpus, output, "--dev", corpus, "--processes", 1, *options,
             "--search", f"{SIGMA}=0.01..1:log", "--search", f"{KAPPA}=0..8",
-            "--search", "components.cascade_classifier.objective.sigma=0.01..1:log", *SETTINGS,
+            "--search", f"{SEARCHES['cascade_classifier'][0].name}=0.01..1:log", *SETTINGS,
         )
     ]  # fmt: skip
     with log.open("w") as file:
@@ -165,11 +169,11 @@ def test_errors_are_one_line(corpus: Path, tmp_path: Path) -> None:
     five = [part for i in range(1, 6) for part in ("--search", f"training.patience=0..{i}")]
     for arguments, message in (
         ((*data, "--search", "a"), "Cannot read 'a'"),
-        ((*data, "--search", "a.b=0..1"), "'a.b' is no number in"),
-        ((*data, "--component", "nobody"), "no sigma or kappa to search in 'nobody'"),
+        ((*data, "--search", "a.b=0..1"), "'a.b' is not a number in"),
+        ((*data, "--component", "nobody"), "'nobody' has no sigma or kappa to search"),
         ((*data, "--component", "x", "--search", "a=0..1"), "not both"),
-        ((*data, *five), "1 to 4 settings and 1 round or more, not 5 and 5."),
-        ((*data, "--backend", "optuna", "--trials", 0), "1 trial and 1 process or more, not 4, 0"),
+        ((*data, *five), "1 to 4 settings and at least 1 round, not 5 and 5."),
+        ((*data, "--backend", "optuna", "--trials", 0), "1 trial and 1 process, not 4, 0"),
         ((tmp_path / "nowhere.cfg", corpus, output), "nowhere.cfg"),
         ((CONFIG, tmp_path / "nowhere.spacy", output), "nowhere.spacy"),
         ((*data, "--flods", 3), "no option or argument --flods"),

@@ -39,7 +39,7 @@ def test_it_writes_a_tuned_pipeline(model: Path, data: Path, tmp_path: Path) -> 
     settings = ["--weight", "0.5", "--weight", "1", "-n", "1", "-n", "3"]
     stdout, stderr = run(model, data, output, *settings)
     assert stderr == ""
-    assert "Entity F1 by n_best (rows) and weight" in stdout
+    assert "Entity F1 by n_best (rows) and weight (columns)" in stdout
     last = stdout.splitlines()[-1]
     assert last.endswith(f"n_best 1, weight 0.5: F1 100.00, without reranking 100.00 -> {output}")
     tuned = spacy.load(output)
@@ -64,5 +64,5 @@ def test_errors_are_one_line(model: Path, data: Path, tmp_path: Path) -> None:
 
 def test_help() -> None:
     text = " ".join(run("--help")[0].split())
-    for part in ("--weight", "--n-best", "sentencizer", "MODEL stays as it is"):
+    for part in ("--weight", "--n-best", "sentencizer", "MODEL is not changed"):
         assert part in text

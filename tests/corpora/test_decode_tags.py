@@ -157,7 +157,7 @@ def test_missing_annotation_is_not_outside(scheme: Scheme) -> None:
 
 def test_missing_annotation_ends_a_phrase() -> None:
     assert decode(["B-X", "-", "B-X"], Scheme.IOB2) == [(0, 1, "X"), (2, 3, "X")]
-    with pytest.raises(TagError, match="continues no X phrase"):
+    with pytest.raises(TagError, match="does not continue a X phrase"):
         decode(["B-X", "-", "I-X"], Scheme.IOB2)
 
 
@@ -194,8 +194,8 @@ def test_bilou_tags_are_refused_in_iob(scheme: Scheme) -> None:
 @pytest.mark.parametrize(
     ("tags", "word", "problem"),
     [
-        (["O", "I-X"], 1, "continues no X phrase"),
-        (["L-X"], 0, "continues no X phrase"),
+        (["O", "I-X"], 1, "does not continue a X phrase"),
+        (["L-X"], 0, "does not continue a X phrase"),
         (["B-X", "O"], 0, "X phrase is not closed"),
         (["B-X", "I-X", "I-Y", "L-Y"], 1, "X phrase is not closed"),
         (["B-X", "U-X"], 0, "X phrase is not closed"),

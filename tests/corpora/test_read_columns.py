@@ -114,7 +114,7 @@ def test_files_without_marks_are_grouped(tmp_path: Path, n_sents: int, sizes: li
 def test_separator_can_be_forced(tmp_path: Path) -> None:
     assert words(read(tmp_path, "New York B-X\n\t\n", separator="space")) == [[["New"]]]
     assert words(read(tmp_path, "New York\tB-X\n")) == [[["New York"]]]
-    with pytest.raises(CorpusError, match="3 columns instead of 2 as in line 1"):
+    with pytest.raises(CorpusError, match="expected 2 columns as in line 1, but found 3"):
         read(tmp_path, "a O\nNew York O\n")
 
 
@@ -122,15 +122,20 @@ def test_separator_can_be_forced(tmp_path: Path) -> None:
     ("text", "options", "line", "parts"),
     [
         ("a\tO\nb\tX-foo\n", {}, 2, ["'X-foo' is not a tag", r"'b\tX-foo'", "--tag-column"]),
-        ("a O\n\nb I-X\n", {"scheme": Scheme.IOB2}, 3, ["continues no X", "'b I-X'", "iob1"]),
+        ("a O\n\nb I-X\n", {"scheme": Scheme.IOB2}, 3, ["not continue a X", "'b I-X'", "iob1"]),
         ("a B-X\nb U-X\n", {}, 1, ["not closed", "'a B-X'", "--scheme"]),
         ("a B-X\n\n\nb B\n", {}, 4, ["has no type", "'b B'", "B-TYPE"]),
-        ("a O\nb\n", {}, 2, ["1 columns instead of 2 as in line 1", "'b'", "--separator"]),
-        ("a\tO\nb\tO\tO\n", {}, 2, ["3 columns instead of 2", r"'b\tO\tO'"]),
-        ("a\n", {}, 1, ["words and tags are in the same column of 1", "'a'"]),
-        ("\na O\n", {"tag_column": 2}, 2, ["no column 2 among 2 for --tag-column", "'a O'"]),
-        ("a O\n", {"pos_column": -3}, 1, ["no column -3 among 2 for --pos-column"]),
-        ("a O O\n", {"word_column": 2}, 1, ["words and tags are in the same column"]),
+        ("a O\nb\n", {}, 2, ["expected 2 columns as in line 1, but found 1", "'b'", "--separator"]),
+        ("a\tO\nb\tO\tO\n", {}, 2, ["expected 2 columns as in line 1, but found 3", r"'b\tO\tO'"]),
+        ("a\n", {}, 1, ["words and tags are both in column 0 of 1", "'a'"]),
+        (
+            "\na O\n",
+            {"tag_column": 2},
+            2,
+            ["--tag-column is 2, but", "has 2 columns", "'a O'"],
+        ),
+        ("a O\n", {"pos_column": -3}, 1, ["--pos-column is -3, but the line has 2 columns"]),
+        ("a O O\n", {"word_column": 2}, 1, ["words and tags are both in column 2 of 3"]),
         ("a NN O\n", {"chunk_column": 1}, 1, ["'NN' is not a tag"]),
         ("a" * 500 + " X\n", {}, 1, ["'X' is not a tag", "'" + "a" * 120 + "'"]),
     ],
@@ -160,7 +165,7 @@ def test_bad_words_are_an_error(tmp_path: Path) -> None:
     with pytest.raises(CorpusError) as caught:
         read(tmp_path, BAD_WORDS)
     message = str(caught.value)
-    assert "has 4 words that spaCy cannot use" in message
+    assert "has words that spaCy cannot use: 4 in all" in message
     assert "--on-bad-word replace" in message
     path = tmp_path / "corpus.txt"
     assert message.split("\n")[1:] == [
@@ -174,7 +179,7 @@ def test_bad_words_are_an_error(tmp_path: Path) -> None:
 def test_only_ten_bad_words_are_listed(tmp_path: Path) -> None:
     with pytest.raises(CorpusError) as caught:
         read(tmp_path, "\tO\n\n" * 25)
-    assert "has 25 words" in str(caught.value)
+    assert "cannot use: 25 in all" in str(caught.value)
     assert str(caught.value).count("\n") == 10
 
 
@@ -188,7 +193,7 @@ def test_bad_words_can_be_replaced(tmp_path: Path) -> None:
 
 def test_bad_part_of_speech_is_reported_too(tmp_path: Path) -> None:
     content = b"a\tN\xe9\tO\nb\t\tO\n"
-    with pytest.raises(CorpusError, match="has 1 words"):
+    with pytest.raises(CorpusError, match="cannot use: 1 in all"):
         read(tmp_path, content, pos_column=1)
     (document,) = read(tmp_path, content, pos_column=1, on_bad_word="replace")
     assert document.sentences[0].pos == ("N\ufffd", "")

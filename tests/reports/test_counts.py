@@ -79,7 +79,7 @@ def test_kinds_by_hand() -> None:
         Kind.MISSED: (1, 0),
         Kind.SPURIOUS: (0, 1),
     }
-    mended = {kind: count.mended_f1 for kind, count in counts.items()}
+    mended = {kind: count.corrected_f1 for kind, count in counts.items()}
     assert mended[Kind.RIGHT] == mended[Kind.WRONG_BOTH] == pytest.approx(4 / 10)
     assert mended[Kind.WRONG_TYPE] == mended[Kind.WRONG_BOUNDS] == pytest.approx(6 / 10)
     assert mended[Kind.MISSED] == pytest.approx(6 / 11)
@@ -93,7 +93,7 @@ def test_nothing_is_divided_by_zero() -> None:
         assert (scores.all.precision, scores.all.recall, scores.all.f1) == (0.0, 0.0, 0.0)
         assert scores.types_right == 0.0
         assert scores.by_type == {}
-        assert all(count.mended_f1 == 0.0 for count in count_kinds(comparisons_of(corpus)))
+        assert all(count.corrected_f1 == 0.0 for count in count_kinds(comparisons_of(corpus)))
         assert count_confusion(comparisons_of(corpus)).types == []
 
 
@@ -155,7 +155,7 @@ def test_mending_is_the_score_of_mended_predictions(corpus: list[Sides]) -> None
         ]  # fmt: skip
         score = count_scores(comparisons_of(mended)).all
         expected = Fraction(2 * score.n_right, max(1, score.n_gold + score.n_predicted))
-        assert count.mended_f1 == pytest.approx(float(expected))
-        assert count.mended_f1 >= before
+        assert count.corrected_f1 == pytest.approx(float(expected))
+        assert count.corrected_f1 >= before
     wrong_type = next(c for c in count_kinds(comparisons) if c.kind is Kind.WRONG_TYPE)
-    assert wrong_type.mended_f1 == pytest.approx(count_scores(comparisons).untyped.f1)
+    assert wrong_type.corrected_f1 == pytest.approx(count_scores(comparisons).untyped.f1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_cascade.reports.excerpts import Piece, cut_evenly, cut_sentences
+from spacy_cascade.reports.costs import Piece, cut_evenly, cut_sentences
 from spacy_cascade.reports.mistakes import Entity
 from strategies import entities
 

@@ -1,4 +1,4 @@
-"""Pages of explanations and readings: what they say, and that a browser takes them."""
+"""Pages of explanations and hypotheses: their text, and that a browser accepts them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from helpers import cascade as untrained
 from spacy_cascade.explaining.explain import explain_entities
 from spacy_cascade.explaining.hypotheses import joint_hypotheses
 from spacy_cascade.explaining.top_features import top_features
-from spacy_cascade.reports.explanation import make_explanation_page, make_readings_page
+from spacy_cascade.reports.explanation import make_explanation_page, make_hypotheses_page
 
 TEXT = "Both p53 and STAT5 activate the IL-2 gene of T cells ."
 
@@ -64,15 +64,15 @@ def test_top_features(nlp: Language) -> None:
     assert reader.row("For", "Weight")
     some = Reader(explanation_of(nlp, "", corpus=1))
     assert some.row("not in the data")
-    assert "data.spacy has not" in some.text
+    assert "do not occur in data.spacy" in some.text
 
 
-def test_readings_side_by_side() -> None:
+def test_hypotheses_side_by_side() -> None:
     nlp = untrained()
     train(nlp, make_examples(nlp), updates=1)
     doc = nlp(TEXT)
     sentences = joint_hypotheses(nlp, doc, 4)
-    reader = Reader(make_readings_page(doc, sentences, model="model"))
+    reader = Reader(make_hypotheses_page(doc, sentences, model="model"))
     (sentence,) = sentences
     for reading in sentence.readings:
         assert f"{100 * reading.probability:.2f} %" in reader.text
@@ -93,7 +93,7 @@ def test_texts_and_labels_are_escaped() -> None:
     tops = [top_features(nlp.get_pipe(n), make_examples(nlp, sentences), 9) for n in nlp.pipe_names]
     pages = [
         make_explanation_page(doc, explained, tops, model=NASTY, data=NASTY),
-        make_readings_page(doc, joint_hypotheses(nlp, doc, 3), model=NASTY),
+        make_hypotheses_page(doc, joint_hypotheses(nlp, doc, 3), model=NASTY),
     ]
     for page in pages:
         assert "<script" not in page
@@ -103,8 +103,8 @@ def test_texts_and_labels_are_escaped() -> None:
 def test_nothing_to_show(nlp: Language) -> None:
     doc = nlp("Nothing else is known here .")
     page = make_explanation_page(doc, [], model="model")
-    assert "There are no entities" in Reader(page).text
-    empty = make_readings_page(nlp(""), [], model="model")
+    assert "found no entities" in Reader(page).text
+    empty = make_hypotheses_page(nlp(""), [], model="model")
     assert "There is no text" in Reader(empty).text
 
 
@@ -114,7 +114,7 @@ def test_a_browser_takes_them(nlp: Language, tmp_path: Path) -> None:
     doc = nlp(TEXT)
     pages = {
         "explanation": explanation_of(nlp, TEXT, corpus=len(SENTENCES)),
-        "readings": make_readings_page(doc, joint_hypotheses(nlp, doc, 3), model="model"),
+        "hypotheses": make_hypotheses_page(doc, joint_hypotheses(nlp, doc, 3), model="model"),
     }
     for name, page in pages.items():
         path = tmp_path / f"{name}.html"

@@ -9,14 +9,14 @@ from spacy_cascade.pipeline.spans.entities import write_group
 from spacy_cascade.reports.texts import draw_page
 
 
-def test_entities_found_stand_before_gold_ones() -> None:
+def test_predicted_entities_stand_before_gold_ones() -> None:
     vocab = blank().vocab
     text = "a < b & <i>c</i>"
     found, gold = (gold_doc(vocab, text, [span]) for span in ((0, 2, "<x>"), (2, 3, "y")))
     write_group(found, "cascade", list(found.ents), [0.875])
     page = draw_page([Example(found, gold)])
     before, after = page.split("Document 1: gold")
-    assert "Document 1: found" in before
+    assert "Document 1: predicted" in before
     assert "&lt;x&gt; 0.88" in before
     assert ">y</span>" not in before
     assert ">y</span>" in after

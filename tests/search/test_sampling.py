@@ -117,7 +117,7 @@ def test_a_larger_number_of_trials_begins_with_a_smaller_one() -> None:
 @pytest.mark.parametrize(
     ("axes", "trials", "batch", "message"),
     [
-        ([], 3, 1, "1 setting, 1 trial and 1 process or more, not 0, 3 and 1"),
+        ([], 3, 1, "at least 1 setting, 1 trial and 1 process, not 0, 3 and 1"),
         (AXES, 0, 1, "not 5, 0 and 1"),
         (AXES, 1, 0, "not 5, 1 and 0"),
     ],

@@ -17,8 +17,10 @@ from spacy_cascade.search.axes import Axis
 from spacy_cascade.search.quadrants import search
 from spacy_cascade.search.searches import default_searches, read_axis, together, tune
 from spacy_cascade.search.trials import Archive, Task, Trial, run_trial
+from spacy_cascade.workflows.jackknife import read_config
 
-SIGMA = "components.cascade_segmenter.objective.sigma"
+MEMB = PROJECT / "configs/memb.cfg"
+SIGMA = default_searches(read_config(MEMB))["cascade_segmenter"][0].name
 OVERRIDES = {
     "components.cascade_segmenter.model.min_count": 1,
     "components.cascade_classifier.model.min_count": 1,
@@ -57,7 +59,7 @@ def test_folds_are_scored_by_what_has_not_seen_them(task: Task) -> None:
 
 def test_settings_and_scores_that_are_not_there(task: Task) -> None:
     other = Task(task.config, OVERRIDES, task.train, task.dev, 3, "dep_las")
-    with pytest.raises(TrainingError, match=r"no score 'dep_las'. It has .*ents_f"):
+    with pytest.raises(TrainingError, match=r"no score 'dep_las'. Choose .*ents_f"):
         run_trial(other, {})
     with pytest.raises(ConfigError, match="too few for 30 folds"):
         run_trial(Task(task.config, OVERRIDES, task.train, None, 30, "ents_f"), {})
@@ -79,7 +81,7 @@ def test_the_archive_knows_its_trials_again(tmp_path: Path) -> None:
     again.add(Trial({"a": 4}, 0.1, [0.1], 1.0))
     assert len(list(Archive(path, "one"))) == 3
     path.write_text("no trials\n")
-    with pytest.raises(CorpusError, match="no record of trials"):
+    with pytest.raises(CorpusError, match="is not a record of trials"):
         Archive(path, "one")
 
 
@@ -134,9 +136,7 @@ def test_a_stopped_search_goes_on(
 
 
 def test_what_is_searched_by_default() -> None:
-    from spacy_cascade.workflows.jackknife import read_config
-
-    searches = default_searches(read_config(PROJECT / "configs/memb.cfg"))
+    searches = default_searches(read_config(MEMB))
     assert list(searches) == ["cascade_segmenter", "cascade_classifier"]
     assert [axis.name.rpartition(".")[2] for axis in searches["cascade_classifier"]] == [
         "sigma",
@@ -145,6 +145,32 @@ def test_what_is_searched_by_default() -> None:
     assert [
         len(axes) for axes in default_searches(read_config(PROJECT / "configs/ocr.cfg")).values()
     ] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("component", "names"),
+    [
+        ({"objective": {"sigma": 0.5, "kappa": 1.0}}, ["objective.sigma", "objective.kappa"]),
+        ({"loss": {"kappa": 1.0}, "penalty": {"sigma": 0.5}}, ["penalty.sigma", "loss.kappa"]),
+        ({"loss": {"@misc": "x"}, "penalty": {"sigma": 0.5}}, ["penalty.sigma"]),
+        ({"loss": {"kappa": 1.0}, "penalty": None}, ["loss.kappa"]),
+    ],
+)
+def test_sigma_and_kappa_are_found_in_any_block(component: dict, names: list[str]) -> None:
+    config = {"nlp": {"pipeline": ["tok2vec", "x"]}, "components": {"x": component, "tok2vec": {}}}
+    axes = default_searches(config)["x"]
+    assert [axis.name for axis in axes] == [f"components.x.{name}" for name in names]
+    assert {axis.name.split(".")[-1]: (axis.low, axis.high, axis.is_log) for axis in axes} == {
+        name: bounds
+        for name, bounds in {"sigma": (0.02, 2.0, True), "kappa": (0.0, 8.0, False)}.items()
+        if any(found.endswith(name) for found in names)
+    }
+
+
+def test_without_sigma_and_kappa() -> None:
+    config = {"nlp": {"pipeline": ["x"]}, "components": {"x": {"loss": {}}}}
+    with pytest.raises(ConfigError, match="No component of the config has a sigma or kappa"):
+        default_searches(config)
 
 
 def test_searches_together() -> None:
@@ -172,7 +198,7 @@ def test_ranges_that_make_no_sense(text: str) -> None:
 
 def test_names_that_are_no_numbers(task: Task, tmp_path: Path) -> None:
     for name in ("components.nobody.x", "training.batcher", "components.cascade_segmenter.typed"):
-        with pytest.raises(ConfigError, match="is no number in"):
+        with pytest.raises(ConfigError, match="is not a number in"):
             tune(
                 task, {"s": [Axis(name, 0.0, 1.0)]}, tmp_path / "t", processes=1, done=print,
                 searcher=partial(search, rounds=1),
@@ -181,5 +207,5 @@ def test_names_that_are_no_numbers(task: Task, tmp_path: Path) -> None:
 
 def test_a_number_of_processes(task: Task, tmp_path: Path) -> None:
     archive = Archive(tmp_path / "t", "x")
-    with pytest.raises(ConfigError, match="1 process or more"):
+    with pytest.raises(ConfigError, match="at least 1 process"):
         module.run_trials(task, [{SIGMA: 1.0}], archive, 0, print)

@@ -1,0 +1,56 @@
+"""The decorator of all commands: expected errors are one line, others are not hidden."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from spacy_cascade import ConfigError
+from spacy_cascade.cli.output import reports_errors
+
+
+def run(*arguments: object) -> Result:
+    app = typer.Typer(rich_markup_mode=None)
+
+    @app.command()
+    @reports_errors
+    def command(path: Path, n: int = typer.Option(3, help="A number")) -> None:
+        """Read a file."""
+        if n == 0:
+            raise ConfigError("There must be something. Give a number.")
+        if n < 0:
+            raise ZeroDivisionError
+        typer.echo(path.read_bytes()[:n])
+
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+def test_the_signature_and_the_help_are_those_of_the_command(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("abcdef")
+    assert run(tmp_path / "file").stdout == "abc\n"
+    assert run(tmp_path / "file", "--n", 2).stdout == "ab\n"
+    text = run("--help").stdout
+    for part in ("Read a file.", "--n", "A number", "default: 3"):
+        assert part in text
+    assert run(tmp_path / "file", "--n", "x").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "message"),
+    [
+        ("file", 0, "There must be something. Give a number."),
+        ("nowhere", 1, "nowhere: No such file or directory. Check the path."),
+    ],
+)
+def test_expected_errors_are_one_line(name: str, n: int, message: str, tmp_path: Path) -> None:
+    result = run(tmp_path / name, "--n", n)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_other_errors_are_not_hidden(tmp_path: Path) -> None:
+    assert isinstance(run(tmp_path, "--n", -1).exception, ZeroDivisionError)

@@ -6,6 +6,7 @@ entry points.
 """
 
 from ._version import __version__
+from .deprecation import warn_renamed
 from .errors import (
     CascadeError,
     ConfigError,
@@ -66,3 +67,17 @@ __all__ = [
     "save_pipeline",
     "top_features",
 ]
+
+_RENAMED = {
+    "Reading": "Hypothesis",
+    "Readings": "Hypotheses",
+    "joint_readings": "joint_hypotheses",
+}
+"""Names of release 0.2."""
+
+
+def __getattr__(name: str) -> object:
+    if name not in _RENAMED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warn_renamed(f"spacy_cascade.{name}", f"spacy_cascade.{_RENAMED[name]}")
+    return globals()[_RENAMED[name]]

@@ -1,21 +1,38 @@
-"""What CONTRIBUTING promises: something new is one function and one registered name."""
+"""What CONTRIBUTING promises: a new member of the family is one class and one registered name.
+
+Each class below stands as it would in one file of another package; `@registry` stands for its line
+among the entry points. Attributes of templates: `features/test_new_attributes.py`.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from spacy.language import Language
 from spacy.util import registry
-from spacy_cascade.losses.problem import Problem
 from thinc.api import Model
 
-from helpers import SENTENCES, TRAINER, blank, bounds, make_doc, make_examples, train
+from helpers import SENTENCES, SMALL, TRAINER, blank, bounds, make_doc, make_examples, train
+from objectives import central_differences, objective_of
+from spacy_cascade import ConfigError
 from spacy_cascade.features.templates import Templates
+from spacy_cascade.inference.schemes import Spans, TagSet
+from spacy_cascade.inference.structure import LabelCosts, Potentials, Structure, Weights
+from spacy_cascade.losses.base import CorpusLoss, LabelledSequences, Loss, SequenceLosses
+from spacy_cascade.losses.margin import Likelihood
 from spacy_cascade.models.linear import make_linear_model
 from spacy_cascade.numeric.vectors import dot
 from spacy_cascade.parallel import Workers
-from spacy_cascade.types import Floats1d
+from spacy_cascade.penalties.base import CentredPenalty, Penalty
+from spacy_cascade.trainers.base import Fit, Progress, Task, check_needs
+from spacy_cascade.trainers.objective import Objective
+from strategies import LABELS, random_design
+
+Floats = NDArray[np.float64]
 
 
 @registry.misc("test.WordAndLength.v1")
@@ -23,37 +40,194 @@ def make_word_and_length() -> Templates:
     return Templates(("bias", "word@-1..1", "length & prefix(1)"), {}, {})
 
 
-@registry.architectures("test.LabelsOnlyChain.v1")
-def make_labels_only_chain(templates: Templates) -> Model[Any, Any]:
-    return make_linear_model("test_chain", templates, 1, label_pairs=False)
+# A structure: tokens whose labels do not depend on each other
 
 
+class IndependentTokens(Structure):
+    """Every token has one of the tags, whatever the others have.
+
+    With `p(t, y)` the softmax of the scores at `t` all sums are products over tokens. A tag that
+    continues a span stands for nothing where none goes on.
+    """
+
+    def __init__(self, tag_set: TagSet) -> None:
+        self.n_labels = self.n_columns = len(tag_set.tags)
+        self.n_transitions = 0
+
+    def best(self, potentials: Potentials) -> tuple[Any, Any]:
+        totals = np.add.reduceat(potentials.scores.max(axis=1), potentials.starts[:-1])
+        return potentials.scores.argmax(axis=1).astype(np.int32), totals
+
+    def log_partitions(self, potentials: Potentials) -> Floats:
+        sums = np.logaddexp.reduce(potentials.scores, axis=1)
+        return np.add.reduceat(sums, potentials.starts[:-1])
+
+    def marginals(self, potentials: Potentials) -> Floats:
+        log_sums = np.logaddexp.reduce(potentials.scores, axis=1, keepdims=True)
+        return np.exp(potentials.scores - log_sums)
+
+    def span_posteriors(self, potentials: Potentials, labels: Any, spans: Spans) -> Floats:
+        """Probability of the tags of a span; what comes after it may be anything."""
+        chosen = self.marginals(potentials)[np.arange(len(labels)), labels]
+        pairs = zip(spans.start.tolist(), spans.end.tolist(), strict=True)
+        return np.array([chosen[start:end].prod() for start, end in pairs])
+
+    def label_costs(self, costs: Floats) -> LabelCosts:
+        return LabelCosts(costs, np.where(np.eye(self.n_labels) > 0, 0.0, -np.inf))
+
+    def margin_losses(
+        self, potentials: Potentials, costs: LabelCosts, observed: Any, first: int, last: int,
+        losses: Floats, gradient_weights: tuple[Floats, Floats],
+    ) -> Floats:  # fmt: skip
+        for i in range(first, last):
+            part = slice(potentials.starts[i], potentials.starts[i + 1])
+            scores, gold = potentials.scores[part], observed[part]
+            tokens = np.flatnonzero(gold >= 0)
+            augmented = scores[tokens] + costs.margin[gold[tokens]]
+            log_sums = np.logaddexp.reduce(augmented, axis=1, keepdims=True)
+            losses[i] = log_sums.sum() - scores[tokens, gold[tokens]].sum()
+            scores[:] = 0.0
+            scores[tokens] = gradient_weights[0][i] * np.exp(augmented - log_sums)
+            scores[tokens, gold[tokens]] -= gradient_weights[1][i]
+        return np.zeros(0)
+
+    def mixing(self) -> Floats:
+        return np.eye(self.n_columns)
+
+    def transition_columns(self) -> Any:
+        return np.zeros(0, dtype=np.int32)
+
+    def column_names(self, labels: Any) -> list[Any]:
+        return list(labels)
+
+    def transition_names(self, labels: Any) -> list[tuple[str, str]]:
+        return []
+
+
+class IndependentFamily:
+    """The structures of a model without transitions, for components that find spans."""
+
+    structure = IndependentTokens
+
+    def of_spans(self, tag_set: TagSet) -> IndependentTokens:
+        return IndependentTokens(tag_set)
+
+    def size_of_spans(self, scheme: str, n_labels: int) -> tuple[int, int]:
+        return 0, len(TagSet(scheme, tuple(map(str, range(n_labels)))).tags)
+
+    def identity(self) -> dict[str, Any]:
+        return {}
+
+
+@registry.architectures("test.IndependentTokens.v1")
+def make_independent_tokens(templates: Templates) -> Model[Any, Any]:
+    return make_linear_model("test_independent_tokens", templates, 1, IndependentFamily())
+
+
+# A loss: the likelihood of flatter or sharper probabilities
+
+
+@registry.misc("test.TemperedLikelihood.v1")
+@dataclass(frozen=True)
+class TemperedLikelihood(Loss):
+    """`T · likelihood(scores / T)`, which becomes the loss of a perceptron as `T` goes to 0."""
+
+    temperature: float = 1.0
+    needs: ClassVar[frozenset[str]] = Likelihood.needs
+
+    def on(self, structure: Structure) -> SequenceLosses:
+        return Tempered(Likelihood().on(structure), self.temperature)
+
+
+@dataclass
+class Tempered:
+    likelihood: SequenceLosses
+    temperature: float
+
+    def evaluate(
+        self, potentials: Potentials, observed: Any, first: int, last: int, losses: Floats
+    ) -> Floats:
+        part = slice(potentials.starts[first], potentials.starts[last])
+        potentials.scores[part] /= self.temperature
+        cooled = potentials._replace(transitions=potentials.transitions / self.temperature)
+        gradient = self.likelihood.evaluate(cooled, observed, first, last, losses)
+        losses[first:last] *= self.temperature
+        return gradient
+
+
+# A penalty: squares near the centre, straight lines far from it
+
+
+@registry.misc("test.PseudoHuber.v1")
+@dataclass(frozen=True)
+class PseudoHuber(Penalty):
+    """`δ² Σ (√(1 + (z/δ)²) - 1)`: large weights cost less than under a Gaussian."""
+
+    delta: float = 0.5
+
+    def at_zero(self, shape: tuple[int, int], n_transitions: int) -> CentredPenalty:
+        return CentredHuber(self.delta, Weights(np.zeros(shape), np.zeros(n_transitions)))
+
+    def at_weights(
+        self, weights: Weights, hessian_diagonal: Any, transition_columns: Any
+    ) -> CentredPenalty:
+        return CentredHuber(self.delta, weights)
+
+
+@dataclass(frozen=True)
+class CentredHuber:
+    delta: float
+    centre: Weights
+
+    def curvature(self) -> tuple[Floats, Floats]:
+        return np.ones(len(self.centre.features)), np.ones(len(self.centre.transitions))
+
+    def of_features(self, rows: slice, deviation: Floats) -> tuple[Floats, Floats]:
+        root = np.sqrt(1.0 + (deviation / self.delta) ** 2)
+        return self.delta**2 * (root - 1.0).sum(axis=1), deviation / root
+
+    def of_transitions(self, deviation: Floats) -> tuple[float, Floats]:
+        root = np.sqrt(1.0 + (deviation / self.delta) ** 2)
+        return float(self.delta**2 * (root - 1.0).sum()), deviation / root
+
+    def inherited(self) -> float:
+        return 0.0
+
+
+# A trainer: plain gradient descent
+
+
+@registry.misc("test.GradientDescent.v1")
+@dataclass(frozen=True)
 class GradientDescent:
-    """A trainer of another kind: plain steps, halved until one lowers the objective."""
+    """Steps down the slope, halved until one lowers the objective."""
 
-    iterations = 60
+    iterations: int = 60
+    sees_all: ClassVar[bool] = True
 
-    def workers(self) -> Workers:
-        return Workers(1)
+    def check(self, loss: object, penalty: object, structure: type[Structure]) -> None:
+        check_needs(
+            self, loss, penalty, structure, loss_has="on", takes_penalty=True, advice="Use another."
+        )
 
-    def check(self, objective: object) -> None:
-        pass
+    def begin(self, task: Task) -> Descent:
+        assert task.penalty is not None
+        objective = Objective.of(CorpusLoss(task.data, task.loss, Workers(1)), task.penalty)
+        return Descent(self.iterations, objective, objective.parameters(task.start))
 
-    def start(self, problem: Problem, parameters: Floats1d, workers: Workers) -> Any:
-        return Descent(problem, np.array(parameters))
 
+class Descent(Fit[LabelledSequences]):
+    def __init__(self, iterations: int, objective: Objective, parameters: Floats) -> None:
+        self.iterations = iterations
+        self.objective, self.parameters = objective, parameters
 
-class Descent:
-    def __init__(self, problem: Problem, parameters: Floats1d) -> None:
-        self.problem, self.parameters = problem, parameters
-
-    def run(self, iterations: int, progress: Any = lambda: None) -> float:
-        value, gradient = self.problem.value_and_gradient(self.parameters)
+    def _step(self, data: LabelledSequences, progress: Progress) -> float:
+        value, gradient = self.objective.value_and_gradient(self.parameters)
         step = 1.0
-        for _ in range(iterations):
+        for _ in range(self.iterations):
             while dot(gradient, gradient, Workers(1)) > 1e-12:
                 point = self.parameters - step * gradient
-                there, slope = self.problem.value_and_gradient(point)
+                there, slope = self.objective.value_and_gradient(point)
                 if there < value:
                     self.parameters, value, gradient = point, there, slope
                     break
@@ -61,10 +235,8 @@ class Descent:
             progress()
         return float(value)
 
-
-@registry.misc("test.GradientDescent.v1")
-def make_gradient_descent() -> GradientDescent:
-    return GradientDescent()
+    def weights(self) -> Weights:
+        return self.objective.weights(self.parameters)
 
 
 NEW: dict[str, dict[str, Any]] = {
@@ -74,24 +246,75 @@ NEW: dict[str, dict[str, Any]] = {
         "penalty": {"@misc": "spacy_cascade.Gaussian.v1", "sigma": 5.0},
         "trainer": TRAINER,
     },
-    "model": {
+    "structure": {
         "model": {
-            "@architectures": "test.LabelsOnlyChain.v1",
-            "templates": {"@misc": "spacy_cascade.JnlpbaTemplates.v1"},
+            "@architectures": "test.IndependentTokens.v1",
+            "templates": {"@misc": "spacy_cascade.SegmentationTemplates.v1"},
         },
         "trainer": TRAINER,
+        "scheme": "IOB2",
     },
+    "loss": {**SMALL, "loss": {"@misc": "test.TemperedLikelihood.v1", "temperature": 0.2}},
+    "penalty": {**SMALL, "penalty": {"@misc": "test.PseudoHuber.v1", "delta": 2.0}},
     "trainer": {"model": {"min_count": 1}, "trainer": {"@misc": "test.GradientDescent.v1"}},
 }
 
 
+def learnt(settings: dict[str, Any]) -> Language:
+    """A segmenter with these settings that has learnt `SENTENCES`."""
+    nlp = blank()
+    nlp.add_pipe("cascade_segmenter", config=settings)
+    first, *_, last = train(nlp, make_examples(nlp), updates=8)
+    assert last["cascade_segmenter"] < first["cascade_segmenter"]
+    return nlp
+
+
 @pytest.mark.parametrize("what", NEW)
 def test_something_new_is_used_by_its_name(what: str) -> None:
-    nlp = blank()
-    nlp.add_pipe("cascade_segmenter", config=NEW[what])
-    first, *_, last = train(nlp, make_examples(nlp))
-    assert last["cascade_segmenter"] < first["cascade_segmenter"]
+    nlp = learnt(NEW[what])
     for text, spans in SENTENCES:
         doc = nlp(make_doc(nlp.vocab, text))
         found = [(start, end) for start, end, _ in bounds(doc.spans["cascade"])]
         assert found == [(start, end) for start, end, _ in spans]
+
+
+@pytest.mark.parametrize("what", NEW)
+def test_it_is_saved_loaded_and_adapted(what: str) -> None:
+    nlp = learnt(NEW[what])
+    other = blank().from_config(nlp.config).from_bytes(nlp.to_bytes())
+    doc, again = (pipeline(make_doc(nlp.vocab, SENTENCES[0][0])) for pipeline in (nlp, other))
+    assert bounds(again.spans["cascade"]) == bounds(doc.spans["cascade"])
+    np.testing.assert_array_equal(
+        again.spans["cascade"].attrs["scores"], doc.spans["cascade"].attrs["scores"]
+    )
+    losses = other.update(make_examples(other)[:2], losses={})
+    assert np.isfinite(losses["cascade_segmenter"])
+
+
+def test_what_a_new_structure_does_not_offer_is_refused_early() -> None:
+    settings = {**NEW["structure"], "n_best": 3}
+    with pytest.raises(ConfigError, match=r"'cascade_segmenter' needs k_best, which Independent"):
+        blank().add_pipe("cascade_segmenter", config=settings)
+    online = {"loss": {"@misc": "spacy_cascade.Hinge.v2"}, "penalty": None}
+    online["trainer"] = {"@misc": "spacy_cascade.PassiveAggressive.v1"}
+    with pytest.raises(ConfigError, match=r"PassiveAggressive .* needs learn_online, which Indep"):
+        blank().add_pipe("cascade_segmenter", config={**NEW["structure"], **online})
+
+
+@pytest.mark.parametrize("loss", [Likelihood(), TemperedLikelihood(0.5)])
+@pytest.mark.parametrize("penalty", [0.7, PseudoHuber(0.5)])
+def test_structure_loss_and_penalty_multiply(
+    loss: Loss, penalty: Any, generator: np.random.Generator
+) -> None:
+    """The gradient of every combination is the slope of its value."""
+    structure = IndependentTokens(TagSet("IOB2", LABELS[:1]))
+    observed = generator.integers(-1, structure.n_labels, 9).astype(np.int32)
+    starts = np.array([0, 4, 9], dtype=np.int64)
+    data = LabelledSequences(random_design(generator, 9, 5), structure, observed, starts)
+    if isinstance(penalty, Penalty):
+        penalty = penalty.at_zero((5, structure.n_columns), 0)
+    objective = objective_of(data, loss, penalty)
+    parameters = generator.normal(size=objective.n_parameters)
+    gradient = objective.value_and_gradient(parameters)[1]
+    expected = central_differences(objective, parameters)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-8)

@@ -17,7 +17,7 @@ from spacy_cascade.cli.output import (
     write_file,
     write_json,
 )
-from spacy_cascade.pipeline.readers import GIVEN, examples_for, make_corpus
+from spacy_cascade.pipeline.readers import INPUTS, examples_for, make_corpus
 from spacy_cascade.reports.page import N_MISTAKES, make_page
 from spacy_cascade.reports.texts import draw_page
 
@@ -34,7 +34,7 @@ def evaluate_command(
     gold_inputs: Annotated[
         list[str] | None,
         option(
-            f"Gold annotation that the components see, {' or '.join(GIVEN)}; can be given several "
+            f"Gold annotation that the components see, {' or '.join(INPUTS)}; can be given several "
             "times. Default: as for the dev corpus of the training config"
         ),
     ] = None,

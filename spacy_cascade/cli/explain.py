@@ -97,7 +97,7 @@ def _print_entities(doc: Doc, explained: Sequence[EntityExplanation], n: int) ->
 
 
 def _print_stage(doc: Doc, stage: Explanation, n: int) -> None:
-    texts = (", ".join(texts_of(doc, spans)) for spans in (stage.reading, stage.runner_up))
+    texts = (", ".join(texts_of(doc, spans)) for spans in (stage.hypothesis, stage.runner_up))
     print_line(f"{stage.component}: {', rather than '.join(text or 'nothing' for text in texts)}")
     of_tokens = any(contribution.token is not None for contribution in stage.contributions)
 

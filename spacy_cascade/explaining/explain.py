@@ -74,14 +74,14 @@ def explain_spans(
         paths = scored.contrast(tags, start)
         assert paths is not None, "a span can be left out, and one in a sentence can be had"
         begin, _ = scored.sequence(start)
-        readings = [_spans_of(path, begin, tag_set) for path in paths]
+        hypotheses = [_spans_of(path, begin, tag_set) for path in paths]
         # One at a time, for the spans may overlap.
         ((probability,),) = segmenter.posteriors([doc], [[wanted[i]]])
         explained.append(
             Explanation(
                 segmenter.name,
                 wanted[i],
-                *_differences(*readings),
+                *_differences(*hypotheses),
                 float(probability),
                 by_push(scored.contributions(paths, begin)),
             )
@@ -142,7 +142,7 @@ def explain_tags(tagger: CascadeTagger, doc: Doc) -> list[Explanation]:
         if paths is None:
             continue
         begin, _ = scored.sequence(token)
-        readings = [
+        hypotheses = [
             [(begin + t, begin + t + 1, labels[y]) for t, y in enumerate(path.tolist())]
             for path in paths
         ]
@@ -150,7 +150,7 @@ def explain_tags(tagger: CascadeTagger, doc: Doc) -> list[Explanation]:
             Explanation(
                 tagger.name,
                 (token, token + 1, tagger.labels[number]),
-                *_differences(*readings),
+                *_differences(*hypotheses),
                 None,
                 by_push(scored.contributions(paths, begin)),
             )
@@ -176,7 +176,7 @@ def _spans_of(path: Ints1d, begin: int, tag_set: TagSet) -> list[LabelledSpan]:
 def _differences(
     one: Sequence[LabelledSpan], other: Sequence[LabelledSpan]
 ) -> tuple[tuple[LabelledSpan, ...], tuple[LabelledSpan, ...]]:
-    """What each of two readings has and the other has not."""
+    """What each of two hypotheses has and the other has not."""
     return (
         tuple(span for span in one if span not in other),
         tuple(span for span in other if span not in one),

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..deprecation import warn_renamed
 from ..features.names import NamedFeature
 from ..pipeline.spans.placing import LabelledSpan
 from ..types import RealsXd
@@ -39,7 +40,7 @@ class Contribution:
 class Explanation:
     """Why one component holds a span, with its label, for more likely than the runner-up.
 
-    span: what is explained. reading, runner_up: what is there in one reading and not in the
+    span: what is explained. hypothesis, runner_up: what stands in one of them and not in the
     other. probability: of the span or of its label, under the component alone; None where it
     gives none. contributions: of all features and transitions in which the two differ, the
     strongest push first.
@@ -47,10 +48,16 @@ class Explanation:
 
     component: str
     span: LabelledSpan
-    reading: tuple[LabelledSpan, ...]
+    hypothesis: tuple[LabelledSpan, ...]
     runner_up: tuple[LabelledSpan, ...]
     probability: float | None
     contributions: tuple[Contribution, ...]
+
+    @property
+    def reading(self) -> tuple[LabelledSpan, ...]:
+        """The name of `hypothesis` in release 0.2."""
+        warn_renamed("Explanation.reading", "Explanation.hypothesis")
+        return self.hypothesis
 
     @cached_property
     def score(self) -> float:
@@ -80,7 +87,7 @@ class Explanation:
         """As values for JSON."""
         return {
             "component": self.component,
-            "reading": self.reading,
+            "reading": self.hypothesis,
             "runner_up": self.runner_up,
             "probability": self.probability,
             "score": self.score,

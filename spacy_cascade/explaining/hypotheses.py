@@ -18,6 +18,7 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from ..deprecation import warn_renamed
 from ..errors import ConfigError
 from ..pipeline.classifier import CascadeClassifier
 from ..pipeline.segmenter import CascadeSegmenter
@@ -48,8 +49,14 @@ class Hypotheses:
     end: int
     hypotheses: tuple[Hypothesis, ...]
 
+    @property
+    def readings(self) -> tuple[Hypothesis, ...]:
+        """The name of `hypotheses` in release 0.2."""
+        warn_renamed("Hypotheses.readings", "Hypotheses.hypotheses")
+        return self.hypotheses
+
     def to_json(self, doc: Doc) -> dict[str, Any]:
-        """As values for JSON, with the texts."""
+        """As values for JSON, with the texts; keys as in release 0.2."""
         return {
             "text": doc[self.start : self.end].text,
             "start": self.start,

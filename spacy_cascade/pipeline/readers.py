@@ -1,4 +1,4 @@
-"""Reading a corpus with what a task gives beside the words, such as its sentences and tags."""
+"""Reading a corpus with the gold annotation that a task has as input, such as tags."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,43 +11,44 @@ from spacy.training import Corpus, Example
 from spacy.training.corpus import walk_corpus
 from spacy.vocab import Vocab
 
+from ..deprecation import warn_renamed
 from ..errors import ConfigError, CorpusError
 
 NAME = "spacy_cascade.Corpus.v1"
 SENTENCES, TAGS = "sentences", "tags"
-GIVEN = (SENTENCES, TAGS)
-"""What can be given beside the words."""
+INPUTS = (SENTENCES, TAGS)
+"""What gold annotation can be an input, beside the words."""
 DEFAULT = (SENTENCES,)
 
 
-def given_doc(reference: Doc, given: Collection[str], vocab: Vocab) -> Doc:
-    """A Doc with the words of another, and what is given of its annotation.
+def input_doc(reference: Doc, gold_inputs: Collection[str], vocab: Vocab) -> Doc:
+    """A Doc with the words of another, and some of its annotation.
 
-    given: among `GIVEN`. What the other Doc has not, the new one has not either.
+    gold_inputs: among `INPUTS`. What the other Doc has not, the new one has not either.
     """
     return Doc(
         vocab,
         words=[token.text for token in reference],
         spaces=None if reference.has_unknown_spaces else [bool(t.whitespace_) for t in reference],
-        tags=[token.tag_ for token in reference] if TAGS in given else None,
-        sent_starts=[t.is_sent_start for t in reference] if SENTENCES in given else None,
+        tags=[token.tag_ for token in reference] if TAGS in gold_inputs else None,
+        sent_starts=[t.is_sent_start for t in reference] if SENTENCES in gold_inputs else None,
     )
 
 
 @dataclass(frozen=True)
-class GivenCorpus:
+class InputCorpus:
     """A `.spacy` file, or a folder of them, as examples (see `make_corpus`)."""
 
     path: Path
-    given: tuple[str, ...]
+    gold_inputs: tuple[str, ...]
     limit: int = 0
 
     def __post_init__(self) -> None:
-        unknown = sorted(set(self.given) - set(GIVEN))
+        unknown = sorted(set(self.gold_inputs) - set(INPUTS))
         if unknown:
             raise ConfigError(
-                f"'{unknown[0]}' cannot be given by {NAME}. Known: {', '.join(GIVEN)}; mend "
-                "'given' under [corpora]."
+                f"{NAME} has no gold input '{unknown[0]}'. Known: {', '.join(INPUTS)}. Change "
+                "gold_inputs under [corpora]."
             )
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
@@ -56,31 +57,41 @@ class GivenCorpus:
             raise CorpusError(f"There is no corpus at {self.path}. Check --paths or [corpora].")
         files = walk_corpus(self.path, ".spacy")
         for reference in Corpus(self.path, limit=self.limit).read_docbin(nlp.vocab, files):
-            yield Example(given_doc(reference, self.given, nlp.vocab), reference)
+            yield Example(input_doc(reference, self.gold_inputs, nlp.vocab), reference)
 
 
-def make_corpus(path: Path | None, given: Sequence[str] = DEFAULT, limit: int = 0) -> GivenCorpus:
-    """Registered as `spacy_cascade.Corpus.v1`: words as in the corpus, and what the task gives.
+def make_corpus(
+    path: Path | None,
+    gold_inputs: Sequence[str] = DEFAULT,
+    limit: int = 0,
+    given: Sequence[str] | None = None,
+) -> InputCorpus:
+    """Registered as `spacy_cascade.Corpus.v1`: words as in the corpus, and inputs of the task.
 
-    spaCy's own reader shows components the bare text. given: `"sentences"`, so that each is a
-    sequence of its own; `"tags"`, for tasks with parts of speech as input. limit: the most
-    examples, 0 for all. Raises `ConfigError` without a path, or for anything else in `given`.
+    spaCy's own reader shows components the bare text. gold_inputs: `"sentences"`, so that each is
+    a sequence of its own; `"tags"`, for tasks with parts of speech as input. limit: the most
+    examples, 0 for all. given: the name of gold_inputs in release 0.2. Raises `ConfigError`
+    without a path, or for anything else in gold_inputs.
     """
     if path is None:
         raise ConfigError(f"{NAME} needs a path. Set --paths.train and --paths.dev.")
-    return GivenCorpus(Path(path), tuple(given), limit)
+    if given is not None:
+        warn_renamed("given", "gold_inputs", f"[corpora] with {NAME}")
+    return InputCorpus(Path(path), tuple(gold_inputs if given is None else given), limit)
 
 
 def examples_for(nlp: Language, path: Path) -> Iterator[Example]:
     """The examples of a file, read as the training config of the pipeline reads its dev corpus.
 
-    By spaCy's own reader where the pipeline has no such config.
+    spaCy's own reader reads them where the pipeline has no such config.
     """
-    given = given_by(nlp.config)
-    return Corpus(path)(nlp) if given is None else GivenCorpus(path, given)(nlp)
+    inputs = gold_inputs_of(nlp.config)
+    return Corpus(path)(nlp) if inputs is None else InputCorpus(path, inputs)(nlp)
 
 
-def given_by(config: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """What the dev corpus of a training config gives beside words; None without our reader."""
+def gold_inputs_of(config: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """The gold inputs of the dev corpus of a training config; None without our reader."""
     section = config.get("corpora", {}).get("dev", {})
-    return tuple(section.get("given", DEFAULT)) if section.get("@readers") == NAME else None
+    if section.get("@readers") != NAME:
+        return None
+    return tuple(section.get("given") or section.get("gold_inputs", DEFAULT))

@@ -12,8 +12,8 @@ from spacy.training import Example
 
 from ..explaining.posteriors import Stages, entity_probabilities, stages_of
 from ..pipeline.spans.entities import CONFIDENCE_ATTRIBUTE, SpanKey
-from ..pipeline.spans.placing import LabelledSpan
 from ..pipeline.spans.gold import same_tokens
+from ..pipeline.spans.placing import LabelledSpan
 from ..types import Bools1d
 from .costs import Choice, Judged, Piece, cut_evenly, cut_sentences
 from .mistakes import Comparison, compare

@@ -17,7 +17,7 @@ from thinc.api import Config
 
 from ..errors import ConfigError, CorpusError, TrainingError
 from ..pipeline.progress import progress
-from ..pipeline.readers import SENTENCES, TAGS, given_by, given_doc
+from ..pipeline.readers import SENTENCES, TAGS, gold_inputs_of, input_doc
 from .folds import check_folds, refused, train_pipeline
 
 _TELLING = 5
@@ -96,7 +96,7 @@ def jackknife(
                 f"{corpus_path}, Docs {fold}, {fold + folds} …, so none is left to train on. Give "
                 "more folds, or other Docs to train on."
             )
-    given = {SENTENCES, *(given_by(config) or ())}
+    given = {SENTENCES, *(gold_inputs_of(config) or ())}
     trainings = list(dict.fromkeys(kept))
     predicted: dict[int, Doc] = {}
     for numbers in progress("Training without each fold", iterable=trainings):
@@ -144,7 +144,7 @@ def _read_docs(path: Path, vocab: Vocab) -> list[Doc]:
 
 def _annotated(nlp: Language, docs: Sequence[Doc], given: Collection[str]) -> Iterator[Doc]:
     """What the pipeline makes of the words, spaces and what else is given of each Doc."""
-    bare = (given_doc(doc, given, nlp.vocab) for doc in docs)
+    bare = (input_doc(doc, given, nlp.vocab) for doc in docs)
     for doc, predicted in zip(docs, nlp.pipe(bare), strict=True):
         if len(predicted) != len(doc):
             raise ConfigError(

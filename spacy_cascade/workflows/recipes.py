@@ -178,7 +178,7 @@ def make_config(choices: Choices) -> Config:
 
 def _reader(choices: Choices, path: str) -> Section:
     if choices.tags:
-        return {"@readers": NAME, "path": path, "given": [TAGS]}
+        return {"@readers": NAME, "path": path, "gold_inputs": [TAGS]}
     return {"@readers": "spacy.Corpus.v1", "path": path}
 
 

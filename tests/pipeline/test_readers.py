@@ -11,7 +11,7 @@ from spacy.training import Example
 from spacy.util import registry
 
 from spacy_cascade import ConfigError, CorpusError
-from spacy_cascade.pipeline.readers import examples_for, given_by, given_doc
+from spacy_cascade.pipeline.readers import examples_for, gold_inputs_of, input_doc
 
 WORDS = ["can't", "stop", ".", "It", "runs", "."]
 TAGS = ["MD", "VB", ".", "PRP", "VBZ", "."]
@@ -80,18 +80,18 @@ def test_what_cannot_be_read(path: Path) -> None:
 def test_a_doc_of_another_vocabulary(path: Path) -> None:
     reference = read(path)[0].reference
     vocab = spacy.blank("en").vocab
-    doc = given_doc(reference, ("sentences", "tags"), vocab)
+    doc = input_doc(reference, ("sentences", "tags"), vocab)
     assert doc.vocab is vocab
     assert [token.tag_ for token in doc] == TAGS
 
 
 def test_examples_are_read_as_the_training_config_says(path: Path) -> None:
     nlp = spacy.blank("en")
-    assert given_by(nlp.config) is None
+    assert gold_inputs_of(nlp.config) is None
     assert [token.text for token in next(examples_for(nlp, path)).predicted][:2] == ["ca", "n't"]
     nlp.config["corpora"] = {
         "dev": {"@readers": "spacy_cascade.Corpus.v1", "path": None, "given": ["tags"]}
     }
-    assert given_by(nlp.config) == ("tags",)
+    assert gold_inputs_of(nlp.config) == ("tags",)
     predicted = next(examples_for(nlp, path)).predicted
     assert [token.tag_ for token in predicted] == TAGS

@@ -74,11 +74,11 @@ def test_hypotheses_side_by_side() -> None:
     sentences = joint_hypotheses(nlp, doc, 4)
     reader = Reader(make_hypotheses_page(doc, sentences, model="model"))
     (sentence,) = sentences
-    for reading in sentence.readings:
+    for reading in sentence.hypotheses:
         assert f"{100 * reading.probability:.2f} %" in reader.text
     classes = [dict(attrs).get("class") for tag, attrs in reader.tags if tag == "mark"]
-    first = set(sentence.readings[0].entities)
-    others = [entity for r in sentence.readings for entity in r.entities if entity not in first]
+    first = set(sentence.hypotheses[0].entities)
+    others = [entity for r in sentence.hypotheses for entity in r.entities if entity not in first]
     assert classes.count("entity mistake") == len(others) > 0
     assert sum(tag == "article" for tag, _ in reader.tags) == 4
 

@@ -131,11 +131,7 @@ def measure(study: Study, train: Path, dev: Path) -> Result:
     resumed = [f"ner-resumed-{size}/{s:g}" for size in study.sizes for s in study.ner_seconds]
     names = [*seconds, "ocr-old", "ner-old", *resumed]
     scores = runner.run_in_parallel([partial(study.score, name) for name in names], cores)
-    return {
-        "documents": sizes,
-        "seconds": seconds,
-        "scores": dict(zip(names, scores, strict=True)),
-    }
+    return {"documents": sizes, "seconds": seconds, "scores": dict(zip(names, scores, strict=True))}
 
 
 def summarize(study: Study, found: Result) -> list[Result]:

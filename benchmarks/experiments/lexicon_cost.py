@@ -82,11 +82,7 @@ def train_with_terms(
         update(nlp, examples, watch)
     with save_watch:
         nlp.to_disk(model)
-    return {
-        **result,
-        "save_seconds": save_watch.passed,
-        "disk_megabytes": folder_megabytes(model),
-    }
+    return {**result, "save_seconds": save_watch.passed, "disk_megabytes": folder_megabytes(model)}
 
 
 def slowdowns(rates: dict[str, Any], which: str = "seconds") -> dict[str, float]:

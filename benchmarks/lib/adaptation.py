@@ -27,7 +27,7 @@ _RARE, _FREQUENT = 20, 0.5
 
 
 def by_type(train: Sequence[Doc], dev: Sequence[Doc]) -> tuple[list[bool], list[bool]]:
-    """The new part has the documents with an entity of one type; no other document has this type."""
+    """The new part has all documents with an entity of one type."""
     is_new = [[any(e.label_ == NEW_TYPE for e in doc.ents) for doc in d] for d in (train, dev)]
     return is_new[0], is_new[1]
 
@@ -62,8 +62,9 @@ def _term_weights(
         for token in doc:
             if token.lower_ in words:
                 row[words[token.lower_]] += 1.0
-    weights = np.log1p(counts) * rarity
-    return weights / np.maximum(np.linalg.norm(weights, axis=1, keepdims=True), 1e-9)
+    weights: npt.NDArray[np.float64] = np.log1p(counts) * rarity
+    weights /= np.maximum(np.linalg.norm(weights, axis=1, keepdims=True), 1e-9)
+    return weights
 
 
 SPLITS: dict[str, Split] = {"type": by_type, "topic": by_topic}

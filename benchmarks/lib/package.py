@@ -39,11 +39,7 @@ def false_negative_weight(component: str, weight: float) -> Settings:
 
 def with_term_list(settings: Any, terms: Path, leave_out: bool) -> None:
     """Put a term list into both stages of a config. leave_out: leave out own entries."""
-    listed = {
-        "@misc": "spacy_cascade.TermList.v1",
-        "source": str(terms),
-        "leave_out": leave_out,
-    }
+    listed = {"@misc": "spacy_cascade.TermList.v1", "source": str(terms), "leave_out": leave_out}
     for name in STAGES:
         settings["components"][name]["model"]["templates"]["lexicons"] = {"own": listed}
 
@@ -96,7 +92,8 @@ def calibration_error(judged: Sequence[tuple[float, bool]]) -> float:
     """Expected calibration error of confidences, each with whether it was right."""
     from spacy_cascade.reports.reliability import measure_reliability
 
-    return float(measure_reliability(*zip(*judged, strict=True)).error)
+    confidences, right = zip(*judged, strict=True)
+    return float(measure_reliability(confidences, right).error)
 
 
 def threshold_scores(examples: Sequence[Example], nlp: Language) -> tuple[Iterator[Any], ...]:

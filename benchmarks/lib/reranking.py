@@ -59,7 +59,7 @@ def _count_spans(
 def _best_f1(sentences: Iterable[Sequence[tuple[int, int]]], n: int, n_gold: int) -> float:
     chosen = [max(counts[:n], key=lambda c: 2 * c[0] - c[1]) for counts in sentences]
     right, found = (sum(column) for column in zip(*chosen, strict=True))
-    return 200 * right / max(found + n_gold, 1)
+    return float(200 * right / max(found + n_gold, 1))
 
 
 def rerank(

@@ -51,8 +51,7 @@ def features(rows: Sequence[Row]) -> list[list[str]]:
         row += [f"chunk@{k}={chunks[2 + k]}" for k in (-1, 0, 1)]
         row += [f"brief_class@{k}={brief[2 + k]}" for k in (-2, 2)]
         pairs = (("words", words, words), ("tags", tags, tags), ("chunks", chunks, chunks))
-        pairs += (("briefs", brief, brief),)
-        for name, left, right in pairs:
+        for name, left, right in (*pairs, ("briefs", brief, brief)):
             row += [f"{name}@{k}={left[2 + k]} {right[3 + k]}" for k in (-1, 0)]
         row += [f"word_chunk={words[2]} {chunks[2]}", f"lower_brief={lower[1]} {brief[2]}"]
         found.append([*row, f"brief_lower={brief[2]} {lower[3]}"])

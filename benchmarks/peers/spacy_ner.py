@@ -17,7 +17,7 @@ from spacy.training.loop import train as train_and_save
 from spacy.util import registry
 from thinc.api import fix_random_seed
 
-from ..lib.package import read_examples
+from ..lib.package import component, read_examples
 from ..lib.timing import Stopwatch
 
 _FOR_EVER = 10**9
@@ -88,7 +88,7 @@ def resume_spacy_ner_for(
     training = registry.resolve(settings, schema=ConfigSchemaTraining)
     examples = read_examples(train, nlp)
     for label in sorted({span.label_ for e in examples for span in e.reference.ents}):
-        nlp.get_pipe("ner").add_label(label)
+        component(nlp, "ner").add_label(label)
     optimizer = nlp.resume_training(sgd=training["optimizer"])
     Path(output).mkdir(parents=True, exist_ok=True)
     watch, waiting, n_updates = Stopwatch(), sorted(seconds), []

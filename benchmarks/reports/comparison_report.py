@@ -5,7 +5,7 @@ python -m benchmarks.reports.comparison_report RESULTS.json
 
 from __future__ import annotations
 
-import sys
+import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -160,10 +160,10 @@ def _explanation(results: Result) -> str:
         "`ner` has its efficiency configuration and "
         f"{settings['ner_seconds']:g} s of training. Peak memory: of the training process, with "
         "scoring. tokens/s: from Docs with words to entities with confidences, on words that the "
-        f"model has seen, one thread, in turn, median of {settings['rounds']}. 95 %: bootstrap over "
-        "Docs. ECE: expected calibration error of the confidences in ten bins, as trained and with "
-        "temperatures that are fitted on dev (without a test corpus: fitted on one half of dev and "
-        "evaluated on the other).\n"
+        f"model has seen, one thread, in turn, median of {settings['rounds']}. 95 %: bootstrap "
+        "over Docs. ECE: expected calibration error of the confidences in ten bins, as trained and with "
+        "temperatures that are fitted on dev (without a test corpus: fitted on one half of dev "
+        "and evaluated on the other).\n"
     )
 
 
@@ -177,7 +177,7 @@ def learning_curves(results: Result) -> dict[str, tuple[str, Sequence[Sequence[f
     The curve of spaCy's `ner` has parts of the corpus only. On the whole corpus its training time
     is another one.
     """
-    found = {}
+    found: dict[str, tuple[str, Sequence[Sequence[float]]]] = {}
     for name, curve in results["learning"]["curves"].items():
         title = results["models"][name]["title"]
         if name == "ner":
@@ -248,7 +248,9 @@ def write(results: Result, path: Path) -> None:
 
 def main() -> None:
     """Write the report of results again, without measuring."""
-    path = Path(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("results", type=Path, help="JSON file of a comparison")
+    path = parser.parse_args().results
     results = read_json(path)
     compare_f1(results)
     write(results, path)

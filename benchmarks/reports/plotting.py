@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import argparse
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -62,6 +62,9 @@ def annotate(axes: Axes, x: Sequence[float], y: Sequence[float]) -> None:
 
 
 def redraw(pictures: Mapping[str, Callable[[Any, str], None]]) -> None:
-    """The command `RESULTS.json PICTURE.png [NAME]`: draw a picture again without measuring."""
-    results, path, *name = sys.argv[1:]
-    pictures[name[0] if name else next(iter(pictures))](read_json(Path(results)), path)
+    """A command that draws the first of these pictures of results, without measuring."""
+    parser = argparse.ArgumentParser(description="Draw a picture of results again.")
+    parser.add_argument("results", type=Path, help="JSON file")
+    parser.add_argument("picture", help="PNG file to write")
+    arguments = parser.parse_args()
+    next(iter(pictures.values()))(read_json(arguments.results), arguments.picture)

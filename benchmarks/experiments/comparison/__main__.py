@@ -46,8 +46,7 @@ def prepare(arguments: argparse.Namespace) -> tuple[Comparison, Result]:
     sources = {name: str(path) for name, path in sources.items() if path}
     folder = runner.work / "corpora"
     corpora = runner.run(
-        "lib.corpora:prepare",
-        {"sources": sources, "folder": str(folder), "limit": arguments.limit},
+        "lib.corpora:prepare", {"sources": sources, "folder": str(folder), "limit": arguments.limit}
     )
     wanted = [SYSTEMS[name] for name in arguments.models]
     if arguments.no_peers:

@@ -238,11 +238,7 @@ def compare_threads(comparison: Comparison, results: Result) -> None:
 
 def compare_labels(comparison: Comparison, results: Result) -> None:
     """Seconds of an iteration by the number of types."""
-    arguments = {
-        "train": f"{comparison.setup.train}.spacy",
-        "counts": LABELS,
-        "docs": LABEL_DOCS,
-    }
+    arguments = {"train": f"{comparison.setup.train}.spacy", "counts": LABELS, "docs": LABEL_DOCS}
     results["labels"] = comparison.setup.runner.run("lib.label_cost:label_cost", arguments)
 
 

@@ -45,8 +45,7 @@ def prepare(arguments: argparse.Namespace) -> tuple[FigureSetup, Report]:
     folder = runner.work / "corpora"
     sources = {name: str(getattr(arguments, name)) for name in ("train", "dev")}
     corpora = runner.run(
-        "lib.corpora:prepare",
-        {"sources": sources, "folder": str(folder), "limit": arguments.limit},
+        "lib.corpora:prepare", {"sources": sources, "folder": str(folder), "limit": arguments.limit}
     )
     conditions = {
         "machine": describe_machine(),

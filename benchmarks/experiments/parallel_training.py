@@ -131,6 +131,12 @@ def read_arguments() -> argparse.Namespace:
     return arguments
 
 
+def draw(results: Result, path: str) -> None:
+    from ..reports.parallel_training_picture import draw
+
+    draw(results, path)
+
+
 def main() -> None:
     """Read the arguments, measure, and write the results, their table and their picture."""
     arguments = read_arguments()
@@ -151,7 +157,10 @@ def main() -> None:
         **summarize(threads, found),
         "details": found,
     }
-    write_report(results, arguments.output, make_report(results), "parallel_training_picture")
+    report = make_report(results)
+    write_report(
+        results, arguments.output, report, "Seconds by sequences, and speed-up by threads", draw
+    )
 
 
 if __name__ == "__main__":

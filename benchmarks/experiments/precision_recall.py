@@ -53,6 +53,12 @@ def measure(
     return {**found, "miss": [{**row, **s} for row, s in zip(rows, scores, strict=True)]}
 
 
+def draw(results: Result, path: str) -> None:
+    from ..reports.precision_recall_picture import draw
+
+    draw(results, path)
+
+
 def main() -> None:
     """Read the arguments, measure, and write the results, their tables and their picture."""
     parser = new_parser(__doc__, "train", "dev", output="jnlpba_precision_recall.json")
@@ -64,7 +70,8 @@ def main() -> None:
     results |= measure(
         runner, arguments.train, arguments.dev, VARIANTS, arguments.rounds, arguments.at_once
     )
-    write_report(results, arguments.output, make_report(results), "precision_recall_picture")
+    report = make_report(results)
+    write_report(results, arguments.output, report, "Precision against recall", draw)
 
 
 if __name__ == "__main__":

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
-from .comparison_report import learning_curves
+from .comparison_results import learning_curves
 from .markdown import in_milliseconds
 from .plotting import COLOURS as CURVE_COLOURS
 from .plotting import annotate, draw_curves, log_ticks, new_figure, save
@@ -28,13 +28,13 @@ MODEL_COLOURS = {
 }
 
 
-def draw(
-    draw_axes: Callable[[Axes, Result], None], width: float, results: Result, path: str
-) -> None:
-    """Draw one picture of the results."""
-    figure, (axes,) = new_figure(width, 4.6)
-    draw_axes(axes, results)
-    save(figure, path)
+def draw_all(results: Result, path_of: Callable[[str], Path]) -> None:
+    """Draw every picture for which there are results."""
+    for name, draw_axes in PICTURES.items():
+        if name == "time" or name in results:
+            figure, (axes,) = new_figure(9.6 if name == "time" else 7.6, 4.6)
+            draw_axes(axes, results)
+            save(figure, str(path_of(name)))
 
 
 def _draw_time(axes: Axes, results: Result) -> None:
@@ -113,10 +113,10 @@ def _draw_labels(axes: Axes, results: Result) -> None:
     axes.legend(frameon=False, fontsize=9, loc="upper left")
 
 
-PICTURES = {
-    "time": partial(draw, _draw_time, 9.6),
-    "nbest": partial(draw, _draw_nbest, 7.6),
-    "learning": partial(draw, _draw_learning, 7.6),
-    "threads": partial(draw, _draw_threads, 7.6),
-    "labels": partial(draw, _draw_labels, 7.6),
+PICTURES: dict[str, Callable[[Axes, Result], None]] = {
+    "time": _draw_time,
+    "nbest": _draw_nbest,
+    "learning": _draw_learning,
+    "threads": _draw_threads,
+    "labels": _draw_labels,
 }

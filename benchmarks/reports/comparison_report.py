@@ -6,8 +6,7 @@ python -m benchmarks.reports.comparison_report RESULTS.json
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,9 @@ import numpy as np
 
 from ..lib import bootstrap
 from ..lib.bootstrap import f1_of
+from .comparison_results import compare_f1, learning_curves
 from .markdown import curve_table, in_milliseconds, machine_sentence, table, thousands
-from .output import draw, read_json, write_json
+from .output import can_draw, read_json, write_json
 
 Result = dict[str, Any]
 
@@ -28,26 +28,6 @@ PICTURES = {
     "labels": "Seconds of an L-BFGS iteration by the number of types",
 }
 """What each picture shows."""
-
-
-def compare_f1(results: Result) -> None:
-    """Add F1 with its interval, and the differences between our models, to the results."""
-    models = results["models"]
-    counts = {name: np.array(model["by_doc"]) for name, model in models.items()}
-    sampled = bootstrap.samples(counts)
-    for name, model in models.items():
-        model["f1"] = float(bootstrap.f1(counts[name].sum(axis=0)))
-        model["f1_interval"] = bootstrap.interval(sampled[name])
-    ours = {name: c for name, c in counts.items() if is_ours(models[name], name)}
-    results["differences"] = [
-        {"left": left, "right": right, **asdict(found), "is_clear": found.is_clear}
-        for (left, right), found in bootstrap.differences(ours).items()
-    ]
-
-
-def is_ours(model: Mapping[str, Any], name: str) -> bool:
-    """Whether a model is one of ours."""
-    return bool(model["reader"] == "spacy" and name != "ner")
 
 
 def main_table(results: Result) -> str:
@@ -171,23 +151,6 @@ def _nbest(results: Result) -> str:
     return "## N best\n\n" + curve_table(results["nbest"]["curves"], "N")
 
 
-def learning_curves(results: Result) -> dict[str, tuple[str, Sequence[Sequence[float]]]]:
-    """The title and the curve of each model, by its name.
-
-    The curve of spaCy's `ner` has parts of the corpus only. On the whole corpus its training time
-    is another one.
-    """
-    found: dict[str, tuple[str, Sequence[Sequence[float]]]] = {}
-    for name, curve in results["learning"]["curves"].items():
-        title = results["models"][name]["title"]
-        if name == "ner":
-            seconds = results["settings"]["ner_part_seconds"]
-            found[name] = (f"{title}, {seconds:g} s", [point for point in curve if point[0] < 100])
-        else:
-            found[name] = (title, curve)
-    return found
-
-
 def _learning(results: Result) -> str:
     curves = dict(learning_curves(results).values())
     parts = results["learning"]["parts"].values()
@@ -239,10 +202,10 @@ def _times(results: Result) -> str:
 def write(results: Result, path: Path) -> None:
     """Write the JSON file, the pictures and the report."""
     write_json(results, path)
-    for name in PICTURES.keys() - results.keys() - {"time"}:
-        picture_path(path, name).unlink(missing_ok=True)
-    shown = [name for name in PICTURES if name == "time" or name in results]
-    draw("comparison_pictures", results, {name: picture_path(path, name) for name in shown})
+    if can_draw(picture_path(path, name) for name in PICTURES):
+        from .comparison_pictures import draw_all
+
+        draw_all(results, lambda name: picture_path(path, name))
     path.with_suffix(".md").write_text(make_report(results, path), encoding="utf8")
 
 

@@ -44,3 +44,7 @@ def machine_sentence(machine: Mapping[str, Any]) -> str:
         f"{machine['processor']}, {cores}{machine['system']}, Python {machine['python']}, "
         f"{packages}."
     )
+
+
+def thread_count(n: int) -> str:
+    return "1 thread" if n == 1 else f"{n} threads"

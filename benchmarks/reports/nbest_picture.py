@@ -56,7 +56,5 @@ def _annotate(axes: Axes, curve: Any, is_alone: bool) -> None:
         label.set_path_effects([withStroke(linewidth=3, foreground="white")])
 
 
-PICTURES = {"nbest": draw}
-
 if __name__ == "__main__":
-    redraw(PICTURES)
+    redraw(draw)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from importlib import import_module
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..lib.machine import is_installed
+
+Result = dict[str, Any]
 
 
 def write_json(results: Mapping[str, Any], path: Path) -> None:
@@ -29,30 +30,28 @@ def print_results(results: Mapping[str, Any], output: Path | None) -> None:
         write_json(results, output)
 
 
-def draw(module: str, results: Any, pictures: Mapping[str, Path]) -> None:
-    """Draw the pictures of a module of this folder, where matplotlib is installed.
+def can_draw(pictures: Iterable[Path]) -> bool:
+    """Delete pictures of earlier results. Returns whether matplotlib is installed.
 
-    It is imported here, after everything was measured, because child processes inherit the peak
-    memory of this one. Pictures of earlier results are deleted.
+    Modules that draw are imported only after everything was measured, because child processes
+    inherit the peak memory of this one.
     """
-    for path in pictures.values():
+    for path in pictures:
         path.unlink(missing_ok=True)
     if not is_installed("matplotlib"):
         print('  no pictures: add matplotlib with pip install "spacy-cascade[viz]"')
-        return
-    functions: Mapping[str, Callable[[Any, str], None]]
-    functions = import_module(f"benchmarks.reports.{module}").PICTURES
-    for name, path in pictures.items():
-        functions[name](results, str(path))
+        return False
+    return True
 
 
-def write_report(results: Mapping[str, Any], output: Path, report: str, picture: str) -> None:
-    """Write and print results with one picture. picture: module that draws it."""
+def write_report(
+    results: Result, output: Path, report: str, title: str, draw: Callable[[Result, str], None]
+) -> None:
+    """Write and print results as JSON and Markdown with a picture. title, draw: of the picture."""
     write_json(results, output)
     path = output.with_suffix(".png")
-    draw(picture, results, {"": path})
-    if path.exists():
-        title = import_module(f"benchmarks.reports.{picture}").TITLE
+    if can_draw([path]):
+        draw(results, str(path))
         report += f"\n![{title}]({path.name})\n"
     output.with_suffix(".md").write_text(report, encoding="utf8")
     print(report)

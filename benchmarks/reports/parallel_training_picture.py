@@ -9,10 +9,8 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from .parallel_training_report import thread_count
+from .markdown import thread_count
 from .plotting import COLOURS, annotate, new_figure, redraw, save
-
-TITLE = "Seconds by sequences, and speed-up by threads"
 
 
 def draw(results: dict[str, Any], path: str) -> None:
@@ -64,7 +62,5 @@ def _draw_speed_up(axes: Axes, results: dict[str, Any]) -> None:
     axes.set_ylim(0, 1.3 * max(*threads, *highs) / threads[0])
 
 
-PICTURES = {"": draw}
-
 if __name__ == "__main__":
-    redraw(PICTURES)
+    redraw(draw)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .markdown import machine_sentence, table
+from .markdown import machine_sentence, table, thread_count
 
 
 def make_report(results: Mapping[str, Any]) -> str:
@@ -47,7 +47,3 @@ def _size_table(results: Mapping[str, Any]) -> str:
         cells += [f"{value:.2f} x ({low:.2f} to {high:.2f})" for value, (low, high) in spread]
         rows.append(cells + [f"{value:.2f} x" for value in size["possible_speed_ups"][1:]])
     return table(header, rows, "r" * len(header))
-
-
-def thread_count(n: int) -> str:
-    return "1 thread" if n == 1 else f"{n} threads"

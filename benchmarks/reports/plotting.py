@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,10 +61,10 @@ def annotate(axes: Axes, x: Sequence[float], y: Sequence[float]) -> None:
         axes.annotate(f"{value:.2f}", (n, value), (6, -12), textcoords="offset points", fontsize=9)
 
 
-def redraw(pictures: Mapping[str, Callable[[Any, str], None]]) -> None:
-    """A command that draws the first of these pictures of results, without measuring."""
+def redraw(draw: Callable[[Any, str], None]) -> None:
+    """A command that draws the picture of results again, without measuring."""
     parser = argparse.ArgumentParser(description="Draw a picture of results again.")
     parser.add_argument("results", type=Path, help="JSON file")
     parser.add_argument("picture", help="PNG file to write")
     arguments = parser.parse_args()
-    next(iter(pictures.values()))(read_json(arguments.results), arguments.picture)
+    draw(read_json(arguments.results), arguments.picture)

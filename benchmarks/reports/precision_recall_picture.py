@@ -13,7 +13,6 @@ from matplotlib.axes import Axes
 from .plotting import COLOURS, new_figure, redraw, save
 from .precision_recall_report import LEVEL, TITLES
 
-TITLE = "Precision against recall"
 LABELLED = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
 """Thresholds that are written beside a curve."""
 MARKERS = ("s", "^", "D")
@@ -58,7 +57,5 @@ def _label_thresholds(axes: Axes, curve: Sequence[Mapping[str, float]], colour: 
             )  # fmt: skip
 
 
-PICTURES = {"": draw}
-
 if __name__ == "__main__":
-    redraw(PICTURES)
+    redraw(draw)

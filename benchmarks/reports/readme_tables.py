@@ -14,7 +14,8 @@ from typing import Any
 
 from ..lib.paths import PROJECT, RESULTS
 from .adaptation_report import change_table
-from .comparison_report import is_ours, learning_curves, type_table
+from .comparison_report import type_table
+from .comparison_results import is_ours, learning_curves
 from .markdown import curve_table, in_milliseconds, table, thousands
 from .output import read_json
 

@@ -1,13 +1,12 @@
-"""The comparison with peers: what it counts, who takes part, and its report."""
+"""The comparison with peers: counts, systems, learning curves, tables and the report."""
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,23 +15,18 @@ from spacy.scorer import Scorer
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
+from benchmarks.experiments.comparison import parts
+from benchmarks.lib import bootstrap, corpora
+from benchmarks.lib.label_cost import with_types
+from benchmarks.peers import learning_curves, systems
+from benchmarks.peers.evaluation import count
+from benchmarks.reports import readme_tables
 from helpers import PROJECT, SENTENCES, gold_doc, sample_docs
-
-
-@pytest.fixture(autouse=True)
-def benchmarks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(PROJECT / "benchmarks"))
-
-
-def module(name: str) -> Any:
-    return importlib.import_module(name)
-
 
 # Bootstrap
 
 
 def test_bootstrap_is_that_of_a_loop_over_docs(generator: np.random.Generator) -> None:
-    bootstrap = module("bootstrap")
     gold = generator.integers(50, 200, 30)
     counts = {
         name: np.stack([generator.binomial(gold, p), gold, gold], axis=1)
@@ -51,7 +45,6 @@ def test_bootstrap_is_that_of_a_loop_over_docs(generator: np.random.Generator) -
 
 
 def test_equal_models_differ_by_nothing() -> None:
-    bootstrap = module("bootstrap")
     counts = np.array([[1, 2, 3], [2, 2, 2], [0, 0, 0]])
     (found,) = bootstrap.differences({"a": counts, "b": counts}).values()
     assert (found.value, found.low, found.high, found.is_clear) == (0.0, 0.0, 0.0, False)
@@ -75,57 +68,52 @@ def test_counts_are_those_of_spacys_scorer() -> None:
     vocab = spacy.blank("en").vocab
     gold = [gold_doc(vocab, *sentence) for sentence in SENTENCES]
     found = [changed(doc) for doc in gold]
-    counted = module("assessing").count(gold, found)
+    counted = count(gold, found)
     examples = [Example(f, g) for f, g in zip(found, gold, strict=True)]
     scores = Scorer().score_spans(examples, "ents")
-    report = module("comparison_report")
-    assert report.f1_of(counted["by_label"].values()) == pytest.approx(100 * scores["ents_f"])
+    assert bootstrap.f1_of(counted["by_label"].values()) == pytest.approx(100 * scores["ents_f"])
     assert np.sum(counted["by_doc"], axis=0).tolist() == np.sum(
         list(counted["by_label"].values()), axis=0
     ).tolist()  # fmt: skip
     for label, counts in counted["by_label"].items():
         expected = 100 * scores["ents_per_type"][label]["f"]
-        assert report.f1_of([counts]) == pytest.approx(expected)
+        assert bootstrap.f1_of([counts]) == pytest.approx(expected)
 
 
-# Who takes part
+# Systems
 
 
 def test_a_peer_that_is_not_installed_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    contenders = module("contenders")
-    monkeypatch.setattr(contenders, "is_installed", lambda name: name != "python-crfsuite")
-    lines = contenders.missing(contenders.CONTENDERS.values())
+    monkeypatch.setattr(systems, "is_installed", lambda name: name != "python-crfsuite")
+    lines = systems.missing(systems.SYSTEMS.values())
     assert set(lines) == {"crfsuite", "crfsuite_pa"}
     assert lines["crfsuite"] == (
         "python-crfsuite, L-BFGS is left out: python-crfsuite is not installed. Add it with "
         'pip install "spacy-cascade[bench]".'
     )
-    monkeypatch.setattr(contenders, "is_installed", lambda name: True)
-    assert contenders.missing(contenders.CONTENDERS.values()) == {}
+    monkeypatch.setattr(systems, "is_installed", lambda name: True)
+    assert systems.missing(systems.SYSTEMS.values()) == {}
 
 
 def test_parts_need_their_models() -> None:
-    comparison = module("comparison")
-    contenders = module("contenders").CONTENDERS
-    some = {name: contenders[name] for name in ("memb", "ner")}
-    assert comparison.chosen_parts(list(comparison.PARTS), some) == [
+    some = {name: systems.SYSTEMS[name] for name in ("memb", "ner")}
+    assert parts.chosen_parts(list(parts.PARTS), some) == [
         "models", "scores", "learning", "threads", "labels",
     ]  # fmt: skip
-    assert comparison.chosen_parts([], some) == ["models", "scores"]
+    assert parts.chosen_parts([], some) == ["models", "scores"]
 
 
 # Learning curves and types
 
 
 def test_larger_parts_have_smaller_ones(tmp_path: Path) -> None:
-    learning, corpora = module("learning"), module("corpora")
     vocab = spacy.blank("en").vocab
     docs = sample_docs(vocab, n_docs=10)
     DocBin(docs=docs).to_disk(tmp_path / "train.spacy")
     texts = []
     for share in (0.01, 0.3, 1.0):
         path = str(tmp_path / "part.spacy")
-        found = learning.first_docs(str(tmp_path / "train.spacy"), path, share, seed=0)
+        found = corpora.first_docs(str(tmp_path / "train.spacy"), path, share, seed=0)
         part = corpora.read_docs(path, vocab)
         texts.append([doc.text for doc in part])
         assert found["tokens"] == sum(map(len, part))
@@ -135,37 +123,37 @@ def test_larger_parts_have_smaller_ones(tmp_path: Path) -> None:
 
 
 def test_curves_end_with_the_whole_corpus() -> None:
-    learning = module("learning")
     f1 = {"a@0.1": 1.0, "a@0.5": 2.0, "a": 3.0}
-    assert learning.curves(f1, [0.1, 0.5], ["a"]) == {"a": [(10.0, 1.0), (50.0, 2.0), (100.0, 3.0)]}
+    assert learning_curves.curves(f1, [0.1, 0.5], ["a"]) == {
+        "a": [(10.0, 1.0), (50.0, 2.0), (100.0, 3.0)]
+    }
 
 
 def test_made_up_types_keep_the_bounds() -> None:
-    label_cost = module("label_cost")
     doc = gold_doc(spacy.blank("en").vocab, *SENTENCES[0])
-    typed = label_cost.with_types(doc, 2)
+    typed = with_types(doc, 2)
     assert [(e.start, e.end) for e in typed.ents] == [(e.start, e.end) for e in doc.ents]
     assert {e.label_ for e in typed.ents} <= {"TYPE0", "TYPE1"}
-    assert {e.label_ for e in label_cost.with_types(doc, 1).ents} == {"TYPE0"}
+    assert {e.label_ for e in with_types(doc, 1).ents} == {"TYPE0"}
 
 
 # Tables of pages
 
 
 def test_values_fill_a_text() -> None:
-    tables = module("readme_tables")
     values = {"a, b": 1234.5, "c": 0.5}
-    assert tables.fill("{a, b|thousands} and {c|.2f}", values) == "1,000 and 0.50"
+    assert readme_tables.fill("{a, b|thousands} and {c|.2f}", values) == "1,000 and 0.50"
     with pytest.raises(KeyError):
-        tables.fill("{d|.1f}", values)
+        readme_tables.fill("{d|.1f}", values)
 
 
 def test_tables_of_the_pages_are_made_of_the_results() -> None:
-    tables = module("readme_tables")
-    texts = [page.read_text(encoding="utf8") for page in tables.PAGES]
-    assert all(any(f"<!-- table: {name} -->" in text for text in texts) for name in tables.TABLES)
+    texts = [page.read_text(encoding="utf8") for page in readme_tables.PAGES]
+    assert all(
+        any(f"<!-- table: {name} -->" in text for text in texts) for name in readme_tables.TABLES
+    )
     for text in texts:
-        assert tables.with_tables(text) == text, "run python benchmarks/readme_tables.py"
+        assert readme_tables.with_tables(text) == text, "run benchmarks.reports.readme_tables"
 
 
 # All of it
@@ -179,13 +167,14 @@ def test_a_report_on_the_sample(tmp_path: Path) -> None:
         DocBin(docs=docs).to_disk(tmp_path / f"{name}.spacy")
     output = tmp_path / "report.json"
     command = [
-        sys.executable, str(PROJECT / "benchmarks/compare.py"), "train.spacy", "dev.spacy",
+        sys.executable, "-m", "benchmarks.experiments.comparison",
+        str(tmp_path / "train.spacy"), str(tmp_path / "dev.spacy"),
         "--output", str(output), "--work", str(tmp_path / "work"), "--rounds", "1",
         "--models", "memb", "ocr", "crfsuite", "ner", "--peer-iterations", "20",
         "--parts", "reranking", "learning", "labels", "--shares", "0.5",
         "--ner-seconds", "3", "--ner-part-seconds", "1",
     ]  # fmt: skip
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     results = json.loads(output.read_text())
     models = results["models"]

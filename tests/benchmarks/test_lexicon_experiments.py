@@ -1,4 +1,4 @@
-"""What the benchmarks of term lists make and count."""
+"""The experiments on term lists."""
 
 from __future__ import annotations
 
@@ -6,22 +6,15 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-import pytest
 import srsly
 from spacy.lang.en import English
 
+from benchmarks.experiments import lexicon_leave_out
+from benchmarks.experiments.lexicon_cost import make_terms, slowdowns
 from helpers import PROJECT, sample_docs, write_sample
 
 
-@pytest.fixture
-def benchmarks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(PROJECT / "benchmarks"))
-
-
-@pytest.mark.usefixtures("benchmarks")
 def test_terms_overlap_with_the_text() -> None:
-    from lexicons import make_terms
-
     words = [token.text for doc in sample_docs(English().vocab) for token in doc]
     terms = list(make_terms(words, ["IL-2 gene", "il-2 Gene", "p53"], 500))
     assert terms[:2] == ["IL-2 gene", "p53"]
@@ -30,25 +23,19 @@ def test_terms_overlap_with_the_text() -> None:
     assert {word for term in terms for word in term.split()} <= {*words, "p53"}
 
 
-@pytest.mark.usefixtures("benchmarks")
 def test_slowdowns_are_medians_of_rounds() -> None:
-    from lexicons import slowdowns
-
     seconds = {"warm_with": [3.0, 2.0, 9.0], "warm_without": [2.0, 2.0, 3.0]}
     seconds |= {"first_with": [2.0], "first_without": [1.0]}
     assert slowdowns({"seconds": seconds}) == {"warm": 1.5, "first": 2.0}
 
 
-@pytest.mark.usefixtures("benchmarks")
 def test_entities_of_a_corpus_are_listed_in_three_ways(tmp_path: Path) -> None:
-    import leaving_out
-
-    class Found:
+    class Runner:
         work = tmp_path
 
         def run(self, task: str, arguments: dict[str, Any]) -> dict[str, Any]:
-            if task == "write_entities":
-                return leaving_out.write_entities(**arguments)
+            if task.endswith(":write_entities"):
+                return lexicon_leave_out.write_entities(**arguments)
             text = Path(arguments["config"]).read_text(encoding="utf8")
             listed = text.count('"spacy_cascade.TermList.v1"')
             f1 = 10.0 * listed + text.count("leave_out = true")
@@ -59,7 +46,7 @@ def test_entities_of_a_corpus_are_listed_in_three_ways(tmp_path: Path) -> None:
         dev=write_sample(tmp_path / "dev.spacy", "dev"),
         config=PROJECT / "configs" / "memb.cfg",
     )
-    found: Any = leaving_out.measure(Found(), arguments)  # type: ignore[arg-type]
+    found: Any = lexicon_leave_out.measure(Runner(), arguments)  # type: ignore[arg-type]
     assert found["f1"] == {"no list": 1.0, "all seen": 20.0, "own left out": 22.0}
     patterns = list(srsly.read_jsonl(tmp_path / "entities.jsonl"))
     assert len(patterns) == found["terms"]

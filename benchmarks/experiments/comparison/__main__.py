@@ -15,7 +15,8 @@ from ...lib.machine import available_cores, describe_run
 from ...lib.processes import Result
 from ...peers.learning_curves import SHARES
 from ...peers.systems import OURS, PEERS, SYSTEMS, TrainingSetup, missing
-from ...reports import comparison_report
+from ...reports.comparison_report import write
+from ...reports.comparison_results import compare_f1
 from .parts import PARTS, Comparison, chosen_parts, train_ahead
 
 
@@ -107,8 +108,8 @@ def main() -> None:
         run_part(name, partial(PARTS[name], comparison, results), results)
         if name == "models":
             run_part("further training", partial(train_ahead, comparison, names), results)
-    comparison_report.compare_f1(results)
-    comparison_report.write(results, arguments.output)
+    compare_f1(results)
+    write(results, arguments.output)
     print(f"{perf_counter() - begin:.0f} s in all; report: {arguments.output.with_suffix('.md')}")
 
 

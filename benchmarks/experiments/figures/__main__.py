@@ -13,7 +13,7 @@ from ...lib.arguments import add_rounds, existing, new_parser, runner_for
 from ...lib.machine import describe_machine, load_average
 from ...lib.paths import PROJECT
 from ...reports.figure_report import Report
-from ...reports.output import draw
+from ...reports.output import can_draw
 from .batch import BATCH_FIGURES
 from .online import ONLINE_FIGURES
 from .setup import FigureSetup
@@ -62,7 +62,7 @@ def main() -> None:
     arguments = read_arguments()
     setup, report = prepare(arguments)
     setup.compile_kernels()
-    pictures: dict[str, Path] = {}
+    pictures: list[Path] = []
     for name in arguments.figures or FIGURES:
         begin = perf_counter()
         load = load_average()
@@ -70,10 +70,13 @@ def main() -> None:
         rows, details = FIGURES[name](setup)
         report.add(name, rows, {**details, "load_average_before": load})
         if "curves" in details:
-            pictures[name] = report.picture(name)
+            pictures.append(report.picture(name))
         print(f"  {perf_counter() - begin:.0f} s", flush=True)
-    if pictures:
-        draw("nbest_picture", {"figures": report.figures}, pictures)
+    if pictures and can_draw(pictures):
+        from ...reports.nbest_picture import draw
+
+        for path in pictures:
+            draw({"figures": report.figures}, str(path))
         report.write()
     print(report.table())
 

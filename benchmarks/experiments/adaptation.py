@@ -105,9 +105,8 @@ class Study:
     def score(self, name: str) -> Result:
         """F1 of a model on both parts of dev."""
         parts = {part: self.corpus(f"dev_{part}") for part in ("old", "new")}
-        return self.runner.run(
-            "lib.adaptation:score_parts", {"model": self.model(name), "parts": parts}
-        )
+        arguments = {"model": self.model(name), "parts": parts}
+        return self.runner.run("lib.adaptation:score_parts", arguments)
 
 
 def measure(study: Study, train: Path, dev: Path) -> Result:
@@ -172,7 +171,6 @@ def _f1(found: Mapping[str, Any], model: str, part: str) -> float:
 
 
 def main() -> None:
-    """Read the arguments, measure, write the results and the report."""
     parser = new_parser(__doc__, "train", "dev", output="jnlpba_adapt.json")
     add = parser.add_argument
     add("--sizes", type=int, nargs="+", default=list(SIZES), help="sentences")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import nullcontext
+from functools import partial
 from itertools import count
 from pathlib import Path
 from statistics import median
@@ -77,23 +78,15 @@ def with_new_words(text: str, numbers: Iterator[int]) -> str:
 
 def measure(runner: TaskRunner, model: str, data: str, rounds: int, passes: int) -> dict[str, Any]:
     """Measure all ways to annotate, each in processes of its own."""
-    common = {"model": model, "data": data, "rounds": rounds}
-    ways: dict[str, list[dict[str, Any]]] = {}
-    for size in BATCH_SIZES:
-        arguments = {**common, "batch_size": size}
-        ways[f"one process, batch_size {size}"] = [
-            runner.run("experiments.bulk:annotate_texts", arguments)
-        ]
-    for size in BATCH_SIZES:
-        arguments = {**common, "batch_size": size, "n_process": CORES}
-        found = runner.run("experiments.bulk:annotate_texts", arguments, cores=CORES)
-        ways[f"n_process = {CORES}, batch_size {size}"] = [found]
 
-    def part(number: int) -> dict[str, Any]:
-        arguments = {**common, "batch_size": 256, "part": number, "parts": CORES}
-        return runner.run("experiments.bulk:annotate_texts", arguments)
+    def annotate(cores: int, batch_size: int, **settings: int) -> dict[str, Any]:
+        arguments = {"model": model, "data": data, "rounds": rounds, "batch_size": batch_size}
+        return runner.run("experiments.bulk:annotate_texts", {**arguments, **settings}, cores)
 
-    jobs = [lambda number=number: part(number) for number in range(CORES)]
+    ways = {f"one process, batch_size {n}": [annotate(1, n)] for n in BATCH_SIZES}
+    for n in BATCH_SIZES:
+        ways[f"n_process = {CORES}, batch_size {n}"] = [annotate(CORES, n, n_process=CORES)]
+    jobs = [partial(annotate, 1, 256, part=part, parts=CORES) for part in range(CORES)]
     ways[f"{CORES} processes with a part of the texts each"] = runner.run_in_parallel(jobs, CORES)
     growth = {
         name: runner.run(
@@ -114,7 +107,6 @@ def measure(runner: TaskRunner, model: str, data: str, rounds: int, passes: int)
 
 
 def main() -> None:
-    """Read the arguments, measure, print the results and write them where asked."""
     parser = new_parser(__doc__, "model", "data", work=False)
     add_rounds(parser, 5, PASSES)
     parser.add_argument("--kernels", type=Path, default=WORK / "kernels", help="folder")

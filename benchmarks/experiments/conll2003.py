@@ -67,7 +67,6 @@ def summarize(found: Result) -> Result:
 
 
 def main() -> None:
-    """Read the arguments, measure, write and print the results."""
     parser = new_parser(__doc__, "train", "dev", output="conll2003.json")
     parser.add_argument("--peer-iterations", type=int, default=200, help="of crfsuite")
     arguments = parser.parse_args()

@@ -115,35 +115,25 @@ def measure(runner: TaskRunner, arguments: argparse.Namespace) -> dict[str, Any]
             for i in range(arguments.loads + 1)
         ]
         found[f"loading_{name}"] = loads[1:]  # the first one may have to compile
-    decoding = runner.run(
-        "peers.decoding_speed:decode_with_and_without",
-        {
-            "without": models["without"],
-            "listed": models["with"],
-            "dev": dev,
-            "rounds": arguments.rounds,
-            "passes": arguments.passes,
-        },
-    )
-    found["decoding"] = decoding
+    speed_test = {"dev": dev, "rounds": arguments.rounds, "passes": arguments.passes}
+    paths = {"without": models["without"], "listed": models["with"]}
+    task = "peers.decoding_speed:decode_with_and_without"
+    found["decoding"] = decoding = runner.run(task, {**paths, **speed_test})
+
+    def loaded(key: str) -> dict[str, float]:
+        return {n: median(load[key] for load in found[f"loading_{n}"]) for n in models}
+
     return {
         "slowdown": slowdowns(decoding),
         "slowdown_by_processor_time": slowdowns(decoding, "computed_seconds"),
         "tokens_per_second": decoding["tokens_per_second"],
-        "load_seconds": {
-            name: median(load["load_seconds"] for load in found[f"loading_{name}"])
-            for name in models
-        },
-        "peak_memory_megabytes": {
-            name: median(load["peak_memory_megabytes"] for load in found[f"loading_{name}"])
-            for name in models
-        },
+        "load_seconds": loaded("load_seconds"),
+        "peak_memory_megabytes": loaded("peak_memory_megabytes"),
         "details": found,
     }
 
 
 def main() -> None:
-    """Read the arguments, measure, print the results and write them where asked."""
     parser = new_parser(__doc__, "train", "dev")
     add = parser.add_argument
     add("--terms", type=int, default=1_000_000, help="number of terms")

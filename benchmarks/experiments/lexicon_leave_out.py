@@ -61,7 +61,6 @@ def measure(runner: TaskRunner, arguments: argparse.Namespace) -> dict[str, Any]
 
 
 def main() -> None:
-    """Read the arguments, measure, print the results and write them where asked."""
     parser = new_parser(__doc__, "train", "dev")
     parser.add_argument("--config", type=existing, default=str(CONFIGS / "memb.cfg"))
     arguments = parser.parse_args()

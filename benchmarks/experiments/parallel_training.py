@@ -138,7 +138,6 @@ def draw(results: Result, path: str) -> None:
 
 
 def main() -> None:
-    """Read the arguments, measure, and write the results, their table and their picture."""
     arguments = read_arguments()
     threads = sorted(set(arguments.threads))
     found = measure(

@@ -60,7 +60,6 @@ def draw(results: Result, path: str) -> None:
 
 
 def main() -> None:
-    """Read the arguments, measure, and write the results, their tables and their picture."""
     parser = new_parser(__doc__, "train", "dev", output="jnlpba_precision_recall.json")
     add_rounds(parser, 7)
     add_at_once(parser)

@@ -144,7 +144,6 @@ def load(
 
 
 def main() -> None:
-    """Read the arguments, measure, print the results and write them where asked."""
     parser = new_parser(__doc__, "model", "data", work=False)
     add = parser.add_argument
     add("--clients", type=int, nargs="+", default=[1, 8], help="at the same time")

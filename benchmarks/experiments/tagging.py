@@ -63,7 +63,6 @@ def compare(model: str, dev: str, rounds: int, passes: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Read the arguments, measure, print the results and write them where asked."""
     parser = new_parser(__doc__, "model", "dev", work=False)
     add_rounds(parser, 5, 5)
     arguments = parser.parse_args()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from spacy.language import Language
@@ -74,6 +74,21 @@ def _timed(work: Callable[[], object], watch: Stopwatch) -> float:
     return watch.passed - before
 
 
+class Progress:
+    """Seconds and F1 on dev in the course of a training, whose best pipeline is saved."""
+
+    def __init__(self, watch: Stopwatch, model: str | None) -> None:
+        self.watch, self.model = watch, model
+        self.series: list[tuple[float, float, float]] = []
+
+    def add(self, nlp: Language, score: float | None) -> None:
+        """Add F1 with the seconds until now (wall-clock and processor)."""
+        f1 = 100 * (score or 0.0)
+        if self.model and f1 >= max((best for *_, best in self.series), default=0.0):
+            nlp.to_disk(self.model)
+        self.series.append((self.watch.passed, self.watch.computed, f1))
+
+
 def train_cascade(
     config: str,
     train: str,
@@ -85,33 +100,59 @@ def train_cascade(
 ) -> dict[str, Any]:
     """Run all updates of a config. The time of scoring on dev is not counted.
 
-    model: folder for the best pipeline. The series in the result has an entry for each update: the
-    seconds since the beginning of `initialize` (wall-clock and processor), and F1 on dev. `scores`
-    has all scores after the last update.
+    model: folder for the best pipeline. The series in the result has an entry for each update.
+    `scores` has all scores after the last update.
     """
     nlp, steps = build(config, threads, min_count)
     examples = read_examples(train, nlp)
     dev_examples = read_examples(dev, nlp) if evaluate else []
     watch = Stopwatch()
+    progress = Progress(watch, model)
     seconds = [initialize(nlp, examples, watch)]
-    series: list[tuple[float, float, float]] = []
     scores: dict[str, Any] = {}
     for _ in range(steps):
         seconds.append(update(nlp, examples, watch))
         if evaluate:
             scores = nlp.evaluate(dev_examples)
-            f1 = 100 * (scores["ents_f"] or 0.0)
-            if model and f1 > max((best for *_, best in series), default=-1.0):
-                nlp.to_disk(model)
-            series.append((watch.passed, watch.computed, f1))
+            progress.add(nlp, scores["ents_f"])
     return {
         "initialize_seconds": seconds[0],
         "update_seconds": seconds[1:],
         "computed_seconds": watch.computed,
-        "series": series,
+        "series": progress.series,
         "scores": scores,
         "components": {name: size(nlp, name) for name in nlp.pipe_names},
     }
+
+
+def training_settings(nlp: Language) -> dict[str, Any]:
+    """The section `[training]` of the config of a pipeline, with its functions."""
+    settings = nlp.config.interpolate()["training"]
+    return dict(registry.resolve(settings, schema=ConfigSchemaTraining))
+
+
+def run_loop(
+    nlp: Language,
+    examples: Sequence[Example],
+    training: Mapping[str, Any],
+    evaluate: Callable[[], tuple[float, dict[str, float]]],
+) -> Iterator[dict[str, Any]]:
+    """The training loop of spaCy; yields what it tells after each update."""
+    fix_random_seed(training["seed"])
+    batches = create_train_batches(
+        nlp, lambda _: examples, training["batcher"], training["max_epochs"]
+    )
+    steps = train_while_improving(
+        nlp,
+        training["optimizer"],
+        batches,
+        evaluate,
+        exclude=training["frozen_components"],
+        annotating_components=training["annotating_components"],
+        **{name: training[name] for name in _LOOP_SETTINGS},
+    )
+    for _, info, _ in steps:
+        yield info
 
 
 def train_as_configured(
@@ -124,18 +165,17 @@ def train_as_configured(
 ) -> dict[str, Any]:
     """Train with the loop of `spacy train`. The time of scoring on dev is not counted.
 
-    model: folder for the best pipeline. overrides: other settings of the config. The series is
-    that of `train_cascade`, with an entry for each evaluation. The time that components need to
-    bring their weights up to date before an evaluation is counted.
+    model: folder for the best pipeline. overrides: other settings of the config. The series has an
+    entry for each evaluation. The time that components need to bring their weights up to date
+    before an evaluation is counted.
     """
     nlp, _ = build(config, threads, overrides=overrides)
     examples, dev_examples = read_examples(train, nlp), read_examples(dev, nlp)
-    settings = nlp.config.interpolate()["training"]
-    training = registry.resolve(settings, schema=ConfigSchemaTraining)
+    training = training_settings(nlp)
     score = create_evaluation_callback(nlp, lambda _: dev_examples, training["score_weights"])
     watch = Stopwatch()
+    progress = Progress(watch, model)
     initialize_seconds = initialize(nlp, examples, watch)
-    series: list[tuple[float, float, float]] = []
     last_scores: dict[str, float] = {}
 
     def evaluate() -> tuple[float, dict[str, float]]:
@@ -144,36 +184,18 @@ def train_as_configured(
         with watch.paused():
             result, scores = score()
             last_scores.update(scores)
-            f1 = 100 * scores.get("ents_f", 0.0)
-            if f1 >= max((best for *_, best in series), default=0.0):
-                nlp.to_disk(model)
-            series.append((watch.passed, watch.computed, f1))
+            progress.add(nlp, scores.get("ents_f"))
         return result, scores
 
-    fix_random_seed(training["seed"])
-    n_updates = n_epochs = 0
     with watch:
-        batches = create_train_batches(
-            nlp, lambda _: examples, training["batcher"], training["max_epochs"]
-        )
-        steps = train_while_improving(
-            nlp,
-            training["optimizer"],
-            batches,
-            evaluate,
-            exclude=training["frozen_components"],
-            annotating_components=training["annotating_components"],
-            **{name: training[name] for name in _LOOP_SETTINGS},
-        )
-        for _, info, _ in steps:
-            n_updates, n_epochs = info["step"] + 1, info["epoch"] + 1
+        *_, info = run_loop(nlp, examples, training, evaluate)
     return {
         "initialize_seconds": initialize_seconds,
         "seconds": watch.passed,
         "computed_seconds": watch.computed,
-        "updates": n_updates,
-        "epochs": n_epochs,
-        "series": series,
+        "updates": info["step"] + 1,
+        "epochs": info["epoch"] + 1,
+        "series": progress.series,
         "scores": last_scores,
         "components": {name: size(nlp, name) for name in nlp.pipe_names},
     }
@@ -199,10 +221,8 @@ def compare_threads(
     steps = 0
     for threads in counts:
         nlp, steps = build(config, threads, tolerance=tolerance)
-        if sentences is None:
-            examples = read_examples(train, nlp)
-        else:
-            examples = read_sentences(train, nlp, sentences)
+        is_whole = sentences is None
+        examples = read_examples(train, nlp) if is_whole else read_sentences(train, nlp, sentences)
         pipelines.append((nlp, examples, [Stopwatch()]))
         initialize(nlp, examples, pipelines[-1][2][0])
     for _ in range(rounds or steps):

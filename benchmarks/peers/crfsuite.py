@@ -73,26 +73,13 @@ def sentence_features(words: Sequence[str]) -> list[list[str]]:
     """Features of each word of a sentence."""
     line = [_BOUNDARY, _BOUNDARY, *words, _BOUNDARY, _BOUNDARY]
     features = []
-    for a, b, c, d, e in zip(line, line[1:], line[2:], line[3:], line[4:], strict=False):
-        features.append(
-            [
-                f"word@-2={a}",
-                f"word@-1={b}",
-                f"word@0={c}",
-                f"word@1={d}",
-                f"word@2={e}",
-                f"words@-2={a} {b}",
-                f"words@-1={b} {c}",
-                f"words@0={c} {d}",
-                f"words@1={d} {e}",
-                f"triple@-2={a} {b} {c}",
-                f"triple@-1={b} {c} {d}",
-                f"triple@0={c} {d} {e}",
-                *word_features(b, -1),
-                *word_features(c, 0),
-                *word_features(d, 1),
-            ]
-        )
+    for t in range(2, len(line) - 2):
+        row = [f"word@{k}={line[t + k]}" for k in range(-2, 3)]
+        row += [f"words@{k}={line[t + k]} {line[t + k + 1]}" for k in range(-2, 2)]
+        row += [f"triple@{k}={' '.join(line[t + k : t + k + 3])}" for k in range(-2, 1)]
+        for k in (-1, 0, 1):
+            row += word_features(line[t + k], k)
+        features.append(row)
     return features
 
 

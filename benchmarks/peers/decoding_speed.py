@@ -6,7 +6,8 @@ later pass.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import spacy
@@ -72,40 +73,44 @@ def decode_raw_text(
     model: str, dev: str, ner_model: str, rounds: int, passes: int
 ) -> dict[str, Any]:
     """From raw text to `doc.ents` with `nlp.pipe`: ours, spaCy's `ner`, the tokenizer alone."""
-    bare, confident, ner = load(model, False), load(model, True), spacy.load(ner_model)
-    tokenizer = spacy.blank("en")
-    texts = read_texts(dev)
-    n_tokens = sum(len(doc) for doc in bare.pipe(texts))
-    for nlp in (confident, ner, tokenizer):
-        list(nlp.pipe(texts))
-    timings = Timings()
-    for _ in range(rounds):
-        timings.add("first", lambda: load(model, False).pipe(texts))
-        timings.add("first_confidence", lambda: load(model, True).pipe(texts))
-        timings.add("first_ner", lambda: spacy.load(ner_model).pipe(texts))
-        timings.add("first_tokenizer", lambda: map(spacy.blank("en").make_doc, texts))
-        timings.add("warm", lambda: bare.pipe(texts), passes)
-        timings.add("warm_confidence", lambda: confident.pipe(texts), passes)
-        timings.add("warm_tokenizer", lambda: map(tokenizer.make_doc, texts), passes)
-        timings.add("warm_ner", lambda: ner.pipe(texts))
-    return timings.rates(n_tokens)
+    load_pipelines = {
+        "": partial(load, model, False),
+        "_confidence": partial(load, model, True),
+        "_tokenizer": partial(spacy.blank, "en"),
+        "_ner": partial(spacy.load, ner_model),
+    }
+    return _annotate_texts(load_pipelines, dev, rounds, passes)
 
 
 def decode_reranked(
     model: str, dev: str, ner_model: str, rounds: int, passes: int
 ) -> dict[str, Any]:
     """From raw text to `doc.ents` with `nlp.pipe`: a pipeline with a reranker, spaCy's `ner`."""
-    reranked, ner = load(model, confidence=False), spacy.load(ner_model)
+    load_pipelines = {"": partial(load, model, False), "_ner": partial(spacy.load, ner_model)}
+    return _annotate_texts(load_pipelines, dev, rounds, passes)
+
+
+def _annotate_texts(
+    load_pipelines: Mapping[str, Callable[[], Language]], dev: str, rounds: int, passes: int
+) -> dict[str, Any]:
+    """Timings `first…` and `warm…` of pipelines. spaCy's slow `ner` has one warm pass a round."""
     texts = read_texts(dev)
-    n_tokens = sum(len(doc) for doc in reranked.pipe(texts))
-    list(ner.pipe(texts))
+    pipelines = {name: load_pipeline() for name, load_pipeline in load_pipelines.items()}
+    # The first pass loads kernels and caches words.
+    n_tokens = {n: sum(map(len, _pipe(nlp, texts))) for n, nlp in pipelines.items()}
     timings = Timings()
     for _ in range(rounds):
-        timings.add("first", lambda: load(model, confidence=False).pipe(texts))
-        timings.add("first_ner", lambda: spacy.load(ner_model).pipe(texts))
-        timings.add("warm", lambda: reranked.pipe(texts), passes)
-        timings.add("warm_ner", lambda: ner.pipe(texts))
-    return timings.rates(n_tokens)
+        for name, load_pipeline in load_pipelines.items():
+            timings.add(f"first{name}", lambda make=load_pipeline: _pipe(make(), texts))
+        for name, nlp in pipelines.items():
+            n_passes = 1 if name == "_ner" else passes
+            timings.add(f"warm{name}", lambda nlp=nlp: _pipe(nlp, texts), n_passes)
+    return timings.rates(n_tokens[""])
+
+
+def _pipe(nlp: Language, texts: Sequence[str]) -> Iterable[Doc]:
+    """Annotate texts; without components only the tokenizer runs."""
+    return nlp.pipe(texts) if nlp.pipe_names else map(nlp.make_doc, texts)
 
 
 def predict_nbest(model: str, dev: str, n_best: int, rounds: int, passes: int) -> dict[str, Any]:

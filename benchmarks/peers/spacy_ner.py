@@ -9,23 +9,21 @@ from typing import Any
 import spacy
 from spacy.cli.init_config import init_config
 from spacy.language import Language
-from spacy.schemas import ConfigSchemaTraining
 from spacy.training import Example
 from spacy.training.initialize import init_nlp
-from spacy.training.loop import create_train_batches, train_while_improving
 from spacy.training.loop import train as train_and_save
-from spacy.util import registry
-from thinc.api import fix_random_seed
 
 from ..lib.package import component, read_examples
 from ..lib.timing import Stopwatch
+from ..lib.training import Progress, run_loop, training_settings
 
-_FOR_EVER = 10**9
+_NEVER = 10**9
+_ENDLESS = {"eval_frequency": _NEVER, "patience": 0, "max_steps": 0, "max_epochs": 0}
 
 
-def train_spacy_ner(train_path: str, dev: str, model: str, steps: int) -> dict[str, Any]:
+def train_spacy_ner(train: str, dev: str, model: str, steps: int) -> dict[str, Any]:
     """Train for a few steps, just enough to measure speed; F1 is for information only."""
-    nlp = _initialized(train_path, dev, {"max_steps": steps, "eval_frequency": steps})
+    nlp = _initialized(train, dev, {"max_steps": steps, "eval_frequency": steps})
     Path(model).mkdir(parents=True, exist_ok=True)
     train_and_save(nlp, Path(model))
     trained = spacy.load(Path(model) / "model-last")
@@ -43,36 +41,26 @@ def train_spacy_ner_for(
     """
     watch = Stopwatch()
     with watch:
-        nlp = _initialized(train, dev, {"max_steps": _FOR_EVER, "max_epochs": 0})
+        nlp = _initialized(train, dev, {"max_steps": _NEVER, "max_epochs": 0})
     initialize_seconds = watch.passed
-    settings = nlp.config.interpolate()["training"]
-    training = registry.resolve(settings, schema=ConfigSchemaTraining)
-    optimizer = training["optimizer"]
+    training = training_settings(nlp)
     train_examples, dev_examples = read_examples(train, nlp), read_examples(dev, nlp)
-    series: list[tuple[float, float, float]] = []
-
-    def evaluate() -> None:
-        with nlp.use_params(optimizer.averages):
-            f1 = 100 * (nlp.evaluate(dev_examples)["ents_f"] or 0.0)
-            if f1 >= max((best for *_, best in series), default=0.0):
-                nlp.to_disk(model)
-        series.append((watch.passed, watch.computed, f1))
-
-    n_updates = 0
+    progress, n_updates = Progress(watch, model), 0
     with watch:
         for step in _steps(nlp, train_examples, training):
             n_updates = step
-            with watch.paused():
-                if watch.passed >= seconds * (len(series) + 1) / evaluations:
-                    evaluate()
-                if watch.passed >= seconds:
-                    break
+            if watch.elapsed() < seconds * (len(progress.series) + 1) / evaluations:
+                continue
+            with watch.paused(), nlp.use_params(training["optimizer"].averages):
+                progress.add(nlp, nlp.evaluate(dev_examples)["ents_f"])
+            if len(progress.series) == evaluations:
+                break
     return {
         "initialize_seconds": initialize_seconds,
         "seconds": watch.passed,
         "computed_seconds": watch.computed,
         "updates": n_updates,
-        "series": series,
+        "series": progress.series,
     }
 
 
@@ -84,8 +72,7 @@ def resume_spacy_ner_for(
     seconds: training times after which the pipeline is saved as `output/SECONDS`.
     """
     nlp = spacy.load(model)
-    settings = nlp.config.interpolate()["training"]
-    training = registry.resolve(settings, schema=ConfigSchemaTraining)
+    training = training_settings(nlp)
     examples = read_examples(train, nlp)
     for label in sorted({span.label_ for e in examples for span in e.reference.ents}):
         component(nlp, "ner").add_label(label)
@@ -113,21 +100,5 @@ def _initialized(train_path: str, dev: str, training: dict[str, Any]) -> Languag
 
 def _steps(nlp: Language, examples: Sequence[Example], training: dict[str, Any]) -> Iterator[int]:
     """The number of updates after each of them, in spaCy's loop without its scoring."""
-    fix_random_seed(training["seed"])
-    batches = create_train_batches(nlp, lambda _: examples, training["batcher"], 0)
-    steps = train_while_improving(
-        nlp,
-        training["optimizer"],
-        batches,
-        lambda: (0.0, {}),
-        dropout=training["dropout"],
-        eval_frequency=_FOR_EVER,
-        accumulate_gradient=training["accumulate_gradient"],
-        patience=0,
-        max_steps=0,
-        exclude=[],
-        annotating_components=[],
-        before_update=None,
-    )
-    for _, info, _ in steps:
+    for info in run_loop(nlp, examples, {**training, **_ENDLESS}, lambda: (0.0, {})):
         yield info["step"] + 1

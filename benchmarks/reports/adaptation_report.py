@@ -24,7 +24,8 @@ def make_report(results: Mapping[str, Any]) -> str:
         "without reading and scoring.\n",
     ]
     for split, found in results["studies"].items():
-        sizes = {name: f"{part['documents']:,}" for name, part in found["documents"].items()}
+        names = ("old", "all", "dev_old", "dev_new")
+        sizes = {name: f"{found['documents'][name]['documents']:,}" for name in names}
         text.append(
             f"## {TITLES[split]}\n\nTrain: {sizes['old']} old of {sizes['all']} documents; dev: "
             f"{sizes['dev_old']} old, {sizes['dev_new']} new.\n"

@@ -141,8 +141,8 @@ def _explanation(results: Result) -> str:
         f"{settings['ner_seconds']:g} s of training. Peak memory: of the training process, with "
         "scoring. tokens/s: from Docs with words to entities with confidences, on words that the "
         f"model has seen, one thread, in turn, median of {settings['rounds']}. 95 %: bootstrap "
-        "over Docs. ECE: expected calibration error of the confidences in ten bins, as trained and with "
-        "temperatures that are fitted on dev (without a test corpus: fitted on one half of dev "
+        "over Docs. ECE: expected calibration error of the confidences in ten bins, as trained and "
+        "with temperatures that are fitted on dev (without a test corpus: on one half of dev "
         "and evaluated on the other).\n"
     )
 

@@ -38,13 +38,7 @@ CASCADE = """
 | 10 best segmentations against 1 | {10 best segmentations over 1 best|.2f} x the time | | |
 | raw text, OCR with the trained reranker | {raw text with reranking, warm|thousands} tokens/s | {raw text, spaCy ner beside it, warm|thousands} | spaCy `ner`; on the first pass {raw text with reranking, first pass|thousands} |
 """  # noqa: E501
-CONLL2003 = {
-    "conll2003_memb": "`conll2003_memb.cfg`",
-    "conll2003_ocr": "`conll2003_ocr.cfg`",
-    "conll2003_icrf": "`conll2003_icrf.cfg`",
-    "conll2003_crf_crf": "`conll2003_crf_crf.cfg`",
-    "crfsuite": "python-crfsuite, 200 iterations",
-}
+CONLL2003 = ("conll2003_memb", "conll2003_ocr", "conll2003_icrf", "conll2003_crf_crf", "crfsuite")
 
 
 def _read(name: str) -> Any:
@@ -103,8 +97,9 @@ def conll2003() -> str:
     """The configs of CoNLL-2003."""
     results = _read("conll2003.json")
     rows = []
-    for name, title in CONLL2003.items():
+    for name in CONLL2003:
         row = results[name]
+        title = f"`{name}.cfg`" if name != "crfsuite" else "python-crfsuite, 200 iterations"
         seconds = [f"{s:.1f} s" for s in row["seconds"].values()]
         chunks = f"{row['chunks_f']:.2f}" if "chunks_f" in row else "given"
         rows.append([title, f"{row['ents_f']:.2f}", chunks, *seconds, *[""] * (2 - len(seconds))])
@@ -141,15 +136,10 @@ def types() -> str:
     return type_table(_ours(_read("jnlpba_comparison.json")))
 
 
-def labels() -> str:
-    """Milliseconds of an iteration by the number of types."""
-    curves = _read("jnlpba_comparison.json")["labels"]["curves"]
-    return curve_table(in_milliseconds(curves), "types", 1)
-
-
-def nbest() -> str:
-    """Oracle and reranked F1 by the length of the list."""
-    return curve_table(_read("jnlpba_comparison.json")["nbest"]["curves"], "N")
+def curves(part: str, x: str, digits: int) -> str:
+    """Curves of the comparison: milliseconds by the number of types, or F1 by N."""
+    found = _read("jnlpba_comparison.json")[part]["curves"]
+    return curve_table(in_milliseconds(found) if part == "labels" else found, x, digits)
 
 
 def serving() -> str:
@@ -188,22 +178,17 @@ def bulk_memory() -> str:
 
 def lexicons() -> str:
     """The cost of a large term list."""
-    results = _read("jnlpba_lexicons.json")
+    results, names = _read("jnlpba_lexicons.json"), ("without", "with")
     details, rates = results["details"], results["tokens_per_second"]
-    trained = [details[f"training_{name}"] for name in ("without", "with")]
-    loaded = [results["load_seconds"], results["peak_memory_megabytes"]]
-    seconds, memory = ([part[name] for name in ("without", "with")] for part in loaded)
-
-    def speeds(when: str) -> list[str]:
-        return [thousands(rates[f"{when}_{name}"]) for name in ("without", "with")]
-
+    trained = [details[f"training_{name}"] for name in names]
+    seconds, memory = results["load_seconds"], results["peak_memory_megabytes"]
     rows = [
-        ["tokens/s, words known", *speeds("warm")],
+        ["tokens/s, words known", *(thousands(rates[f"warm_{name}"]) for name in names)],
         ["the same, times as long", "1", f"{results['slowdown']['warm']:.2f}"],
-        ["tokens/s, every word new", *speeds("first")],
+        ["tokens/s, every word new", *(thousands(rates[f"first_{name}"]) for name in names)],
         ["reading and building the list, a stage", "", f"{trained[1]['build_seconds']:.1f} s"],
-        ["loading", *(f"{s:.1f} s" for s in seconds)],
-        ["memory of loading and a first Doc", *(f"{m:.0f} MB" for m in memory)],
+        ["loading", *(f"{seconds[name]:.1f} s" for name in names)],
+        ["memory of loading and a first Doc", *(f"{memory[name]:.0f} MB" for name in names)],
         ["pipeline on disk", *(f"{part['disk_megabytes']:.1f} MB" for part in trained)],
     ]
     return table(["", "without", f"with {details['terms']['terms']:,} terms"], rows)
@@ -231,17 +216,18 @@ def robustness() -> str:
     found: dict[tuple[str, str], list[str]] = {}
     for figure in map(json.loads, lines):
         found.setdefault((figure["test"], figure["what"]), []).append(figure["came"])
-    return table(
-        ["tried", "found"], [[what, "; ".join(came)] for (_, what), came in sorted(found.items())]
-    )
+    rows = [[what, "; ".join(came)] for (_, what), came in sorted(found.items())]
+    return table(["tried", "found"], rows)
 
 
 _FUNCTIONS: tuple[Callable[[], str], ...] = (
-    cascade, comparison, learning, conll2003, models, types, labels, nbest, serving, bulk,
-    bulk_memory, lexicons, leaving_out, robustness,
+    cascade, comparison, learning, conll2003, models, types, serving, bulk, bulk_memory, lexicons,
+    leaving_out, robustness,
 )  # fmt: skip
 TABLES: dict[str, Callable[[], str]] = {
     **{function.__name__: function for function in _FUNCTIONS},
+    "labels": partial(curves, "labels", "types", 1),
+    "nbest": partial(curves, "nbest", "N", 2),
     "adapting_type": partial(adapting, "type"),
     "adapting_topic": partial(adapting, "topic"),
 }

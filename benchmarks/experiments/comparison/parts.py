@@ -50,8 +50,7 @@ class Comparison:
 
     @property
     def ours(self) -> list[str]:
-        """Names of our models."""
-        return [c.name for c in OURS if c.name in self.chosen]
+        return [system.name for system in OURS if system.name in self.chosen]
 
     @property
     def learners(self) -> list[str]:
@@ -63,17 +62,12 @@ def train(comparison: Comparison, results: Result) -> None:
     """Train all systems, in turn, as often as `repeats` says."""
     # The longest trainings come first, so that no core waits for them in the end.
     order = sorted(comparison.chosen.values(), key=lambda system: system in OURS)
-    jobs = [
-        partial(_train_one, system, comparison.setup, repeat)
-        for repeat in range(comparison.repeats)
-        for system in order
-    ]
-    made = comparison.setup.runner.run_in_parallel(jobs, comparison.at_once)
-    runs: dict[str, list[Result]] = {name: [] for name in comparison.chosen}
-    for job, run in zip(jobs, made, strict=True):
-        runs[job.args[0].name].append(run)
+    queue = [(system, repeat) for repeat in range(comparison.repeats) for system in order]
+    jobs = [partial(_train_one, system, comparison.setup, repeat) for system, repeat in queue]
+    runs = comparison.setup.runner.run_in_parallel(jobs, comparison.at_once)
     for name, system in comparison.chosen.items():
-        first, seconds = runs[name][0], [system.seconds(run) for run in runs[name]]
+        own = [run for run, (of, _) in zip(runs, queue, strict=True) if of is system]
+        first, seconds = own[0], [system.seconds(run) for run in own]
         results["models"][name] = {
             "title": system.title,
             "reader": system.reader,
@@ -105,18 +99,17 @@ def rerank(comparison: Comparison, results: Result) -> None:
     """Rerankers for OCR: by the scores of both stages, and with trained weights."""
     models = results["models"]
     made, oracle = (job() for job in _reranking_jobs(comparison))
-    for name, seconds in zip(
-        RERANKED_TITLES, (made["tuning_seconds"], made["training_seconds"]), strict=True
-    ):
+    seconds = made["tuning_seconds"], made["training_seconds"]
+    for (name, title), more in zip(RERANKED_TITLES.items(), seconds, strict=True):
         models[name] = {
-            "title": RERANKED_TITLES[name],
+            "title": title,
             "reader": "spacy",
-            "seconds": models["ocr"]["seconds"] + seconds,
+            "seconds": models["ocr"]["seconds"] + more,
             "peak_memory_megabytes": made["peak_memory_megabytes"],
             "series": [],
         }
-    # Beside OCR, before the peers.
-    order = [c.name for c in OURS] + list(RERANKED_TITLES)
+    # Our models come before the peers.
+    order = [*(system.name for system in OURS), *RERANKED_TITLES]
     results["models"] = {
         **{name: models[name] for name in order if name in models},
         **{name: model for name, model in models.items() if name not in order},
@@ -217,8 +210,8 @@ def train_ahead(comparison: Comparison, parts: Sequence[str]) -> None:
 
 def compare_threads(comparison: Comparison, results: Result) -> None:
     """Seconds of an update of MEMB by the number of threads."""
-    counts = sorted({1, 2, 4, 8, available_cores()})
-    counts = [n for n in counts if n <= available_cores()]
+    cores = available_cores()
+    counts = [n for n in sorted({1, 2, 4, 8, cores}) if n <= cores]
     arguments = {
         "config": str(CONFIGS / "memb.cfg"),
         "train": f"{comparison.setup.train}.spacy",
@@ -255,10 +248,6 @@ NEEDED = ("models", "scores")
 
 
 def chosen_parts(names: list[str], models: Mapping[str, System]) -> list[str]:
-    """The parts to run, in order; some parts need a certain model."""
-    needed = {"reranking": "ocr", "threads": "memb", "learning": "memb"}
-    return [
-        name
-        for name in PARTS
-        if name in NEEDED or (name in names and needed.get(name, "memb") in models)
-    ]
+    """The parts to run, in order. Those that may be left out need MEMB; reranking needs OCR."""
+    wanted = {n for n in names if ("ocr" if n == "reranking" else "memb") in models}
+    return [name for name in PARTS if name in NEEDED or name in wanted]

@@ -24,7 +24,7 @@ Outcome = tuple[list[Row], Result]
 
 def accuracy(setup: FigureSetup) -> Outcome:
     """Exact-match F1 of typed entities on dev."""
-    cascade, single, peer = setup.cascade(), setup.one_phase(), setup.crfsuite()
+    cascade, single, peer = setup.cascade(), setup.one_phase(), setup.system("crfsuite")
     gain = best_f1(cascade) - best_f1(single)
     rows = [
         Row("dev F1 of the cascade", best_f1(cascade), "F1", "configs/memb.cfg"),
@@ -39,7 +39,7 @@ def accuracy(setup: FigureSetup) -> Outcome:
 
 def training(setup: FigureSetup) -> Outcome:
     """Time to a good model, and time of the whole command `spacy train`."""
-    cascade, peer = setup.cascade(), setup.crfsuite()
+    cascade, peer = setup.cascade(), setup.system("crfsuite")
     ours, ours_computed = seconds_to_best(cascade)
     note = f"of {training_seconds(cascade):.1f} s in all, encoding included"
     rows = [Row("training to 0.1 F1 below the best", ours, "s", note)]
@@ -98,7 +98,7 @@ def threads(setup: FigureSetup) -> Outcome:
 
 def memory(setup: FigureSetup) -> Outcome:
     """Peak memory of a process that trains."""
-    ours, peer = setup.training_only(), setup.crfsuite()
+    ours, peer = setup.training_only(), setup.system("crfsuite")
     peak = ours["peak_memory_megabytes"]
     rows = [Row("peak memory of training", peak, "MB", "Python and spaCy included")]
     if peer:
@@ -109,13 +109,8 @@ def memory(setup: FigureSetup) -> Outcome:
 
 
 def _docs(setup: FigureSetup) -> Result:
-    arguments = {
-        "model": setup.cascade_model(),
-        "dev": setup.path("dev.spacy"),
-        "crfsuite_model": setup.crfsuite_model() if setup.crfsuite() else None,
-        "rounds": setup.rounds,
-        "passes": setup.passes,
-    }
+    peer = {"crfsuite_model": setup.model("crfsuite") if setup.system("crfsuite") else None}
+    arguments = {"model": setup.cascade_model(), **peer, **setup.speed_test}
     return setup.runner.run("peers.decoding_speed:decode_docs", arguments)
 
 
@@ -156,13 +151,8 @@ def confidences(setup: FigureSetup) -> Outcome:
 
 def raw_text(setup: FigureSetup) -> Outcome:
     """From raw text to entities with `nlp.pipe`, without confidences."""
-    arguments = {
-        "model": setup.cascade_model(),
-        "dev": setup.path("dev.spacy"),
-        "ner_model": setup.spacy_ner_model(),
-        "rounds": setup.rounds,
-        "passes": setup.passes,
-    }
+    models = {"model": setup.cascade_model(), "ner_model": setup.spacy_ner_model()}
+    arguments = {**models, **setup.speed_test}
     found = setup.runner.run("peers.decoding_speed:decode_raw_text", arguments)
     rates = found["tokens_per_second"]
     rows = []

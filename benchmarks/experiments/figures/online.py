@@ -12,7 +12,7 @@ from .setup import LISTED, RERANKED, FigureSetup, best_f1, crfsuite_seconds, sec
 def online_accuracy(setup: FigureSetup) -> Outcome:
     """Exact-match F1 of typed entities on dev after online training."""
     online, cascade = setup.online(), setup.cascade()
-    single, peer = setup.online_one_phase(), setup.crfsuite_pa()
+    single, peer = setup.online_one_phase(), setup.system("crfsuite_pa")
     f1 = best_f1(online)
     note = f"configs/ocr.cfg, the best of {len(online['series'])} evaluations"
     rows = [
@@ -28,7 +28,7 @@ def online_accuracy(setup: FigureSetup) -> Outcome:
 
 def online_training(setup: FigureSetup) -> Outcome:
     """Time of online training of both stages, on one thread."""
-    online, peer = setup.online(), setup.crfsuite_pa()
+    online, peer = setup.online(), setup.system("crfsuite_pa")
     whole = online["seconds"], online["computed_seconds"]
     good = seconds_to_best(online)
     note = f"{online['epochs']} epochs, {online['updates']} updates, encoding included"
@@ -83,13 +83,7 @@ def nbest(setup: FigureSetup) -> Outcome:
 
 def nbest_speed(setup: FigureSetup) -> Outcome:
     """The cost of N-best lists in the segmenter."""
-    arguments = {
-        "model": setup.online_model(),
-        "dev": setup.path("dev.spacy"),
-        "n_best": LISTED,
-        "rounds": setup.rounds,
-        "passes": setup.passes,
-    }
+    arguments = {"model": setup.online_model(), "n_best": LISTED, **setup.speed_test}
     found = setup.runner.run("peers.decoding_speed:predict_nbest", arguments)
     measure = f"{LISTED} best segmentations over 1 best"
     return [
@@ -100,13 +94,8 @@ def nbest_speed(setup: FigureSetup) -> Outcome:
 
 def reranked_speed(setup: FigureSetup) -> Outcome:
     """From raw text to reranked entities with `nlp.pipe`."""
-    arguments = {
-        "model": setup.reranked_model(),
-        "dev": setup.path("dev.spacy"),
-        "ner_model": setup.spacy_ner_model(),
-        "rounds": setup.rounds,
-        "passes": setup.passes,
-    }
+    models = {"model": setup.reranked_model(), "ner_model": setup.spacy_ner_model()}
+    arguments = {**models, **setup.speed_test}
     found = setup.runner.run("peers.decoding_speed:decode_reranked", arguments)
     rates = found["tokens_per_second"]
     rows = []

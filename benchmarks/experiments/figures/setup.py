@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
-from ...lib.machine import is_installed
 from ...lib.paths import CONFIGS
 from ...lib.processes import Result, TaskRunner
+from ...peers.systems import SYSTEMS, TrainingSetup, missing
 
 LISTED = 10
 """Length of N-best lists for the measurement of speed."""
@@ -36,6 +37,16 @@ class FigureSetup:
         folder.mkdir(parents=True, exist_ok=True)
         return str(folder / name)
 
+    @property
+    def data(self) -> dict[str, str]:
+        """Both corpora for spaCy."""
+        return {name: self.path(f"{name}.spacy") for name in ("train", "dev")}
+
+    @property
+    def speed_test(self) -> dict[str, str | int]:
+        """Arguments of all speed tests."""
+        return {"dev": self.path("dev.spacy"), "rounds": self.rounds, "passes": self.passes}
+
     def compile_kernels(self) -> None:
         """Compile every kernel before anything is timed."""
         for name in ("memb.cfg", "crf.cfg", "ocr.cfg", "crf_online.cfg"):
@@ -43,106 +54,63 @@ class FigureSetup:
 
     def cascade(self) -> Result:
         """The cascade, trained and scored after each update."""
-        return self._train("memb.cfg", "cascade")
+        return self._train("memb.cfg", model=self.model("cascade"))
 
     def one_phase(self) -> Result:
-        """Our one-phase CRF, trained and scored after each update."""
-        return self._train("crf.cfg", "single_phase")
-
-    def online(self) -> Result:
-        """The online cascade, trained on minibatches and scored by its config."""
-        return self._train("ocr.cfg", "online", "lib.training:train_as_configured")
-
-    def online_one_phase(self) -> Result:
-        """Our one-phase online CRF, the same way."""
-        return self._train(
-            "crf_online.cfg", "online_single_phase", "lib.training:train_as_configured"
-        )
-
-    def online_model(self) -> str:
-        """The folder of the trained online cascade."""
-        self.online()
-        return self.model("online")
-
-    def reranked(self) -> Result:
-        """F1 of entities of the online cascade by the length of the reranked lists."""
-        arguments = {
-            "model": self.online_model(),
-            "train": self.path("train.spacy"),
-            "dev": self.path("dev.spacy"),
-            "output": self.model("reranked"),
-            "n_best": RERANKED,
-        }
-        return self.runner.run("lib.reranking:rerank", arguments)
-
-    def reranked_model(self) -> str:
-        """The folder of the online cascade with a trained reranker."""
-        self.reranked()
-        return self.model("reranked")
-
-    def _train(self, config: str, model: str, task: str = "lib.training:train_cascade") -> Result:
-        arguments = {
-            "config": str(CONFIGS / config),
-            "train": self.path("train.spacy"),
-            "dev": self.path("dev.spacy"),
-            "model": self.model(model),
-        }
-        return self.runner.run(task, arguments)
+        """Our one-phase CRF, the same way."""
+        return self._train("crf.cfg", model=self.model("single_phase"))
 
     def training_only(self, repeat: int = 0, **settings: int) -> Result:
         """Training of the cascade without scoring."""
-        arguments = {
-            "config": str(CONFIGS / "memb.cfg"),
-            "train": self.path("train.spacy"),
-            "dev": self.path("dev.spacy"),
-            "evaluate": False,
-        }
-        return self.runner.run(
-            "lib.training:train_cascade", {**arguments, **settings}, repeat=repeat
-        )
+        return self._train("memb.cfg", repeat, evaluate=False, **settings)
+
+    def _train(self, config: str, repeat: int = 0, **settings: str | int) -> Result:
+        arguments = {"config": str(CONFIGS / config), **self.data, **settings}
+        return self.runner.run("lib.training:train_cascade", arguments, repeat=repeat)
+
+    def system(self, name: str) -> Result | None:
+        """The system of that name, trained and scored; None if it is not installed."""
+        system = SYSTEMS[name]
+        for line in missing([system]).values():
+            print(f"  {line}")
+            return None
+        folder = Path(self.model("")).resolve()
+        corpora = self.corpora / "train", self.corpora / "dev"
+        setup = TrainingSetup(self.runner, *corpora, folder, 1, self.peer_iterations, 0.0)
+        return system.train(setup, 0)
+
+    def online(self) -> Result:
+        """The online cascade, trained on minibatches and scored by its config."""
+        return cast(Result, self.system("ocr"))
+
+    def online_one_phase(self) -> Result:
+        """Our one-phase online CRF, the same way."""
+        return cast(Result, self.system("crf_online"))
+
+    def reranked(self) -> Result:
+        """F1 of entities of the online cascade by the length of the reranked lists."""
+        paths = {"model": self.online_model(), "output": self.model("reranked")}
+        return self.runner.run("lib.reranking:rerank", {**paths, **self.data, "n_best": RERANKED})
 
     def cascade_model(self) -> str:
         """The folder of the trained cascade."""
         self.cascade()
         return self.model("cascade")
 
-    def crfsuite(self) -> Result | None:
-        """python-crfsuite with L-BFGS, trained and scored; None if it is not installed."""
-        parameters = {"c1": 0.0, "c2": 1.0, "max_iterations": self.peer_iterations}
-        return self._train_crfsuite(self.crfsuite_model(), "lbfgs", parameters)
+    def online_model(self) -> str:
+        """The folder of the trained online cascade."""
+        self.online()
+        return self.model("ocr")
 
-    def crfsuite_pa(self) -> Result | None:
-        """python-crfsuite with passive-aggressive updates (PA-I), the same way."""
-        return self._train_crfsuite(self.model("crfsuite-pa"), "pa", {"type": 1, "c": 1.0})
-
-    def _train_crfsuite(
-        self, model: str, algorithm: str, parameters: dict[str, float]
-    ) -> Result | None:
-        if not is_installed("python-crfsuite"):
-            print('  left out: python-crfsuite; install it with pip install "spacy-cascade[bench]"')
-            return None
-        arguments = {
-            "train": self.path("train.tsv"),
-            "dev": self.path("dev.tsv"),
-            "model": model,
-            "algorithm": algorithm,
-            "parameters": parameters,
-        }
-        return self.runner.run("peers.crfsuite:train_crfsuite", arguments)
-
-    def crfsuite_model(self) -> str:
-        """The file of the trained model of crfsuite."""
-        return self.model(f"crfsuite-{self.peer_iterations}")
+    def reranked_model(self) -> str:
+        """The folder of the online cascade with a trained reranker."""
+        self.reranked()
+        return self.model("reranked")
 
     def spacy_ner_model(self) -> str:
         """The folder of a spaCy `ner` pipeline, trained for a few steps."""
         model = self.model(f"ner-{self.ner_steps}")
-        arguments = {
-            "train_path": self.path("train.spacy"),
-            "dev": self.path("dev.spacy"),
-            "model": model,
-            "steps": self.ner_steps,
-        }
+        arguments = {**self.data, "model": model, "steps": self.ner_steps}
         self.runner.run("peers.spacy_ner:train_spacy_ner", arguments)
         return f"{model}/model-last"
 

@@ -115,9 +115,8 @@ def measure(study: Study, train: Path, dev: Path) -> Result:
     runner, cores = study.runner, available_cores()
     for config in OURS.values():
         runner.compile_kernels(config, study.corpus("dev_old"))
-    at_once = [partial(study.train, "memb", part) for part in study.corpora()]
-    at_once = [study.train_ner, partial(study.train, "ocr", "old"), *at_once]
-    runner.run_in_parallel(at_once, cores)
+    jobs = [partial(study.train, "memb", part) for part in study.corpora()]
+    runner.run_in_parallel([study.train_ner, partial(study.train, "ocr", "old"), *jobs], cores)
     seconds: Result = {}
     draws = [(size, draw) for size in study.sizes for draw in range(study.draws)]
     for ours in OURS:

@@ -30,7 +30,7 @@ PASSES, N_TEXTS = 61, 200
 
 
 def annotate_texts(
-    model: str, data: str, rounds: int, part: int = 0, parts: int = 1, **settings: int
+    model: str, data: str, rounds: int, part: int = 0, parts: int = 1, **settings: Any
 ) -> dict[str, Any]:
     """Seconds of `nlp.pipe` over the texts, after a pass that is not timed.
 

@@ -105,7 +105,7 @@ def measure(runner: TaskRunner, arguments: argparse.Namespace) -> dict[str, Any]
     )
     models = {"without": str(work / "without"), "with": str(work / "with")}
     for name, model in models.items():
-        settings = {"config": str(arguments.config), "train": train, "model": model}
+        settings: dict[str, Any] = {"config": str(arguments.config), "train": train, "model": model}
         settings |= {"terms": listed if name == "with" else None, "updates": arguments.updates}
         found[f"training_{name}"] = runner.run(
             "experiments.lexicon_cost:train_with_terms", settings

@@ -53,7 +53,7 @@ def measure(
 
     Each has a process of its own, with as many cores as the largest number of threads.
     """
-    arguments = {"config": str(config), "train": str(train), "counts": list(threads)}
+    arguments: Result = {"config": str(config), "train": str(train), "counts": list(threads)}
     arguments["tolerance"] = 0.0
 
     def run(sentences: int, updates: int) -> Result:

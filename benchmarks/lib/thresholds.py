@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import spacy
@@ -45,7 +46,7 @@ def sweep_thresholds(model: str, dev: str, output: str, rounds: int) -> dict[str
     for _ in range(rounds):
         for name, pipeline in pipelines.items():
             gold = read_docs(dev, pipeline.vocab)
-            timings.add(name, lambda p=pipeline, g=gold: annotate_words(p, g))
+            timings.add(name, partial(annotate_words, pipeline, gold))
     return {
         "curves": {
             "best segmentation": points(found["plain"][0]),

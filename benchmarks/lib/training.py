@@ -221,8 +221,10 @@ def compare_threads(
     steps = 0
     for threads in counts:
         nlp, steps = build(config, threads, tolerance=tolerance)
-        is_whole = sentences is None
-        examples = read_examples(train, nlp) if is_whole else read_sentences(train, nlp, sentences)
+        if sentences is None:
+            examples = read_examples(train, nlp)
+        else:
+            examples = read_sentences(train, nlp, sentences)
         pipelines.append((nlp, examples, [Stopwatch()]))
         initialize(nlp, examples, pipelines[-1][2][0])
     for _ in range(rounds or steps):

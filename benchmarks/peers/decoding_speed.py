@@ -101,16 +101,20 @@ def _annotate_texts(
     timings = Timings()
     for _ in range(rounds):
         for name, load_pipeline in load_pipelines.items():
-            timings.add(f"first{name}", lambda make=load_pipeline: _pipe(make(), texts))
+            timings.add(f"first{name}", partial(_load_and_pipe, load_pipeline, texts))
         for name, nlp in pipelines.items():
             n_passes = 1 if name == "_ner" else passes
-            timings.add(f"warm{name}", lambda nlp=nlp: _pipe(nlp, texts), n_passes)
+            timings.add(f"warm{name}", partial(_pipe, nlp, texts), n_passes)
     return timings.rates(n_tokens[""])
 
 
 def _pipe(nlp: Language, texts: Sequence[str]) -> Iterable[Doc]:
     """Annotate texts; without components only the tokenizer runs."""
     return nlp.pipe(texts) if nlp.pipe_names else map(nlp.make_doc, texts)
+
+
+def _load_and_pipe(load_pipeline: Callable[[], Language], texts: Sequence[str]) -> Iterable[Doc]:
+    return _pipe(load_pipeline(), texts)
 
 
 def predict_nbest(model: str, dev: str, n_best: int, rounds: int, passes: int) -> dict[str, Any]:
@@ -134,9 +138,9 @@ def predict_nbest(model: str, dev: str, n_best: int, rounds: int, passes: int) -
     timings = Timings()
     for _ in range(rounds):
         for name, nlp in pipelines.items():
-            timings.add(name, lambda nlp=nlp: work(nlp, write=False), passes)
+            timings.add(name, partial(work, nlp, False), passes)
         for name, nlp in pipelines.items():
-            timings.add(f"{name}_annotated", lambda nlp=nlp: work(nlp, write=True), passes)
+            timings.add(f"{name}_annotated", partial(work, nlp, True), passes)
     return timings.rates(sum(map(len, gold)))
 
 
@@ -161,7 +165,11 @@ def decode_with_and_without(
         list(annotate_words(nlp, docs))
     for _ in range(rounds):
         for name, nlp in pipelines.items():
-            timings.add(f"warm_{name}", lambda nlp=nlp: annotate_words(nlp, docs), passes)
+            timings.add(f"warm_{name}", partial(annotate_words, nlp, docs), passes)
         for name, path in paths.items():
-            timings.add(f"first_{name}", lambda p=path: annotate_words(spacy.load(p), docs))
+            timings.add(f"first_{name}", partial(_load_and_annotate, path, docs))
     return timings.rates(sum(map(len, docs)))
+
+
+def _load_and_annotate(path: str, docs: Sequence[Doc]) -> Iterator[Doc]:
+    return annotate_words(spacy.load(path), docs)

@@ -59,7 +59,7 @@ def read_annotator(model: str, reader: str, data: str) -> Annotator:
     )
 
 
-def evaluate(models: Mapping[str, Sequence[str]], data: str, rounds: int) -> dict[str, Any]:
+def evaluate(models: Mapping[str, tuple[str, str]], data: str, rounds: int) -> dict[str, Any]:
     """Counts of entities and seconds of each model; models take turns in one process.
 
     models: path and reader of each model by its name. rounds: timed passes, after one that is

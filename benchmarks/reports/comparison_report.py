@@ -75,12 +75,9 @@ def difference_table(results: Result) -> str:
     """F1 of the model of the row minus that of the column; clear differences are bold."""
     found: dict[tuple[str, str], str] = {}
     for pair in results["differences"]:
-        for names, sign in (
-            ((pair["left"], pair["right"]), 1),
-            ((pair["right"], pair["left"]), -1),
-        ):
-            text = f"{sign * pair['value']:+.2f}"
-            found[names] = f"**{text}**" if pair["is_clear"] else text
+        left, right = pair["left"], pair["right"]
+        for key, value in (((left, right), pair["value"]), ((right, left), -pair["value"])):
+            found[key] = f"**{value:+.2f}**" if pair["is_clear"] else f"{value:+.2f}"
     names = list(dict.fromkeys(left for left, _ in found))
     titles = [f"{i} {results['models'][name]['title']}" for i, name in enumerate(names, 1)]
     rows = [

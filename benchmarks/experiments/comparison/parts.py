@@ -160,10 +160,9 @@ def evaluate(comparison: Comparison, results: Result) -> None:
         partial(run, "peers.evaluation:calibration", {**arguments, "model": comparison.model(name)})
         for name in comparison.ours
     ]
-    for name, found in zip(
-        comparison.ours, runner.run_in_parallel(jobs, available_cores()), strict=True
-    ):
-        models[name]["calibration"] = found
+    calibrations = runner.run_in_parallel(jobs, available_cores())
+    for name, calibration in zip(comparison.ours, calibrations, strict=True):
+        models[name]["calibration"] = calibration
 
 
 def learn_from_parts(comparison: Comparison, results: Result) -> None:
@@ -174,15 +173,11 @@ def learn_from_parts(comparison: Comparison, results: Result) -> None:
     names = comparison.learners
     models = {name: [comparison.model(name), comparison.chosen[name].reader] for name in names}
     read = list({**parts.models, **models}.items())
-    runner, data = comparison.setup.runner, str(comparison.evaluated)
-    jobs = [
-        partial(
-            runner.run,
-            "peers.evaluation:evaluate",
-            {"models": dict(some), "data": data, "rounds": 0},
-        )
-        for some in (read[::2], read[1::2])
-    ]
+    runner = comparison.setup.runner
+    evaluate = partial(runner.run, "peers.evaluation:evaluate")
+    common = {"data": str(comparison.evaluated), "rounds": 0}
+    halves = read[::2], read[1::2]
+    jobs = [partial(evaluate, {"models": dict(half), **common}) for half in halves]
     f1 = {
         name: f1_of(counts["by_label"].values())
         for found in runner.run_in_parallel(jobs, available_cores())

@@ -40,15 +40,12 @@ class Study:
 
     @property
     def folder(self) -> Path:
-        """The folder of its corpora and models."""
         return self.runner.work / self.split
 
     def corpus(self, name: str) -> str:
-        """The file of a part."""
         return str(self.folder / "corpora" / f"{name}.spacy")
 
     def model(self, name: str) -> str:
-        """The folder of a trained pipeline."""
         (self.folder / "models").mkdir(parents=True, exist_ok=True)
         return str(self.folder / "models" / name)
 
@@ -66,7 +63,6 @@ class Study:
         return ["old", *few, "all"]
 
     def train(self, ours: str, part: str) -> Result:
-        """Train one of our configs on a part."""
         arguments = {
             "config": str(CONFIGS / OURS[ours]),
             "train": self.corpus(part),
@@ -76,7 +72,6 @@ class Study:
         return self.runner.run("lib.training:train_as_configured", arguments)
 
     def adapt(self, ours: str, size: int, draw: int) -> Result:
-        """Adapt one of our models of the old part."""
         arguments = {
             "model": self.model(f"{ours}-old"),
             "data": self.corpus(f"new-{size}-{draw}"),
@@ -87,7 +82,6 @@ class Study:
         return self.runner.run("lib.adaptation:adapt_cascade", arguments)
 
     def train_ner(self) -> Result:
-        """Train spaCy's `ner` on the old part."""
         arguments = {
             "train": self.corpus("old"), "dev": self.corpus("dev_old"),
             "model": self.model("ner-old"), "seconds": self.ner_train_seconds, "evaluations": 5,
@@ -103,7 +97,6 @@ class Study:
         return self.runner.run("peers.spacy_ner:resume_spacy_ner_for", arguments)
 
     def score(self, name: str) -> Result:
-        """F1 of a model on both parts of dev."""
         parts = {part: self.corpus(f"dev_{part}") for part in ("old", "new")}
         arguments = {"model": self.model(name), "parts": parts}
         return self.runner.run("lib.adaptation:score_parts", arguments)

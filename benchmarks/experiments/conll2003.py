@@ -43,7 +43,7 @@ def _train(runner: TaskRunner, name: str, arguments: Result, threads: int) -> Re
 
 
 def seconds(result: Result) -> float:
-    """Of `initialize` and all updates."""
+    """Seconds of `initialize` and all updates."""
     if "update_seconds" in result:
         return float(result["initialize_seconds"] + sum(result["update_seconds"]))
     return float(result["seconds"])

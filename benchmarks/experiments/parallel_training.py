@@ -27,8 +27,6 @@ WARM_UP = 50
 
 @dataclass(frozen=True)
 class Line:
-    """A least-squares line of seconds against sequences."""
-
     threads: int
     constant: float
     per_thousand: float

@@ -38,13 +38,11 @@ HEADERS = {"Content-Type": "application/json"}
 
 
 def sentences(path: Path) -> list[str]:
-    """The texts of the sentences of a corpus."""
     docs = read_docs(str(path))
     return [" ".join(token.text for token in sent) for doc in docs for sent in doc.sents]
 
 
 def free_port() -> int:
-    """A port of the loopback that is free at the moment."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return int(listener.getsockname()[1])
@@ -76,7 +74,6 @@ def server(model: Path, seconds: float = START_SECONDS) -> Iterator[tuple[int, i
 
 
 def is_ready(port: int) -> bool:
-    """Whether the service takes requests."""
     connection = HTTPConnection("127.0.0.1", port, timeout=10)
     try:
         connection.request("GET", "/ready")

@@ -15,7 +15,7 @@ def existing(text: str) -> Path:
     path = Path(text).resolve()
     if not path.exists():
         raise argparse.ArgumentTypeError(
-            f"{path} is not there; make corpora with `python -m spacy cascade convert`"
+            f"{path} is not there; `python -m spacy cascade convert` makes corpora"
         )
     return path
 

@@ -54,7 +54,6 @@ def samples(
 
 
 def interval(values: Floats) -> tuple[float, float]:
-    """The middle 95 % of values."""
     low, high = np.quantile(values, (0.025, 0.975))
     return float(low), float(high)
 

@@ -53,7 +53,6 @@ def _copy(source: str, target: Path, limit: int) -> dict[str, int]:
 
 
 def entity_tags(sentence: Span) -> list[str]:
-    """IOB2 tags of the entities of a sentence."""
     return [f"{t.ent_iob_}-{t.ent_type_}" if t.ent_type else "O" for t in sentence]
 
 
@@ -93,7 +92,6 @@ def read_docs(path: str, vocab: Vocab | None = None) -> list[Doc]:
 
 
 def write_docs(docs: Iterable[Doc], path: Path) -> None:
-    """Write Docs to a `.spacy` file."""
     from spacy.tokens import DocBin
 
     DocBin(docs=docs, store_user_data=True).to_disk(path)

@@ -17,14 +17,13 @@ _PACKAGES = ("spacy-cascade", "spacy", "thinc", "numpy", "numba", "python-crfsui
 
 
 def available_cores() -> int:
-    """Cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def stay_on(cores: int, first: int) -> None:
-    """Bind this process to so many cores, counted down from the given one, where this works."""
+    """Bind this process to a number of cores, from the given one on, if the system can do it."""
     if hasattr(os, "sched_setaffinity"):
         allowed = sorted(os.sched_getaffinity(0), reverse=True)
         os.sched_setaffinity(0, (allowed[first:] + allowed[:first])[:cores])
@@ -64,7 +63,6 @@ def peak_megabytes() -> float | None:
 
 
 def folder_megabytes(folder: str) -> float:
-    """Size of all files of a folder."""
     return sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file()) / 1e6
 
 

@@ -33,7 +33,6 @@ def for_stages(setting: str, value: object) -> Settings:
 
 
 def false_negative_weight(component: str, weight: float) -> Settings:
-    """The cost of a missed entity in training."""
     return {f"components.{component}.objective.miss": weight}
 
 
@@ -55,7 +54,6 @@ def weights(nlp: Language, name: str) -> Any:
 
 
 def size(nlp: Language, name: str) -> dict[str, int]:
-    """Numbers of features and of weights of a component."""
     array = weights(nlp, name)
     return {"features": int(array.shape[0]), "weights": int(array.size)}
 
@@ -74,7 +72,6 @@ def build_lexicons(nlp: Language) -> None:
 
 
 def adapt(nlp: Language, examples: Sequence[Example], updates: int) -> None:
-    """Adapt a trained pipeline in place."""
     from spacy_cascade.workflows.adapt import adapt
 
     adapt(nlp, examples, updates)

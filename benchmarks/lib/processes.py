@@ -108,7 +108,7 @@ def few_sentences(config: str, corpus: str) -> Result:
 
 
 def child_environment(cores: int, kernel_cache: Path) -> dict[str, str]:
-    """Variables that limit a child process to so many threads and set its kernel cache."""
+    """Variables that set the number of threads of a child process and its kernel cache."""
     threads = {name: str(cores) for name in _THREAD_VARIABLES}
     return {**os.environ, **threads, "NUMBA_CACHE_DIR": str(kernel_cache)}
 

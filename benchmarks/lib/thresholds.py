@@ -76,7 +76,6 @@ def annotated(nlp: Language, dev: str) -> list[Example]:
 
 
 def points(scores: Iterable[tuple[float, Any]]) -> list[Point]:
-    """The scores at every threshold."""
     return [
         {
             "threshold": threshold,

@@ -46,8 +46,6 @@ class Stopwatch:
 
 
 class Timings:
-    """Seconds of each system by round: wall-clock time and processor time."""
-
     def __init__(self) -> None:
         self.seconds: dict[str, list[float]] = {}
         self.computed: dict[str, list[float]] = {}

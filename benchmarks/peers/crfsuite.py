@@ -70,7 +70,6 @@ def word_features(word: str, offset: int) -> tuple[str, ...]:
 
 
 def sentence_features(words: Sequence[str]) -> list[list[str]]:
-    """Features of each word of a sentence."""
     line = [_BOUNDARY, _BOUNDARY, *words, _BOUNDARY, _BOUNDARY]
     features = []
     for t in range(2, len(line) - 2):

@@ -37,7 +37,6 @@ def brief_class(word: str) -> str:
 
 
 def features(rows: Sequence[Row]) -> list[list[str]]:
-    """Features of each word of a sentence."""
     beyond = [(BOUNDARY, "", "")] * 2
     line = [*beyond, *rows, *beyond]
     found = []

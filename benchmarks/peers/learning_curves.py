@@ -65,7 +65,6 @@ def _system(name: str, share: float, is_small: bool) -> System:
 
 
 def name_of(name: str, share: float) -> str:
-    """The name of a model that is trained on a part of the corpus."""
     return f"{name}@{share:g}"
 
 

@@ -32,7 +32,6 @@ class TrainingSetup:
     ner_evaluations: int = 10
 
     def corpora(self, suffix: str) -> dict[str, str]:
-        """Both corpora in one format."""
         return {"train": f"{self.train}{suffix}", "dev": f"{self.dev}{suffix}"}
 
 
@@ -49,7 +48,6 @@ class System(ABC):
     """The distribution that the system needs."""
 
     def model(self, models: Path) -> Path:
-        """The path of the trained model."""
         return models / self.name
 
     @abstractmethod

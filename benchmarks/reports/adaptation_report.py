@@ -11,7 +11,6 @@ TITLES = {"type": "Documents with a new type", "topic": "Documents of another to
 
 
 def make_report(results: Mapping[str, Any]) -> str:
-    """The results as Markdown."""
     settings = results["settings"]
     text = [
         "# Learning without forgetting\n",

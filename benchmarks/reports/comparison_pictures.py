@@ -38,7 +38,6 @@ def draw_all(results: Result, path_of: Callable[[str], Path]) -> None:
 
 
 def _draw_time(axes: Axes, results: Result) -> None:
-    """F1 on dev against seconds of training."""
     models = results["models"]
     shown = {name: model for name, model in models.items() if model["series"]}
     for name, model in shown.items():
@@ -72,7 +71,6 @@ def _tick(value: float, _: object) -> str:
 
 
 def _draw_nbest(axes: Axes, results: Result) -> None:
-    """F1 by the length of the list."""
     draw_curves(axes, results["nbest"]["curves"], CURVE_COLOURS)
     log_ticks(axes, results["nbest"]["curves"])
     axes.set(xlabel="N best segmentations of each sentence", ylabel="F1 on dev")
@@ -80,7 +78,6 @@ def _draw_nbest(axes: Axes, results: Result) -> None:
 
 
 def _draw_learning(axes: Axes, results: Result) -> None:
-    """F1 by the part of the corpus."""
     found = learning_curves(results)
     curves = dict(found.values())
     draw_curves(axes, curves, [MODEL_COLOURS[name] for name in found])
@@ -90,7 +87,6 @@ def _draw_learning(axes: Axes, results: Result) -> None:
 
 
 def _draw_threads(axes: Axes, results: Result) -> None:
-    """Speed-up by threads."""
     found = results["threads"]
     counts = found["counts"]
     axes.plot(counts, counts, color="#bbbbbb", linestyle="--", label="as many times as threads")
@@ -104,7 +100,6 @@ def _draw_threads(axes: Axes, results: Result) -> None:
 
 
 def _draw_labels(axes: Axes, results: Result) -> None:
-    """Seconds of an iteration by types."""
     curves = results["labels"]["curves"]
     draw_curves(axes, in_milliseconds(curves), ("#7f7f7f", "#b8442d", MODEL_COLOURS["memb"]))
     log_ticks(axes, curves)

@@ -31,7 +31,6 @@ PICTURES = {
 
 
 def main_table(results: Result) -> str:
-    """A line for each model."""
     header = [
         "model", "P", "R", "F1", "95 %", "training", "peak memory", "features", "weights",
         "tokens/s", "ECE", "calibrated",
@@ -59,7 +58,6 @@ def _line(model: Mapping[str, Any]) -> list[str]:
 
 
 def type_table(results: Result) -> str:
-    """F1 by type, a line for each model."""
     models = results["models"]
     labels = sorted({label for model in models.values() for label in model["by_label"]})
     nothing = (0, 0, 0)
@@ -88,7 +86,6 @@ def difference_table(results: Result) -> str:
 
 
 def picture_path(path: Path, name: str) -> Path:
-    """The path of a picture of the results."""
     return path.with_name(f"{path.stem}_{name}.png")
 
 
@@ -197,7 +194,6 @@ def _times(results: Result) -> str:
 
 
 def write(results: Result, path: Path) -> None:
-    """Write the JSON file, the pictures and the report."""
     write_json(results, path)
     if can_draw(picture_path(path, name) for name in PICTURES):
         from .comparison_pictures import draw_all

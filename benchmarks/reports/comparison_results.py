@@ -29,7 +29,6 @@ def compare_f1(results: Result) -> None:
 
 
 def is_ours(model: Mapping[str, Any], name: str) -> bool:
-    """Whether a model is one of ours."""
     return bool(model["reader"] == "spacy" and name != "ner")
 
 

@@ -106,12 +106,10 @@ class Report:
         self.write()
 
     def write(self) -> None:
-        """Write the JSON file and the table."""
         write_json({"conditions": self.conditions, "figures": self.figures}, self.path)
         self.path.with_suffix(".md").write_text(self.table(), encoding="utf8")
 
     def table(self) -> str:
-        """The table of all figures."""
         corpus = self.conditions["corpus"]
         heading = (
             f"{machine_sentence(self.conditions['machine'])} Training on "
@@ -122,7 +120,6 @@ class Report:
         return heading + make_table(rows) + "".join(map(self._curves, self.figures))
 
     def _curves(self, name: str) -> str:
-        """The table of the curves of a figure, and their picture if there is one."""
         curves = self.figures[name]["details"].get("curves")
         if not curves:
             return ""
@@ -131,5 +128,4 @@ class Report:
         return text + (f"\n![{name}]({picture.name})\n" if picture.exists() else "")
 
     def picture(self, name: str) -> Path:
-        """The path of the picture of a figure."""
         return self.path.with_name(f"{self.path.stem}_{name}.png")

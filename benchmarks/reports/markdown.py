@@ -27,12 +27,10 @@ def curve_table(curves: Curves, x: str, digits: int = 2) -> str:
 
 
 def in_milliseconds(curves: Curves) -> dict[str, list[tuple[float, float]]]:
-    """Curves of seconds with milliseconds instead."""
     return {name: [(n, 1000 * seconds) for n, seconds in c] for name, c in curves.items()}
 
 
 def thousands(value: float) -> str:
-    """A number rounded to thousands."""
     return f"{round(value, -3):,.0f}"
 
 

@@ -13,7 +13,7 @@ Result = dict[str, Any]
 
 
 def write_json(results: Mapping[str, Any], path: Path) -> None:
-    """Write results to a file; its folder is made where it is not there."""
+    """Write results to a file; make its folder if there is none."""
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(results, indent=1, ensure_ascii=False)
     path.write_text(text + "\n", encoding="utf8")

@@ -9,7 +9,6 @@ from .markdown import machine_sentence, table, thread_count
 
 
 def make_report(results: Mapping[str, Any]) -> str:
-    """The results as Markdown."""
     same = all(size["same_weights"] for size in results["sizes"])
     text = (
         f"{machine_sentence(results['machine'])} {results['config']}, {results['updates']} updates "

@@ -56,7 +56,6 @@ def log_ticks(axes: Axes, curves: Curves) -> None:
 
 
 def annotate(axes: Axes, x: Sequence[float], y: Sequence[float]) -> None:
-    """Write values beside their points."""
     for n, value in zip(x, y, strict=True):
         axes.annotate(f"{value:.2f}", (n, value), (6, -12), textcoords="offset points", fontsize=9)
 

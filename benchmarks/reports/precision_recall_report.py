@@ -19,7 +19,6 @@ Point = Mapping[str, float]
 
 
 def make_report(results: Mapping[str, Any]) -> str:
-    """The results as Markdown."""
     machine = {k: v for k, v in results["machine"].items() if k != "cores"}
     plain, listing, likelier = (median(seconds) for seconds in results["seconds"].values())
     rows = [

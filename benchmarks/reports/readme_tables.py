@@ -55,14 +55,12 @@ def fill(text: str, values: Mapping[str, float]) -> str:
 
 
 def cascade() -> str:
-    """Speed, size and memory of the cascade."""
     figures = _read("jnlpba.json")["figures"].values()
     values = {row["measure"]: row["value"] for figure in figures for row in figure["rows"]}
     return "| | here | peer | |\n|---|---:|---:|---|" + fill(CASCADE, values)
 
 
 def comparison() -> str:
-    """Our models and their peers on JNLPBA."""
     header = ["", "F1", "95 %", "training", "peak memory", "tokens/s", "calibration error"]
     rows = []
     for model in _read("jnlpba_comparison.json")["models"].values():
@@ -82,7 +80,6 @@ def comparison() -> str:
 
 
 def learning() -> str:
-    """F1 by the size of the training corpus."""
     results = _read("jnlpba_comparison.json")
     sizes = [f"{part['sentences']:,}" for part in results["learning"]["parts"].values()]
     sizes.append(f"{results['corpus']['train']['sentences']:,}")
@@ -94,7 +91,6 @@ def learning() -> str:
 
 
 def conll2003() -> str:
-    """The configs of CoNLL-2003."""
     results = _read("conll2003.json")
     rows = []
     for name in CONLL2003:
@@ -108,7 +104,6 @@ def conll2003() -> str:
 
 
 def _ours(results: Any) -> dict[str, Any]:
-    """The results of our models only."""
     models = {name: m for name, m in results["models"].items() if is_ours(m, name)}
     return {**results, "models": models}
 
@@ -132,7 +127,6 @@ def models() -> str:
 
 
 def types() -> str:
-    """F1 of our models by type."""
     return type_table(_ours(_read("jnlpba_comparison.json")))
 
 
@@ -143,7 +137,6 @@ def curves(part: str, x: str, digits: int) -> str:
 
 
 def serving() -> str:
-    """Speed and memory of the web service by the number of clients."""
     results = _read("serving.json")
     header = [
         "clients", "requests", "requests/s", "half within", "99 % within", "memory at first",
@@ -169,7 +162,6 @@ def bulk() -> str:
 
 
 def bulk_memory() -> str:
-    """Memory after every tenth pass."""
     curves = _read("bulk.json")["memory_megabytes"]
     rows = [[name, *(f"{megabytes:.0f} MB" for megabytes in c[::10])] for name, c in curves.items()]
     n_passes = max(map(len, curves.values()))
@@ -177,7 +169,6 @@ def bulk_memory() -> str:
 
 
 def lexicons() -> str:
-    """The cost of a large term list."""
     results, names = _read("jnlpba_lexicons.json"), ("without", "with")
     details, rates = results["details"], results["tokens_per_second"]
     trained = [details[f"training_{name}"] for name in names]

@@ -85,7 +85,6 @@ def prepare(arguments: argparse.Namespace) -> tuple[Comparison, Result]:
 
 
 def run_part(name: str, work: Callable[[], object], results: Result) -> None:
-    """Run a part, and note how long it took."""
     print(f"{name} …", flush=True)
     begin = perf_counter()
     work()

@@ -45,7 +45,6 @@ class Comparison:
     ner_part_seconds: float
 
     def model(self, name: str) -> str:
-        """The path of a trained model."""
         return str(self.setup.models / name)
 
     @property
@@ -54,7 +53,6 @@ class Comparison:
 
     @property
     def learners(self) -> list[str]:
-        """Names of the systems with learning curves."""
         return [name for name in learning_curves.CURVES if name in self.chosen]
 
 
@@ -87,7 +85,6 @@ def _train_one(system: System, setup: TrainingSetup, repeat: int) -> Result:
 
 
 def _sizes(run: Result) -> Result:
-    """Numbers of features and weights, if they are known."""
     components = run.get("components")
     if components:
         names = ("features", "weights")
@@ -166,7 +163,6 @@ def evaluate(comparison: Comparison, results: Result) -> None:
 
 
 def learn_from_parts(comparison: Comparison, results: Result) -> None:
-    """Learning curves of MEMB, OCR and spaCy's `ner`."""
     parts = _cut_parts(comparison)
     for job in parts.jobs:
         job()

@@ -23,7 +23,6 @@ Outcome = tuple[list[Row], Result]
 
 
 def accuracy(setup: FigureSetup) -> Outcome:
-    """Exact-match F1 of typed entities on dev."""
     cascade, single, peer = setup.cascade(), setup.one_phase(), setup.system("crfsuite")
     gain = best_f1(cascade) - best_f1(single)
     rows = [
@@ -97,7 +96,6 @@ def threads(setup: FigureSetup) -> Outcome:
 
 
 def memory(setup: FigureSetup) -> Outcome:
-    """Peak memory of a process that trains."""
     ours, peer = setup.training_only(), setup.system("crfsuite")
     peak = ours["peak_memory_megabytes"]
     rows = [Row("peak memory of training", peak, "MB", "Python and spaCy included")]
@@ -109,7 +107,9 @@ def memory(setup: FigureSetup) -> Outcome:
 
 
 def _docs(setup: FigureSetup) -> Result:
-    peer = {"crfsuite_model": setup.model("crfsuite") if setup.system("crfsuite") else None}
+    peer = {
+        "crfsuite_model": str(setup.system_model("crfsuite")) if setup.system("crfsuite") else None
+    }
     arguments = {"model": setup.cascade_model(), **peer, **setup.speed_test}
     return setup.runner.run("peers.decoding_speed:decode_docs", arguments)
 
@@ -150,7 +150,6 @@ def confidences(setup: FigureSetup) -> Outcome:
 
 
 def raw_text(setup: FigureSetup) -> Outcome:
-    """From raw text to entities with `nlp.pipe`, without confidences."""
     models = {"model": setup.cascade_model(), "ner_model": setup.spacy_ner_model()}
     arguments = {**models, **setup.speed_test}
     found = setup.runner.run("peers.decoding_speed:decode_raw_text", arguments)

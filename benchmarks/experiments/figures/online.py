@@ -10,7 +10,6 @@ from .setup import LISTED, RERANKED, FigureSetup, best_f1, crfsuite_seconds, sec
 
 
 def online_accuracy(setup: FigureSetup) -> Outcome:
-    """Exact-match F1 of typed entities on dev after online training."""
     online, cascade = setup.online(), setup.cascade()
     single, peer = setup.online_one_phase(), setup.system("crfsuite_pa")
     f1 = best_f1(online)
@@ -27,7 +26,6 @@ def online_accuracy(setup: FigureSetup) -> Outcome:
 
 
 def online_training(setup: FigureSetup) -> Outcome:
-    """Time of online training of both stages, on one thread."""
     online, peer = setup.online(), setup.system("crfsuite_pa")
     whole = online["seconds"], online["computed_seconds"]
     good = seconds_to_best(online)

@@ -8,7 +8,7 @@ from typing import cast
 
 from ...lib.paths import CONFIGS
 from ...lib.processes import Result, TaskRunner
-from ...peers.systems import SYSTEMS, TrainingSetup, missing
+from ...peers.systems import OURS, SYSTEMS, TrainingSetup, missing
 
 LISTED = 10
 """Length of N-best lists for the measurement of speed."""
@@ -28,23 +28,19 @@ class FigureSetup:
     passes: int = 5
 
     def path(self, name: str) -> str:
-        """A file of the prepared corpora."""
         return str(self.corpora / name)
 
     def model(self, name: str) -> str:
-        """The path of a trained model."""
         folder = self.runner.work / "models"
         folder.mkdir(parents=True, exist_ok=True)
         return str(folder / name)
 
     @property
     def data(self) -> dict[str, str]:
-        """Both corpora for spaCy."""
         return {name: self.path(f"{name}.spacy") for name in ("train", "dev")}
 
     @property
     def speed_test(self) -> dict[str, str | int]:
-        """Arguments of all speed tests."""
         return {"dev": self.path("dev.spacy"), "rounds": self.rounds, "passes": self.passes}
 
     def compile_kernels(self) -> None:
@@ -61,7 +57,6 @@ class FigureSetup:
         return self._train("crf.cfg", model=self.model("single_phase"))
 
     def training_only(self, repeat: int = 0, **settings: int) -> Result:
-        """Training of the cascade without scoring."""
         return self._train("memb.cfg", repeat, evaluate=False, **settings)
 
     def _train(self, config: str, repeat: int = 0, **settings: str | int) -> Result:
@@ -74,10 +69,16 @@ class FigureSetup:
         for line in missing([system]).values():
             print(f"  {line}")
             return None
-        folder = Path(self.model("")).resolve()
         corpora = self.corpora / "train", self.corpora / "dev"
+        folder = self.system_model(name).parent
+        folder.mkdir(parents=True, exist_ok=True)
         setup = TrainingSetup(self.runner, *corpora, folder, 1, self.peer_iterations, 0.0)
         return system.train(setup, 0)
+
+    def system_model(self, name: str) -> Path:
+        """The path of its model; peers have another one for each number of iterations."""
+        is_ours = SYSTEMS[name] in OURS
+        return Path(self.model(name if is_ours else f"{self.peer_iterations}-iterations/{name}"))
 
     def online(self) -> Result:
         """The online cascade, trained on minibatches and scored by its config."""
@@ -93,12 +94,10 @@ class FigureSetup:
         return self.runner.run("lib.reranking:rerank", {**paths, **self.data, "n_best": RERANKED})
 
     def cascade_model(self) -> str:
-        """The folder of the trained cascade."""
         self.cascade()
         return self.model("cascade")
 
     def online_model(self) -> str:
-        """The folder of the trained online cascade."""
         self.online()
         return self.model("ocr")
 
@@ -116,7 +115,6 @@ class FigureSetup:
 
 
 def best_f1(result: Result) -> float:
-    """The best F1 on dev of a training."""
     return max(float(f1) for *_, f1 in result["series"])
 
 
@@ -132,5 +130,4 @@ def crfsuite_seconds(result: Result) -> tuple[float, float]:
 
 
 def training_seconds(result: Result) -> float:
-    """Seconds of the whole training."""
     return float(result["initialize_seconds"]) + sum(result["update_seconds"])

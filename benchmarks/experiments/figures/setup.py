@@ -66,7 +66,8 @@ class FigureSetup:
     def system(self, name: str) -> Result | None:
         """The system of that name, trained and scored; None if it is not installed."""
         system = SYSTEMS[name]
-        for line in missing([system]).values():
+        line = missing([system]).get(name)
+        if line:
             print(f"  {line}")
             return None
         corpora = self.corpora / "train", self.corpora / "dev"

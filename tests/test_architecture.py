@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -92,6 +93,19 @@ IMPORTS = {
     for name, path in FILES.items()
 }
 """For each module those of the package that it imports."""
+BENCHMARK_LAYERS = ["experiments", "reports", "peers", "lib"]
+"""Each may import those after it."""
+BENCHMARK_FILES = modules(BENCHMARKS)
+BENCHMARK_IMPORTS = {
+    name: {target.removeprefix("benchmarks.") for target in imports(path, BENCHMARKS)}
+    & BENCHMARK_FILES.keys()
+    for name, path in BENCHMARK_FILES.items()
+}
+BENCHMARK_TASKS = {
+    name: set(re.findall(r'"(\w+(?:\.\w+)+):(\w+)"', path.read_text(encoding="utf8")))
+    for name, path in BENCHMARK_FILES.items()
+}
+"""For each module the tasks that it names as `MODULE:FUNCTION`."""
 INNER = sorted(name for name in FILES if name and not name.startswith("_"))
 
 
@@ -123,10 +137,25 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
 
 def test_no_benchmarks_import_each_other_in_a_circle() -> None:
-    files = modules(BENCHMARKS)
-    graph = {name: set(imports(path, BENCHMARKS)) & files.keys() for name, path in files.items()}
-    assert any(graph.values())
-    assert circle_in(graph) == []
+    assert any(BENCHMARK_IMPORTS.values())
+    assert circle_in(BENCHMARK_IMPORTS) == []
+
+
+def test_imports_of_benchmarks_run_one_way() -> None:
+    """A task that a runner starts by its name counts as an import, too."""
+    for name, others in BENCHMARK_IMPORTS.items():
+        allowed = BENCHMARK_LAYERS[BENCHMARK_LAYERS.index(top(name)) :] if name else []
+        tasks = BENCHMARK_TASKS[name]
+        for other in {*others, *(module for module, _ in tasks)}:
+            assert top(other) in allowed, f"{name} imports {other}"
+
+
+def test_tasks_of_benchmarks_are_functions() -> None:
+    tasks = set().union(*BENCHMARK_TASKS.values())
+    assert len(tasks) > 20
+    for module, function in tasks:
+        tree = ast.parse(BENCHMARK_FILES[module].read_text(encoding="utf8"))
+        assert function in {n.name for n in tree.body if isinstance(n, ast.FunctionDef)}
 
 
 def test_a_circle_is_found(tmp_path: Path) -> None:

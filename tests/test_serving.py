@@ -102,9 +102,9 @@ def test_the_load_test_ends_by_itself(trained: Language, tmp_path: Path) -> None
     trained.to_disk(tmp_path / "model")
     data = write_sample(tmp_path / "data.spacy", n_docs=2)
     done = run_python(
-        str(PROJECT / "benchmarks" / "serving.py"), str(tmp_path / "model"), str(data),
+        "-m", "benchmarks.experiments.serving", str(tmp_path / "model"), str(data),
         "--clients", "1", "2", "--requests", "40", "--limit", "60",
-        "--output", str(tmp_path / "results.json"), timeout=300,
+        "--output", str(tmp_path / "results.json"), timeout=300, PYTHONPATH=str(PROJECT),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     results = json.loads((tmp_path / "results.json").read_text())
@@ -118,9 +118,9 @@ def test_bulk_annotation_is_measured_in_every_way(trained: Language, tmp_path: P
     trained.to_disk(tmp_path / "model")
     data = write_sample(tmp_path / "data.spacy", n_docs=2)
     done = run_python(
-        str(PROJECT / "benchmarks" / "bulk.py"), str(tmp_path / "model"), str(data),
+        "-m", "benchmarks.experiments.bulk", str(tmp_path / "model"), str(data),
         "--rounds", "1", "--passes", "3", "--kernels", str(tmp_path / "kernels"),
-        "--output", str(tmp_path / "results.json"), timeout=600,
+        "--output", str(tmp_path / "results.json"), timeout=600, PYTHONPATH=str(PROJECT),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     results = json.loads((tmp_path / "results.json").read_text())

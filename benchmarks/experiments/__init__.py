@@ -1,0 +1,1 @@
+"""The experiments; each runs as `python -m benchmarks.experiments.NAME`."""

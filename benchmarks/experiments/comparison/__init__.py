@@ -1,0 +1,1 @@
+"""All models and their peers on a corpus, in one report."""

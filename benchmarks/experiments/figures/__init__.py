@@ -1,0 +1,1 @@
+"""The figures of JNLPBA: accuracy, speed, memory and size, each of which runs alone."""

@@ -1,0 +1,244 @@
+"""The figures of the batch-trained cascade: their tasks, and the rows made of the results."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+from ...lib.machine import available_cores, folder_megabytes
+from ...lib.package import STAGES
+from ...lib.paths import CONFIGS
+from ...lib.processes import Result, child_environment, few_sentences, run_python
+from ...lib.timing import median_ratio, speed_ups
+from ...reports.figure_report import Row
+from ...reports.output import read_json
+from .setup import FigureSetup, best_f1, crfsuite_seconds, seconds_to_best, training_seconds
+
+Outcome = tuple[list[Row], Result]
+"""The rows of a figure, and the results that they are made of."""
+
+
+def accuracy(setup: FigureSetup) -> Outcome:
+    cascade, single, peer = setup.cascade(), setup.one_phase(), setup.system("crfsuite")
+    gain = best_f1(cascade) - best_f1(single)
+    rows = [
+        Row("dev F1 of the cascade", best_f1(cascade), "F1", "configs/memb.cfg"),
+        Row("dev F1 of our single-phase CRF", best_f1(single), "F1", "configs/crf.cfg"),
+        Row("cascade over our single-phase CRF", gain, "points"),
+    ]
+    if peer:
+        note = f"{peer['iterations']} iterations, c2 = 1"
+        rows.append(Row("dev F1 of crfsuite", peer["f1"], "F1", note))
+    return rows, {"cascade": cascade, "single_phase": single, "crfsuite": peer}
+
+
+def training(setup: FigureSetup) -> Outcome:
+    """Time to a good model, and time of the whole command `spacy train`."""
+    cascade, peer = setup.cascade(), setup.system("crfsuite")
+    ours, ours_computed = seconds_to_best(cascade)
+    note = f"of {training_seconds(cascade):.1f} s in all, encoding included"
+    rows = [Row("training to 0.1 F1 below the best", ours, "s", note)]
+    if peer:
+        theirs, theirs_computed = crfsuite_seconds(peer)
+        features, training_proper = peer["features_seconds"], peer["training_seconds"]
+        note = f"{features:.1f} s for features, {training_proper:.1f} s of training"
+        rows.append(Row("training of crfsuite", theirs, "s", note))
+        rows.append(Row("training time over crfsuite", ours / theirs, "x"))
+        ratio = ours_computed / theirs_computed
+        note = f"{ours_computed:.1f} s against {theirs_computed:.1f} s"
+        rows.append(Row("processor time over crfsuite", ratio, "x", note))
+    command = _train_command(setup)
+    note = f"with scores on dev, the best {command['f1']:.2f}"
+    rows.append(Row("`spacy train` from start to end", command["seconds"], "s", note))
+    return rows, {"cascade": cascade, "crfsuite": peer, "command": command}
+
+
+def _train_command(setup: FigureSetup) -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as folder:
+        command = ["-m", "spacy", "train", str(CONFIGS / "memb.cfg")]
+        command += ["--output", folder, "--paths.train", setup.path("train.spacy")]
+        command += ["--paths.dev", setup.path("dev.spacy")]
+        for component in STAGES:
+            command += [f"--components.{component}.trainer.threads", "1"]
+        environment = child_environment(1, setup.runner.kernel_cache)
+        begin = perf_counter()
+        run_python(command, environment)
+        seconds = perf_counter() - begin
+        meta = read_json(Path(folder) / "model-best/meta.json")
+        return {"seconds": seconds, "f1": 100 * meta["performance"]["ents_f"]}
+
+
+def threads(setup: FigureSetup) -> Outcome:
+    """Two threads against one; they take turns update by update."""
+    if available_cores() < 2:
+        print("  left out: this process may use one core only")
+        return [], {}
+    arguments = {
+        "config": str(CONFIGS / "memb.cfg"),
+        "train": setup.path("train.spacy"),
+        "counts": [1, 2],
+    }
+    found = setup.runner.run("lib.training:compare_threads", arguments, cores=2)
+    one, two = found["seconds"]
+    pairs = speed_ups(one, two)
+    spread = f"median of {len(pairs)} updates, {min(pairs):.2f} to {max(pairs):.2f}"
+    same = "same weights to the last bit" if found["same_weights"] else "weights differ"
+    whole = sum(one) / sum(two)
+    rows = [
+        Row("two threads over one", median(pairs), "x", f"{spread}; {same}"),
+        Row("two threads over one, with encoding", whole, "x", f"{sum(one):.1f} s with one"),
+    ]
+    return rows, found
+
+
+def memory(setup: FigureSetup) -> Outcome:
+    ours, peer = setup.training_only(), setup.system("crfsuite")
+    peak = ours["peak_memory_megabytes"]
+    rows = [Row("peak memory of training", peak, "MB", "Python and spaCy included")]
+    if peer:
+        other = peer["peak_memory_megabytes"]
+        rows.append(Row("peak memory of crfsuite", other, "MB", "Python included, no spaCy"))
+        rows.append(Row("peak memory over crfsuite", peak / other, "x"))
+    return rows, {"cascade": ours, "crfsuite": peer}
+
+
+def _docs(setup: FigureSetup) -> Result:
+    peer = {
+        "crfsuite_model": str(setup.system_model("crfsuite")) if setup.system("crfsuite") else None
+    }
+    arguments = {"model": setup.cascade_model(), **peer, **setup.speed_test}
+    return setup.runner.run("peers.decoding_speed:decode_docs", arguments)
+
+
+def decoding(setup: FigureSetup) -> Outcome:
+    """From Docs with words to entities, without confidences."""
+    found = _docs(setup)
+    rates = found["tokens_per_second"]
+    rows = [
+        Row("Docs to entities, first pass", rates["first"], "tokens/s", "no word known yet"),
+        Row("Docs to entities, warm", rates["warm"], "tokens/s", "all words known"),
+    ]
+    if "warm_crfsuite" in rates:
+        for name, words in (("first", "first pass"), ("warm", "warm")):
+            rate = rates[f"{name}_crfsuite"]
+            rows.append(Row(f"Docs to entities, crfsuite, {words}", rate, "tokens/s"))
+            measure = f"Docs to entities over crfsuite, {words}"
+            rows.append(ratio(measure, found, f"{name}_crfsuite", name))
+    return rows, found
+
+
+def ratio(measure: str, found: Result, slow: str, fast: str) -> Row:
+    """Seconds of one system divided by those of another, median over rounds."""
+    passed, computed = (
+        median_ratio(found[times], slow, fast) for times in ("seconds", "computed_seconds")
+    )
+    return Row(measure, passed, "x", f"{computed:.2f} x by processor time")
+
+
+def confidences(setup: FigureSetup) -> Outcome:
+    """The cost of confidences in decoding."""
+    found = _docs(setup)
+    rows = [
+        ratio("cost of confidences", found, "warm_confidence", "warm"),
+        ratio("cost of confidences, first pass", found, "first_confidence", "first"),
+    ]
+    return rows, found
+
+
+def raw_text(setup: FigureSetup) -> Outcome:
+    models = {"model": setup.cascade_model(), "ner_model": setup.spacy_ner_model()}
+    arguments = {**models, **setup.speed_test}
+    found = setup.runner.run("peers.decoding_speed:decode_raw_text", arguments)
+    rates = found["tokens_per_second"]
+    rows = []
+    for name, words in (("first", "first pass"), ("warm", "warm")):
+        rows += [
+            Row(f"raw text, {words}", rates[name], "tokens/s"),
+            Row(f"raw text with confidences, {words}", rates[f"{name}_confidence"], "tokens/s"),
+            Row(f"raw text, spaCy ner, {words}", rates[f"{name}_ner"], "tokens/s"),
+            Row(f"raw text, tokenizer alone, {words}", rates[f"{name}_tokenizer"], "tokens/s"),
+            ratio(f"raw text over spaCy ner, {words}", found, f"{name}_ner", name),
+        ]
+    return rows, found
+
+
+def loading(setup: FigureSetup) -> Outcome:
+    """Size on disk, and the time to the first Doc in a new process."""
+    model = setup.cascade_model()
+    size = folder_megabytes(model)
+    found = [
+        setup.runner.run("lib.loading:load_and_decode", {"model": model}, repeat=i)
+        for i in range(setup.rounds + 1)
+    ][1:]  # the first one may have had to compile
+    load = median(r["load_seconds"] for r in found)
+    first = median(r["first_doc_seconds"] for r in found)
+    both = median(r["load_seconds"] + r["first_doc_seconds"] for r in found)
+    computed = median(r["computed_seconds"] for r in found)
+    note = f"load {load:.2f} s, first Doc {first:.2f} s; {computed:.2f} s of processor time"
+    rows = [
+        Row("model on disk", size, "MB", "the whole pipeline"),
+        Row("load and first Doc", both, "s", note),
+        Row("import of spaCy", median(r["import_seconds"] for r in found), "s", "before that"),
+    ]
+    return rows, {"runs": found, "megabytes": size}
+
+
+def scale(setup: FigureSetup) -> Outcome:
+    """All features of the corpus: `min_count = 1` in both stages."""
+    pairs = [
+        (setup.training_only(repeat), setup.training_only(repeat, min_count=1))
+        for repeat in range(2)
+    ]
+    default, full = pairs[0]
+    features = sum(c["features"] for c in full["components"].values())
+    weights = sum(c["weights"] for c in full["components"].values())
+    fewer = sum(c["features"] for c in default["components"].values())
+    peak = max(run["peak_memory_megabytes"] for _, run in pairs) / 1000
+    ratio = median(training_seconds(b) / training_seconds(a) for a, b in pairs)
+    computed = median(b["computed_seconds"] / a["computed_seconds"] for a, b in pairs)
+    both = [median(training_seconds(pair[i]) for pair in pairs) for i in range(2)]
+    note = f"{both[1]:.1f} s against {both[0]:.1f} s, equal numbers of iterations"
+    rows = [
+        Row("all features: features", features, "", f"{fewer:,} by default"),
+        Row("all features: weights", weights, ""),
+        Row("all features: peak memory", peak, "GB"),
+        Row("all features: training time over default", ratio, "x", note),
+        Row("all features: processor time over default", computed, "x"),
+    ]
+    return rows, {"default": [a for a, _ in pairs], "all": [b for _, b in pairs]}
+
+
+def compilation(setup: FigureSetup) -> Outcome:
+    """Time for compilation in the first run ever, with an empty kernel cache."""
+    tasks: dict[str, tuple[str, Mapping[str, Any]]] = {
+        "training": (
+            "lib.loading:compile_training",
+            few_sentences("memb.cfg", setup.path("dev.spacy")),
+        ),
+        "decoding": ("lib.loading:compile_decoding", {"model": setup.cascade_model()}),
+    }
+    rows, details = [], {}
+    for name, (task, arguments) in tasks.items():
+        with tempfile.TemporaryDirectory() as folder:
+            runs = [
+                setup.runner.run(task, arguments, 1, Path(folder), f"{folder}{i}") for i in range(3)
+            ]
+        cold, warm = (min(r["seconds"] for r in part) for part in (runs[:1], runs[1:]))
+        computed = runs[0]["computed_seconds"] - min(r["computed_seconds"] for r in runs[1:])
+        note = f"{cold:.1f} s cold less {warm:.1f} s warm; {computed:.1f} s of processor time"
+        rows.append(Row(f"first compilation, {name}", cold - warm, "s", note))
+        details[name] = runs
+    return rows, details
+
+
+_ALL = (
+    accuracy, training, threads, memory, decoding, raw_text, confidences, loading, scale,
+    compilation,
+)  # fmt: skip
+BATCH_FIGURES: dict[str, Callable[[FigureSetup], Outcome]] = {
+    figure.__name__: figure for figure in _ALL
+}

@@ -1,0 +1,1 @@
+"""What all experiments share: processes, clocks, corpora, training and scoring."""

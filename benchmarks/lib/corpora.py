@@ -1,0 +1,129 @@
+"""Corpora, as Docs for spaCy and as columns for python-crfsuite.
+
+Functions that need spaCy import it themselves: the process of python-crfsuite reads columns only,
+and its memory is measured.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc, Span
+    from spacy.training import Example
+    from spacy.vocab import Vocab
+
+Sentence = tuple[list[str], list[str]]
+"""Words and IOB2 tags."""
+
+
+def prepare(sources: Mapping[str, str], folder: str, limit: int) -> dict[str, dict[str, int]]:
+    """Write the first documents of corpora as Docs and as columns.
+
+    sources: `.spacy` files by the names of their copies. limit: documents of each, 0 for all.
+    """
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    return {name: _copy(path, Path(folder) / name, limit) for name, path in sources.items()}
+
+
+def _copy(source: str, target: Path, limit: int) -> dict[str, int]:
+    docs = read_docs(source)[: limit or None]
+    write_docs(docs, target.with_suffix(".spacy"))
+    sentences = [
+        ([token.text for token in sentence], entity_tags(sentence))
+        for doc in docs
+        for sentence in (doc.sents if doc.has_annotation("SENT_START") else [doc[:]])
+    ]
+    text = "\n".join(
+        "".join(f"{word}\t{tag}\n" for word, tag in zip(*sentence, strict=True))
+        for sentence in sentences
+    )
+    target.with_suffix(".tsv").write_text(text, encoding="utf8", newline="\n")
+    return {
+        "documents": len(docs),
+        "sentences": len(sentences),
+        "tokens": sum(len(doc) for doc in docs),
+        "entities": sum(len(doc.ents) for doc in docs),
+    }
+
+
+def entity_tags(sentence: Span) -> list[str]:
+    return [f"{t.ent_iob_}-{t.ent_type_}" if t.ent_type else "O" for t in sentence]
+
+
+def first_docs(train: str, output: str, share: float, seed: int) -> dict[str, int]:
+    """Write a share of a corpus. A larger share with the same seed contains the smaller ones."""
+    docs = read_docs(train)
+    random.Random(seed).shuffle(docs)
+    part = docs[: max(1, round(share * len(docs)))]
+    write_docs(part, Path(output))
+    return {
+        "documents": len(part),
+        "sentences": sum(1 for doc in part for t in doc if t.is_sent_start) or len(part),
+        "tokens": sum(map(len, part)),
+    }
+
+
+def read_columns(path: str) -> list[Sentence]:
+    """The sentences of a file that `prepare` wrote."""
+    sentences: list[Sentence] = [([], [])]
+    with open(path, encoding="utf8", newline="\n") as file:
+        for line in file:
+            word, tab, tag = line.rstrip("\n").partition("\t")
+            if tab:
+                sentences[-1][0].append(word)
+                sentences[-1][1].append(tag)
+            else:
+                sentences.append(([], []))
+    return [sentence for sentence in sentences if sentence[0]]
+
+
+def read_docs(path: str, vocab: Vocab | None = None) -> list[Doc]:
+    """The annotated Docs of a `.spacy` file. vocab: without it they get a new English one."""
+    import spacy
+    from spacy.tokens import DocBin
+
+    return list(DocBin().from_disk(path).get_docs(vocab or spacy.blank("en").vocab))
+
+
+def write_docs(docs: Iterable[Doc], path: Path) -> None:
+    from spacy.tokens import DocBin
+
+    DocBin(docs=docs, store_user_data=True).to_disk(path)
+
+
+def read_texts(data: str, part: int = 0, parts: int = 1) -> list[str]:
+    """The texts of a corpus, or of one of several parts that take turns with its Docs."""
+    return [doc.text for doc in read_docs(data)[part::parts]]
+
+
+def read_sentences(path: str, nlp: Language, limit: int = 0) -> list[Example]:
+    """An example for each of the first sentences of all Docs. limit: how many, 0 for all."""
+    from spacy.training import Corpus
+
+    return list(islice(Corpus(path, gold_preproc=True)(nlp), limit or None))
+
+
+def without_entities(docs: Sequence[Doc], vocab: Vocab) -> list[Doc]:
+    """New Docs with the same words and sentence starts, and nothing else."""
+    from spacy.tokens import Doc
+
+    return [
+        Doc(
+            vocab,
+            words=[token.text for token in doc],
+            spaces=[bool(token.whitespace_) for token in doc],
+            sent_starts=[bool(token.is_sent_start) for token in doc],
+        )
+        for doc in docs
+    ]
+
+
+def annotate_words(nlp: Language, docs: Sequence[Doc]) -> Iterator[Doc]:
+    """Make Docs of the same words, and return an iterator that annotates them."""
+    return nlp.pipe(without_entities(docs, nlp.vocab))

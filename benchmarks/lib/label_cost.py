@@ -1,0 +1,78 @@
+"""Seconds of a training iteration by the number of entity types, in one phase and in a cascade.
+
+The cost of a chain over typed tags grows with the square of the number of types. In a cascade only
+the cost of the classifier grows, linearly (thesis: O(N_a · N_c²) against O(N_a · N_c)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+from typing import Any
+from zlib import crc32
+
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+from spacy.training import Example
+
+from .corpora import read_docs
+from .package import SEGMENTER, for_stages, size
+from .paths import CONFIGS
+from .timing import Stopwatch
+from .training import build, initialize, update
+
+ITERATIONS = 2
+UPDATES = 4
+"""The first one encodes the corpus and does not count."""
+
+_SEGMENTER = f"components.{SEGMENTER}"
+ONE_PHASE = {"nlp.pipeline": [SEGMENTER], f"{_SEGMENTER}.typed": True}
+MODELS: dict[str, dict[str, Any]] = {
+    "one phase, features of label pairs": ONE_PHASE,
+    "one phase, features of labels": {**ONE_PHASE, f"{_SEGMENTER}.model.label_pairs": False},
+    "cascade": {},
+}
+MOST_WITH_PAIRS = 8
+"""With more types features of label pairs would take minutes."""
+
+
+def label_cost(train: str, counts: Sequence[int], docs: int) -> dict[str, Any]:
+    """Median seconds of an L-BFGS iteration for each model and number of types.
+
+    docs: number of Docs to train on. Entities get made-up types by their last words, so that
+    features can tell the types apart.
+    """
+    gold = read_docs(train)[:docs]
+    curves: dict[str, list[tuple[int, float]]] = {name: [] for name in MODELS}
+    weights: dict[str, list[tuple[int, int]]] = {name: [] for name in MODELS}
+    for n_types in counts:
+        typed = [with_types(doc, n_types) for doc in gold]
+        for name, overrides in MODELS.items():
+            if "label pairs" in name and n_types > MOST_WITH_PAIRS:
+                continue
+            nlp, seconds = _train(typed, overrides)
+            curves[name].append((n_types, seconds))
+            weights[name].append((n_types, sum(size(nlp, n)["weights"] for n in nlp.pipe_names)))
+    return {"curves": curves, "weights": weights, "tokens": sum(map(len, gold))}
+
+
+def with_types(doc: Doc, n_types: int) -> Doc:
+    """A copy whose entities have one of `n_types` types."""
+    copy = doc.copy()
+    copy.set_ents(
+        [
+            Span(copy, e.start, e.end, f"TYPE{crc32(e[-1].lower_.encode()) % n_types}")
+            for e in doc.ents
+        ]
+    )
+    return copy
+
+
+def _train(docs: Sequence[Doc], overrides: dict[str, Any]) -> tuple[Language, float]:
+    iterations = for_stages("trainer.iterations", ITERATIONS)
+    config = str(CONFIGS / "memb.cfg")
+    nlp, _ = build(config, threads=1, tolerance=0.0, overrides={**iterations, **overrides})
+    examples = [Example(Doc(nlp.vocab, words=[token.text for token in doc]), doc) for doc in docs]
+    initialize(nlp, examples, Stopwatch())
+    seconds = [update(nlp, examples, Stopwatch()) for _ in range(UPDATES)]
+    return nlp, median(seconds[1:]) / ITERATIONS

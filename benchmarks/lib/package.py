@@ -1,0 +1,123 @@
+"""Everything that experiments use of `spacy_cascade` besides spaCy's interface.
+
+Functions of the package are imported when they are called, so that no process holds modules that it
+does not need. Settings of its configs have their names here, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.training import Example
+
+SEGMENTER, CLASSIFIER, RERANKER = "cascade_segmenter", "cascade_classifier", "cascade_reranker"
+STAGES = (SEGMENTER, CLASSIFIER)
+Settings = dict[str, Any]
+"""Settings of a config by their dotted names."""
+WITHOUT_PENALTY: Settings = {"components.cascade_types.trainer.C": 0.0}
+"""Settings of `icrf.cfg` that leave its two chains independent: CRF + CRF."""
+REJECTING: Settings = {
+    f"components.{CLASSIFIER}.reject": True,
+    "training.annotating_components": [SEGMENTER],
+}
+"""The classifier may reject spans that the segmenter finds."""
+
+
+def for_stages(setting: str, value: object) -> Settings:
+    """A setting in both stages, such as `trainer.threads`."""
+    return {f"components.{name}.{setting}": value for name in STAGES}
+
+
+def false_negative_weight(component: str, weight: float) -> Settings:
+    return {f"components.{component}.objective.miss": weight}
+
+
+def with_term_list(settings: Any, terms: Path, leave_out: bool) -> None:
+    """Put a term list into both stages of a config. leave_out: leave out own entries."""
+    listed = {"@misc": "spacy_cascade.TermList.v1", "source": str(terms), "leave_out": leave_out}
+    for name in STAGES:
+        settings["components"][name]["model"]["templates"]["lexicons"] = {"own": listed}
+
+
+def component(nlp: Language, name: str) -> Any:
+    """A component, of a class that type checkers do not know."""
+    return nlp.get_pipe(name)
+
+
+def weights(nlp: Language, name: str) -> Any:
+    """Weights of a component, an array `[features, labels]`."""
+    return component(nlp, name).model.get_param("W")
+
+
+def size(nlp: Language, name: str) -> dict[str, int]:
+    array = weights(nlp, name)
+    return {"features": int(array.shape[0]), "weights": int(array.size)}
+
+
+def read_examples(path: str, nlp: Language) -> list[Example]:
+    """The examples of a `.spacy` file, as the config of the pipeline has them read for training."""
+    from spacy_cascade.pipeline.readers import examples_for
+
+    return list(examples_for(nlp, Path(path)))
+
+
+def build_lexicons(nlp: Language) -> None:
+    """Read and build the term list of one stage again."""
+    space = component(nlp, SEGMENTER).space
+    space.read_lexicons(lambda text: [token.text for token in nlp.tokenizer(text)])
+
+
+def adapt(nlp: Language, examples: Sequence[Example], updates: int) -> None:
+    from spacy_cascade.workflows.adapt import adapt
+
+    adapt(nlp, examples, updates)
+
+
+def calibrate(nlp: Language, examples: Sequence[Example]) -> tuple[Language, dict[str, float]]:
+    """A copy with calibrated confidences, and the temperature of each component."""
+    from spacy_cascade.workflows.calibrate import calibrate
+
+    calibrated, found = calibrate(nlp, examples)
+    return calibrated, {result.component: result.temperature for result in found}
+
+
+def calibration_error(judged: Sequence[tuple[float, bool]]) -> float:
+    """Expected calibration error of confidences, each with whether it was right."""
+    from spacy_cascade.reports.reliability import measure_reliability
+
+    confidences, right = zip(*judged, strict=True)
+    return float(measure_reliability(confidences, right).error)
+
+
+def threshold_scores(examples: Sequence[Example], nlp: Language) -> tuple[Iterator[Any], ...]:
+    """Scores by threshold: of entities, and of all likely spans where the pipeline lists them."""
+    from spacy_cascade.reports.reading import judge
+    from spacy_cascade.reports.sweep import sweep, sweep_listed
+
+    found = judge(nlp, examples)
+    return tuple(iter(s.every(1) if s else ()) for s in (sweep(found), sweep_listed(found)))
+
+
+def tune_reranker(nlp: Language, examples: Sequence[Example]) -> tuple[Language, Any]:
+    """A pipeline that reranks by the scores of both stages, and its settings."""
+    from spacy_cascade.workflows.tune_reranker import tune_reranker
+
+    return tune_reranker(nlp, examples)
+
+
+def train_reranker(nlp: Language, train: str, dev: str, n_best: int) -> tuple[Language, Any]:
+    """A pipeline with a trained reranker, and its settings."""
+    from spacy_cascade.workflows.train_reranker import train_reranker
+
+    return train_reranker(nlp, Path(train), Path(dev), n_best=n_best)
+
+
+def with_reranker(nlp: Language, n_best: int, **settings: Any) -> Language:
+    """The pipeline with a reranker of the `n_best` best segmentations."""
+    from spacy_cascade.workflows.tune_reranker import with_reranker
+
+    return with_reranker(nlp, n_best, **settings)

@@ -1,0 +1,164 @@
+"""python-crfsuite with the templates of the JNLPBA tables: one chain with typed IOB2 tags."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import pycrfsuite
+
+from ..lib.corpora import read_columns
+from ..lib.timing import Stopwatch
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+Span = tuple[int, int, str]
+"""Start, end (exclusive) and label."""
+
+PATTERNS = [
+    re.compile(pattern)
+    for pattern in (
+        r"^[A-Z][a-z]",
+        r"[A-Z]{2,}",
+        r"[a-z]+[A-Z]+",
+        r"[0-9]+",
+        r"^[^0-9]*[0-9][^0-9]*$",
+        r"^[^0-9]*[0-9][0-9][^0-9]*$",
+        r"^[0-9]+$",
+        r"[0-9]+[,.][0-9,.]+",
+        r"[A-Za-z]+[0-9]+",
+        r"[0-9]+[A-Za-z]+",
+        r"[-]+",
+        r"^[-]+",
+        r"[-]+$",
+        r"""[,;:?!\-+'"/]+""",
+    )
+]
+_RUN = re.compile(r"(.)\1+")
+_BOUNDARY = "\ue000"
+
+
+def _character_class(character: str) -> str:
+    if character.isdigit():
+        return "0"
+    if character.isupper():
+        return "A"
+    return "a" if character.isalpha() else "_"
+
+
+@cache
+def word_features(word: str, offset: int) -> tuple[str, ...]:
+    """Features of one word at an offset; the cache makes them once for each word."""
+    if word == _BOUNDARY:
+        return ()
+    word_class = "".join(map(_character_class, word))
+    brief_class = _RUN.sub(r"\1", word_class)
+    features = [
+        f"class@{offset}={word_class}",
+        f"brief_class@{offset}={brief_class}",
+        f"length@{offset}={len(word)}",
+    ]
+    features += [f"pattern{n}@{offset}" for n, p in enumerate(PATTERNS) if p.search(word)]
+    if offset == 0:
+        features.append("bias")
+        for length in range(1, min(5, len(word)) + 1):
+            features += [f"prefix={word[:length]}", f"suffix={word[-length:]}"]
+    return tuple(features)
+
+
+def sentence_features(words: Sequence[str]) -> list[list[str]]:
+    line = [_BOUNDARY, _BOUNDARY, *words, _BOUNDARY, _BOUNDARY]
+    features = []
+    for t in range(2, len(line) - 2):
+        row = [f"word@{k}={line[t + k]}" for k in range(-2, 3)]
+        row += [f"words@{k}={line[t + k]} {line[t + k + 1]}" for k in range(-2, 2)]
+        row += [f"triple@{k}={' '.join(line[t + k : t + k + 3])}" for k in range(-2, 1)]
+        for k in (-1, 0, 1):
+            row += word_features(line[t + k], k)
+        features.append(row)
+    return features
+
+
+def tag_spans(tags: Sequence[str]) -> list[Span]:
+    """Spans of IOB2 tags; a span may begin with `I`, too."""
+    spans: list[Span] = []
+    start, label = 0, ""
+    for i, tag in enumerate([*tags, "O"]):
+        if label and tag != f"I-{label}":
+            spans.append((start, i, label))
+            label = ""
+        if tag != "O" and not label:
+            start, label = i, tag[2:]
+    return spans
+
+
+def train_crfsuite(
+    train: str, dev: str, model: str, algorithm: str, parameters: dict[str, Any]
+) -> dict[str, Any]:
+    """Train on columns and score on others.
+
+    algorithm, parameters: of crfsuite; other parameters keep its defaults. The trainer gets the
+    features sentence by sentence, so that Python never holds all of them.
+    """
+    trainer = pycrfsuite.Trainer(algorithm=algorithm, verbose=False)
+    trainer.set_params(parameters)
+    sentences = read_columns(train)
+    features, training = Stopwatch(), Stopwatch()
+    with features:
+        for words, tags in sentences:
+            trainer.append(pycrfsuite.ItemSequence(sentence_features(words)), tags)
+    with training:
+        trainer.train(model)
+    return {
+        "features_seconds": features.passed,
+        "training_seconds": training.passed,
+        "computed_seconds": features.computed + training.computed,
+        "iterations": trainer.logparser.last_iteration["num"],
+        "features": trainer.logparser.featgen_num_features,
+        "f1": f1(open_model(model), read_columns(dev), sentence_features),
+    }
+
+
+def open_model(model: str) -> Any:
+    tagger = pycrfsuite.Tagger()
+    tagger.open(model)
+    return tagger
+
+
+def f1(
+    tagger: Any, sentences: Iterable[tuple[Any, list[str]]], features: Callable[..., Any]
+) -> float:
+    """Exact-match F1 of typed spans in percent, over all labels.
+
+    sentences: what `features` takes, and gold tags.
+    """
+    right = found = wanted = 0
+    for sentence, tags in sentences:
+        predicted = set(tag_spans(tagger.tag(pycrfsuite.ItemSequence(features(sentence)))))
+        gold = set(tag_spans(tags))
+        right += len(predicted & gold)
+        found += len(predicted)
+        wanted += len(gold)
+    return 200 * right / max(found + wanted, 1)
+
+
+def open_annotator(model: str) -> Callable[[Doc], Doc]:
+    """A trained model as a function that sets the entities of a Doc."""
+    from spacy.tokens import Span as DocSpan
+
+    tagger = open_model(model)
+
+    def annotate(doc: Doc) -> Doc:
+        spans = []
+        for sentence in doc.sents:
+            words = [token.text for token in sentence]
+            tags = tagger.tag(pycrfsuite.ItemSequence(sentence_features(words)))
+            for start, end, label in tag_spans(tags):
+                spans.append(DocSpan(doc, sentence.start + start, sentence.start + end, label))
+        doc.set_ents(spans)
+        return doc
+
+    return annotate

@@ -1,0 +1,137 @@
+"""Evaluation of trained models on one corpus: scores, speed and calibration."""
+
+from __future__ import annotations
+
+import gc
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from ..lib.corpora import read_docs, without_entities
+from ..lib.package import calibrate, calibration_error, read_examples
+from ..lib.timing import Stopwatch
+
+
+@dataclass(frozen=True)
+class Annotator:
+    """A trained model that annotates the Docs of a corpus several times.
+
+    gold: Docs with gold entities. make: makes Docs to annotate, which is not timed. annotate:
+    annotates them.
+    """
+
+    gold: Sequence[Doc]
+    make: Callable[[], list[Doc]]
+    annotate: Callable[[list[Doc]], Iterable[Doc]]
+
+    def once(self) -> tuple[list[Doc], float]:
+        """The annotated Docs, and the seconds of annotating them."""
+        docs = self.make()
+        gc.collect()
+        with Stopwatch() as watch:
+            docs = list(self.annotate(docs))
+        return docs, watch.passed
+
+
+def read_annotator(model: str, reader: str, data: str) -> Annotator:
+    """A trained model and the corpus for it. reader: `spacy` or `crfsuite`."""
+    if reader == "crfsuite":
+        # Our models do not need python-crfsuite.
+        from .crfsuite import open_annotator
+
+        vocab = spacy.blank("en").vocab
+        gold = read_docs(data, vocab)
+        annotate = partial(map, open_annotator(model))
+        return Annotator(gold, partial(without_entities, gold, vocab), annotate)
+    trained = spacy.load(model)
+    examples = read_examples(data, trained)
+    return Annotator(
+        [example.reference for example in examples],
+        lambda: [example.predicted.copy() for example in examples],
+        trained.pipe,
+    )
+
+
+def evaluate(models: Mapping[str, tuple[str, str]], data: str, rounds: int) -> dict[str, Any]:
+    """Counts of entities and seconds of each model; models take turns in one process.
+
+    models: path and reader of each model by its name. rounds: timed passes, after one that is
+    reported as `first_seconds`. Counts are numbers of right, found and gold entities, for each Doc
+    and for each label.
+    """
+    annotators = {name: read_annotator(*model, data) for name, model in models.items()}
+    found: dict[str, Any] = {name: {"seconds": []} for name in models}
+    for name, annotator in annotators.items():
+        docs, first = annotator.once()
+        found[name] |= count(annotator.gold, docs)
+        found[name]["first_seconds"] = first
+    for _ in range(rounds):
+        for name, annotator in annotators.items():
+            found[name]["seconds"].append(annotator.once()[1])
+    n_tokens = sum(len(doc) for doc in next(iter(annotators.values())).gold)
+    return {"tokens": n_tokens, "models": found}
+
+
+def count(gold: Sequence[Doc], docs: Sequence[Doc]) -> dict[str, Any]:
+    """Numbers of right, found and gold entities: by label, and for each Doc over all labels."""
+    by_label: dict[str, Counter[str]] = {}
+    by_doc = []
+    for wanted, found in zip(gold, docs, strict=True):
+        sets = [{(e.start, e.end, e.label_) for e in doc.ents} for doc in (wanted, found)]
+        kinds = {"right": sets[0] & sets[1], "found": sets[1], "gold": sets[0]}
+        by_doc.append([len(spans) for spans in kinds.values()])
+        for kind, spans in kinds.items():
+            for *_, label in spans:
+                by_label.setdefault(label, Counter())[kind] += 1
+    return {
+        "by_doc": by_doc,
+        "by_label": {
+            label: [counts[kind] for kind in ("right", "found", "gold")]
+            for label, counts in sorted(by_label.items())
+        },
+    }
+
+
+def calibration(model: str, dev: str, test: str | None) -> dict[str, Any]:
+    """Expected calibration error of entity confidences, before and after temperature scaling.
+
+    The temperature is fitted on dev and evaluated on test. Without test it is fitted on each half
+    of the Docs of dev in turn and evaluated on the other half.
+    """
+    nlp = spacy.load(model)
+    examples = read_examples(dev, nlp)
+    if test is not None:
+        pairs = [(examples, read_examples(test, nlp))]
+    else:
+        halves = examples[::2], examples[1::2]
+        pairs = [halves, halves[::-1]]
+    before: list[tuple[float, bool]] = []
+    after: list[tuple[float, bool]] = []
+    temperatures: list[dict[str, float]] = []
+    for fit, judged in pairs:
+        calibrated, found = calibrate(nlp, fit)
+        temperatures.append(found)
+        before += judged_entities(nlp, judged)
+        after += judged_entities(calibrated, judged)
+    return {
+        "before": calibration_error(before),
+        "after": calibration_error(after),
+        "temperatures": temperatures,
+    }
+
+
+def judged_entities(nlp: Language, examples: Sequence[Example]) -> list[tuple[float, bool]]:
+    """The confidence of each entity that is found, and whether the entity is right."""
+    docs = nlp.pipe([example.predicted.copy() for example in examples])
+    pairs = []
+    for doc, example in zip(docs, examples, strict=True):
+        gold = {(e.start, e.end, e.label_) for e in example.reference.ents}
+        pairs += [(e._.confidence, (e.start, e.end, e.label_) in gold) for e in doc.ents]
+    return pairs

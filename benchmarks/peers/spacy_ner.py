@@ -1,0 +1,104 @@
+"""spaCy's own `ner` with its efficiency configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import spacy
+from spacy.cli.init_config import init_config
+from spacy.language import Language
+from spacy.training import Example
+from spacy.training.initialize import init_nlp
+from spacy.training.loop import train as train_and_save
+
+from ..lib.package import component, read_examples
+from ..lib.timing import Stopwatch
+from ..lib.training import Progress, run_loop, training_settings
+
+_NEVER = 10**9
+_ENDLESS = {"eval_frequency": _NEVER, "patience": 0, "max_steps": 0, "max_epochs": 0}
+
+
+def train_spacy_ner(train: str, dev: str, model: str, steps: int) -> dict[str, Any]:
+    """Train for a few steps, just enough to measure speed; F1 is for information only."""
+    nlp = _initialized(train, dev, {"max_steps": steps, "eval_frequency": steps})
+    Path(model).mkdir(parents=True, exist_ok=True)
+    train_and_save(nlp, Path(model))
+    trained = spacy.load(Path(model) / "model-last")
+    return {"f1": 100 * trained.evaluate(read_examples(dev, trained))["ents_f"], "steps": steps}
+
+
+def train_spacy_ner_for(
+    train: str, dev: str, model: str, seconds: float, evaluations: int
+) -> dict[str, Any]:
+    """Train for a number of seconds. The time of scoring on dev is not counted.
+
+    model: folder for the best pipeline. evaluations: their number. The series has an entry for
+    each evaluation, at equal distances: seconds since the beginning of `initialize` (wall-clock and
+    processor), and F1 on dev.
+    """
+    watch = Stopwatch()
+    with watch:
+        nlp = _initialized(train, dev, {"max_steps": _NEVER, "max_epochs": 0})
+    initialize_seconds = watch.passed
+    training = training_settings(nlp)
+    train_examples, dev_examples = read_examples(train, nlp), read_examples(dev, nlp)
+    progress, n_updates = Progress(watch, model), 0
+    with watch:
+        for step in _steps(nlp, train_examples, training):
+            n_updates = step
+            if watch.elapsed() < seconds * (len(progress.series) + 1) / evaluations:
+                continue
+            with watch.paused(), nlp.use_params(training["optimizer"].averages):
+                progress.add(nlp, nlp.evaluate(dev_examples)["ents_f"])
+            if len(progress.series) == evaluations:
+                break
+    return {
+        "initialize_seconds": initialize_seconds,
+        "seconds": watch.passed,
+        "computed_seconds": watch.computed,
+        "updates": n_updates,
+        "series": progress.series,
+    }
+
+
+def resume_spacy_ner_for(
+    model: str, train: str, output: str, seconds: Sequence[float]
+) -> dict[str, Any]:
+    """Continue to train a pipeline on other examples, as `spacy train` does with a sourced one.
+
+    seconds: training times after which the pipeline is saved as `output/SECONDS`.
+    """
+    nlp = spacy.load(model)
+    training = training_settings(nlp)
+    examples = read_examples(train, nlp)
+    for label in sorted({span.label_ for e in examples for span in e.reference.ents}):
+        component(nlp, "ner").add_label(label)
+    optimizer = nlp.resume_training(sgd=training["optimizer"])
+    Path(output).mkdir(parents=True, exist_ok=True)
+    watch, waiting, n_updates = Stopwatch(), sorted(seconds), []
+    with watch:
+        for step in _steps(nlp, examples, training):
+            if watch.elapsed() < waiting[0]:
+                continue
+            with watch.paused(), nlp.use_params(optimizer.averages):
+                nlp.to_disk(Path(output) / f"{waiting.pop(0):g}")
+            n_updates.append(step)
+            if not waiting:
+                break
+    return {"updates": n_updates, "seconds": watch.passed}
+
+
+def _initialized(train_path: str, dev: str, training: dict[str, Any]) -> Language:
+    config = init_config(lang="en", pipeline=["ner"], optimize="efficiency", gpu=False, silent=True)
+    config["paths"].update({"train": train_path, "dev": dev})
+    config["training"].update({"patience": 0, **training})
+    return init_nlp(config.interpolate())
+
+
+def _steps(nlp: Language, examples: Sequence[Example], training: dict[str, Any]) -> Iterator[int]:
+    """The number of updates after each of them, in spaCy's loop without its scoring."""
+    for info in run_loop(nlp, examples, {**training, **_ENDLESS}, lambda: (0.0, {})):
+        yield info["step"] + 1

@@ -1,0 +1,163 @@
+"""The systems that are compared, our models and their peers, and how each is trained."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..lib.machine import is_installed
+from ..lib.package import WITHOUT_PENALTY
+from ..lib.paths import CONFIGS
+from ..lib.processes import Result, TaskRunner
+
+
+@dataclass(frozen=True)
+class TrainingSetup:
+    """What the training of every system gets besides its own settings.
+
+    train, dev: corpora without suffix; each is there as `.spacy` and as `.tsv`. models: folder.
+    threads: of our models; peers have one.
+    """
+
+    runner: TaskRunner
+    train: Path
+    dev: Path
+    models: Path
+    threads: int
+    peer_iterations: int
+    ner_seconds: float
+    ner_evaluations: int = 10
+
+    def corpora(self, suffix: str) -> dict[str, str]:
+        return {"train": f"{self.train}{suffix}", "dev": f"{self.dev}{suffix}"}
+
+
+@dataclass(frozen=True)
+class System(ABC):
+    """A system that is compared. name: in commands and results. title: in tables."""
+
+    name: str
+    title: str
+
+    reader = "spacy"
+    """How its model is loaded: `spacy` or `crfsuite`."""
+    package = "spacy"
+    """The distribution that the system needs."""
+
+    def model(self, models: Path) -> Path:
+        return models / self.name
+
+    @abstractmethod
+    def train(self, setup: TrainingSetup, repeat: int) -> Result:
+        """Train the system, and keep the model of the first repeat."""
+
+    def _model_of(self, setup: TrainingSetup, repeat: int) -> str:
+        path = self.model(setup.models)
+        return str(path.with_name(f"{path.name}-{repeat}") if repeat else path)
+
+    def seconds(self, result: Result) -> float:
+        """Seconds of the whole training, without reading files and scoring."""
+        return float(result["seconds"])
+
+    def series(self, result: Result) -> list[tuple[float, float]]:
+        """F1 on dev by seconds since the beginning."""
+        return [(seconds, f1) for seconds, _, f1 in result["series"]]
+
+
+@dataclass(frozen=True)
+class Ours(System):
+    """A config of ours. overrides: other settings."""
+
+    config: str = ""
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+
+    def train(self, setup: TrainingSetup, repeat: int) -> Result:
+        """Train with spaCy's own loop."""
+        arguments = {
+            "config": str(CONFIGS / self.config),
+            **setup.corpora(".spacy"),
+            "model": self._model_of(setup, repeat),
+            "threads": setup.threads,
+            "overrides": dict(self.overrides),
+        }
+        task = "lib.training:train_as_configured"
+        return setup.runner.run(task, arguments, cores=setup.threads, repeat=repeat)
+
+
+@dataclass(frozen=True)
+class CrfSuite(System):
+    """python-crfsuite with the templates of our one-phase models."""
+
+    algorithm: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    reader = "crfsuite"
+    package = "python-crfsuite"
+
+    def train(self, setup: TrainingSetup, repeat: int) -> Result:
+        """Train on columns, in a process without spaCy."""
+        parameters = dict(self.parameters)
+        if self.algorithm == "lbfgs":
+            parameters["max_iterations"] = setup.peer_iterations
+        arguments = {
+            **setup.corpora(".tsv"),
+            "model": self._model_of(setup, repeat),
+            "algorithm": self.algorithm,
+            "parameters": parameters,
+        }
+        return setup.runner.run("peers.crfsuite:train_crfsuite", arguments, repeat=repeat)
+
+    def seconds(self, result: Result) -> float:
+        return float(result["features_seconds"] + result["training_seconds"])
+
+    def series(self, result: Result) -> list[tuple[float, float]]:
+        """The end of training only: crfsuite does not show F1 before."""
+        return [(self.seconds(result), result["f1"])]
+
+
+@dataclass(frozen=True)
+class SpacyNer(System):
+    """spaCy's `ner`, which has a fixed time for training."""
+
+    def train(self, setup: TrainingSetup, repeat: int) -> Result:
+        """Train, and keep the best pipeline of several evaluations."""
+        arguments = {
+            **setup.corpora(".spacy"),
+            "model": self._model_of(setup, repeat),
+            "seconds": setup.ner_seconds,
+            "evaluations": setup.ner_evaluations,
+        }
+        return setup.runner.run("peers.spacy_ner:train_spacy_ner_for", arguments, repeat=repeat)
+
+
+OURS: tuple[Ours, ...] = (
+    Ours("crf", "CRF, one phase", "crf.cfg"),
+    Ours("crf_online", "CRF, one phase, online", "crf_online.cfg"),
+    Ours("crf_crf", "CRF + CRF", "icrf.cfg", WITHOUT_PENALTY),
+    Ours("icrf", "ICRF", "icrf.cfg"),
+    Ours("memb", "MEMB", "memb.cfg"),
+    Ours("ocr", "OCR", "ocr.cfg"),
+)
+PEERS: tuple[System, ...] = (
+    CrfSuite(
+        "crfsuite", "python-crfsuite, L-BFGS", algorithm="lbfgs", parameters={"c1": 0.0, "c2": 1.0}
+    ),
+    CrfSuite(
+        "crfsuite_pa", "python-crfsuite, PA", algorithm="pa", parameters={"type": 1, "c": 1.0}
+    ),
+    SpacyNer("ner", "spaCy ner"),
+)
+SYSTEMS: dict[str, System] = {system.name: system for system in (*OURS, *PEERS)}
+
+
+def missing(systems: Iterable[System]) -> dict[str, str]:
+    """A line for each system whose package is not installed."""
+    return {
+        system.name: f"{system.title} is left out: {system.package} is not installed. "
+        'Add it with pip install "spacy-cascade[bench]".'
+        for system in systems
+        if not is_installed(system.package)
+    }

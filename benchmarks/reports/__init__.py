@@ -1,0 +1,1 @@
+"""Tables, pictures and pages that are made of results."""

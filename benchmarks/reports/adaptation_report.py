@@ -1,0 +1,48 @@
+"""The report of adaptation to new documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .markdown import machine_sentence, table
+
+TITLES = {"type": "Documents with a new type", "topic": "Documents of another topic"}
+
+
+def make_report(results: Mapping[str, Any]) -> str:
+    settings = results["settings"]
+    text = [
+        "# Learning without forgetting\n",
+        f"{machine_sentence(results['machine'])}\n",
+        "Pipelines are trained on the old documents and adapted to sentences of new ones, which "
+        "are taken document by document, with all entities annotated. F1 is that of the old and of "
+        f"the new documents of dev, the mean of {settings['draws']} random draw(s) of documents. "
+        "spaCy's `ner` continues its training on the first draw, after "
+        f"{settings['ner_train_seconds']:g} s of training. Seconds are those of one thread, "
+        "without reading and scoring.\n",
+    ]
+    for split, found in results["studies"].items():
+        names = ("old", "all", "dev_old", "dev_new")
+        sizes = {name: f"{found['documents'][name]['documents']:,}" for name in names}
+        text.append(
+            f"## {TITLES[split]}\n\nTrain: {sizes['old']} old of {sizes['all']} documents; dev: "
+            f"{sizes['dev_old']} old, {sizes['dev_new']} new.\n"
+        )
+        text.append(change_table(found["lines"]))
+    return "\n".join(text)
+
+
+def change_table(lines: Sequence[Mapping[str, Any]]) -> str:
+    """F1 on old and new documents, and how it changed. lines: summaries of models."""
+    header = ["", "F1 old", "change", "F1 new", "change", "seconds"]
+    rows = [
+        [
+            line["title"],
+            f"{line['old']:.2f}", f"{line['old_change']:+.2f}",
+            f"{line['new']:.2f}", f"{line['new_change']:+.2f}",
+            "" if line["seconds"] is None else f"{line['seconds']:.1f}",
+        ]
+        for line in lines
+    ]  # fmt: skip
+    return table(header, rows)

@@ -1,0 +1,239 @@
+"""Write the tables of results in the README and in docs/.
+
+python -m benchmarks.reports.readme_tables
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from ..lib.paths import PROJECT, RESULTS
+from .adaptation_report import change_table
+from .comparison_report import type_table
+from .comparison_results import is_ours, learning_curves
+from .markdown import curve_table, in_milliseconds, table, thousands
+from .output import read_json
+
+PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").glob("*.md"))]
+_MARK = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
+_VALUE = re.compile(r"\{([^{}|]+)\|([^{}|]+)\}")
+
+# Each value is {MEASURE|FORMAT}, the measures of results/jnlpba.json.
+CASCADE = """
+| training, to within 0.1 of the best F1 | {training to 0.1 F1 below the best|.1f} s | {training of crfsuite|.1f} s | crfsuite; one thread |
+| two threads against one | {two threads over one|.2f} x | | same weights to the last bit |
+| peak memory of training | {peak memory of training|.0f} MB | {peak memory of crfsuite|.0f} MB | crfsuite, which holds no spaCy |
+| Docs to entities | {Docs to entities, warm|thousands} tokens/s | {Docs to entities, crfsuite, warm|thousands} | crfsuite; on the first pass, where every word is new, {Docs to entities, first pass|thousands} |
+| raw text with `nlp.pipe` | {raw text, warm|thousands} tokens/s | {raw text, spaCy ner, warm|thousands} | spaCy `ner`; on the first pass {raw text, first pass|thousands} |
+| confidences | {cost of confidences|.2f} x the time | | |
+| model on disk | {model on disk|.1f} MB | | the whole pipeline |
+| loading and first Doc | {load and first Doc|.1f} s | | after `import spacy`, with compiled kernels |
+| all {all features: features|,.0f} features (`min_count = 1`) | {all features: peak memory|.2f} GB | | {all features: training time over default|.1f} x the time |
+| first compilation, once | {first compilation, training|.0f} s to train, {first compilation, decoding|.0f} s to annotate | | |
+| 10 best segmentations against 1 | {10 best segmentations over 1 best|.2f} x the time | | |
+| raw text, OCR with the trained reranker | {raw text with reranking, warm|thousands} tokens/s | {raw text, spaCy ner beside it, warm|thousands} | spaCy `ner`; on the first pass {raw text with reranking, first pass|thousands} |
+"""  # noqa: E501
+CONLL2003 = ("conll2003_memb", "conll2003_ocr", "conll2003_icrf", "conll2003_crf_crf", "crfsuite")
+
+
+def _read(name: str) -> Any:
+    return read_json(RESULTS / name)
+
+
+def _shown(value: float, form: str) -> str:
+    return thousands(value) if form == "thousands" else f"{value:{form}}"
+
+
+def fill(text: str, values: Mapping[str, float]) -> str:
+    """Replace names by values in a text. Raises `KeyError` for a name without value."""
+    return _VALUE.sub(lambda match: _shown(values[match[1]], match[2]), text)
+
+
+def cascade() -> str:
+    figures = _read("jnlpba.json")["figures"].values()
+    values = {row["measure"]: row["value"] for figure in figures for row in figure["rows"]}
+    return "| | here | peer | |\n|---|---:|---:|---|" + fill(CASCADE, values)
+
+
+def comparison() -> str:
+    header = ["", "F1", "95 %", "training", "peak memory", "tokens/s", "calibration error"]
+    rows = []
+    for model in _read("jnlpba_comparison.json")["models"].values():
+        errors = model.get("calibration")
+        rows.append(
+            [
+                model["title"],
+                f"{model['f1']:.2f}",
+                "{:.1f} to {:.1f}".format(*model["f1_interval"]),
+                f"{model['seconds']:.1f} s",
+                f"{model['peak_memory_megabytes']:,.0f} MB",
+                thousands(model["tokens_per_second"]),
+                f"{errors['before']:.3f} → {errors['after']:.3f}" if errors else "",
+            ]
+        )
+    return table(header, rows)
+
+
+def learning() -> str:
+    results = _read("jnlpba_comparison.json")
+    sizes = [f"{part['sentences']:,}" for part in results["learning"]["parts"].values()]
+    sizes.append(f"{results['corpus']['train']['sentences']:,}")
+    rows = [
+        [title, *(f"{f1:.1f}" for _, f1 in curve), *[""] * (len(sizes) - len(curve))]
+        for title, curve in learning_curves(results).values()
+    ]
+    return table(["sentences", *sizes], rows)
+
+
+def conll2003() -> str:
+    results = _read("conll2003.json")
+    rows = []
+    for name in CONLL2003:
+        row = results[name]
+        title = f"`{name}.cfg`" if name != "crfsuite" else "python-crfsuite, 200 iterations"
+        seconds = [f"{s:.1f} s" for s in row["seconds"].values()]
+        chunks = f"{row['chunks_f']:.2f}" if "chunks_f" in row else "given"
+        rows.append([title, f"{row['ents_f']:.2f}", chunks, *seconds, *[""] * (2 - len(seconds))])
+    header = ["config", "F1 of entities", "of chunks", "training, one thread", "two threads"]
+    return table(header, rows)
+
+
+def _ours(results: Any) -> dict[str, Any]:
+    models = {name: m for name, m in results["models"].items() if is_ours(m, name)}
+    return {**results, "models": models}
+
+
+def models() -> str:
+    """Time, memory, size and speed of our models, and their F1."""
+    header = ["", "F1", "training", "peak memory", "weights", "tokens/s", "where words are new"]
+    rows = [
+        [
+            model["title"],
+            f"{model['f1']:.2f}",
+            f"{model['seconds']:.0f} s",
+            f"{model['peak_memory_megabytes']:,.0f} MB",
+            f"{model['weights']:,}" if "weights" in model else "",
+            thousands(model["tokens_per_second"]),
+            thousands(model["first_tokens_per_second"]),
+        ]
+        for model in _ours(_read("jnlpba_comparison.json"))["models"].values()
+    ]
+    return table(header, rows)
+
+
+def types() -> str:
+    return type_table(_ours(_read("jnlpba_comparison.json")))
+
+
+def curves(part: str, x: str, digits: int) -> str:
+    """Curves of the comparison: milliseconds by the number of types, or F1 by N."""
+    found = _read("jnlpba_comparison.json")[part]["curves"]
+    return curve_table(in_milliseconds(found) if part == "labels" else found, x, digits)
+
+
+def serving() -> str:
+    results = _read("serving.json")
+    header = [
+        "clients", "requests", "requests/s", "half within", "99 % within", "memory at first",
+        "at the end",
+    ]  # fmt: skip
+    rows = [
+        [
+            str(load["clients"]),
+            f"{load['requests']:,}",
+            f"{load['requests_per_second']:,.0f}",
+            *(f"{load['milliseconds'][name]:.1f} ms" for name in ("p50", "p99")),
+            *(f"{load['memory_megabytes'][i]:.0f} MB" for i in (0, -1)),
+        ]
+        for load in results["loads"]
+    ]
+    return table(header, rows)
+
+
+def bulk() -> str:
+    """Tokens per second by processes and batch size."""
+    rates = _read("bulk.json")["tokens_per_second"]
+    return table(["", "tokens/s"], [[name, thousands(r)] for name, r in rates.items()])
+
+
+def bulk_memory() -> str:
+    curves = _read("bulk.json")["memory_megabytes"]
+    rows = [[name, *(f"{megabytes:.0f} MB" for megabytes in c[::10])] for name, c in curves.items()]
+    n_passes = max(map(len, curves.values()))
+    return table(["after pass", *(str(i + 1) for i in range(0, n_passes, 10))], rows)
+
+
+def lexicons() -> str:
+    results, names = _read("jnlpba_lexicons.json"), ("without", "with")
+    details, rates = results["details"], results["tokens_per_second"]
+    trained = [details[f"training_{name}"] for name in names]
+    seconds, memory = results["load_seconds"], results["peak_memory_megabytes"]
+    rows = [
+        ["tokens/s, words known", *(thousands(rates[f"warm_{name}"]) for name in names)],
+        ["the same, times as long", "1", f"{results['slowdown']['warm']:.2f}"],
+        ["tokens/s, every word new", *(thousands(rates[f"first_{name}"]) for name in names)],
+        ["reading and building the list, a stage", "", f"{trained[1]['build_seconds']:.1f} s"],
+        ["loading", *(f"{seconds[name]:.1f} s" for name in names)],
+        ["memory of loading and a first Doc", *(f"{memory[name]:.0f} MB" for name in names)],
+        ["pipeline on disk", *(f"{part['disk_megabytes']:.1f} MB" for part in trained)],
+    ]
+    return table(["", "without", f"with {details['terms']['terms']:,} terms"], rows)
+
+
+def leaving_out() -> str:
+    """F1 with a term list that is made from the training corpus."""
+    titles = {
+        "no list": "no list",
+        "all seen": "the list, all of it seen in training",
+        "own left out": "the list, own entries left out",
+    }
+    f1 = _read("jnlpba_leaving_out.json")["f1"]
+    return table(["", "F1"], [[title, f"{f1[name]:.2f}"] for name, title in titles.items()])
+
+
+def adapting(split: str) -> str:
+    """Adaptation to new documents. split: `type` or `topic`."""
+    return change_table(_read("jnlpba_adapt.json")["studies"][split]["lines"])
+
+
+def robustness() -> str:
+    """Results of the tests of robustness at their full size."""
+    lines = (RESULTS / "robustness.jsonl").read_text(encoding="utf8").splitlines()
+    found: dict[tuple[str, str], list[str]] = {}
+    for figure in map(json.loads, lines):
+        found.setdefault((figure["test"], figure["what"]), []).append(figure["came"])
+    rows = [[what, "; ".join(came)] for (_, what), came in sorted(found.items())]
+    return table(["tried", "found"], rows)
+
+
+_FUNCTIONS: tuple[Callable[[], str], ...] = (
+    cascade, comparison, learning, conll2003, models, types, serving, bulk, bulk_memory, lexicons,
+    leaving_out, robustness,
+)  # fmt: skip
+TABLES: dict[str, Callable[[], str]] = {
+    **{function.__name__: function for function in _FUNCTIONS},
+    "labels": partial(curves, "labels", "types", 1),
+    "nbest": partial(curves, "nbest", "N", 2),
+    "adapting_type": partial(adapting, "type"),
+    "adapting_topic": partial(adapting, "topic"),
+}
+
+
+def with_tables(text: str) -> str:
+    """A page with every marked table made from the results."""
+    return _MARK.sub(lambda match: match[1] + TABLES[match[2]]() + match[3], text)
+
+
+def main() -> None:
+    argparse.ArgumentParser(description=__doc__).parse_args()
+    for page in PAGES:
+        page.write_text(with_tables(page.read_text(encoding="utf8")), encoding="utf8")
+
+
+if __name__ == "__main__":
+    main()

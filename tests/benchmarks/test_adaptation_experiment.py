@@ -1,0 +1,99 @@
+"""The adaptation experiment: parts of the corpus, tables, and all of it on the sample."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+from spacy.tokens import DocBin
+
+from benchmarks.experiments import adaptation
+from benchmarks.lib.adaptation import by_topic, split_corpus
+from benchmarks.reports.adaptation_report import make_report
+from helpers import PROJECT, run_python, sample_docs, write_sample
+
+
+def test_parts_of_a_corpus_to_adapt_to(tmp_path: Path) -> None:
+    vocab = spacy.blank("en").vocab
+    data = tmp_path / "data.spacy"
+    docs = sample_docs(vocab, n_docs=20)
+    DocBin(docs=docs).to_disk(data)
+    arguments = (str(data), str(data), str(tmp_path), "type", [3, 12], 2)
+    sizes = split_corpus(*arguments)
+
+    def read(name: str) -> list[Any]:
+        return list(DocBin().from_disk(tmp_path / f"{name}.spacy").get_docs(vocab))
+
+    def knows(doc: Any) -> bool:
+        return any(span.label_ == "cell_line" for span in doc.ents)
+
+    assert not any(map(knows, read("old") + read("dev_old")))
+    assert all(map(knows, read("dev_new")))
+    assert sizes["old"]["documents"] + sizes["dev_new"]["documents"] == len(docs)
+    for size in (3, 12):
+        for draw in (0, 1):
+            few = sizes[f"new-{size}-{draw}"]
+            assert few["sentences"] == size
+            both = sizes[f"old-{size}-{draw}"]
+            assert both["entities"] == few["entities"] + sizes["old"]["entities"]
+    texts = [[doc.text for doc in read(f"new-{size}-0")] for size in (3, 12)]
+    assert texts[1][0].startswith(texts[0][0])
+    assert texts[0] != [doc.text for doc in read("new-3-1")]
+
+
+def test_topics_are_told_apart_by_their_words() -> None:
+    vocab = spacy.blank("en").vocab
+    topics = ["promoter site binds", "patients blood number"]
+    docs = [
+        spacy.tokens.Doc(vocab, words=f"{topics[i % 2]} the w{i % 7}".split()) for i in range(60)
+    ]
+    train, dev = by_topic(docs, docs[:6])
+    assert sum(train) == 30
+    assert train[:6] == dev
+    assert all(new == train[i % 2] for i, new in enumerate(train))
+
+
+def test_table_of_adaptation() -> None:
+    study = adaptation.Study(None, "type", [20], 2, 2, 1.0, [5.0])
+    f1 = {
+        "memb-old": (80.0, 60.0), "memb-adapted-20-0": (79.0, 62.0),
+        "memb-adapted-20-1": (80.0, 64.0), "memb-old-20-0": (80.0, 64.0),
+        "memb-old-20-1": (80.0, 65.0), "memb-all": (81.0, 70.0), "ocr-old": (79.0, 59.0),
+        "ocr-adapted-20-0": (79.0, 60.0), "ocr-adapted-20-1": (79.0, 60.0),
+        "ner-old": (70.0, 50.0), "ner-resumed-20/5": (60.0, 51.0),
+    }  # fmt: skip
+    found = {
+        "seconds": dict.fromkeys(f1, 2.0),
+        "scores": {name: {"old": {"f1": o}, "new": {"f1": n}} for name, (o, n) in f1.items()},
+        "documents": {name: {"documents": 7} for name in ("old", "all", "dev_old", "dev_new")},
+    }
+    lines = adaptation.summarize(study, found)
+    assert (lines[1]["old_change"], lines[1]["new_change"]) == (-0.5, 3.0)
+    settings = {"draws": 2, "ner_train_seconds": 1.0}
+    machine = {"processor": "x", "cores": 1, "system": "y", "python": "3", "packages": {}}
+    results = {
+        "machine": machine,
+        "settings": settings,
+        "studies": {"type": {**found, "lines": lines}},
+    }
+    report = make_report(results)
+    assert "| adapted to 20 sentences | 79.50 | -0.50 | 63.00 | +3.00 | 2.0 |" in report
+    assert "| resumed on 20 sentences | 60.00 | -10.00 | 51.00 | +1.00 | 5.0 |" in report
+
+
+@pytest.mark.slow
+def test_adaptation_is_measured(tmp_path: Path) -> None:
+    train, dev = (write_sample(tmp_path / f"{part}.spacy", part) for part in ("train", "dev"))
+    result = run_python(
+        "-m", "benchmarks.experiments.adaptation", str(train), str(dev), "--sizes", "5",
+        "--draws", "1", "--splits", "topic", "--ner-train-seconds", "2", "--ner-seconds", "1",
+        "--output", str(tmp_path / "adapt.json"), "--work", str(tmp_path / "work"), timeout=900,
+        PYTHONPATH=str(PROJECT),
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr[-2000:]
+    lines = json.loads((tmp_path / "adapt.json").read_text())["studies"]["topic"]["lines"]
+    assert [line["title"].split()[0] for line in lines].count("adapted") == 2
+    assert all(0.0 <= line[part] <= 100.0 for line in lines for part in ("old", "new"))

@@ -33,7 +33,7 @@ LAYERS = [
     "numeric",
 ]
 """Each may import those after it."""
-EVERYWHERE = {"types", "errors", "files", "parallel", "jit", "kernel_cache", "deprecation"}
+EVERYWHERE = {"types", "errors", "files", "parallel", "jit", "kernel_cache", "deprecation", "checks"}
 """Open to all layers."""
 CORPORA = {"corpora", "errors", "files"}
 """Readers of corpus files stand apart; only the command line knows them and components."""

@@ -251,6 +251,7 @@ NEW: dict[str, dict[str, Any]] = {
             "@architectures": "test.IndependentTokens.v1",
             "templates": {"@misc": "spacy_cascade.SegmentationTemplates.v1"},
         },
+        "penalty": {"@misc": "spacy_cascade.Gaussian.v1", "sigma": 3.0},
         "trainer": TRAINER,
         "scheme": "IOB2",
     },

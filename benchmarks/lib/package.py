@@ -33,7 +33,7 @@ def for_stages(setting: str, value: object) -> Settings:
 
 
 def false_negative_weight(component: str, weight: float) -> Settings:
-    return {f"components.{component}.objective.miss": weight}
+    return {f"components.{component}.loss.false_negative_weight": weight}
 
 
 def with_term_list(settings: Any, terms: Path, leave_out: bool) -> None:

@@ -2,38 +2,35 @@
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
-import spacy_cascade
 from helpers import PROJECT
+from imports import (
+    FILES,
+    IMPORTS,
+    LAYERS,
+    PACKAGE,
+    PAGE,
+    circle_in,
+    imports,
+    modules,
+    with_picture,
+)
 
-PACKAGE = Path(spacy_cascade.__file__).parent
 BENCHMARKS = PROJECT / "benchmarks"
-LAYERS = [
-    "cli",
-    "callbacks",
-    "search",
-    "reports",
-    "workflows",
-    "explaining",
-    "pipeline",
-    "trainers",
-    "losses",
-    "penalties",
-    "storage",
-    "models",
-    "features",
-    "inference",
-    "numeric",
-]
-"""Each may import those after it."""
-EVERYWHERE = {"types", "errors", "files", "parallel", "jit", "kernel_cache", "deprecation", "checks"}
+EVERYWHERE = {
+    "types",
+    "errors",
+    "files",
+    "parallel",
+    "jit",
+    "kernel_cache",
+    "deprecation",
+    "checks",
+}
 """Open to all layers."""
 CORPORA = {"corpora", "errors", "files"}
 """Readers of corpus files stand apart; only the command line knows them and components."""
@@ -48,51 +45,6 @@ COMPILED = {"inference", "numeric", "features"}
 """Where compiled functions may stand: beside the arrays that they make."""
 
 
-def module_name(path: Path, root: Path) -> str:
-    parts = path.relative_to(root).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-def imports(path: Path, root: Path) -> Iterator[str]:
-    """Full names of what a file imports, for types only and inside of functions, too.
-
-    For `from a import b` both `a` and `a.b`, of which one is a module.
-    """
-    package = [root.name, *path.relative_to(root).parent.parts]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = package[: len(package) - node.level + 1] if node.level else []
-            name = ".".join([*base, *filter(None, [node.module])])
-            yield name
-            yield from (f"{name}.{alias.name}" for alias in node.names)
-
-
-def modules(root: Path) -> dict[str, Path]:
-    return {module_name(path, root): path for path in sorted(root.rglob("*.py"))}
-
-
-def circle_in(graph: Mapping[str, Iterable[str]]) -> list[str]:
-    """Modules that import each other in a circle; empty where there is none."""
-    try:
-        TopologicalSorter(graph).prepare()
-    except CycleError as error:
-        return list(error.args[1])
-    return []
-
-
-FILES = modules(PACKAGE)
-IMPORTS = {
-    name: {
-        target.removeprefix("spacy_cascade.")
-        for target in imports(path, PACKAGE)
-        if target.startswith("spacy_cascade.")
-    }
-    & FILES.keys()
-    for name, path in FILES.items()
-}
-"""For each module those of the package that it imports."""
 BENCHMARK_LAYERS = ["experiments", "reports", "peers", "lib"]
 """Each may import those after it."""
 BENCHMARK_FILES = modules(BENCHMARKS)
@@ -193,3 +145,9 @@ def test_kernels_are_compiled_in_one_way() -> None:
         for target in users.keys() & IMPORTS[name]:
             users[target].add(top(name))
     assert users == {"numba": {"jit", "kernel_cache"}, "jit": COMPILED, "kernel_cache": {"jit"}}
+
+
+def test_the_picture_in_contributing_shows_the_imports() -> None:
+    """If not: `python tests/support/imports.py`."""
+    page = PAGE.read_text(encoding="utf8")
+    assert with_picture(page) == page

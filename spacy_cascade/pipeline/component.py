@@ -73,7 +73,7 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
     model: Model[Units, Any]
     name: str
     options: Options
-    may_be_untrained: ClassVar[bool] = False
+    _may_be_untrained: ClassVar[bool] = False
     """Whether a saved component without labels is one that was not trained, and no damaged one."""
 
     def __init__(
@@ -378,7 +378,7 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         check_identity(header, self.model.name, self._identity())
         labels = header["labels"]
         n_features = arrays["keys"].size if "keys" in arrays else 0
-        if not labels and (n_features or not self.may_be_untrained):
+        if not labels and (n_features or not self._may_be_untrained):
             raise ModelFileError(f"The saved model of '{self.name}' has no labels.")
         n_transitions, n_columns = self._structure_size(len(labels))
         shape = (n_features, n_columns)

@@ -16,33 +16,45 @@ class SegmenterOptions(Options):
     component: ClassVar[str] = "cascade_segmenter"
 
     scheme: str = option(
-        "BILOU", "Tagging scheme of the spans: `BILOU` or `IOB2`", one_of(SCHEMES), is_fixed=True
+        "BILOU", 'how tags mark spans: `"BILOU"` or `"IOB2"`', one_of(SCHEMES), is_fixed=True
     )
     typed: bool = option(
         False,
-        "Keep the gold labels (a single-phase recogniser) instead of making them all `ENT`",
+        "keep the gold labels (a single-phase recogniser) instead of merging them into `ENT`",
         is_fixed=True,
     )
-    gold_key: str | None = option(None, "Key of the gold spans in `doc.spans`; null for `doc.ents`")
-    spans_key: str = option("cascade", "Key in `doc.spans` for the spans that it finds")
-    confidence: bool = option(True, "Give each span its posterior probability as a confidence")
-    temperature: float = option(
-        1.0, "What scores are divided by before they become confidences", above(0)
+    gold_key: str | None = option(None, "`doc.spans` key of the gold spans; `null` for `doc.ents`")
+    spans_key: str = option(
+        "cascade", '`doc.spans` key of the spans found; their confidences are in `.attrs["scores"]`'
     )
-    threshold: float = option(0.0, "Spans of less confidence are dropped", between(0, 1))
+    confidence: bool = option(True, "give each span its exact posterior probability")
+    temperature: float = option(
+        1.0,
+        "number by which scores are divided for that "
+        "([calibration](recipes.md#calibrated-confidences))",
+        above(0),
+    )
+    threshold: float = option(0.0, "spans with less confidence are dropped", between(0, 1))
     label_thresholds: dict[str, float] = option(
-        {}, "Thresholds by label, instead of `threshold`", values_of(between(0, 1))
+        {}, "thresholds by label, in place of `threshold`", values_of(between(0, 1))
     )
     constrained: bool = option(
-        False, "Find the best spans beside entities and blocked tokens that are on the Doc already"
+        False,
+        "treat entities and blocked tokens that are already on the document as "
+        "certain, and find the best spans around them "
+        "([presets](partial_annotation.md))",
     )
     overlapping: bool = option(
-        False, "List all spans that reach their threshold, whether they overlap or not"
+        False,
+        "list every span that reaches the threshold, even if spans overlap, "
+        "instead of the best segmentation ([precision and "
+        "recall](precision_and_recall.md))",
     )
-    set_ents: bool = option(False, "Write `doc.ents`, too")
+    set_ents: bool = option(False, "write `doc.ents` too")
     n_best: int = option(
         1,
-        f"Above 1: also write so many best segmentations of each sentence (at most {MOST})",
+        "above 1: also write that many best segmentations of each sentence, at "
+        "most 100 ([N best](nbest.md))",
         between(1, MOST),
     )
 
@@ -67,26 +79,34 @@ class ClassifierOptions(Options):
     component: ClassVar[str] = "cascade_classifier"
 
     spans_key: str | None = option(
-        "cascade", "Key in `doc.spans` of the spans to type; null for `doc.ents`"
+        "cascade", "`doc.spans` key of the spans to type; `null` for `doc.ents`"
     )
     mention_labels: list[str] | None = option(
-        None, "Type only spans with one of these labels; null for all spans"
+        None,
+        "type only spans with these labels; `null` for all ([mentions of another "
+        "component](typing_mentions.md))",
     )
-    gold_key: str | None = option(None, "Key of the gold spans in `doc.spans`; null for `doc.ents`")
+    gold_key: str | None = option(None, "`doc.spans` key of the gold spans; `null` for `doc.ents`")
     reject: bool = option(
         False,
-        "Learn a class for wrong proposals, too; needs the segmenter in `annotating_components`",
+        "learn a class for wrong proposals; put the segmenter into `annotating_components`",
         is_fixed=True,
     )
-    confidence: bool = option(True, "Give each span the probability of its type as a confidence")
+    confidence: bool = option(
+        True,
+        "set `span._.confidence`, the probability of the type times that of the "
+        "span; with `false` spans have none",
+    )
     temperature: float = option(
-        1.0, "What scores are divided by before they become confidences", above(0)
+        1.0, "number by which scores are divided for the probability of the type", above(0)
     )
-    threshold: float = option(0.0, "Spans of less confidence do not become entities", between(0, 1))
+    threshold: float = option(
+        0.0, "spans with less confidence stay in `doc.spans` but become no entities", between(0, 1)
+    )
     label_thresholds: dict[str, float] = option(
-        {}, "Thresholds by label, instead of `threshold`", values_of(between(0, 1))
+        {}, "thresholds by label, in place of `threshold`", values_of(between(0, 1))
     )
-    set_ents: bool = option(True, "Write `doc.ents`")
+    set_ents: bool = option(True, "write `doc.ents`")
 
     def check_together(self) -> None:
         check_thresholds(self)
@@ -98,14 +118,14 @@ class RerankerOptions(Options):
 
     component: ClassVar[str] = "cascade_reranker"
 
-    spans_key: str = option("cascade", "Key in `doc.spans` that both stages have")
-    weight: float = option(
-        1.0, "Weight of the type scores, beside the score of the segmentation", at_least(0)
+    spans_key: str = option(
+        "cascade", "that of the segmenter (with `n_best` of 2 or more) and of the classifier"
     )
-    scale: float = option(1.0, "Scale of both, beside what training adds", above(0))
-    rate: float = option(0.1, "Rate of learning", above(0))
-    keep_candidates: bool = option(False, "Leave the N-best list on the Doc")
-    set_ents: bool = option(True, "Write `doc.ents`")
+    weight: float = option(1.0, "weight of the type scores", at_least(0))
+    scale: float = option(1.0, "weight of both stages' scores against what training adds", above(0))
+    rate: float = option(0.1, "learning rate", above(0))
+    keep_candidates: bool = option(False, "leave the N-best list on the document")
+    set_ents: bool = option(True, "write `doc.ents`; only entities of the cascade are replaced")
 
 
 @dataclass
@@ -114,7 +134,7 @@ class TaggerOptions(Options):
 
     component: ClassVar[str] = "cascade_tagger"
 
-    overwrite: bool = option(True, "Replace tags that are there already")
+    overwrite: bool = option(True, "replace tags that are already there")
 
 
 def check_thresholds(options: SegmenterOptions | ClassifierOptions) -> None:
@@ -124,3 +144,10 @@ def check_thresholds(options: SegmenterOptions | ClassifierOptions) -> None:
             f"'{options.title}' has a threshold but no confidences. Set confidence = true, or "
             "leave out threshold and label_thresholds."
         )
+
+
+DECLARED: dict[str, type[Options]] = {
+    options.component: options
+    for options in (SegmenterOptions, ClassifierOptions, RerankerOptions, TaggerOptions)
+}
+"""The declarations by the names of the components."""

@@ -47,8 +47,8 @@ class LearningPipe(CascadePipe, Generic[Gold]):
     examples. n_examples: how many `initialize` has seen, None in a component that was loaded.
     """
 
-    sought: ClassVar[str] = "labelled gold span"
-    where_to_look: ClassVar[str] = "has entities, or gold spans under the component's gold_key"
+    _sought: ClassVar[str] = "labelled gold span"
+    _where_to_look: ClassVar[str] = "has entities, or gold spans under the component's gold_key"
     """For the error where no example has anything to learn from."""
 
     def __init__(
@@ -166,12 +166,12 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         found = labels or {label for g in gold for label in self._labels_in(g)} | set(self._labels)
         if not found:
             raise TrainingError(
-                f"'{self.name}' found no {self.sought} in {len(gold)} examples. Check that "
-                f"[corpora.train] {self.where_to_look}."
+                f"'{self.name}' found no {self._sought} in {len(gold)} examples. Check that "
+                f"[corpora.train] {self._where_to_look}."
             )
         if "" in found:
             raise TrainingError(
-                f"'{self.name}' found a {self.sought} whose label is empty. Give it one; or, if "
+                f"'{self.name}' found a {self._sought} whose label is empty. Give it one; or, if "
                 "types do not matter, set typed = false in the component."
             )
         return found

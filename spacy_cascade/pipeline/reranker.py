@@ -64,7 +64,7 @@ class CascadeReranker(CascadePipe):
     """
 
     options: RerankerOptions
-    may_be_untrained: ClassVar[bool] = True
+    _may_be_untrained: ClassVar[bool] = True
 
     def __init__(
         self, nlp: Language, model: Model[Units, Any], name: str, options: RerankerOptions

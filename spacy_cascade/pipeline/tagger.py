@@ -76,8 +76,8 @@ class CascadeTagger(LearningPipe[GoldTags]):
     are labels `1 … n`, in the order of `labels`.
     """
 
-    sought = "tagged token"
-    where_to_look = "has token.tag (convert: --pos-column)"
+    _sought = "tagged token"
+    _where_to_look = "has token.tag (convert: --pos-column)"
 
     options: TaggerOptions
 

@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from statistics import fmean as mean
 from typing import Any
 
 import llvmlite.binding
@@ -70,7 +71,7 @@ def fingerprint_of(nlp: Language, docs: list[Doc]) -> dict[str, Any]:
         "annotation": digest(map(_annotation, docs)),
         "n_best": {pipe.name: digest(_n_best(pipe, doc) for doc in docs) for pipe in segmenters},
         "n_entities": sum(len(doc.ents) for doc in docs),
-        "mean_confidence": float(np.mean([e._.confidence or 0 for d in docs for e in d.ents])),
+        "mean_confidence": mean([e._.confidence or 0.0 for doc in docs for e in doc.ents] or [0.0]),
     }
 
 

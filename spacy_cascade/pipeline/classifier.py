@@ -15,10 +15,11 @@ from ..features.tokens import Tokens
 from ..features.units import Units
 from ..inference.structure import Structure
 from ..losses.base import LabelledSequences
+from ..trainers.deprecated import loss_and_penalty
 from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d
 from .calibration import Outcomes
 from .declared import ClassifierOptions
-from .learning import Learning, LearningPipe
+from .learning import LearningPipe
 from .options import takes
 from .reading import span_units, untyped
 from .spans.gold import GoldSpans, gold_bounds, gold_flags, read_gold
@@ -85,8 +86,8 @@ def make_classifier(
     objective: the block of release 0.2 in place of loss and penalty. Others: `ClassifierOptions`.
     """
     options = ClassifierOptions.made_for(name, settings)
-    learning = Learning(loss, penalty, trainer, scorer, objective)
-    return CascadeClassifier(nlp, model, name, options, learning)
+    loss, penalty = loss_and_penalty(loss, penalty, objective)
+    return CascadeClassifier(nlp, model, name, options, loss, penalty, trainer, scorer)
 
 
 class CascadeClassifier(LearningPipe[GoldSpans]):

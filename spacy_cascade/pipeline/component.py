@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 from weakref import ref
@@ -14,7 +13,7 @@ from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
 from thinc.api import Model, Optimizer
 
-from ..errors import ConfigError, ModelFileError, TrainingError
+from ..errors import ModelFileError, TrainingError
 from ..features.space import FeatureSpace
 from ..features.strings import is_valid
 from ..features.tokens import Tokens
@@ -23,7 +22,6 @@ from ..inference.linear_chain import ChainFamily
 from ..inference.structure import Structure, Weights
 from ..models.linear import (
     NEW,
-    add_features,
     can_be_kept,
     get_weights,
     keep_hessian_diagonal,
@@ -36,9 +34,9 @@ from ..storage.arrays import Arrays
 from ..storage.header import Header, check_identity
 from ..trainers.base import Fit
 from ..types import Ints2d
-from .options import Options, nearest
+from .options import OptionAttributes, Options
 from .progress import is_interrupted
-from .reading import read
+from .reading import read, read_lexicons
 from .spans.entities import register_confidence
 
 register_confidence()
@@ -63,7 +61,7 @@ class PipelineReference:
         return self._reference()
 
 
-class CascadePipe(TrainablePipe):  # type: ignore[misc]
+class CascadePipe(OptionAttributes, TrainablePipe):  # type: ignore[misc]
     """A component around one linear model.
 
     options: as the config gives them; each is an attribute of the component, too, and can be
@@ -105,39 +103,6 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
     @abstractmethod
     def structure_labels(self) -> list[str]:
         """Names of the structure's labels, in the order of their numbers."""
-
-    # Options
-
-    @property
-    def cfg(self) -> dict[str, Any]:
-        """All options by name, as spaCy's own tools read them; a copy."""
-        return self.options.as_dict()
-
-    def __getattr__(self, name: str) -> Any:
-        options = self.__dict__.get("options")
-        if options is not None and name in options.names():
-            return getattr(options, name)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        options = self.__dict__.get("options")
-        if name.startswith("_") or options is None or hasattr(type(self), name):
-            super().__setattr__(name, value)
-        elif name in options.names():
-            setattr(options, name, value)
-            self._write_config(name, value)
-        else:
-            near = nearest(name, options.names())
-            if near is not None:
-                raise ConfigError(f"'{self.name}' has no option '{name}'. Did you mean '{near}'?")
-            super().__setattr__(name, value)
-
-    def _write_config(self, name: str, value: Any) -> None:
-        """Have the pipeline's config, which is saved with it, say the same."""
-        nlp = self.pipeline
-        for key, pipe in [] if nlp is None else nlp.components:
-            if pipe is self:
-                nlp._pipe_configs[key][name] = value  # type: ignore[union-attr]
 
     # The model
 
@@ -284,24 +249,19 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         self._structure = None
 
     def _learn_features(
-        self,
-        nlp: Language | None,
-        tokens: Tokens,
-        flags: Ints2d,
-        make_units: Callable[[], Units],
+        self, nlp: Language | None, tokens: Tokens, flags: Ints2d, make_units: Callable[[], Units]
     ) -> None:
         """Learn the feature space of units and set all weights to zero; labels are known.
 
         flags: what the gold annotation says of the tokens (`features.word_counts`). make_units:
         called when lexicons are read and words are counted.
         """
-        self._read_lexicons(nlp)
+        read_lexicons(self.space, nlp)
         self.space.learn_evidence(tokens, flags)
         self.space.learn(make_units(), self.model.attrs["min_count"])
-        structure = self.structure
-        shape = len(self.space), structure.n_columns
+        shape = len(self.space), self.structure.n_columns
         try:
-            set_weights(self.model, np.zeros(shape), np.zeros(structure.n_transitions))
+            set_weights(self.model, np.zeros(shape), np.zeros(self.structure.n_transitions))
         except MemoryError:
             raise TrainingError(
                 f"There is not enough memory for '{self.name}': {len(self.labels)} labels and "
@@ -310,24 +270,6 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
                 "no labels (typed = false)."
             ) from None
         self.model.attrs["curvature"] = None
-
-    def _add_features(
-        self, tokens: Tokens, flags: Ints2d, make_units: Callable[[], Units], minimum: int
-    ) -> None:
-        """Count the words of further tokens, and add features in `minimum` or more of their units."""
-        self.space.add_evidence(tokens, flags)
-        add_features(self.model, self.space.extend(make_units(), minimum))
-
-    def _read_lexicons(self, nlp: Language | None) -> None:
-        if not self.space.memberships:
-            return
-        if nlp is None:
-            self.space.read_lexicons(str.split)
-            return
-        # The vocabulary, which is saved with the pipeline, does without the words of the terms.
-        in_zone = nlp.vocab.in_memory_zone  # type: ignore[attr-defined]
-        with nullcontext() if in_zone else nlp.vocab.memory_zone():
-            self.space.read_lexicons(lambda text: [token.text for token in nlp.tokenizer(text)])
 
     def read(self, docs: Sequence[Doc]) -> Tokens:
         """The tokens of a batch of Docs, as the templates look at them (`pipeline.reading`)."""

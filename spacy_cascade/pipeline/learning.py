@@ -17,12 +17,11 @@ from ..features.units import Units
 from ..inference.structure import Potentials
 from ..losses.base import LabelledSequences, Loss
 from ..losses.margin import Hinge
-from ..models.linear import get_hessian_diagonal
+from ..models.linear import add_features, get_hessian_diagonal
 from ..penalties.base import CentredPenalty, Penalty
 from ..storage.arrays import Arrays
 from ..storage.header import Header
 from ..trainers.base import Fit, JointTrainer, State, Task, Trainer
-from ..trainers.deprecated import Objective
 from ..types import Ints1d, Ints2d
 from .component import CascadePipe
 from .joint import partner
@@ -57,16 +56,18 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         model: Model[Units, Any],
         name: str,
         options: Options,
-        learning: "Learning",
+        loss: Loss | Hinge,
+        penalty: Penalty | None,
+        trainer: Trainer,
+        scorer: Callable[..., dict[str, Any]] | None,
     ) -> None:
         super().__init__(nlp, model, name, options)
-        self.loss, self.penalty = learning.loss, learning.penalty
-        self.trainer = learning.trainer
-        self.scorer = learning.scorer
+        self.loss, self.penalty, self.trainer, self.scorer = loss, penalty, trainer, scorer
         self.n_examples: int | None = None
         self.warm_start = False
         self.reset_fit()
-        self.trainer.check(self.loss, self.penalty, self.family.structure)
+        trainer.check(loss, penalty, self.family.structure)
+        self._check_model()
 
     # What a component has to say
 
@@ -96,6 +97,9 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         design = self.space.design(self._gold_units(tokens, gold))
         observed = self._gold_labels(tokens, gold)
         return LabelledSequences(design, self.structure, observed, tokens.sequence_starts)
+
+    def _check_model(self) -> None:
+        """Raise `ConfigError` for a model that the component cannot work with."""
 
     # Reading
 
@@ -247,7 +251,9 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         self.add_labels(label for g in gold for label in self._labels_in(g))
         tokens = self._read_examples(examples)
         flags = self._gold_flags(tokens, gold)
-        self._add_features(tokens, flags, lambda: self._gold_units(tokens, gold), _NEW_MINIMUM)
+        self.space.add_evidence(tokens, flags)
+        n_added = self.space.extend(self._gold_units(tokens, gold), _NEW_MINIMUM)
+        add_features(self.model, n_added)
 
     def _prepared(
         self, examples: Sequence[Example]
@@ -318,27 +324,6 @@ class LearningPipe(CascadePipe, Generic[Gold]):
             self.sync_weights()
         elif state:
             raise ValueError(f"a state of '{self.name}', whose training has not begun")
-
-
-class Learning:
-    """How a component learns, from its config blocks.
-
-    objective: the block of release 0.2 that stood for loss and penalty; it wins where it is there.
-    """
-
-    def __init__(
-        self,
-        loss: Loss | Hinge,
-        penalty: Penalty | None,
-        trainer: Trainer,
-        scorer: Callable[..., dict[str, Any]] | None,
-        objective: Objective | None = None,
-    ) -> None:
-        self.loss, self.penalty = loss, penalty
-        if objective is not None:
-            self.loss, self.penalty = objective.loss, objective.penalty
-        self.trainer = trainer
-        self.scorer = scorer
 
 
 def _batches(examples: Iterable[Example]) -> Iterator[list[Example]]:

@@ -5,10 +5,13 @@ messages, and docs/components.md its tables (`python scripts/document_options.py
 """
 
 import inspect
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from difflib import get_close_matches
 from typing import Any, ClassVar, TypeVar, get_type_hints
+
+from spacy.language import Language
 
 from ..errors import ConfigError
 
@@ -162,6 +165,48 @@ class Options:
 
 
 Declared = TypeVar("Declared", bound=Options)
+
+
+class OptionAttributes:
+    """A component whose options are attributes that can be read and set.
+
+    A value that is set later is checked, honoured, and written to the config of the pipeline; a
+    misspelt name is an error.
+    """
+
+    options: Options
+
+    @property
+    def cfg(self) -> dict[str, Any]:
+        """All options by name, as spaCy's own tools read them; a copy."""
+        return self.options.as_dict()
+
+    @property
+    @abstractmethod
+    def pipeline(self) -> Language | None:
+        """The pipeline that it stands in, if that is there."""
+
+    def __getattr__(self, name: str) -> Any:
+        options = self.__dict__.get("options")
+        if options is not None and name in options.names():
+            return getattr(options, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        options = self.__dict__.get("options")
+        if name.startswith("_") or options is None or hasattr(type(self), name):
+            super().__setattr__(name, value)
+        elif name in options.names():
+            setattr(options, name, value)
+            nlp = self.pipeline
+            components: list[tuple[str, Any]] = [] if nlp is None else nlp.components
+            for key, pipe in components:
+                if pipe is self:
+                    nlp._pipe_configs[key][name] = value  # type: ignore[union-attr]
+        elif near := nearest(name, options.names()):
+            raise ConfigError(f"'{options.title}' has no option '{name}'. Did you mean '{near}'?")
+        else:
+            super().__setattr__(name, value)
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

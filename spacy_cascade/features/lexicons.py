@@ -134,8 +134,8 @@ class Lexicon:
         Raises `TemplateError` where there are more or longer labels than a saved model may have.
         """
         hashes = hash_strings(map(form, spellings.texts))
-        starts = spellings.words.starts
-        keys = _keys(hashes[spellings.words.columns], starts[:-1], starts[1:])
+        starts = spellings.words.indptr
+        keys = _keys(hashes[spellings.words.indices], starts[:-1], starts[1:])
         index = KeyIndex(frequent_keys(keys, None, 1))
         entries = index.lookup(keys[starts[1:] - 1])
         label, labels = _joined(entries, spellings.label, spellings.labels, len(index))
@@ -192,7 +192,7 @@ class Lexicon:
     def learn(self, words: Keys1d, doc_starts: Pointers1d, flags: Ints2d) -> Lexicon:
         """The same terms, with those found out that just one Doc has as a gold span.
 
-        flags: gold flags of the tokens (`evidence.span_flags`).
+        flags: gold flags of the tokens (`word_counts.span_flags`).
         """
         places, docs = self._gold_terms(words, doc_starts, flags)
         pairs = np.unique(self._entries(places) * len(doc_starts) + docs)

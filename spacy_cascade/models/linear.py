@@ -72,7 +72,7 @@ class _TableScores:
             features = space.lexeme_features(attributes[known:])
             new = self._rows[known * n_slots : size * n_slots]
             new[:] = 0.0
-            add_rows(features.starts, features.columns, self.weights, new, 0, features.n_rows)
+            add_rows(features.indptr, features.indices, self.weights, new, 0, features.n_rows)
             self._n_lexemes = size
         return self._rows
 
@@ -206,7 +206,7 @@ def _forward(
             (space.unit_features(part), weights),
         ):
             of_part = scores[begin : begin + _BLOCK]
-            add_rows(rows.starts, rows.columns, values, of_part, 0, rows.n_rows)
+            add_rows(rows.indptr, rows.indices, values, of_part, 0, rows.n_rows)
 
     def backprop(score_gradient: Floats2d) -> Units:
         gradient = space.design(units).gradient(score_gradient, Workers(1))

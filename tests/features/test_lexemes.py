@@ -6,12 +6,15 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spacy_cascade.features.attributes import WordAttribute, Words
 from spacy_cascade.features.lexemes import BOUNDARY, LexemeTable
 from spacy_cascade.features.plan import make_plan
-from spacy_cascade.features.resources import Resources
+from spacy_cascade.features.resources import Resources, ResourceSpec
 from spacy_cascade.features.strings import hash_string
 from spacy_cascade.features.templates import Templates
-from spacy_cascade.features.word_counts import SHARES
+from spacy_cascade.features.word_attributes import Share
+from spacy_cascade.features.word_counts import SHARES, SpanWordCounts
+from spacy_cascade.types import Keys1d
 from strategies import words
 
 TEMPLATES = Templates(
@@ -24,6 +27,23 @@ TEMPLATES = Templates(
 def table_for(templates: Templates) -> LexemeTable:
     attributes = make_plan(templates).attributes
     return LexemeTable(attributes, Resources(attribute.spec for attribute in attributes))
+
+
+class OtherCounts(SpanWordCounts):
+    """A second resource with codes."""
+
+
+class Other(WordAttribute):
+    """The code itself."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, ResourceSpec(OtherCounts, "other"))
+
+    def values(self, words: Words, resource: OtherCounts) -> Keys1d:
+        return words.codes
+
+    def describe(self, text: str, code: int, resource: OtherCounts) -> str:
+        return f"{text}/{code}"
 
 
 class Texts(dict):
@@ -97,3 +117,16 @@ def test_words_with_other_counts_are_other_rows():
     assert len(set(attributes[[0, 2, 4], 0].tolist())) == 1
     assert len(set(attributes[[0, 2, 4], 1].tolist())) == 3
     assert attributes[0, 1] == attributes[1, 1]
+
+
+def test_codes_of_several_resources_tell_words_apart():
+    attributes = [Share("seen_inside"), Other("other")]
+    table = LexemeTable(attributes, Resources(attribute.spec for attribute in attributes))
+    texts = Texts("a")
+    codes = np.array([[0, 0, 0x21, 0x21], [5, 6, 5, 5]], dtype=np.uint64)
+    rows = table.rows(keys_of(["a"] * 4), list(codes), texts.text_of)
+    assert len(set(rows.tolist())) == 3
+    np.testing.assert_array_equal(table.origins[rows, 1:], codes.T)
+    np.testing.assert_array_equal(table.attributes[rows, 1], codes[1])
+    described = [table.describe(attribute, rows[2], texts.text_of) for attribute in attributes]
+    assert described == ["2-10 % of 1", "a/5"]

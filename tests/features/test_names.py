@@ -111,7 +111,15 @@ def test_weights_of_names_add_up_to_the_score(generator):
 
 
 def test_tokens_as_readers_see_them():
-    lines = ["bias", "word@-1..1", "suffix(2)", "pattern(*)@1", "lower@recurrence+1", "tag@0", "pos@-1"]
+    lines = [
+        "bias",
+        "word@-1..1",
+        "suffix(2)",
+        "pattern(*)@1",
+        "lower@recurrence+1",
+        "tag@0",
+        "pos@-1",
+    ]
     first, second, *_ = names_in([*lines, "class & word@1"])
     assert sorted(first) == [
         "bias",

@@ -20,9 +20,9 @@ from spacy.tokens import Doc
 from reference import Extractor, Word, dense_design
 from spacy_cascade.errors import TemplateError
 from spacy_cascade.features import template_sets as sets
+from spacy_cascade.features.padded import PaddedTokens
 from spacy_cascade.features.space import FeatureSpace
 from spacy_cascade.features.templates import Templates
-from spacy_cascade.features.padded import PaddedTokens
 from spacy_cascade.features.tokens import Tokens, read_tokens
 from spacy_cascade.features.units import Units
 from spacy_cascade.features.word_counts import span_flags
@@ -215,7 +215,15 @@ def test_all_templates_at_once():
 
 
 @pytest.mark.parametrize(
-    "place", ["sentence", "recurrence+1", "recurrence-1", "recurrence", "head_recurrence-2", "head_recurrence"]
+    "place",
+    [
+        "sentence",
+        "recurrence+1",
+        "recurrence-1",
+        "recurrence",
+        "head_recurrence-2",
+        "head_recurrence",
+    ],
 )
 def test_places_of_several_tokens_across_sentences(place):
     """What stands elsewhere in the Doc is seen, and other Docs are not."""

@@ -37,7 +37,10 @@ def expand(*lines: str) -> list[str]:
         ("word@sentence", ["word@sentence"]),
         ("word@recurrence+1", ["word@recurrence+1"]),
         ("word@recurrence", ["word@recurrence+0"]),
-        ("word@head_recurrence-1..1", ["word@head_recurrence-1", "word@head_recurrence+0", "word@head_recurrence+1"]),
+        (
+            "word@head_recurrence-1..1",
+            ["word@head_recurrence-1", "word@head_recurrence+0", "word@head_recurrence+1"],
+        ),
         ("lower@head_recurrence-2", ["lower@head_recurrence-2"]),
         ("word@-1..1", ["word@first-1", "word@first+0", "word@first+1"]),
         ("word@last-1..0", ["word@last-1", "word@last+0"]),

@@ -15,15 +15,9 @@ Lexicons = Mapping[str, TermSource]
 """Term lists by name."""
 
 WORDS = [
-    "word@-2..2",
-    "word@-2 & word@-1",
-    "word@-1 & word@0",
-    "word@0 & word@1",
-    "word@1 & word@2",
-    "word@-2 & word@-1 & word@0",
-    "word@-1 & word@0 & word@1",
-    "word@0 & word@1 & word@2",
-]
+    "word@-2..2", "word@-2 & word@-1", "word@-1 & word@0", "word@0 & word@1", "word@1 & word@2",
+    "word@-2 & word@-1 & word@0", "word@-1 & word@0 & word@1", "word@0 & word@1 & word@2",
+]  # fmt: skip
 """Table 5.2: unigrams, bigrams and trigrams of words."""
 
 JNLPBA_PATTERNS = {
@@ -45,13 +39,9 @@ JNLPBA_PATTERNS = {
 """Table 5.3: capital, digit, dash and punctuation patterns."""
 
 ORTHOGRAPHY = [
-    "prefix(1..5)",
-    "suffix(1..5)",
-    "class@-1..1",
-    "brief_class@-1..1",
-    "length@-1..1",
+    "prefix(1..5)", "suffix(1..5)", "class@-1..1", "brief_class@-1..1", "length@-1..1",
     "pattern(*)@-1..1",
-]
+]  # fmt: skip
 """Table 5.3: affixes, classes, length and patterns."""
 
 JNLPBA = ["bias", *WORDS, *ORTHOGRAPHY]
@@ -86,21 +76,11 @@ make_jnlpba = _named_set(JNLPBA, JNLPBA_PATTERNS)
 """Tables 5.2 and 5.3; registered as `spacy_cascade.JnlpbaTemplates.v1`."""
 
 SEGMENTATION = [
-    "bias",
-    "word@-2..2",
-    "lower@-2..2",
-    "word@-1 & word@0",
-    "word@0 & word@1",
-    *ORTHOGRAPHY,
-    "seen_inside@-1..1",
-    "seen_inside@-1 & seen_inside@0",
-    "seen_inside@0 & seen_inside@1",
-    "lower@-1 & seen_inside@0",
-    "seen_inside@0 & lower@1",
-    "lower@recurrence-1",
-    "lower@recurrence+1",
-    "brief_class@recurrence-1..1",
-]
+    "bias", "word@-2..2", "lower@-2..2", "word@-1 & word@0", "word@0 & word@1", *ORTHOGRAPHY,
+    "seen_inside@-1..1", "seen_inside@-1 & seen_inside@0", "seen_inside@0 & seen_inside@1",
+    "lower@-1 & seen_inside@0", "seen_inside@0 & lower@1", "lower@recurrence-1",
+    "lower@recurrence+1", "brief_class@recurrence-1..1",
+]  # fmt: skip
 """For finding spans: words, their shapes, what training showed of them, and how they are
 written, and what stands beside them, elsewhere in the Doc.
 
@@ -109,49 +89,18 @@ bigrams: fewer features to look up, and a better segmentation.
 """
 
 CLASSIFICATION = [
-    "bias",
-    "size",
-    "word@any",
-    "lower@any",
-    "word@first-3..2",
-    "word@last-2..3",
-    "word@all",
-    "lower@all",
-    "brief_class@all",
-    "class@first",
-    "class@last",
-    "brief_class@first",
-    "brief_class@last",
-    "brief_class@any",
-    "prefix(1..5)@first",
-    "suffix(1..5)@first",
-    "prefix(1..5)@last",
-    "suffix(1..5)@last",
-    "prefix(3..5)@any",
-    "suffix(3..5)@any",
-    "pattern(*)@first",
-    "pattern(*)@last",
-    "lower@last-1 & lower@last",
-    "lower@first & lower@first+1",
-    "lower@last & lower@last+1",
-    "lower@first-1 & lower@first",
-    "lower@last+1 & lower@last+2",
-    "lower@first-2 & lower@first-1",
-    "size & lower@last",
-    "lower@last & lower@first-1",
-    "lower@recurrence-1",
-    "lower@recurrence+1",
-    "lower@head_recurrence-1",
-    "lower@head_recurrence+1",
-    "class@first-1",
-    "class@last+1",
-    "brief_class@first-1",
-    "brief_class@last+1",
-    "brief_class@recurrence-1",
-    "brief_class@recurrence+1",
-    "brief_class@head_recurrence-1",
-    "brief_class@head_recurrence+1",
-]
+    "bias", "size", "word@any", "lower@any", "word@first-3..2", "word@last-2..3", "word@all",
+    "lower@all", "brief_class@all", "class@first", "class@last", "brief_class@first",
+    "brief_class@last", "brief_class@any", "prefix(1..5)@first", "suffix(1..5)@first",
+    "prefix(1..5)@last", "suffix(1..5)@last", "prefix(3..5)@any", "suffix(3..5)@any",
+    "pattern(*)@first", "pattern(*)@last", "lower@last-1 & lower@last",
+    "lower@first & lower@first+1", "lower@last & lower@last+1", "lower@first-1 & lower@first",
+    "lower@last+1 & lower@last+2", "lower@first-2 & lower@first-1", "size & lower@last",
+    "lower@last & lower@first-1", "lower@recurrence-1", "lower@recurrence+1",
+    "lower@head_recurrence-1", "lower@head_recurrence+1", "class@first-1", "class@last+1",
+    "brief_class@first-1", "brief_class@last+1", "brief_class@recurrence-1",
+    "brief_class@recurrence+1", "brief_class@head_recurrence-1", "brief_class@head_recurrence+1",
+]  # fmt: skip
 """For typing spans: their words, classes and affixes by position, their context, and
 what stands beside the same words elsewhere in the Doc."""
 
@@ -162,41 +111,17 @@ make_classification = _named_set(CLASSIFICATION, JNLPBA_PATTERNS)
 """The default of the classifier; registered as `spacy_cascade.ClassificationTemplates.v1`."""
 
 RERANKING = [
-    "bias",
-    "size",
-    "lower@any",
-    "lower@all",
-    "lower@first",
-    "lower@last",
-    "lower@first-1",
-    "lower@last+1",
-    "prefix(3)@first",
-    "suffix(3..4)@last",
-    "brief_class@all",
-    "brief_class@first",
-    "brief_class@last",
-    "size & lower@first",
-    "size & lower@last",
-    "lower@first & lower@last",
-    "lower@last-1 & lower@last",
-    "lower@first-1 & lower@first",
-    "lower@first-1 & lower@last",
-    "lower@first-1 & lower@last+1",
-    "lower@last & lower@last+1",
-    "lower@first-2 & lower@first-1",
-    "lower@last+1 & lower@last+2",
-    "brief_class@first & lower@last",
-    "lower@first-1 & brief_class@first",
-    "brief_class@last & lower@last+1",
-    "brackets",
-    "elsewhere",
-    "type_elsewhere",
-    "elsewhere & type_elsewhere",
-    "type_before",
-    "type_before & gap_before",
-    "type_after",
+    "bias", "size", "lower@any", "lower@all", "lower@first", "lower@last", "lower@first-1",
+    "lower@last+1", "prefix(3)@first", "suffix(3..4)@last", "brief_class@all",
+    "brief_class@first", "brief_class@last", "size & lower@first", "size & lower@last",
+    "lower@first & lower@last", "lower@last-1 & lower@last", "lower@first-1 & lower@first",
+    "lower@first-1 & lower@last", "lower@first-1 & lower@last+1", "lower@last & lower@last+1",
+    "lower@first-2 & lower@first-1", "lower@last+1 & lower@last+2",
+    "brief_class@first & lower@last", "lower@first-1 & brief_class@first",
+    "brief_class@last & lower@last+1", "brackets", "elsewhere", "type_elsewhere",
+    "elsewhere & type_elsewhere", "type_before", "type_before & gap_before", "type_after",
     "type_after & gap_after",
-]
+]  # fmt: skip
 """For spans of hypotheses, right and wrong ones: words inside and at the edges, brackets, the
 same phrase elsewhere in the Doc, and the neighbours in the sentence."""
 
@@ -204,20 +129,10 @@ make_reranking = _named_set(RERANKING, JNLPBA_PATTERNS)
 """The default of the reranker; registered as `spacy_cascade.RerankingTemplates.v1`."""
 
 TAGGING = [
-    "bias",
-    "word@-2..2",
-    "lower@-1..1",
-    "prefix(1..5)",
-    "suffix(1..5)",
-    "suffix(1..4)@-1",
-    "suffix(1..4)@1",
-    "suffix(3) & lower@-1",
-    "suffix(3) & lower@1",
-    "suffix(2)@-1 & suffix(3) & suffix(2)@1",
-    "class",
-    "brief_class@-1..1",
-    "pattern(*)",
-]
+    "bias", "word@-2..2", "lower@-1..1", "prefix(1..5)", "suffix(1..5)", "suffix(1..4)@-1",
+    "suffix(1..4)@1", "suffix(3) & lower@-1", "suffix(3) & lower@1",
+    "suffix(2)@-1 & suffix(3) & suffix(2)@1", "class", "brief_class@-1..1", "pattern(*)",
+]  # fmt: skip
 """For parts of speech: words, affixes and shapes, and the words and endings beside them.
 
 Bigrams of words gain nothing over an ending with the word beside it, and are more features.
@@ -227,32 +142,12 @@ make_tagging = _named_set(TAGGING, JNLPBA_PATTERNS)
 """The default of the tagger; registered as `spacy_cascade.TaggingTemplates.v1`."""
 
 CHUNKING = [
-    "bias",
-    "word@-2..2",
-    "lower@-1..1",
-    "word@-1 & word@0",
-    "word@0 & word@1",
-    "prefix(1..4)",
-    "suffix(1..4)",
-    "suffix(2..3)@-1",
-    "suffix(2..3)@1",
-    "class",
-    "brief_class@-1..1",
-    "pattern(*)",
-    "tag@-2..2",
-    "tag@-2 & tag@-1",
-    "tag@-1 & tag@0",
-    "tag@0 & tag@1",
-    "tag@1 & tag@2",
-    "tag@-2 & tag@-1 & tag@0",
-    "tag@-1 & tag@0 & tag@1",
-    "tag@0 & tag@1 & tag@2",
-    "word & tag",
-    "tag@-1 & word@0",
-    "word@0 & tag@1",
-    "word@-1 & tag@0",
-    "tag@0 & word@1",
-]
+    "bias", "word@-2..2", "lower@-1..1", "word@-1 & word@0", "word@0 & word@1", "prefix(1..4)",
+    "suffix(1..4)", "suffix(2..3)@-1", "suffix(2..3)@1", "class", "brief_class@-1..1",
+    "pattern(*)", "tag@-2..2", "tag@-2 & tag@-1", "tag@-1 & tag@0", "tag@0 & tag@1",
+    "tag@1 & tag@2", "tag@-2 & tag@-1 & tag@0", "tag@-1 & tag@0 & tag@1", "tag@0 & tag@1 & tag@2",
+    "word & tag", "tag@-1 & word@0", "word@0 & tag@1", "word@-1 & tag@0", "tag@0 & word@1",
+]  # fmt: skip
 """For phrases: parts of speech up to three in a row, with the words among them."""
 
 make_chunking = _named_set(CHUNKING, JNLPBA_PATTERNS)

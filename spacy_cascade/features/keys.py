@@ -88,8 +88,8 @@ def unit_level_features(
 ) -> tuple[Pointers1d, Ints1d]:
     """Sparse rows of the known unit-level features of units, looked up in the table.
 
-    A template is looked up only where all templates with a part of its parts have been
-    found: what is seen often enough has parts that are seen often enough.
+    A template is looked up only where all templates with some of its parts have been found:
+    a conjunction is never more frequent than its parts.
     """
     n_templates = len(templates.salt)
     starts = np.zeros(len(first) + 1, dtype=np.int64)

@@ -1,8 +1,8 @@
 """Names of features, such as `word@-1=binds`.
 
-A model keeps keys of features, not names. So names are made anew from a text that has the
-features: which of them a unit has is known by its keys, and the templates say which values a
-key was made of.
+A model keeps keys of features, not names. Names are therefore made from a text that has the
+features: the keys tell which features a unit has, and the templates tell which values a key was
+made of.
 """
 
 from __future__ import annotations

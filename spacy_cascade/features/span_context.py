@@ -18,9 +18,9 @@ from .strings import hash_string
 from .tokens import Tokens
 
 MOST_COUNTED = 3
-"""Beyond that, occurrences elsewhere are as good as that many."""
+"""More occurrences elsewhere count as this many."""
 MOST_BETWEEN = 3
-"""Words between two spans that are looked at; more of them are all the same."""
+"""Gaps of so many words are told apart by their words; all longer gaps are the same."""
 
 _OPENING = np.array([hash_string(text) for text in ("(", "[", "{", "-lrb-")], dtype=np.uint64)
 _CLOSING = np.array([hash_string(text) for text in (")", "]", "}", "-rrb-")], dtype=np.uint64)
@@ -29,7 +29,7 @@ _ZERO = 1 << 32
 
 
 class FoundSpans(NamedTuple):
-    """Spans found in a batch, none within another, in ascending order.
+    """Spans found in a batch, in ascending order and without overlap.
 
     start, end: int64 `[F]`, tokens of the batch. label: uint64 `[F]`, spaCy's hashes.
     """
@@ -40,7 +40,7 @@ class FoundSpans(NamedTuple):
 
     @classmethod
     def of(cls, bounds: Pointers2d, label: Keys1d) -> FoundSpans:
-        """In order and without overlap, where the first stays; bounds: start and end `[F, 2]`."""
+        """Sort spans and drop each that overlaps an earlier one; bounds: start, end `[F, 2]`."""
         order = np.lexsort((bounds[:, 1], bounds[:, 0]))
         bounds, label = bounds[order], label[order]
         if (bounds[1:, 0] < bounds[:-1, 1]).any():
@@ -108,12 +108,12 @@ class SpanContext:
         return _as_values(total[self.end] - total[self.start])
 
     def elsewhere(self) -> Keys1d:
-        """How often the same words were found as a span elsewhere in the Doc, up to three."""
+        """How often the same words were found as a span elsewhere in the Doc, at most three."""
         counts = self._counts_elsewhere()[1].sum(axis=1)
         return _as_values(np.minimum(counts, MOST_COUNTED))
 
     def type_elsewhere(self) -> Keys1d:
-        """The label that they got there most often, if any."""
+        """The most frequent label of the same words elsewhere in the Doc, if any."""
         labels, counts = self._counts_elsewhere()
         if not len(labels):
             return np.zeros(len(self.start), dtype=np.uint64)

@@ -81,11 +81,11 @@ SEGMENTATION = [
     "lower@-1 & seen_inside@0", "seen_inside@0 & lower@1", "lower@recurrence-1",
     "lower@recurrence+1", "brief_class@recurrence-1..1",
 ]  # fmt: skip
-"""For finding spans: words, their shapes, what training showed of them, and how they are
-written, and what stands beside them, elsewhere in the Doc.
+"""For finding spans: words, their shapes, their counts in training, and their recurrences in the
+Doc: how they are written there and what stands beside them.
 
-Against the JNLPBA tables it has the evidence of training in place of trigrams and outer
-bigrams: fewer features to look up, and a better segmentation.
+Compared with the JNLPBA tables it has counts of words in training in place of trigrams and outer
+bigrams: there are fewer features to look up, and the segmentation is better.
 """
 
 CLASSIFICATION = [

@@ -92,7 +92,7 @@ def active_features(
     unit_indptr: Pointers1d,
     unit_indices: Ints1d,
 ) -> tuple[Pointers1d, Ints1d]:
-    """Features of each unit of a factored design matrix (`features.design`), `L A + D`.
+    """Features of each unit of a lexeme-level design matrix (`numeric.design`), `L A + D`.
 
     lexeme_indptr, lexeme_indices: `A`. unit_lexeme_indptr, unit_lexeme_indices: `L`.
     unit_indptr, unit_indices: `D`. Returns `indptr` `[U + 1]` and the features: those of unit

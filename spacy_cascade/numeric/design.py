@@ -3,7 +3,7 @@
     scores = L (A w) + D w          gradient = Aᵀ (Lᵀ g) + Dᵀ g
 
 `w` `[K, S]` weights, `A` the features of each (lexeme, slot), `L` which of those rows
-each unit sums, `D` the direct features of each unit; all three binary and sparse. A
+each unit sums, `D` the unit-level features of each unit; all three binary and sparse. A
 corpus has far fewer lexemes than tokens, so most work is done in `A`, once a lexeme.
 """
 
@@ -18,10 +18,10 @@ from ..types import Floats1d, Floats2d, Floats3d, Ints1d, Pointers1d, RealsXd
 from .csr import active_features, add_rows, add_to_columns
 
 _PARTS = 4
-"""Sums that gradients are gathered in side by side, whatever the number of threads.
+"""Gradients are gathered in so many sums side by side, for any number of threads.
 
-Each costs memory, and time to add it up; reading the transposed matrix instead, which any
-number of threads could share, takes more than twice as long.
+Each sum costs memory, and time to add it up. Reading the transposed matrix instead, which all
+threads could share, takes more than twice as long.
 """
 
 
@@ -127,7 +127,7 @@ class Design:
         return _total(sums, workers, out)
 
     def release_memory(self) -> None:
-        """Give back the memory that gradients are gathered in; the next one takes it again."""
+        """Free the memory that gradients are gathered in; the next gradient allocates it again."""
         self._memory = None
 
     def _empty_sums(self, n_rows: int, width: int, workers: Workers) -> Floats3d:

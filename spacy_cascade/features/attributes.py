@@ -5,8 +5,8 @@ token in its Doc (`TokenAttribute`), and of the span (`LengthAttribute`, `Contex
 Values are 64-bit hashes; 0 means that the attribute says nothing, and then there is no feature.
 
 A new attribute is a subclass in a package of its own, with one entry point in the group
-`spacy_cascade_attributes`; or it is registered with `registry.attributes("NAME")`. Attributes are
-pickled with their component.
+`spacy_cascade_attributes`; or it is registered with `registry.attributes("NAME")`. It cannot have
+the name of a built-in attribute. Attributes are pickled with their component.
 """
 
 from __future__ import annotations
@@ -119,19 +119,23 @@ class TextAttribute(WordAttribute):
         return str(self.value(text))
 
 
-class TokenAttribute(Attribute, ABC):
-    """Of a token in its Doc; seen from `@first` and `@last` only."""
-
-    @abstractmethod
-    def values(self, tokens: Tokens, resource: Any, own_flags: Ints2d | None) -> Keys1d:
-        """Values of all tokens, uint64 `[T]`; own_flags: gold flags in training, else None."""
+class PlacedAttribute(Attribute, ABC):
+    """Base of the attributes that depend on more than the word."""
 
     def describe(self, value: int, text_of: TextOf, resource: Any) -> str:
         """A value for readers."""
         return text_of(value)
 
 
-class LengthAttribute(Attribute, ABC):
+class TokenAttribute(PlacedAttribute):
+    """Of a token in its Doc; seen from `@first` and `@last` only."""
+
+    @abstractmethod
+    def values(self, tokens: Tokens, resource: Any, own_flags: Ints2d | None) -> Keys1d:
+        """Values of all tokens, uint64 `[T]`; own_flags: gold flags in training, else None."""
+
+
+class LengthAttribute(PlacedAttribute):
     """Of a span, a function of its number of tokens."""
 
     has_place = False
@@ -141,11 +145,10 @@ class LengthAttribute(Attribute, ABC):
         """Values of spans with so many tokens, uint64 `[U]`."""
 
     def describe(self, value: int, text_of: TextOf, resource: Any) -> str:
-        """A value for readers."""
         return str(value)
 
 
-class ContextAttribute(Attribute, ABC):
+class ContextAttribute(PlacedAttribute):
     """Of a span among the others of its Doc, once these have been found (`span_context`)."""
 
     has_place = False
@@ -154,10 +157,6 @@ class ContextAttribute(Attribute, ABC):
     @abstractmethod
     def values(self, spans: SpanContext, resource: Any) -> Keys1d:
         """Values of the spans, uint64 `[U]`."""
-
-    def describe(self, value: int, text_of: TextOf, resource: Any) -> str:
-        """A value for readers."""
-        return text_of(value)
 
 
 def numbers(text: str) -> range:

@@ -12,14 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .attributes import (
-    Attribute,
-    ContextAttribute,
-    LengthAttribute,
-    TextOf,
-    TokenAttribute,
-    WordAttribute,
-)
+from .attributes import Attribute, PlacedAttribute, TextOf, WordAttribute
 from .encoder import unit_values
 from .lexemes import BOUNDARY
 from .space import FeatureSpace
@@ -81,6 +74,7 @@ class _Namer:
         anchors = {part.anchor for template in templates for part in template.parts}
         self._is_of_spans = bool(anchors & {LAST, ANY, ALL})
         self._rows: dict[int, list[NamedFeature]] = {}
+        self._of_spans: list[Attribute] = [*space.plan.of_spans, *space.plan.lengths]
         self._of_units = unit_values(space.plan, units)
         self._numbers = space.index.lookup(space.ids.unit_keys(units))
 
@@ -127,13 +121,13 @@ class _Namer:
 
     def _value(self, part: Part, unit: int) -> str | None:
         """What a part of a unit-level template sees."""
-        attribute, plan = part.attribute, self._space.plan
+        attribute = part.attribute
         first, last = int(self._units.first[unit]), int(self._units.last[unit])
         if part.anchor == UNIT:
-            if not isinstance(attribute, ContextAttribute | LengthAttribute):
+            if isinstance(attribute, WordAttribute):
                 return self._of_lexeme(attribute, int(self._units.positions.lexemes[first]))
-            value = self._of_units[unit, [*plan.of_spans, *plan.lengths].index(attribute)]
-            return attribute.describe(int(value), self._text_of, self._resource(attribute))
+            column = self._of_spans.index(attribute)
+            return self._described(attribute, int(self._of_units[unit, column]))
         begin = last if part.anchor == LAST else first
         end = first if part.anchor == FIRST else last
         positions = range(begin + part.offset, end + part.offset + 1)
@@ -142,18 +136,18 @@ class _Namer:
     def _at(self, attribute: Attribute, position: int) -> str | None:
         """Value of an attribute at a position."""
         plan, positions = self._space.plan, self._units.positions
-        if not isinstance(attribute, TokenAttribute):
+        if isinstance(attribute, WordAttribute):
             return self._of_lexeme(attribute, int(positions.lexemes[position]))
-        column = plan.n_unit_attributes + plan.of_tokens.index(attribute)
-        value = int(positions.values[position, column])
-        return attribute.describe(value, self._text_of, self._resource(attribute))
+        column = plan.n_unit_attributes + plan.placed.index(attribute.name)
+        return self._described(attribute, int(positions.values[position, column]))
 
     def _of_lexeme(self, attribute: Attribute, lexeme: int) -> str | None:
         if lexeme == BOUNDARY:
             return BOUNDARY_TEXT
         assert isinstance(attribute, WordAttribute)
-        table = self._units.positions.table
-        return table.describe(attribute, lexeme, self._text_of)
+        return self._units.positions.table.describe(attribute, lexeme, self._text_of)
 
-    def _resource(self, attribute: Attribute) -> object:
-        return self._space.resources.of(attribute.spec)
+    def _described(self, attribute: Attribute, value: int) -> str:
+        assert isinstance(attribute, PlacedAttribute)
+        resource = self._space.resources.of(attribute.spec)
+        return attribute.describe(value, self._text_of, resource)

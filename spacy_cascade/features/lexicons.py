@@ -28,7 +28,7 @@ _HALF, _ENTRY, _NO_LABEL = np.uint64(32), np.uint64(0xFFFF_FFFF), np.uint64(0)
 BEGIN, INSIDE = np.uint64(1), np.uint64(2)
 """Values of a token that begins a term without a label or stands inside one."""
 MAXIMUM_LABELS, LONGEST_LABEL = 1 << 16, 5_000
-"""Limits of number and characters, by which a reader of saved models knows what is none."""
+"""Most labels, and most characters of a label; readers of saved models refuse more."""
 
 
 @helper
@@ -134,8 +134,8 @@ class Lexicon:
         Raises `TemplateError` where there are more or longer labels than a saved model may have.
         """
         hashes = hash_strings(map(form, spellings.texts))
-        starts = spellings.words.starts
-        keys = _keys(hashes[spellings.words.columns], starts[:-1], starts[1:])
+        starts = spellings.words.indptr
+        keys = _keys(hashes[spellings.words.indices], starts[:-1], starts[1:])
         index = KeyIndex(frequent_keys(keys, None, 1))
         entries = index.lookup(keys[starts[1:] - 1])
         label, labels = _joined(entries, spellings.label, spellings.labels, len(index))
@@ -148,9 +148,9 @@ class Lexicon:
 
     @cached_property
     def _table(self) -> TermTable:
-        """Not a `KeyIndex`, whose key and label are two more places in memory.
+        """A table of its own: in a `KeyIndex` key and label are two more places in memory.
 
-        With many terms finding a place there takes most of the time.
+        With many terms, reading these places takes most of the time.
         """
         content = self.label.astype(np.uint64) << _HALF | np.arange(len(self.keys), dtype=np.uint64)
         size = 1 << (3 * len(self.keys) // 2 + 1).bit_length()
@@ -190,9 +190,9 @@ class Lexicon:
     # Training
 
     def learn(self, words: Keys1d, doc_starts: Pointers1d, flags: Ints2d) -> Lexicon:
-        """The same terms, with those found out that just one Doc has as a gold span.
+        """The same lexicon, which now knows the terms that are a gold span in just one Doc.
 
-        flags: gold flags of the tokens (`evidence.span_flags`).
+        flags: gold flags of the tokens (`word_counts.span_flags`).
         """
         places, docs = self._gold_terms(words, doc_starts, flags)
         pairs = np.unique(self._entries(places) * len(doc_starts) + docs)
@@ -204,8 +204,8 @@ class Lexicon:
     ) -> Keys1d:
         """As `values`, but a Doc does not see terms that no other Doc has as a gold span.
 
-        It sees the list as if that had been made from all Docs but this one: then its entities
-        are listed as often as those of new text will be.
+        It sees the list as if that had been made from all other Docs. So its entities are listed
+        as often as those of new text will be.
         """
         places, docs = self._gold_terms(words, doc_starts, flags)
         if self.is_single is not None:

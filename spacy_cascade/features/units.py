@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..types import Ints1d, Keys2d, Pointers1d
-from .tokens import PaddedTokens
+from .padded import PaddedTokens
 
 
 @dataclass(frozen=True)

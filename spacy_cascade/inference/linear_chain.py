@@ -209,7 +209,7 @@ class LinearChain(Structure):
         decoding_cost = margin if step.is_cost_augmented else np.zeros_like(margin)
         mixing = self.mixing()
         return passive_aggressive(
-            features.starts, features.columns, self.lattice, margin, decoding_cost, clamp,
+            features.indptr, features.indices, self.lattice, margin, decoding_cost, clamp,
             mixing @ mixing, observed, starts, step.order, step.largest_step, step.before, averaged,
         )  # fmt: skip
 

@@ -1,9 +1,8 @@
 """The linear model behind both stages: a thinc model that scores units.
 
 Its weights `W` `[K, S]` and `transitions` `[E]` are ordinary thinc parameters, so that
-`use_params`, copying and pickling work as for any spaCy component. Scores of whole
-lexemes are cached: a word's part of the score is summed once, whatever the number of
-times it occurs.
+`use_params`, copying and pickling work as for any spaCy component. Scores of lexemes are
+cached: a word's part of the score is summed once, however often it occurs.
 """
 
 from collections.abc import Callable
@@ -27,16 +26,16 @@ from ..types import Floats1d, Floats2d, Keys2d, Pointers1d, RealsXd
 NEW = -1
 """In `rearrange`: what was not there before."""
 _BLOCK = 1 << 16
-"""Units whose rows are made at once: those of long Docs would take much memory, and so time."""
+"""Rows are made for so many units at once, because those of a long Doc take much memory."""
 _SMALLEST, _STEPS = 0.0625, 8.0
 """Unit of the curvature, and steps in which it is kept until it has doubled."""
 
 
 class LexemeScores:
-    """Cached scores of (lexeme, slot) rows of tables, each under one set of weights.
+    """Cached scores of the (lexeme, slot) rows of tables, each under one set of weights.
 
-    Those of a table go with it: other threads may still have batches of one that the feature
-    space has given up.
+    Scores live as long as their table: other threads may still have batches of a table that the
+    feature space has given up.
     """
 
     def __init__(self) -> None:
@@ -63,7 +62,7 @@ class _TableScores:
         self._n_lexemes = 0
 
     def rows(self, space: FeatureSpace, attributes: Keys2d) -> Floats2d:
-        """Those of lexemes with such attributes, of which the first are known."""
+        """Scores of the lexemes with these attributes; those of the first lexemes are known."""
         n_slots, known, size = space.plan.n_slots, self._n_lexemes, len(attributes)
         if size > known:
             if size * n_slots > len(self._rows):
@@ -73,7 +72,7 @@ class _TableScores:
             features = space.lexeme_features(attributes[known:])
             new = self._rows[known * n_slots : size * n_slots]
             new[:] = 0.0
-            add_rows(features.starts, features.columns, self.weights, new, 0, features.n_rows)
+            add_rows(features.indptr, features.indices, self.weights, new, 0, features.n_rows)
             self._n_lexemes = size
         return self._rows
 
@@ -127,8 +126,8 @@ def make_span_classifier(templates: Templates, min_count: int = 5) -> Model[Unit
 def set_weights(model: Model[Units, Floats2d], weights: RealsXd, transitions: Floats1d) -> None:
     """Publish weights `[K, S]` and transitions `[E]`.
 
-    They are rounded to half precision, which no score notices and which halves the model
-    on disk; rounding them here keeps a saved model and the one in memory equal.
+    They are rounded to half precision, which does not change what is found and halves the model
+    on disk. Rounding them here keeps a saved model and the one in memory equal.
     """
     for name, values in (("W", weights), ("transitions", transitions)):
         with np.errstate(over="ignore"):
@@ -159,7 +158,7 @@ def get_weights(model: Model[Units, Floats2d]) -> tuple[Floats2d, Floats1d]:
 
 
 def add_features(model: Model[Units, Floats2d], n: int) -> None:
-    """Add so many rows of zero weights."""
+    """Add `n` rows of zero weights."""
     weights, transitions = get_weights(model)
     set_weights(model, np.pad(weights, ((0, n), (0, 0))), transitions)
     if model.attrs["curvature"] is not None:
@@ -186,7 +185,8 @@ def _taken(values: npt.NDArray[Any], places: Pointers1d) -> npt.NDArray[Any]:
 def keep_hessian_diagonal(model: Model[Units, Floats2d], curvature: Floats2d) -> None:
     """Keep the curvature `[K, S]` of the loss that the weights were trained with.
 
-    In steps of less than a tenth, a byte for each weight, which is close enough for a prior.
+    Each value is rounded to one of 256 steps, which differ by less than a tenth: this is close
+    enough for a prior.
     """
     steps = np.rint(_STEPS * np.log2(1.0 + np.maximum(curvature, 0.0) / _SMALLEST))
     model.attrs["curvature"] = np.minimum(steps, 255.0).astype(np.uint8)
@@ -213,7 +213,7 @@ def _forward(
             (space.unit_features(part), weights),
         ):
             of_part = scores[begin : begin + _BLOCK]
-            add_rows(rows.starts, rows.columns, values, of_part, 0, rows.n_rows)
+            add_rows(rows.indptr, rows.indices, values, of_part, 0, rows.n_rows)
 
     def backprop(score_gradient: Floats2d) -> Units:
         gradient = space.design(units).gradient(score_gradient, Workers(1))

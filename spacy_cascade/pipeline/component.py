@@ -36,7 +36,7 @@ from ..trainers.base import Fit
 from ..types import Ints2d
 from .options import OptionAttributes, Options
 from .progress import is_interrupted
-from .reading import read, read_lexicons
+from .reading import read, read_resources
 from .spans.entities import register_confidence
 
 register_confidence()
@@ -256,8 +256,8 @@ class CascadePipe(OptionAttributes, TrainablePipe):  # type: ignore[misc]
         flags: what the gold annotation says of the tokens (`features.word_counts`). make_units:
         called when lexicons are read and words are counted.
         """
-        read_lexicons(self.space, nlp)
-        self.space.learn_evidence(tokens, flags)
+        read_resources(self.space, nlp)
+        self.space.learn_resources(tokens, flags)
         self.space.learn(make_units(), self.model.attrs["min_count"])
         shape = len(self.space), self.structure.n_columns
         try:

@@ -251,7 +251,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         self.add_labels(label for g in gold for label in self._labels_in(g))
         tokens = self._read_examples(examples)
         flags = self._gold_flags(tokens, gold)
-        self.space.add_evidence(tokens, flags)
+        self.space.add_to_resources(tokens, flags)
         n_added = self.space.extend(self._gold_units(tokens, gold), _NEW_MINIMUM)
         add_features(self.model, n_added)
 

@@ -1,0 +1,77 @@
+"""Attributes of the token in its Doc: tags, membership in lexicons, spans found earlier."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from ..errors import TemplateError
+from ..types import Ints2d, Keys1d
+from .attributes import Attribute, Options, TextOf, TokenAttribute, chosen
+from .listed_terms import ExactlyListedTerms, ListedTerms
+from .resources import ResourceSpec
+from .tokens import Tokens
+
+
+class Tag(TokenAttribute):
+    """The fine-grained part of speech, `token.tag_`."""
+
+    reads = ("tags",)
+
+    def values(self, tokens: Tokens, resource: Any, own_flags: Ints2d | None) -> Keys1d:
+        return tokens.tags
+
+
+class PartOfSpeech(TokenAttribute):
+    """The coarse part of speech, `token.pos_`."""
+
+    reads = ("parts_of_speech",)
+
+    def values(self, tokens: Tokens, resource: Any, own_flags: Ints2d | None) -> Keys1d:
+        return tokens.parts_of_speech
+
+
+class SpanTag(TokenAttribute):
+    """`span(KEY)`: the IOB2 tag that the spans of `doc.spans[KEY]` give the token."""
+
+    def __init__(self, name: str, key: str) -> None:
+        super().__init__(f"{name}({key})")
+        self.span_groups = (key,)
+
+    @classmethod
+    def expand(cls, name: str, argument: str | None, options: Options) -> Iterable[Attribute]:
+        if not argument:
+            raise TemplateError("'span' needs the key of a span group, as in 'span(chunks)'.")
+        return [cls(name, argument)]
+
+    def values(self, tokens: Tokens, resource: Any, own_flags: Ints2d | None) -> Keys1d:
+        return tokens.spans[self.span_groups[0]]
+
+
+class Membership(TokenAttribute):
+    """`lexicon(NAME)`: whether the token begins a listed term or stands inside one."""
+
+    reads: ClassVar[tuple[str, ...]] = ("lower",)
+    kind: ClassVar[type[ListedTerms]] = ListedTerms
+
+    @classmethod
+    def expand(cls, name: str, argument: str | None, options: Options) -> Iterable[Attribute]:
+        return [
+            cls(f"{name}({key})", ResourceSpec(cls.kind, name, key, options.lexicons[key]))
+            for key in chosen(argument, "lexicon", options.lexicons)
+        ]
+
+    def values(self, tokens: Tokens, resource: Any, own_flags: Ints2d | None) -> Keys1d:
+        listed: ListedTerms = resource
+        return listed.values(tokens, own_flags)
+
+    def describe(self, value: int, text_of: TextOf, resource: Any) -> str:
+        listed: ListedTerms = resource
+        return listed.lexicon.value_names[value]
+
+
+class ExactMembership(Membership):
+    """`lexicon_exact(NAME)`: the same, where upper and lower case count."""
+
+    reads = ()
+    kind = ExactlyListedTerms

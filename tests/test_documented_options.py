@@ -5,14 +5,19 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import sys
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 import pytest
 from spacy.language import Language
 
+from helpers import PROJECT
 from pages import DOCS, described
 from spacy_cascade.features.registry import BUILT_IN
+
+sys.path.append(str(PROJECT / "scripts"))
+import document_options  # noqa: E402
 
 GROUPS = (
     "spacy_architectures", "spacy_misc", "spacy_batchers", "spacy_tokenizers", "spacy_scorers",
@@ -84,3 +89,9 @@ def test_attributes_and_places_of_templates_are_documented() -> None:
     assert [name for name in BUILT_IN if not re.search(rf"`{name}[`(]", text)] == []
     places = ("first", "last", "any", "all", "sentence", "recurrence", "head_recurrence")
     assert [name for name in places if f"`@{name}" not in text] == []
+
+
+def test_tables_of_options_come_from_the_declarations() -> None:
+    """If not: `python scripts/document_options.py`."""
+    page = document_options.PAGE.read_text(encoding="utf8")
+    assert document_options.documented(page) == page

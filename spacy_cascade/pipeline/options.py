@@ -178,8 +178,14 @@ class OptionAttributes:
 
     @property
     def cfg(self) -> dict[str, Any]:
-        """All options by name, as spaCy's own tools read them; a copy."""
+        """All options by name, as spaCy's own tools read and set them; a copy."""
         return self.options.as_dict()
+
+    @cfg.setter
+    def cfg(self, settings: Mapping[str, Any]) -> None:
+        for name, value in settings.items():
+            if value != getattr(self.options, name, None):
+                setattr(self, name, value)
 
     @property
     @abstractmethod

@@ -73,11 +73,15 @@ def test_the_cascade_learns_a_few_sentences_by_heart() -> None:
 
 
 @pytest.mark.parametrize("gold_key", [None, "gold"])
-@pytest.mark.parametrize("objective", ["Likelihood", "SoftmaxMargin"])
-def test_gold_spans_are_typed_by_heart(objective: str, gold_key: str | None) -> None:
+@pytest.mark.parametrize("loss", ["Likelihood", "SoftmaxMargin"])
+def test_gold_spans_are_typed_by_heart(loss: str, gold_key: str | None) -> None:
     nlp = blank()
-    settings = {"@misc": f"spacy_cascade.{objective}.v1", "sigma": 1.0}
-    classifier = add_classifier(nlp, gold_key=gold_key, objective=settings)
+    classifier = add_classifier(
+        nlp,
+        gold_key=gold_key,
+        loss={"@misc": f"spacy_cascade.{loss}.v2"},
+        penalty={"@misc": "spacy_cascade.Gaussian.v1", "sigma": 1.0},
+    )
     losses = train(nlp, make_examples(nlp, key=gold_key), updates=4)
     values = [loss["cascade_classifier"] for loss in losses]
     assert values[-1] < values[0]

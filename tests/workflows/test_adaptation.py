@@ -191,8 +191,11 @@ def loaded_pipe(pipe: Any) -> Any:
 
 def test_joint_training_adapts_both_chains() -> None:
     nlp = blank()
-    likelihood = {"@misc": "spacy_cascade.Likelihood.v1", "sigma": 1.0}
-    add_segmenter(nlp, objective=likelihood, trainer={"@misc": "spacy_cascade.TrainedJointly.v1"})
+    likelihood = {
+        "loss": {"@misc": "spacy_cascade.Likelihood.v2"},
+        "penalty": {"@misc": "spacy_cascade.Gaussian.v1", "sigma": 1.0},
+    }
+    add_segmenter(nlp, **likelihood, trainer={"@misc": "spacy_cascade.TrainedJointly.v1"})
     nlp.add_pipe(
         "cascade_segmenter",
         "types",
@@ -200,7 +203,7 @@ def test_joint_training_adapts_both_chains() -> None:
             "typed": True,
             "set_ents": True,
             "spans_key": "types",
-            "objective": likelihood,
+            **likelihood,
             "trainer": {
                 "@misc": "spacy_cascade.JointLBFGS.v1",
                 "first": NAMES[0],

@@ -257,13 +257,13 @@ def test_proposals_on_tokens_without_annotation_are_not_called_wrong() -> None:
     nlp.initialize(lambda: examples)
     for _ in range(3):
         nlp.update(examples, annotates=["propose_everything"])
-    problem = nlp.get_pipe("cascade_classifier")._training.problem
+    data = nlp.get_pipe("cascade_classifier")._data
     wrong = sum(
         all(token.ent_iob != 0 for token in example.reference[span.start : span.end])
         for example in examples
         for span in propose_everything(example.predicted).spans["cascade"]
     ) - sum(len(example.reference.ents) for example in examples)
-    assert int((problem.tags == 0).sum()) == wrong
+    assert int((data.observed == 0).sum()) == wrong
 
 
 # Confidences

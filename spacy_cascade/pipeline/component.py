@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import nullcontext
+from copy import deepcopy
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 from weakref import ref
@@ -110,8 +111,17 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
 
     @property
     def cfg(self) -> dict[str, Any]:
-        """All options by name, as spaCy's own tools read them; a copy."""
-        return self.options.as_dict()
+        """All options by name, as spaCy's own tools read them; a copy.
+
+        `spacy find-threshold` sets it, which changes the options.
+        """
+        return deepcopy(self.options.as_dict())
+
+    @cfg.setter
+    def cfg(self, values: dict[str, Any]) -> None:
+        self.options.change(values)
+        for name, value in values.items():
+            self._write_config(name, value)
 
     def __getattr__(self, name: str) -> Any:
         options = self.__dict__.get("options")

@@ -81,26 +81,24 @@ class Options:
         self._is_made = True
 
     def __setattr__(self, name: str, value: object) -> None:
-        if name.startswith("_"):
+        if name.startswith("_") or not self._is_made:
             super().__setattr__(name, value)
-            return
-        declared = self._declared(name)
-        if not self._is_made:
+        else:
+            self.change({name: value})
+
+    def change(self, values: Mapping[str, Any]) -> None:
+        """Change several at once. Raises `ConfigError`, and changes none, where one cannot be."""
+        for name, value in values.items():
+            is_fixed = self._declared(name).metadata[_FIXED]
+            if is_fixed and value != (before := getattr(self, name)):
+                raise ConfigError(
+                    f"{name} of '{self.title}' cannot be changed from {before!r} to {value!r} any "
+                    "more: its weights would mean something else. Set it in the config, and train "
+                    "again."
+                )
+        self.made_for(self.title, {**self.as_dict(), **values})
+        for name, value in values.items():
             super().__setattr__(name, value)
-            return
-        before = getattr(self, name)
-        if declared.metadata[_FIXED] and value != before:
-            raise ConfigError(
-                f"{name} of '{self.title}' cannot be changed from {before!r} to {value!r} any more: "
-                "its weights would mean something else. Set it in the config, and train again."
-            )
-        self._check(name, value)
-        super().__setattr__(name, value)
-        try:
-            self.check_together()
-        except ConfigError:
-            super().__setattr__(name, before)
-            raise
 
     @property
     def title(self) -> str:

@@ -209,6 +209,8 @@ class LearningPipe(CascadePipe, Generic[Gold]):
             losses[f"{self.name}{SEPARATOR}{term}"] = value
         if self.trainer.sees_all:
             self.sync_weights()
+        if isinstance(self.trainer, JointTrainer):
+            partner(self, self.trainer.first).sync_weights()
         return losses
 
     def reset_fit(self) -> None:

@@ -171,7 +171,7 @@ def test_the_second_sees_what_the_first_found() -> None:
                 "loss": {"@misc": "spacy_cascade.SoftmaxMargin.v2", "kappa": 1.0},
                 "penalty": {"@misc": "spacy_cascade.Gaussian.v1"},
             },
-            "Likelihood.v1",
+            "Likelihood.v2",
         ),
         ({"trainer": {"C": -1.0}}, "C of 0 or more"),
     ],

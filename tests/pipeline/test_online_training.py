@@ -151,7 +151,7 @@ def test_a_trainer_that_does_not_go_with_loss_or_penalty_fails_early() -> None:
         add_segmenter(blank(), trainer=ONLINE["trainer"])
     with pytest.raises(ConfigError, match="SoftmaxMargin"):
         add_segmenter(blank(), loss=ONLINE["loss"])
-    with pytest.raises(ConfigError, match="PassiveAggressive takes no penalty.*penalty = null"):
+    with pytest.raises(ConfigError, match=r"PassiveAggressive takes no penalty.*penalty = null"):
         add_segmenter(blank(), loss=ONLINE["loss"], trainer=ONLINE["trainer"])
     with pytest.raises(ConfigError, match="LBFGS needs a penalty"):
         add_segmenter(blank(), penalty=None)

@@ -1,7 +1,7 @@
 """What all components are: labels, one linear model, options, one fit, and one file on disk."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from copy import deepcopy
 from pathlib import Path
@@ -88,6 +88,7 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         self._structure: Structure | None = None
         self._fit: Fit[Any] | None = None
         self.options = options
+        options.tell(self._write_config)
 
     # What a component has to say
 
@@ -120,8 +121,6 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
     @cfg.setter
     def cfg(self, values: dict[str, Any]) -> None:
         self.options.change(values)
-        for name, value in values.items():
-            self._write_config(name, value)
 
     def __getattr__(self, name: str) -> Any:
         options = self.__dict__.get("options")
@@ -135,19 +134,18 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
             super().__setattr__(name, value)
         elif name in options.names():
             setattr(options, name, value)
-            self._write_config(name, value)
         else:
             near = nearest(name, options.names())
             if near is not None:
                 raise ConfigError(f"'{self.name}' has no option '{name}'. Did you mean '{near}'?")
             super().__setattr__(name, value)
 
-    def _write_config(self, name: str, value: Any) -> None:
+    def _write_config(self, values: Mapping[str, Any]) -> None:
         """Have the pipeline's config, which is saved with it, say the same."""
         nlp = self.pipeline
         for key, pipe in [] if nlp is None else nlp.components:
             if pipe is self:
-                nlp._pipe_configs[key][name] = value  # type: ignore[union-attr]
+                nlp._pipe_configs[key].update(deepcopy(dict(values)))  # type: ignore[union-attr]
 
     # The model
 

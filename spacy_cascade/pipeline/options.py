@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from difflib import get_close_matches
 from typing import Any, ClassVar, TypeVar, get_type_hints
+from weakref import WeakMethod
 
 from ..errors import ConfigError
 
 Check = Callable[[Any], bool]
+OnChange = Callable[[Mapping[str, Any]], None]
 Factory = TypeVar("Factory", bound=Callable[..., Any])
 _TEXT, _CHECK, _FIXED = "text", "check", "is_fixed"
 
@@ -73,6 +75,7 @@ class Options:
 
     component: ClassVar[str] = "component"
     _is_made = False
+    _listener: Callable[[], OnChange | None] | None = None
 
     def __post_init__(self) -> None:
         for name in self.names():
@@ -99,6 +102,16 @@ class Options:
         self.made_for(self.title, {**self.as_dict(), **values})
         for name, value in values.items():
             super().__setattr__(name, value)
+        tell = None if self._listener is None else self._listener()
+        if tell is not None:
+            tell(values)
+
+    def tell(self, listener: OnChange) -> None:
+        """Call a method with the new values after each change; its object is not kept alive."""
+        self._listener = WeakMethod(listener)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_listener"}
 
     @property
     def title(self) -> str:

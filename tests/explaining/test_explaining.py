@@ -30,7 +30,6 @@ from spacy_cascade.explaining.explain import (
     explain_types,
 )
 from spacy_cascade.explaining.explanations import Contribution, Explanation
-from spacy_cascade.models.linear import get_weights
 
 
 def total(explanation: Explanation) -> float:

@@ -130,7 +130,11 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
 
     def __setattr__(self, name: str, value: Any) -> None:
         options = self.__dict__.get("options")
-        if name.startswith("_") or options is None or hasattr(type(self), name):
+        if (
+            name.startswith("_")
+            or options is None
+            or isinstance(getattr(type(self), name, None), property)
+        ):
             super().__setattr__(name, value)
         elif name in options.names():
             setattr(options, name, value)

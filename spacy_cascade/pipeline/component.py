@@ -85,6 +85,7 @@ class CascadePipe(OptionAttributes, TrainablePipe):  # type: ignore[misc]
         self._structure: Structure | None = None
         self._fit: Fit[Any] | None = None
         self.options = options
+        options.tell(self._write_config)
 
     # What a component has to say
 

@@ -213,13 +213,13 @@ class LearningPipe(CascadePipe, Generic[Gold]):
             losses[f"{self.name}{SEPARATOR}{term}"] = value
         if self.trainer.sees_all:
             self.sync_weights()
+        if isinstance(self.trainer, JointTrainer):
+            partner(self, self.trainer.first).sync_weights()
         return losses
 
     def reset_fit(self) -> None:
         super().reset_fit()
-        self._data: LabelledSequences | None = None
-        self._seen: dict[int, Doc] = {}
-        """Reference Docs by identity: of the corpus, or of all batches that it has adapted to."""
+        self._corpus = _Corpus()
 
     def join(self, fit: Fit[LabelledSequences]) -> None:
         """Be trained by a later component, whose fit moves this one."""
@@ -261,18 +261,19 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         """A fit that can make a step, and the data for it."""
         references = {id(example.reference): example.reference for example in examples}
         if self.trainer.sees_all:
-            if self._fit is None or references.keys() != self._seen.keys():
+            if self._fit is None or references.keys() != self._corpus.seen.keys():
                 self._begin(examples)
-                self._seen = references
+                self._corpus.seen = references
             assert self._fit is not None
-            assert self._data is not None
-            return self._fit, self._data
-        new = [e for e in examples if id(e.reference) not in self._seen] if self.warm_start else []
+            assert self._corpus.data is not None
+            return self._fit, self._corpus.data
+        seen = self._corpus.seen
+        new = [e for e in examples if id(e.reference) not in seen] if self.warm_start else []
         if new:
-            seen = self._seen | {id(e.reference): e.reference for e in new}
+            seen = seen | {id(e.reference): e.reference for e in new}
             self._make_room(new, [self._read_gold(example) for example in new])
             self.reset_fit()
-            self._seen = seen
+            self._corpus.seen = seen
         data = self._data_of(examples, [self._read_gold(example) for example in examples])
         if self._fit is None:
             self._fit = self.trainer.begin(Task(data, self.loss, None, self.weights))
@@ -290,10 +291,10 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         else:
             task = self.task(examples)
             self._fit = self.trainer.begin(task)
-        self._data = task.data
+        self._corpus.data = task.data
 
     def _refuse_partial_batch(self, n_examples: int) -> None:
-        expected = len(self._seen) or self.n_examples
+        expected = len(self._corpus.seen) or self.n_examples
         if expected is not None and n_examples < expected:
             raise TrainingError(
                 f"'{self.name}' was given {n_examples} of {expected} training examples at once, "
@@ -324,6 +325,21 @@ class LearningPipe(CascadePipe, Generic[Gold]):
             self.sync_weights()
         elif state:
             raise ValueError(f"a state of '{self.name}', whose training has not begun")
+
+
+class _Corpus:
+    """What a fit learns from; like the fit, it stays behind when a component is pickled or copied.
+
+    data: of the corpus, where each step needs it. seen: reference Docs by identity, of the corpus,
+    or of all batches that the component has adapted to.
+    """
+
+    def __init__(self) -> None:
+        self.data: LabelledSequences | None = None
+        self.seen: dict[int, Doc] = {}
+
+    def __reduce__(self) -> tuple[type["_Corpus"], tuple[()]]:
+        return type(self), ()
 
 
 def _batches(examples: Iterable[Example]) -> Iterator[list[Example]]:

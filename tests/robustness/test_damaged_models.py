@@ -47,7 +47,7 @@ def large_model(name: str) -> tuple[Any, Model]:
     pipe = spacy.load(MODELS / folder, exclude=["tokenizer"]).get_pipe(component)
     model = Model.of(pipe.to_bytes())
     generator = np.random.default_rng(3)
-    n_columns = pipe.lattice.n_columns
+    n_columns = pipe.structure.n_columns
     n_features = 1_500_000 // n_columns
     for array, values in list(model.arrays.items()):
         if array.endswith("keys") or "_keys:" in array:

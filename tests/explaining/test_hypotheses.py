@@ -1,4 +1,4 @@
-"""Joint readings against enumeration of all segmentations and all types."""
+"""Joint hypotheses against enumeration of all segmentations and all types."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ def unsure(**classifier: object) -> Language:
 
 
 def enumerated(nlp: Language, doc) -> dict[tuple, float]:
-    """Probabilities of all readings of a Doc of one sentence with at most 100 segmentations."""
+    """Probabilities of all hypotheses of a Doc of one sentence with at most 100 segmentations."""
     classifier = nlp.get_pipe("cascade_classifier")
     (ranked,) = nlp.get_pipe("cascade_segmenter").nbest(doc, 100)
     assert sum(found.probability for found in ranked) == pytest.approx(1.0)
-    readings = {}
+    hypotheses = {}
     for found in ranked:
         places = [(span.start, span.end) for span in found.spans]
         for labels in product(classifier.labels, repeat=len(places)):
             spans = [(*place, label) for place, label in zip(places, labels, strict=True)]
             (of_types,) = classifier.probabilities([doc], [spans])
-            readings[tuple(spans)] = found.probability * math.prod(of_types.tolist())
-    return readings
+            hypotheses[tuple(spans)] = found.probability * math.prod(of_types.tolist())
+    return hypotheses
 
 
-def test_the_best_of_all_readings() -> None:
+def test_the_best_of_all_hypotheses() -> None:
     nlp = unsure()
     doc = nlp(make_doc(nlp.vocab, TEXT))
     expected = enumerated(nlp, doc)
@@ -55,23 +55,23 @@ def test_the_best_of_all_readings() -> None:
     ranked = sorted(expected.values(), reverse=True)
     for n in (1, 3, 100):
         (sentence,) = joint_hypotheses(nlp, doc, n)
-        found = [reading.probability for reading in sentence.readings]
+        found = [hypothesis.probability for hypothesis in sentence.hypotheses]
         assert found == pytest.approx(ranked[:n], abs=1e-12)
-    assert len({reading.entities for reading in sentence.readings}) == 100
-    for reading in sentence.readings:
-        assert reading.probability == pytest.approx(expected[reading.entities], abs=1e-12)
+    assert len({hypothesis.entities for hypothesis in sentence.hypotheses}) == 100
+    for hypothesis in sentence.hypotheses:
+        assert hypothesis.probability == pytest.approx(expected[hypothesis.entities], abs=1e-12)
 
 
-def test_confidence_is_the_sum_over_readings() -> None:
+def test_confidence_is_the_sum_over_hypotheses() -> None:
     """Also at other temperatures."""
     nlp = cascade(segmenter={"temperature": 0.5}, classifier={"temperature": 0.5})
     train(nlp, make_examples(nlp), updates=1)
     doc = nlp(make_doc(nlp.vocab, TEXT))
     (sentence,) = joint_hypotheses(nlp, doc, 100)
-    left = 1 - sum(reading.probability for reading in sentence.readings)
+    left = 1 - sum(hypothesis.probability for hypothesis in sentence.hypotheses)
     assert doc.ents
     for entity, span in zip(doc.ents, bounds(doc.ents), strict=True):
-        total = sum(r.probability for r in sentence.readings if span in r.entities)
+        total = sum(r.probability for r in sentence.hypotheses if span in r.entities)
         assert total <= entity._.confidence + 1e-9
         assert total == pytest.approx(entity._.confidence, abs=left + 1e-9)
     assert left < 0.1
@@ -85,10 +85,10 @@ def test_segmentations_by_themselves() -> None:
     found = joint_hypotheses(nlp, doc, 4)
     lists = nlp.get_pipe("cascade_segmenter").nbest(doc, 4)
     for sentence, ranked in zip(found, lists, strict=True):
-        assert [list(r.entities) for r in sentence.readings] == [bounds(s.spans) for s in ranked]
+        assert [list(r.entities) for r in sentence.hypotheses] == [bounds(s.spans) for s in ranked]
         expected = [s.probability for s in ranked]
-        assert [r.probability for r in sentence.readings] == pytest.approx(expected)
-        assert [r.segmentation for r in sentence.readings] == pytest.approx(expected)
+        assert [r.probability for r in sentence.hypotheses] == pytest.approx(expected)
+        assert [r.segmentation for r in sentence.hypotheses] == pytest.approx(expected)
     assert [(s.start, s.end) for s in found] == [(0, 3), (3, 4)]
 
 
@@ -96,9 +96,9 @@ def test_a_rejected_span_says_so() -> None:
     nlp = unsure(reject=True)
     doc = nlp(make_doc(nlp.vocab, "The p53 gene"))
     (sentence,) = joint_hypotheses(nlp, doc, 100)
-    labels = {label for reading in sentence.readings for _, _, label in reading.entities}
+    labels = {label for hypothesis in sentence.hypotheses for _, _, label in hypothesis.entities}
     assert "O" in labels
-    assert sum(r.probability for r in sentence.readings) == pytest.approx(1.0, abs=0.05)
+    assert sum(r.probability for r in sentence.hypotheses) == pytest.approx(1.0, abs=0.05)
 
 
 def test_what_is_asked_for(trained: Language) -> None:
@@ -107,7 +107,7 @@ def test_what_is_asked_for(trained: Language) -> None:
     before = doc.to_bytes()
     (sentence,) = joint_hypotheses(trained, doc, 2)
     assert doc.to_bytes() == before
-    assert list(sentence.readings[0].entities) == bounds(doc.ents)
+    assert list(sentence.hypotheses[0].entities) == bounds(doc.ents)
     shown = json.loads(json.dumps(sentence.to_json(doc)))
     assert shown["readings"][0]["entities"][1]["text"] == "AP-1 site"
     with pytest.raises(ConfigError, match="take from 1 to 100"):

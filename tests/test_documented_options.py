@@ -17,7 +17,7 @@ from pages import DOCS, described
 from spacy_cascade.features.registry import BUILT_IN
 
 sys.path.append(str(PROJECT / "scripts"))
-import document_options  # noqa: E402
+import document_options
 
 GROUPS = (
     "spacy_architectures", "spacy_misc", "spacy_batchers", "spacy_tokenizers", "spacy_scorers",

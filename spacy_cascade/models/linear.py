@@ -5,7 +5,7 @@ Its weights `W` `[K, S]` and `transitions` `[E]` are ordinary thinc parameters, 
 cached: a word's part of the score is summed once, however often it occurs.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
@@ -23,8 +23,8 @@ from ..numeric.csr import add_rows
 from ..parallel import LEXEME_LOCK, Workers
 from ..types import Floats1d, Floats2d, Keys2d, Pointers1d, RealsXd
 
-NEW = -1
-"""In `rearrange`: what was not there before."""
+_NEW = -1
+"""Place of what was not there before."""
 _BLOCK = 1 << 16
 """Rows are made for so many units at once, because those of a long Doc take much memory."""
 _SMALLEST, _STEPS = 0.0625, 8.0
@@ -157,6 +157,16 @@ def get_weights(model: Model[Units, Floats2d]) -> tuple[Floats2d, Floats1d]:
     return weights, transitions.astype(np.float64)
 
 
+def set_to_zero(model: Model[Units, Floats2d], n_columns: int, n_transitions: int) -> None:
+    """Weights of zero for all features. Raises `MemoryError`, which says how many they would be."""
+    shape = len(model.attrs["space"]), n_columns
+    try:
+        set_weights(model, np.zeros(shape), np.zeros(n_transitions))
+    except MemoryError:
+        raise MemoryError(f"{shape[0]} features take {shape[0]} x {shape[1]} weights") from None
+    set_curvature(model, None)
+
+
 def add_features(model: Model[Units, Floats2d], n: int) -> None:
     """Add `n` rows of zero weights."""
     weights, transitions = get_weights(model)
@@ -165,21 +175,29 @@ def add_features(model: Model[Units, Floats2d], n: int) -> None:
         model.attrs["curvature"] = np.pad(model.attrs["curvature"], ((0, n), (0, 0)))
 
 
-def rearrange(model: Model[Units, Floats2d], columns: Pointers1d, edges: Pointers1d) -> None:
-    """Give the model other labels.
+Names = tuple[Sequence[Hashable], Sequence[Hashable]]
+"""What the score columns and the transitions of a model are known by."""
 
-    columns `[S]`, edges `[E]`: which one each of them was before, or `NEW`: then it is zero.
-    """
+
+def rearrange(model: Model[Units, Floats2d], before: Names, now: Names) -> None:
+    """Give the model other score columns and transitions; new ones are zero."""
     weights, transitions = get_weights(model)
+    columns, edges = (_places(*pair) for pair in zip(before, now, strict=True))
     set_weights(model, _taken(weights, columns), _taken(transitions, edges))
     if model.attrs["curvature"] is not None:
         model.attrs["curvature"] = _taken(model.attrs["curvature"], columns)
 
 
+def _places(before: Sequence[Hashable], now: Sequence[Hashable]) -> Pointers1d:
+    """Where each name stood before, `_NEW` where it is new."""
+    place = {name: i for i, name in enumerate(before)}
+    return np.array([place.get(name, _NEW) for name in now], dtype=np.int64)
+
+
 def _taken(values: npt.NDArray[Any], places: Pointers1d) -> npt.NDArray[Any]:
-    """Values at places of the last axis, zero at `NEW`."""
-    taken: npt.NDArray[Any] = np.where(places == NEW, 0, values[..., places]).astype(values.dtype)
-    return taken
+    """Values at places of the last axis, zero at `_NEW`."""
+    taken: npt.NDArray[Any] = np.where(places == _NEW, 0, values[..., places])
+    return taken.astype(values.dtype)
 
 
 def keep_hessian_diagonal(model: Model[Units, Floats2d], curvature: Floats2d) -> None:
@@ -190,6 +208,11 @@ def keep_hessian_diagonal(model: Model[Units, Floats2d], curvature: Floats2d) ->
     """
     steps = np.rint(_STEPS * np.log2(1.0 + np.maximum(curvature, 0.0) / _SMALLEST))
     model.attrs["curvature"] = np.minimum(steps, 255.0).astype(np.uint8)
+
+
+def set_curvature(model: Model[Units, Floats2d], curvature: npt.NDArray[np.uint8] | None) -> None:
+    """Set the curvature `[K, S]` as it is kept."""
+    model.attrs["curvature"] = None if curvature is None else curvature.copy()
 
 
 def get_hessian_diagonal(model: Model[Units, Floats2d]) -> Floats2d | None:

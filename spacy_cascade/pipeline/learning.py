@@ -24,6 +24,7 @@ from ..storage.header import Header
 from ..trainers.base import Fit, JointTrainer, State, Task, Trainer
 from ..types import Ints1d, Ints2d
 from .component import CascadePipe
+from .corpus import Corpus, refuse_part
 from .joint import partner
 from .loggers import SEPARATOR
 from .options import Options
@@ -219,7 +220,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
 
     def reset_fit(self) -> None:
         super().reset_fit()
-        self._corpus = _Corpus()
+        self._corpus = Corpus()
 
     def join(self, fit: Fit[LabelledSequences]) -> None:
         """Be trained by a later component, whose fit moves this one."""
@@ -259,21 +260,19 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         self, examples: Sequence[Example]
     ) -> tuple[Fit[LabelledSequences], LabelledSequences]:
         """A fit that can make a step, and the data for it."""
-        references = {id(example.reference): example.reference for example in examples}
+        corpus = self._corpus
         if self.trainer.sees_all:
-            if self._fit is None or references.keys() != self._corpus.seen.keys():
+            if self._fit is None or not corpus.is_of(examples):
                 self._begin(examples)
-                self._corpus.seen = references
             assert self._fit is not None
             assert self._corpus.data is not None
             return self._fit, self._corpus.data
-        seen = self._corpus.seen
-        new = [e for e in examples if id(e.reference) not in seen] if self.warm_start else []
+        new = corpus.unseen(examples) if self.warm_start else []
         if new:
-            seen = seen | {id(e.reference): e.reference for e in new}
             self._make_room(new, [self._read_gold(example) for example in new])
             self.reset_fit()
-            self._corpus.seen = seen
+            corpus.add(new)
+            self._corpus = corpus
         data = self._data_of(examples, [self._read_gold(example) for example in examples])
         if self._fit is None:
             self._fit = self.trainer.begin(Task(data, self.loss, None, self.weights))
@@ -282,7 +281,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
     def _begin(self, examples: Sequence[Example]) -> None:
         """Begin with a corpus; where the trainer says so, together with an earlier component."""
         if not self.warm_start:
-            self._refuse_partial_batch(len(examples))
+            refuse_part(self.name, len(examples), len(self._corpus) or self.n_examples)
         if isinstance(self.trainer, JointTrainer):
             earlier = partner(self, self.trainer.first)
             first, task = earlier.task(examples), self.task(examples)
@@ -291,18 +290,9 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         else:
             task = self.task(examples)
             self._fit = self.trainer.begin(task)
+        self._corpus = Corpus()
+        self._corpus.add(examples)
         self._corpus.data = task.data
-
-    def _refuse_partial_batch(self, n_examples: int) -> None:
-        expected = len(self._corpus.seen) or self.n_examples
-        if expected is not None and n_examples < expected:
-            raise TrainingError(
-                f"'{self.name}' was given {n_examples} of {expected} training examples at once, "
-                "but its trainer needs the whole corpus in every update. Put "
-                '@batchers = "spacy_cascade.WholeCorpus.v1" into [training.batcher] and set '
-                "accumulate_gradient = 1 in [training]. To adapt a trained component to few "
-                "examples, save the pipeline and load it first."
-            )
 
     def _load(self, header: Header, arrays: Arrays) -> None:
         super()._load(header, arrays)
@@ -325,21 +315,6 @@ class LearningPipe(CascadePipe, Generic[Gold]):
             self.sync_weights()
         elif state:
             raise ValueError(f"a state of '{self.name}', whose training has not begun")
-
-
-class _Corpus:
-    """What a fit learns from; like the fit, it stays behind when a component is pickled or copied.
-
-    data: of the corpus, where each step needs it. seen: reference Docs by identity, of the corpus,
-    or of all batches that the component has adapted to.
-    """
-
-    def __init__(self) -> None:
-        self.data: LabelledSequences | None = None
-        self.seen: dict[int, Doc] = {}
-
-    def __reduce__(self) -> tuple[type["_Corpus"], tuple[()]]:
-        return type(self), ()
 
 
 def _batches(examples: Iterable[Example]) -> Iterator[list[Example]]:

@@ -5,9 +5,7 @@ messages, and docs/components.md its tables (`python scripts/document_options.py
 """
 
 import inspect
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from copy import deepcopy
 from dataclasses import MISSING, Field, dataclass, field, fields
 from difflib import get_close_matches
 from numbers import Integral, Real
@@ -16,7 +14,6 @@ from typing import Any, ClassVar, TypeVar, get_args, get_origin, get_type_hints
 from weakref import WeakMethod
 
 import numpy as np
-from spacy.language import Language
 
 from ..errors import ConfigError
 
@@ -224,56 +221,6 @@ class Options:
 
 
 Declared = TypeVar("Declared", bound=Options)
-
-
-class OptionAttributes:
-    """A component whose options are attributes that can be read and set.
-
-    A value that is set later is checked, honoured, and written to the config of the pipeline; a
-    misspelt name is an error.
-    """
-
-    options: Options
-
-    @property
-    def cfg(self) -> dict[str, Any]:
-        """All options by name, as spaCy's own tools read and set them; a copy."""
-        return deepcopy(self.options.as_dict())
-
-    @cfg.setter
-    def cfg(self, values: Mapping[str, Any]) -> None:
-        self.options.change(values)
-
-    @property
-    @abstractmethod
-    def pipeline(self) -> Language | None:
-        """The pipeline that it stands in, if that is there."""
-
-    def __getattr__(self, name: str) -> Any:
-        options = self.__dict__.get("options")
-        if options is not None and name in options.names():
-            return getattr(options, name)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        options = self.__dict__.get("options")
-        is_property = isinstance(getattr(type(self), name, None), property)
-        if name.startswith("_") or options is None or is_property:
-            super().__setattr__(name, value)
-        elif name in options.names():
-            setattr(options, name, value)
-        elif near := nearest(name, options.names()):
-            raise ConfigError(f"'{options.title}' has no option '{name}'. Did you mean '{near}'?")
-        else:
-            super().__setattr__(name, value)
-
-    def _write_config(self, values: Mapping[str, Any]) -> None:
-        """Have the pipeline's config, which is saved with it, say the same."""
-        nlp = self.pipeline
-        components: list[tuple[str, Any]] = [] if nlp is None else nlp.components
-        for key, pipe in components:
-            if pipe is self:
-                nlp._pipe_configs[key].update(deepcopy(dict(values)))  # type: ignore[union-attr]
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

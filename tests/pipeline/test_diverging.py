@@ -9,7 +9,7 @@ import pytest
 
 from helpers import add_segmenter, blank, make_examples, weights
 from spacy_cascade import TrainingError
-from spacy_cascade.pipeline import component
+from spacy_cascade.models import linear
 
 ONLINE = {
     "loss": {"@misc": "spacy_cascade.Hinge.v2", "kappa": 1e100},
@@ -34,7 +34,7 @@ def test_not_enough_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> NoReturn:
         raise MemoryError
 
-    monkeypatch.setattr(component, "set_weights", fail)
+    monkeypatch.setattr(linear, "set_weights", fail)
     nlp = blank()
     add_segmenter(nlp)
     with pytest.raises(

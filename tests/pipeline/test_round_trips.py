@@ -156,7 +156,7 @@ def test_copies_do_not_hold_the_training_corpus(duplicate: Callable[[Any], Any])
             pipe = component if has_it else duplicate(component)
             assert (pipe._fit is not None) == has_it
             assert (pipe._corpus.data is not None) == has_it
-            assert len(pipe._corpus.seen) == has_it * len(TEXTS)
+            assert len(pipe._corpus) == has_it * len(TEXTS)
 
 
 def test_pickling_costs_the_same_in_and_out_of_training() -> None:

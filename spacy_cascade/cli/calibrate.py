@@ -1,11 +1,8 @@
 """The command `spacy cascade calibrate`: confidences that agree with how often spans are right."""
 
-from pathlib import Path
-from typing import Annotated
-
 import spacy
 
-from spacy_cascade.cli.options import Model, Output, argument
+from spacy_cascade.cli.options import Model, Output, Unseen
 from spacy_cascade.cli.output import print_table, reports_errors, write_pipeline
 from spacy_cascade.pipeline.readers import examples_for
 from spacy_cascade.workflows.calibrate import calibrate
@@ -14,7 +11,7 @@ from spacy_cascade.workflows.calibrate import calibrate
 @reports_errors
 def calibrate_command(
     model: Model,
-    data: Annotated[Path, argument("DATA.spacy", "Docs with entities, not used in training")],
+    data: Unseen,
     output: Output,
 ) -> None:
     """

@@ -98,7 +98,6 @@ def _ask_which(question: str, default: Choice) -> Choice:
 
 
 def _comment(output: Path, choices: Choices) -> str:
-    """First lines of the config: what it is and how to use it."""
     paths = "--paths.train train.spacy --paths.dev dev.spacy"
     lines = [
         f"Named entities, {choices.domain.value} text: spacy cascade init --model "

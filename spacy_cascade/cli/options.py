@@ -31,6 +31,7 @@ def option(text: str, *names: str, **settings: Any) -> Any:
 
 Model = Annotated[Path, argument("MODEL", "Trained pipeline")]
 Output = Annotated[Path, argument("OUTPUT", "Folder for the new pipeline")]
+Unseen = Annotated[Path, argument("DATA.spacy", "Docs with entities, not used in training")]
 Text = Annotated[str, typer.Argument(metavar="TEXT", callback=valid_text, help="Text to annotate")]
 Json = Annotated[Path | None, option("Write the results to this JSON file")]
 Html = Annotated[Path | None, option("Write the results to this HTML page")]

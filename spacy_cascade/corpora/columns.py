@@ -194,7 +194,6 @@ class _Reader:
     def tagged(
         self, blocks: list[_Block], column: int, scheme: Scheme
     ) -> tuple[list[TaggedSentence], Scheme]:
-        """Decode a column of tags; also returns its scheme."""
         try:
             return decode_tags([[r[column].strip(" ") for r in b.rows] for b in blocks], scheme)
         except TagError as error:

@@ -55,7 +55,6 @@ class Explanation:
 
     @property
     def reading(self) -> tuple[LabelledSpan, ...]:
-        """The name of `hypothesis` in release 0.2."""
         warn_renamed("Explanation.reading", "Explanation.hypothesis")
         return self.hypothesis
 

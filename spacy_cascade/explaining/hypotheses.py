@@ -52,7 +52,6 @@ class Hypotheses:
 
     @property
     def readings(self) -> tuple[Hypothesis, ...]:
-        """The name of `hypotheses` in release 0.2."""
         warn_renamed("Hypotheses.readings", "Hypotheses.hypotheses")
         return self.hypotheses
 

@@ -65,10 +65,8 @@ def draw(
         mark["start"] -= shown.start_char
         mark["end"] -= shown.start_char
     drawing = _drawing(doc, shown.text, marks)
-    html = displacy.render(
-        drawing, style="ent", manual=True, jupyter=False, options={"template": _ENTITY}
-    )
-    return Markup(html)
+    options = {"template": _ENTITY}
+    return Markup(displacy.render(drawing, "ent", manual=True, jupyter=False, options=options))
 
 
 def draw_page(examples: Sequence[Example]) -> str:
@@ -87,8 +85,7 @@ def draw_page(examples: Sequence[Example]) -> str:
         {**_drawing(doc, doc.text, _whole_marks(doc, colours)), "title": title}
         for title, doc in docs
     ]
-    html: str = displacy.render(drawings, style="ent", manual=True, page=True, jupyter=False)
-    return html
+    return displacy.render(drawings, "ent", manual=True, page=True, jupyter=False)
 
 
 def _whole_marks(doc: Doc, colours: Mapping[str, str]) -> list[dict[str, Any]]:

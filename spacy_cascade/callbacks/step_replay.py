@@ -50,7 +50,6 @@ class StepReplay:
         return self.step < self._n_passed
 
     def begin(self, step: int) -> None:
-        """Called before the update of each step."""
         self.step = step
         if step <= self._n_passed:
             return

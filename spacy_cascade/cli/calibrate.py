@@ -2,10 +2,10 @@
 
 import spacy
 
-from spacy_cascade.cli.options import Model, Output, Unseen
-from spacy_cascade.cli.output import print_table, reports_errors, write_pipeline
-from spacy_cascade.pipeline.readers import examples_for
-from spacy_cascade.workflows.calibrate import calibrate
+from ..pipeline.readers import examples_for
+from ..workflows.calibrate import calibrate
+from .options import Model, Output, Unseen
+from .output import print_table, reports_errors, write_pipeline
 
 
 @reports_errors

@@ -7,8 +7,15 @@ from typing import Annotated, Any
 import spacy
 from spacy.tokens import Doc
 
-from spacy_cascade.cli.options import Html, Json, Model, Text, option
-from spacy_cascade.cli.output import (
+from ..errors import ConfigError
+from ..explaining.explain import explain_entities
+from ..explaining.explanations import EntityExplanation, Explanation
+from ..explaining.top_features import ComponentFeatures, WeightedFeature, top_features
+from ..pipeline.learning import LearningPipe
+from ..pipeline.readers import examples_for
+from ..reports.explanation import make_explanation_page
+from .options import Html, Json, Model, Text, option
+from .output import (
     print_info,
     print_line,
     print_table,
@@ -18,13 +25,6 @@ from spacy_cascade.cli.output import (
     write_file,
     write_json,
 )
-from spacy_cascade.errors import ConfigError
-from spacy_cascade.explaining.explain import explain_entities
-from spacy_cascade.explaining.explanations import EntityExplanation, Explanation
-from spacy_cascade.explaining.top_features import ComponentFeatures, WeightedFeature, top_features
-from spacy_cascade.pipeline.learning import LearningPipe
-from spacy_cascade.pipeline.readers import examples_for
-from spacy_cascade.reports.explanation import make_explanation_page
 
 
 @reports_errors

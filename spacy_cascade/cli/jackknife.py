@@ -6,11 +6,11 @@ from typing import Annotated
 import typer
 from spacy.tokens import DocBin
 
-from spacy_cascade.cli.options import argument, option, read_overrides
-from spacy_cascade.cli.output import counted, percent, print_good, reports_errors
-from spacy_cascade.corpora.docs import check_suffix
-from spacy_cascade.files import replace_file
-from spacy_cascade.workflows.jackknife import jackknife, read_config
+from ..corpora.docs import check_suffix
+from ..files import replace_file
+from ..workflows.jackknife import jackknife, read_config
+from .options import argument, option, read_overrides
+from .output import counted, percent, print_good, reports_errors
 
 
 @reports_errors

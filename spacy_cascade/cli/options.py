@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 from spacy.cli._util import parse_config_overrides
 
-from spacy_cascade.errors import ConfigError
-from spacy_cascade.features.strings import is_valid
+from ..errors import ConfigError
+from ..features.strings import is_valid
 
 OVERRIDES = {"allow_extra_args": True, "ignore_unknown_options": True}
 """Context settings of a command whose own arguments may be followed by config overrides."""

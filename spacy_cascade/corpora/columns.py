@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple, NoReturn
 
-from spacy_cascade.corpora.tags import LabelledSpan, Scheme, TagError, TaggedSentence, decode_tags
-from spacy_cascade.errors import CorpusError
+from ..errors import CorpusError
+from .tags import LabelledSpan, Scheme, TagError, TaggedSentence, decode_tags
 
 REPLACEMENT = "\ufffd"
 

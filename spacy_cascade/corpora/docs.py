@@ -13,10 +13,10 @@ from spacy.tokens import Doc, DocBin, Span
 from spacy.vocab import Vocab
 from tqdm import tqdm
 
-from spacy_cascade.corpora.columns import Document, ReadOptions, Sentence, read_columns
-from spacy_cascade.corpora.tags import LabelledSpan, Scheme
-from spacy_cascade.errors import CorpusError
-from spacy_cascade.files import replace_file
+from ..errors import CorpusError
+from ..files import replace_file
+from .columns import Document, ReadOptions, Sentence, read_columns
+from .tags import LabelledSpan, Scheme
 
 SUFFIXES = (".iob", ".iob2", ".conll", ".tsv", ".txt", ".bio", ".bilou")
 CHUNKS_KEY = "chunks"

@@ -18,12 +18,7 @@ from .errors import (
     TemplateError,
     TrainingError,
 )
-from .explaining.explain import (
-    explain_entities,
-    explain_spans,
-    explain_tags,
-    explain_types,
-)
+from .explaining.explain import explain_entities, explain_spans, explain_tags, explain_types
 from .explaining.explanations import Contribution, EntityExplanation, Explanation
 from .explaining.hypotheses import Hypotheses, Hypothesis, joint_hypotheses
 from .explaining.top_features import top_features

@@ -79,7 +79,6 @@ class Checkpoint:
 
 
 def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
-    """Write it in place of what is there (`files.replace_file`)."""
     replace_file(path, pack(checkpoint))
 
 
@@ -98,7 +97,6 @@ def read_checkpoint(path: Path) -> Checkpoint | None:
 
 
 def pack(checkpoint: Checkpoint) -> bytes:
-    """The file of a checkpoint."""
     history = checkpoint.history
     arrays = _named("training", checkpoint.trainings) | _named("best", history.best)
     values = {

@@ -55,13 +55,14 @@ class Checkpoints:
 
     def __init__(self, path: Path, every: int, resume: bool) -> None:
         self._path = path
+        self._where = f"The checkpoint {path}"
         self._every = every
         self._resume = resume
         self._saved: Checkpoint | None = None
 
     def __call__(self, nlp: Language, position: dict[str, Any]) -> None:
         """Restore, write, or do nothing. position: the `step` and `epoch` of the update."""
-        step, epoch = position["step"], position["epoch"]
+        step = position["step"]
         if step == 0:
             self._begin(nlp)
         self._course.begin(step)
@@ -70,24 +71,19 @@ class Checkpoints:
                 self._restore(nlp, self._saved)
                 self._saved = None
         elif step > 0 and step % self._every == 0:
-            self._write(nlp, step, epoch)
-
-    @property
-    def _where(self) -> str:
-        return f"The checkpoint {self._path}"
+            self._write(nlp, step, position["epoch"])
 
     def _begin(self, nlp: Language) -> None:
         check_pipeline(nlp)
         remove_leftovers(self._path)
         self._origin = training_fingerprint(nlp)
-        self._saved = read_checkpoint(self._path) if self._resume else None
-        if self._saved is None:
-            self._course = StepReplay(nlp, History(), 0, self._where)
-            return
-        check_same(self._saved.origin, self._origin, self._where)
-        _check_position(self._saved, nlp.config["training"], self._where)
-        logger.info("Going on with update %d, from %s", self._saved.step, self._path)
-        self._course = StepReplay(nlp, self._saved.history, self._saved.step, self._where)
+        self._saved = saved = read_checkpoint(self._path) if self._resume else None
+        if saved is not None:
+            check_same(saved.origin, self._origin, self._where)
+            _check_position(saved, nlp.config["training"], self._where)
+            logger.info("Going on with update %d, from %s", saved.step, self._path)
+        history, n_passed = (saved.history, saved.step) if saved else (History(), 0)
+        self._course = StepReplay(nlp, history, n_passed, self._where)
 
     def _write(self, nlp: Language, step: int, epoch: int) -> None:
         trainings = {name: pipe.training_state() for name, pipe in trained_pipes(nlp)}

@@ -46,13 +46,10 @@ class StepReplay:
         nlp.update = self.update  # type: ignore[method-assign]
         nlp.evaluate = self.evaluate  # type: ignore[method-assign]
 
-    @property
-    def passes(self) -> bool:
-        """Whether this step was made before."""
+    def _was_made(self) -> bool:
         return self.step < self._n_passed
 
     def begin(self, step: int) -> None:
-        """Called before the update of each step."""
         self.step = step
         if step <= self._n_passed:
             return
@@ -75,7 +72,7 @@ class StepReplay:
         the same as before is seen by the losses.
         """
         losses = {} if losses is None else losses
-        if self.passes and self.step:
+        if self._was_made() and self.step:
             losses.update(self._past[self.step].losses if self.step in self._past else {})
             return losses
         if self.step == self._n_passed:
@@ -86,7 +83,7 @@ class StepReplay:
 
     def evaluate(self, examples: Iterable[Example], **settings: Any) -> dict[str, Any]:
         """`nlp.evaluate`; where it was made before only its scores."""
-        if self.passes:
+        if self._was_made():
             past = self._past[self.step]
             if self.step == 0:
                 self._check_losses(past.losses)

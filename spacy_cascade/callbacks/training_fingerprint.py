@@ -42,7 +42,6 @@ class TrainingFingerprint:
 
 
 def training_fingerprint(nlp: Language) -> TrainingFingerprint:
-    """That of a pipeline before its first update."""
     config = nlp.config.interpolate()
     settings = {
         name: value
@@ -56,7 +55,6 @@ def training_fingerprint(nlp: Language) -> TrainingFingerprint:
 
 
 def trained_pipes(nlp: Language) -> Iterator[tuple[str, LearningPipe[Any]]]:
-    """The components that are trained, and their names."""
     frozen = nlp.config["training"]["frozen_components"]
     for name, pipe in nlp.pipeline:
         if isinstance(pipe, LearningPipe) and name not in frozen:
@@ -94,16 +92,14 @@ def check_pipeline(nlp: Language) -> None:
             "the same way when it goes on. Set it to a number."
         )
     for name, pipe in nlp.pipeline:
-        is_trained = (
-            getattr(pipe, "is_trainable", False) and name not in training["frozen_components"]
-        )
-        if is_trained and not isinstance(pipe, LearningPipe):
+        if name in training["frozen_components"] or not getattr(pipe, "is_trainable", False):
+            continue
+        if not isinstance(pipe, LearningPipe):
             raise ConfigError(
                 f"'{name}' is trained, too, and checkpoints do not hold what it goes on from. Put "
                 "it into frozen_components of [training], train it by itself, or take the "
                 "checkpoints out of [training.before_update]."
             )
-    for name, pipe in trained_pipes(nlp):
         if pipe.warm_start and not _sees_all(pipe, training):
             raise ConfigError(
                 f"'{name}' was trained before, and gets new features with every new batch: "
@@ -114,6 +110,5 @@ def check_pipeline(nlp: Language) -> None:
 
 
 def _sees_all(pipe: LearningPipe[Any], training: Mapping[str, Any]) -> bool:
-    """Whether each update is with all examples."""
     is_whole = training["batcher"]["@batchers"] == _WHOLE_CORPUS
     return is_whole and training["accumulate_gradient"] == 1 and pipe.trainer.sees_all

@@ -10,18 +10,18 @@ from functools import partial
 import typer
 from spacy.cli._util import app as spacy_app
 
-from spacy_cascade.cli.adapt import adapt_command
-from spacy_cascade.cli.calibrate import calibrate_command
-from spacy_cascade.cli.convert import convert_command
-from spacy_cascade.cli.debug_data import debug_data_command
-from spacy_cascade.cli.evaluate import evaluate_command
-from spacy_cascade.cli.explain import explain_command
-from spacy_cascade.cli.hypotheses import hypotheses_command, readings_command
-from spacy_cascade.cli.init import init_command
-from spacy_cascade.cli.jackknife import jackknife_command
-from spacy_cascade.cli.options import OVERRIDES
-from spacy_cascade.cli.reranker import train_reranker_command, tune_reranker_command
-from spacy_cascade.cli.tune import tune_command
+from .adapt import adapt_command
+from .calibrate import calibrate_command
+from .convert import convert_command
+from .debug_data import debug_data_command
+from .evaluate import evaluate_command
+from .explain import explain_command
+from .hypotheses import hypotheses_command, readings_command
+from .init import init_command
+from .jackknife import jackknife_command
+from .options import OVERRIDES
+from .reranker import train_reranker_command, tune_reranker_command
+from .tune import tune_command
 
 app = typer.Typer(
     name="cascade",

@@ -6,10 +6,10 @@ from typing import Annotated
 import spacy
 from spacy.language import Language
 
-from spacy_cascade.cli.options import Model, Output, argument, option
-from spacy_cascade.cli.output import percent, print_table, reports_errors, write_pipeline
-from spacy_cascade.pipeline.readers import examples_for
-from spacy_cascade.workflows.adapt import UPDATES, adapt
+from ..pipeline.readers import examples_for
+from ..workflows.adapt import UPDATES, adapt
+from .options import Model, Output, argument, option
+from .output import percent, print_table, reports_errors, write_pipeline
 
 
 @reports_errors

@@ -1,20 +1,17 @@
 """The command `spacy cascade calibrate`: confidences that agree with how often spans are right."""
 
-from pathlib import Path
-from typing import Annotated
-
 import spacy
 
-from spacy_cascade.cli.options import Model, Output, argument
-from spacy_cascade.cli.output import print_table, reports_errors, write_pipeline
-from spacy_cascade.pipeline.readers import examples_for
-from spacy_cascade.workflows.calibrate import calibrate
+from ..pipeline.readers import examples_for
+from ..workflows.calibrate import calibrate
+from .options import Model, Output, Unseen
+from .output import print_table, reports_errors, write_pipeline
 
 
 @reports_errors
 def calibrate_command(
     model: Model,
-    data: Annotated[Path, argument("DATA.spacy", "Docs with entities, not used in training")],
+    data: Unseen,
     output: Output,
 ) -> None:
     """

@@ -4,14 +4,13 @@ from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
-from spacy_cascade.cli.options import argument, option, valid_text
-from spacy_cascade.cli.output import counted, print_good, print_info, print_warning, reports_errors
-from spacy_cascade.corpora.columns import ReadOptions
-from spacy_cascade.corpora.docs import CHUNKS_KEY, SUFFIXES, ConversionSummary, convert
-from spacy_cascade.corpora.tags import Scheme
+from ..corpora.columns import ReadOptions
+from ..corpora.docs import CHUNKS_KEY, SUFFIXES, ConversionSummary, convert
+from ..corpora.tags import Scheme
+from .options import argument, option, valid_text
+from .output import counted, print_good, print_info, print_warning, reports_errors
 
-_LISTED_LABELS = 10
-_LISTED_WORDS = 10
+_LISTED = 10
 
 
 # Enums, because older releases of Typer do not support Literal.
@@ -85,12 +84,12 @@ def _print_summary(summary: ConversionSummary, output: Path, scheme: Scheme) -> 
         found = ", ".join(sorted(found.value for found in summary.schemes))
         print_info(f"Tags read as {found}")
     if summary.replaced:
-        for word in summary.replaced[:_LISTED_WORDS]:
+        for word in summary.replaced[:_LISTED]:
             print_warning(word, to_stderr=True)
         words = counted(len(summary.replaced), "word")
         print_warning(f"Replaced {words} that spaCy cannot use with U+FFFD", to_stderr=True)
-    labels = [f"{label} {n}" for label, n in summary.entities.most_common(_LISTED_LABELS)]
-    if len(summary.entities) > _LISTED_LABELS:
+    labels = [f"{label} {n}" for label, n in summary.entities.most_common(_LISTED)]
+    if len(summary.entities) > _LISTED:
         labels.append("…")
     parts = [
         counted(summary.documents, "document"),

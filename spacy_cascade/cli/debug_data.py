@@ -12,12 +12,12 @@ from spacy.training import Example
 from spacy.training.initialize import init_nlp
 from spacy.util import resolve_dot_names
 
-from spacy_cascade.cli.options import argument, read_overrides
-from spacy_cascade.cli.output import counted, print_info, print_table, print_warning, reports_errors
-from spacy_cascade.errors import CascadeError, ConfigError
-from spacy_cascade.reports import corpus
-from spacy_cascade.workflows.folds import refused
-from spacy_cascade.workflows.jackknife import read_config
+from ..errors import CascadeError, ConfigError
+from ..reports import corpus
+from ..workflows.folds import refused
+from ..workflows.jackknife import read_config
+from .options import argument, read_overrides
+from .output import counted, print_info, print_table, print_warning, reports_errors
 
 RARE = 50
 """A label with fewer entities is hard to learn."""

@@ -8,18 +8,11 @@ import spacy
 from spacy.scorer import Scorer
 from spacy.training import Example
 
-from spacy_cascade.cli.options import Model, argument, option
-from spacy_cascade.cli.output import (
-    percent,
-    print_table,
-    print_warning,
-    reports_errors,
-    write_file,
-    write_json,
-)
-from spacy_cascade.pipeline.readers import INPUTS, examples_for, make_corpus
-from spacy_cascade.reports.page import N_MISTAKES, make_page
-from spacy_cascade.reports.texts import draw_page
+from ..pipeline.readers import INPUTS, examples_for, make_corpus
+from ..reports.page import N_MISTAKES, make_page
+from ..reports.texts import draw_page
+from .options import Model, argument, option
+from .output import percent, print_table, print_warning, reports_errors, write_file, write_json
 
 _PER_TYPE = "_per_type"
 _ENTITIES = "entities.html"

@@ -7,8 +7,15 @@ from typing import Annotated, Any
 import spacy
 from spacy.tokens import Doc
 
-from spacy_cascade.cli.options import Html, Json, Model, Text, option
-from spacy_cascade.cli.output import (
+from ..errors import ConfigError
+from ..explaining.explain import explain_entities
+from ..explaining.explanations import EntityExplanation, Explanation
+from ..explaining.top_features import ComponentFeatures, WeightedFeature, top_features
+from ..pipeline.learning import LearningPipe
+from ..pipeline.readers import examples_for
+from ..reports.explanation import make_explanation_page
+from .options import Html, Json, Model, Text, option
+from .output import (
     print_info,
     print_line,
     print_table,
@@ -18,18 +25,6 @@ from spacy_cascade.cli.output import (
     write_file,
     write_json,
 )
-from spacy_cascade.errors import ConfigError
-from spacy_cascade.explaining.explain import explain_entities
-from spacy_cascade.explaining.explanations import EntityExplanation, Explanation
-from spacy_cascade.explaining.top_features import (
-    ComponentFeatures,
-    LabelFeatures,
-    WeightedFeature,
-    top_features,
-)
-from spacy_cascade.pipeline.learning import LearningPipe
-from spacy_cascade.pipeline.readers import examples_for
-from spacy_cascade.reports.explanation import make_explanation_page
 
 
 @reports_errors
@@ -114,23 +109,19 @@ def _print_stage(doc: Doc, stage: Explanation, n: int) -> None:
 def _print_component(component: ComponentFeatures, data: str) -> None:
     for of_label in component.labels:
         print_info(f"Top features of {component.component} for {of_label.label}")
-        _print_label(of_label)
+        both = [("for", f) for f in of_label.strongest] + [("against", f) for f in of_label.weakest]
+        rows = [
+            (side, feature.name or "(not in the data)", _number(feature.weight), *_range(feature))
+            for side, feature in both
+        ]
+        has_range = any(feature.after for _, feature in both)
+        header = ("", "feature", "weight", *(["smallest", "largest"] if has_range else []))
+        print_table(rows, header, "llrrr")
     if component.n_unnamed:
         print_warning(
             f"{component.n_unnamed} of these features of {component.component} do not occur in "
             f"{data}, so their names are unknown. The training corpus has all features."
         )
-
-
-def _print_label(of_label: LabelFeatures) -> None:
-    both = [("for", f) for f in of_label.strongest] + [("against", f) for f in of_label.weakest]
-    rows = [
-        (side, feature.name or "(not in the data)", _number(feature.weight), *_range(feature))
-        for side, feature in both
-    ]
-    has_range = any(feature.after for _, feature in both)
-    header = ("", "feature", "weight", *(["smallest", "largest"] if has_range else []))
-    print_table(rows, header, "llrrr")
 
 
 def _range(feature: WeightedFeature) -> list[str]:

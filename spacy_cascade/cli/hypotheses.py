@@ -6,8 +6,11 @@ from typing import Annotated, Any
 import spacy
 from spacy.tokens import Doc
 
-from spacy_cascade.cli.options import Html, Json, Model, Text, option
-from spacy_cascade.cli.output import (
+from ..explaining.hypotheses import Hypotheses, joint_hypotheses
+from ..pipeline.spans.nbest import MOST
+from ..reports.explanation import make_hypotheses_page
+from .options import Html, Json, Model, Text, option
+from .output import (
     print_line,
     print_table,
     print_warning,
@@ -16,9 +19,6 @@ from spacy_cascade.cli.output import (
     write_file,
     write_json,
 )
-from spacy_cascade.explaining.hypotheses import Hypotheses, joint_hypotheses
-from spacy_cascade.pipeline.spans.nbest import MOST
-from spacy_cascade.reports.explanation import make_hypotheses_page
 
 
 @reports_errors

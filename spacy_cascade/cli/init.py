@@ -6,10 +6,10 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from spacy_cascade.cli.options import argument, option
-from spacy_cascade.cli.output import print_good, reports_errors, write_text
-from spacy_cascade.errors import ConfigError
-from spacy_cascade.workflows.recipes import Choices, Domain, Recipe, config_text, make_config
+from ..errors import ConfigError
+from ..workflows.recipes import Choices, Domain, Recipe, config_text, make_config
+from .options import argument, option
+from .output import print_good, reports_errors, write_text
 
 Choice = TypeVar("Choice", Recipe, Domain)
 
@@ -98,7 +98,6 @@ def _ask_which(question: str, default: Choice) -> Choice:
 
 
 def _comment(output: Path, choices: Choices) -> str:
-    """First lines of the config: what it is and how to use it."""
     paths = "--paths.train train.spacy --paths.dev dev.spacy"
     lines = [
         f"Named entities, {choices.domain.value} text: spacy cascade init --model "

@@ -6,11 +6,11 @@ from typing import Annotated
 import typer
 from spacy.tokens import DocBin
 
-from spacy_cascade.cli.options import argument, option, read_overrides
-from spacy_cascade.cli.output import counted, percent, print_good, reports_errors
-from spacy_cascade.corpora.docs import check_suffix
-from spacy_cascade.files import replace_file
-from spacy_cascade.workflows.jackknife import Jackknifed, jackknife, read_config
+from ..corpora.docs import check_suffix
+from ..files import replace_file
+from ..workflows.jackknife import jackknife, read_config
+from .options import argument, option, read_overrides
+from .output import counted, percent, print_good, reports_errors
 
 
 @reports_errors
@@ -44,15 +44,13 @@ def jackknife_command(
     found = jackknife(settings, corpus, dev, train_path=train, folds=folds)
     replace_file(output, DocBin(docs=found.docs, store_user_data=True).to_bytes())
     docs, trainings = counted(len(found.docs), "Doc"), counted(found.n_trainings, "training")
-    parts = [f"{docs} in {folds} folds with {trainings}", *_qualities(found)]
+    parts = [f"{docs} in {folds} folds with {trainings}"]
+    if found.sets_tags:
+        parts.append(_quality("tags", "accuracy", found.tag_accuracy))
+    parts += [_quality(f"spans '{key}'", "F1", f1) for key, f1 in found.span_f1.items()]
     print_good(f"{', '.join(parts)} -> {output}")
 
 
-def _qualities(found: Jackknifed) -> list[str]:
-    """What was set, and how good it is if there is gold annotation to compare with."""
-    tags = [_quality("tags", "accuracy", found.tag_accuracy)] if found.sets_tags else []
-    return tags + [_quality(f"spans '{key}'", "F1", f1) for key, f1 in found.span_f1.items()]
-
-
 def _quality(what: str, measure: str, value: float | None) -> str:
+    """What was set, and how good it is if there is gold annotation to compare with."""
     return f"{what} (no gold)" if value is None else f"{what} {measure} {percent(value)}"

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 from spacy.cli._util import parse_config_overrides
 
-from spacy_cascade.errors import ConfigError
-from spacy_cascade.features.strings import is_valid
+from ..errors import ConfigError
+from ..features.strings import is_valid
 
 OVERRIDES = {"allow_extra_args": True, "ignore_unknown_options": True}
 """Context settings of a command whose own arguments may be followed by config overrides."""
@@ -31,6 +31,7 @@ def option(text: str, *names: str, **settings: Any) -> Any:
 
 Model = Annotated[Path, argument("MODEL", "Trained pipeline")]
 Output = Annotated[Path, argument("OUTPUT", "Folder for the new pipeline")]
+Unseen = Annotated[Path, argument("DATA.spacy", "Docs with entities, not used in training")]
 Text = Annotated[str, typer.Argument(metavar="TEXT", callback=valid_text, help="Text to annotate")]
 Json = Annotated[Path | None, option("Write the results to this JSON file")]
 Html = Annotated[Path | None, option("Write the results to this HTML page")]

@@ -14,9 +14,9 @@ from wasabi import msg
 from wasabi.tables import table
 from wasabi.util import MESSAGES, color
 
-from spacy_cascade.errors import CascadeError
-from spacy_cascade.files import replace_file
-from spacy_cascade.pipeline.saving import save_pipeline
+from ..errors import CascadeError
+from ..files import replace_file
+from ..pipeline.saving import save_pipeline
 
 Parameters = ParamSpec("Parameters")
 

@@ -6,14 +6,13 @@ from typing import Annotated
 import spacy
 import typer
 
-from spacy_cascade.cli.options import Output, argument, option, option_to_try
-from spacy_cascade.cli.output import counted, percent, print_info, reports_errors, write_pipeline
-from spacy_cascade.pipeline.readers import examples_for
-from spacy_cascade.workflows import train_reranker as training
-from spacy_cascade.workflows import tune_reranker as tuning
+from ..pipeline.readers import examples_for
+from ..workflows import train_reranker as training
+from ..workflows import tune_reranker as tuning
+from .options import Output, Unseen, argument, option, option_to_try
+from .output import counted, percent, print_info, reports_errors, write_pipeline
 
 Stages = Annotated[Path, argument("MODEL", "Trained pipeline with both stages")]
-Unseen = Annotated[Path, argument("DATA.spacy", "Docs with entities, not used in training")]
 
 
 @reports_errors

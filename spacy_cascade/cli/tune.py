@@ -10,24 +10,17 @@ from typing import Annotated, Any
 
 import typer
 
-from spacy_cascade.cli.options import argument, option, read_overrides
-from spacy_cascade.cli.output import percent, print_good, print_info, reports_errors, write_text
-from spacy_cascade.errors import ConfigError
-from spacy_cascade.files import replace_file
-from spacy_cascade.parallel import available_cores
-from spacy_cascade.search import quadrants, sampling
-from spacy_cascade.search.axes import Axis, Searcher
-from spacy_cascade.search.pictures import draw
-from spacy_cascade.search.searches import (
-    Search,
-    default_searches,
-    read_axis,
-    settings_text,
-    together,
-    tune,
-)
-from spacy_cascade.search.trials import Archive, Task, Trial
-from spacy_cascade.workflows.jackknife import read_config
+from ..errors import ConfigError
+from ..files import replace_file
+from ..parallel import available_cores
+from ..search import quadrants, sampling
+from ..search.axes import Axis, Searcher
+from ..search.pictures import draw
+from ..search.searches import Search, default_searches, read_axis, settings_text, together, tune
+from ..search.trials import Archive, Task, Trial
+from ..workflows.jackknife import read_config
+from .options import argument, option, read_overrides
+from .output import percent, print_good, print_info, reports_errors, write_text
 
 TRIALS, BEST, REPORT = "trials.jsonl", "best.cfg", "search.json"
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple, NoReturn
 
-from spacy_cascade.corpora.tags import LabelledSpan, Scheme, TagError, TaggedSentence, decode_tags
-from spacy_cascade.errors import CorpusError
+from ..errors import CorpusError
+from .tags import LabelledSpan, Scheme, TagError, TaggedSentence, decode_tags
 
 REPLACEMENT = "\ufffd"
 
@@ -194,7 +194,6 @@ class _Reader:
     def tagged(
         self, blocks: list[_Block], column: int, scheme: Scheme
     ) -> tuple[list[TaggedSentence], Scheme]:
-        """Decode a column of tags; also returns its scheme."""
         try:
             return decode_tags([[r[column].strip(" ") for r in b.rows] for b in blocks], scheme)
         except TagError as error:

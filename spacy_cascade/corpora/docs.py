@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 
 import spacy
@@ -12,10 +13,10 @@ from spacy.tokens import Doc, DocBin, Span
 from spacy.vocab import Vocab
 from tqdm import tqdm
 
-from spacy_cascade.corpora.columns import Document, ReadOptions, Sentence, read_columns
-from spacy_cascade.corpora.tags import LabelledSpan, Scheme
-from spacy_cascade.errors import CorpusError
-from spacy_cascade.files import replace_file
+from ..errors import CorpusError
+from ..files import replace_file
+from .columns import Document, ReadOptions, Sentence, read_columns
+from .tags import LabelledSpan, Scheme
 
 SUFFIXES = (".iob", ".iob2", ".conll", ".tsv", ".txt", ".bio", ".bilou")
 CHUNKS_KEY = "chunks"
@@ -97,25 +98,19 @@ def to_docs(
 def _to_doc(
     sentences: Sequence[Sentence], vocab: Vocab, spans_key: str | None, chunks_key: str
 ) -> Doc:
-    words: list[str] = []
-    pos: list[str] = []
-    starts: list[bool | int | None] = []
-    entities: list[tuple[int, LabelledSpan]] = []
-    chunks: list[tuple[int, LabelledSpan]] = []
-    missing: list[int] = []
-    for sentence in sentences:
-        offset = len(words)
-        words.extend(sentence.words)
-        pos.extend(sentence.pos or [""] * len(sentence.words))
-        starts.extend(position == 0 for position in range(len(sentence.words)))
-        entities.extend((offset, span) for span in sentence.spans)
-        chunks.extend((offset, span) for span in sentence.chunks or ())
-        missing.extend(offset + word for word in sentence.missing)
+    words = [word for sentence in sentences for word in sentence.words]
+    pos = [tag for sentence in sentences for tag in sentence.pos or [""] * len(sentence.words)]
+    starts: list[bool | int | None] = [
+        i == 0 for sentence in sentences for i in range(len(sentence.words))
+    ]
     # Empty tags would count as annotation, so they are left out.
     doc = Doc(vocab, words=words, tags=pos if any(pos) else None, sent_starts=starts)
-    spans = _spans(doc, entities)
+    offsets = accumulate((len(sentence.words) for sentence in sentences), initial=0)
+    placed = list(zip(offsets, sentences, strict=False))
+    spans = [_span(doc, offset, span) for offset, sentence in placed for span in sentence.spans]
+    missing = [doc[at + i : at + i + 1] for at, sentence in placed for i in sentence.missing]
     if len(missing) < len(words):
-        doc.set_ents(spans, missing=[Span(doc, word, word + 1) for word in missing])
+        doc.set_ents(spans, missing=missing)
     if spans_key is not None:
         doc.spans[spans_key] = spans
     if any(sentence.chunks is not None for sentence in sentences):
@@ -124,12 +119,16 @@ def _to_doc(
                 f"Entities and chunks cannot both be stored in doc.spans[{chunks_key!r}]. "
                 "Change --spans-key or --chunks-key."
             )
-        doc.spans[chunks_key] = _spans(doc, chunks)
+        doc.spans[chunks_key] = [
+            _span(doc, offset, span)
+            for offset, sentence in placed
+            for span in sentence.chunks or ()
+        ]
     return doc
 
 
-def _spans(doc: Doc, placed: list[tuple[int, LabelledSpan]]) -> list[Span]:
-    return [Span(doc, at + span.start, at + span.end, label=span.label) for at, span in placed]
+def _span(doc: Doc, offset: int, span: LabelledSpan) -> Span:
+    return Span(doc, offset + span.start, offset + span.end, label=span.label)
 
 
 def convert(

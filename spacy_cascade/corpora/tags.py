@@ -20,7 +20,7 @@ from enum import Enum
 from functools import partial
 from typing import NamedTuple
 
-from spacy_cascade.errors import CorpusError
+from ..errors import CorpusError
 
 OUTSIDE = "O"
 MISSING = ("-", "?")

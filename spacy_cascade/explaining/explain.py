@@ -8,24 +8,23 @@ best type; a tag with the best tagging of the sentence that has another tag ther
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..features.names import named_features
-from ..inference.schemes import TagSet
+from ..inference.schemes import Spans
 from ..pipeline.classifier import CascadeClassifier
 from ..pipeline.segmenter import CascadeSegmenter
 from ..pipeline.spans.entities import confidence_of
 from ..pipeline.spans.placing import ENTITY, LabelledSpan, place_spans, rows_of
+from ..pipeline.spans.results import class_probabilities
 from ..pipeline.tagger import CascadeTagger
 from ..types import Ints1d
 from .explanations import EntityExplanation, Explanation, by_push, of_features
 from .posteriors import recognisers
-from .scored_doc import START, ScoredDoc
-from .span_scores import score_spans
+from .scored import START, ScoredDoc, score_spans
 
 
 def explain_entities(nlp: Language, doc: Doc) -> list[EntityExplanation]:
@@ -33,11 +32,16 @@ def explain_entities(nlp: Language, doc: Doc) -> list[EntityExplanation]:
 
     Entities that the stages cannot have found, such as those of other components, are left out.
     """
-    stages = [stage for stage in recognisers(nlp) if stage is not None]
-    known = stages[-1].labels if stages else ()
-    entities = [entity for entity in doc.ents if entity.label_ in known]
+    segmenter, classifier = recognisers(nlp)
+    last = classifier or segmenter
+    entities = [entity for entity in doc.ents if last and entity.label_ in last.labels]
     spans = [(entity.start, entity.end, entity.label_) for entity in entities]
-    by_bounds = [{e.span[:2]: e for e in _explain(stage, doc, spans)} for stage in stages]
+    by_stage = []
+    if segmenter:
+        by_stage.append(explain_spans(segmenter, doc, spans))
+    if classifier:
+        by_stage.append(explain_types(classifier, doc, spans))
+    by_bounds = [{e.span[:2]: e for e in of_stage} for of_stage in by_stage]
     return [
         EntityExplanation(
             span, entity.text, confidence_of(entity), tuple(of[span[:2]] for of in by_bounds)
@@ -56,36 +60,34 @@ def explain_spans(
     sentences or of a label that is not known, are left out. By default those that the segmenter
     finds.
     """
-    tag_set = segmenter.tag_set
+    tag_set, labels = segmenter.tag_set, segmenter.labels
+
+    def labelled(found: Spans) -> list[LabelledSpan]:
+        return [(start, end, labels[number]) for start, end, number in rows_of(found)]
+
     if spans is None:
-        found = segmenter.predict([doc])[0].spans
-        spans = [(start, end, segmenter.labels[number]) for start, end, number in rows_of(found)]
+        spans = labelled(segmenter.predict([doc])[0].spans)
     wanted = [(s, e, label if segmenter.options.typed else ENTITY) for s, e, label in spans]
     if not wanted:
         return []
     scored = ScoredDoc(segmenter, doc)
-    numbers = {label: i for i, label in enumerate(segmenter.labels)}
+    numbers = {label: i for i, label in enumerate(labels)}
     placed, possible = place_spans(scored.tokens, [wanted], numbers)
     explained = []
     for i in np.flatnonzero(possible).tolist():
-        start, end, _ = wanted[i]
-        tags = np.zeros(end - start, dtype=np.int32)
-        tag_set.write(tags, np.array([0]), np.array([end - start]), placed.label[i : i + 1])
-        paths = scored.contrast(tags, start)
-        assert paths is not None, "a span can be left out, and one in a sentence can be had"
-        begin, _ = scored.sequence(start)
-        hypotheses = [_spans_of(path, begin, tag_set) for path in paths]
+        length = wanted[i][1] - wanted[i][0]
+        tags = np.zeros(length, dtype=np.int32)
+        tag_set.write(tags, np.array([0]), np.array([length]), placed.label[i : i + 1])
         # One at a time, for the spans may overlap.
         ((probability,),) = segmenter.posteriors([doc], [[wanted[i]]])
-        explained.append(
-            Explanation(
-                segmenter.name,
-                wanted[i],
-                *_differences(*hypotheses),
-                float(probability),
-                by_push(scored.contributions(paths, begin)),
-            )
+        explanation = scored.explain(
+            wanted[i],
+            tags,
+            lambda path: labelled(tag_set.spans(path, np.array([0, len(path)]))),
+            float(probability),
         )
+        assert explanation, "a span can be left out, and one in a sentence can be had"
+        explained.append(explanation)
     return explained
 
 
@@ -102,25 +104,26 @@ def explain_types(
         key = classifier.options.spans_key
         group = doc.ents if key is None else doc.spans.get(key, ())
         spans = [(span.start, span.end, span.label_) for span in group]
-    known = classifier.structure_labels
-    wanted = [span for span in spans if span[2] in known]
+    classes = classifier.structure_labels
+    wanted = [span for span in spans if span[2] in classes]
     if not wanted:
         return []
-    found = score_spans(classifier, doc, [(start, end) for start, end, _ in wanted])
+    units, text_of, scores = score_spans(classifier, doc, [(s, e) for s, e, _ in wanted])
+    probabilities = class_probabilities(scores, classifier.options.temperature)
     weights = classifier.weights.features
     explained = []
-    for i, features in enumerate(named_features(classifier.space, found.units, found.text_of)):
+    for i, features in enumerate(named_features(classifier.space, units, text_of)):
         start, end, label = wanted[i]
-        column = found.classes.index(label)
-        ranked = np.argsort(-found.scores[i], kind="stable").tolist()
+        column = classes.index(label)
+        ranked = np.argsort(-scores[i], kind="stable").tolist()
         others = [other for other in ranked if other != column][:1]
         explained.append(
             Explanation(
                 classifier.name,
                 wanted[i],
                 (wanted[i],),
-                tuple((start, end, found.classes[other]) for other in others),
-                float(found.probabilities[i, column]),
+                tuple((start, end, classes[other]) for other in others),
+                float(probabilities[i, column]),
                 by_push(of_features(features, None, weights, [column, *others])),
             )
         )
@@ -136,48 +139,16 @@ def explain_tags(tagger: CascadeTagger, doc: Doc) -> list[Explanation]:
         return []
     labels = [START, *tagger.labels]
     scored = ScoredDoc(tagger, doc)
-    explained = []
-    for token, number in enumerate(tagger.predict([doc])[0].tolist()):
-        paths = scored.contrast(np.array([number + 1], dtype=np.int32), token)
-        if paths is None:
-            continue
-        begin, _ = scored.sequence(token)
-        hypotheses = [
-            [(begin + t, begin + t + 1, labels[y]) for t, y in enumerate(path.tolist())]
-            for path in paths
-        ]
-        explained.append(
-            Explanation(
-                tagger.name,
-                (token, token + 1, tagger.labels[number]),
-                *_differences(*hypotheses),
-                None,
-                by_push(scored.contributions(paths, begin)),
-            )
+
+    def spans_of(path: Ints1d) -> list[LabelledSpan]:
+        return [(t, t + 1, labels[y]) for t, y in enumerate(path.tolist())]
+
+    explained = [
+        scored.explain(
+            (token, token + 1, labels[number + 1]),
+            np.array([number + 1], dtype=np.int32),
+            spans_of,
         )
-    return explained
-
-
-def _explain(
-    stage: CascadeSegmenter | CascadeClassifier, doc: Doc, spans: Sequence[LabelledSpan]
-) -> list[Explanation]:
-    explain: Any = explain_spans if isinstance(stage, CascadeSegmenter) else explain_types
-    explained: list[Explanation] = explain(stage, doc, spans)
-    return explained
-
-
-def _spans_of(path: Ints1d, begin: int, tag_set: TagSet) -> list[LabelledSpan]:
-    found = tag_set.spans(path, np.array([0, len(path)]))
-    return [
-        (start + begin, end + begin, tag_set.labels[label]) for start, end, label in rows_of(found)
+        for token, number in enumerate(tagger.predict([doc])[0].tolist())
     ]
-
-
-def _differences(
-    one: Sequence[LabelledSpan], other: Sequence[LabelledSpan]
-) -> tuple[tuple[LabelledSpan, ...], tuple[LabelledSpan, ...]]:
-    """What each of two hypotheses has and the other has not."""
-    return (
-        tuple(span for span in one if span not in other),
-        tuple(span for span in other if span not in one),
-    )
+    return [explanation for explanation in explained if explanation]

@@ -1,11 +1,11 @@
-"""What explanations are made of (`explaining` makes them)."""
+"""What explanations are made of."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -22,7 +22,7 @@ class Contribution:
     """What one feature, or one transition between labels, adds to the scores compared.
 
     token: number of the token that has the feature, None where the whole span has it.
-    weight: added to the score of what is explained. runner_up: to that of the runner-up.
+    weight: added to the score of what is explained. runner_up: added to that of the runner-up.
     """
 
     name: str
@@ -55,18 +55,15 @@ class Explanation:
 
     @property
     def reading(self) -> tuple[LabelledSpan, ...]:
-        """The name of `hypothesis` in release 0.2."""
         warn_renamed("Explanation.reading", "Explanation.hypothesis")
         return self.hypothesis
 
     @cached_property
     def score(self) -> float:
-        """Sum of the weights."""
         return math.fsum(c.weight for c in self.contributions)
 
     @cached_property
     def runner_up_score(self) -> float:
-        """Sum of the weights of the runner-up."""
         return math.fsum(c.runner_up for c in self.contributions)
 
     @property
@@ -84,7 +81,6 @@ class Explanation:
         return listed
 
     def to_json(self) -> dict[str, Any]:
-        """As values for JSON."""
         return {
             "component": self.component,
             "reading": self.hypothesis,
@@ -93,16 +89,7 @@ class Explanation:
             "score": self.score,
             "runner_up_score": self.runner_up_score,
             "evidence": self.evidence,
-            "contributions": [
-                {
-                    "name": c.name,
-                    "token": c.token,
-                    "weight": c.weight,
-                    "runner_up": c.runner_up,
-                    "push": c.push,
-                }
-                for c in self.contributions
-            ],
+            "contributions": [{**asdict(c), "push": c.push} for c in self.contributions],
         }
 
 
@@ -119,7 +106,6 @@ class EntityExplanation:
     stages: tuple[Explanation, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """As values for JSON."""
         start, end, label = self.span
         return {
             "text": self.text,

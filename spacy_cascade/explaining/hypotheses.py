@@ -22,10 +22,11 @@ from ..deprecation import warn_renamed
 from ..errors import ConfigError
 from ..pipeline.classifier import CascadeClassifier
 from ..pipeline.segmenter import CascadeSegmenter
-from ..pipeline.spans.nbest import MOST, Candidates, candidates_by_doc, check_n
+from ..pipeline.spans.nbest import MOST, candidates_by_doc, check_n
 from ..pipeline.spans.placing import LabelledSpan, rows_of
+from ..pipeline.spans.results import class_probabilities
 from .posteriors import recognisers
-from .span_scores import score_spans
+from .scored import score_spans
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,6 @@ class Hypotheses:
 
     @property
     def readings(self) -> tuple[Hypothesis, ...]:
-        """The name of `hypotheses` in release 0.2."""
         warn_renamed("Hypotheses.readings", "Hypotheses.hypotheses")
         return self.hypotheses
 
@@ -90,15 +90,26 @@ def joint_hypotheses(nlp: Language, doc: Doc, n: int) -> list[Hypotheses]:
             "Hypotheses need a cascade_segmenter that finds the entities; the pipeline has "
             f"{nlp.pipe_names}. Add one, or set its set_ents = true if it has no classifier."
         )
-    candidates = _candidates(segmenter, doc)
-    if candidates is None:
+    tokens, potentials = segmenter.potentials([doc])
+    if not len(potentials.scores):
         return []
-    options = _options(candidates, segmenter, classifier, doc)
+    potentials = potentials.at_temperature(segmenter.options.temperature)
+    paths, ranked = segmenter.structure.k_best(potentials, MOST)
+    partitions = segmenter.structure.log_partitions(potentials)
+    (candidates,) = candidates_by_doc(paths, ranked, partitions, segmenter.tag_set, tokens)
+    rows = [rows_of(of_rank) for of_rank in candidates.spans]
+    choices = _choices(segmenter, classifier, doc, sorted({row for of in rows for row in of}))
     ends = [*candidates.starts[1:], len(doc)]
-    return [
-        Hypotheses(start, end, tuple(_best(of_sentence, n)))
-        for start, end, of_sentence in zip(candidates.starts, ends, options, strict=True)
-    ]
+    log_probabilities = (ranked - partitions).T.tolist()
+    hypotheses = []
+    for start, end, values in zip(candidates.starts, ends, log_probabilities, strict=True):
+        segmented = [
+            _Segmented(value, [choices[row] for row in rows[k] if start <= row[0] < end])
+            for k, value in enumerate(values)
+            if value > -math.inf
+        ]
+        hypotheses.append(Hypotheses(start, end, tuple(_best(segmented, n))))
+    return hypotheses
 
 
 Row = tuple[int, int, int]
@@ -146,58 +157,22 @@ def _best(segmented: Sequence[_Segmented], n: int) -> Iterator[Hypothesis]:
             heapq.heappush(heap, (-found.total(other), k, other))
 
 
-def _candidates(segmenter: CascadeSegmenter, doc: Doc) -> Candidates | None:
-    """The best segmentations with log-probabilities at the temperature; None without tokens."""
-    tokens, potentials = segmenter.potentials([doc])
-    if len(potentials.scores) == 0:
-        return None
-    structure = segmenter.structure
-    potentials = potentials.at_temperature(segmenter.options.temperature)
-    paths, ranked = structure.k_best(potentials, MOST)
-    partitions = structure.log_partitions(potentials)
-    return candidates_by_doc(paths, ranked, partitions, segmenter.tag_set, tokens)[0]
-
-
-def _options(
-    candidates: Candidates,
+def _choices(
     segmenter: CascadeSegmenter,
     classifier: CascadeClassifier | None,
     doc: Doc,
-) -> list[list[_Segmented]]:
-    """The segmentations of each sentence, best first, with the types of their spans."""
-    rows = [rows_of(of_rank) for of_rank in candidates.spans]
-    if classifier is None:
-        labels = segmenter.labels
-        choices = {row: [(0.0, (*row[:2], labels[row[2]]))] for of in rows for row in of}
-    else:
-        choices = _typed(classifier, doc, sorted({row for of in rows for row in of}))
-    assert candidates.log_probabilities is not None
-    ends = [*candidates.starts[1:], len(doc)]
-    return [
-        [
-            _Segmented(value, [choices[row] for row in rows[k] if start <= row[0] < end])
-            for k, value in enumerate(values)
-            if value > -math.inf
-        ]
-        for start, end, values in zip(
-            candidates.starts, ends, candidates.log_probabilities.T.tolist(), strict=True
-        )
-    ]
-
-
-def _typed(classifier: CascadeClassifier, doc: Doc, rows: Sequence[Row]) -> dict[Row, list[Choice]]:
+    rows: Sequence[Row],
+) -> dict[Row, list[Choice]]:
     """The types of spans, best first; a type of no probability is none."""
+    if classifier is None:
+        return {(s, e, label): [(0.0, (s, e, segmenter.labels[label]))] for s, e, label in rows}
     if not rows:
         return {}
-    found = score_spans(classifier, doc, [(start, end) for start, end, _ in rows])
-    return {
-        row: sorted(
-            (
-                (math.log(p), (row[0], row[1], label))
-                for p, label in zip(of_row, found.classes, strict=True)
-                if p > 0
-            ),
-            key=lambda choice: -choice[0],
-        )
-        for row, of_row in zip(rows, found.probabilities.tolist(), strict=True)
-    }
+    _, _, scores = score_spans(classifier, doc, [(start, end) for start, end, _ in rows])
+    probabilities = class_probabilities(scores, classifier.options.temperature).tolist()
+    choices: dict[Row, list[Choice]] = {}
+    for row, of_row in zip(rows, probabilities, strict=True):
+        both = zip(of_row, classifier.structure_labels, strict=True)
+        found = [(math.log(p), (row[0], row[1], label)) for p, label in both if p > 0]
+        choices[row] = sorted(found, key=lambda choice: -choice[0])
+    return choices

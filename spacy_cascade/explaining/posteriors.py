@@ -24,17 +24,14 @@ def recognisers(nlp: Language) -> tuple[CascadeSegmenter | None, CascadeClassifi
     Those of the last component of ours that writes `doc.ents`. None for what there is not: a
     single-phase recogniser has no classifier.
     """
-    pipes = [pipe for _, pipe in nlp.pipeline]
     ours = (CascadeSegmenter, CascadeClassifier, CascadeReranker)
-    writers = [pipe for pipe in pipes if isinstance(pipe, ours) and pipe.options.set_ents]
-    if not writers or isinstance(writers[-1], CascadeSegmenter):
-        return (writers[-1] if writers else None), None
-    key = writers[-1].options.spans_key
-    segmenters = [
-        p for p in pipes if isinstance(p, CascadeSegmenter) and p.options.spans_key == key
-    ]
-    types = [p for p in pipes if isinstance(p, CascadeClassifier) and p.options.spans_key == key]
-    return (segmenters[-1] if segmenters else None), (types[-1] if types else None)
+    last_first = [pipe for _, pipe in reversed(nlp.pipeline) if isinstance(pipe, ours)]
+    writer = next((pipe for pipe in last_first if pipe.options.set_ents), None)
+    if writer is None or isinstance(writer, CascadeSegmenter):
+        return writer, None
+    alike = [pipe for pipe in last_first if pipe.options.spans_key == writer.options.spans_key]
+    segmenter = next((pipe for pipe in alike if isinstance(pipe, CascadeSegmenter)), None)
+    return segmenter, next((pipe for pipe in alike if isinstance(pipe, CascadeClassifier)), None)
 
 
 def stages_of(nlp: Language) -> Stages | None:

@@ -16,8 +16,7 @@ from spacy.training import Example
 from ..features.names import find_names
 from ..pipeline.learning import LearningPipe
 from ..types import Floats1d
-from .feature_texts import text_reader
-from .scored_doc import START
+from .scored import START, text_reader
 
 _AT_ONCE = 256
 
@@ -54,11 +53,9 @@ class ComponentFeatures:
 
     @property
     def n_unnamed(self) -> int:
-        """Entries without a name."""
         return sum(f.name is None for of in self.labels for f in (*of.strongest, *of.weakest))
 
     def to_json(self) -> dict[str, Any]:
-        """As values for JSON."""
         return asdict(self)
 
 
@@ -99,7 +96,6 @@ class _Column:
     def features(
         self, numbers: Iterable[int], names: Mapping[int, str]
     ) -> tuple[WeightedFeature, ...]:
-        """Features by their numbers."""
         return tuple(
             WeightedFeature(
                 names.get(k),

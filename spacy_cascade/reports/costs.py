@@ -76,13 +76,9 @@ def find_mistakes(judged: Judged) -> list[Mistake]:
     found = judged.comparison
     gold = zip(found.gold, found.gold_kinds, judged.probabilities, strict=True)
     predicted = zip(found.predicted, found.predicted_kinds, judged.confidences, strict=True)
-    of_truth = [
-        *((entity, True, kind, p, p) for entity, kind, p in gold),
-        *(
-            (entity, False, kind, p, None if p is None else 1.0 - p)
-            for entity, kind, p in predicted
-        ),
-    ]
+    of_truth = [(entity, True, kind, p, p) for entity, kind, p in gold]
+    for entity, kind, p in predicted:
+        of_truth.append((entity, False, kind, p, None if p is None else 1.0 - p))
     return [
         Mistake(entity, is_gold, kind, p, negative_log_likelihood(truth))
         for entity, is_gold, kind, p, truth in of_truth

@@ -45,14 +45,14 @@ class Scores:
 
 
 def count_scores(comparisons: Sequence[Comparison]) -> Scores:
-    right: Counter[str] = Counter()
-    gold: Counter[str] = Counter()
-    predicted: Counter[str] = Counter()
-    for found in comparisons:
-        gold.update(label for _, _, label in found.gold)
-        predicted.update(label for _, _, label in found.predicted)
-        kinds = zip(found.gold, found.gold_kinds, strict=True)
-        right.update(label for (_, _, label), kind in kinds if kind is Kind.RIGHT)
+    gold = Counter(label for found in comparisons for _, _, label in found.gold)
+    predicted = Counter(label for found in comparisons for _, _, label in found.predicted)
+    right = Counter(
+        label
+        for found in comparisons
+        for (_, _, label), kind in zip(found.gold, found.gold_kinds, strict=True)
+        if kind is Kind.RIGHT
+    )
     n_gold, n_predicted = gold.total(), predicted.total()
     n_pairs = sum(len(found.pairs) for found in comparisons)
     return Scores(

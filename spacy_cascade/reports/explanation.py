@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any
 
-from markupsafe import Markup
 from spacy.tokens import Doc
 
 from ..explaining.explanations import EntityExplanation
@@ -43,15 +42,6 @@ def make_explanation_page(
     )
 
 
-@dataclass(frozen=True)
-class Shown:
-    """A hypothesis as the page shows it; lacking: texts and labels that only the first one has."""
-
-    probability: float
-    text: Markup
-    lacking: list[tuple[str, str]]
-
-
 def make_hypotheses_page(doc: Doc, sentences: Sequence[Hypotheses], *, model: str) -> str:
     """The HTML of the hypotheses for each sentence of a Doc, side by side."""
     every = [hypothesis for sentence in sentences for hypothesis in sentence.hypotheses]
@@ -66,11 +56,15 @@ def make_hypotheses_page(doc: Doc, sentences: Sequence[Hypotheses], *, model: st
     )
 
 
-def _show(doc: Doc, sentence: Hypotheses, one: Hypothesis, colours: Mapping[str, str]) -> Shown:
+def _show(
+    doc: Doc, sentence: Hypotheses, one: Hypothesis, colours: Mapping[str, str]
+) -> dict[str, Any]:
+    """A hypothesis as the page shows it; lacking: texts and labels that only the first one has."""
     first = sentence.hypotheses[0].entities
     marked = [(entity, entity not in first) for entity in one.entities]
-    return Shown(
-        one.probability,
-        draw(doc, (sentence.start, sentence.end), marked, colours),
-        [(doc[s:e].text, label) for s, e, label in first if (s, e, label) not in one.entities],
-    )
+    lacking = [entity for entity in first if entity not in one.entities]
+    return {
+        "probability": one.probability,
+        "text": draw(doc, (sentence.start, sentence.end), marked, colours),
+        "lacking": [(doc[start:end].text, label) for start, end, label in lacking],
+    }

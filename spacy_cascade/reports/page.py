@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 from markupsafe import Markup
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from .costs import SMALLEST, BadPiece, Judged, Mistake, bad_pieces, negative_log_likelihood
+from .costs import SMALLEST, BadPiece, Judged, bad_pieces, negative_log_likelihood
 from .counts import count_confusion, count_kinds, count_scores
 from .mistakes import Entity, Kind
 from .reading import is_annotated, judge
@@ -19,7 +19,6 @@ from .sweep import sweep, sweep_listed
 from .texts import colours_of, draw, template
 
 N_MISTAKES = 20
-"""Number of pieces with mistakes in the report."""
 
 _MEANINGS = {
     Kind.RIGHT: "same bounds and type as in the gold annotation",
@@ -29,20 +28,6 @@ _MEANINGS = {
     Kind.MISSED: "gold entity that overlaps no wrong prediction",
     Kind.SPURIOUS: "predicted entity that overlaps no unmatched gold entity",
 }
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A piece with mistakes as the page shows it.
-
-    number: of its Doc in the data, from 1. gold, predicted: HTML. mistakes: each with its text.
-    """
-
-    number: int
-    bad: BadPiece
-    gold: Markup
-    predicted: Markup
-    mistakes: list[tuple[Mistake, str]]
 
 
 def make_page(
@@ -87,9 +72,11 @@ def make_page(
         smallest=SMALLEST,
         largest_cost=negative_log_likelihood(SMALLEST),
         shown=[
-            _show(piece, judged[piece.doc], examples[number].reference, number + 1, colours)
+            {
+                "number": numbers[piece.doc] + 1,
+                **_show(piece, judged[piece.doc], examples[numbers[piece.doc]].reference, colours),
+            }
             for piece in bad[:n_mistakes]
-            for number in (numbers[piece.doc],)
         ],
     )
 
@@ -110,9 +97,8 @@ def _reliability(docs: Sequence[Judged]) -> Reliability | None:
     return measure_reliability(confidences, is_right)
 
 
-def _show(
-    bad: BadPiece, judged: Judged, doc: Doc, number: int, colours: Mapping[str, str]
-) -> Shown:
+def _show(bad: BadPiece, judged: Judged, doc: Doc, colours: Mapping[str, str]) -> dict[str, Any]:
+    """A piece with mistakes as the page shows it: with its HTML, and the text of each mistake."""
     found = judged.comparison
 
     def drawn(entities: Sequence[Entity], kinds: Sequence[Kind]) -> Markup:
@@ -120,10 +106,9 @@ def _show(
         inside = [(e, k is not Kind.RIGHT) for e, k in both if bad.piece[0] <= e[0] < bad.piece[1]]
         return draw(doc, bad.piece, inside, colours)
 
-    return Shown(
-        number,
-        bad,
-        drawn(found.gold, found.gold_kinds),
-        drawn(found.predicted, found.predicted_kinds),
-        [(m, doc[m.entity[0] : m.entity[1]].text) for m in bad.mistakes],
-    )
+    return {
+        "bad": bad,
+        "gold": drawn(found.gold, found.gold_kinds),
+        "predicted": drawn(found.predicted, found.predicted_kinds),
+        "mistakes": [(m, doc[m.entity[0] : m.entity[1]].text) for m in bad.mistakes],
+    }

@@ -107,21 +107,16 @@ def _probabilities(stages: Stages | None, examples: Sequence[Example]) -> list[l
     """Probability of each gold entity, None if the pipeline has no probabilities."""
     if stages is None:
         return [[None] * len(example.reference.ents) for example in examples]
-    found = []
-    for begin in range(0, len(examples), _AT_ONCE):
-        found.extend(_of_batch(stages, examples[begin : begin + _AT_ONCE]))
-    return found
-
-
-def _of_batch(stages: Stages, examples: Sequence[Example]) -> list[list[float | None]]:
-    aligned = [_aligned(example) for example in examples]
-    possible = [[bounds for bounds in of_doc if bounds is not None] for of_doc in aligned]
-    values = entity_probabilities(stages, [example.predicted for example in examples], possible)
     found: list[list[float | None]] = []
-    for of_doc, p in zip(aligned, values, strict=True):
-        left = iter(p.tolist())
-        # The pipeline cannot find an entity that does not match its token boundaries.
-        found.append([0.0 if bounds is None else next(left) for bounds in of_doc])
+    for begin in range(0, len(examples), _AT_ONCE):
+        batch = examples[begin : begin + _AT_ONCE]
+        aligned = [_aligned(example) for example in batch]
+        possible = [[bounds for bounds in of_doc if bounds is not None] for of_doc in aligned]
+        values = entity_probabilities(stages, [example.predicted for example in batch], possible)
+        for of_doc, p in zip(aligned, values, strict=True):
+            left = iter(p.tolist())
+            # The pipeline cannot find an entity that does not match its token boundaries.
+            found.append([0.0 if bounds is None else next(left) for bounds in of_doc])
     return found
 
 

@@ -57,13 +57,12 @@ def _sweep(
     keep: Callable[[Floats1d], Bools1d],
 ) -> Sweep | None:
     """keep: decides which spans are taken, given `confidence - threshold`."""
-    confidences: list[float | None] = [c for of_doc in choices for _, c in of_doc]
+    confidences = [confidence for of_doc in choices for _, confidence in of_doc]
     if all(confidence is None for confidence in confidences):
         return None
     gold = [set(judged.comparison.gold) for judged in docs]
-    is_right = [
-        entity in of_doc for of_doc, c in zip(gold, choices, strict=True) for entity, _ in c
-    ]
+    pairs = zip(gold, choices, strict=True)
+    is_right = [entity in known for known, of_doc in pairs for entity, _ in of_doc]
     values: Floats1d = np.array([1.0 if c is None else c for c in confidences])
     right = np.array(is_right, dtype=np.bool_)
     n_gold = sum(map(len, gold))

@@ -60,15 +60,11 @@ def draw(
         if start >= drawn:
             drawn = end
             state = "mistake" if is_mistake else "fine"
-            marks.append(_mark(doc[start:end], label, bg=colours[label], state=state))
-    for mark in marks:
-        mark["start"] -= shown.start_char
-        mark["end"] -= shown.start_char
+            params = {"bg": colours[label], "state": state}
+            marks.append(_mark(doc[start:end], label, params, shown.start_char))
     drawing = _drawing(doc, shown.text, marks)
-    html = displacy.render(
-        drawing, style="ent", manual=True, jupyter=False, options={"template": _ENTITY}
-    )
-    return Markup(html)
+    options = {"template": _ENTITY}
+    return Markup(displacy.render(drawing, "ent", manual=True, jupyter=False, options=options))
 
 
 def draw_page(examples: Sequence[Example]) -> str:
@@ -87,8 +83,7 @@ def draw_page(examples: Sequence[Example]) -> str:
         {**_drawing(doc, doc.text, _whole_marks(doc, colours)), "title": title}
         for title, doc in docs
     ]
-    html: str = displacy.render(drawings, style="ent", manual=True, page=True, jupyter=False)
-    return html
+    return displacy.render(drawings, "ent", manual=True, page=True, jupyter=False)
 
 
 def _whole_marks(doc: Doc, colours: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -97,13 +92,13 @@ def _whole_marks(doc: Doc, colours: Mapping[str, str]) -> list[dict[str, Any]]:
     for entity in doc.ents:
         sure = confidences.get((entity.start, entity.end, entity.label))
         label = entity.label_ if sure is None else f"{entity.label_} {sure:.2f}"
-        marks.append(_mark(entity, label, bg=colours[entity.label_]))
+        marks.append(_mark(entity, label, {"bg": colours[entity.label_]}))
     return marks
 
 
-def _mark(span: Span, label: str, **parameters: str) -> dict[str, Any]:
-    label = str(escape(label))
-    return {"start": span.start_char, "end": span.end_char, "label": label, "params": parameters}
+def _mark(span: Span, label: str, params: dict[str, str], begin: int = 0) -> dict[str, Any]:
+    start, end = span.start_char - begin, span.end_char - begin
+    return {"start": start, "end": end, "label": str(escape(label)), "params": params}
 
 
 def _drawing(doc: Doc, text: str, marks: list[dict[str, Any]]) -> dict[str, Any]:

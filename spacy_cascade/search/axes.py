@@ -43,7 +43,6 @@ class Axis:
 
     @property
     def centre(self) -> float:
-        """The middle of the range, on its scale."""
         if self.is_log:
             return math.sqrt(self.low * self.high)
         return (self.low + self.high) / 2

@@ -22,24 +22,20 @@ def draw(finished: Search, trials: Iterable[Trial], path: Path) -> None:
     from matplotlib.patches import Rectangle
 
     x, y = finished.axes
-    points = [
-        (trial.settings[x.name], trial.settings[y.name], 100 * trial.score)
-        for trial in trials
-        if x.name in trial.settings and y.name in trial.settings
-    ]
+    tried = [trial for trial in trials if {x.name, y.name} <= trial.settings.keys()]
+    xs, ys = ([trial.settings[axis.name] for trial in tried] for axis in (x, y))
+    scores = [100 * trial.score for trial in tried]
     figure = Figure(figsize=(6, 4.5), layout="constrained")
     axes: Any = figure.subplots()
     scale = {True: "log", False: "linear"}
     axes.set(xscale=scale[x.is_log], xlim=(x.low, x.high), xlabel=x.name)
     axes.set(yscale=scale[y.is_log], ylim=(y.low, y.high), ylabel=y.name)
-    for box in finished.found.boxes[1:]:
-        low, high = zip(*((axis.low, axis.high) for axis in box), strict=True)
-        size = (high[0] - low[0], high[1] - low[1])
-        axes.add_patch(Rectangle(low, *size, fill=False, color="0.6"))
-    xs, ys, scores = (list(column) for column in zip(*points, strict=True))
+    for across, up in finished.found.boxes[1:]:
+        size = (across.high - across.low, up.high - up.low)
+        axes.add_patch(Rectangle((across.low, up.low), *size, fill=False, color="0.6"))
     shown = axes.scatter(xs, ys, c=scores, s=120, cmap="viridis", zorder=2)
-    for left, up, score in points:
-        axes.annotate(f"{score:.2f}", (left, up), xytext=(8, 4), textcoords="offset points")
+    for *point, score in zip(xs, ys, scores, strict=True):
+        axes.annotate(f"{score:.2f}", point, xytext=(8, 4), textcoords="offset points")
     figure.colorbar(shown, label="score, %")
     axes.set_title(f"{finished.name}: {100 * finished.found.score:.2f} at the best point")
     picture = BytesIO()

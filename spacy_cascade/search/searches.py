@@ -20,8 +20,6 @@ BLOCKS = ("penalty", "loss", "objective")
 
 @dataclass(frozen=True)
 class Search:
-    """A finished search."""
-
     name: str
     axes: Sequence[Axis]
     found: Found
@@ -49,7 +47,6 @@ def default_searches(config: Mapping[str, Any]) -> dict[str, list[Axis]]:
 
 
 def together(searches: Mapping[str, Sequence[Axis]]) -> dict[str, Sequence[Axis]]:
-    """A single search over the axes of all searches."""
     return {"search": [axis for axes in searches.values() for axis in axes]}
 
 

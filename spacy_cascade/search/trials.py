@@ -143,7 +143,6 @@ class Archive:
         return self._trials.get(_key(settings))
 
     def add(self, trial: Trial) -> None:
-        """Record a trial, on disk."""
         line = json.dumps({"task": self._fingerprint, **asdict(trial)}) + "\n"
         before = self._path.read_bytes() if self._path.exists() else b""
         replace_file(self._path, before + line.encode("utf8"))

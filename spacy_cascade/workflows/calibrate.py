@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from spacy.language import Language
-from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..errors import ConfigError, TrainingError
@@ -41,7 +39,7 @@ def calibrate(nlp: Language, examples: Iterable[Example]) -> tuple[Language, lis
         if isinstance(pipe, HasConfidences) and pipe.confidence:
             seen = [Example(doc, e.reference) for doc, e in zip(docs, examples, strict=True)]
             found.append(_calibrate(name, pipe.outcomes(seen)))
-        docs = _annotate(pipe, docs)
+        docs = list(pipe.pipe(docs)) if hasattr(pipe, "pipe") else [pipe(doc) for doc in docs]
     if not found:
         raise ConfigError(
             f"No component of the pipeline gives confidences; it has {nlp.pipe_names}. Give one "
@@ -66,7 +64,3 @@ def _calibrate(name: str, outcomes: Outcomes) -> Calibrated:
     temperature = best_temperature(outcomes)
     before, after = (log_loss(outcomes, t) for t in (1.0, temperature))
     return Calibrated(name, len(outcomes.right), temperature, before, after)
-
-
-def _annotate(pipe: Any, docs: list[Doc]) -> list[Doc]:
-    return list(pipe.pipe(docs)) if hasattr(pipe, "pipe") else [pipe(doc) for doc in docs]

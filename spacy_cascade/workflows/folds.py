@@ -23,7 +23,6 @@ from ..pipeline import readers
 _SPACY_READER = "spacy.Corpus.v1"
 _READERS = (_SPACY_READER, readers.NAME)
 _CHECKPOINTS = "spacy_cascade.checkpoints.v1"
-_TRAIN, _DEV = "train", "dev"
 
 
 def check_folds(n_docs: int, folds: int, path: Path) -> None:
@@ -69,17 +68,18 @@ def refused(what: str, error: Exception) -> ConfigError:
 
 def _with_corpora(config: Config, train_path: Path, dev_path: Path) -> Config:
     """The config with its variables filled in, reading these corpora and logging nothing."""
+    paths = {"train": str(train_path), "dev": str(dev_path)}
     config = config.copy()
-    config.setdefault("paths", {}).update({_TRAIN: str(train_path), _DEV: str(dev_path)})
+    config.setdefault("paths", {}).update(paths)
     config = config.interpolate()
     training, corpora = config["training"], config.get("corpora", {})
     config["corpora"] = {
-        _TRAIN: _reader(corpora, training.get("train_corpus"), train_path),
-        _DEV: _reader(corpora, training.get("dev_corpus"), dev_path),
+        part: {**_reader(corpora, training.get(f"{part}_corpus")), "path": path}
+        for part, path in paths.items()
     }
     training.update(
-        train_corpus=f"corpora.{_TRAIN}",
-        dev_corpus=f"corpora.{_DEV}",
+        train_corpus="corpora.train",
+        dev_corpus="corpora.dev",
         # A service that records training runs should not hear of each fold.
         logger={"@loggers": "spacy.ConsoleLogger.v1", "progress_bar": False},
     )
@@ -88,9 +88,9 @@ def _with_corpora(config: Config, train_path: Path, dev_path: Path) -> Config:
     return config
 
 
-def _reader(corpora: dict[str, Any], name: str | None, path: Path) -> dict[str, Any]:
-    """The config's reader for the path, or spaCy's where it has another that may know no path."""
+def _reader(corpora: dict[str, Any], name: str | None) -> dict[str, Any]:
+    """The config's reader, or spaCy's where it has another that may know no path."""
     section = corpora.get((name or "").removeprefix("corpora."))
-    if not isinstance(section, dict) or section.get("@readers") not in _READERS:
-        section = {"@readers": _SPACY_READER}
-    return {**section, "path": str(path)}
+    if isinstance(section, dict) and section.get("@readers") in _READERS:
+        return section
+    return {"@readers": _SPACY_READER}

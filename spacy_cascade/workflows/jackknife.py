@@ -84,15 +84,13 @@ def jackknife(
     vocab = Vocab()
     corpus = _read_docs(corpus_path, vocab)
     check_folds(len(corpus), folds, corpus_path)
-    if train_path is None or train_path.samefile(corpus_path):
-        train, kept = corpus, plan_own(corpus, folds)
-    else:
-        train = _read_docs(train_path, vocab)
-        kept = plan(corpus, train, folds)
+    train_path = train_path or corpus_path
+    train = corpus if train_path.samefile(corpus_path) else _read_docs(train_path, vocab)
+    kept = plan(corpus, train, folds)
     for fold, numbers in enumerate(kept):
         if not numbers:
             raise TrainingError(
-                f"Every Doc of {train_path or corpus_path} shares a sentence with fold {fold} of "
+                f"Every Doc of {train_path} shares a sentence with fold {fold} of "
                 f"{corpus_path}, Docs {fold}, {fold + folds} …, so none is left to train on. Give "
                 "more folds, or other Docs to train on."
             )
@@ -110,21 +108,17 @@ def jackknife(
 
 
 def plan(corpus: Sequence[Doc], train: Sequence[Doc], folds: int) -> list[tuple[int, ...]]:
-    """For each fold of the corpus the numbers of the Docs of train that share nothing with it."""
+    """For each fold of the corpus the numbers of the Docs of train that share nothing with it.
+
+    Where train is the corpus itself, a fold's own Docs are left out, however short.
+    """
     sentences = [_sentences(doc) for doc in train]
     kept = []
     for fold in range(folds):
         own = set[Words]().union(*(_sentences(doc) for doc in corpus[fold::folds]))
-        kept.append(tuple(i for i, known in enumerate(sentences) if own.isdisjoint(known)))
+        apart = [i for i, known in enumerate(sentences) if own.isdisjoint(known)]
+        kept.append(tuple(i for i in apart if train is not corpus or i % folds != fold))
     return kept
-
-
-def plan_own(corpus: Sequence[Doc], folds: int) -> list[tuple[int, ...]]:
-    """As `plan`, where a corpus learns from itself: a fold's own Docs are left out."""
-    return [
-        tuple(i for i in numbers if i % folds != fold)
-        for fold, numbers in enumerate(plan(corpus, corpus, folds))
-    ]
 
 
 def _sentences(doc: Doc) -> set[Words]:

@@ -136,10 +136,10 @@ def make_config(choices: Choices) -> Config:
 
     Raises `ConfigError` where spaCy does not know the language.
     """
-    components = {
-        name: {"factory": name, **settings}
-        for name, settings in _COMPONENTS[choices.recipe].items()
-    }
+    of_recipe = _COMPONENTS[choices.recipe]
+    components = {name: {"factory": name, **settings} for name, settings in of_recipe.items()}
+    reader = NAME if choices.tags else "spacy.Corpus.v1"
+    inputs = {"gold_inputs": [TAGS]} if choices.tags else {}
     partial = {
         "paths": {"train": None, "dev": None},
         "system": {"seed": 0, "gpu_allocator": None},
@@ -151,8 +151,8 @@ def make_config(choices: Choices) -> Config:
         },
         "components": components,
         "corpora": {
-            "train": _reader(choices, "${paths.train}"),
-            "dev": _reader(choices, "${paths.dev}"),
+            "train": {"@readers": reader, "path": "${paths.train}", **inputs},
+            "dev": {"@readers": reader, "path": "${paths.dev}", **inputs},
         },
         "training": {
             "dropout": 0.0,
@@ -172,27 +172,16 @@ def make_config(choices: Choices) -> Config:
             "xx (several)."
         ) from error
     config: Config = nlp.config
-    _adapt(config, choices)
-    return config
-
-
-def _reader(choices: Choices, path: str) -> Section:
+    first, *_ = filled = config["components"]
     if choices.tags:
-        return {"@readers": NAME, "path": path, "gold_inputs": [TAGS]}
-    return {"@readers": "spacy.Corpus.v1", "path": path}
-
-
-def _adapt(config: Config, choices: Choices) -> None:
-    """Set what lies inside of sections that spaCy has filled in."""
-    first, *_ = components = config["components"]
-    if choices.tags:
-        components[first]["model"]["templates"]["extra"] = list(_TAG_TEMPLATES)
+        filled[first]["model"]["templates"]["extra"] = list(_TAG_TEMPLATES)
     if choices.small:
-        for component in components.values():
+        for component in filled.values():
             component["model"]["min_count"] = 1
     if choices.labels:
-        last = list(components)[-1]
+        last = list(filled)[-1]
         config["initialize"]["components"] = {last: {"labels": sorted(set(choices.labels))}}
+    return config
 
 
 def config_text(config: Config) -> str:

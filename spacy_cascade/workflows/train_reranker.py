@@ -22,8 +22,8 @@ from ..pipeline.reranker_data import RerankerData
 from ..pipeline.spans.nbest import check_n
 from .folds import check_folds, train_pipeline
 from .tune_reranker import (
-    FACTORIES,
     first_best_f1,
+    names_before_reranking,
     names_of_stages,
     reranker_of,
     with_lists,
@@ -57,7 +57,6 @@ class Trained:
 
     @property
     def f1(self) -> float:
-        """Dev F1 with the weights that were kept."""
         trial, passes = self.best
         return trial.f1[passes - 1]
 
@@ -140,11 +139,7 @@ def _stages_config(nlp: Language, saved: Path) -> Config:
     """
     segmenter, classifier, _ = names_of_stages(nlp)
     config = Config(nlp.config.copy()).interpolate()
-    names = [
-        name
-        for name in nlp.pipe_names[: nlp.pipe_names.index(classifier) + 1]
-        if nlp.get_pipe_meta(name).factory != FACTORIES[2]
-    ]
+    names = names_before_reranking(nlp)
     others = [name for name in names if name not in (segmenter, classifier)]
     config["nlp"].update(pipeline=names, disabled=[])
     components = config["components"]
@@ -152,10 +147,10 @@ def _stages_config(nlp: Language, saved: Path) -> Config:
         name: {"source": str(saved)} if name in others else components[name] for name in names
     }
     config["components"][segmenter]["n_best"] = 1
-    training = config["training"]
-    training.update(
+    annotating = config["training"]["annotating_components"]
+    config["training"].update(
         before_to_disk=None,
         frozen_components=others,
-        annotating_components=[n for n in training["annotating_components"] if n in names],
+        annotating_components=[name for name in annotating if name in names],
     )
     return config

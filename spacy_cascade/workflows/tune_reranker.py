@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from spacy.language import Language
@@ -31,7 +31,7 @@ class Tuned:
     weight: float
     baseline: float
     f1: float
-    grid: dict[tuple[int, float], float] = field(repr=False, default_factory=dict)
+    grid: dict[tuple[int, float], float]
 
 
 def tune(
@@ -71,10 +71,14 @@ def names_of_stages(nlp: Language) -> tuple[str, str, str | None]:
     return found[FACTORIES[0]], found[FACTORIES[1]], found.get(FACTORIES[2])
 
 
-def finds_sentences(nlp: Language) -> bool:
-    """Whether some component of the pipeline sets sentence starts."""
-    wanted = {"doc.sents", "token.is_sent_start"}
-    return any(wanted & set(nlp.get_pipe_meta(name).assigns) for name in nlp.pipe_names)
+def names_before_reranking(nlp: Language) -> list[str]:
+    """Names of the components up to the classifier, without rerankers.
+
+    What comes later may need the reranker's work, or merge tokens of its Docs.
+    """
+    _, classifier, _ = names_of_stages(nlp)
+    names = nlp.pipe_names[: nlp.pipe_names.index(classifier) + 1]
+    return [name for name in names if nlp.get_pipe_meta(name).factory != FACTORIES[2]]
 
 
 def with_reranker(nlp: Language, n_best: int, **settings: Any) -> Language:
@@ -94,13 +98,13 @@ def with_reranker(nlp: Language, n_best: int, **settings: Any) -> Language:
     if reranker is None:
         settings = {**settings, "spans_key": spans_key}
         copy.add_pipe(FACTORIES[2], after=classifier, config=settings)
-    if not finds_sentences(copy):
+    of_sentences = {"doc.sents", "token.is_sent_start"}
+    if not any(of_sentences & set(copy.get_pipe_meta(name).assigns) for name in copy.pipe_names):
         copy.add_pipe("sentencizer", first=True)
     return copy
 
 
 def reranker_of(nlp: Language) -> CascadeReranker:
-    """The reranker of a pipeline that has one."""
     name = names_of_stages(nlp)[2]
     pipe = None if name is None else nlp.get_pipe(name)
     assert isinstance(pipe, CascadeReranker)
@@ -112,20 +116,13 @@ def with_lists(nlp: Language, examples: Iterable[Example]) -> list[Example]:
 
     Raises `TrainingError` where they have no entities.
     """
-    classifier = names_of_stages(nlp)[1]
-    # What comes later may need the reranker's work, or merge tokens of its Docs.
-    stages = [
-        name
-        for name in nlp.pipe_names[: nlp.pipe_names.index(classifier) + 1]
-        if nlp.get_pipe_meta(name).factory != FACTORIES[2]
-    ]
     examples = list(examples)
     if not any(example.reference.ents for example in examples):
         raise TrainingError(
             "The data for the reranker has no entities in doc.ents. Give a corpus that neither "
             "stage was trained on."
         )
-    with nlp.select_pipes(enable=stages):
+    with nlp.select_pipes(enable=names_before_reranking(nlp)):
         docs = list(nlp.pipe([example.predicted.copy() for example in examples]))
     return [Example(doc, e.reference) for doc, e in zip(docs, examples, strict=True)]
 

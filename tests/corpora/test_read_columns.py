@@ -9,15 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from spacy_cascade.corpora import (
+from spacy_cascade.corpora.columns import (
     Document,
-    LabelledSpan,
     ReadOptions,
-    Scheme,
     Sentence,
     read_columns,
+    word_problem,
 )
-from spacy_cascade.corpora.columns import word_problem
+from spacy_cascade.corpora.tags import LabelledSpan, Scheme
 from spacy_cascade.errors import CorpusError
 
 TWO_SENTENCES = "-DOCSTART-\tO\n\nIL-2\tB-DNA\ngene\tI-DNA\n\nNo\tO\n"

@@ -12,17 +12,9 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Corpus
 from spacy.vocab import Vocab
 
-from spacy_cascade.corpora import (
-    Document,
-    LabelledSpan,
-    ReadOptions,
-    Scheme,
-    Sentence,
-    convert,
-    to_docs,
-)
-from spacy_cascade.corpora.columns import word_problem
-from spacy_cascade.corpora.docs import column_files
+from spacy_cascade.corpora.columns import Document, ReadOptions, Sentence, word_problem
+from spacy_cascade.corpora.docs import column_files, convert, to_docs
+from spacy_cascade.corpora.tags import LabelledSpan, Scheme
 from spacy_cascade.errors import CorpusError
 
 DOCUMENT = Document(

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from .attributes import Attribute, PlacedAttribute, TextOf, WordAttribute
-from .encoder import unit_values
 from .lexemes import BOUNDARY
 from .space import FeatureSpace
 from .templates import ALL, ANY, FIRST, LAST, UNIT, Part, Template
@@ -75,8 +74,8 @@ class _Namer:
         self._is_of_spans = bool(anchors & {LAST, ANY, ALL})
         self._rows: dict[int, list[NamedFeature]] = {}
         self._of_spans: list[Attribute] = [*space.plan.of_spans, *space.plan.lengths]
-        self._of_units = unit_values(space.plan, units)
-        self._numbers = space.index.lookup(space.ids.unit_keys(units))
+        self._of_units = space.unit_values(units)
+        self._numbers = space.index.lookup(space.unit_keys(units))
 
     def of_row(self, row: int) -> list[NamedFeature]:
         """Features of a (lexeme, slot) row."""
@@ -84,7 +83,7 @@ class _Namer:
             plan = self._space.plan
             lexeme, slot = divmod(row, plan.n_slots)
             attributes = self._units.positions.table.attributes[lexeme : lexeme + 1]
-            keys = self._space.ids.lexeme_keys(attributes)
+            keys = self._space.lexeme_keys(attributes)
             (numbers,) = self._space.index.lookup(keys).tolist()
             templates = range(plan.slot_end[slot - 1] if slot else 0, plan.slot_end[slot])
             self._rows[row] = [

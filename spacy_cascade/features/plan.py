@@ -8,21 +8,15 @@ span of tokens; on a chain, one token.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from ..types import Ints1d, Keys1d
-from .attributes import (
-    Attribute,
-    ContextAttribute,
-    LengthAttribute,
-    TokenAttribute,
-    WordAttribute,
-)
-from .span_context import SpanValues
+from .attributes import Attribute, ContextAttribute, LengthAttribute, TokenAttribute, WordAttribute
+from .span_context import SpanContext
 from .strings import hash_string
 from .templates import HEAD_RECURRENCE, RECURRENCE, UNIT, Part, Template, Templates
 
@@ -85,7 +79,7 @@ class Plan:
     unit_level: UnitLevelTemplates
     looks_at_recurrences: bool
     margin: int
-    context: tuple[SpanValues, ...] = ()
+    context: tuple[Callable[[SpanContext], Keys1d], ...] = ()
 
     @property
     def n_slots(self) -> int:

@@ -16,8 +16,6 @@ from .templates import ANY, FIRST, HEAD_RECURRENCE, LAST, RECURRENCE, SENTENCE, 
 MOST_AROUND = 256
 MOST_RECURRENCES = 8
 MOST_VISITED = 64
-_FIRST, _LAST, _ANY, _UNIT, _SENTENCE = FIRST, LAST, ANY, UNIT, SENTENCE
-_RECURRENCE, _HEAD_RECURRENCE = RECURRENCE, HEAD_RECURRENCE
 
 
 @kernel
@@ -41,13 +39,13 @@ def _unit_level_key(templates, j, values, of_unit, unit, first, last):  # type: 
     key = templates.salt[j]
     for p in range(templates.first_part[j], templates.first_part[j + 1]):
         column, anchor = templates.column[p], templates.anchor[p]
-        if anchor == _UNIT:
+        if anchor == UNIT:
             if of_unit[unit, column] == 0:
                 return np.uint64(0)
             key = mix(key, of_unit[unit, column])
             continue
-        begin = last if anchor == _LAST else first
-        end = first if anchor == _FIRST else last
+        begin = last if anchor == LAST else first
+        end = first if anchor == FIRST else last
         for position in range(begin + templates.offset[p], end + templates.offset[p] + 1):
             if values[position, column] == 0:
                 return np.uint64(0)
@@ -57,11 +55,7 @@ def _unit_level_key(templates, j, values, of_unit, unit, first, last):  # type: 
 
 @kernel
 def unit_level_keys(
-    templates: UnitLevelTemplates,
-    values: Keys2d,
-    of_unit: Keys2d,
-    first: Ints1d,
-    last: Ints1d,
+    templates: UnitLevelTemplates, values: Keys2d, of_unit: Keys2d, first: Ints1d, last: Ints1d
 ) -> Keys2d:
     """Keys of the unit-level templates of units, uint64 `[U, n]`; 0 where a part has no value.
 
@@ -221,11 +215,7 @@ def _recurrences(lexemes, occurrences, begin, last, offset, places):  # type: ig
 
 @kernel
 def slot_rows(
-    slots: Slots,
-    lexemes: Ints1d,
-    occurrences: Occurrences,
-    first: Ints1d,
-    last: Ints1d,
+    slots: Slots, lexemes: Ints1d, occurrences: Occurrences, first: Ints1d, last: Ints1d
 ) -> tuple[Pointers1d, Ints1d]:
     """Sparse rows of units: which (lexeme, slot) rows make up each unit's score.
 
@@ -246,18 +236,18 @@ def slot_rows(
             places = np.empty(inside, dtype=np.int32)
         for s in range(n_slots):
             anchor, offset = slots.anchor[s], slots.offset[s]
-            if anchor == _ANY:
+            if anchor == ANY:
                 n = inside
                 for k in range(inside):
                     places[k] = first[unit] + k
-            elif anchor == _SENTENCE:
+            elif anchor == SENTENCE:
                 n = _places_around(lexemes, first[unit], last[unit], places)
-            elif anchor in (_RECURRENCE, _HEAD_RECURRENCE):
-                begin = last[unit] if anchor == _HEAD_RECURRENCE else first[unit]
+            elif anchor in (RECURRENCE, HEAD_RECURRENCE):
+                begin = last[unit] if anchor == HEAD_RECURRENCE else first[unit]
                 n = _recurrences(lexemes, occurrences, begin, last[unit], offset, places)
             else:
                 n = 1
-                places[0] = (first[unit] if anchor == _FIRST else last[unit]) + offset
+                places[0] = (first[unit] if anchor == FIRST else last[unit]) + offset
             if size + n > len(columns):
                 grown = np.empty(2 * (size + n), dtype=np.int32)
                 grown[:size] = columns[:size]

@@ -8,8 +8,6 @@ on as long as a beginning matches.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -47,6 +45,8 @@ class TermTable(NamedTuple):
     """Open-addressing table for kernels.
 
     slots: uint64 `[size, 2]`, key, and number of the label above that of the key; 0 where empty.
+    In a `KeyIndex` key and label are two more places in memory. With many terms, reading these
+    places takes most of the time.
     """
 
     slots: Keys2d
@@ -105,9 +105,8 @@ def _longest_matches(table, words, sequence_starts, value_of, values):  # type: 
             t = max(end, t + 1)
 
 
-@dataclass(frozen=True)
 class Lexicon:
-    """Keys of all beginnings of the terms, and which of them are whole terms.
+    """Keys of all beginnings of the terms, and which of them are whole terms; it is not changed.
 
     keys: uint64 `[n]`, distinct. label: int32 `[n]`, number of the term's label, from 1; 0 for
         what only begins a term.
@@ -116,13 +115,17 @@ class Lexicon:
         no terms are left out.
     """
 
-    keys: Keys1d
-    label: Ints1d
-    labels: Sequence[str]
-    is_single: Bools1d | None = None
-
-    def __post_init__(self) -> None:
-        self._table  # noqa: B018 (made now, so that the first Doc need not wait for it)
+    def __init__(
+        self, keys: Keys1d, label: Ints1d, labels: Sequence[str], is_single: Bools1d | None = None
+    ) -> None:
+        self.keys, self.label, self.labels, self.is_single = keys, label, labels, is_single
+        self._table = _make_table(keys, label)
+        tags = [
+            (hash_string(f"B-{name}"), hash_string(f"I-{name}")) if name else (BEGIN, INSIDE)
+            for name in labels
+        ]
+        # By number of the label: at the beginning, and inside.
+        self._value_of = np.array([(0, 0), *tags], dtype=np.uint64)
 
     def __reduce__(self) -> tuple[type[Lexicon], tuple[object, ...]]:
         return Lexicon, (self.keys, self.label, self.labels, self.is_single)
@@ -145,31 +148,6 @@ class Lexicon:
                 f"characters; it can have {MAXIMUM_LABELS:,}. Give its terms broader labels."
             )
         return cls(index.keys, label, labels)
-
-    @cached_property
-    def _table(self) -> TermTable:
-        """A table of its own: in a `KeyIndex` key and label are two more places in memory.
-
-        With many terms, reading these places takes most of the time.
-        """
-        content = self.label.astype(np.uint64) << _HALF | np.arange(len(self.keys), dtype=np.uint64)
-        size = 1 << (3 * len(self.keys) // 2 + 1).bit_length()
-        while True:
-            table = TermTable(np.zeros((size, 2), dtype=np.uint64), draw_hash(size))
-            if _fill(self.keys, content, table):
-                return table
-
-    @cached_property
-    def _value_of(self) -> Keys2d:
-        """Values by number of the label: at the beginning, and inside."""
-        return np.array(
-            [(0, 0)]
-            + [
-                (hash_string(f"B-{name}"), hash_string(f"I-{name}")) if name else (BEGIN, INSIDE)
-                for name in self.labels
-            ],
-            dtype=np.uint64,
-        )
 
     @property
     def value_names(self) -> dict[int, str]:
@@ -197,7 +175,7 @@ class Lexicon:
         places, docs = self._gold_terms(words, doc_starts, flags)
         pairs = np.unique(self._entries(places) * len(doc_starts) + docs)
         n_docs = np.bincount(pairs // len(doc_starts), minlength=len(self.keys))
-        return replace(self, is_single=n_docs == 1)
+        return Lexicon(self.keys, self.label, self.labels, n_docs == 1)
 
     def values_of_others(
         self, words: Keys1d, sequence_starts: Pointers1d, doc_starts: Pointers1d, flags: Ints2d
@@ -237,8 +215,16 @@ class Lexicon:
         return places[is_term], docs[is_term]
 
     def _entries(self, places: Pointers1d) -> Pointers1d:
-        entries: Pointers1d = (self._table.slots[places, 1] & _ENTRY).astype(np.int64)
-        return entries
+        return np.asarray(self._table.slots[places, 1] & _ENTRY, dtype=np.int64)
+
+
+def _make_table(keys: Keys1d, label: Ints1d) -> TermTable:
+    content = label.astype(np.uint64) << _HALF | np.arange(len(keys), dtype=np.uint64)
+    size = 1 << (3 * len(keys) // 2 + 1).bit_length()
+    while True:
+        table = TermTable(np.zeros((size, 2), dtype=np.uint64), draw_hash(size))
+        if _fill(keys, content, table):
+            return table
 
 
 def _keys(words: Keys1d, start: Pointers1d, end: Pointers1d) -> Keys1d:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from .attributes import Attribute, PlacedAttribute, TextOf, WordAttribute
-from .encoder import unit_values
 from .lexemes import BOUNDARY
 from .space import FeatureSpace
 from .templates import ALL, ANY, FIRST, LAST, UNIT, Part, Template
@@ -75,8 +74,8 @@ class _Namer:
         self._is_of_spans = bool(anchors & {LAST, ANY, ALL})
         self._rows: dict[int, list[NamedFeature]] = {}
         self._of_spans: list[Attribute] = [*space.plan.of_spans, *space.plan.lengths]
-        self._of_units = unit_values(space.plan, units)
-        self._numbers = space.index.lookup(space.ids.unit_keys(units))
+        self._of_units = space.unit_values(units)
+        self._numbers = space.index.lookup(space.unit_keys(units))
 
     def of_row(self, row: int) -> list[NamedFeature]:
         """Features of a (lexeme, slot) row."""
@@ -84,13 +83,12 @@ class _Namer:
             plan = self._space.plan
             lexeme, slot = divmod(row, plan.n_slots)
             attributes = self._units.positions.table.attributes[lexeme : lexeme + 1]
-            keys = self._space.ids.lexeme_keys(attributes)
-            (numbers,) = self._space.index.lookup(keys).tolist()
+            (numbers,) = self._space.index.lookup(self._space.lexeme_keys(attributes)).tolist()
             templates = range(plan.slot_end[slot - 1] if slot else 0, plan.slot_end[slot])
+            parts = [(j, plan.lexeme_templates[j].parts[0]) for j in templates if numbers[j] >= 0]
             self._rows[row] = [
-                NamedFeature(numbers[j], self._lexeme_name(plan.lexeme_templates[j], lexeme))
-                for j in templates
-                if numbers[j] >= 0
+                NamedFeature(numbers[j], self._named(part, self._of_lexeme(part.attribute, lexeme)))
+                for j, part in parts
             ]
         return self._rows[row]
 
@@ -102,10 +100,6 @@ class _Namer:
             NamedFeature(number, self._unit_name(templates[template_of[number]], unit))
             for number in numbers
         ]
-
-    def _lexeme_name(self, template: Template, lexeme: int) -> str:
-        (part,) = template.parts
-        return self._named(part, self._of_lexeme(part.attribute, lexeme))
 
     def _unit_name(self, template: Template, unit: int) -> str:
         return " & ".join(self._named(part, self._value(part, unit)) for part in template.parts)

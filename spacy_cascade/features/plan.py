@@ -8,21 +8,15 @@ span of tokens; on a chain, one token.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from ..types import Ints1d, Keys1d
-from .attributes import (
-    Attribute,
-    ContextAttribute,
-    LengthAttribute,
-    TokenAttribute,
-    WordAttribute,
-)
-from .span_context import SpanValues
+from .attributes import Attribute, ContextAttribute, LengthAttribute, TokenAttribute, WordAttribute
+from .span_context import SpanContext
 from .strings import hash_string
 from .templates import HEAD_RECURRENCE, RECURRENCE, UNIT, Part, Template, Templates
 
@@ -85,11 +79,10 @@ class Plan:
     unit_level: UnitLevelTemplates
     looks_at_recurrences: bool
     margin: int
-    context: tuple[SpanValues, ...] = ()
+    context: tuple[Callable[[SpanContext], Keys1d], ...] = ()
 
     @property
     def n_slots(self) -> int:
-        """Number of places of lexeme-level templates."""
         return len(self.slots.anchor)
 
     @property
@@ -99,7 +92,6 @@ class Plan:
 
     @property
     def all_attributes(self) -> tuple[Attribute, ...]:
-        """All attributes that some template reads."""
         return (*self.attributes, *self.of_tokens, *self.of_spans, *self.lengths)
 
 
@@ -115,7 +107,7 @@ def make_plan(templates: Templates) -> Plan:
     per_slot = np.bincount([slot_of[t.place] for t in lexeme_level], minlength=len(places))
     unit_level = [template for template in expanded if not template.is_lexeme_level]
     unit_level.sort(key=lambda template: len(template.parts))
-    parts = [_parts_with_value(template) for template in unit_level]
+    parts = [list(filter(_adds_something, template.parts)) for template in unit_level]
     flat = [part for of_template in parts for part in of_template]
     read = [part.attribute for part in flat]
     of_units = _distinct(a for a in read if isinstance(a, WordAttribute))
@@ -151,13 +143,9 @@ def make_plan(templates: Templates) -> Plan:
     )
 
 
-def _parts_with_value(template: Template) -> list[Part]:
-    """The parts without the bias, which adds nothing to a conjunction."""
-    return [
-        part
-        for part in template.parts
-        if part.anchor != UNIT or not isinstance(part.attribute, WordAttribute)
-    ]
+def _adds_something(part: Part) -> bool:
+    """Whether it is not the bias, which adds nothing to a conjunction."""
+    return part.anchor != UNIT or not isinstance(part.attribute, WordAttribute)
 
 
 def _distinct(attributes: Iterable[Kind]) -> tuple[Kind, ...]:

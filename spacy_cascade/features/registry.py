@@ -7,7 +7,7 @@ from typing import Any
 import catalogue
 
 from ..errors import TemplateError
-from . import span_attributes, token_attributes, word_attributes
+from . import placed_attributes, word_attributes
 from .attributes import Attribute
 from .word_counts import SHARES
 
@@ -24,14 +24,14 @@ BUILT_IN: dict[str, type[Attribute]] = {
     "suffix": word_attributes.Affix,
     "pattern": word_attributes.Pattern,
     **dict.fromkeys(SHARES, word_attributes.Share),
-    "tag": token_attributes.Tag,
-    "pos": token_attributes.PartOfSpeech,
-    "lexicon": token_attributes.Membership,
-    "lexicon_exact": token_attributes.ExactMembership,
-    "span": token_attributes.SpanTag,
-    "size": span_attributes.Size,
+    "tag": placed_attributes.Tag,
+    "pos": placed_attributes.PartOfSpeech,
+    "lexicon": placed_attributes.Membership,
+    "lexicon_exact": placed_attributes.ExactMembership,
+    "span": placed_attributes.SpanTag,
+    "size": placed_attributes.Size,
     "bias": word_attributes.Bias,
-    **dict.fromkeys(span_attributes.CONTEXT, span_attributes.Surroundings),
+    **dict.fromkeys(placed_attributes.CONTEXT, placed_attributes.Surroundings),
 }
 
 

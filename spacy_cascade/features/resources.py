@@ -7,11 +7,11 @@ saved inside the model file. A loaded model therefore needs no file that a resou
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
-from ..errors import ModelFileError
+from ..errors import ModelFileError, NotTrainedError
 from ..numeric.arrays import Array, Arrays, Shapes
 from ..types import Ints2d, Keys1d
 from .tokens import Tokens
@@ -131,6 +131,10 @@ class Resources:
 
     def of(self, spec: ResourceSpec | None) -> Any:
         """The resource that an attribute reads, None where it reads none."""
+        if spec is not None and spec.key not in self.made:
+            raise NotTrainedError(
+                f"'{spec.key}' has not been read yet. Train the component before you use it."
+            )
         return None if spec is None else self.made[spec.key]
 
     def read(self, tokenize: Tokenize) -> None:
@@ -149,7 +153,7 @@ class Resources:
 
     def codes(self, tokens: Tokens, own_flags: Ints2d | None) -> list[Keys1d]:
         """The codes of tokens, uint64 `[T]` for each resource in `coded`."""
-        return [self.made[key].codes(tokens, own_flags) for key in self.coded]
+        return [self.of(self.specs[key]).codes(tokens, own_flags) for key in self.coded]
 
     # Model files
 
@@ -161,17 +165,21 @@ class Resources:
             for part, array in made.arrays().items()
         }
 
-    def shapes(self, arrays: Mapping[str, Array]) -> Shapes:
-        """Shape and kind of the arrays that a model file must have."""
+    def shapes(self, arrays: Mapping[str, Array], is_trained: bool) -> Shapes:
+        """Shape and kind of the arrays that a model file must have.
+
+        One that was saved before training lacks those of resources that have to be read.
+        """
         return {
             spec.array_name(part): shape
-            for spec in self.specs.values()
+            for key, spec in self.specs.items()
+            if is_trained or key not in self.to_read or spec.of(arrays)
             for part, shape in spec.kind.shapes(spec.of(arrays), spec.settings).items()
         }
 
     def check(self, arrays: Mapping[str, Array]) -> None:
         """Raise `ModelFileError` for arrays with the right shapes and values without sense."""
-        for spec in self.specs.values():
+        for _, spec in self._saved(arrays):
             try:
                 spec.kind.check(spec.of(arrays))
             except InvalidArray as error:
@@ -183,5 +191,12 @@ class Resources:
         """Take the resources from checked arrays of a model file."""
         self.made = {
             key: spec.kind.restore(spec.of(arrays), spec.settings)
-            for key, spec in self.specs.items()
+            for key, spec in self._saved(arrays)
         }
+
+    def _saved(self, arrays: Mapping[str, Array]) -> Iterator[tuple[str, ResourceSpec]]:
+        """The keys and specs of resources whose arrays are there."""
+        for key, spec in self.specs.items():
+            own = spec.of(arrays)
+            if spec.kind.shapes(own, spec.settings).keys() <= own.keys():
+                yield key, spec

@@ -1,101 +1,100 @@
-"""A feature space: template set, feature ids, and the way from tokens to a design matrix."""
+"""A feature space: template set, known features, and the way from tokens to a design matrix."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from ..numeric.design import BinaryCSR, Design
-from ..numeric.index import KeyIndex
+from ..numeric.index import KeyIndex, frequent_keys
 from ..parallel import LEXEME_LOCK
 from ..types import Ints2d, Keys1d, Keys2d
 from .attributes import ContextAttribute, TextOf
-from .encoder import Encoder, unit_lexemes
-from .feature_index import FeatureIndex
-from .lexemes import LexemeTable
+from .keys import (
+    Occurrences,
+    known_features,
+    lexeme_level_keys,
+    slot_rows,
+    unit_level_features,
+    unit_level_keys,
+)
+from .lexemes import BOUNDARY, LexemeTable
 from .lexicons import Lexicon
-from .listed_terms import ListedTerms, leaves_out
-from .padded import PaddedTokens
+from .listed_terms import ListedTerms
 from .plan import make_plan
 from .resources import Resources
 from .span_context import SpanContext
 from .templates import Templates
 from .tokens import FURTHER, Tokens
-from .units import Units
-from .word_counts import SpanWordCounts
+from .units import PaddedTokens, Units, lay_out
 
 __all__ = ["FeatureSpace", "TextOf"]
 
+_NO_OCCURRENCES = Occurrences(*(np.zeros(0, dtype=np.int32),) * 3)
+
+
+def _values_of_spans(
+    attribute: ContextAttribute, resources: Resources, spans: SpanContext
+) -> Keys1d:
+    return attribute.values(spans, resources.of(attribute.spec))
+
 
 @dataclass(frozen=True)
-class _WithResource:
-    """An attribute of spans with the resource that it reads."""
+class _KnownFeatures:
+    """Features of the lexemes of a table, under an index."""
 
-    attribute: ContextAttribute
-    resources: Resources
-
-    def values(self, spans: SpanContext) -> Keys1d:
-        return self.attribute.values(spans, self.resources.of(self.attribute.spec))
+    lexemes: LexemeTable
+    index: KeyIndex
+    rows: BinaryCSR
 
 
 class FeatureSpace:
-    """Everything that turns tokens into features, and the ids of the known features.
+    """Everything that turns tokens into features, and the known features.
 
     A *unit* is what gets a label: a token (`first = last`) or a span of positions.
 
     templates: what to look at. plan: the same for kernels. resources: what attributes read besides
-    the Docs. encoder: makes positions of tokens. ids: the known features. reads, span_keys: what
-    `tokens.read_tokens` has to read besides the words.
+    the Docs. lexemes: the words met so far, until `forget_lexemes`. index: keys of known features,
+    in the order of the rows of the weights. reads, span_keys: what `tokens.read_tokens` has to
+    read besides the words.
     """
 
     def __init__(self, templates: Templates) -> None:
         self.templates = templates
         plan = make_plan(templates)
         self.resources = Resources(attribute.spec for attribute in plan.all_attributes)
-        context = tuple(_WithResource(attribute, self.resources) for attribute in plan.of_spans)
+        context = tuple(partial(_values_of_spans, each, self.resources) for each in plan.of_spans)
         self.plan = replace(plan, context=context)
-        self.encoder = Encoder(self.plan, self.resources)
-        self.ids = FeatureIndex(self.plan)
+        self.lexemes = self._no_lexemes()
+        self.index = KeyIndex()
+        self._known: _KnownFeatures | None = None
         fields = {field for attribute in plan.all_attributes for field in attribute.reads}
         self.reads = tuple(field for field in FURTHER if field in fields)
         groups = (key for attribute in plan.all_attributes for key in attribute.span_groups)
         self.span_keys = list(dict.fromkeys(groups))
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self.index)
 
-    @property
-    def index(self) -> KeyIndex:
-        """Keys of known features, in the order of the rows of the weights."""
-        return self.ids.index
-
-    @index.setter
-    def index(self, index: KeyIndex) -> None:
-        self.ids.index = index
+    def __getstate__(self) -> dict[str, object]:
+        """What is copied and pickled: no words, which another thread may be adding."""
+        return {**self.__dict__, "lexemes": self._no_lexemes(), "_known": None}
 
     # Resources
 
     @property
     def resources_to_read(self) -> list[str]:
-        """The resources that have to be read (`read_lexicons`), such as `lexicon(genes)`."""
+        """The resources that `read_resources` has to read, such as `lexicon(genes)`."""
         return self.resources.to_read
-
-    @property
-    def uses_word_counts(self) -> bool:
-        """Whether some template reads the counts of words in training."""
-        return any(spec.kind is SpanWordCounts for spec in self.resources.specs.values())
 
     @property
     def lexicons(self) -> dict[str, Lexicon]:
         """The lexicons that have been read, such as that of `lexicon(genes)`."""
         made = self.resources.made.items()
         return {key: listed.lexicon for key, listed in made if isinstance(listed, ListedTerms)}
-
-    def leaves_out(self, key: str) -> bool:
-        """Whether a Doc that is trained on does not see its own entries of a lexicon."""
-        return leaves_out(self.resources.specs[key].settings)
 
     def read_resources(self, tokenize: Callable[[str], Iterable[str]]) -> None:
         """Read the lexicons and the resources of other packages.
@@ -121,19 +120,16 @@ class FeatureSpace:
         if any(spec is not None and not spec.kind.gives_codes for spec in specs):
             self.forget_lexemes(0)
 
-    # Features
+    # Positions
 
-    @property
-    def lexemes(self) -> LexemeTable:
-        """The words met so far."""
-        return self.encoder.table
+    def _no_lexemes(self) -> LexemeTable:
+        return LexemeTable(self.plan.attributes, self.resources)
 
     def forget_lexemes(self, more_than: int) -> None:
         """Start the table of words anew if it has grown beyond so many."""
         with LEXEME_LOCK:
             if len(self.lexemes) > more_than:
-                self.encoder.forget(more_than)
-                self.ids.forget()
+                self.lexemes, self._known = self._no_lexemes(), None
 
     def positions(
         self, tokens: Tokens, text_of: TextOf, own_flags: Ints2d | None = None
@@ -142,27 +138,99 @@ class FeatureSpace:
 
         own_flags: gold flags of the tokens in training (see `SpanWordCounts.codes`).
         """
-        return self.encoder.positions(tokens, text_of, own_flags)
+        table, resources = self.lexemes, self.resources
+        lexemes = table.rows(tokens.words, resources.codes(tokens, own_flags), text_of)
+        of_words = table.attributes[:, : self.plan.n_unit_attributes]
+        of_tokens = [
+            attribute.values(tokens, resources.of(attribute.spec), own_flags)
+            for attribute in self.plan.of_tokens
+        ]
+        values = np.column_stack([of_words[lexemes], *of_tokens])
+        boundary = np.zeros(values.shape[1], dtype=np.uint64)
+        boundary[: of_words.shape[1]] = of_words[BOUNDARY]
+        return lay_out(tokens, table, lexemes, values, boundary, self.plan.margin)
+
+    # Features
 
     def learn(self, units: Units, minimum: int) -> None:
         """Number all features that are seen in at least `minimum` units."""
-        self.ids.learn(units, minimum)
+        self.index = KeyIndex(self._frequent(units, minimum))
 
     def extend(self, units: Units, minimum: int) -> int:
         """Number the unknown ones among them after the others; returns how many there are."""
-        return self.ids.extend(units, minimum)
+        keys = self._frequent(units, minimum)
+        new = keys[self.index.lookup(keys) < 0]
+        self.index = KeyIndex(np.append(self.index.keys, new))
+        return len(new)
+
+    def _frequent(self, units: Units, minimum: int) -> Keys1d:
+        """Keys of the features that are seen in at least `minimum` units."""
+        attributes, n_slots = units.positions.table.attributes, self.plan.n_slots
+        rows = self.unit_lexemes(units).indices
+        counts = np.bincount(rows, minlength=len(attributes) * n_slots).astype(np.float64)
+        per_template = np.diff(self.plan.slot_end, prepend=0)
+        of_lexemes = frequent_keys(
+            self.lexeme_keys(attributes),
+            np.repeat(counts.reshape(len(attributes), n_slots), per_template, axis=1).reshape(-1),
+            minimum,
+        )
+        return np.append(of_lexemes, frequent_keys(self.unit_keys(units), None, minimum))
+
+    def lexeme_keys(self, attributes: Keys2d) -> Keys2d:
+        """Keys of the lexeme-level templates, uint64 `[n, templates]`; attributes `[n, A]`."""
+        return lexeme_level_keys(attributes, self.plan.lexeme_attribute, self.plan.lexeme_salt)
+
+    def unit_values(self, units: Units) -> Keys2d:
+        """Values of units, uint64 `[U, D]`: of their context, without any where none was given."""
+        shape = (len(units.first), len(self.plan.of_spans))
+        context = units.context
+        if context.shape != shape:
+            context = np.zeros(shape, dtype=np.uint64)
+        lengths = (units.last - units.first + 1).astype(np.uint64)
+        return np.column_stack([context, *(each.values(lengths) for each in self.plan.lengths)])
+
+    def unit_keys(self, units: Units) -> Keys2d:
+        """Keys of the unit-level templates, uint64 `[U, templates]`."""
+        values, of_unit = units.positions.values, self.unit_values(units)
+        return unit_level_keys(self.plan.unit_level, values, of_unit, units.first, units.last)
 
     def unit_lexemes(self, units: Units) -> BinaryCSR:
         """Which (lexeme, slot) rows each unit sums."""
-        return unit_lexemes(self.plan, units)
+        plan, positions = self.plan, units.positions
+        occurrences = positions.occurrences if plan.looks_at_recurrences else _NO_OCCURRENCES
+        rows = slot_rows(plan.slots, positions.lexemes, occurrences, units.first, units.last)
+        return BinaryCSR(*rows, len(positions.table) * plan.n_slots)
 
     def unit_features(self, units: Units) -> BinaryCSR:
         """Known unit-level features of each unit."""
-        return self.ids.of_units(units)
+        values, of_unit = units.positions.values, self.unit_values(units)
+        indptr, indices = self.index.apply(
+            unit_level_features, self.plan.unit_level, values, of_unit, units.first, units.last
+        )
+        return BinaryCSR(indptr, indices, len(self))
 
     def lexeme_features(self, attributes: Keys2d) -> BinaryCSR:
-        """Known features of each (lexeme, slot); attributes: of the lexemes, from their table."""
-        return self.ids.of_lexemes(attributes)
+        """Known features of each (lexeme, slot); attributes: uint64 `[n, A]`, of the lexemes."""
+        ids = self.index.lookup(self.lexeme_keys(attributes))
+        return BinaryCSR(*known_features(ids, self.plan.slot_end), len(self))
+
+    def _table_features(self, table: LexemeTable) -> BinaryCSR:
+        """Known features of each (lexeme, slot) of a table, kept for the next call."""
+        known, attributes, n_slots = self._known, table.attributes, self.plan.n_slots
+        if known is None or known.lexemes is not table or known.index is not self.index:
+            rows = self.lexeme_features(attributes)
+        elif known.rows.n_rows < len(attributes) * n_slots:
+            new = self.lexeme_features(attributes[known.rows.n_rows // n_slots :])
+            rows = known.rows.append(new)
+        else:
+            return known.rows
+        self._known = _KnownFeatures(table, self.index, rows)
+        return rows
+
+    @property
+    def n_cached(self) -> int:
+        """Number of (lexeme, slot) rows whose features are kept between calls."""
+        return 0 if self._known is None else self._known.rows.n_rows
 
     def design(self, units: Units) -> Design:
         """The design matrix of units, over the (lexeme, slot) rows that they look at."""
@@ -172,7 +240,7 @@ class FeatureSpace:
         seen = np.flatnonzero(is_seen)
         number = (np.cumsum(is_seen) - 1).astype(np.int32)
         return Design(
-            lexeme_features=self.ids.of_table(units.positions.table).take(seen),
+            lexeme_features=self._table_features(units.positions.table).take(seen),
             unit_lexemes=BinaryCSR(lexemes.indptr, number[lexemes.indices], len(seen)),
             unit_features=self.unit_features(units),
         )

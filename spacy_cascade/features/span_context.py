@@ -7,7 +7,7 @@ been found, so it is for models that come after the cascade, such as the reranke
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -73,13 +73,6 @@ def value_text(value: int, text_of: Callable[[int], str]) -> str:
     return str(number) if abs(number) < _ZERO else text_of(value)
 
 
-class SpanValues(Protocol):
-    """An attribute of spans, with its resource."""
-
-    def values(self, spans: SpanContext, /) -> Keys1d:
-        """Values of the spans, uint64 `[U]`, 0 where there is none."""
-
-
 class SpanContext:
     """Spans of a batch, and the spans that were found around them.
 
@@ -95,9 +88,9 @@ class SpanContext:
         self.found = found
         self._sequence = _numbers(tokens.sequence_starts, start)
 
-    def values(self, attributes: Sequence[SpanValues]) -> Keys2d:
-        """Values of attributes, uint64 `[U, C]`, 0 where there is none."""
-        columns = [attribute.values(self) for attribute in attributes]
+    def values(self, attributes: Sequence[Callable[[SpanContext], Keys1d]]) -> Keys2d:
+        """Values of attributes, uint64 `[U, C]`, 0 where there is none (`Plan.context`)."""
+        columns = [attribute(self) for attribute in attributes]
         return np.stack(columns, axis=1) if columns else np.zeros((len(self.start), 0), np.uint64)
 
     def brackets(self) -> Keys1d:

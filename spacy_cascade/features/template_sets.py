@@ -2,7 +2,7 @@
 
 All of them take the same options. extra: further templates. lexicons: term lists, each of which
 adds membership at the token and beside it. resources: settings of resources that attributes of
-other packages read.
+other packages read. `pyproject.toml` has the names that they are registered as.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,9 +10,6 @@ from typing import Any
 
 from .templates import Templates
 from .terms import TermSource
-
-Lexicons = Mapping[str, TermSource]
-"""Term lists by name."""
 
 WORDS = [
     "word@-2..2", "word@-2 & word@-1", "word@-1 & word@0", "word@0 & word@1", "word@1 & word@2",
@@ -51,19 +48,21 @@ JNLPBA = ["bias", *WORDS, *ORTHOGRAPHY]
 def make_templates(
     templates: Sequence[str],
     patterns: Mapping[str, str],
-    lexicons: Lexicons,
+    lexicons: Mapping[str, TermSource],
     resources: Mapping[str, Any] | None = None,
 ) -> Templates:
-    """Registered as `spacy_cascade.Templates.v1`: a set written out in the config."""
+    """A set written out in the config."""
     return Templates(tuple(templates), dict(patterns), dict(lexicons), dict(resources or {}))
 
 
-def _named_set(templates: Sequence[str], patterns: Mapping[str, str]) -> Callable[..., Templates]:
+def _named_set(
+    templates: Sequence[str], patterns: Mapping[str, str] = JNLPBA_PATTERNS
+) -> Callable[..., Templates]:
     """The function that is registered for a set of templates."""
 
     def make(
         extra: Sequence[str] = (),
-        lexicons: Lexicons | None = None,
+        lexicons: Mapping[str, TermSource] | None = None,
         resources: Mapping[str, Any] | None = None,
     ) -> Templates:
         members = [f"lexicon({name})@-1..1" for name in lexicons or {}]
@@ -72,17 +71,14 @@ def _named_set(templates: Sequence[str], patterns: Mapping[str, str]) -> Callabl
     return make
 
 
-make_jnlpba = _named_set(JNLPBA, JNLPBA_PATTERNS)
-"""Tables 5.2 and 5.3; registered as `spacy_cascade.JnlpbaTemplates.v1`."""
-
 SEGMENTATION = [
     "bias", "word@-2..2", "lower@-2..2", "word@-1 & word@0", "word@0 & word@1", *ORTHOGRAPHY,
     "seen_inside@-1..1", "seen_inside@-1 & seen_inside@0", "seen_inside@0 & seen_inside@1",
     "lower@-1 & seen_inside@0", "seen_inside@0 & lower@1", "lower@recurrence-1",
     "lower@recurrence+1", "brief_class@recurrence-1..1",
 ]  # fmt: skip
-"""For finding spans: words, their shapes, their counts in training, and their recurrences in the
-Doc: how they are written there and what stands beside them.
+"""The default of the segmenter: words, their shapes, their counts in training, and their
+recurrences in the Doc: how they are written there and what stands beside them.
 
 Compared with the JNLPBA tables it has counts of words in training in place of trigrams and outer
 bigrams: there are fewer features to look up, and the segmentation is better.
@@ -101,14 +97,8 @@ CLASSIFICATION = [
     "brief_class@first-1", "brief_class@last+1", "brief_class@recurrence-1",
     "brief_class@recurrence+1", "brief_class@head_recurrence-1", "brief_class@head_recurrence+1",
 ]  # fmt: skip
-"""For typing spans: their words, classes and affixes by position, their context, and
-what stands beside the same words elsewhere in the Doc."""
-
-make_segmentation = _named_set(SEGMENTATION, JNLPBA_PATTERNS)
-"""The default of the segmenter; registered as `spacy_cascade.SegmentationTemplates.v1`."""
-
-make_classification = _named_set(CLASSIFICATION, JNLPBA_PATTERNS)
-"""The default of the classifier; registered as `spacy_cascade.ClassificationTemplates.v1`."""
+"""The default of the classifier: words, classes and affixes of spans by position, their context,
+and what stands beside the same words elsewhere in the Doc."""
 
 RERANKING = [
     "bias", "size", "lower@any", "lower@all", "lower@first", "lower@last", "lower@first-1",
@@ -122,24 +112,18 @@ RERANKING = [
     "elsewhere & type_elsewhere", "type_before", "type_before & gap_before", "type_after",
     "type_after & gap_after",
 ]  # fmt: skip
-"""For spans of hypotheses, right and wrong ones: words inside and at the edges, brackets, the
-same phrase elsewhere in the Doc, and the neighbours in the sentence."""
-
-make_reranking = _named_set(RERANKING, JNLPBA_PATTERNS)
-"""The default of the reranker; registered as `spacy_cascade.RerankingTemplates.v1`."""
+"""The default of the reranker, for spans of hypotheses, right and wrong ones: words inside and at
+the edges, brackets, the same phrase elsewhere in the Doc, and the neighbours in the sentence."""
 
 TAGGING = [
     "bias", "word@-2..2", "lower@-1..1", "prefix(1..5)", "suffix(1..5)", "suffix(1..4)@-1",
     "suffix(1..4)@1", "suffix(3) & lower@-1", "suffix(3) & lower@1",
     "suffix(2)@-1 & suffix(3) & suffix(2)@1", "class", "brief_class@-1..1", "pattern(*)",
 ]  # fmt: skip
-"""For parts of speech: words, affixes and shapes, and the words and endings beside them.
+"""The default of the tagger: words, affixes and shapes, and the words and endings beside them.
 
 Bigrams of words gain nothing over an ending with the word beside it, and are more features.
 """
-
-make_tagging = _named_set(TAGGING, JNLPBA_PATTERNS)
-"""The default of the tagger; registered as `spacy_cascade.TaggingTemplates.v1`."""
 
 CHUNKING = [
     "bias", "word@-2..2", "lower@-1..1", "word@-1 & word@0", "word@0 & word@1", "prefix(1..4)",
@@ -150,9 +134,6 @@ CHUNKING = [
 ]  # fmt: skip
 """For phrases: parts of speech up to three in a row, with the words among them."""
 
-make_chunking = _named_set(CHUNKING, JNLPBA_PATTERNS)
-"""For chunkers; registered as `spacy_cascade.ChunkingTemplates.v1`."""
-
 _CONLL2003_PATTERNS = {
     "capital_initial": r"^[A-Z][a-z]+",
     "capitals": r"^[A-Z]+",
@@ -160,11 +141,14 @@ _CONLL2003_PATTERNS = {
     "digit": r".*[0-9].*",
 }
 _CONLL2003 = ["bias", "word@-2..2", "prefix(2..4)", "suffix(2..4)", "pattern(*)", "tag"]
+_FEW_PATTERNS = {name: _CONLL2003_PATTERNS[name] for name in ("capital_initial", "digit")}
+"""Table 5.12 with all patterns; Table 5.13, without chunk tags, with these two."""
 
+make_jnlpba = _named_set(JNLPBA)
+make_segmentation = _named_set(SEGMENTATION)
+make_classification = _named_set(CLASSIFICATION)
+make_reranking = _named_set(RERANKING)
+make_tagging = _named_set(TAGGING)
+make_chunking = _named_set(CHUNKING)
 make_conll2003_chunks = _named_set(_CONLL2003, _CONLL2003_PATTERNS)
-"""Table 5.12; registered as `spacy_cascade.Conll2003ChunkTemplates.v1`."""
-
-make_conll2003_entities = _named_set(
-    _CONLL2003, {name: _CONLL2003_PATTERNS[name] for name in ("capital_initial", "digit")}
-)
-"""Table 5.13 without chunk tags; registered as `spacy_cascade.Conll2003EntityTemplates.v1`."""
+make_conll2003_entities = _named_set(_CONLL2003, _FEW_PATTERNS)

@@ -82,19 +82,16 @@ def spell(terms: Iterable[Term], tokenize: Tokenize) -> Spellings:
         words.extend([number.setdefault(word, len(number)) for word in term.words])
         ends.append(len(words))
         label.append(labels.setdefault(term.label, len(labels) + 1))
-    split = BinaryCSR(np.array(ends), np.array(words, dtype=np.int32), len(number))
     tokens = _tokens_of_words(number, tokenize)
+    split = BinaryCSR(np.array(ends), np.array(words, dtype=np.int32), len(number))
     is_cut = np.diff(tokens.indptr) > 1
     cut = np.flatnonzero(np.diff(np.append(0, np.cumsum(is_cut[split.indices]))[split.indptr]))
     of_cut = split.take(cut)
-    tokenized = tokens.take(of_cut.indices)
-    both = BinaryCSR(
-        np.append(split.indptr, split.indptr[-1] + tokenized.indptr[of_cut.indptr[1:]]),
-        np.concatenate([split.indices, tokenized.indices]),
-        len(number),
-    )
+    of_words = tokens.take(of_cut.indices)
+    of_terms = BinaryCSR(of_words.indptr[of_cut.indptr], of_words.indices, len(number))
     numbers = np.array(label, dtype=np.int32)
-    return Spellings(list(number), both, np.concatenate([numbers, numbers[cut]]), list(labels))
+    both = np.append(numbers, numbers[cut])
+    return Spellings(list(number), split.append(of_terms), both, list(labels))
 
 
 def _tokens_of_words(number: dict[str, int], tokenize: Tokenize) -> BinaryCSR:

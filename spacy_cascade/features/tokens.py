@@ -57,8 +57,8 @@ def read_tokens(
     rows = [doc.to_array(wanted) for doc in docs]
     table = np.concatenate(rows) if rows else np.zeros((0, len(wanted)), dtype=np.uint64)
     lengths = [len(row) for row in rows]
-    doc_starts = np.zeros(len(docs) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=doc_starts[1:])
+    doc_starts = np.cumsum([0, *lengths], dtype=np.int64)
+    columns = dict(zip(names, table.T[2:], strict=True))
     is_start = table[:, 1] == 1
     is_start[doc_starts[:-1][np.array(lengths, dtype=np.int64) > 0]] = True
     return Tokens(
@@ -69,12 +69,7 @@ def read_tokens(
             key: np.concatenate([_NO_VALUES, *(span_values(doc, key) for doc in docs)])
             for key in span_keys
         },
-        **{
-            name: np.ascontiguousarray(table[:, 2 + names.index(name)])
-            if name in names
-            else np.zeros(0, dtype=np.uint64)
-            for name in FURTHER
-        },
+        **{name: np.ascontiguousarray(columns.get(name, _NO_VALUES)) for name in FURTHER},
     )
 
 

@@ -12,16 +12,13 @@ features of the counts are computed once a lexeme like those of the text.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..numeric.arrays import Array, Arrays, Shapes
 from ..numeric.index import KeyIndex
-from ..types import Ints2d, Keys1d
+from ..types import Bools1d, Ints2d, Keys1d, Pointers1d, Pointers2d
 from .resources import Resource
 from .tokens import Tokens
 
@@ -49,9 +46,7 @@ def share_text(code: int, share: int) -> str:
     return f"{low}-{high} % of {_SIZES[size]}"
 
 
-def span_flags(
-    n_tokens: int, spans: npt.NDArray[np.int64], observed: npt.NDArray[np.bool_]
-) -> Ints2d:
+def span_flags(n_tokens: int, spans: Pointers2d, observed: Bools1d) -> Ints2d:
     """For each token 1, and whether it is inside, first, last or continued, int32 `[T, 5]`.
 
     spans: int64 `[P, 2]`, start and end. observed: bool `[T]`; other tokens count nothing.
@@ -66,25 +61,20 @@ def span_flags(
     return flags
 
 
-def _covered(
-    n_tokens: int, start: npt.NDArray[np.int64], end: npt.NDArray[np.int64]
-) -> npt.NDArray[np.bool_]:
+def _covered(n_tokens: int, start: Pointers1d, end: Pointers1d) -> Bools1d:
     begun = np.bincount(start, minlength=n_tokens + 1) - np.bincount(end, minlength=n_tokens + 1)
-    covered: npt.NDArray[np.bool_] = np.cumsum(begun)[:n_tokens] > 0
-    return covered
+    return np.cumsum(begun)[:n_tokens] > 0
 
 
-@dataclass(frozen=True)
 class SpanWordCounts(Resource):
     """Counts of words in lower case; counts int32 `[V, 5]` in the order of `index`."""
 
     gives_codes = True
 
-    index: KeyIndex
-    counts: Ints2d
-
-    def __post_init__(self) -> None:
-        self._code_of_entry  # noqa: B018 (made now, before several threads ask for it)
+    def __init__(self, index: KeyIndex, counts: Ints2d) -> None:
+        self.index, self.counts = index, counts
+        # The last one is the code of words never seen.
+        self._code_of_entry = np.append(_pack(counts), np.uint64(0))
 
     @classmethod
     def empty(cls) -> SpanWordCounts:
@@ -106,11 +96,6 @@ class SpanWordCounts(Resource):
         counts = np.concatenate([self.counts, other.counts])
         return SpanWordCounts(KeyIndex(unique), _sums(inverse, counts, len(unique)))
 
-    @cached_property
-    def _code_of_entry(self) -> Keys1d:
-        """Codes by entry; the last one is that of words never seen."""
-        return np.append(_pack(self.counts), np.uint64(0))
-
     def codes(self, tokens: Tokens, own_flags: Ints2d | None = None) -> Keys1d:
         """The code of each token, uint64 `[T]`.
 
@@ -122,7 +107,7 @@ class SpanWordCounts(Resource):
             return np.zeros(len(lower), dtype=np.uint64)
         entries = self.index.lookup(lower)
         if own_flags is None:
-            return np.asarray(self._code_of_entry[entries], dtype=np.uint64)
+            return np.asarray(self._code_of_entry[entries])
         counts = np.where(entries[:, None] >= 0, self.counts[entries], 0)
         docs = np.repeat(np.arange(len(doc_starts) - 1), np.diff(doc_starts))
         pairs = entries.astype(np.int64) * len(doc_starts) + docs
@@ -144,7 +129,7 @@ class SpanWordCounts(Resource):
         return cls(KeyIndex(arrays["keys"].astype(np.uint64)), arrays["counts"].astype(np.int32))
 
 
-def _sums(groups: npt.NDArray[np.int64], flags: Ints2d, n_groups: int) -> Ints2d:
+def _sums(groups: Pointers1d, flags: Ints2d, n_groups: int) -> Ints2d:
     columns = [np.bincount(groups.reshape(-1), column, n_groups) for column in flags.T]
     return np.stack(columns, axis=1).astype(np.int32)
 

@@ -230,7 +230,7 @@ def _forward(
     scores = np.zeros((len(units.first), weights.shape[1]))
     by_lexeme = model.attrs["lexeme_scores"].rows(space, units.positions.table, weights)
     for begin in range(0, len(scores), _BLOCK):
-        part = units.part(begin, begin + _BLOCK)
+        part = units.take(slice(begin, begin + _BLOCK))
         for rows, values in (
             (space.unit_lexemes(part), by_lexeme),
             (space.unit_features(part), weights),

@@ -15,12 +15,7 @@ from ..types import Floats1d, Floats2d, Ints1d, Pointers1d, Pointers2d, RealsXd
 
 @kernel
 def add_rows(
-    indptr: Pointers1d,
-    indices: Ints1d,
-    values: RealsXd,
-    out: Floats2d,
-    begin: int,
-    end: int,
+    indptr: Pointers1d, indices: Ints1d, values: RealsXd, out: Floats2d, begin: int, end: int
 ) -> None:
     """`out[i] += Σ_j values[indices[j]]`, `j` in row `i`, for rows `begin <= i < end`.
 
@@ -37,12 +32,7 @@ def add_rows(
 
 @kernel
 def add_to_columns(
-    indptr: Pointers1d,
-    indices: Ints1d,
-    values: Floats2d,
-    out: Floats2d,
-    begin: int,
-    end: int,
+    indptr: Pointers1d, indices: Ints1d, values: Floats2d, out: Floats2d, begin: int, end: int
 ) -> None:
     """`out[indices[j]] += values[i]`, `j` in row `i`, for rows `begin <= i < end`.
 

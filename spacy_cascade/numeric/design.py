@@ -45,6 +45,11 @@ class BinaryCSR:
         places = np.arange(indptr[-1]) + np.repeat(self.indptr[rows] - indptr[:-1], lengths)
         return BinaryCSR(indptr, self.indices[places], self.n_columns)
 
+    def append(self, other: BinaryCSR) -> BinaryCSR:
+        """The matrix with the rows of another one after its own."""
+        indptr = np.append(self.indptr, self.indptr[-1] + other.indptr[1:])
+        return BinaryCSR(indptr, np.append(self.indices, other.indices), self.n_columns)
+
     def add_product(self, values: RealsXd, out: Floats2d, workers: Workers) -> None:
         """`out += self @ values`, the same bits for any number of threads."""
 

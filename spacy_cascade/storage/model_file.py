@@ -100,7 +100,7 @@ def check_arrays(arrays: Arrays, shape: tuple[int, int], n_edges: int, space: Fe
     }
     if "curvature" in arrays:
         expected["curvature"] = (shape, "u1")
-    expected.update(space.resources.shapes(arrays))
+    expected |= space.resources.shapes(arrays, is_trained=shape[0] > 0)
     for name in sorted(arrays.keys() - expected.keys()):
         raise ModelFileError(f"The saved model has an unknown array {name[:100]!r}.")
     for name, (size, kind) in expected.items():

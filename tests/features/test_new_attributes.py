@@ -74,13 +74,9 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Language:
 def names_of(nlp: Language, component: str) -> set[str]:
     """Names of all features that the component has learnt."""
     pipe = nlp.get_pipe(component)
-    units = pipe.all_units(*_read(pipe, make_examples(nlp)))
+    units = pipe.units_of(make_examples(nlp))
     found = find_names(pipe.space, units, nlp.vocab.strings.__getitem__, range(len(pipe.space)))
     return set(found.values())
-
-
-def _read(pipe: Any, examples: list[Any]) -> tuple[Any, list[Any]]:
-    return pipe.read_examples(examples), [pipe.read_gold(example) for example in examples]
 
 
 def test_templates_with_them() -> None:
@@ -117,7 +113,7 @@ def test_they_are_features_with_names(trained: Language) -> None:
 
 def test_they_have_weights(trained: Language) -> None:
     pipe = trained.get_pipe("cascade_segmenter")
-    units = pipe.all_units(*_read(pipe, make_examples(trained)))
+    units = pipe.units_of(make_examples(trained))
     names = find_names(pipe.space, units, trained.vocab.strings.__getitem__, range(len(pipe.space)))
     (number,) = (n for n, name in names.items() if name == "cluster(words)=c7")
     assert pipe.model.get_param("W")[number].any()

@@ -20,11 +20,10 @@ from spacy.tokens import Doc
 from reference import Extractor, Word, dense_design
 from spacy_cascade.errors import TemplateError
 from spacy_cascade.features import template_sets as sets
-from spacy_cascade.features.padded import PaddedTokens
 from spacy_cascade.features.space import FeatureSpace
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.tokens import Tokens, read_tokens
-from spacy_cascade.features.units import Units
+from spacy_cascade.features.units import PaddedTokens, Units
 from spacy_cascade.features.word_counts import span_flags
 from spacy_cascade.parallel import Workers
 
@@ -366,7 +365,6 @@ def test_words_are_not_counted_where_no_template_reads_the_counts():
     space, _ = space_for(["word@0"])
     tokens = read_tokens(make_docs([[[Word("a")]]]))
     space.learn_resources(tokens, np.ones((1, 5), dtype=np.int32))
-    assert not space.uses_word_counts
     assert space.resources.made == {}
 
 
@@ -418,7 +416,7 @@ def test_what_a_space_reads():
     assert plain.resources_to_read == ["lexicon(genes)", "lexicon(cells)"]
     assert space_for(["lexicon_exact(genes)@1"])[0].reads == ()
     evidence = space_for(["seen_last@0 & word@0", "tag"])[0]
-    assert evidence.uses_word_counts
+    assert list(evidence.resources.specs) == ["evidence"]
     assert evidence.reads == ("lower", "tags")
 
 

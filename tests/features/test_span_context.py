@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc
 
 from spacy_cascade.errors import TemplateError
+from spacy_cascade.features.placed_attributes import CONTEXT
 from spacy_cascade.features.space import FeatureSpace
-from spacy_cascade.features.span_attributes import CONTEXT
 from spacy_cascade.features.span_context import FoundSpans, SpanContext
 from spacy_cascade.features.strings import hash_string
 from spacy_cascade.features.templates import Templates
@@ -99,7 +99,7 @@ def surroundings(
 
 
 def values_of(spans: SpanContext, names: list[str]) -> np.ndarray:
-    return np.stack([CONTEXT[name](spans) for name in names], axis=1)
+    return np.stack([getattr(spans, name)() for name in names], axis=1)
 
 
 @given(st.lists(documents(), min_size=1, max_size=3))

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 
 from spacy_cascade.features.lexemes import BOUNDARY, LexemeTable
-from spacy_cascade.features.padded import lay_out
 from spacy_cascade.features.resources import Resources
 from spacy_cascade.features.strings import hash_string
 from spacy_cascade.features.tokens import join_tokens, read_tokens
+from spacy_cascade.features.units import lay_out
 
 VOCAB = spacy.blank("en").vocab
 FIELDS = ("words", "lower", "tags", "parts_of_speech", "sequence_starts", "doc_starts")

@@ -175,9 +175,9 @@ def test_features_must_be_seen_at_least_once(make):
 def test_what_the_two_models_are():
     chain = make_linear_chain(Templates(("word@0",), {}, {}), label_pairs=False)
     spans = make_span_classifier(Templates(("word@0",), {}, {}), min_count=2)
-    assert (chain.name, chain.attrs["label_pairs"]) == ("cascade_linear_chain", False)
+    assert (chain.name, chain.attrs["structure"].label_pairs) == ("cascade_linear_chain", False)
     assert (spans.name, spans.attrs["min_count"]) == ("cascade_span_classifier", 2)
-    assert not spans.attrs["label_pairs"]
+    assert not spans.attrs["structure"].label_pairs
 
 
 def test_curvature_is_kept_to_a_few_percent(model, generator):

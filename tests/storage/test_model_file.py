@@ -14,12 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_cascade.errors import ModelFileError
+from helpers import blank
+from spacy_cascade.errors import ModelFileError, NotTrainedError
 from spacy_cascade.features.lexicons import Lexicon
 from spacy_cascade.features.listed_terms import ExactlyListedTerms, ListedTerms
 from spacy_cascade.features.space import FeatureSpace
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.terms import TermList
+from spacy_cascade.features.tokens import read_tokens
 from spacy_cascade.features.word_counts import SpanWordCounts
 from spacy_cascade.numeric.index import KeyIndex
 from spacy_cascade.storage import model_file as storage
@@ -98,6 +100,32 @@ def assert_is_the_saved_model(data: bytes) -> None:
     np.testing.assert_array_equal(labelled.label, [2, 0, 1])
     assert labelled.labels == ["größer", "𐌰"]
     np.testing.assert_array_equal(labelled.is_single, [False, False, True])
+
+
+def test_an_untrained_reranker_has_not_read_its_lexicons() -> None:
+    templates = {
+        "@misc": "spacy_cascade.RerankingTemplates.v1",
+        "lexicons": {"genes": ["IL-2 gene"]},
+        "extra": ["seen_inside"],
+    }
+    nlp = blank()
+    one, other = (
+        nlp.add_pipe("cascade_reranker", name, config={"model": {"templates": templates}})
+        for name in ("one", "other")
+    )
+    other.from_bytes(one.to_bytes())
+    assert other.space.resources_to_read == ["lexicon(genes)"]
+    assert list(other.space.resources.made) == ["evidence"]
+    assert other.to_bytes() == one.to_bytes()
+
+
+def test_a_model_that_lacks_a_lexicon_does_not_annotate() -> None:
+    space = make_space()
+    _, arrays = storage.model_state(KIND, IDENTITY, LABELS, space, np.zeros((0, 4)), np.zeros(4))
+    storage.check_arrays(arrays, (0, 4), 4, space)
+    storage.restore_space(space, arrays)
+    with pytest.raises(NotTrainedError, match=r"'lexicon\(genes\)' has not been read yet"):
+        space.positions(read_tokens([blank()("IL-2 gene")]), str)
 
 
 def refuse(data: bytes, match: str = "model") -> None:

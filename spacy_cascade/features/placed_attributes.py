@@ -1,4 +1,4 @@
-"""Attributes of the token in its Doc: tags, membership in lexicons, spans found earlier."""
+"""Attributes of the token in its Doc and of the span: tags, lexicons, lengths, other spans."""
 
 from __future__ import annotations
 
@@ -7,10 +7,25 @@ from typing import Any, ClassVar
 
 from ..errors import TemplateError
 from ..types import Ints2d, Keys1d
-from .attributes import Attribute, Options, TextOf, TokenAttribute, chosen
+from .attributes import (
+    Attribute,
+    ContextAttribute,
+    LengthAttribute,
+    Options,
+    TextOf,
+    TokenAttribute,
+    chosen,
+)
 from .listed_terms import ExactlyListedTerms, ListedTerms
 from .resources import ResourceSpec
+from .span_context import SpanContext, value_text
 from .tokens import Tokens
+
+CONTEXT = (
+    "brackets", "elsewhere", "type_elsewhere", "type_before", "gap_before", "type_after",
+    "gap_after",
+)  # fmt: skip
+"""Attributes of spans that are methods of `SpanContext`."""
 
 
 class Tag(TokenAttribute):
@@ -62,12 +77,11 @@ class Membership(TokenAttribute):
         ]
 
     def values(self, tokens: Tokens, resource: Any, own_flags: Ints2d | None) -> Keys1d:
-        listed: ListedTerms = resource
-        return listed.values(tokens, own_flags)
+        found: Keys1d = resource.values(tokens, own_flags)
+        return found
 
     def describe(self, value: int, text_of: TextOf, resource: Any) -> str:
-        listed: ListedTerms = resource
-        return listed.lexicon.value_names[value]
+        return str(resource.lexicon.value_names[value])
 
 
 class ExactMembership(Membership):
@@ -75,3 +89,21 @@ class ExactMembership(Membership):
 
     reads = ()
     kind = ExactlyListedTerms
+
+
+class Size(LengthAttribute):
+    """The number of tokens of the span."""
+
+    def values(self, lengths: Keys1d) -> Keys1d:
+        return lengths
+
+
+class Surroundings(ContextAttribute):
+    """One of `CONTEXT`."""
+
+    def values(self, spans: SpanContext, resource: Any) -> Keys1d:
+        values: Keys1d = getattr(spans, self.name)()
+        return values
+
+    def describe(self, value: int, text_of: TextOf, resource: Any) -> str:
+        return value_text(value, text_of)

@@ -56,9 +56,7 @@ class CascadePipe(OptionAttributes, TrainablePipe):  # type: ignore[misc]
     def __init__(
         self, nlp: Language, model: Model[Units, Any], name: str, options: Options
     ) -> None:
-        self.vocab = nlp.vocab
-        self.model = model
-        self.name = name
+        self.vocab, self.model, self.name = nlp.vocab, model, name
         self._labels: tuple[str, ...] = ()
         self._structure: Structure | None = None
         self._fit: Fit[Any] | None = None
@@ -253,10 +251,9 @@ class CascadePipe(OptionAttributes, TrainablePipe):  # type: ignore[misc]
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """The component as bytes; see `storage.model_file` for the format."""
         self.sync_curvature()
-        weights, transitions = self.weights
         return model_file.pack(
             *model_file.model_state(
-                self.model.name, self._identity(), self.labels, self.space, weights, transitions,
+                self.model.name, self._identity(), self.labels, self.space, *self.weights,
                 self.model.attrs["curvature"],
             )
         )  # fmt: skip

@@ -1,6 +1,6 @@
 """The corpus that a component has begun to learn from."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -36,6 +36,24 @@ class Corpus:
     def unseen(self, examples: Sequence[Example]) -> list[Example]:
         """Those that it does not have."""
         return [example for example in examples if id(example.reference) not in self._seen]
+
+
+def check_labels(
+    found: Collection[str], n_examples: int, name: str, sought: str, place: str
+) -> None:
+    """Raise `TrainingError` where a component has no labels to learn, or an empty one.
+
+    sought: what it learns from. place: where to look for the cause.
+    """
+    if not found:
+        raise TrainingError(
+            f"'{name}' found no {sought} in {n_examples} examples. Check that {place}."
+        )
+    if "" in found:
+        raise TrainingError(
+            f"'{name}' found a {sought} whose label is empty. Give it one; or, if "
+            "types do not matter, set typed = false in the component."
+        )
 
 
 def refuse_part(name: str, n_examples: int, expected: int | None) -> None:

@@ -1,14 +1,14 @@
 """Components that learn from examples: initialize, update, adapt, and go on from checkpoints."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples
+from spacy.util import minibatch
 from thinc.api import Model, Optimizer
 
 from ..errors import TrainingError
@@ -18,13 +18,13 @@ from ..inference.structure import Potentials
 from ..losses.base import LabelledSequences, Loss
 from ..losses.margin import Hinge
 from ..models.linear import add_features, get_hessian_diagonal
-from ..penalties.base import CentredPenalty, Penalty
+from ..penalties.base import Penalty
 from ..storage.arrays import Arrays
 from ..storage.header import Header
 from ..trainers.base import Fit, JointTrainer, State, Task, Trainer
 from ..types import Ints1d, Ints2d
 from .component import CascadePipe
-from .corpus import Corpus, refuse_part
+from .corpus import Corpus, check_labels, refuse_part
 from .joint import partner
 from .loggers import SEPARATOR
 from .options import Options
@@ -152,7 +152,8 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         batches: list[Tokens] = []
         gold: list[Gold] = []
         self.n_examples, self.warm_start = 0, False
-        for examples in _batches(progress(f"Reading for {self.name}", iterable=get_examples())):
+        all_examples = progress(f"Reading for {self.name}", iterable=get_examples())
+        for examples in minibatch(all_examples, _READ_AT_ONCE):  # type: ignore[no-untyped-call]
             validate_examples(examples, f"{type(self).__name__}.initialize")
             batches.append(self._read_examples(examples))
             gold.extend(self._read_gold(example) for example in examples)
@@ -161,25 +162,15 @@ class LearningPipe(CascadePipe, Generic[Gold]):
             raise TrainingError(
                 f"'{self.name}' got no examples to initialize from. Check [corpora.train] path."
             )
-        self._set_labels(self._found_labels(gold, labels))
+        found = labels or {label for g in gold for label in self._labels_in(g)} | set(self._labels)
+        check_labels(
+            found, len(gold), self.name, self._sought, f"[corpora.train] {self._where_to_look}"
+        )
+        self._set_labels(found)
         tokens = join_tokens(batches)
         flags = self._gold_flags(tokens, gold)
         self._learn_features(nlp, tokens, flags, lambda: self._gold_units(tokens, gold))
         self.reset_fit()
-
-    def _found_labels(self, gold: Sequence[Gold], labels: Sequence[str] | None) -> Iterable[str]:
-        found = labels or {label for g in gold for label in self._labels_in(g)} | set(self._labels)
-        if not found:
-            raise TrainingError(
-                f"'{self.name}' found no {self._sought} in {len(gold)} examples. Check that "
-                f"[corpora.train] {self._where_to_look}."
-            )
-        if "" in found:
-            raise TrainingError(
-                f"'{self.name}' found a {self._sought} whose label is empty. Give it one; or, if "
-                "types do not matter, set typed = false in the component."
-            )
-        return found
 
     def update(
         self,
@@ -200,8 +191,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         under the component's name, and terms of it under `NAME: TERM` (`loggers`). Raises
         `TrainingError` on a partial batch where it was initialized here.
         """
-        examples = list(examples)
-        losses = {} if losses is None else losses
+        examples, losses = list(examples), {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
         validate_examples(examples, f"{type(self).__name__}.update")
         iterations = self.trainer.iterations
@@ -228,23 +218,16 @@ class LearningPipe(CascadePipe, Generic[Gold]):
 
     def task(self, examples: Sequence[Example]) -> Task:
         """What the examples ask to be fitted, beginning with the weights that there are."""
-        weights = self.weights
         gold = [self._read_gold(example) for example in examples]
-        penalty = None
         if self.warm_start:
             self._make_room(examples, gold)
-            penalty = self._penalty_of_adaptation()
+        structure, weights, penalty = self.structure, self.weights, None
+        if self.penalty is not None and self.warm_start:
+            known = get_hessian_diagonal(self.model)
+            penalty = self.penalty.at_weights(weights, known, structure.transition_columns())
         elif self.penalty is not None:
-            shape = len(weights.features), self.structure.n_columns
-            penalty = self.penalty.at_zero(shape, self.structure.n_transitions)
-        data = self._data_of(examples, gold)
-        return Task(data, self.loss, penalty, self.weights)
-
-    def _penalty_of_adaptation(self) -> CentredPenalty | None:
-        if self.penalty is None:
-            return None
-        known = get_hessian_diagonal(self.model)
-        return self.penalty.at_weights(self.weights, known, self.structure.transition_columns())
+            penalty = self.penalty.at_zero(weights.features.shape, structure.n_transitions)
+        return Task(self._data_of(examples, gold), self.loss, penalty, weights)
 
     def _make_room(self, examples: Sequence[Example], gold: Sequence[Gold]) -> None:
         """Add the labels, words and features of new examples, with weights of zero."""
@@ -315,9 +298,3 @@ class LearningPipe(CascadePipe, Generic[Gold]):
             self.sync_weights()
         elif state:
             raise ValueError(f"a state of '{self.name}', whose training has not begun")
-
-
-def _batches(examples: Iterable[Example]) -> Iterator[list[Example]]:
-    iterator = iter(examples)
-    while batch := list(islice(iterator, _READ_AT_ONCE)):
-        yield batch

@@ -221,7 +221,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         gold = [self._read_gold(example) for example in examples]
         if self.warm_start:
             self._make_room(examples, gold)
-        structure, weights, penalty = self.structure, self.weights, None
+        weights, structure, penalty = self.weights, self.structure, None
         if self.penalty is not None and self.warm_start:
             known = get_hessian_diagonal(self.model)
             penalty = self.penalty.at_weights(weights, known, structure.transition_columns())

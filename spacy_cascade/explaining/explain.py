@@ -145,9 +145,7 @@ def explain_tags(tagger: CascadeTagger, doc: Doc) -> list[Explanation]:
 
     explained = [
         scored.explain(
-            (token, token + 1, labels[number + 1]),
-            np.array([number + 1], dtype=np.int32),
-            spans_of,
+            (token, token + 1, labels[number + 1]), np.array([number + 1], dtype=np.int32), spans_of
         )
         for token, number in enumerate(tagger.predict([doc])[0].tolist())
     ]

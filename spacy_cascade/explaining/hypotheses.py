@@ -158,10 +158,7 @@ def _best(segmented: Sequence[_Segmented], n: int) -> Iterator[Hypothesis]:
 
 
 def _choices(
-    segmenter: CascadeSegmenter,
-    classifier: CascadeClassifier | None,
-    doc: Doc,
-    rows: Sequence[Row],
+    segmenter: CascadeSegmenter, classifier: CascadeClassifier | None, doc: Doc, rows: Sequence[Row]
 ) -> dict[Row, list[Choice]]:
     """The types of spans, best first; a type of no probability is none."""
     if classifier is None:

@@ -5,8 +5,6 @@ compared with the best segmentation of its sentence without that very span; a ty
 best type; a tag with the best tagging of the sentence that has another tag there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -7,8 +7,6 @@ do: the confidence of an entity is the sum over all hypotheses that have it. The
 the most probable whole, which need not have the best segmentation.
 """
 
-from __future__ import annotations
-
 import heapq
 import math
 from collections.abc import Iterator, Sequence

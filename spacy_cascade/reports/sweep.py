@@ -1,7 +1,5 @@
 """Precision against recall: the effect of thresholds on the confidence."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ The record is our own file and not Optuna's `JournalStorage`, because the search
 to work, and to continue after a kill, without Optuna, which is an optional dependency.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import time

@@ -1,4 +1,4 @@
-"""Names that keep working until release 1.0."""
+"""Old names that still work, with a warning, until release 1.0."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import warnings
 
 
 def warn_renamed(old: str, new: str, where: str = "") -> None:
-    """Warn that something has a new name; where: what to change, such as a template."""
-    place = f" in {where}" if where else ""
+    """Warn (`FutureWarning`) that something has a new name; where: what uses the old one."""
+    place = f"{where}: " if where else ""
     warnings.warn(
-        f"{old}{place} is called {new} since release 0.3. The old name will go with release 1.0.",
+        f"{place}'{old}' is called '{new}' since release 0.3; the old name goes with release 1.0.",
         FutureWarning,
         stacklevel=3,
     )

@@ -5,15 +5,19 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import sys
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 import pytest
 from spacy.language import Language
 
+from helpers import PROJECT
 from pages import DOCS, described
-from spacy_cascade.features import attributes, templates
-from spacy_cascade.features.word_counts import SHARES
+from spacy_cascade.features.registry import BUILT_IN
+
+sys.path.append(str(PROJECT / "scripts"))
+import document_options
 
 GROUPS = (
     "spacy_architectures", "spacy_misc", "spacy_batchers", "spacy_tokenizers", "spacy_scorers",
@@ -82,10 +86,12 @@ def test_options_of_registered_functions_are_documented(
 
 def test_attributes_and_places_of_templates_are_documented() -> None:
     text = (DOCS / "templates.md").read_text(encoding="utf8")
-    names = [
-        *attributes.PLAIN, *attributes.AFFIXES, *SHARES, *templates.PLACED,
-        *templates.SPAN_CONTEXT, "pattern", "size", "bias",
-    ]  # fmt: skip
-    assert [name for name in names if not re.search(rf"`{name}[`(]", text)] == []
-    places = ("first", "last", "any", "all", "sentence", "again", "head_again")
+    assert [name for name in BUILT_IN if not re.search(rf"`{name}[`(]", text)] == []
+    places = ("first", "last", "any", "all", "sentence", "recurrence", "head_recurrence")
     assert [name for name in places if f"`@{name}" not in text] == []
+
+
+def test_tables_of_options_come_from_the_declarations() -> None:
+    """If not: `python scripts/document_options.py`."""
+    page = document_options.PAGE.read_text(encoding="utf8")
+    assert document_options.documented(page) == page

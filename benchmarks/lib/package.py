@@ -68,7 +68,7 @@ def read_examples(path: str, nlp: Language) -> list[Example]:
 def build_lexicons(nlp: Language) -> None:
     """Read and build the term list of one stage again."""
     space = component(nlp, SEGMENTER).space
-    space.read_lexicons(lambda text: [token.text for token in nlp.tokenizer(text)])
+    space.read_resources(lambda text: [token.text for token in nlp.tokenizer(text)])
 
 
 def adapt(nlp: Language, examples: Sequence[Example], updates: int) -> None:

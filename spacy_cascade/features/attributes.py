@@ -1,108 +1,186 @@
-"""Atomic attributes of a token: what a template can look at.
+"""Attributes: what a template can look at.
 
-An attribute is a function of the token's own text, so it is computed once for each
-distinct word and never again. It returns a string, or None where it says nothing.
-`tag`, `pos` and lexicon membership depend on the token's place and are read from the
-Doc instead (`features.sequences`).
+There are three kinds, each a base class here: attributes of the word (`WordAttribute`), of the
+token in its Doc (`TokenAttribute`), and of the span (`LengthAttribute`, `ContextAttribute`).
+Values are 64-bit hashes; 0 means that the attribute says nothing, and then there is no feature.
+
+A new attribute is a subclass in a package of its own, with one entry point in the group
+`spacy_cascade_attributes`; or it is registered with `registry.attributes("NAME")`. It cannot have
+the name of a built-in attribute. Attributes are pickled with their component.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from functools import partial
-from typing import TypeAlias
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
-LONGEST = 1000
-"""Patterns look at no more of a word: many take quadratic time, and no word of a text is longer."""
+from ..errors import TemplateError
+from ..types import Ints2d, Keys1d
+from .resources import ResourceSpec
+from .span_context import SpanContext
+from .strings import hash_strings
+from .tokens import Tokens
 
-TextFunction: TypeAlias = Callable[[str], str | None]
-
-
-def constant(_: str) -> str:
-    """The same for every word."""
-    return "1"
-
-
-def word(text: str) -> str:
-    """The text itself."""
-    return text
+TextOf: TypeAlias = Callable[[int], str]
+"""Gives the text of a 64-bit hash, as `vocab.strings` does."""
 
 
-def lower(text: str) -> str:
-    """The text in lower case."""
-    return text.lower()
+class Options(Protocol):
+    """What a template set says besides its templates."""
+
+    @property
+    def patterns(self) -> Mapping[str, str]:
+        """Regular expressions by name."""
+
+    @property
+    def lexicons(self) -> Mapping[str, Any]:
+        """Term lists by name (`terms.TermSource`)."""
+
+    @property
+    def resources(self) -> Mapping[str, Any]:
+        """Settings of further resources by name."""
 
 
-def length(text: str) -> str:
-    """Number of characters."""
-    return str(len(text))
+class Attribute:
+    """One thing to look at, such as `prefix(3)`.
 
-
-def prefix(text: str, n: int) -> str | None:
-    """The first `n` characters; None for shorter words."""
-    return text[:n] if len(text) >= n else None
-
-
-def suffix(text: str, n: int) -> str | None:
-    """The last `n` characters; None for shorter words."""
-    return text[-n:] if len(text) >= n else None
-
-
-def _character_class(character: str) -> str:
-    if character.isdigit():
-        return "0"
-    if character.isupper():
-        return "A"
-    return "a" if character.isalpha() else "_"
-
-
-_ASCII_CLASS = {code: _character_class(chr(code)) for code in range(128)}
-
-
-def word_class(text: str) -> str:
-    """Capital -> A, other letter -> a, digit -> 0, anything else -> _ (METHOD.md, Features)."""
-    if text.isascii():
-        return text.translate(_ASCII_CLASS)
-    return "".join(map(_character_class, text))
-
-
-def brief_word_class(text: str) -> str:
-    """The word class with runs collapsed: `NF-kappa` -> `A_a`."""
-    brief = last = ""
-    for character in word_class(text):
-        if character != last:
-            brief += character
-            last = character
-    return brief
-
-
-def match(pattern: re.Pattern[str], text: str) -> str | None:
-    """`yes` where the regular expression is found anywhere in the first `LONGEST` characters."""
-    return "yes" if pattern.search(text[:LONGEST]) else None
-
-
-PLAIN: dict[str, TextFunction] = {
-    "word": word,
-    "lower": lower,
-    "length": length,
-    "class": word_class,
-    "brief_class": brief_word_class,
-}
-"""Attributes without an argument, by the name that templates use."""
-
-AFFIXES = {"prefix": prefix, "suffix": suffix}
-"""Attributes with a number of characters as argument."""
-
-
-def affix(name: str, n: int) -> TextFunction:
-    """`prefix` or `suffix` of `n` characters as a function of the text alone."""
-    return partial(AFFIXES[name], n=n)
-
-
-def regex(pattern: str) -> TextFunction:
-    """A regular expression as a function of the text alone.
-
-    Raises `re.error` where the expression does not compile.
+    name: with its argument, as templates have it; it is part of the keys of features. spec: the
+    resource that it reads. reads: fields of `Tokens` that it needs besides the words.
+    span_groups: keys of the span groups that it needs.
     """
-    return partial(match, re.compile(pattern))
+
+    reads: ClassVar[tuple[str, ...]] = ()
+    has_place: ClassVar[bool] = True
+
+    def __init__(self, name: str, spec: ResourceSpec | None = None) -> None:
+        self.name, self.spec = name, spec
+        self.span_groups: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Attribute) and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    @classmethod
+    def expand(cls, name: str, argument: str | None, options: Options) -> Iterable[Attribute]:
+        """The attributes that `name(argument)` stands for; argument: None without brackets.
+
+        Raises `TemplateError` for an argument that is not valid; the parser adds the template.
+        """
+        if argument is not None:
+            raise TemplateError(f"'{name}' takes no argument.")
+        return [cls(name)]
+
+
+class Words(NamedTuple):
+    """Words that are new to the table of lexemes.
+
+    texts: `[n]`. codes: uint64 `[n]`, what the attribute's resource says of each
+    (`Resource.codes`), None where it says nothing.
+    """
+
+    texts: Sequence[str]
+    codes: Keys1d | None
+
+
+class WordAttribute(Attribute, ABC):
+    """A function of the word, computed once for each distinct word.
+
+    is_set_at_boundary: whether the word before and after every sequence has a value.
+    """
+
+    is_set_at_boundary: ClassVar[bool] = False
+
+    @abstractmethod
+    def values(self, words: Words, resource: Any) -> Keys1d:
+        """Hashes of the values of words, uint64 `[n]`."""
+
+    @abstractmethod
+    def describe(self, text: str, code: int, resource: Any) -> str | None:
+        """The value of a word for readers; None for an attribute without values."""
+
+
+class TextAttribute(WordAttribute):
+    """A function of nothing but the word's text."""
+
+    @abstractmethod
+    def value(self, text: str) -> str | None:
+        """The value of a word, None where there is none."""
+
+    def values(self, words: Words, resource: Any) -> Keys1d:
+        return hash_strings(map(self.value, words.texts))
+
+    def describe(self, text: str, code: int, resource: Any) -> str | None:
+        return str(self.value(text))
+
+
+class PlacedAttribute(Attribute, ABC):
+    """Base of the attributes that depend on more than the word."""
+
+    def describe(self, value: int, text_of: TextOf, resource: Any) -> str:
+        """A value for readers."""
+        return text_of(value)
+
+
+class TokenAttribute(PlacedAttribute):
+    """Of a token in its Doc; seen from `@first` and `@last` only."""
+
+    @abstractmethod
+    def values(self, tokens: Tokens, resource: Any, own_flags: Ints2d | None) -> Keys1d:
+        """Values of all tokens, uint64 `[T]`; own_flags: gold flags in training, else None."""
+
+
+class LengthAttribute(PlacedAttribute):
+    """Of a span, a function of its number of tokens."""
+
+    has_place = False
+
+    @abstractmethod
+    def values(self, lengths: Keys1d) -> Keys1d:
+        """Values of spans with so many tokens, uint64 `[U]`."""
+
+    def describe(self, value: int, text_of: TextOf, resource: Any) -> str:
+        return str(value)
+
+
+class ContextAttribute(PlacedAttribute):
+    """Of a span among the others of its Doc, once these have been found (`span_context`)."""
+
+    has_place = False
+    reads = ("lower",)
+
+    @abstractmethod
+    def values(self, spans: SpanContext, resource: Any) -> Keys1d:
+        """Values of the spans, uint64 `[U]`."""
+
+
+def numbers(text: str) -> range:
+    """The numbers that `3` or `1..5` stands for. Raises `TemplateError` for anything else."""
+    low, dots, high = text.partition("..")
+    try:
+        found = range(int(low), int(high if dots else low) + 1)
+    except ValueError:
+        raise TemplateError(f"expected a number or a range such as '1..5', not '{text}'.") from None
+    if not found:
+        raise TemplateError(f"the range '{text}' is empty.")
+    return found
+
+
+def chosen(argument: str | None, kind: str, table: Mapping[str, Any]) -> list[str]:
+    """The names in a table that an argument stands for: one, or all of them for `*`.
+
+    kind: what they are, such as `pattern`. Raises `TemplateError` for a name that is not there.
+    """
+    if argument == "*":
+        return list(table)
+    if argument is None or argument not in table:
+        raise TemplateError(
+            f"there is no {kind} '{argument}'. Known: {', '.join(table) or 'none'}; add it under "
+            f"'{kind}s'."
+        )
+    return [argument]

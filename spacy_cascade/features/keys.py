@@ -10,14 +10,12 @@ from ..jit import inlined, kernel
 from ..numeric.hashing import HashTable, mix, probe
 from ..types import Ints1d, Ints2d, Keys1d, Keys2d, Pointers1d
 from .lexemes import BOUNDARY
-from .plan import CONTEXT, SIZE, Slots, UnitLevelTemplates
-from .templates import AGAIN, ANY, FIRST, HEAD_AGAIN, LAST, SENTENCE, UNIT
+from .plan import Slots, UnitLevelTemplates
+from .templates import ANY, FIRST, HEAD_RECURRENCE, LAST, RECURRENCE, SENTENCE, UNIT
 
 MOST_AROUND = 256
-MOST_AGAIN = 8
+MOST_RECURRENCES = 8
 MOST_VISITED = 64
-_FIRST, _LAST, _ANY, _UNIT, _SENTENCE = FIRST, LAST, ANY, UNIT, SENTENCE
-_AGAIN, _HEAD_AGAIN = AGAIN, HEAD_AGAIN
 
 
 @kernel
@@ -33,7 +31,7 @@ def lexeme_level_keys(attributes: Keys2d, attribute: Ints1d, salt: Keys1d) -> Ke
 
 
 @inlined
-def _direct_key(templates, j, values, context, unit, first, last):  # type: ignore[no-untyped-def]
+def _unit_level_key(templates, j, values, of_unit, unit, first, last):  # type: ignore[no-untyped-def]
     """Key of template `j` for the unit from position `first` to `last`.
 
     The template's salt mixed with the value of each part in turn; 0 where one has none.
@@ -41,16 +39,13 @@ def _direct_key(templates, j, values, context, unit, first, last):  # type: igno
     key = templates.salt[j]
     for p in range(templates.first_part[j], templates.first_part[j + 1]):
         column, anchor = templates.column[p], templates.anchor[p]
-        if anchor == _UNIT:
-            if column == SIZE:
-                key = mix(key, np.uint64(last - first + 1))
-            elif column <= CONTEXT:
-                if context[unit, CONTEXT - column] == 0:
-                    return np.uint64(0)
-                key = mix(key, context[unit, CONTEXT - column])
+        if anchor == UNIT:
+            if of_unit[unit, column] == 0:
+                return np.uint64(0)
+            key = mix(key, of_unit[unit, column])
             continue
-        begin = last if anchor == _LAST else first
-        end = first if anchor == _FIRST else last
+        begin = last if anchor == LAST else first
+        end = first if anchor == FIRST else last
         for position in range(begin + templates.offset[p], end + templates.offset[p] + 1):
             if values[position, column] == 0:
                 return np.uint64(0)
@@ -60,22 +55,18 @@ def _direct_key(templates, j, values, context, unit, first, last):  # type: igno
 
 @kernel
 def unit_level_keys(
-    templates: UnitLevelTemplates,
-    values: Keys2d,
-    context: Keys2d,
-    first: Ints1d,
-    last: Ints1d,
+    templates: UnitLevelTemplates, values: Keys2d, of_unit: Keys2d, first: Ints1d, last: Ints1d
 ) -> Keys2d:
-    """Keys of the direct templates of units, uint64 `[U, n]`; 0 where a part has no value.
+    """Keys of the unit-level templates of units, uint64 `[U, n]`; 0 where a part has no value.
 
-    values `[P, C]`: attributes of each position. context `[U, D]`: values of each unit. first,
+    values `[P, C]`: attributes of each position. of_unit `[U, D]`: attributes of each unit. first,
     last `[U]`: first and last position of each unit.
     """
     keys = np.empty((len(first), len(templates.salt)), dtype=np.uint64)
     for unit in range(len(first)):
         for j in range(len(templates.salt)):
-            keys[unit, j] = _direct_key(
-                templates, j, values, context, unit, first[unit], last[unit]
+            keys[unit, j] = _unit_level_key(
+                templates, j, values, of_unit, unit, first[unit], last[unit]
             )
     return keys
 
@@ -85,14 +76,14 @@ def unit_level_features(
     table: HashTable,
     templates: UnitLevelTemplates,
     values: Keys2d,
-    context: Keys2d,
+    of_unit: Keys2d,
     first: Ints1d,
     last: Ints1d,
 ) -> tuple[Pointers1d, Ints1d]:
-    """Sparse rows of the known direct features of units, looked up in the table.
+    """Sparse rows of the known unit-level features of units, looked up in the table.
 
-    A template is looked up only where all templates with a part of its parts have been
-    found: what is seen often enough has parts that are seen often enough.
+    A template is looked up only where all templates with some of its parts have been found:
+    a conjunction is never more frequent than its parts.
     """
     n_templates = len(templates.salt)
     starts = np.zeros(len(first) + 1, dtype=np.int64)
@@ -103,7 +94,9 @@ def unit_level_features(
     for unit in range(len(first)):
         # All keys first: the processor then waits for several places of the table at once.
         for j in range(n_templates):
-            unit_keys[j] = _direct_key(templates, j, values, context, unit, first[unit], last[unit])
+            unit_keys[j] = _unit_level_key(
+                templates, j, values, of_unit, unit, first[unit], last[unit]
+            )
         for j in range(n_templates):
             possible = unit_keys[j] != 0
             for k in range(templates.first_parent[j], templates.first_parent[j + 1]):
@@ -150,7 +143,7 @@ def _same_span(forms, first, last, candidate):  # type: ignore[no-untyped-def]
 
 
 class Occurrences(NamedTuple):
-    """Where the word of a position stands again, int32 `[P]` each.
+    """Where the word of a position occurs again, int32 `[P]` each.
 
     forms: number of the word in lower case, by which occurrences are known. earliest: the first
     position in its Doc with the same form. following: the next one, or -1.
@@ -197,16 +190,16 @@ def _places_around(lexemes, first, last, places):  # type: ignore[no-untyped-def
 
 
 @inlined
-def _places_again(lexemes, occurrences, begin, last, offset, places):  # type: ignore[no-untyped-def]
+def _recurrences(lexemes, occurrences, begin, last, offset, places):  # type: ignore[no-untyped-def]
     """Write positions beside the first other occurrences of `begin … last` in the Doc.
 
-    With offset 0 those of their last words. Among them are no two with the same word. Visits are
-    few whatever the length of the Doc.
+    For offset 0 these are the positions of the last words of the occurrences. No two of them have
+    the same word. The number of visits does not depend on the length of the Doc.
     """
     n = 0
     position = occurrences.earliest[last]
     for _ in range(MOST_VISITED):
-        if position < 0 or n == MOST_AGAIN:
+        if position < 0 or n == MOST_RECURRENCES:
             break
         if _same_span(occurrences.forms, begin, last, position):
             place = position + offset if offset >= 0 else position - (last - begin) + offset
@@ -222,17 +215,13 @@ def _places_again(lexemes, occurrences, begin, last, offset, places):  # type: i
 
 @kernel
 def slot_rows(
-    slots: Slots,
-    lexemes: Ints1d,
-    occurrences: Occurrences,
-    first: Ints1d,
-    last: Ints1d,
+    slots: Slots, lexemes: Ints1d, occurrences: Occurrences, first: Ints1d, last: Ints1d
 ) -> tuple[Pointers1d, Ints1d]:
     """Sparse rows of units: which (lexeme, slot) rows make up each unit's score.
 
     Row `lexeme * n_slots + slot`. A slot that looks at several tokens gives a row for each:
     every word inside a unit, up to `MOST_AROUND` words of the sentence around it, and up to
-    `MOST_AGAIN` different words beside its other occurrences in the Doc, found among the
+    `MOST_RECURRENCES` different words beside its other occurrences in the Doc, found among the
     first `MOST_VISITED` places with its last word. occurrences: of the positions, read only where
     slots look at them.
     """
@@ -247,18 +236,18 @@ def slot_rows(
             places = np.empty(inside, dtype=np.int32)
         for s in range(n_slots):
             anchor, offset = slots.anchor[s], slots.offset[s]
-            if anchor == _ANY:
+            if anchor == ANY:
                 n = inside
                 for k in range(inside):
                     places[k] = first[unit] + k
-            elif anchor == _SENTENCE:
+            elif anchor == SENTENCE:
                 n = _places_around(lexemes, first[unit], last[unit], places)
-            elif anchor in (_AGAIN, _HEAD_AGAIN):
-                begin = last[unit] if anchor == _HEAD_AGAIN else first[unit]
-                n = _places_again(lexemes, occurrences, begin, last[unit], offset, places)
+            elif anchor in (RECURRENCE, HEAD_RECURRENCE):
+                begin = last[unit] if anchor == HEAD_RECURRENCE else first[unit]
+                n = _recurrences(lexemes, occurrences, begin, last[unit], offset, places)
             else:
                 n = 1
-                places[0] = (first[unit] if anchor == _FIRST else last[unit]) + offset
+                places[0] = (first[unit] if anchor == FIRST else last[unit]) + offset
             if size + n > len(columns):
                 grown = np.empty(2 * (size + n), dtype=np.int32)
                 grown[:size] = columns[:size]

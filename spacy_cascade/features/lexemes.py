@@ -1,57 +1,46 @@
-"""The table of distinct words: each gets a row, its attributes are computed once.
+"""The table of distinct words: each gets a row, and its attributes are computed once.
 
-BinaryCSR hold values, not references to spaCy's strings, so the table survives
-`nlp.memory_zone()`. BinaryCSR are added and never changed, so what a thread has got of the table
-stays as it is while others add to it.
+Rows hold values, not references to spaCy's strings, so the table survives `nlp.memory_zone()`.
+Rows are added and never changed, so what a thread has read stays valid while others add to it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
 import numpy as np
 
+from ..numeric.arrays import Array
 from ..numeric.index import KeyIndex
 from ..parallel import LEXEME_LOCK
 from ..types import Ints1d, Keys1d, Keys2d
-from .plan import Plan
+from .attributes import TextOf, WordAttribute, Words
+from .resources import Resources
 from .strings import hash_string, hash_strings
-from .templates import Templates
-from .word_counts import SHARES, share_value
 
 BOUNDARY = 0
 """Row of the word that stands before and after every sequence."""
 _BOUNDARY_KEY = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
-_CODE_FACTOR = np.uint64(0xD6E8FEB86659FD93)
-_BOUNDARY_VALUES = ("word", "lower")
+_CODE_FACTOR = 0xD6E8FEB86659FD93
 
 
 class LexemeTable:
-    """BinaryCSR of attribute hashes by spaCy's hash of the word and the word's evidence code.
+    """Attribute hashes by spaCy's hash of the word and by what resources say of it.
 
-    templates, plan: what to compute. `attributes` is uint64 `[n, A]` in the order of
-    `plan.attributes`, 0 where an attribute says nothing.
+    attributes: what to compute. resources: what they read. The table `values` is uint64 `[n, A]`,
+    0 where an attribute has no value.
     """
 
-    def __init__(self, templates: Templates, plan: Plan) -> None:
-        self._text_columns = [
-            (column, templates.text_function(name))
-            for column, name in enumerate(plan.attributes)
-            if name not in SHARES
-        ]
-        self._share_columns = [
-            (column, SHARES.index(name))
-            for column, name in enumerate(plan.attributes)
-            if name in SHARES
-        ]
+    def __init__(self, attributes: Sequence[WordAttribute], resources: Resources) -> None:
+        self._computed = attributes
+        self._resources = resources
         self._index = KeyIndex(np.array([_BOUNDARY_KEY], dtype=np.uint64))
-        self._attributes = np.zeros((64, len(plan.attributes)), dtype=np.uint64)
+        self._attributes = np.zeros((64, len(attributes)), dtype=np.uint64)
         self._forms = KeyIndex(np.array([_BOUNDARY_KEY], dtype=np.uint64))
         self._form_of = np.zeros(64, dtype=np.int32)
-        self._origins = np.zeros((64, 2), dtype=np.uint64)
-        boundary = hash_string("\ue000boundary")
-        for column, name in enumerate(plan.attributes):
-            self._attributes[BOUNDARY, column] = boundary if name in _BOUNDARY_VALUES else 0
+        self._origins = np.zeros((64, 1 + len(resources.coded)), dtype=np.uint64)
+        is_set = [attribute.is_set_at_boundary for attribute in attributes]
+        self._attributes[BOUNDARY, is_set] = hash_string("\ue000boundary")
 
     def __len__(self) -> int:
         return len(self._index)
@@ -70,51 +59,64 @@ class LexemeTable:
 
     @property
     def origins(self) -> Keys2d:
-        """Hash of the word and evidence code by row, uint64 `[n, 2]`; zeros for the boundary."""
+        """Hash of the word and its codes by row, uint64 `[n, 1 + C]`; zeros for the boundary."""
         with LEXEME_LOCK:
             return self._origins[: len(self)]
 
-    def rows(self, words: Keys1d, codes: Keys1d | None, text_of: Callable[[int], str]) -> Ints1d:
+    def rows(self, words: Keys1d, codes: Sequence[Keys1d], text_of: TextOf) -> Ints1d:
         """Row of each word, int32 `[T]`; words not met before are added.
 
-        words: spaCy's 64-bit string hashes. codes: evidence codes, None where no template
-        reads them. text_of: gives the text of such a hash.
+        words: spaCy's 64-bit string hashes. codes: uint64 `[T]` for each resource that tells
+        apart occurrences of a word (`Resources.codes`). text_of: gives the text of a hash.
         """
-        keys = words if codes is None else words ^ (codes * _CODE_FACTOR)
+        keys = words
+        for i, code in enumerate(codes, start=1):
+            keys = keys ^ (code * np.uint64(pow(_CODE_FACTOR, i, 1 << 64)))
         with LEXEME_LOCK:
             rows = self._index.lookup(keys)
             if len(rows) and rows.min() < 0:
                 # In the order of the text, so that rows of frequent words lie close together.
                 _, first = np.unique(keys[rows < 0], return_index=True)
                 new = np.flatnonzero(rows < 0)[np.sort(first)]
-                self._add(keys[new], words[new], None if codes is None else codes[new], text_of)
+                self._add(keys[new], words[new], [code[new] for code in codes], text_of)
                 rows = self._index.lookup(keys)
         return rows
 
-    def _add(
-        self, keys: Keys1d, words: Keys1d, codes: Keys1d | None, text_of: Callable[[int], str]
-    ) -> None:
-        size = len(self) + len(keys)
-        if size > len(self._attributes):
-            grown = np.zeros((2 * size, self._attributes.shape[1]), dtype=np.uint64)
-            grown[: len(self)] = self.attributes
-            self._attributes = grown
-            self._form_of = np.append(self.form_of, np.zeros(2 * size - len(self), np.int32))
-            more = np.zeros((2 * size - len(self), 2), dtype=np.uint64)
-            self._origins = np.concatenate([self.origins, more])
+    def _add(self, keys: Keys1d, words: Keys1d, codes: Sequence[Keys1d], text_of: TextOf) -> None:
+        begin, end = len(self), len(self) + len(keys)
+        if end > len(self._attributes):
+            self._attributes = _grown(self._attributes[:begin], 2 * end)
+            self._form_of = _grown(self._form_of[:begin], 2 * end)
+            self._origins = _grown(self._origins[:begin], 2 * end)
         texts = [text_of(word) for word in words.tolist()]
-        new = self._attributes[len(self) : size]
-        for column, function in self._text_columns:
-            new[:, column] = hash_strings(map(function, texts))
-        if codes is not None:
-            for column, share in self._share_columns:
-                distinct, inverse = np.unique(codes, return_inverse=True)
-                values = hash_strings(share_value(code, share) for code in distinct.tolist())
-                new[:, column] = values[inverse]
-        self._origins[len(self) : size, 0] = words
-        if codes is not None:
-            self._origins[len(self) : size, 1] = codes
+        new = self._attributes[begin:end]
+        for column, attribute in enumerate(self._computed):
+            code = self.code_column(attribute)
+            of_attribute = Words(texts, None if code is None else codes[code - 1])
+            new[:, column] = attribute.values(of_attribute, self._resources.of(attribute.spec))
+        self._origins[begin:end] = np.stack([words, *codes], axis=1)
         lower = hash_strings(text.lower() for text in texts)
         self._forms.add(np.unique(lower[self._forms.lookup(lower) < 0]))
-        self._form_of[len(self) : size] = self._forms.lookup(lower)
+        self._form_of[begin:end] = self._forms.lookup(lower)
         self._index.add(keys)
+
+    def code_column(self, attribute: WordAttribute) -> int | None:
+        """The column of `origins` with the codes of the attribute's resource; None without any."""
+        coded = self._resources.coded
+        if attribute.spec is None or attribute.spec.key not in coded:
+            return None
+        return 1 + coded.index(attribute.spec.key)
+
+    def describe(self, attribute: WordAttribute, lexeme: int, text_of: TextOf) -> str | None:
+        """The value of a row for readers; None where the attribute has no values."""
+        origin, code = self.origins[lexeme].tolist(), self.code_column(attribute)
+        return attribute.describe(
+            text_of(origin[0]),
+            0 if code is None else origin[code],
+            self._resources.of(attribute.spec),
+        )
+
+
+def _grown(rows: Array, size: int) -> Array:
+    """The rows, and as many rows of zeros as make up the size."""
+    return np.concatenate([rows, np.zeros((size - len(rows), *rows.shape[1:]), rows.dtype)])

@@ -8,8 +8,6 @@ on as long as a beginning matches.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -28,7 +26,7 @@ _HALF, _ENTRY, _NO_LABEL = np.uint64(32), np.uint64(0xFFFF_FFFF), np.uint64(0)
 BEGIN, INSIDE = np.uint64(1), np.uint64(2)
 """Values of a token that begins a term without a label or stands inside one."""
 MAXIMUM_LABELS, LONGEST_LABEL = 1 << 16, 5_000
-"""Limits of number and characters, by which a reader of saved models knows what is none."""
+"""Most labels, and most characters of a label; readers of saved models refuse more."""
 
 
 @helper
@@ -47,6 +45,8 @@ class TermTable(NamedTuple):
     """Open-addressing table for kernels.
 
     slots: uint64 `[size, 2]`, key, and number of the label above that of the key; 0 where empty.
+    In a `KeyIndex` key and label are two more places in memory. With many terms, reading these
+    places takes most of the time.
     """
 
     slots: Keys2d
@@ -105,9 +105,8 @@ def _longest_matches(table, words, sequence_starts, value_of, values):  # type: 
             t = max(end, t + 1)
 
 
-@dataclass(frozen=True)
 class Lexicon:
-    """Keys of all beginnings of the terms, and which of them are whole terms.
+    """Keys of all beginnings of the terms, and which of them are whole terms; it is not changed.
 
     keys: uint64 `[n]`, distinct. label: int32 `[n]`, number of the term's label, from 1; 0 for
         what only begins a term.
@@ -116,13 +115,17 @@ class Lexicon:
         no terms are left out.
     """
 
-    keys: Keys1d
-    label: Ints1d
-    labels: Sequence[str]
-    is_single: Bools1d | None = None
-
-    def __post_init__(self) -> None:
-        self._table  # noqa: B018 (made now, so that the first Doc need not wait for it)
+    def __init__(
+        self, keys: Keys1d, label: Ints1d, labels: Sequence[str], is_single: Bools1d | None = None
+    ) -> None:
+        self.keys, self.label, self.labels, self.is_single = keys, label, labels, is_single
+        self._table = _make_table(keys, label)
+        tags = [
+            (hash_string(f"B-{name}"), hash_string(f"I-{name}")) if name else (BEGIN, INSIDE)
+            for name in labels
+        ]
+        # By number of the label: at the beginning, and inside.
+        self._value_of = np.array([(0, 0), *tags], dtype=np.uint64)
 
     def __reduce__(self) -> tuple[type[Lexicon], tuple[object, ...]]:
         return Lexicon, (self.keys, self.label, self.labels, self.is_single)
@@ -134,8 +137,8 @@ class Lexicon:
         Raises `TemplateError` where there are more or longer labels than a saved model may have.
         """
         hashes = hash_strings(map(form, spellings.texts))
-        starts = spellings.words.starts
-        keys = _keys(hashes[spellings.words.columns], starts[:-1], starts[1:])
+        starts = spellings.words.indptr
+        keys = _keys(hashes[spellings.words.indices], starts[:-1], starts[1:])
         index = KeyIndex(frequent_keys(keys, None, 1))
         entries = index.lookup(keys[starts[1:] - 1])
         label, labels = _joined(entries, spellings.label, spellings.labels, len(index))
@@ -145,31 +148,6 @@ class Lexicon:
                 f"characters; it can have {MAXIMUM_LABELS:,}. Give its terms broader labels."
             )
         return cls(index.keys, label, labels)
-
-    @cached_property
-    def _table(self) -> TermTable:
-        """Not a `KeyIndex`, whose key and label are two more places in memory.
-
-        With many terms finding a place there takes most of the time.
-        """
-        content = self.label.astype(np.uint64) << _HALF | np.arange(len(self.keys), dtype=np.uint64)
-        size = 1 << (3 * len(self.keys) // 2 + 1).bit_length()
-        while True:
-            table = TermTable(np.zeros((size, 2), dtype=np.uint64), draw_hash(size))
-            if _fill(self.keys, content, table):
-                return table
-
-    @cached_property
-    def _value_of(self) -> Keys2d:
-        """Values by number of the label: at the beginning, and inside."""
-        return np.array(
-            [(0, 0)]
-            + [
-                (hash_string(f"B-{name}"), hash_string(f"I-{name}")) if name else (BEGIN, INSIDE)
-                for name in self.labels
-            ],
-            dtype=np.uint64,
-        )
 
     @property
     def value_names(self) -> dict[int, str]:
@@ -190,22 +168,22 @@ class Lexicon:
     # Training
 
     def learn(self, words: Keys1d, doc_starts: Pointers1d, flags: Ints2d) -> Lexicon:
-        """The same terms, with those found out that just one Doc has as a gold span.
+        """The same lexicon, which now knows the terms that are a gold span in just one Doc.
 
-        flags: gold flags of the tokens (`evidence.span_flags`).
+        flags: gold flags of the tokens (`word_counts.span_flags`).
         """
         places, docs = self._gold_terms(words, doc_starts, flags)
         pairs = np.unique(self._entries(places) * len(doc_starts) + docs)
         n_docs = np.bincount(pairs // len(doc_starts), minlength=len(self.keys))
-        return replace(self, is_single=n_docs == 1)
+        return Lexicon(self.keys, self.label, self.labels, n_docs == 1)
 
     def values_of_others(
         self, words: Keys1d, sequence_starts: Pointers1d, doc_starts: Pointers1d, flags: Ints2d
     ) -> Keys1d:
         """As `values`, but a Doc does not see terms that no other Doc has as a gold span.
 
-        It sees the list as if that had been made from all Docs but this one: then its entities
-        are listed as often as those of new text will be.
+        It sees the list as if that had been made from all other Docs. So its entities are listed
+        as often as those of new text will be.
         """
         places, docs = self._gold_terms(words, doc_starts, flags)
         if self.is_single is not None:
@@ -237,8 +215,16 @@ class Lexicon:
         return places[is_term], docs[is_term]
 
     def _entries(self, places: Pointers1d) -> Pointers1d:
-        entries: Pointers1d = (self._table.slots[places, 1] & _ENTRY).astype(np.int64)
-        return entries
+        return np.asarray(self._table.slots[places, 1] & _ENTRY, dtype=np.int64)
+
+
+def _make_table(keys: Keys1d, label: Ints1d) -> TermTable:
+    content = label.astype(np.uint64) << _HALF | np.arange(len(keys), dtype=np.uint64)
+    size = 1 << (3 * len(keys) // 2 + 1).bit_length()
+    while True:
+        table = TermTable(np.zeros((size, 2), dtype=np.uint64), draw_hash(size))
+        if _fill(keys, content, table):
+            return table
 
 
 def _keys(words: Keys1d, start: Pointers1d, end: Pointers1d) -> Keys1d:

@@ -1,41 +1,41 @@
 """A template set as arrays that kernels can follow.
 
-Templates divide in two. *Factored* ones are a function of one word: their features
-are kept for each (lexeme, slot), a slot being a place such as `first-1`. *Direct* ones,
-conjunctions and whatever depends on the token's place in its Doc, are looked up for each
-unit. A unit is a span of tokens; on a chain, one token.
+Templates divide in two. *Lexeme-level* ones are a function of one word: their features are kept
+for each (lexeme, slot), a slot being a place such as `first-1`. *Unit-level* ones, conjunctions
+and whatever depends on the token's place in its Doc, are looked up for each unit. A unit is a
+span of tokens; on a chain, one token.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from ..types import Ints1d, Keys1d
+from .attributes import Attribute, ContextAttribute, LengthAttribute, TokenAttribute, WordAttribute
+from .span_context import SpanContext
 from .strings import hash_string
-from .templates import AGAIN, HEAD_AGAIN, PLACED, SPAN_CONTEXT, UNIT, Part, Template, Templates
+from .templates import HEAD_RECURRENCE, RECURRENCE, UNIT, Part, Template, Templates
 
-SIZE, _BIAS, CONTEXT = -1, -2, -3
-_UNIT_COLUMNS = {"size": SIZE, "bias": _BIAS}
-"""Parts of the unit itself are told apart by the sign; from `CONTEXT` downwards its context."""
+Kind = TypeVar("Kind", bound=Attribute)
 
 
 class Slots(NamedTuple):
-    """The places of factored templates: anchor and offset, int32 `[n_slots]`."""
+    """The places of lexeme-level templates: anchor and offset, int32 `[n_slots]`."""
 
     anchor: Ints1d
     offset: Ints1d
 
 
 class UnitLevelTemplates(NamedTuple):
-    """Direct templates for kernels.
+    """Unit-level templates for kernels.
 
-    salt: uint64 `[n]`. first_part: int32 `[n + 1]`. For each part: column, anchor, offset,
-    int32; columns are first attributes of the lexeme, then those of the position.
-    first_parent: int32 `[n + 1]`, parent: the templates, earlier in the list, whose parts
+    salt: uint64 `[n]`. first_part: int32 `[n + 1]`. For each part: anchor, offset, column, int32.
+    A column is one of the unit's values where the anchor is `UNIT`, else one of a position's
+    values. first_parent: int32 `[n + 1]`, parent: the templates, earlier in the list, whose parts
     are some of the parts of this one.
     """
 
@@ -52,21 +52,24 @@ class UnitLevelTemplates(NamedTuple):
 class Plan:
     """What to compute for words, positions and units (built by `make_plan`).
 
-    attributes: lexeme attributes, those that direct templates read first.
-    n_unit_attributes: how many of them direct templates read.
-    placed: position attributes (`tag`, `pos`, `lexicon(NAME)`, `span(KEY)`).
-    context: attributes of a span's surroundings (`features.context`).
-    slots, slot_end: places of factored templates; template `j` belongs to slot `s` when
+    attributes: of the word, those that unit-level templates read first.
+    n_unit_attributes: how many of them unit-level templates read.
+    of_tokens: of the token in its Doc. Values of a position are those of its word, then these.
+    of_spans, lengths: of the span. Values of a unit are those of `of_spans`, then `lengths`.
+    context: those of `of_spans` with the resources that they read, for `SpanContext.values`.
+    slots, slot_end: places of lexeme-level templates; template `j` belongs to slot `s` when
         `slot_end[s - 1] <= j < slot_end[s]`.
-    lexeme_templates, lexeme_attribute, lexeme_salt: the factored templates, ordered by slot.
-    unit_templates, direct: the direct templates, and the same for kernels.
+    lexeme_templates, lexeme_attribute, lexeme_salt: the lexeme-level templates, ordered by slot.
+    unit_templates, unit_level: the unit-level templates, and the same for kernels.
+    looks_at_recurrences: whether some place is one where the words of a unit occur again.
     margin: positions that must exist before and after every sequence.
     """
 
-    attributes: tuple[str, ...]
+    attributes: tuple[WordAttribute, ...]
     n_unit_attributes: int
-    placed: tuple[str, ...]
-    context: tuple[str, ...]
+    of_tokens: tuple[TokenAttribute, ...]
+    of_spans: tuple[ContextAttribute, ...]
+    lengths: tuple[LengthAttribute, ...]
     slots: Slots
     slot_end: Ints1d
     lexeme_templates: tuple[Template, ...]
@@ -74,98 +77,94 @@ class Plan:
     lexeme_salt: Keys1d
     unit_templates: tuple[Template, ...]
     unit_level: UnitLevelTemplates
+    looks_at_recurrences: bool
     margin: int
+    context: tuple[Callable[[SpanContext], Keys1d], ...] = ()
 
     @property
     def n_slots(self) -> int:
-        """Number of places of factored templates."""
         return len(self.slots.anchor)
 
     @property
-    def looks_again(self) -> bool:
-        """Whether some place is one where the words of a unit stand again."""
-        return bool(np.isin(self.slots.anchor, (AGAIN, HEAD_AGAIN)).any())
+    def placed(self) -> tuple[str, ...]:
+        """Names of the attributes of tokens, such as `tag`, `lexicon(NAME)` and `span(KEY)`."""
+        return tuple(attribute.name for attribute in self.of_tokens)
+
+    @property
+    def all_attributes(self) -> tuple[Attribute, ...]:
+        return (*self.attributes, *self.of_tokens, *self.of_spans, *self.lengths)
 
 
 def make_plan(templates: Templates) -> Plan:
-    """Sort the templates into factored and direct ones and number what they read."""
+    """Sort the templates into lexeme-level and unit-level ones and number what they read."""
     expanded = templates.expanded()
-    factored = [template for template in expanded if template.by_lexeme]
-    direct = sorted(
-        (template for template in expanded if not template.by_lexeme), key=lambda t: len(t.parts)
-    )
-    placed = _distinct(part.attribute for t in direct for part in t.parts if _is_placed(part))
-    direct_attributes = _distinct(
-        part.attribute
-        for t in direct
-        for part in t.parts
-        if part.anchor != UNIT and not _is_placed(part)
-    )
-    factored_attributes = _distinct(t.parts[0].attribute for t in factored)
-    attributes = _distinct([*direct_attributes, *factored_attributes])
-    context = _distinct(p.attribute for t in direct for p in t.parts if p.attribute in SPAN_CONTEXT)
-    places = sorted({template.place for template in factored})
+    lexeme_level = [template for template in expanded if template.is_lexeme_level]
+    of_lexemes = [template.parts[0].attribute for template in lexeme_level]
+    places = sorted({template.place for template in lexeme_level})
     slot_of = {place: slot for slot, place in enumerate(places)}
-    factored.sort(key=lambda template: slot_of[template.place])
-    counts = np.zeros(len(places), dtype=np.int32)
-    for template in factored:
-        counts[slot_of[template.place]] += 1
+    lexeme_level.sort(key=lambda template: slot_of[template.place])
+    slots = np.array(places, dtype=np.int32).reshape(-1, 2)
+    per_slot = np.bincount([slot_of[t.place] for t in lexeme_level], minlength=len(places))
+    unit_level = [template for template in expanded if not template.is_lexeme_level]
+    unit_level.sort(key=lambda template: len(template.parts))
+    parts = [list(filter(_adds_something, template.parts)) for template in unit_level]
+    flat = [part for of_template in parts for part in of_template]
+    read = [part.attribute for part in flat]
+    of_units = _distinct(a for a in read if isinstance(a, WordAttribute))
+    of_tokens = _distinct(a for a in read if isinstance(a, TokenAttribute))
+    of_spans = _distinct(a for a in read if isinstance(a, ContextAttribute))
+    lengths = _distinct(a for a in read if isinstance(a, LengthAttribute))
+    attributes = _distinct([*of_units, *(a for a in of_lexemes if isinstance(a, WordAttribute))])
+    column: dict[Attribute, int] = {}
+    for group in ([*of_units, *of_tokens], [*of_spans, *lengths]):
+        column.update((attribute, i) for i, attribute in enumerate(group))
     return Plan(
         attributes=attributes,
-        n_unit_attributes=len(direct_attributes),
-        placed=placed,
-        context=context,
-        slots=Slots(*(np.array(c, dtype=np.int32) for c in _columns(places, 2))),
-        slot_end=np.cumsum(counts, dtype=np.int32),
-        lexeme_templates=tuple(factored),
-        lexeme_attribute=np.array(
-            [attributes.index(t.parts[0].attribute) for t in factored], dtype=np.int32
+        n_unit_attributes=len(of_units),
+        of_tokens=of_tokens,
+        of_spans=of_spans,
+        lengths=lengths,
+        slots=Slots(*np.ascontiguousarray(slots.T)),
+        slot_end=np.cumsum(per_slot, dtype=np.int32),
+        lexeme_templates=tuple(lexeme_level),
+        lexeme_attribute=_ints([attributes.index(t.parts[0].attribute) for t in lexeme_level]),
+        lexeme_salt=_salts(lexeme_level),
+        unit_templates=tuple(unit_level),
+        unit_level=UnitLevelTemplates(
+            _salts(unit_level),
+            _ints(np.cumsum([0, *map(len, parts)])),
+            _ints([column[attribute] for attribute in read]),
+            _ints([part.anchor for part in flat]),
+            _ints([part.offset for part in flat]),
+            *_parents(unit_level),
         ),
-        lexeme_salt=np.array([_salt(t) for t in factored], dtype=np.uint64),
-        unit_templates=tuple(direct),
-        unit_level=_direct_arrays(direct, direct_attributes, placed, context),
+        looks_at_recurrences=any(anchor in (RECURRENCE, HEAD_RECURRENCE) for anchor, _ in places),
         margin=max((abs(p.offset) for t in expanded for p in t.parts), default=0) or 1,
     )
 
 
-def _is_placed(part: Part) -> bool:
-    return part.attribute.split("(")[0] in PLACED
+def _adds_something(part: Part) -> bool:
+    """Whether it is not the bias, which adds nothing to a conjunction."""
+    return part.anchor != UNIT or not isinstance(part.attribute, WordAttribute)
 
 
-def _distinct(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(names))
+def _distinct(attributes: Iterable[Kind]) -> tuple[Kind, ...]:
+    return tuple(dict.fromkeys(attributes))
 
 
-def _columns(rows: list[tuple[int, int]], n: int) -> list[list[int]]:
-    return [[row[i] for row in rows] for i in range(n)]
+def _salts(templates: Sequence[Template]) -> Keys1d:
+    return np.array([hash_string(str(template)) or 1 for template in templates], dtype=np.uint64)
 
 
-def _salt(template: Template) -> int:
-    return hash_string(str(template)) or 1
-
-
-def _direct_arrays(
-    direct: list[Template],
-    attributes: tuple[str, ...],
-    placed: tuple[str, ...],
-    context: tuple[str, ...],
-) -> UnitLevelTemplates:
-    columns = {name: i for i, name in enumerate([*attributes, *placed])}
-    of_units = _UNIT_COLUMNS | {name: CONTEXT - i for i, name in enumerate(context)}
-    flat = [part for template in direct for part in template.parts]
+def _parents(templates: Sequence[Template]) -> tuple[Ints1d, Ints1d]:
+    """For each template the number of those whose parts are some of its own."""
     parents = [
-        [i for i, other in enumerate(direct) if set(other.parts) < set(template.parts)]
-        for template in direct
+        [i for i, other in enumerate(templates) if set(other.parts) < set(template.parts)]
+        for template in templates
     ]
-    return UnitLevelTemplates(
-        salt=np.array([_salt(t) for t in direct], dtype=np.uint64),
-        first_part=np.cumsum([0, *(len(t.parts) for t in direct)]).astype(np.int32),
-        column=np.array(
-            [of_units[p.attribute] if p.anchor == UNIT else columns[p.attribute] for p in flat],
-            dtype=np.int32,
-        ),
-        anchor=np.array([p.anchor for p in flat], dtype=np.int32),
-        offset=np.array([p.offset for p in flat], dtype=np.int32),
-        first_parent=np.cumsum([0, *map(len, parents)]).astype(np.int32),
-        parent=np.array([p for found in parents for p in found], dtype=np.int32),
-    )
+    first = _ints(np.cumsum([0, *map(len, parents)]))
+    return first, _ints([i for found in parents for i in found])
+
+
+def _ints(values: object) -> Ints1d:
+    return np.array(values, dtype=np.int32)

@@ -1,7 +1,7 @@
 """What stands around a span: the other spans that were found in its Doc, and brackets.
 
-Read by the attributes of `templates.SPAN_CONTEXT`. All of it is known only once the spans of
-a Doc have been found, so it is for models that come after the cascade, such as the reranker.
+Attributes of the kind `ContextAttribute` read it. It is known only once the spans of a Doc have
+been found, so it is for models that come after the cascade, such as the reranker.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from .strings import hash_string
 from .tokens import Tokens
 
 MOST_COUNTED = 3
-"""Beyond that, occurrences elsewhere are as good as that many."""
+"""More occurrences elsewhere count as this many."""
 MOST_BETWEEN = 3
-"""Words between two spans that are looked at; more of them are all the same."""
+"""Gaps of so many words are told apart by their words; all longer gaps are the same."""
 
 _OPENING = np.array([hash_string(text) for text in ("(", "[", "{", "-lrb-")], dtype=np.uint64)
 _CLOSING = np.array([hash_string(text) for text in (")", "]", "}", "-rrb-")], dtype=np.uint64)
@@ -29,7 +29,7 @@ _ZERO = 1 << 32
 
 
 class FoundSpans(NamedTuple):
-    """Spans found in a batch, none within another, in ascending order.
+    """Spans found in a batch, in ascending order and without overlap.
 
     start, end: int64 `[F]`, tokens of the batch. label: uint64 `[F]`, spaCy's hashes.
     """
@@ -40,7 +40,7 @@ class FoundSpans(NamedTuple):
 
     @classmethod
     def of(cls, bounds: Pointers2d, label: Keys1d) -> FoundSpans:
-        """In order and without overlap, where the first stays; bounds: start and end `[F, 2]`."""
+        """Sort spans and drop each that overlaps an earlier one; bounds: start, end `[F, 2]`."""
         order = np.lexsort((bounds[:, 1], bounds[:, 0]))
         bounds, label = bounds[order], label[order]
         if (bounds[1:, 0] < bounds[:-1, 1]).any():
@@ -74,7 +74,7 @@ def value_text(value: int, text_of: Callable[[int], str]) -> str:
 
 
 class SpanContext:
-    """Values of the attributes for spans of a batch.
+    """Spans of a batch, and the spans that were found around them.
 
     tokens: the batch, with words in lower case. start, end: int64 `[U]`, the spans that are
     asked for. found: the spans that were found, among which may be some of those.
@@ -83,33 +83,33 @@ class SpanContext:
     def __init__(
         self, tokens: Tokens, start: Pointers1d, end: Pointers1d, found: FoundSpans
     ) -> None:
-        self._tokens = tokens
-        self._start, self._end = start, end
-        self._found = found
+        self.tokens = tokens
+        self.start, self.end = start, end
+        self.found = found
         self._sequence = _numbers(tokens.sequence_starts, start)
 
-    def values(self, names: Sequence[str]) -> Keys2d:
-        """Values of the named attributes, uint64 `[U, C]`, 0 where one says nothing."""
-        columns = [_ATTRIBUTES[name](self) for name in names]
-        return np.stack(columns, axis=1) if columns else np.zeros((len(self._start), 0), np.uint64)
+    def values(self, attributes: Sequence[Callable[[SpanContext], Keys1d]]) -> Keys2d:
+        """Values of attributes, uint64 `[U, C]`, 0 where there is none (`Plan.context`)."""
+        columns = [attribute(self) for attribute in attributes]
+        return np.stack(columns, axis=1) if columns else np.zeros((len(self.start), 0), np.uint64)
 
     def brackets(self) -> Keys1d:
         """Opening brackets less closing ones among the words of the span."""
-        words = self._tokens.lower
+        words = self.tokens.lower
         depth = np.isin(words, _OPENING).astype(np.int64) - np.isin(words, _CLOSING)
         total = np.append(0, np.cumsum(depth))
-        return _as_values(total[self._end] - total[self._start])
+        return _as_values(total[self.end] - total[self.start])
 
     def elsewhere(self) -> Keys1d:
-        """How often the same words were found as a span elsewhere in the Doc, up to three."""
+        """How often the same words were found as a span elsewhere in the Doc, at most three."""
         counts = self._counts_elsewhere()[1].sum(axis=1)
         return _as_values(np.minimum(counts, MOST_COUNTED))
 
     def type_elsewhere(self) -> Keys1d:
-        """The label that they got there most often, if any."""
+        """The most frequent label of the same words elsewhere in the Doc, if any."""
         labels, counts = self._counts_elsewhere()
         if not len(labels):
-            return np.zeros(len(self._start), dtype=np.uint64)
+            return np.zeros(len(self.start), dtype=np.uint64)
         best: Keys1d = labels[counts.argmax(axis=1)]
         best[~counts.any(axis=1)] = 0
         return best
@@ -125,46 +125,46 @@ class SpanContext:
     def gap_before(self) -> Keys1d:
         """The words between the span before and this one."""
         neighbour, is_there = self._before()
-        gap_start = np.where(is_there, self._found_at(self._found.end, neighbour), self._start)
-        return self._between(gap_start, self._start, is_there)
+        gap_start = np.where(is_there, self._found_at(self.found.end, neighbour), self.start)
+        return self._between(gap_start, self.start, is_there)
 
     def gap_after(self) -> Keys1d:
         """The words between this span and the one after."""
         neighbour, is_there = self._after()
-        gap_end = np.where(is_there, self._found_at(self._found.start, neighbour), self._end)
-        return self._between(self._end, gap_end, is_there)
+        gap_end = np.where(is_there, self._found_at(self.found.start, neighbour), self.end)
+        return self._between(self.end, gap_end, is_there)
 
     def _counts_elsewhere(self) -> tuple[Keys1d, Pointers1d]:
         """Labels, and how often each was given to the same words elsewhere, `[U, L]`."""
-        found, n = self._found, len(self._found.start)
+        found, n = self.found, len(self.found.start)
         labels, label_number = np.unique(found.label, return_inverse=True)
-        start, end = np.append(found.start, self._start), np.append(found.end, self._end)
-        doc = _numbers(self._tokens.doc_starts, start).astype(np.uint64)
-        keys = phrase_keys(self._tokens.lower, start, end, doc)
+        start, end = np.append(found.start, self.start), np.append(found.end, self.end)
+        doc = _numbers(self.tokens.doc_starts, start).astype(np.uint64)
+        keys = phrase_keys(self.tokens.lower, start, end, doc)
         _, phrase = np.unique(keys, return_inverse=True)
         counts = np.zeros((phrase.max(initial=-1) + 1, len(labels)), dtype=np.int64)
         np.add.at(counts, (phrase[:n], label_number), 1)
         elsewhere = counts[phrase[n:]]
-        place = np.searchsorted(found.start, self._start)
+        place = np.searchsorted(found.start, self.start)
         own = np.flatnonzero(
-            (self._found_at(found.start, place) == self._start)
-            & (self._found_at(found.end, place) == self._end)
+            (self._found_at(found.start, place) == self.start)
+            & (self._found_at(found.end, place) == self.end)
         )
         elsewhere[own, label_number[place[own]]] -= 1
         return labels, elsewhere
 
     def _before(self) -> tuple[Pointers1d, Bools1d]:
         """Number of the nearest found span that ends before each, and whether there is one."""
-        neighbour = np.searchsorted(self._found.end, self._start, side="right") - 1
+        neighbour = np.searchsorted(self.found.end, self.start, side="right") - 1
         return neighbour, self._in_sentence(neighbour)
 
     def _after(self) -> tuple[Pointers1d, Bools1d]:
-        neighbour = np.searchsorted(self._found.start, self._end)
+        neighbour = np.searchsorted(self.found.start, self.end)
         return neighbour, self._in_sentence(neighbour)
 
     def _in_sentence(self, neighbour: Pointers1d) -> Bools1d:
-        start = self._found_at(self._found.start, neighbour)
-        same: Bools1d = _numbers(self._tokens.sequence_starts, start) == self._sequence
+        start = self._found_at(self.found.start, neighbour)
+        same: Bools1d = _numbers(self.tokens.sequence_starts, start) == self._sequence
         return same & (start >= 0)
 
     def _found_at(self, values: Pointers1d, number: Pointers1d) -> Pointers1d:
@@ -174,13 +174,13 @@ class SpanContext:
         return found
 
     def _label(self, neighbour: Pointers1d, is_there: Bools1d) -> Keys1d:
-        padded = np.append(self._found.label, np.uint64(0))
+        padded = np.append(self.found.label, np.uint64(0))
         return np.where(is_there, padded[np.where(is_there, neighbour, -1)], _NOTHING)
 
     def _between(self, start: Pointers1d, end: Pointers1d, is_there: Bools1d) -> Keys1d:
         near = is_there & (end - start <= MOST_BETWEEN)
         salt = np.zeros(len(start), dtype=np.uint64)
-        keys = phrase_keys(self._tokens.lower, start, np.where(near, end, start), salt)
+        keys = phrase_keys(self.tokens.lower, start, np.where(near, end, start), salt)
         return np.where(near, keys, np.where(is_there, _FAR, _NOTHING))
 
 
@@ -192,14 +192,3 @@ def _numbers(starts: Pointers1d, token: Pointers1d) -> Pointers1d:
 def _as_values(numbers: Pointers1d) -> Keys1d:
     """Numbers as values, which are never 0."""
     return (numbers + _ZERO).astype(np.uint64)
-
-
-_ATTRIBUTES: dict[str, Callable[[SpanContext], Keys1d]] = {
-    "brackets": SpanContext.brackets,
-    "elsewhere": SpanContext.elsewhere,
-    "type_elsewhere": SpanContext.type_elsewhere,
-    "type_before": SpanContext.type_before,
-    "gap_before": SpanContext.gap_before,
-    "type_after": SpanContext.type_after,
-    "gap_after": SpanContext.gap_after,
-}

@@ -1,23 +1,20 @@
-"""Named template sets, so that a table of the thesis is one line of config."""
+"""Named template sets, so that a table of the thesis is one line of config.
 
-from collections.abc import Mapping, Sequence
+All of them take the same options. extra: further templates. lexicons: term lists, each of which
+adds membership at the token and beside it. resources: settings of resources that attributes of
+other packages read. `pyproject.toml` has the names that they are registered as.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from .templates import Templates
-from .terms import Source
-
-Lexicons = Mapping[str, Source]
-"""Term lists by name."""
+from .terms import TermSource
 
 WORDS = [
-    "word@-2..2",
-    "word@-2 & word@-1",
-    "word@-1 & word@0",
-    "word@0 & word@1",
-    "word@1 & word@2",
-    "word@-2 & word@-1 & word@0",
-    "word@-1 & word@0 & word@1",
-    "word@0 & word@1 & word@2",
-]
+    "word@-2..2", "word@-2 & word@-1", "word@-1 & word@0", "word@0 & word@1", "word@1 & word@2",
+    "word@-2 & word@-1 & word@0", "word@-1 & word@0 & word@1", "word@0 & word@1 & word@2",
+]  # fmt: skip
 """Table 5.2: unigrams, bigrams and trigrams of words."""
 
 JNLPBA_PATTERNS = {
@@ -39,13 +36,9 @@ JNLPBA_PATTERNS = {
 """Table 5.3: capital, digit, dash and punctuation patterns."""
 
 ORTHOGRAPHY = [
-    "prefix(1..5)",
-    "suffix(1..5)",
-    "class@-1..1",
-    "brief_class@-1..1",
-    "length@-1..1",
+    "prefix(1..5)", "suffix(1..5)", "class@-1..1", "brief_class@-1..1", "length@-1..1",
     "pattern(*)@-1..1",
-]
+]  # fmt: skip
 """Table 5.3: affixes, classes, length and patterns."""
 
 JNLPBA = ["bias", *WORDS, *ORTHOGRAPHY]
@@ -55,231 +48,91 @@ JNLPBA = ["bias", *WORDS, *ORTHOGRAPHY]
 def make_templates(
     templates: Sequence[str],
     patterns: Mapping[str, str],
-    lexicons: Lexicons,
+    lexicons: Mapping[str, TermSource],
+    resources: Mapping[str, Any] | None = None,
 ) -> Templates:
-    """Registered as `spacy_cascade.Templates.v1`: a set written out in the config."""
-    return Templates(tuple(templates), dict(patterns), dict(lexicons))
+    """A set written out in the config."""
+    return Templates(tuple(templates), dict(patterns), dict(lexicons), dict(resources or {}))
 
 
-def _with(
-    templates: Sequence[str],
-    extra: Sequence[str],
-    patterns: Mapping[str, str],
-    lexicons: Lexicons | None,
-) -> Templates:
-    members = [f"lexicon({name})@-1..1" for name in lexicons or {}]
-    return Templates((*templates, *members, *extra), patterns, dict(lexicons or {}))
+def _named_set(
+    templates: Sequence[str], patterns: Mapping[str, str] = JNLPBA_PATTERNS
+) -> Callable[..., Templates]:
+    """The function that is registered for a set of templates."""
 
+    def make(
+        extra: Sequence[str] = (),
+        lexicons: Mapping[str, TermSource] | None = None,
+        resources: Mapping[str, Any] | None = None,
+    ) -> Templates:
+        members = [f"lexicon({name})@-1..1" for name in lexicons or {}]
+        return make_templates((*templates, *members, *extra), patterns, lexicons or {}, resources)
 
-def make_jnlpba(extra: Sequence[str] = (), lexicons: Lexicons | None = None) -> Templates:
-    """Tables 5.2 and 5.3; registered as `spacy_cascade.JnlpbaTemplates.v1`.
-
-    extra: further templates. lexicons: term lists, each of which adds membership.
-    """
-    return _with(JNLPBA, extra, JNLPBA_PATTERNS, lexicons)
+    return make
 
 
 SEGMENTATION = [
-    "bias",
-    "word@-2..2",
-    "lower@-2..2",
-    "word@-1 & word@0",
-    "word@0 & word@1",
-    *ORTHOGRAPHY,
-    "seen_inside@-1..1",
-    "seen_inside@-1 & seen_inside@0",
-    "seen_inside@0 & seen_inside@1",
-    "lower@-1 & seen_inside@0",
-    "seen_inside@0 & lower@1",
-    "lower@again-1",
-    "lower@again+1",
-    "brief_class@again-1..1",
-]
-"""For finding spans: words, their shapes, what training showed of them, and how they are
-written, and what stands beside them, elsewhere in the Doc.
+    "bias", "word@-2..2", "lower@-2..2", "word@-1 & word@0", "word@0 & word@1", *ORTHOGRAPHY,
+    "seen_inside@-1..1", "seen_inside@-1 & seen_inside@0", "seen_inside@0 & seen_inside@1",
+    "lower@-1 & seen_inside@0", "seen_inside@0 & lower@1", "lower@recurrence-1",
+    "lower@recurrence+1", "brief_class@recurrence-1..1",
+]  # fmt: skip
+"""The default of the segmenter: words, their shapes, their counts in training, and their
+recurrences in the Doc: how they are written there and what stands beside them.
 
-Against the JNLPBA tables it has the evidence of training in place of trigrams and outer
-bigrams: fewer features to look up, and a better segmentation.
+Compared with the JNLPBA tables it has counts of words in training in place of trigrams and outer
+bigrams: there are fewer features to look up, and the segmentation is better.
 """
 
 CLASSIFICATION = [
-    "bias",
-    "size",
-    "word@any",
-    "lower@any",
-    "word@first-3..2",
-    "word@last-2..3",
-    "word@all",
-    "lower@all",
-    "brief_class@all",
-    "class@first",
-    "class@last",
-    "brief_class@first",
-    "brief_class@last",
-    "brief_class@any",
-    "prefix(1..5)@first",
-    "suffix(1..5)@first",
-    "prefix(1..5)@last",
-    "suffix(1..5)@last",
-    "prefix(3..5)@any",
-    "suffix(3..5)@any",
-    "pattern(*)@first",
-    "pattern(*)@last",
-    "lower@last-1 & lower@last",
-    "lower@first & lower@first+1",
-    "lower@last & lower@last+1",
-    "lower@first-1 & lower@first",
-    "lower@last+1 & lower@last+2",
-    "lower@first-2 & lower@first-1",
-    "size & lower@last",
-    "lower@last & lower@first-1",
-    "lower@again-1",
-    "lower@again+1",
-    "lower@head_again-1",
-    "lower@head_again+1",
-    "class@first-1",
-    "class@last+1",
-    "brief_class@first-1",
-    "brief_class@last+1",
-    "brief_class@again-1",
-    "brief_class@again+1",
-    "brief_class@head_again-1",
-    "brief_class@head_again+1",
-]
-"""For typing spans: their words, classes and affixes by position, their context, and
-what stands beside the same words elsewhere in the Doc."""
-
-
-def make_segmentation(extra: Sequence[str] = (), lexicons: Lexicons | None = None) -> Templates:
-    """The default of the segmenter; registered as `spacy_cascade.SegmentationTemplates.v1`.
-
-    extra: further templates. lexicons: term lists, each of which adds membership.
-    """
-    return _with(SEGMENTATION, extra, JNLPBA_PATTERNS, lexicons)
-
-
-def make_classification(extra: Sequence[str] = (), lexicons: Lexicons | None = None) -> Templates:
-    """The default of the classifier; registered as `spacy_cascade.ClassificationTemplates.v1`.
-
-    extra: further templates. lexicons: term lists, each of which adds membership.
-    """
-    return _with(CLASSIFICATION, extra, JNLPBA_PATTERNS, lexicons)
-
+    "bias", "size", "word@any", "lower@any", "word@first-3..2", "word@last-2..3", "word@all",
+    "lower@all", "brief_class@all", "class@first", "class@last", "brief_class@first",
+    "brief_class@last", "brief_class@any", "prefix(1..5)@first", "suffix(1..5)@first",
+    "prefix(1..5)@last", "suffix(1..5)@last", "prefix(3..5)@any", "suffix(3..5)@any",
+    "pattern(*)@first", "pattern(*)@last", "lower@last-1 & lower@last",
+    "lower@first & lower@first+1", "lower@last & lower@last+1", "lower@first-1 & lower@first",
+    "lower@last+1 & lower@last+2", "lower@first-2 & lower@first-1", "size & lower@last",
+    "lower@last & lower@first-1", "lower@recurrence-1", "lower@recurrence+1",
+    "lower@head_recurrence-1", "lower@head_recurrence+1", "class@first-1", "class@last+1",
+    "brief_class@first-1", "brief_class@last+1", "brief_class@recurrence-1",
+    "brief_class@recurrence+1", "brief_class@head_recurrence-1", "brief_class@head_recurrence+1",
+]  # fmt: skip
+"""The default of the classifier: words, classes and affixes of spans by position, their context,
+and what stands beside the same words elsewhere in the Doc."""
 
 RERANKING = [
-    "bias",
-    "size",
-    "lower@any",
-    "lower@all",
-    "lower@first",
-    "lower@last",
-    "lower@first-1",
-    "lower@last+1",
-    "prefix(3)@first",
-    "suffix(3..4)@last",
-    "brief_class@all",
-    "brief_class@first",
-    "brief_class@last",
-    "size & lower@first",
-    "size & lower@last",
-    "lower@first & lower@last",
-    "lower@last-1 & lower@last",
-    "lower@first-1 & lower@first",
-    "lower@first-1 & lower@last",
-    "lower@first-1 & lower@last+1",
-    "lower@last & lower@last+1",
-    "lower@first-2 & lower@first-1",
-    "lower@last+1 & lower@last+2",
-    "brief_class@first & lower@last",
-    "lower@first-1 & brief_class@first",
-    "brief_class@last & lower@last+1",
-    "brackets",
-    "elsewhere",
-    "type_elsewhere",
-    "elsewhere & type_elsewhere",
-    "type_before",
-    "type_before & gap_before",
-    "type_after",
+    "bias", "size", "lower@any", "lower@all", "lower@first", "lower@last", "lower@first-1",
+    "lower@last+1", "prefix(3)@first", "suffix(3..4)@last", "brief_class@all",
+    "brief_class@first", "brief_class@last", "size & lower@first", "size & lower@last",
+    "lower@first & lower@last", "lower@last-1 & lower@last", "lower@first-1 & lower@first",
+    "lower@first-1 & lower@last", "lower@first-1 & lower@last+1", "lower@last & lower@last+1",
+    "lower@first-2 & lower@first-1", "lower@last+1 & lower@last+2",
+    "brief_class@first & lower@last", "lower@first-1 & brief_class@first",
+    "brief_class@last & lower@last+1", "brackets", "elsewhere", "type_elsewhere",
+    "elsewhere & type_elsewhere", "type_before", "type_before & gap_before", "type_after",
     "type_after & gap_after",
-]
-"""For spans of hypotheses, right and wrong ones: words inside and at the edges, brackets, the
-same phrase elsewhere in the Doc, and the neighbours in the sentence."""
-
-
-def make_reranking(extra: Sequence[str] = (), lexicons: Lexicons | None = None) -> Templates:
-    """The default of the reranker; registered as `spacy_cascade.RerankingTemplates.v1`.
-
-    extra: further templates. lexicons: term lists, each of which adds membership.
-    """
-    return _with(RERANKING, extra, JNLPBA_PATTERNS, lexicons)
-
+]  # fmt: skip
+"""The default of the reranker, for spans of hypotheses, right and wrong ones: words inside and at
+the edges, brackets, the same phrase elsewhere in the Doc, and the neighbours in the sentence."""
 
 TAGGING = [
-    "bias",
-    "word@-2..2",
-    "lower@-1..1",
-    "prefix(1..5)",
-    "suffix(1..5)",
-    "suffix(1..4)@-1",
-    "suffix(1..4)@1",
-    "suffix(3) & lower@-1",
-    "suffix(3) & lower@1",
-    "suffix(2)@-1 & suffix(3) & suffix(2)@1",
-    "class",
-    "brief_class@-1..1",
-    "pattern(*)",
-]
-"""For parts of speech: words, affixes and shapes, and the words and endings beside them.
+    "bias", "word@-2..2", "lower@-1..1", "prefix(1..5)", "suffix(1..5)", "suffix(1..4)@-1",
+    "suffix(1..4)@1", "suffix(3) & lower@-1", "suffix(3) & lower@1",
+    "suffix(2)@-1 & suffix(3) & suffix(2)@1", "class", "brief_class@-1..1", "pattern(*)",
+]  # fmt: skip
+"""The default of the tagger: words, affixes and shapes, and the words and endings beside them.
 
 Bigrams of words gain nothing over an ending with the word beside it, and are more features.
 """
 
-
-def make_tagging(extra: Sequence[str] = (), lexicons: Lexicons | None = None) -> Templates:
-    """The default of the tagger; registered as `spacy_cascade.TaggingTemplates.v1`.
-
-    extra: further templates. lexicons: term lists, each of which adds membership.
-    """
-    return _with(TAGGING, extra, JNLPBA_PATTERNS, lexicons)
-
-
 CHUNKING = [
-    "bias",
-    "word@-2..2",
-    "lower@-1..1",
-    "word@-1 & word@0",
-    "word@0 & word@1",
-    "prefix(1..4)",
-    "suffix(1..4)",
-    "suffix(2..3)@-1",
-    "suffix(2..3)@1",
-    "class",
-    "brief_class@-1..1",
-    "pattern(*)",
-    "tag@-2..2",
-    "tag@-2 & tag@-1",
-    "tag@-1 & tag@0",
-    "tag@0 & tag@1",
-    "tag@1 & tag@2",
-    "tag@-2 & tag@-1 & tag@0",
-    "tag@-1 & tag@0 & tag@1",
-    "tag@0 & tag@1 & tag@2",
-    "word & tag",
-    "tag@-1 & word@0",
-    "word@0 & tag@1",
-    "word@-1 & tag@0",
-    "tag@0 & word@1",
-]
+    "bias", "word@-2..2", "lower@-1..1", "word@-1 & word@0", "word@0 & word@1", "prefix(1..4)",
+    "suffix(1..4)", "suffix(2..3)@-1", "suffix(2..3)@1", "class", "brief_class@-1..1",
+    "pattern(*)", "tag@-2..2", "tag@-2 & tag@-1", "tag@-1 & tag@0", "tag@0 & tag@1",
+    "tag@1 & tag@2", "tag@-2 & tag@-1 & tag@0", "tag@-1 & tag@0 & tag@1", "tag@0 & tag@1 & tag@2",
+    "word & tag", "tag@-1 & word@0", "word@0 & tag@1", "word@-1 & tag@0", "tag@0 & word@1",
+]  # fmt: skip
 """For phrases: parts of speech up to three in a row, with the words among them."""
-
-
-def make_chunking(extra: Sequence[str] = (), lexicons: Lexicons | None = None) -> Templates:
-    """For chunkers; registered as `spacy_cascade.ChunkingTemplates.v1`.
-
-    extra: further templates. lexicons: term lists, each of which adds membership.
-    """
-    return _with(CHUNKING, extra, JNLPBA_PATTERNS, lexicons)
-
 
 _CONLL2003_PATTERNS = {
     "capital_initial": r"^[A-Z][a-z]+",
@@ -288,16 +141,14 @@ _CONLL2003_PATTERNS = {
     "digit": r".*[0-9].*",
 }
 _CONLL2003 = ["bias", "word@-2..2", "prefix(2..4)", "suffix(2..4)", "pattern(*)", "tag"]
+_FEW_PATTERNS = {name: _CONLL2003_PATTERNS[name] for name in ("capital_initial", "digit")}
+"""Table 5.12 with all patterns; Table 5.13, without chunk tags, with these two."""
 
-
-def make_conll2003_chunks(extra: Sequence[str] = (), lexicons: Lexicons | None = None) -> Templates:
-    """Table 5.12; registered as `spacy_cascade.Conll2003ChunkTemplates.v1`."""
-    return _with(_CONLL2003, extra, _CONLL2003_PATTERNS, lexicons)
-
-
-def make_conll2003_entities(
-    extra: Sequence[str] = (), lexicons: Lexicons | None = None
-) -> Templates:
-    """Table 5.13 without chunk tags; registered as `spacy_cascade.Conll2003EntityTemplates.v1`."""
-    patterns = {name: _CONLL2003_PATTERNS[name] for name in ("capital_initial", "digit")}
-    return _with(_CONLL2003, extra, patterns, lexicons)
+make_jnlpba = _named_set(JNLPBA)
+make_segmentation = _named_set(SEGMENTATION)
+make_classification = _named_set(CLASSIFICATION)
+make_reranking = _named_set(RERANKING)
+make_tagging = _named_set(TAGGING)
+make_chunking = _named_set(CHUNKING)
+make_conll2003_chunks = _named_set(_CONLL2003, _CONLL2003_PATTERNS)
+make_conll2003_entities = _named_set(_CONLL2003, _FEW_PATTERNS)

@@ -14,41 +14,39 @@ one atomic feature. Parts joined by ` & ` make a conjunction:
     word@any                     each word inside the span, by itself
     word@all                     all words of the span in order, as one value
     lower@sentence               each word of the sentence outside the span
-    lower@again+1                each word that follows the same span elsewhere in the Doc, in
+    lower@recurrence+1           each word that follows the same span elsewhere in the Doc, in
                                  whatever case
-    brief_class@again            the last token of the same span elsewhere in the Doc
-    lower@head_again-1           each word before another occurrence of the last token
+    brief_class@recurrence       the last token of the same span elsewhere in the Doc
+    lower@head_recurrence-1      each word before another occurrence of the last token
     seen_inside@-1..1            how often training showed the word inside a span
     size & suffix(3)@last        the number of tokens with the last token's suffix
 
     template  = part { " & " part }
     part      = attribute [ "(" argument ")" ] [ "@" place ]
-    place     = ("first" | "last") [offset] | offset | ("again" | "head_again") [offset]
-              | "any" | "all" | "sentence"
-    attribute = word | lower | length | class | brief_class | prefix | suffix | pattern
-              | seen_inside | seen_first | seen_last | seen_continued
-              | lexicon | lexicon_exact | tag | pos | span | size | bias
-              | brackets | elsewhere | type_elsewhere | type_before | gap_before
-              | type_after | gap_after
+    place     = ("first" | "last") [offset] | offset
+              | ("recurrence" | "head_recurrence") [offset] | "any" | "all" | "sentence"
 
-A number can be a range `a..b`, which stands for one template for each number. On a
-chain each token is a span of length one, so `first` and `last` mean the token itself.
-Without a place a part looks at offset 0 from the first token.
+The attributes are those of `registry`. A number can be a range `a..b`, which stands for one
+template for each number. On a chain each token is a span of length one, so `first` and `last`
+mean the token itself. Without a place a part looks at offset 0 from the first token.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import product
+from typing import Any
 
+from ..deprecation import warn_renamed
 from ..errors import TemplateError
-from . import attributes
-from .terms import Source
-from .word_counts import SHARES
+from .attributes import Attribute, TokenAttribute, WordAttribute, numbers
+from .registry import attribute_class
+from .terms import TermSource
 
-FIRST, LAST, ANY, ALL, UNIT, SENTENCE, AGAIN, HEAD_AGAIN = range(8)
+FIRST, LAST, ANY, ALL, UNIT, SENTENCE, RECURRENCE, HEAD_RECURRENCE = range(8)
 """Where a part looks: from the first or last token, at any or all inside, at none, …"""
 
 _ANCHORS = {
@@ -57,53 +55,54 @@ _ANCHORS = {
     "any": ANY,
     "all": ALL,
     "sentence": SENTENCE,
-    "again": AGAIN,
-    "head_again": HEAD_AGAIN,
+    "recurrence": RECURRENCE,
+    "head_recurrence": HEAD_RECURRENCE,
 }
-MULTIPLE = (ANY, SENTENCE, AGAIN, HEAD_AGAIN)
+_NEW_NAMES = {"again": "recurrence", "head_again": "head_recurrence"}
+"""By the names of release 0.2, which stay in the text that is hashed and saved."""
+MULTIPLE = (ANY, SENTENCE, RECURRENCE, HEAD_RECURRENCE)
 """Places that can hold several tokens, each of which gives a feature of its own."""
+_WITHOUT_OFFSET = (ANY, ALL, SENTENCE)
 _ANCHOR_NAMES = {anchor: name for name, anchor in _ANCHORS.items()}
-LEXICON_FORMS: Mapping[str, Callable[[str], str]] = {"lexicon": str.lower, "lexicon_exact": str}
-"""Attributes for membership in a lexicon, and what of a token they compare."""
-PLACED = ("tag", "pos", *LEXICON_FORMS, "span")
-"""Attributes that belong to a token in its Doc, not to its text."""
-SPAN_CONTEXT = (
-    "brackets",
-    "elsewhere",
-    "type_elsewhere",
-    "type_before",
-    "gap_before",
-    "type_after",
-    "gap_after",
-)
-"""Attributes of a span among the others of its Doc (`features.context`)."""
-_UNIT = ("size", "bias", *SPAN_CONTEXT)
+_STORED_NAMES = _ANCHOR_NAMES | {_ANCHORS[new]: old for old, new in _NEW_NAMES.items()}
 _PART = re.compile(
-    r"(?P<name>[a-z_]+)(?:\((?P<argument>[^()]*)\))?(?:@(?=.)(?P<anchor>first|last|any|all|sentence|again|head_again)?"
+    r"(?P<name>[a-z_][a-z0-9_]*)(?:\((?P<argument>[^()]*)\))?"
+    rf"(?:@(?=.)(?P<anchor>{'|'.join([*_ANCHORS, *_NEW_NAMES])})?"
     r"(?P<offset>[+-]?\d+(?:\.\.[+-]?\d+)?)?)?"
 )
 MAXIMUM_OFFSET = 16
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Part:
-    """One look: `attribute` (with its argument, such as `prefix(3)`) at a place."""
+    """One look: an attribute at a place."""
 
-    attribute: str
+    attribute: Attribute
     anchor: int
     offset: int
 
     def __str__(self) -> str:
+        return self._text(_STORED_NAMES)
+
+    @property
+    def text(self) -> str:
+        """The part as readers write it."""
+        return self._text(_ANCHOR_NAMES)
+
+    def _text(self, names: Mapping[int, str]) -> str:
         if self.anchor == UNIT:
-            return self.attribute
-        if self.anchor in (ANY, ALL, SENTENCE):
-            return f"{self.attribute}@{_ANCHOR_NAMES[self.anchor]}"
-        return f"{self.attribute}@{_ANCHOR_NAMES[self.anchor]}{self.offset:+d}"
+            return self.attribute.name
+        offset = "" if self.anchor in _WITHOUT_OFFSET else f"{self.offset:+d}"
+        return f"{self.attribute}@{names[self.anchor]}{offset}"
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A conjunction of parts; a single part is an atomic template."""
+    """A conjunction of parts; a single part is an atomic template.
+
+    As a string it is what keys of features are salted with and what saved models hold: it has the
+    names of places of release 0.2, for ever. `text` is the template as readers write it.
+    """
 
     parts: tuple[Part, ...]
 
@@ -111,16 +110,20 @@ class Template:
         return " & ".join(map(str, self.parts))
 
     @property
-    def by_lexeme(self) -> bool:
+    def text(self) -> str:
+        """The template as readers write it."""
+        return " & ".join(part.text for part in self.parts)
+
+    @property
+    def is_lexeme_level(self) -> bool:
         """Whether it is a function of one word, so that scores factor over lexemes."""
         part = self.parts[0]
-        if len(self.parts) > 1 or part.attribute.split("(")[0] in PLACED:
-            return False
-        return part.anchor in (FIRST, LAST, *MULTIPLE) or part.attribute == "bias"
+        is_word = len(self.parts) == 1 and isinstance(part.attribute, WordAttribute)
+        return is_word and part.anchor != ALL
 
     @property
     def place(self) -> tuple[int, int]:
-        """Anchor and offset of the word that a factored template is a function of."""
+        """Anchor and offset of the word that a lexeme-level template is a function of."""
         part = self.parts[0]
         # Any word has the bias; the first one is there in every unit.
         return (FIRST, 0) if part.anchor == UNIT else (part.anchor, part.offset)
@@ -133,13 +136,15 @@ class Templates:
     templates: lines of the template language.
     patterns: regular expressions by name, searched anywhere in a word.
     lexicons: term lists by name (`features.terms`); the longest term is matched first.
+    resources: settings of further resources by name, for attributes of other packages.
 
     Raises `TemplateError` for anything that does not parse, naming the template.
     """
 
     templates: tuple[str, ...]
     patterns: Mapping[str, str]
-    lexicons: Mapping[str, Source]
+    lexicons: Mapping[str, TermSource]
+    resources: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, pattern in self.patterns.items():
@@ -150,131 +155,58 @@ class Templates:
                     f"The pattern '{name}' is not a regular expression: {error} in {pattern!r}. "
                     "Mend it under [components.*.model.templates.patterns]."
                 ) from None
-        self.expanded()
+        self._parsed  # noqa: B018 (so that errors are raised now)
 
     def expanded(self) -> list[Template]:
         """All templates with their ranges written out, without repeats, in order."""
-        found = {
-            str(template): template
-            for line in self.templates
-            for template in _expand(line, self.patterns, self.lexicons)
-        }
+        return list(self._parsed)
+
+    @cached_property
+    def _parsed(self) -> tuple[Template, ...]:
+        found = {str(template): template for line in self.templates for template in self._of(line)}
         if not found:
             raise TemplateError("A template set needs at least one template, such as 'word@0'.")
-        return list(found.values())
+        return tuple(found.values())
 
-    def text_function(self, attribute: str) -> attributes.TextFunction:
-        """The function behind an attribute of a parsed part, such as `prefix(3)`."""
-        name, _, argument = attribute.removesuffix(")").partition("(")
-        if name == "bias":
-            return attributes.constant
-        if name in attributes.AFFIXES:
-            return attributes.affix(name, int(argument))
-        if name == "pattern":
-            return attributes.regex(self.patterns[argument])
-        return attributes.PLAIN[name]
+    def _of(self, line: str) -> Iterator[Template]:
+        try:
+            choices = [list(self._parts(line, text.strip())) for text in line.split("&")]
+            for parts in product(*choices):
+                several = [part for part in parts if part.anchor in MULTIPLE]
+                if len(parts) > 1 and several:
+                    raise TemplateError(
+                        f"'@{_ANCHOR_NAMES[several[0].anchor]}' gives many values and cannot be "
+                        "part of a conjunction. Use '@first', '@last' or '@all'."
+                    )
+                yield Template(parts)
+        except TemplateError as error:
+            raise TemplateError(f"In the template '{line}': {error}") from None
 
-
-def argument_of(attribute: str) -> str:
-    """What stands in the brackets of an attribute, such as `genes` in `lexicon(genes)`."""
-    return attribute.partition("(")[2].removesuffix(")")
-
-
-def _expand(
-    line: str, patterns: Mapping[str, str], lexicons: Mapping[str, object]
-) -> Iterator[Template]:
-    choices = [list(_parts(line, text, patterns, lexicons)) for text in line.split("&")]
-    for parts in product(*choices):
-        several = [part for part in parts if part.anchor in MULTIPLE]
-        if len(parts) > 1 and several:
+    def _parts(self, line: str, text: str) -> Iterator[Part]:
+        found = _PART.fullmatch(text)
+        if found is None:
             raise TemplateError(
-                f"In the template '{line}': '@{_ANCHOR_NAMES[several[0].anchor]}' gives many "
-                "values and cannot be part of a conjunction. Use '@first', '@last' or '@all'."
+                f"cannot read '{text}'. A part looks like 'word@-1', 'prefix(1..3)', "
+                "'pattern(NAME)@last' or 'word@any'."
             )
-        yield Template(parts)
-
-
-def _parts(
-    line: str, text: str, patterns: Mapping[str, str], lexicons: Mapping[str, object]
-) -> Iterator[Part]:
-    found = _PART.fullmatch(text.strip())
-    if found is None:
-        raise TemplateError(
-            f"In the template '{line}': cannot read '{text.strip()}'. A part looks like "
-            "'word@-1', 'prefix(1..3)', 'pattern(NAME)@last' or 'word@any'."
-        )
-    name, argument = found["name"], found["argument"]
-    anchor = _ANCHORS[found["anchor"] or "first"]
-    names = _attribute_names(line, name, argument, patterns, lexicons)
-    if name in _UNIT:
-        if "@" in text:
-            raise TemplateError(f"In the template '{line}': '{name}' has no place; remove '@'.")
-        yield Part(name, UNIT, 0)
-        return
-    if found["offset"] and anchor in (ANY, ALL, SENTENCE):
-        raise TemplateError(f"In the template '{line}': '@{found['anchor']}' takes no offset.")
-    if name in PLACED and anchor not in (FIRST, LAST):
-        raise TemplateError(
-            f"In the template '{line}': '{name}' can be seen from '@first' and '@last' only."
-        )
-    for attribute, offset in product(names, _numbers(line, found["offset"] or "0")):
-        if abs(offset) > MAXIMUM_OFFSET:
-            raise TemplateError(
-                f"In the template '{line}': the offset {offset} is too far; "
-                f"the furthest is {MAXIMUM_OFFSET}."
-            )
-        yield Part(attribute, anchor, offset)
-
-
-def _attribute_names(
-    line: str,
-    name: str,
-    argument: str | None,
-    patterns: Mapping[str, str],
-    lexicons: Mapping[str, object],
-) -> list[str]:
-    if name in attributes.AFFIXES:
-        lengths = _numbers(line, argument or "")
-        if min(lengths) < 1:
-            raise TemplateError(f"In the template '{line}': an affix has 1 character or more.")
-        return [f"{name}({n})" for n in lengths]
-    if name == "span":
-        if not argument:
-            raise TemplateError(
-                f"In the template '{line}': 'span' needs the key of a span group, as in "
-                "'span(chunks)'."
-            )
-        return [f"span({argument})"]
-    tables = {"pattern": patterns, **dict.fromkeys(LEXICON_FORMS, lexicons)}
-    if name in tables:
-        if argument == "*":
-            return [f"{name}({key})" for key in tables[name]]
-        if argument not in tables[name]:
-            kind = name.removesuffix("_exact")
-            raise TemplateError(
-                f"In the template '{line}': there is no {kind} '{argument}'. "
-                f"Known: {', '.join(tables[name]) or 'none'}; add it under '{kind}s'."
-            )
-        return [f"{name}({argument})"]
-    plain = [*attributes.PLAIN, *SHARES, *PLACED, *_UNIT]
-    if name not in plain:
-        known = [*plain, *attributes.AFFIXES, "pattern"]
-        raise TemplateError(
-            f"In the template '{line}': unknown attribute '{name}'. Known: {', '.join(known)}."
-        )
-    if argument is not None:
-        raise TemplateError(f"In the template '{line}': '{name}' takes no argument.")
-    return [name]
-
-
-def _numbers(line: str, text: str) -> range:
-    low, dots, high = text.partition("..")
-    try:
-        numbers = range(int(low), int(high if dots else low) + 1)
-    except ValueError:
-        raise TemplateError(
-            f"In the template '{line}': expected a number or a range such as '1..5', not '{text}'."
-        ) from None
-    if not numbers:
-        raise TemplateError(f"In the template '{line}': the range '{text}' is empty.")
-    return numbers
+        name, place = found["name"], found["anchor"] or "first"
+        if place in _NEW_NAMES:
+            place = _NEW_NAMES[place]
+            warn_renamed(f"@{found['anchor']}", f"@{place}", f"In the template '{line}'")
+        kind, anchor = attribute_class(name), _ANCHORS[place]
+        attributes = list(kind.expand(name, found["argument"], self))
+        if not kind.has_place:
+            if "@" in text:
+                raise TemplateError(f"'{name}' has no place; remove '@'.")
+            yield from (Part(attribute, UNIT, 0) for attribute in attributes)
+            return
+        if found["offset"] and anchor in _WITHOUT_OFFSET:
+            raise TemplateError(f"'@{place}' takes no offset.")
+        if issubclass(kind, TokenAttribute) and anchor not in (FIRST, LAST):
+            raise TemplateError(f"'{name}' can be seen from '@first' and '@last' only.")
+        for attribute, offset in product(attributes, numbers(found["offset"] or "0")):
+            if abs(offset) > MAXIMUM_OFFSET:
+                raise TemplateError(
+                    f"the offset {offset} is too far; the furthest is {MAXIMUM_OFFSET}."
+                )
+            yield Part(attribute, anchor, offset)

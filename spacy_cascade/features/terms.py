@@ -9,7 +9,7 @@ import gzip
 import json
 import zlib
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -19,12 +19,10 @@ import numpy as np
 from ..errors import TemplateError
 from ..numeric.design import BinaryCSR
 from ..types import Ints1d, Pointers1d
+from .resources import Tokenize
 from .strings import is_valid
 
 _WORD_KEYS = ("LOWER", "ORTH", "TEXT")
-
-Tokenize: TypeAlias = Callable[[str], Iterable[str]]
-"""Gives the tokens of a text without spaces."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class TermList:
     leave_out: bool = False
 
 
-Source: TypeAlias = str | Sequence[str] | TermList
+TermSource: TypeAlias = str | Sequence[str] | TermList
 """What stands under `lexicons` in the config."""
 
 
@@ -63,7 +61,7 @@ class Spellings(NamedTuple):
     labels: Sequence[str]
 
 
-def read_spellings(name: str, source: Source, tokenize: Tokenize) -> Spellings:
+def read_spellings(name: str, source: TermSource, tokenize: Tokenize) -> Spellings:
     """The terms of a lexicon.
 
     Raises `TemplateError` where the list cannot be read, has something else than terms, or none.
@@ -84,19 +82,16 @@ def spell(terms: Iterable[Term], tokenize: Tokenize) -> Spellings:
         words.extend([number.setdefault(word, len(number)) for word in term.words])
         ends.append(len(words))
         label.append(labels.setdefault(term.label, len(labels) + 1))
-    split = BinaryCSR(np.array(ends), np.array(words, dtype=np.int32), len(number))
     tokens = _tokens_of_words(number, tokenize)
-    is_cut = np.diff(tokens.starts) > 1
-    cut = np.flatnonzero(np.diff(np.append(0, np.cumsum(is_cut[split.columns]))[split.starts]))
+    split = BinaryCSR(np.array(ends), np.array(words, dtype=np.int32), len(number))
+    is_cut = np.diff(tokens.indptr) > 1
+    cut = np.flatnonzero(np.diff(np.append(0, np.cumsum(is_cut[split.indices]))[split.indptr]))
     of_cut = split.take(cut)
-    tokenized = tokens.take(of_cut.columns)
-    both = BinaryCSR(
-        np.append(split.starts, split.starts[-1] + tokenized.starts[of_cut.starts[1:]]),
-        np.concatenate([split.columns, tokenized.columns]),
-        len(number),
-    )
+    of_words = tokens.take(of_cut.indices)
+    of_terms = BinaryCSR(of_words.indptr[of_cut.indptr], of_words.indices, len(number))
     numbers = np.array(label, dtype=np.int32)
-    return Spellings(list(number), both, np.concatenate([numbers, numbers[cut]]), list(labels))
+    both = np.append(numbers, numbers[cut])
+    return Spellings(list(number), split.append(of_terms), both, list(labels))
 
 
 def _tokens_of_words(number: dict[str, int], tokenize: Tokenize) -> BinaryCSR:
@@ -104,9 +99,9 @@ def _tokens_of_words(number: dict[str, int], tokenize: Tokenize) -> BinaryCSR:
     tokens = [
         [number.setdefault(token, len(number)) for token in tokenize(word)] for word in list(number)
     ]
-    starts: Pointers1d = np.cumsum([0, *map(len, tokens)])
-    columns = np.fromiter((i for of_word in tokens for i in of_word), np.int32, starts[-1])
-    return BinaryCSR(starts, columns, len(number))
+    indptr: Pointers1d = np.cumsum([0, *map(len, tokens)])
+    indices = np.fromiter((i for of_word in tokens for i in of_word), np.int32, indptr[-1])
+    return BinaryCSR(indptr, indices, len(number))
 
 
 def _read_terms(name: str, source: str | Sequence[str]) -> Iterator[Term]:

@@ -1,24 +1,18 @@
-"""Docs as arrays: words, positions and sentence boundaries of a batch.
+"""Docs as arrays: words, tags and sentence boundaries of a batch.
 
-Tokens of a batch are numbered through, `0 <= t < T`. For kernels they stand in a line
-of *positions* with `margin` boundary words before, between and after the sequences, so
-that looking a few places to the side never needs a test.
+The tokens of a batch are numbered through, `0 <= t < T`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 from spacy.attrs import LOWER, ORTH, POS, SENT_START, TAG
 from spacy.tokens import Doc
 
-from ..jit import helper
-from ..types import Ints1d, Keys1d, Keys2d, Pointers1d
-from .keys import Occurrences, link_occurrences
-from .lexemes import BOUNDARY, LexemeTable
+from ..types import Keys1d, Pointers1d
 from .strings import hash_string
 
 
@@ -44,28 +38,6 @@ class Tokens:
     spans: Mapping[str, Keys1d] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class PaddedTokens:
-    """Tokens with boundary words between sequences.
-
-    table: of the words; that of the feature space may be a new one by now. lexemes: int32 `[P]`,
-    rows of it. values: uint64 `[P, C]`, what direct templates read, 0 for "no value". of_token:
-    int32 `[T]`, the position of each token. doc_starts: int32 `[D + 1]`, the position from which
-    on each Doc's tokens stand.
-    """
-
-    table: LexemeTable
-    lexemes: Ints1d
-    values: Keys2d
-    of_token: Ints1d
-    doc_starts: Ints1d
-
-    @cached_property
-    def occurrences(self) -> Occurrences:
-        """Where words stand again in their Doc."""
-        return Occurrences(*link_occurrences(self.lexemes, self.table.form_of, self.doc_starts))
-
-
 _NO_VALUES = np.zeros(0, dtype=np.uint64)
 _OUTSIDE = hash_string("O")
 
@@ -85,8 +57,8 @@ def read_tokens(
     rows = [doc.to_array(wanted) for doc in docs]
     table = np.concatenate(rows) if rows else np.zeros((0, len(wanted)), dtype=np.uint64)
     lengths = [len(row) for row in rows]
-    doc_starts = np.zeros(len(docs) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=doc_starts[1:])
+    doc_starts = np.cumsum([0, *lengths], dtype=np.int64)
+    columns = dict(zip(names, table.T[2:], strict=True))
     is_start = table[:, 1] == 1
     is_start[doc_starts[:-1][np.array(lengths, dtype=np.int64) > 0]] = True
     return Tokens(
@@ -97,20 +69,15 @@ def read_tokens(
             key: np.concatenate([_NO_VALUES, *(span_values(doc, key) for doc in docs)])
             for key in span_keys
         },
-        **{
-            name: np.ascontiguousarray(table[:, 2 + names.index(name)])
-            if name in names
-            else np.zeros(0, dtype=np.uint64)
-            for name in FURTHER
-        },
+        **{name: np.ascontiguousarray(columns.get(name, _NO_VALUES)) for name in FURTHER},
     )
 
 
 def span_values(doc: Doc, key: str) -> Keys1d:
     """Hashes of the IOB2 tags that the spans of `doc.spans[key]` give the tokens, uint64 `[T]`.
 
-    0 where the Doc has no such group. Of spans that overlap the longest one counts, of those
-    that are as long the last.
+    0 where the Doc has no such group. Where spans overlap, the longest one counts, and the last
+    one of those that are equally long.
     """
     group = doc.spans.get(key)
     if group is None:
@@ -142,38 +109,3 @@ def _joined_starts(parts: Sequence[Pointers1d]) -> Pointers1d:
     offsets = np.cumsum([0, *(part[-1] for part in parts)])
     shifted = [part[:-1] + offset for part, offset in zip(parts, offsets, strict=False)]
     return np.concatenate([*shifted, offsets[-1:]])
-
-
-@helper
-def _place(sequence_starts, margin, of_token):  # type: ignore[no-untyped-def]
-    position = margin
-    for i in range(len(sequence_starts) - 1):
-        for t in range(sequence_starts[i], sequence_starts[i + 1]):
-            of_token[t] = position
-            position += 1
-        position += margin
-    return position
-
-
-def lay_out(
-    tokens: Tokens,
-    table: LexemeTable,
-    lexemes: Ints1d,
-    values: Keys2d,
-    boundary: Keys1d,
-    margin: int,
-) -> PaddedTokens:
-    """Put tokens in a line with `margin` boundary words around every sequence.
-
-    lexemes: int32 `[T]`, rows of the table. values: uint64 `[T, C]`. boundary: uint64 `[C]`,
-    those of a boundary word.
-    """
-    of_token = np.empty(len(lexemes), dtype=np.int32)
-    n_positions = _place(tokens.sequence_starts, margin, of_token)
-    line = np.full(n_positions, BOUNDARY, dtype=np.int32)
-    line[of_token] = lexemes
-    value_line = np.empty((n_positions, values.shape[1]), dtype=np.uint64)
-    value_line[:] = boundary
-    value_line[of_token] = values
-    doc_starts = np.append(of_token, n_positions)[tokens.doc_starts].astype(np.int32)
-    return PaddedTokens(table, line, value_line, of_token, doc_starts)

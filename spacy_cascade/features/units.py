@@ -1,13 +1,77 @@
-"""Units: what gets a label, a token or a span."""
+"""Units, tokens or spans that get a label, and the positions that they stand at.
+
+For kernels the tokens of a batch stand in a line of *positions* with `margin` boundary words
+before, between and after the sequences. Looking a few places to the side then never needs a test.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
-from ..types import Ints1d, Keys2d, Pointers1d
-from .tokens import PaddedTokens
+from ..jit import helper
+from ..types import Ints1d, Keys1d, Keys2d, Pointers1d
+from .keys import Occurrences, link_occurrences
+from .lexemes import BOUNDARY, LexemeTable
+from .tokens import Tokens
+
+
+@dataclass(frozen=True)
+class PaddedTokens:
+    """Tokens with boundary words between sequences.
+
+    table: of the words; that of the feature space may be a new one by now. lexemes: int32 `[P]`,
+    rows of it. values: uint64 `[P, C]`, what unit-level templates read, 0 for "no value". of_token:
+    int32 `[T]`, the position of each token. doc_starts: int32 `[D + 1]`, the position from which
+    on each Doc's tokens stand.
+    """
+
+    table: LexemeTable
+    lexemes: Ints1d
+    values: Keys2d
+    of_token: Ints1d
+    doc_starts: Ints1d
+
+    @cached_property
+    def occurrences(self) -> Occurrences:
+        """Where the words of positions occur again in their Docs."""
+        return Occurrences(*link_occurrences(self.lexemes, self.table.form_of, self.doc_starts))
+
+
+@helper
+def _place(sequence_starts, margin, of_token):  # type: ignore[no-untyped-def]
+    position = margin
+    for i in range(len(sequence_starts) - 1):
+        for t in range(sequence_starts[i], sequence_starts[i + 1]):
+            of_token[t] = position
+            position += 1
+        position += margin
+    return position
+
+
+def lay_out(
+    tokens: Tokens,
+    table: LexemeTable,
+    lexemes: Ints1d,
+    values: Keys2d,
+    boundary: Keys1d,
+    margin: int,
+) -> PaddedTokens:
+    """Put tokens in a line with `margin` boundary words around every sequence.
+
+    lexemes: int32 `[T]`, rows of the table. values: uint64 `[T, C]`. boundary: uint64 `[C]`,
+    those of a boundary word.
+    """
+    of_token = np.empty(len(lexemes), dtype=np.int32)
+    n_positions = _place(tokens.sequence_starts, margin, of_token)
+    line = np.full(n_positions, BOUNDARY, dtype=np.int32)
+    line[of_token] = lexemes
+    value_line = np.tile(boundary, (n_positions, 1))
+    value_line[of_token] = values
+    doc_starts = np.append(of_token, n_positions)[tokens.doc_starts].astype(np.int32)
+    return PaddedTokens(table, line, value_line, of_token, doc_starts)
 
 
 @dataclass(frozen=True)
@@ -24,12 +88,7 @@ class Units:
     last: Ints1d
     context: Keys2d = field(default_factory=lambda: np.zeros((0, 0), dtype=np.uint64))
 
-    def part(self, begin: int, end: int) -> Units:
-        """Those units from `begin` to before `end`, as views."""
-        context = self.context[begin:end] if len(self.context) else self.context
-        return Units(self.positions, self.first[begin:end], self.last[begin:end], context)
-
-    def take(self, numbers: Pointers1d) -> Units:
-        """Some of the units, in the given order."""
+    def take(self, numbers: Pointers1d | slice) -> Units:
+        """Some of the units, in the given order; a slice gives views."""
         context = self.context[numbers] if len(self.context) else self.context
         return Units(self.positions, self.first[numbers], self.last[numbers], context)

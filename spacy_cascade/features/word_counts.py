@@ -1,24 +1,26 @@
-"""What training has shown of a word: how often it stood inside, first or last in a span.
+"""Counts of words in training: how often each stood inside, first or last in a span.
 
 A dictionary made from the training data, in which a Doc never sees its own entries:
 while a Doc is trained on, its own occurrences are taken off the counts, so that the
 model learns how far to trust them (the thought behind the dictionaries of Cohen and
 Sarawagi 2004, section 4.3). When annotating, nothing is taken off.
 
-The counts of a word are packed into one small code. Together with the word it names a
-lexeme, so features that read it still factor over lexemes.
+The counts of a word are packed into one small code. A lexeme is a word with its code, so
+features of the counts are computed once a lexeme like those of the text.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..numeric.arrays import Array, Arrays, Shapes
 from ..numeric.index import KeyIndex
-from ..types import Ints2d, Keys1d, Pointers1d
+from ..types import Bools1d, Ints2d, Keys1d, Pointers1d, Pointers2d
+from .resources import Resource
+from .tokens import Tokens
 
 SHARES = ("seen_inside", "seen_first", "seen_last", "seen_continued")
 """Attributes: share of a word's occurrences inside a span, first, last, or inside not first."""
@@ -44,9 +46,7 @@ def share_text(code: int, share: int) -> str:
     return f"{low}-{high} % of {_SIZES[size]}"
 
 
-def span_flags(
-    n_tokens: int, spans: npt.NDArray[np.int64], observed: npt.NDArray[np.bool_]
-) -> Ints2d:
+def span_flags(n_tokens: int, spans: Pointers2d, observed: Bools1d) -> Ints2d:
     """For each token 1, and whether it is inside, first, last or continued, int32 `[T, 5]`.
 
     spans: int64 `[P, 2]`, start and end. observed: bool `[T]`; other tokens count nothing.
@@ -61,55 +61,53 @@ def span_flags(
     return flags
 
 
-def _covered(
-    n_tokens: int, start: npt.NDArray[np.int64], end: npt.NDArray[np.int64]
-) -> npt.NDArray[np.bool_]:
+def _covered(n_tokens: int, start: Pointers1d, end: Pointers1d) -> Bools1d:
     begun = np.bincount(start, minlength=n_tokens + 1) - np.bincount(end, minlength=n_tokens + 1)
-    covered: npt.NDArray[np.bool_] = np.cumsum(begun)[:n_tokens] > 0
-    return covered
+    return np.cumsum(begun)[:n_tokens] > 0
 
 
-@dataclass(frozen=True)
-class SpanWordCounts:
+class SpanWordCounts(Resource):
     """Counts of words in lower case; counts int32 `[V, 5]` in the order of `index`."""
 
-    index: KeyIndex
-    counts: Ints2d
+    gives_codes = True
 
-    def __post_init__(self) -> None:
-        self._code_of_entry  # noqa: B018 (made now, before several threads ask for it)
+    def __init__(self, index: KeyIndex, counts: Ints2d) -> None:
+        self.index, self.counts = index, counts
+        # The last one is the code of words never seen.
+        self._code_of_entry = np.append(_pack(counts), np.uint64(0))
 
     @classmethod
-    def learn(cls, lower: Keys1d, flags: Ints2d) -> SpanWordCounts:
+    def empty(cls) -> SpanWordCounts:
+        return cls(KeyIndex(), np.zeros((0, 1 + len(SHARES)), dtype=np.int32))
+
+    @classmethod
+    def count(cls, lower: Keys1d, flags: Ints2d) -> SpanWordCounts:
         """Count the words of a corpus; lower: uint64 `[T]`, flags: `span_flags`."""
         words, inverse = np.unique(lower, return_inverse=True)
         return cls(KeyIndex(words), _sums(inverse, flags, len(words)))
 
-    def joined(self, other: SpanWordCounts) -> SpanWordCounts:
-        """The counts of both."""
+    def learn(self, tokens: Tokens, flags: Ints2d) -> SpanWordCounts:
+        return self.count(tokens.lower, flags)
+
+    def add(self, tokens: Tokens, flags: Ints2d) -> SpanWordCounts:
+        other = self.count(tokens.lower, flags)
         words = np.concatenate([self.index.keys, other.index.keys])
         unique, inverse = np.unique(words, return_inverse=True)
         counts = np.concatenate([self.counts, other.counts])
         return SpanWordCounts(KeyIndex(unique), _sums(inverse, counts, len(unique)))
 
-    @cached_property
-    def _code_of_entry(self) -> Keys1d:
-        """Codes by entry; the last one is that of words never seen."""
-        return np.append(_pack(self.counts), np.uint64(0))
+    def codes(self, tokens: Tokens, own_flags: Ints2d | None = None) -> Keys1d:
+        """The code of each token, uint64 `[T]`.
 
-    def codes(
-        self, lower: Keys1d, doc_starts: Pointers1d, own_flags: Ints2d | None = None
-    ) -> Keys1d:
-        """Code of each token, uint64 `[T]`.
-
-        own_flags: gold flags of these tokens where they were part of what was counted; the
-        counts of each Doc are then taken off for its own tokens.
+        With own_flags, the tokens were counted themselves: the counts of each Doc are then taken
+        off for its own tokens.
         """
+        lower, doc_starts = tokens.lower, tokens.doc_starts
         if len(self.index) == 0:
             return np.zeros(len(lower), dtype=np.uint64)
         entries = self.index.lookup(lower)
         if own_flags is None:
-            return np.asarray(self._code_of_entry[entries], dtype=np.uint64)
+            return np.asarray(self._code_of_entry[entries])
         counts = np.where(entries[:, None] >= 0, self.counts[entries], 0)
         docs = np.repeat(np.arange(len(doc_starts) - 1), np.diff(doc_starts))
         pairs = entries.astype(np.int64) * len(doc_starts) + docs
@@ -118,8 +116,20 @@ class SpanWordCounts:
         # A Doc that was never counted has nothing to be taken off.
         return _pack(np.where((others >= 0).all(axis=1, keepdims=True), others, counts))
 
+    def arrays(self) -> Arrays:
+        return {"keys": self.index.keys, "counts": self.counts}
 
-def _sums(groups: npt.NDArray[np.int64], flags: Ints2d, n_groups: int) -> Ints2d:
+    @classmethod
+    def shapes(cls, arrays: Mapping[str, Array], settings: Any) -> Shapes:
+        n_words = arrays["keys"].size if "keys" in arrays else 0
+        return {"keys": ((n_words,), "u8"), "counts": ((n_words, 1 + len(SHARES)), "i4")}
+
+    @classmethod
+    def restore(cls, arrays: Mapping[str, Array], settings: Any) -> SpanWordCounts:
+        return cls(KeyIndex(arrays["keys"].astype(np.uint64)), arrays["counts"].astype(np.int32))
+
+
+def _sums(groups: Pointers1d, flags: Ints2d, n_groups: int) -> Ints2d:
     columns = [np.bincount(groups.reshape(-1), column, n_groups) for column in flags.T]
     return np.stack(columns, axis=1).astype(np.int32)
 

@@ -19,7 +19,7 @@ into its target, given everything before:
 and the backward pass hands probabilities of labels down: `P(e at t) = P(target(e) at t)·w(t, e)`.
 Sums of such products cannot overflow, and what underflows does not matter, whatever the
 size of the weights or the length of the chain; a position costs one `exp` an edge and one
-`log` a label. (Forward-backward: Rabiner 1989, section V; METHOD.md, MEMB.)
+`log` a label. (Forward-backward: docs/method.md, section 2.1.)
 """
 
 from __future__ import annotations
@@ -29,17 +29,19 @@ import math
 import numpy as np
 
 from ..jit import helper, kernel
-from ..types import Floats1d, Floats2d, Ints1d, Pointers1d
-from .lattice import Lattice
+from ..types import Floats1d, Floats2d
+from .lattice import Chains, longest_of
 
 
 @helper
-def _forward(lattice, scores, transitions, cost, tags, begin, end, w, marginals):  # type: ignore[no-untyped-def]
+def _forward(chains, cost, i, w, marginals):  # type: ignore[no-untyped-def]
     """Fill `w` `[T, E]`, and the last row of `marginals` `[T + 1, Y]` with `P(y at the end)`.
 
     Other rows of `marginals` are overwritten with `α`, shifted to a largest value of zero.
-    Returns the log-partition, `-inf` when no path is possible.
+    Returns the log-partition, `-inf` when no path is possible. cost: instead of that of the chains.
     """
+    lattice, scores, transitions, _, tags, starts = chains
+    begin, end = starts[i], starts[i + 1]
     n_labels = len(lattice.first_edge) - 1
     marginals[0, :] = -np.inf
     marginals[0, lattice.start] = 0.0
@@ -83,12 +85,23 @@ def _forward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
 
 
 @helper
-def _backward(lattice, length, w, marginals):  # type: ignore[no-untyped-def]
-    """Fill `marginals` `[T + 1, Y]` with `P(y at t)` from the last row up."""
-    for row in range(length - 1, -1, -1):
+def forward_backward(chains, cost, i, w, marginals):  # type: ignore[no-untyped-def]
+    """Fill `w` `[T, E]`, and `marginals` `[T + 1, Y]` with `P(y at t - 1)`; the log-partition."""
+    lattice = chains.lattice
+    log_partition = _forward(chains, cost, i, w, marginals)
+    for row in range(chains.starts[i + 1] - chains.starts[i] - 1, -1, -1):
         marginals[row, :] = 0.0
         for e in range(len(lattice.source)):
             marginals[row, lattice.source[e]] += marginals[row + 1, lattice.target[e]] * w[row, e]
+    return log_partition
+
+
+@helper
+def room_for(lattice, starts):  # type: ignore[no-untyped-def]
+    """Room for `w` and `marginals` of the longest sequence."""
+    longest = longest_of(starts)
+    n_labels = len(lattice.first_edge) - 1
+    return np.empty((longest, len(lattice.source))), np.empty((longest + 1, n_labels))
 
 
 @helper
@@ -102,17 +115,16 @@ def _add_edge_marginals(lattice, length, w, marginals, sign, counts, transition_
 
 
 @helper
-def _observed_path(  # type: ignore[no-untyped-def]
-    lattice, scores, transitions, tags, begin, end, weight, counts, transition_counts
-):
+def observed_path(chains, i, weight, counts, transition_counts):  # type: ignore[no-untyped-def]
     """Score of a fully observed path; its edges are taken off the counts, each `weight` times."""
+    lattice, scores, transitions, _, tags, starts = chains
     previous = lattice.start
     score = 0.0
-    for t in range(begin, end):
+    for t in range(starts[i], starts[i + 1]):
         for e in range(lattice.first_edge[tags[t]], lattice.first_edge[tags[t] + 1]):
             if lattice.source[e] == previous:
                 score += scores[t, lattice.column[e]] + transitions[e]
-                counts[t - begin, lattice.column[e]] -= weight
+                counts[t - starts[i], lattice.column[e]] -= weight
                 transition_counts[e] -= weight
         previous = tags[t]
     return score
@@ -120,15 +132,9 @@ def _observed_path(  # type: ignore[no-untyped-def]
 
 @kernel
 def chain_losses(
-    lattice: Lattice,
-    scores: Floats2d,
-    transitions: Floats1d,
-    cost: Floats2d,
+    chains: Chains,
     clamp: Floats2d,
-    tags: Ints1d,
-    starts: Pointers1d,
-    expected: Floats1d,
-    observed: Floats1d,
+    gradient_weights: tuple[Floats1d, Floats1d],
     first: int,
     last: int,
     losses: Floats1d,
@@ -138,47 +144,33 @@ def chain_losses(
 
         loss[i] = log Σ_y exp(score(y) + cost(y)) - log Σ_{y agrees with tags} exp(score(y))
 
-    The gradient is `expected[i]` times that of the first term, less `observed[i]` times that of
-    the second; both `[N]`, ones for that of the loss itself.
+    The gradient is that of the first term times the first of the `gradient_weights`, less that of
+    the second times the second; both `[N]`, ones for the gradient of the loss itself.
 
-    lattice: the edges. scores `[T, S]`: OVERWRITTEN by the gradient of the losses with
-    respect to them. transitions `[E]`. cost, clamp `[Y + 2, Y]`: see the module. tags
-    `[T]`, negative where unobserved: the second sum then runs over all labels there, or over
-    those that continue no span (METHOD.md, missing annotation). starts `[N + 1]`: sequence `i`
-    is `starts[i]:starts[i + 1]`. losses `[N]`: written. transition_counts `[E]`: the gradient is
-    added.
+    chains: the scores are OVERWRITTEN by the gradient with respect to them; where a tag is
+    negative, the second sum runs over all labels, or over those that continue no span
+    (docs/method.md, section 3.4). clamp `[Y + 2, Y]`: see the module. losses `[N]`: written.
+    transition_counts `[E]`: the gradient is added.
     """
-    n_labels, n_edges = len(lattice.first_edge) - 1, len(lattice.source)
-    longest = 0
-    for i in range(first, last):
-        longest = max(longest, starts[i + 1] - starts[i])
-    w = np.empty((longest, n_edges))
-    marginals = np.empty((longest + 1, n_labels))
-    counts = np.empty((longest, scores.shape[1]))
+    lattice, scores, _, cost, tags, starts = chains
+    expected, observed = gradient_weights
+    w, marginals = room_for(lattice, starts[first : last + 1])
+    counts = np.empty((len(w), scores.shape[1]))
     for i in range(first, last):
         begin, end = starts[i], starts[i + 1]
         length = end - begin
-        counts[:length] = 0.0
-        n_observed = 0
-        for t in range(begin, end):
-            n_observed += tags[t] >= 0
+        n_observed = np.count_nonzero(tags[begin:end] >= 0)
         if n_observed == 0:
             losses[i] = 0.0
             scores[begin:end] = 0.0
             continue
-        losses[i] = _forward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
-        _backward(lattice, length, w, marginals)
+        counts[:length] = 0.0
+        losses[i] = forward_backward(chains, cost, i, w, marginals)
         _add_edge_marginals(lattice, length, w, marginals, expected[i], counts, transition_counts)
         if n_observed == length:
-            losses[i] -= _observed_path(
-                lattice, scores, transitions, tags, begin, end, observed[i], counts,
-                transition_counts,
-            )  # fmt: skip
+            losses[i] -= observed_path(chains, i, observed[i], counts, transition_counts)
         else:
-            losses[i] -= _forward(
-                lattice, scores, transitions, clamp, tags, begin, end, w, marginals
-            )
-            _backward(lattice, length, w, marginals)
+            losses[i] -= forward_backward(chains, clamp, i, w, marginals)
             _add_edge_marginals(
                 lattice, length, w, marginals, -observed[i], counts, transition_counts
             )
@@ -186,63 +178,34 @@ def chain_losses(
 
 
 @kernel
-def log_partitions(
-    lattice: Lattice,
-    scores: Floats2d,
-    transitions: Floats1d,
-    cost: Floats2d,
-    tags: Ints1d,
-    starts: Pointers1d,
-    values: Floats1d,
-) -> None:
+def log_partitions(chains: Chains, values: Floats1d) -> None:
     """Log-partition of every sequence, with which scores of paths become log-probabilities.
 
         values[i] = log Σ_y exp(score(y) + cost(y)),    log P(y) = score(y) - values[i]
 
-    values `[N]`: written. Other arguments as in `chain_losses`; scores stay as they are.
+    values `[N]`: written.
     """
-    longest = 0
-    for i in range(len(starts) - 1):
-        longest = max(longest, starts[i + 1] - starts[i])
-    w = np.empty((longest, len(lattice.source)))
-    marginals = np.empty((longest + 1, len(lattice.first_edge) - 1))
-    for i in range(len(starts) - 1):
-        values[i] = _forward(
-            lattice, scores, transitions, cost, tags, starts[i], starts[i + 1], w, marginals
-        )
+    w, marginals = room_for(chains.lattice, chains.starts)
+    for i in range(len(values)):
+        values[i] = _forward(chains, chains.cost, i, w, marginals)
 
 
 @kernel
-def edge_marginals(
-    lattice: Lattice,
-    scores: Floats2d,
-    transitions: Floats1d,
-    cost: Floats2d,
-    tags: Ints1d,
-    starts: Pointers1d,
-    marginals_of_columns: Floats2d,
-) -> None:
-    """Add `P(edge at t)` to `marginals_of_columns` `[T, S]`, in the column of each edge.
-
-    Other arguments as in `chain_losses`; scores stay as they are.
-    """
-    longest = 0
-    for i in range(len(starts) - 1):
-        longest = max(longest, starts[i + 1] - starts[i])
-    w = np.empty((longest, len(lattice.source)))
-    marginals = np.empty((longest + 1, len(lattice.first_edge) - 1))
+def edge_marginals(chains: Chains, marginals_of_columns: Floats2d) -> None:
+    """Add `P(edge at t)` to `marginals_of_columns` `[T, S]`, in the column of each edge."""
+    lattice, starts = chains.lattice, chains.starts
+    w, marginals = room_for(lattice, starts)
     of_transitions = np.zeros(len(lattice.source))
     for i in range(len(starts) - 1):
         begin, end = starts[i], starts[i + 1]
-        _forward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
-        _backward(lattice, end - begin, w, marginals)
+        forward_backward(chains, chains.cost, i, w, marginals)
         _add_edge_marginals(
             lattice, end - begin, w, marginals, 1.0, marginals_of_columns[begin:end], of_transitions
         )
 
 
 @helper
-def _edge(lattice, previous, label):  # type: ignore[no-untyped-def]
+def edge_between(lattice, previous, label):  # type: ignore[no-untyped-def]
     """The edge from one label to another; there has to be one."""
     for e in range(lattice.first_edge[label], lattice.first_edge[label + 1]):
         if lattice.source[e] == previous:
@@ -251,22 +214,13 @@ def _edge(lattice, previous, label):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def path_scores(
-    lattice: Lattice,
-    scores: Floats2d,
-    transitions: Floats1d,
-    tags: Ints1d,
-    starts: Pointers1d,
-    values: Floats1d,
-) -> None:
-    """Write `Σ_t scores[t, column(e_t)] + transitions[e_t]` of each observed path to values `[N]`.
-
-    scores `[T, S]`, transitions `[E]`, tags `[T]`, all observed, starts `[N + 1]`.
-    """
+def path_scores(chains: Chains, values: Floats1d) -> None:
+    """Write `Σ_t scores[t, column(e_t)] + transitions[e_t]` of each observed path to values `[N]`."""
+    lattice, scores, transitions, _, tags, starts = chains
     for i in range(len(starts) - 1):
         previous = lattice.start
         values[i] = 0.0
         for t in range(starts[i], starts[i + 1]):
-            e = _edge(lattice, previous, tags[t])
+            e = edge_between(lattice, previous, tags[t])
             values[i] += scores[t, lattice.column[e]] + transitions[e]
             previous = tags[t]

@@ -2,7 +2,8 @@
 
 A path has a span where it has all labels of the span, and the label after them does not continue
 it. So a path without the span breaks at least one of these conditions: for each condition the best
-path that breaks it is found, and the best of these is the best path without the span.
+path that breaks it is found, and the best of these is the best path without the span
+(docs/method.md, section 2.5).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..types import Floats1d, Floats2d, Ints1d
-from .lattice import Lattice
+from .lattice import Chains, Lattice
 from .structure import Contrast
 from .viterbi import best_paths
 
@@ -30,14 +31,19 @@ def contrast(
     forbidden, required = labels, labels + n_labels
     continued, ended = 2 * n_labels, 2 * n_labels + 1
     end = start + len(labels)
-    having = np.full(length, _OPEN, dtype=np.int32)
+    # A label after the span that continues it cannot be kept off and missing at once.
+    n = 1 + len(labels) + (end < length)
+    tags = np.full((n, length), _OPEN, dtype=np.int32)
+    having, lacking = tags[0], tags[1:]
     having[start:end] = required
     having[end : end + 1] = ended
-    # A label after the span that continues it cannot be kept off and missing at once.
-    lacking = np.full((len(labels) + (end < length), length), _OPEN, dtype=np.int32)
     lacking[np.arange(len(labels)), np.arange(start, end)] = forbidden
     lacking[len(labels) :, end : end + 1] = continued
-    paths, found = _decode(lattice, scores, transitions, cost, np.vstack([having, lacking]))
+    starts = np.arange(n + 1, dtype=np.int64) * length
+    scores_of_all = np.tile(scores, (n, 1))
+    paths, found = np.empty((n, length), dtype=np.int32), np.empty(n)
+    chains = Chains(lattice, scores_of_all, transitions, cost, tags.reshape(-1), starts)
+    best_paths(chains, paths.reshape(-1), found)
     best = 1 + int(found[1:].argmax())
     return Contrast(paths[0], paths[best]) if np.isfinite(found[[0, best]]).all() else None
 
@@ -53,17 +59,3 @@ def _costs(lattice: Lattice, last: int) -> Floats2d:
     continues[lattice.target[lattice.continues & (lattice.source == last)]] = True
     allowed = np.vstack([np.ones_like(continues), ~same, same, continues, ~continues])
     return np.where(allowed, 0.0, -np.inf)
-
-
-def _decode(
-    lattice: Lattice, scores: Floats2d, transitions: Floats1d, cost: Floats2d, constraints: Ints1d
-) -> tuple[Ints1d, Floats1d]:
-    """Best paths `[N, T]` of a sequence under each of `[N, T]` constraints, and their scores."""
-    n, length = constraints.shape
-    paths = np.empty(n * length, dtype=np.int32)
-    values = np.empty(n)
-    best_paths(
-        lattice, np.tile(scores, (n, 1)), transitions, cost, constraints.reshape(-1),
-        np.arange(n + 1, dtype=np.int64) * length, paths, values,
-    )  # fmt: skip
-    return paths.reshape(n, length), values

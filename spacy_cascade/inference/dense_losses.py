@@ -8,7 +8,7 @@ forward and one back are
     b(t-1, p) = Σ_c M[p, c] g(t, c)                          g(t, c) = x(t, c) b(t, c) / z(t)
     P(c at t) = a(t, c) b(t, c)        P(p at t-1, c at t) = a(t-1, p) M[p, c] g(t, c)
 
-and the log-partition is `Σ_t log z(t) + h(t) + max m` (Rabiner 1989, section V.A). A position
+and the log-partition is `Σ_t log z(t) + h(t) + max m` (docs/method.md, section 2.2). A position
 costs one `exp` a label instead of one an edge. What is lost where `a` underflows matters only if
 `z` is tiny; a sequence with such a position goes to `chain.chain_losses`, which always is exact.
 Labels, `m` and `m0` are those of `inference.viterbi`, and at the end `x = 0` off the final labels.
@@ -21,10 +21,10 @@ import math
 import numpy as np
 
 from ..jit import helper, kernel
-from ..types import Floats1d, Floats2d, Ints1d, Pointers1d
-from .chain import _observed_path, chain_losses, log_partitions
-from .lattice import Lattice
-from .viterbi import _transition_matrix
+from ..types import Floats1d, Floats2d
+from .chain import chain_losses, log_partitions, observed_path
+from .lattice import Chains, longest_of
+from .viterbi import transition_matrix
 
 _SMALLEST = 1e-60
 """Of `z`; doubles go down to 1e-308."""
@@ -48,9 +48,29 @@ def _add_product(vector, matrix, out):  # type: ignore[no-untyped-def]
 
 
 @helper
-def _forward(scores, initial, matrix, shift, labels, final, cost, tags, begin, end, a, x, z):  # type: ignore[no-untyped-def]
+def _exponentials(chains):  # type: ignore[no-untyped-def]
+    """`m0`, `M`, `max m`, and the label of each column; the column of each label."""
+    n = chains.scores.shape[1]
+    initial, matrix, labels, columns = transition_matrix(chains.lattice, chains.transitions, n)
+    shift = matrix.max()
+    return (initial, np.exp(matrix - shift), shift, labels), columns
+
+
+@helper
+def _room_for(starts, n):  # type: ignore[no-untyped-def]
+    """Room for `a`, `x` and `z` of the longest sequence."""
+    longest = longest_of(starts)
+    return np.empty((longest, n)), np.empty((longest, n)), np.empty(longest)
+
+
+@helper
+def _forward(chains, cost, i, exponentials, room):  # type: ignore[no-untyped-def]
     """Fill `a`, `x` `[T, n]` and `z` `[T]`; the log-partition, or -inf where `z` is tiny."""
-    n = scores.shape[1]
+    lattice, scores, _, _, tags, starts = chains
+    initial, matrix, shift, labels = exponentials
+    a, x, z = room
+    begin, end = starts[i], starts[i + 1]
+    n = len(initial)
     log_partition = 0.0
     for t in range(begin, end):
         row = t - begin
@@ -60,7 +80,7 @@ def _forward(scores, initial, matrix, shift, labels, final, cost, tags, begin, e
             value = scores[t, c] + cost[observed, labels[c]]
             if row == 0:
                 value += initial[c]
-            if t == end - 1 and not final[labels[c]]:
+            if t == end - 1 and not lattice.final[labels[c]]:
                 value = -np.inf
             x[row, c] = value
             highest = max(highest, value)
@@ -87,11 +107,12 @@ def _forward(scores, initial, matrix, shift, labels, final, cost, tags, begin, e
 
 
 @helper
-def _backward(matrix_back, length, a, x, z, sign, counts, pairs, first_counts):  # type: ignore[no-untyped-def]
+def _backward(matrix_back, length, room, sign, counts, pairs, first_counts):  # type: ignore[no-untyped-def]
     """Add `sign · P(c at t)` to `counts`, that of the first position to `first_counts` too.
 
     And `sign · a(t-1, p) g(t, c)` to `pairs` `[n, n]`. matrix_back: `M` transposed.
     """
+    a, x, z = room
     n = a.shape[1]
     b, before, g = np.ones(n), np.empty(n), np.empty(n)
     for row in range(length - 1, -1, -1):
@@ -113,82 +134,50 @@ def _backward(matrix_back, length, a, x, z, sign, counts, pairs, first_counts): 
 
 @kernel
 def dense_losses(
-    lattice: Lattice,
-    scores: Floats2d,
-    transitions: Floats1d,
-    cost: Floats2d,
+    chains: Chains,
     clamp: Floats2d,
-    tags: Ints1d,
-    starts: Pointers1d,
-    expected: Floats1d,
-    observed: Floats1d,
+    gradient_weights: tuple[Floats1d, Floats1d],
     first: int,
     last: int,
     losses: Floats1d,
     transition_counts: Floats1d,
 ) -> None:
-    """Losses and score gradients of the sequences `first <= i < last`.
-
-    All arguments as in `chain.chain_losses`, of a lattice without label pairs; scores are
-    OVERWRITTEN by their gradient.
-    """
-    n = scores.shape[1]
-    initial, matrix, labels = _transition_matrix(lattice, transitions, n)
-    shift = matrix.max()
-    matrix = np.exp(matrix - shift)
+    """As `chain.chain_losses`, of a lattice without label pairs; scores are OVERWRITTEN."""
+    lattice, scores, _, cost, tags, starts = chains
+    expected, observed = gradient_weights
+    exponentials, columns = _exponentials(chains)
+    matrix = exponentials[1]
     matrix_back = matrix.T.copy()
-    longest = 0
-    for i in range(first, last):
-        longest = max(longest, starts[i + 1] - starts[i])
-    a, x, z = np.empty((longest, n)), np.empty((longest, n)), np.empty(longest)
-    clamped_a, clamped_x, clamped_z = a.copy(), x.copy(), z.copy()
-    counts = np.empty((longest, n))
+    n = len(matrix)
+    room, clamped = _room_for(starts[first : last + 1], n), _room_for(starts[first : last + 1], n)
+    counts = np.empty_like(room[0])
     pairs = np.zeros((n, n))
     first_counts = np.zeros(n)
     for i in range(first, last):
         begin, end = starts[i], starts[i + 1]
         length = end - begin
-        n_observed = 0
-        for t in range(begin, end):
-            n_observed += tags[t] >= 0
+        n_observed = np.count_nonzero(tags[begin:end] >= 0)
         if n_observed == 0:
             losses[i] = 0.0
             scores[begin:end] = 0.0
             continue
-        everything = _forward(
-            scores, initial, matrix, shift, labels, lattice.final, cost, tags, begin, end, a, x, z
-        )
+        everything = _forward(chains, cost, i, exponentials, room)
         agreeing = 0.0
         if n_observed < length:
-            agreeing = _forward(
-                scores, initial, matrix, shift, labels, lattice.final, clamp, tags, begin, end,
-                clamped_a, clamped_x, clamped_z,
-            )  # fmt: skip
+            agreeing = _forward(chains, clamp, i, exponentials, clamped)
         if everything == -np.inf or agreeing == -np.inf:
-            chain_losses(
-                lattice, scores, transitions, cost, clamp, tags, starts, expected, observed, i,
-                i + 1, losses, transition_counts,
-            )  # fmt: skip
+            chain_losses(chains, clamp, gradient_weights, i, i + 1, losses, transition_counts)
             continue
         counts[:length] = 0.0
-        _backward(matrix_back, length, a, x, z, expected[i], counts, pairs, first_counts)
+        _backward(matrix_back, length, room, expected[i], counts, pairs, first_counts)
         if n_observed == length:
-            agreeing = _observed_path(
-                lattice, scores, transitions, tags, begin, end, observed[i], counts,
-                transition_counts,
-            )  # fmt: skip
+            agreeing = observed_path(chains, i, observed[i], counts, transition_counts)
         else:
-            _backward(
-                matrix_back, length, clamped_a, clamped_x, clamped_z, -observed[i], counts, pairs,
-                first_counts,
-            )  # fmt: skip
+            _backward(matrix_back, length, clamped, -observed[i], counts, pairs, first_counts)
         losses[i] = everything - agreeing
         scores[begin:end] = counts[:length]
-    column = np.full(len(lattice.first_edge) - 1, -1)
-    for c in range(n):
-        column[labels[c]] = c
     for e in range(len(lattice.source)):
-        p, c = column[lattice.source[e]], lattice.column[e]
+        p, c = columns[lattice.source[e]], lattice.column[e]
         if lattice.source[e] == lattice.start:
             transition_counts[e] += first_counts[c]
         if p >= 0:
@@ -196,30 +185,13 @@ def dense_losses(
 
 
 @kernel
-def dense_log_partitions(
-    lattice: Lattice,
-    scores: Floats2d,
-    transitions: Floats1d,
-    cost: Floats2d,
-    tags: Ints1d,
-    starts: Pointers1d,
-    values: Floats1d,
-) -> None:
+def dense_log_partitions(chains: Chains, values: Floats1d) -> None:
     """As `chain.log_partitions`, for a lattice without label pairs."""
-    n = scores.shape[1]
-    initial, matrix, labels = _transition_matrix(lattice, transitions, n)
-    shift = matrix.max()
-    matrix = np.exp(matrix - shift)
-    longest = 0
-    for i in range(len(starts) - 1):
-        longest = max(longest, starts[i + 1] - starts[i])
-    a, x, z = np.empty((longest, n)), np.empty((longest, n)), np.empty(longest)
-    for i in range(len(starts) - 1):
-        values[i] = _forward(
-            scores, initial, matrix, shift, labels, lattice.final, cost, tags, starts[i],
-            starts[i + 1], a, x, z,
-        )  # fmt: skip
+    lattice, scores, transitions, cost, tags, starts = chains
+    exponentials, _ = _exponentials(chains)
+    room = _room_for(starts, scores.shape[1])
+    for i in range(len(values)):
+        values[i] = _forward(chains, cost, i, exponentials, room)
         if values[i] == -np.inf:
-            log_partitions(
-                lattice, scores, transitions, cost, tags, starts[i : i + 2], values[i : i + 1]
-            )
+            alone = Chains(lattice, scores, transitions, cost, tags, starts[i : i + 2])
+            log_partitions(alone, values[i : i + 1])

@@ -6,9 +6,9 @@ deviation costs is known from the forward pass,
 
     gap(t, e) = δ(t, target(e)) - (δ(t-1, source(e)) + s(t, e))
 
-with `δ` and `s` of the Viterbi recursion (`inference.chain`). Each path found offers its
+with `δ` and `s` of the Viterbi recursion. Each path found offers its
 deviations before the position of its own, so that every path is offered once, and the best
-of what has been offered is the next one. (Eppstein 1998, section 2, for a lattice.)
+of what has been offered is the next one. (docs/method.md, section 2.4)
 """
 
 from __future__ import annotations
@@ -16,20 +16,21 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import helper, kernel
-from ..types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
-from .lattice import Lattice
+from ..types import Floats2d, Ints1d, Ints2d
+from .lattice import Chains, longest_of
 
 
 @helper
-def _forward_best(lattice, scores, transitions, begin, end, delta, best_edge):  # type: ignore[no-untyped-def]
+def _forward_best(chains, i, delta, best_edge):  # type: ignore[no-untyped-def]
     """Fill `delta` `[T + 1, Y]` and `best_edge` `[T, Y]`, ties to the edge listed first.
 
-    Terms are added in the order of `chain.viterbi`, so that both break the same ties.
+    Terms are added in the order of `viterbi.viterbi`, so that both break the same ties.
     """
+    lattice, scores, transitions, _, _, starts = chains
     delta[0, :] = -np.inf
     delta[0, lattice.start] = 0.0
-    for t in range(begin, end):
-        row = t - begin
+    for t in range(starts[i], starts[i + 1]):
+        row = t - starts[i]
         for y in range(len(lattice.first_edge) - 1):
             delta[row + 1, y] = -np.inf
             best_edge[row, y] = -1
@@ -69,27 +70,17 @@ def _follow(lattice, best_edge, begin, row, label, path):  # type: ignore[no-unt
 
 
 @kernel
-def best_paths(
-    lattice: Lattice,
-    scores: Floats2d,
-    transitions: Floats1d,
-    starts: Pointers1d,
-    paths: Ints2d,
-    path_scores: Floats2d,
-    n_paths: Ints1d,
-) -> None:
-    """The best label sequences of every sequence, without repeats.
+def best_paths(chains: Chains, paths: Ints2d, path_scores: Floats2d, n_paths: Ints1d) -> None:
+    """The best label sequences of every sequence, without repeats; costs do not count.
 
-    scores `[T, S]`, transitions `[E]`, starts `[n + 1]`: as in `chain.viterbi`. paths `[N, T]`:
-    written, the k-th best labels in row `k`; path_scores `[n, N]`: written, in descending
-    order, of equals first the one that leaves its better nearer to the end. n_paths `[n]`:
-    written; a short sequence has fewer than `N` paths, whose rows are left as they are.
+    paths `[N, T]`: written, the k-th best labels in row `k`; path_scores `[n, N]`: written, in
+    descending order, of equals first the one that leaves its better nearer to the end. n_paths
+    `[n]`: written; a short sequence has fewer than `N` paths, whose rows are left as they are.
     """
+    lattice, scores, transitions, _, _, starts = chains
     n_labels = len(lattice.first_edge) - 1
     capacity = len(paths)
-    longest = 0
-    for i in range(len(starts) - 1):
-        longest = max(longest, starts[i + 1] - starts[i])
+    longest = longest_of(starts)
     delta = np.empty((longest + 1, n_labels))
     best_edge = np.empty((longest, n_labels), dtype=np.int32)
     # Of each path: the row of its deviation, the edge taken there, and the path it left.
@@ -97,7 +88,7 @@ def best_paths(
     for i in range(len(starts) - 1):
         begin, end = starts[i], starts[i + 1]
         ranked = path_scores[i]
-        _forward_best(lattice, scores, transitions, begin, end, delta, best_edge)
+        _forward_best(chains, i, delta, best_edge)
         size = 0
         for y in range(n_labels):
             if lattice.final[y] and delta[end - begin, y] > -np.inf:

@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..types import Bools1d, Floats2d, Ints1d
+from ..jit import helper
+from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Pointers1d
 
 
 class Lattice(NamedTuple):
@@ -64,6 +65,30 @@ class Lattice(NamedTuple):
     def label_pairs(self) -> bool:
         """Whether features see label pairs, so that every edge has a score of its own."""
         return self.n_columns == self.n_edges
+
+
+class Chains(NamedTuple):
+    """Sequences under one lattice, as kernels take them (`inference.chain` has the equation).
+
+    scores: float64 `[T, S]`. transitions: float64 `[E]`. cost: float64 `[Y + 2, Y]`. tags: int32
+    `[T]`. starts: int64 `[N + 1]`; sequence `i` is `starts[i]:starts[i + 1]`.
+    """
+
+    lattice: Lattice
+    scores: Floats2d
+    transitions: Floats1d
+    cost: Floats2d
+    tags: Ints1d
+    starts: Pointers1d
+
+
+@helper
+def longest_of(starts):  # type: ignore[no-untyped-def]
+    """Length of the longest sequence."""
+    longest = 0
+    for i in range(len(starts) - 1):
+        longest = max(longest, starts[i + 1] - starts[i])
+    return longest
 
 
 def chain_lattice(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from .chain import chain_losses, edge_marginals, log_partitions, path_scores
 from .contrast import contrast
 from .dense_losses import dense_log_partitions, dense_losses
 from .k_best import best_paths as k_best_paths
-from .lattice import Lattice, choice_lattice, free_lattice, label_pair_mixing
+from .lattice import Chains, Lattice, choice_lattice, free_lattice, label_pair_mixing
 from .passive_aggressive import cut_sequences, passive_aggressive
 from .schemes import SCHEMES, UNOBSERVED, Spans, TagSet
 from .spans import likely_spans, span_posteriors
@@ -26,41 +25,25 @@ from .structure import Averaged, Contrast, LabelCosts, OnlineStep, Potentials, S
 from .viterbi import best_paths
 
 
-@dataclass(frozen=True)
 class LinearChain(Structure):
     """Labels that depend on the label before; all sums and searches are exact.
 
-    lattice: which label may follow which.
+    lattice: which label may follow which. Where features see label pairs, the score columns are
+    the transitions, which have no weights besides.
     """
 
-    lattice: Lattice
-
-    @property
-    def n_labels(self) -> int:  # type: ignore[override]
-        return self.lattice.n_labels
-
-    @property
-    def n_columns(self) -> int:  # type: ignore[override]
-        """The transitions where features see label pairs, else the labels."""
-        return self.lattice.n_columns
-
-    @property
-    def n_transitions(self) -> int:  # type: ignore[override]
-        return self.lattice.n_edges
-
-    @property
-    def has_transition_weights(self) -> bool:
-        """Where features see label pairs the score columns have all there is."""
-        return not self.lattice.label_pairs
+    def __init__(self, lattice: Lattice) -> None:
+        self.lattice = lattice
+        self.n_labels, self.n_columns = lattice.n_labels, lattice.n_columns
+        self.n_transitions = lattice.n_edges
+        self.has_transition_weights = not lattice.label_pairs
+        self._no_costs = np.zeros((self.n_labels + 1, self.n_labels))
 
     def best(self, potentials: Potentials) -> tuple[Ints1d, Floats1d]:
         """The Viterbi path; ties go to the transition listed first."""
         path = np.empty(len(potentials.scores), dtype=np.int32)
         scores = np.empty(len(potentials.starts) - 1)
-        best_paths(
-            self.lattice, potentials.scores, potentials.transitions, self._no_costs,
-            _nothing_observed(potentials), potentials.starts, path, scores,
-        )  # fmt: skip
+        best_paths(self._chains(potentials), path, scores)
         return path, scores
 
     def k_best(self, potentials: Potentials, k: int) -> tuple[Ints2d, Floats2d]:
@@ -68,56 +51,48 @@ class LinearChain(Structure):
         paths = np.zeros((k, len(potentials.scores)), dtype=np.int32)
         by_sequence = np.empty((n_sequences, k))
         n_paths = np.empty(n_sequences, dtype=np.int32)
-        k_best_paths(
-            self.lattice, potentials.scores, potentials.transitions, potentials.starts, paths,
-            by_sequence, n_paths,
-        )  # fmt: skip
+        k_best_paths(self._chains(potentials), paths, by_sequence, n_paths)
         path_scores = by_sequence.T.copy()
         path_scores[np.arange(k)[:, None] >= n_paths] = -np.inf
         return paths, path_scores
 
     def log_partitions(self, potentials: Potentials) -> Floats1d:
         values = np.empty(len(potentials.starts) - 1)
-        log_partitions(
-            self.lattice, potentials.scores, potentials.transitions, self._no_costs,
-            _nothing_observed(potentials), potentials.starts, values,
-        )  # fmt: skip
+        log_partitions(self._chains(potentials), values)
         return values
 
     def marginals(self, potentials: Potentials) -> Floats2d:
         found = np.zeros_like(potentials.scores, dtype=np.float64)
-        edge_marginals(
-            self.lattice, potentials.scores, potentials.transitions, self._no_costs,
-            _nothing_observed(potentials), potentials.starts, found,
-        )  # fmt: skip
+        edge_marginals(self._chains(potentials), found)
         return found
 
     def span_posteriors(self, potentials: Potentials, labels: Ints1d, spans: Spans) -> Floats1d:
         """Spans have to be in the order of their sequences."""
-        posteriors = np.empty(len(spans.start))
-        starts = potentials.starts
-        sequences = (np.searchsorted(starts, spans.start, side="right") - 1).astype(np.int32)
+        found = np.empty(len(spans.start))
+        sequence = np.searchsorted(potentials.starts, spans.start, side="right") - 1
         span_posteriors(
-            self.lattice, potentials.scores, potentials.transitions, self._no_costs,
-            _nothing_observed(potentials), starts, labels, spans.start, spans.end, sequences,
-            posteriors,
-        )  # fmt: skip
-        return posteriors
+            self._chains(potentials),
+            labels,
+            spans.start,
+            spans.end,
+            sequence.astype(np.int32),
+            found,
+        )
+        return found
 
     def likely_spans(
         self, potentials: Potentials, tag_set: TagSet, least: float
     ) -> tuple[Spans, Floats1d]:
         """In the order of the ends."""
-        observed = _nothing_observed(potentials)
+        chains = self._chains(potentials)
         n_found, room = len(potentials.scores), 0
         while n_found > room:  # a second time where there are more than one a token
             room = n_found
             start, end = np.empty((2, room), dtype=np.int64)
             label, probabilities = np.empty(room, dtype=np.int32), np.empty(room)
             n_found = likely_spans(
-                self.lattice, potentials.scores, potentials.transitions, self._no_costs, observed,
-                potentials.starts, tag_set.span_labels, least, start, end, label, probabilities,
-            )  # fmt: skip
+                chains, tag_set.span_labels, least, start, end, label, probabilities
+            )
         return Spans(start[:n_found], end[:n_found], label[:n_found]), probabilities[:n_found]
 
     def contrast(self, potentials: Potentials, labels: Ints1d, start: int) -> Contrast | None:
@@ -163,11 +138,9 @@ class LinearChain(Structure):
         gradient_weights: tuple[Floats1d, Floats1d],
     ) -> Floats1d:
         counts = np.zeros(self.n_transitions)
+        chains = self._chains(potentials, costs.margin, observed)
         losses_of = chain_losses if self.lattice.label_pairs else dense_losses
-        losses_of(
-            self.lattice, potentials.scores, potentials.transitions, costs.margin, costs.clamp,
-            observed, potentials.starts, *gradient_weights, first, last, losses, counts,
-        )  # fmt: skip
+        losses_of(chains, costs.clamp, gradient_weights, first, last, losses, counts)
         return counts
 
     def margin_partitions(
@@ -179,18 +152,13 @@ class LinearChain(Structure):
         last: int,
         values: Floats1d,
     ) -> None:
+        part = potentials._replace(starts=potentials.starts[first : last + 1])
         partitions_of = log_partitions if self.lattice.label_pairs else dense_log_partitions
-        partitions_of(
-            self.lattice, potentials.scores, potentials.transitions, costs.margin, observed,
-            potentials.starts[first : last + 1], values[first:last],
-        )  # fmt: skip
+        partitions_of(self._chains(part, costs.margin, observed), values[first:last])
 
     def path_scores(self, potentials: Potentials, labels: Ints1d) -> Floats1d:
         values = np.empty(len(potentials.starts) - 1)
-        path_scores(
-            self.lattice, potentials.scores, potentials.transitions, labels, potentials.starts,
-            values,
-        )  # fmt: skip
+        path_scores(self._chains(potentials, observed=labels), values)
         return values
 
     def cut(self, observed: Ints1d, starts: Pointers1d, least: int) -> Pointers1d:
@@ -205,12 +173,10 @@ class LinearChain(Structure):
         step: OnlineStep,
         averaged: Averaged,
     ) -> float:
-        margin, clamp = step.costs
-        decoding_cost = margin if step.is_cost_augmented else np.zeros_like(margin)
         mixing = self.mixing()
         return passive_aggressive(
-            features.starts, features.columns, self.lattice, margin, decoding_cost, clamp,
-            mixing @ mixing, observed, starts, step.order, step.largest_step, step.before, averaged,
+            features.indptr, features.indices, self.lattice, observed, starts, step,
+            mixing @ mixing, averaged,
         )  # fmt: skip
 
     def mixing(self) -> Floats2d:
@@ -238,9 +204,16 @@ class LinearChain(Structure):
             return columns, self.lattice.source[edges]
         return columns[:1], None
 
-    @cached_property
-    def _no_costs(self) -> Floats2d:
-        return np.zeros((self.n_labels + 1, self.n_labels))
+    def _chains(
+        self, potentials: Potentials, costs: Floats2d | None = None, observed: Ints1d | None = None
+    ) -> Chains:
+        """Sequences as kernels take them, without costs and observations if none are given."""
+        scores, transitions, starts = potentials
+        if costs is None:
+            costs = self._no_costs
+        if observed is None:
+            observed = np.full(len(scores), UNOBSERVED, dtype=np.int32)
+        return Chains(self.lattice, scores, transitions, costs, observed, starts)
 
 
 class FreeChoice(LinearChain):
@@ -248,10 +221,6 @@ class FreeChoice(LinearChain):
 
     def transition_names(self, labels: Sequence[str]) -> list[tuple[str, str]]:
         return [("", label) for label in labels]
-
-
-def _nothing_observed(potentials: Potentials) -> Ints1d:
-    return np.full(len(potentials.scores), UNOBSERVED, dtype=np.int32)
 
 
 @dataclass(frozen=True)

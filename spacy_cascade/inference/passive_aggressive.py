@@ -5,10 +5,10 @@ With `F(y)` the features of a path, `y` the observed one and `ŷ` the best other
     ℓ = max(0, cost(y, ŷ) - (w·F(y) - w·F(ŷ)))       τ = min(C, ℓ/‖F(y) - F(ŷ)‖²)
     w ← w + τ·(F(y) - F(ŷ))
 
-(PA-I of Crammer et al. 2006, section 3; METHOD.md, OCR.) Let the weights after sequence `i` count
-`a_i` in the average, and `A_i = a_1 + … + a_i`. The average after `c` sequences is `w - v/A_c`,
-where `v` adds up each change times `A_{i-1}`; so an update touches nothing but the features in
-which the two paths differ.
+Let the weights after sequence `i` count `a_i` in the average, and `A_i = a_1 + … + a_i`. The
+average after `c` sequences is `w - v/A_c`, where `v` adds up each change times `A_{i-1}`; so an
+update touches nothing but the features in which the two paths differ. (docs/method.md, sections 5.3
+and 5.4)
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import helper, kernel
-from ..types import Floats1d, Floats2d, Ints1d, Pointers1d
-from .lattice import Lattice
-from .structure import Averaged
+from ..types import Floats2d, Ints1d, Pointers1d
+from .chain import edge_between
+from .lattice import Chains, Lattice
+from .structure import Averaged, OnlineStep
 from .viterbi import best_paths
 
 
@@ -64,9 +65,7 @@ def _edges(lattice, path, edges):  # type: ignore[no-untyped-def]
     """Write the edges of a path."""
     previous = lattice.start
     for t in range(len(path)):
-        for e in range(lattice.first_edge[path[t]], lattice.first_edge[path[t] + 1]):
-            if lattice.source[e] == previous:
-                edges[t] = e
+        edges[t] = edge_between(lattice, previous, path[t])
         previous = path[t]
 
 
@@ -112,26 +111,22 @@ def passive_aggressive(
     unit_starts: Pointers1d,
     unit_features: Ints1d,
     lattice: Lattice,
-    cost: Floats2d,
-    decoding_cost: Floats2d,
-    clamp: Floats2d,
-    mixing: Floats2d,
     tags: Ints1d,
     starts: Pointers1d,
-    order: Pointers1d,
-    largest_step: float,
-    before: Floats1d,
+    settings: OnlineStep,
+    mixing: Floats2d,
     averaged: Averaged,
 ) -> float:
-    """Learn from the sequences in `order`, one after the other; returns the sum of `ℓ`.
+    """Learn from sequences, one after the other; returns the sum of `ℓ`.
 
-    unit_starts `[T + 1]`, unit_features: from `rows.active_features`. cost, clamp `[Y + 2, Y]`,
-    tags `[T]`, starts `[N + 1]`: as in `chain.chain_losses`; where tags are not observed, `y` is
-    the best path that agrees with those that are. decoding_cost: `cost` for a cost-augmented
-    `ŷ`, zeros for a plain one. mixing: `M²` `[S, S]`, so that label and label pair share a column
-    (`lattice.label_pair_mixing`). largest_step: `C`. before: `A_{i-1}` for each in `order`.
-    averaged: changed in place.
+    unit_starts `[T + 1]`, unit_features: from `rows.active_features`. tags `[T]`, starts `[N + 1]`:
+    as in `chain.chain_losses`; where tags are not observed, `y` is the best path that agrees with
+    those that are. mixing: `M²` `[S, S]`, so that label and label pair share a column
+    (`lattice.label_pair_mixing`). averaged: changed in place.
     """
+    cost, clamp = settings.costs
+    decoding_cost = cost if settings.is_cost_augmented else np.zeros_like(cost)
+    order, before = settings.order, settings.before
     weights, transitions = averaged.weights, averaged.transitions
     width, n_edges = weights.shape[1], len(lattice.source)
     longest = 0
@@ -156,10 +151,12 @@ def passive_aggressive(
         ends = unit_starts[begin : end + 1]
         for t in range(length):
             _score(weights, unit_features, ends[t], ends[t + 1], scores[t])
-        best_paths(lattice, scores, transitions, decoding_cost, observed, bounds, wrong, path_score)
+        chains = Chains(lattice, scores, transitions, decoding_cost, observed, bounds)
+        best_paths(chains, wrong, path_score)
         right[:length] = observed
         if (observed < 0).any():
-            best_paths(lattice, scores, transitions, clamp, observed, bounds, right, path_score)
+            chains = Chains(lattice, scores, transitions, clamp, observed, bounds)
+            best_paths(chains, right, path_score)
         _edges(lattice, right[:length], right_edges)
         _edges(lattice, wrong[:length], wrong_edges)
         loss = 0.0
@@ -182,7 +179,7 @@ def passive_aggressive(
             norm += (counts * counts).sum()
         if norm <= 0.0:
             continue
-        tau = min(largest_step, loss / norm)
+        tau = min(settings.largest_step, loss / norm)
         for k in range(n):
             feature = features[k]
             for s in range(width):

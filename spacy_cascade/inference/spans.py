@@ -20,9 +20,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import helper, kernel
-from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Pointers1d
-from .chain import _backward, _forward
-from .lattice import Lattice
+from ..types import Bools1d, Floats1d, Ints1d, Pointers1d
+from .chain import forward_backward, room_for
+from .lattice import Chains
 
 
 @helper
@@ -53,12 +53,7 @@ def _first(lattice, span_labels, w_row, mass, found):  # type: ignore[no-untyped
 
 @kernel
 def likely_spans(
-    lattice: Lattice,
-    scores: Floats2d,
-    transitions: Floats1d,
-    cost: Floats2d,
-    tags: Ints1d,
-    starts: Pointers1d,
+    chains: Chains,
     span_labels: Ints1d,
     least: float,
     span_starts: Pointers1d,
@@ -70,22 +65,17 @@ def likely_spans(
 
     span_labels `[Y]`: number of the label of the spans that a tag belongs to, -1 outside. least:
     above 0; at most `1 / least` spans have the same end. span_starts, span_ends, labels,
-    posteriors `[P]`: written as far as they go, by end, and those of one end backwards. Other
-    arguments as in `chain.chain_losses`; scores stay as they are.
+    posteriors `[P]`: written as far as they go, by end, and those of one end backwards.
     """
-    longest = 0
-    for i in range(len(starts) - 1):
-        longest = max(longest, starts[i + 1] - starts[i])
-    w = np.empty((longest, len(lattice.source)))
-    marginals = np.empty((longest + 1, len(span_labels)))
+    lattice, starts = chains.lattice, chains.starts
+    w, marginals = room_for(lattice, starts)
     mass, before = np.empty(len(span_labels)), np.empty(len(span_labels))
     found = np.empty(max(span_labels) + 1)
     inside = np.flatnonzero(lattice.continues)
     n_found = 0
     for i in range(len(starts) - 1):
         begin, length = starts[i], starts[i + 1] - starts[i]
-        _forward(lattice, scores, transitions, cost, tags, begin, begin + length, w, marginals)
-        _backward(lattice, length, w, marginals)
+        forward_backward(chains, chains.cost, i, w, marginals)
         for last in range(length):
             _last(lattice, length, last, w, marginals, mass)
             mass[span_labels < 0] = 0.0
@@ -111,12 +101,7 @@ def likely_spans(
 
 @kernel
 def span_posteriors(
-    lattice: Lattice,
-    scores: Floats2d,
-    transitions: Floats1d,
-    cost: Floats2d,
-    tags: Ints1d,
-    starts: Pointers1d,
+    chains: Chains,
     path: Ints1d,
     spans: Pointers1d,
     span_ends: Pointers1d,
@@ -132,26 +117,20 @@ def span_posteriors(
     The paths summed over enter the span by an edge that does not continue a span,
     follow `path` inside it, and leave it by an edge that does not continue it.
     """
-    n_labels, n_edges = len(lattice.first_edge) - 1, len(lattice.source)
-    longest = 0
-    for p in range(len(spans)):
-        i = span_sequences[p]
-        longest = max(longest, starts[i + 1] - starts[i])
-    w = np.empty((longest, n_edges))
-    marginals = np.empty((longest + 1, n_labels))
+    lattice, starts = chains.lattice, chains.starts
+    w, marginals = room_for(lattice, starts)
     done = -1
     for p in range(len(spans)):
         i = span_sequences[p]
         begin, end = starts[i], starts[i + 1]
         if i != done:
-            _forward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
-            _backward(lattice, end - begin, w, marginals)
+            forward_backward(chains, chains.cost, i, w, marginals)
             done = i
         after = span_ends[p] - begin
         mass = marginals[after, path[span_ends[p] - 1]]
         if span_ends[p] < end:
             mass = 0.0
-            for e in range(n_edges):
+            for e in range(len(lattice.source)):
                 if lattice.source[e] == path[span_ends[p] - 1] and not lattice.continues[e]:
                     mass += marginals[after + 1, lattice.target[e]] * w[after, e]
         for t in range(span_ends[p] - 1, spans[p] - 1, -1):

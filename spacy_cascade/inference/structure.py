@@ -95,12 +95,14 @@ class OnlineStep(NamedTuple):
 class Structure:
     """Base of all structures: each operation that one does not define is not offered.
 
-    n_labels: `Y`. n_columns: `S`, scores of a unit. n_transitions: `E`.
+    n_labels: `Y`. n_columns: `S`, scores of a unit. n_transitions: `E`. has_transition_weights:
+    whether transitions have weights besides those in the score columns.
     """
 
     n_labels: int
     n_columns: int
     n_transitions: int
+    has_transition_weights: bool = True
 
     # What trained models are asked
 
@@ -221,8 +223,8 @@ class Structure:
     def mixing(self) -> Floats2d:
         """Symmetric `M` `[S, S]` that turns free parameters into score columns.
 
-        The Gaussian penalty is on the parameters, so `M` says how columns share weight
-        (docs/method.md, label-pair mixing).
+        The penalty is on the parameters, so `M` says how columns share weight (docs/method.md,
+        section 4.2).
         """
         raise self._not_offered("mixing")
 
@@ -244,16 +246,6 @@ class Structure:
         None where the label before makes no difference.
         """
         raise self._not_offered("label_columns")
-
-    @property
-    def has_transition_weights(self) -> bool:
-        """Whether transitions have weights besides those in the score columns."""
-        return self.n_transitions > 0
-
-    @property
-    def work(self) -> int:
-        """About how many steps a unit takes, for the cutting of work into pieces."""
-        return max(1, self.n_transitions)
 
     def _not_offered(self, operation: str) -> ConfigError:
         return ConfigError(f"{type(self).__name__} does not offer '{operation}'.")

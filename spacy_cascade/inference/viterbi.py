@@ -1,12 +1,12 @@
 """Viterbi with a list of edges; and with a matrix, where features see labels only.
 
-A lattice without label pairs needs no list of edges. With `m[p, c]` the transition from label `p` to `c`, `-inf`
-where there is none, `m0[c]` that from the start, and
+A lattice without label pairs needs no list of edges. With `m[p, c]` the transition from label `p`
+to `c`, `-inf` where there is none, `m0[c]` that from the start, and
 
     δ(0, c) = m0[c] + s(0, c)        δ(t, c) = max_p (δ(t-1, p) + m[p, c]) + s(t, c)
 
 a step is `n²` additions and comparisons on neighbouring numbers, several of which the processor
-does at once: with 42 parts of speech ten times as fast as `chain.viterbi`. It is exact, with no
+does at once: with 42 parts of speech ten times as fast as `viterbi`. It is exact, with no
 label or transition left out. Where a path came from is not written down; it is found again on the
 way back, by the same sums.
 
@@ -19,30 +19,21 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import helper, kernel
-from ..types import Floats1d, Floats2d, Ints1d, Pointers1d
-from .lattice import Lattice
+from ..types import Floats1d, Ints1d
+from .lattice import Chains, longest_of
 
 
 @kernel
-def viterbi(
-    lattice: Lattice,
-    scores: Floats2d,
-    transitions: Floats1d,
-    cost: Floats2d,
-    tags: Ints1d,
-    starts: Pointers1d,
-    path: Ints1d,
-    path_scores: Floats1d,
-) -> None:
+def viterbi(chains: Chains, path: Ints1d, path_scores: Floats1d) -> None:
     """The best label sequence of every sequence, ties to the edge listed first.
 
-    path `[T]`, path_scores `[N]`: written. Other arguments as in `chain_losses`.
+        δ(t, y) = max_{e → y} (δ(t-1, source(e)) + s(t, e))        `s` as in `inference.chain`
+
+    path `[T]`, path_scores `[N]`: written. (docs/method.md, section 2.3)
     """
+    lattice, scores, transitions, cost, tags, starts = chains
     n_labels = len(lattice.first_edge) - 1
-    longest = 0
-    for i in range(len(starts) - 1):
-        longest = max(longest, starts[i + 1] - starts[i])
-    came_from = np.empty((longest, n_labels), dtype=np.int32)
+    came_from = np.empty((longest_of(starts), n_labels), dtype=np.int32)
     delta = np.empty((2, n_labels))
     for i in range(len(starts) - 1):
         begin, end = starts[i], starts[i + 1]
@@ -73,8 +64,11 @@ def viterbi(
 
 
 @helper
-def _transition_matrix(lattice, transitions, n):  # type: ignore[no-untyped-def]
-    """`m0` `[n]` and `m` `[n, n]`, `-inf` where there is no edge, and the label of each column."""
+def transition_matrix(lattice, transitions, n):  # type: ignore[no-untyped-def]
+    """`m0` `[n]` and `m` `[n, n]`, `-inf` where there is no edge.
+
+    And the label of each column `[n]`, and the column of each label `[Y]`, -1 where it has none.
+    """
     column = np.full(len(lattice.first_edge) - 1, -1)
     label = np.empty(n, dtype=np.int32)
     for e in range(len(lattice.source)):
@@ -87,7 +81,7 @@ def _transition_matrix(lattice, transitions, n):  # type: ignore[no-untyped-def]
             initial[lattice.column[e]] = transitions[e]
         if column[lattice.source[e]] >= 0:
             matrix[column[lattice.source[e]], lattice.column[e]] = transitions[e]
-    return initial, matrix, label
+    return initial, matrix, label, column
 
 
 @helper
@@ -113,26 +107,12 @@ def _step(before, matrix, after):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def dense_viterbi(
-    lattice: Lattice,
-    scores: Floats2d,
-    transitions: Floats1d,
-    cost: Floats2d,
-    tags: Ints1d,
-    starts: Pointers1d,
-    path: Ints1d,
-    path_scores: Floats1d,
-) -> None:
-    """The best label sequence of every sequence, ties to the lowest label.
-
-    Arguments as in `chain.viterbi`, of a lattice without label pairs.
-    """
+def dense_viterbi(chains: Chains, path: Ints1d, path_scores: Floats1d) -> None:
+    """As `viterbi`, of a lattice without label pairs; ties to the lowest label."""
+    lattice, scores, transitions, cost, tags, starts = chains
     n = scores.shape[1]
-    initial, matrix, labels = _transition_matrix(lattice, transitions, n)
-    longest = 0
-    for i in range(len(starts) - 1):
-        longest = max(longest, starts[i + 1] - starts[i])
-    delta = np.empty((longest, n))
+    initial, matrix, labels, _ = transition_matrix(lattice, transitions, n)
+    delta = np.empty((longest_of(starts), n))
     for i in range(len(starts) - 1):
         begin, end = starts[i], starts[i + 1]
         for t in range(begin, end):
@@ -167,21 +147,9 @@ def dense_viterbi(
 
 
 @kernel
-def best_paths(
-    lattice: Lattice,
-    scores: Floats2d,
-    transitions: Floats1d,
-    cost: Floats2d,
-    tags: Ints1d,
-    starts: Pointers1d,
-    path: Ints1d,
-    path_scores: Floats1d,
-) -> None:
-    """The best label sequence of every sequence, by whichever kernel is fastest.
-
-    Arguments as in `chain.viterbi`.
-    """
-    if scores.shape[1] < len(lattice.source):
-        dense_viterbi(lattice, scores, transitions, cost, tags, starts, path, path_scores)
+def best_paths(chains: Chains, path: Ints1d, path_scores: Floats1d) -> None:
+    """As `viterbi`, by whichever kernel is fastest."""
+    if chains.scores.shape[1] < len(chains.lattice.source):
+        dense_viterbi(chains, path, path_scores)
     else:
-        viterbi(lattice, scores, transitions, cost, tags, starts, path, path_scores)
+        viterbi(chains, path, path_scores)

@@ -86,7 +86,8 @@ class CorpusLoss:
         self.loss = loss
         self.workers = workers
         self._of_sequences = loss.on(data.structure)
-        self._pieces = split(data.starts, data.structure.work)
+        # A unit takes about as many steps as there are transitions.
+        self._pieces = split(data.starts, max(1, data.structure.n_transitions))
 
     @property
     def n_sequences(self) -> int:

@@ -1,12 +1,11 @@
 """The linear model behind both stages: a thinc model that scores units.
 
 Its weights `W` `[K, S]` and `transitions` `[E]` are ordinary thinc parameters, so that
-`use_params`, copying and pickling work as for any spaCy component. Scores of whole
-lexemes are cached: a word's part of the score is summed once, whatever the number of
-times it occurs.
+`use_params`, copying and pickling work as for any spaCy component. Scores of lexemes are
+cached: a word's part of the score is summed once, however often it occurs.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
@@ -24,19 +23,19 @@ from ..numeric.csr import add_rows
 from ..parallel import LEXEME_LOCK, Workers
 from ..types import Floats1d, Floats2d, Keys2d, Pointers1d, RealsXd
 
-NEW = -1
-"""In `rearrange`: what was not there before."""
+_NEW = -1
+"""Place of what was not there before."""
 _BLOCK = 1 << 16
-"""Units whose rows are made at once: those of long Docs would take much memory, and so time."""
+"""Rows are made for so many units at once, because those of a long Doc take much memory."""
 _SMALLEST, _STEPS = 0.0625, 8.0
 """Unit of the curvature, and steps in which it is kept until it has doubled."""
 
 
 class LexemeScores:
-    """Cached scores of (lexeme, slot) rows of tables, each under one set of weights.
+    """Cached scores of the (lexeme, slot) rows of tables, each under one set of weights.
 
-    Those of a table go with it: other threads may still have batches of one that the feature
-    space has given up.
+    Scores live as long as their table: other threads may still have batches of a table that the
+    feature space has given up.
     """
 
     def __init__(self) -> None:
@@ -63,7 +62,7 @@ class _TableScores:
         self._n_lexemes = 0
 
     def rows(self, space: FeatureSpace, attributes: Keys2d) -> Floats2d:
-        """Those of lexemes with such attributes, of which the first are known."""
+        """Scores of the lexemes with these attributes; those of the first lexemes are known."""
         n_slots, known, size = space.plan.n_slots, self._n_lexemes, len(attributes)
         if size > known:
             if size * n_slots > len(self._rows):
@@ -73,7 +72,7 @@ class _TableScores:
             features = space.lexeme_features(attributes[known:])
             new = self._rows[known * n_slots : size * n_slots]
             new[:] = 0.0
-            add_rows(features.starts, features.columns, self.weights, new, 0, features.n_rows)
+            add_rows(features.indptr, features.indices, self.weights, new, 0, features.n_rows)
             self._n_lexemes = size
         return self._rows
 
@@ -127,8 +126,8 @@ def make_span_classifier(templates: Templates, min_count: int = 5) -> Model[Unit
 def set_weights(model: Model[Units, Floats2d], weights: RealsXd, transitions: Floats1d) -> None:
     """Publish weights `[K, S]` and transitions `[E]`.
 
-    They are rounded to half precision, which no score notices and which halves the model
-    on disk; rounding them here keeps a saved model and the one in memory equal.
+    They are rounded to half precision, which does not change what is found and halves the model
+    on disk. Rounding them here keeps a saved model and the one in memory equal.
     """
     for name, values in (("W", weights), ("transitions", transitions)):
         with np.errstate(over="ignore"):
@@ -158,38 +157,62 @@ def get_weights(model: Model[Units, Floats2d]) -> tuple[Floats2d, Floats1d]:
     return weights, transitions.astype(np.float64)
 
 
+def set_to_zero(model: Model[Units, Floats2d], n_columns: int, n_transitions: int) -> None:
+    """Weights of zero for all features. Raises `MemoryError`, which says how many they would be."""
+    shape = len(model.attrs["space"]), n_columns
+    try:
+        set_weights(model, np.zeros(shape), np.zeros(n_transitions))
+    except MemoryError:
+        raise MemoryError(f"{shape[0]} features take {shape[0]} x {shape[1]} weights") from None
+    set_curvature(model, None)
+
+
 def add_features(model: Model[Units, Floats2d], n: int) -> None:
-    """Add so many rows of zero weights."""
+    """Add `n` rows of zero weights."""
     weights, transitions = get_weights(model)
     set_weights(model, np.pad(weights, ((0, n), (0, 0))), transitions)
     if model.attrs["curvature"] is not None:
         model.attrs["curvature"] = np.pad(model.attrs["curvature"], ((0, n), (0, 0)))
 
 
-def rearrange(model: Model[Units, Floats2d], columns: Pointers1d, edges: Pointers1d) -> None:
-    """Give the model other labels.
+Names = tuple[Sequence[Hashable], Sequence[Hashable]]
+"""What the score columns and the transitions of a model are known by."""
 
-    columns `[S]`, edges `[E]`: which one each of them was before, or `NEW`: then it is zero.
-    """
+
+def rearrange(model: Model[Units, Floats2d], before: Names, now: Names) -> None:
+    """Give the model other score columns and transitions; new ones are zero."""
     weights, transitions = get_weights(model)
+    columns, edges = (_places(*pair) for pair in zip(before, now, strict=True))
     set_weights(model, _taken(weights, columns), _taken(transitions, edges))
     if model.attrs["curvature"] is not None:
         model.attrs["curvature"] = _taken(model.attrs["curvature"], columns)
 
 
+def _places(before: Sequence[Hashable], now: Sequence[Hashable]) -> Pointers1d:
+    """Where each name stood before, `_NEW` where it is new."""
+    place = {name: i for i, name in enumerate(before)}
+    return np.array([place.get(name, _NEW) for name in now], dtype=np.int64)
+
+
 def _taken(values: npt.NDArray[Any], places: Pointers1d) -> npt.NDArray[Any]:
-    """Values at places of the last axis, zero at `NEW`."""
-    taken: npt.NDArray[Any] = np.where(places == NEW, 0, values[..., places]).astype(values.dtype)
-    return taken
+    """Values at places of the last axis, zero at `_NEW`."""
+    taken: npt.NDArray[Any] = np.where(places == _NEW, 0, values[..., places])
+    return taken.astype(values.dtype)
 
 
 def keep_hessian_diagonal(model: Model[Units, Floats2d], curvature: Floats2d) -> None:
     """Keep the curvature `[K, S]` of the loss that the weights were trained with.
 
-    In steps of less than a tenth, a byte for each weight, which is close enough for a prior.
+    Each value is rounded to one of 256 steps, which differ by less than a tenth: this is close
+    enough for a prior.
     """
     steps = np.rint(_STEPS * np.log2(1.0 + np.maximum(curvature, 0.0) / _SMALLEST))
     model.attrs["curvature"] = np.minimum(steps, 255.0).astype(np.uint8)
+
+
+def set_curvature(model: Model[Units, Floats2d], curvature: npt.NDArray[np.uint8] | None) -> None:
+    """Set the curvature `[K, S]` as it is kept."""
+    model.attrs["curvature"] = None if curvature is None else curvature.copy()
 
 
 def get_hessian_diagonal(model: Model[Units, Floats2d]) -> Floats2d | None:
@@ -207,13 +230,13 @@ def _forward(
     scores = np.zeros((len(units.first), weights.shape[1]))
     by_lexeme = model.attrs["lexeme_scores"].rows(space, units.positions.table, weights)
     for begin in range(0, len(scores), _BLOCK):
-        part = units.part(begin, begin + _BLOCK)
+        part = units.take(slice(begin, begin + _BLOCK))
         for rows, values in (
             (space.unit_lexemes(part), by_lexeme),
             (space.unit_features(part), weights),
         ):
             of_part = scores[begin : begin + _BLOCK]
-            add_rows(rows.starts, rows.columns, values, of_part, 0, rows.n_rows)
+            add_rows(rows.indptr, rows.indices, values, of_part, 0, rows.n_rows)
 
     def backprop(score_gradient: Floats2d) -> Units:
         gradient = space.design(units).gradient(score_gradient, Workers(1))

@@ -3,7 +3,7 @@
     scores = L (A w) + D w          gradient = Aᵀ (Lᵀ g) + Dᵀ g
 
 `w` `[K, S]` weights, `A` the features of each (lexeme, slot), `L` which of those rows
-each unit sums, `D` the direct features of each unit; all three binary and sparse. A
+each unit sums, `D` the unit-level features of each unit; all three binary and sparse. A
 corpus has far fewer lexemes than tokens, so most work is done in `A`, once a lexeme.
 """
 
@@ -18,53 +18,58 @@ from ..types import Floats1d, Floats2d, Floats3d, Ints1d, Pointers1d, RealsXd
 from .csr import active_features, add_rows, add_to_columns
 
 _PARTS = 4
-"""Sums that gradients are gathered in side by side, whatever the number of threads.
+"""Gradients are gathered in so many sums side by side, for any number of threads.
 
-Each costs memory, and time to add it up; reading the transposed matrix instead, which any
-number of threads could share, takes more than twice as long.
+Each sum costs memory, and time to add it up. Reading the transposed matrix instead, which all
+threads could share, takes more than twice as long.
 """
 
 
 @dataclass
 class BinaryCSR:
-    """A binary sparse matrix `[n_rows, n_columns]`: row `i` is `columns[starts[i]:starts[i+1]]`."""
+    """A binary sparse matrix `[n_rows, n_columns]`: row `i` is `indices[indptr[i]:indptr[i+1]]`."""
 
-    starts: Pointers1d
-    columns: Ints1d
+    indptr: Pointers1d
+    indices: Ints1d
     n_columns: int
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return len(self.starts) - 1
+        return len(self.indptr) - 1
 
     def take(self, rows: Ints1d | Pointers1d) -> BinaryCSR:
         """The matrix of some of the rows, in the given order."""
-        lengths = np.diff(self.starts)[rows]
-        starts = np.append(0, np.cumsum(lengths))
-        places = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], lengths)
-        return BinaryCSR(starts, self.columns[places], self.n_columns)
+        lengths = np.diff(self.indptr)[rows]
+        indptr = np.append(0, np.cumsum(lengths))
+        places = np.arange(indptr[-1]) + np.repeat(self.indptr[rows] - indptr[:-1], lengths)
+        return BinaryCSR(indptr, self.indices[places], self.n_columns)
+
+    def append(self, other: BinaryCSR) -> BinaryCSR:
+        """The matrix with the rows of another one after its own."""
+        indptr = np.append(self.indptr, self.indptr[-1] + other.indptr[1:])
+        return BinaryCSR(indptr, np.append(self.indices, other.indices), self.n_columns)
 
     def add_product(self, values: RealsXd, out: Floats2d, workers: Workers) -> None:
         """`out += self @ values`, the same bits for any number of threads."""
 
         def piece(begin: int, end: int) -> None:
-            add_rows(self.starts, self.columns, values, out, begin, end)
+            add_rows(self.indptr, self.indices, values, out, begin, end)
 
-        workers.map(piece, split(self.starts, out.shape[1]))
+        workers.map(piece, split(self.indptr, out.shape[1]))
 
     def add_transposed_product(self, values: Floats2d, sums: Floats3d, workers: Workers) -> None:
         """`sums.sum(axis=0) += self.T @ values`, the same bits for any number of threads.
 
         sums `[_PARTS, n_columns, W]`: each part of the rows is added to a sum of its own.
         """
-        pieces = split(self.starts)
+        pieces = split(self.indptr)
 
         def part(first: int, last: int) -> None:
             for i in range(first, last):
                 cut = slice(len(pieces) * i // _PARTS, len(pieces) * (i + 1) // _PARTS)
                 for begin, end in pieces[cut]:
-                    add_to_columns(self.starts, self.columns, values, sums[i], begin, end)
+                    add_to_columns(self.indptr, self.indices, values, sums[i], begin, end)
 
         workers.map(part, _EACH_PART)
 
@@ -97,12 +102,12 @@ class Design:
 
     def active_features(self) -> BinaryCSR:
         """The features of each unit in one matrix `[U, K]`, `L A + D`."""
-        starts, columns = active_features(
-            self.lexeme_features.starts, self.lexeme_features.columns,
-            self.unit_lexemes.starts, self.unit_lexemes.columns,
-            self.unit_features.starts, self.unit_features.columns,
+        indptr, indices = active_features(
+            self.lexeme_features.indptr, self.lexeme_features.indices,
+            self.unit_lexemes.indptr, self.unit_lexemes.indices,
+            self.unit_features.indptr, self.unit_features.indices,
         )  # fmt: skip
-        return BinaryCSR(starts, columns, self.unit_features.n_columns)
+        return BinaryCSR(indptr, indices, self.unit_features.n_columns)
 
     def counts(self, workers: Workers) -> Floats1d:
         """How many units each feature is active in, `[K]`."""
@@ -127,7 +132,7 @@ class Design:
         return _total(sums, workers, out)
 
     def release_memory(self) -> None:
-        """Give back the memory that gradients are gathered in; the next one takes it again."""
+        """Free the memory that gradients are gathered in; the next gradient allocates it again."""
         self._memory = None
 
     def _empty_sums(self, n_rows: int, width: int, workers: Workers) -> Floats3d:

@@ -1,7 +1,6 @@
 """`cascade_classifier`: gives spans their types with a log-linear classifier."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from itertools import compress
 from typing import Any
 
@@ -15,10 +14,11 @@ from ..features.tokens import Tokens
 from ..features.units import Units
 from ..inference.structure import Structure
 from ..losses.base import LabelledSequences
-from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d
+from ..trainers.deprecated import loss_and_penalty
+from ..types import Floats1d, Floats2d, Ints1d, Ints2d
 from .calibration import Outcomes
 from .declared import ClassifierOptions
-from .learning import Learning, LearningPipe
+from .learning import LearningPipe
 from .options import takes
 from .reading import span_units, untyped
 from .spans.gold import GoldSpans, gold_bounds, gold_flags, read_gold
@@ -85,8 +85,8 @@ def make_classifier(
     objective: the block of release 0.2 in place of loss and penalty. Others: `ClassifierOptions`.
     """
     options = ClassifierOptions.made_for(name, settings)
-    learning = Learning(loss, penalty, trainer, scorer, objective)
-    return CascadeClassifier(nlp, model, name, options, learning)
+    loss, penalty = loss_and_penalty(loss, penalty, objective)
+    return CascadeClassifier(nlp, model, name, options, loss, penalty, trainer, scorer)
 
 
 class CascadeClassifier(LearningPipe[GoldSpans]):
@@ -111,36 +111,35 @@ class CascadeClassifier(LearningPipe[GoldSpans]):
         if not docs:
             return []
         spans = [self._spans(doc) for doc in docs]
-        masks = [[self._is_mention(span) for span in doc_spans] for doc_spans in spans]
-        own = [bounds_of(compress(*pair)) for pair in zip(spans, masks, strict=True)]
+        masks = [np.array(list(map(self._is_mention, of_doc)), dtype=bool) for of_doc in spans]
+        own = [as_array(bounds_of(compress(*pair))) for pair in zip(spans, masks, strict=True)]
         listed = [distinct_spans(doc, self.options.spans_key) for doc in docs]
-        found_here = [as_array(bounds) for bounds in own]
-        both = [
-            np.concatenate([bounds, of_list.bounds])
-            for bounds, of_list in zip(found_here, listed, strict=True)
-        ]
-        scores = self._scores(docs, both, found_here)
+        both = [np.concatenate([a, b.bounds]) for a, b in zip(own, listed, strict=True)]
+        scores = self._scores(docs, both, own)
         types, probabilities = self._best(scores, self.options.temperature)
         found = []
         begin = 0
         for i, doc in enumerate(docs):
             part = slice(begin, begin + len(own[i]))
-            mask = np.array(masks[i], dtype=bool)
-            typed = self._typed(doc, spans[i], mask, types[part], probabilities[part])
             begin = part.stop + len(listed[i].bounds)
+            confidences = candidates = None
+            if self.options.confidence:
+                key = self.options.spans_key
+                confidences = joint_confidences(doc, key, masks[i], probabilities[part])
             if listed[i].groups:
-                part = slice(part.stop, begin)
-                log_scores = self._class_scores(scores[part])
-                candidates = TypedCandidates(listed[i], log_scores, types[part])
-                typed = replace(typed, candidates=candidates)
-            found.append(typed)
+                of_list = slice(part.stop, begin)
+                log_scores = self._class_scores(scores[of_list])
+                candidates = TypedCandidates(listed[i], log_scores, types[of_list])
+            all_types = np.full(len(spans[i]), KEPT, dtype=np.int32)
+            all_types[masks[i]] = types[part]
+            found.append(TypedSpans(spans[i], all_types, confidences, candidates))
         return found
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[TypedSpans]) -> None:
         """Write the types to `doc.spans[spans_key]`, and to `doc.ents` with `set_ents`.
 
         A rejected span keeps the label that it had and does not become an entity; one below its
-        threshold does not either, but gets its type (see `typed_spans`). Spans of an
+        threshold does not either, but gets its type (`spans.results.write_typed`). Spans of an
         N-best list get their types too, and the groups the attributes of `spans.nbest`.
         """
         labels = [self.vocab.strings.add(label) for label in self.labels]
@@ -188,8 +187,7 @@ class CascadeClassifier(LearningPipe[GoldSpans]):
     def outcomes(self, examples: Sequence[Example]) -> Outcomes:
         """The types of the spans in the predicted Docs, and whether each is right.
 
-        Only spans with the right bounds count; with the reject class all whose tokens have
-        annotation.
+        Only spans with right bounds count; with the reject class all with annotated tokens.
         """
         bounds: list[list[Bounds]] = []
         wanted: list[str | None] = []
@@ -218,7 +216,7 @@ class CascadeClassifier(LearningPipe[GoldSpans]):
         return gold_flags(tokens, gold)
 
     def _gold_labels(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints1d:
-        """Not asked: the units are spans (`data_of`)."""
+        """Not asked: the units are spans (`_data_of`)."""
         raise NotImplementedError
 
     def _labels_in(self, gold: GoldSpans) -> Iterable[str]:
@@ -282,17 +280,6 @@ class CascadeClassifier(LearningPipe[GoldSpans]):
             return np.full(len(scores), KEPT, dtype=np.int32), np.ones(len(scores))
         best = scores.argmax(axis=1).astype(np.int32) - int(self.options.reject)
         return best, class_probabilities(scores, temperature).max(axis=1)
-
-    def _typed(
-        self, doc: Doc, spans: list[Span], mask: Bools1d, types: Ints1d, probabilities: Floats1d
-    ) -> TypedSpans:
-        """Types and confidences of all spans of a Doc, from those of its mentions."""
-        all_types = np.full(len(spans), KEPT, dtype=np.int32)
-        all_types[mask] = types
-        if not self.options.confidence:
-            return TypedSpans(spans, all_types, None)
-        confidences = joint_confidences(doc, self.options.spans_key, mask, probabilities)
-        return TypedSpans(spans, all_types, confidences)
 
     def _scores(
         self, docs: Sequence[Doc], spans: Sequence[BoundsArray], found: Sequence[BoundsArray]

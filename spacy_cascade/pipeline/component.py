@@ -1,11 +1,9 @@
 """What all components are: labels, one linear model, options, one fit, and one file on disk."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
-from weakref import ref
 
 import numpy as np
 import numpy.typing as npt
@@ -14,31 +12,24 @@ from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
 from thinc.api import Model, Optimizer
 
-from ..errors import ConfigError, ModelFileError, TrainingError
+from ..errors import ModelFileError, TrainingError
 from ..features.space import FeatureSpace
 from ..features.strings import is_valid
 from ..features.tokens import Tokens
 from ..features.units import Units
 from ..inference.linear_chain import ChainFamily
 from ..inference.structure import Structure, Weights
-from ..models.linear import (
-    NEW,
-    add_features,
-    can_be_kept,
-    get_weights,
-    keep_hessian_diagonal,
-    rearrange,
-    set_weights,
-)
+from ..models import linear
 from ..parallel import LEXEME_LOCK
 from ..storage import model_file, sparse
 from ..storage.arrays import Arrays
 from ..storage.header import Header, check_identity
 from ..trainers.base import Fit
 from ..types import Ints2d
-from .options import Options, nearest
+from .option_attributes import OptionAttributes
+from .options import Options
 from .progress import is_interrupted
-from .reading import read
+from .reading import read, read_resources
 from .spans.entities import register_confidence
 
 register_confidence()
@@ -49,21 +40,7 @@ _MAXIMUM_LEXEMES = 1 << 16
 Made = TypeVar("Made", bound="CascadePipe")
 
 
-class PipelineReference:
-    """The pipeline that a component stands in; it is not kept alive, copied or pickled."""
-
-    def __init__(self, nlp: Language) -> None:
-        self._reference = ref(nlp)
-
-    def __reduce__(self) -> tuple[type[None], tuple[()]]:
-        return type(None), ()
-
-    def get(self) -> Language | None:
-        """The pipeline, None where it is gone."""
-        return self._reference()
-
-
-class CascadePipe(TrainablePipe):  # type: ignore[misc]
+class CascadePipe(OptionAttributes, TrainablePipe):  # type: ignore[misc]
     """A component around one linear model.
 
     options: as the config gives them; each is an attribute of the component, too, and can be
@@ -82,11 +59,10 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         self.vocab = nlp.vocab
         self.model = model
         self.name = name
-        self._reference: PipelineReference | None = PipelineReference(nlp)
         self._labels: tuple[str, ...] = ()
         self._structure: Structure | None = None
         self._fit: Fit[Any] | None = None
-        self.options = options
+        OptionAttributes.__init__(self, nlp, options)
 
     # What a component has to say
 
@@ -106,45 +82,7 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
     def structure_labels(self) -> list[str]:
         """Names of the structure's labels, in the order of their numbers."""
 
-    # Options
-
-    @property
-    def cfg(self) -> dict[str, Any]:
-        """All options by name, as spaCy's own tools read them; a copy."""
-        return self.options.as_dict()
-
-    def __getattr__(self, name: str) -> Any:
-        options = self.__dict__.get("options")
-        if options is not None and name in options.names():
-            return getattr(options, name)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        options = self.__dict__.get("options")
-        if name.startswith("_") or options is None or hasattr(type(self), name):
-            super().__setattr__(name, value)
-        elif name in options.names():
-            setattr(options, name, value)
-            self._write_config(name, value)
-        else:
-            near = nearest(name, options.names())
-            if near is not None:
-                raise ConfigError(f"'{self.name}' has no option '{name}'. Did you mean '{near}'?")
-            super().__setattr__(name, value)
-
-    def _write_config(self, name: str, value: Any) -> None:
-        """Have the pipeline's config, which is saved with it, say the same."""
-        nlp = self.pipeline
-        for key, pipe in [] if nlp is None else nlp.components:
-            if pipe is self:
-                nlp._pipe_configs[key][name] = value  # type: ignore[union-attr]
-
     # The model
-
-    @property
-    def pipeline(self) -> Language | None:
-        """The pipeline that it was made for, None after it was pickled or copied by itself."""
-        return None if self._reference is None else self._reference.get()
 
     @property
     def space(self) -> FeatureSpace:
@@ -168,7 +106,7 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
     @property
     def weights(self) -> Weights:
         """Weights to annotate with. Raises `NotTrainedError` before there are any."""
-        return Weights(*get_weights(self.model))
+        return Weights(*linear.get_weights(self.model))
 
     # Training
 
@@ -184,14 +122,14 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
             if fit is None or not fit.weights_are_stale:
                 return
             weights = fit.weights()
-            if not all(map(can_be_kept, weights)):
+            if not all(map(linear.can_be_kept, weights)):
                 self.reset_fit()
                 raise TrainingError(
                     f"Training of '{self.name}' has diverged: some weights are no longer finite "
                     "numbers in single precision. Look for very large settings in its [loss], "
                     "[penalty] and [trainer] blocks."
                 )
-            set_weights(self.model, *weights)
+            linear.set_weights(self.model, *weights)
             fit.weights_are_stale = False
 
     def sync_curvature(self) -> None:
@@ -206,7 +144,7 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
             return
         hessian_diagonal = fit.hessian_diagonal()
         if hessian_diagonal is not None:
-            keep_hessian_diagonal(self.model, hessian_diagonal)
+            linear.keep_hessian_diagonal(self.model, hessian_diagonal)
         fit.hessian_is_stale = False
 
     def reset_fit(self) -> None:
@@ -218,8 +156,8 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
 
         hessian_diagonal: as the model keeps it.
         """
-        set_weights(self.model, *weights)
-        self.model.attrs["curvature"] = hessian_diagonal
+        linear.set_weights(self.model, *weights)
+        linear.set_curvature(self.model, hessian_diagonal)
         if self._fit is not None:
             self._fit.weights_are_stale = self._fit.hessian_is_stale = False
 
@@ -262,14 +200,12 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
             self.sync_curvature()
             before = self._names()
             self._set_labels({*self._labels, *new})
-            places = [_places(*pair) for pair in zip(before, self._names(), strict=True)]
-            rearrange(self.model, *places)
+            linear.rearrange(self.model, before, self._names())
         elif new:
             self._set_labels({*self._labels, *new})
         return len(new)
 
-    def _names(self) -> tuple[Sequence[Hashable], Sequence[Hashable]]:
-        """What score columns and transitions are known by when there are other labels."""
+    def _names(self) -> linear.Names:
         labels, structure = self.structure_labels, self.structure
         return structure.column_names(labels), structure.transition_names(labels)
 
@@ -284,50 +220,24 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         self._structure = None
 
     def _learn_features(
-        self,
-        nlp: Language | None,
-        tokens: Tokens,
-        flags: Ints2d,
-        make_units: Callable[[], Units],
+        self, nlp: Language | None, tokens: Tokens, flags: Ints2d, make_units: Callable[[], Units]
     ) -> None:
         """Learn the feature space of units and set all weights to zero; labels are known.
 
         flags: what the gold annotation says of the tokens (`features.word_counts`). make_units:
         called when lexicons are read and words are counted.
         """
-        self._read_lexicons(nlp)
-        self.space.learn_evidence(tokens, flags)
+        read_resources(self.space, nlp)
+        self.space.learn_resources(tokens, flags)
         self.space.learn(make_units(), self.model.attrs["min_count"])
-        structure = self.structure
-        shape = len(self.space), structure.n_columns
         try:
-            set_weights(self.model, np.zeros(shape), np.zeros(structure.n_transitions))
-        except MemoryError:
+            linear.set_to_zero(self.model, self.structure.n_columns, self.structure.n_transitions)
+        except MemoryError as error:
             raise TrainingError(
                 f"There is not enough memory for '{self.name}': {len(self.labels)} labels and "
-                f"{shape[0]} features take {shape[0]} x {shape[1]} weights. Raise min_count in "
-                "[model], set label_pairs = false there, or have a cascade, whose segmenter needs "
-                "no labels (typed = false)."
+                f"{error}. Raise min_count in [model], set label_pairs = false there, or have a "
+                "cascade, whose segmenter needs no labels (typed = false)."
             ) from None
-        self.model.attrs["curvature"] = None
-
-    def _add_features(
-        self, tokens: Tokens, flags: Ints2d, make_units: Callable[[], Units], minimum: int
-    ) -> None:
-        """Count the words of further tokens, and add features in `minimum` or more of their units."""
-        self.space.add_evidence(tokens, flags)
-        add_features(self.model, self.space.extend(make_units(), minimum))
-
-    def _read_lexicons(self, nlp: Language | None) -> None:
-        if not self.space.memberships:
-            return
-        if nlp is None:
-            self.space.read_lexicons(str.split)
-            return
-        # The vocabulary, which is saved with the pipeline, does without the words of the terms.
-        in_zone = nlp.vocab.in_memory_zone  # type: ignore[attr-defined]
-        with nullcontext() if in_zone else nlp.vocab.memory_zone():
-            self.space.read_lexicons(lambda text: [token.text for token in nlp.tokenizer(text)])
 
     def read(self, docs: Sequence[Doc]) -> Tokens:
         """The tokens of a batch of Docs, as the templates look at them (`pipeline.reading`)."""
@@ -385,15 +295,8 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         model_file.check_arrays(arrays, shape, n_transitions, self.space)
         self._set_labels(labels)
         model_file.restore_space(self.space, arrays)
-        set_weights(self.model, sparse.restore("weights", arrays, shape), arrays["transitions"])
-        hessian_diagonal = arrays.get("curvature")
-        self.model.attrs["curvature"] = (
-            None if hessian_diagonal is None else hessian_diagonal.copy()
+        linear.set_weights(
+            self.model, sparse.restore("weights", arrays, shape), arrays["transitions"]
         )
+        linear.set_curvature(self.model, arrays.get("curvature"))
         self.reset_fit()
-
-
-def _places(before: Sequence[Hashable], now: Sequence[Hashable]) -> npt.NDArray[np.int64]:
-    """Where each name stood before, `NEW` where it is new."""
-    place = {name: i for i, name in enumerate(before)}
-    return np.array([place.get(name, NEW) for name in now], dtype=np.int64)

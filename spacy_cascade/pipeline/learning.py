@@ -17,14 +17,14 @@ from ..features.units import Units
 from ..inference.structure import Potentials
 from ..losses.base import LabelledSequences, Loss
 from ..losses.margin import Hinge
-from ..models.linear import get_hessian_diagonal
+from ..models.linear import add_features, get_hessian_diagonal
 from ..penalties.base import CentredPenalty, Penalty
 from ..storage.arrays import Arrays
 from ..storage.header import Header
 from ..trainers.base import Fit, JointTrainer, State, Task, Trainer
-from ..trainers.deprecated import Objective
 from ..types import Ints1d, Ints2d
 from .component import CascadePipe
+from .corpus import Corpus, refuse_part
 from .joint import partner
 from .loggers import SEPARATOR
 from .options import Options
@@ -57,16 +57,18 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         model: Model[Units, Any],
         name: str,
         options: Options,
-        learning: "Learning",
+        loss: Loss | Hinge,
+        penalty: Penalty | None,
+        trainer: Trainer,
+        scorer: Callable[..., dict[str, Any]] | None,
     ) -> None:
         super().__init__(nlp, model, name, options)
-        self.loss, self.penalty = learning.loss, learning.penalty
-        self.trainer = learning.trainer
-        self.scorer = learning.scorer
+        self.loss, self.penalty, self.trainer, self.scorer = loss, penalty, trainer, scorer
         self.n_examples: int | None = None
         self.warm_start = False
         self.reset_fit()
-        self.trainer.check(self.loss, self.penalty, self.family.structure)
+        trainer.check(loss, penalty, self.family.structure)
+        self._check_model()
 
     # What a component has to say
 
@@ -96,6 +98,9 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         design = self.space.design(self._gold_units(tokens, gold))
         observed = self._gold_labels(tokens, gold)
         return LabelledSequences(design, self.structure, observed, tokens.sequence_starts)
+
+    def _check_model(self) -> None:
+        """Raise `ConfigError` for a model that the component cannot work with."""
 
     # Reading
 
@@ -209,13 +214,13 @@ class LearningPipe(CascadePipe, Generic[Gold]):
             losses[f"{self.name}{SEPARATOR}{term}"] = value
         if self.trainer.sees_all:
             self.sync_weights()
+        if isinstance(self.trainer, JointTrainer):
+            partner(self, self.trainer.first).sync_weights()
         return losses
 
     def reset_fit(self) -> None:
         super().reset_fit()
-        self._data: LabelledSequences | None = None
-        self._seen: dict[int, Doc] = {}
-        """Reference Docs by identity: of the corpus, or of all batches that it has adapted to."""
+        self._corpus = Corpus()
 
     def join(self, fit: Fit[LabelledSequences]) -> None:
         """Be trained by a later component, whose fit moves this one."""
@@ -247,26 +252,27 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         self.add_labels(label for g in gold for label in self._labels_in(g))
         tokens = self._read_examples(examples)
         flags = self._gold_flags(tokens, gold)
-        self._add_features(tokens, flags, lambda: self._gold_units(tokens, gold), _NEW_MINIMUM)
+        self.space.add_to_resources(tokens, flags)
+        n_added = self.space.extend(self._gold_units(tokens, gold), _NEW_MINIMUM)
+        add_features(self.model, n_added)
 
     def _prepared(
         self, examples: Sequence[Example]
     ) -> tuple[Fit[LabelledSequences], LabelledSequences]:
         """A fit that can make a step, and the data for it."""
-        references = {id(example.reference): example.reference for example in examples}
+        corpus = self._corpus
         if self.trainer.sees_all:
-            if self._fit is None or references.keys() != self._seen.keys():
+            if self._fit is None or not corpus.is_of(examples):
                 self._begin(examples)
-                self._seen = references
             assert self._fit is not None
-            assert self._data is not None
-            return self._fit, self._data
-        new = [e for e in examples if id(e.reference) not in self._seen] if self.warm_start else []
+            assert self._corpus.data is not None
+            return self._fit, self._corpus.data
+        new = corpus.unseen(examples) if self.warm_start else []
         if new:
-            seen = self._seen | {id(e.reference): e.reference for e in new}
             self._make_room(new, [self._read_gold(example) for example in new])
             self.reset_fit()
-            self._seen = seen
+            corpus.add(new)
+            self._corpus = corpus
         data = self._data_of(examples, [self._read_gold(example) for example in examples])
         if self._fit is None:
             self._fit = self.trainer.begin(Task(data, self.loss, None, self.weights))
@@ -275,7 +281,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
     def _begin(self, examples: Sequence[Example]) -> None:
         """Begin with a corpus; where the trainer says so, together with an earlier component."""
         if not self.warm_start:
-            self._refuse_partial_batch(len(examples))
+            refuse_part(self.name, len(examples), len(self._corpus) or self.n_examples)
         if isinstance(self.trainer, JointTrainer):
             earlier = partner(self, self.trainer.first)
             first, task = earlier.task(examples), self.task(examples)
@@ -284,18 +290,9 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         else:
             task = self.task(examples)
             self._fit = self.trainer.begin(task)
-        self._data = task.data
-
-    def _refuse_partial_batch(self, n_examples: int) -> None:
-        expected = len(self._seen) or self.n_examples
-        if expected is not None and n_examples < expected:
-            raise TrainingError(
-                f"'{self.name}' was given {n_examples} of {expected} training examples at once, "
-                "but its trainer needs the whole corpus in every update. Put "
-                '@batchers = "spacy_cascade.WholeCorpus.v1" into [training.batcher] and set '
-                "accumulate_gradient = 1 in [training]. To adapt a trained component to few "
-                "examples, save the pipeline and load it first."
-            )
+        self._corpus = Corpus()
+        self._corpus.add(examples)
+        self._corpus.data = task.data
 
     def _load(self, header: Header, arrays: Arrays) -> None:
         super()._load(header, arrays)
@@ -318,27 +315,6 @@ class LearningPipe(CascadePipe, Generic[Gold]):
             self.sync_weights()
         elif state:
             raise ValueError(f"a state of '{self.name}', whose training has not begun")
-
-
-class Learning:
-    """How a component learns, from its config blocks.
-
-    objective: the block of release 0.2 that stood for loss and penalty; it wins where it is there.
-    """
-
-    def __init__(
-        self,
-        loss: Loss | Hinge,
-        penalty: Penalty | None,
-        trainer: Trainer,
-        scorer: Callable[..., dict[str, Any]] | None,
-        objective: Objective | None = None,
-    ) -> None:
-        self.loss, self.penalty = loss, penalty
-        if objective is not None:
-            self.loss, self.penalty = objective.loss, objective.penalty
-        self.trainer = trainer
-        self.scorer = scorer
 
 
 def _batches(examples: Iterable[Example]) -> Iterator[list[Example]]:

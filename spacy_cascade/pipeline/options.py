@@ -8,13 +8,21 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from difflib import get_close_matches
-from typing import Any, ClassVar, TypeVar, get_type_hints
+from numbers import Integral, Real
+from types import NoneType, UnionType
+from typing import Any, ClassVar, TypeVar, get_args, get_origin, get_type_hints
+from weakref import WeakMethod
+
+import numpy as np
 
 from ..errors import ConfigError
 
 Check = Callable[[Any], bool]
+OnChange = Callable[[Mapping[str, Any]], None]
 Factory = TypeVar("Factory", bound=Callable[..., Any])
 _TEXT, _CHECK, _FIXED = "text", "check", "is_fixed"
+_KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+_NUMBERS: dict[type, type] = {int: Integral, float: Real}
 
 
 @dataclass(frozen=True)
@@ -65,6 +73,40 @@ def values_of(rule: Rule) -> Rule:
     )
 
 
+def as_kind(value: Any, kind: Any) -> Any:
+    """A value of a declared type, its numbers Python's own. Raises `TypeError` for another type.
+
+    A whole number may stand for any; nothing else is converted.
+    """
+    parts = [part for part in get_args(kind) if part is not NoneType]
+    origin = get_origin(kind)
+    if origin is UnionType:
+        return None if value is None else as_kind(value, *parts)
+    if origin is dict and isinstance(value, Mapping):
+        return {as_kind(key, parts[0]): as_kind(v, parts[1]) for key, v in value.items()}
+    if origin is list and isinstance(value, list | tuple):
+        return [as_kind(v, *parts) for v in value]
+    is_bool = isinstance(value, bool | np.bool_)
+    if kind in (int, float) and not is_bool and isinstance(value, _NUMBERS[kind]):
+        return kind(value)
+    if (kind is bool and is_bool) or (kind is str and isinstance(value, str)):
+        return kind(value)
+    raise TypeError
+
+
+def kind_text(kind: Any) -> str:
+    """What a value of a declared type is."""
+    parts = get_args(kind)
+    origin = get_origin(kind)
+    if origin is UnionType:
+        return f"{kind_text(parts[0])}, or null"
+    if origin is list:
+        return f"a list, each of it {kind_text(*parts)}"
+    if origin is dict:
+        return f"a table, each value {kind_text(parts[1])}"
+    return _KINDS[kind]
+
+
 class Options:
     """Base of declarations, which are dataclasses; every change is checked.
 
@@ -73,34 +115,44 @@ class Options:
 
     component: ClassVar[str] = "component"
     _is_made = False
+    _listener: Callable[[], OnChange | None] | None = None
 
     def __post_init__(self) -> None:
         for name in self.names():
-            self._check(name, getattr(self, name))
+            super().__setattr__(name, self._checked(name, getattr(self, name)))
         self.check_together()
         self._is_made = True
 
     def __setattr__(self, name: str, value: object) -> None:
-        if name.startswith("_"):
+        if name.startswith("_") or not self._is_made:
             super().__setattr__(name, value)
-            return
-        declared = self._declared(name)
-        if not self._is_made:
+        else:
+            self.change({name: value})
+
+    def change(self, values: Mapping[str, Any]) -> None:
+        """Change several at once. Raises `ConfigError`, and changes none, where one cannot be."""
+        for name, value in values.items():
+            is_fixed = self._declared(name).metadata[_FIXED]
+            if is_fixed and value != (before := getattr(self, name)):
+                raise ConfigError(
+                    f"{name} of '{self.title}' cannot be changed from {before!r} to {value!r} any "
+                    "more: its weights would mean something else. Set it in the config, and train "
+                    "again."
+                )
+        made = self.made_for(self.title, {**self.as_dict(), **values})
+        now = {name: getattr(made, name) for name in values}
+        for name, value in now.items():
             super().__setattr__(name, value)
-            return
-        before = getattr(self, name)
-        if declared.metadata[_FIXED] and value != before:
-            raise ConfigError(
-                f"{name} of '{self.title}' cannot be changed from {before!r} to {value!r} any more: "
-                "its weights would mean something else. Set it in the config, and train again."
-            )
-        self._check(name, value)
-        super().__setattr__(name, value)
-        try:
-            self.check_together()
-        except ConfigError:
-            super().__setattr__(name, before)
-            raise
+        tell = None if self._listener is None else self._listener()
+        if tell is not None:
+            tell(now)
+
+    def tell(self, listener: OnChange) -> None:
+        """Call a method with the new values after each change; its object is not kept alive."""
+        self._listener = WeakMethod(listener)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_listener"}
 
     @property
     def title(self) -> str:
@@ -148,17 +200,24 @@ class Options:
         advice = f"Did you mean '{near}'?" if near else f"It has {', '.join(self.names())}."
         raise ConfigError(f"'{self.title}' has no option '{name}'. {advice}")
 
-    def _check(self, name: str, value: Any) -> None:
+    def _checked(self, name: str, value: Any) -> Any:
+        """The value as it is declared. Raises `ConfigError`."""
         rule: Rule | None = self._declared(name).metadata[_CHECK]
+        kind = get_type_hints(type(self))[name]
+        wanted = None
         try:
-            is_met = rule is None or rule.is_met(value)
-        except (TypeError, AttributeError):
-            is_met = False
-        if rule is not None and not is_met:
+            converted = as_kind(value, kind)
+        except TypeError:
+            wanted = kind_text(kind)
+        else:
+            if rule is not None and not rule.is_met(converted):
+                wanted = rule.text
+        if wanted is not None:
             raise ConfigError(
-                f"{name} of '{self.title}' must be {rule.text}, not {value!r}. Change it in the "
+                f"{name} of '{self.title}' must be {wanted}, not {value!r}. Change it in the "
                 f"[components.{self.title}] block, or where it is set."
             )
+        return converted
 
 
 Declared = TypeVar("Declared", bound=Options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -62,6 +63,19 @@ def _check_stage(values: Keys1d, where: str, component: str, name: str) -> None:
             f"{component} before it in the pipeline, or, for training and evaluation, have "
             "that in the corpus."
         )
+
+
+def read_resources(space: FeatureSpace, nlp: Language | None) -> None:
+    """Read the lexicons that templates look at, as the pipeline's tokenizer splits their terms.
+
+    The vocabulary, which is saved with the pipeline, does not keep the words of the terms.
+    """
+    if space.resources_to_read and nlp is not None:
+        in_zone = nlp.vocab.in_memory_zone  # type: ignore[attr-defined]
+        with nullcontext() if in_zone else nlp.vocab.memory_zone():
+            space.read_resources(lambda text: [token.text for token in nlp.tokenizer(text)])
+    elif space.resources_to_read:
+        space.read_resources(str.split)
 
 
 def stand_ins(nlp: Language | None, keys: Sequence[str], own: object) -> dict[str, GoldOf]:

@@ -13,7 +13,7 @@ from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d
 from .spans.nbest import Candidates, candidates_by_doc
 from .spans.placing import select
 
-_LEAST = 0.01
+LEAST = 0.01
 """Spans of less probability are not listed, whatever the threshold."""
 
 
@@ -67,7 +67,7 @@ class ScoredBatch:
         spans, probabilities = self.structure.likely_spans(
             self.potentials.at_temperature(temperature),
             self.tag_set,
-            max(_LEAST, thresholds.min()),
+            max(LEAST, thresholds.min()),
         )
         sure = np.flatnonzero(probabilities >= thresholds[spans.label])
         order = sure[np.lexsort((spans.end[sure], spans.start[sure]))]

@@ -14,10 +14,11 @@ from ..features.tokens import Tokens
 from ..features.units import Units
 from ..inference.schemes import UNOBSERVED, Spans, TagSet
 from ..inference.structure import Structure, require
+from ..trainers.deprecated import loss_and_penalty
 from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d
 from .calibration import Outcomes
 from .declared import SegmenterOptions
-from .learning import Learning, LearningPipe
+from .learning import LearningPipe
 from .options import takes
 from .scored_batch import ScoredBatch
 from .spans.entities import preset_tags, read_presets, write_entities, write_group
@@ -81,8 +82,8 @@ def make_segmenter(
     `SegmenterOptions`.
     """
     options = SegmenterOptions.made_for(name, settings)
-    learning = Learning(loss, penalty, trainer, scorer, objective)
-    return CascadeSegmenter(nlp, model, name, options, learning)
+    loss, penalty = loss_and_penalty(loss, penalty, objective)
+    return CascadeSegmenter(nlp, model, name, options, loss, penalty, trainer, scorer)
 
 
 class CascadeSegmenter(LearningPipe[GoldSpans]):
@@ -95,15 +96,8 @@ class CascadeSegmenter(LearningPipe[GoldSpans]):
 
     options: SegmenterOptions
 
-    def __init__(
-        self,
-        nlp: Language,
-        model: Model[Units, Floats2d],
-        name: str,
-        options: SegmenterOptions,
-        learning: Learning,
-    ) -> None:
-        super().__init__(nlp, model, name, options, learning)
+    def _check_model(self) -> None:
+        options = self.options
         needs = {
             "best": True,
             "span_posteriors": options.confidence,
@@ -111,9 +105,8 @@ class CascadeSegmenter(LearningPipe[GoldSpans]):
             "likely_spans": options.overlapping,
             "clamp": options.constrained,
         }
-        require(
-            self.family.structure, (n for n, is_needed in needs.items() if is_needed), f"'{name}'"
-        )
+        needed = (operation for operation, is_needed in needs.items() if is_needed)
+        require(self.family.structure, needed, f"'{self.name}'")
 
     @property
     def tag_set(self) -> TagSet:

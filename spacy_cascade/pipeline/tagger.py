@@ -16,9 +16,10 @@ from ..features.units import Units
 from ..features.word_counts import span_flags
 from ..inference.schemes import UNOBSERVED
 from ..inference.structure import Structure, require
+from ..trainers.deprecated import loss_and_penalty
 from ..types import Floats2d, Ints1d, Ints2d
 from .declared import TaggerOptions
-from .learning import Learning, LearningPipe
+from .learning import LearningPipe
 from .options import takes
 from .spans.gold import GoldTags, read_gold_tags
 
@@ -65,8 +66,8 @@ def make_tagger(
     Others: `TaggerOptions`.
     """
     options = TaggerOptions.made_for(name, settings)
-    learning = Learning(loss, penalty, trainer, scorer, objective)
-    return CascadeTagger(nlp, model, name, options, learning)
+    loss, penalty = loss_and_penalty(loss, penalty, objective)
+    return CascadeTagger(nlp, model, name, options, loss, penalty, trainer, scorer)
 
 
 class CascadeTagger(LearningPipe[GoldTags]):
@@ -81,21 +82,13 @@ class CascadeTagger(LearningPipe[GoldTags]):
 
     options: TaggerOptions
 
-    def __init__(
-        self,
-        nlp: Language,
-        model: Model[Units, Floats2d],
-        name: str,
-        options: TaggerOptions,
-        learning: Learning,
-    ) -> None:
-        super().__init__(nlp, model, name, options, learning)
+    def _check_model(self) -> None:
         if "tags" in self.space.reads:
             raise ConfigError(
-                f"The templates of '{name}' look at token.tag, which it sets itself. Remove the "
-                f"parts with 'tag' from [components.{name}.model.templates]."
+                f"The templates of '{self.name}' look at token.tag, which it sets itself. Remove "
+                f"the parts with 'tag' from [components.{self.name}.model.templates]."
             )
-        require(self.family.structure, ["best"], f"'{name}'")
+        require(self.family.structure, ["best"], f"'{self.name}'")
 
     @property
     def structure_labels(self) -> list[str]:

@@ -1,31 +1,18 @@
-"""Arrays of saved models, and what one of them has to be.
+"""What an array of a saved model has to be.
 
-They are looked at block by block: refusing an array takes no memory to speak of, but for keys,
-which are sorted.
+Arrays are looked at block by block: refusing one takes little memory. Keys are an exception,
+because they are sorted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, TypeAlias
-
 import numpy as np
-import numpy.typing as npt
 
 from ..errors import ModelFileError
-
-Array: TypeAlias = npt.NDArray[Any]
-Arrays: TypeAlias = dict[str, Array]
-Shapes: TypeAlias = dict[str, tuple[tuple[int, ...], str]]
-"""Shape and kind of arrays by name."""
-_BLOCK = 1 << 14
-
-
-def blocks(array: Array) -> Iterator[Array]:
-    """The values of an array in the order of memory, some thousands at a time."""
-    values = array.reshape(-1, order="A")
-    for begin in range(0, values.size, _BLOCK):
-        yield values[begin : begin + _BLOCK]
+from ..numeric.arrays import Array as Array
+from ..numeric.arrays import Arrays as Arrays
+from ..numeric.arrays import Shapes as Shapes
+from ..numeric.arrays import blocks as blocks
 
 
 def check_array(name: str, array: Array | None, shape: tuple[int, ...], kind: str) -> None:

@@ -62,11 +62,10 @@ def read_header(text: Array) -> Header:
     return header
 
 
-def check_version(header: Header, is_compressed: bool, where: str) -> None:
+def check_version(header: Header, where: str) -> None:
     """Raise `ModelFileError` for a model of something else or of a later format.
 
-    is_compressed: whether the archive is, as it was in version 1. Raises `ValueError` where
-    nothing has ever been saved so.
+    Raises `ValueError` for a version that no release has written.
     """
     for field in ("format", "version"):
         _check_type(header, field)
@@ -78,11 +77,11 @@ def check_version(header: Header, is_compressed: bool, where: str) -> None:
     if version > VERSION:
         raise ModelFileError(
             f"Cannot load {where}: it has format version {str(version)[:_SHOWN]}, this release "
-            f"reads up to {VERSION}. Update spacy_cascade."
+            f"reads version {VERSION}. Update spacy_cascade."
         )
-    if version < 1 or is_compressed != (version == 1):
+    if version < VERSION:
         raise ValueError(
-            f"the header states the 'version' {str(version)[:_SHOWN]}, and the archive has another"
+            f"the header states the 'version' {str(version)[:_SHOWN]}, which no release has written"
         )
 
 

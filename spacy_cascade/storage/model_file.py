@@ -1,12 +1,10 @@
 """Saved models: a NumPy `.npz` archive, read without pickle and checked before use.
 
-Arrays: `header` (UTF-8 JSON: format, version, kind, labels, identity), `keys` uint64
-`[K]`, `weights` `[K, S]` and `transitions` `[E]` (half or single precision; weights that are
-mostly zero as `models.sparse` has them); where training has shown it the `curvature` uint8
-`[K, S]` (`models.linear.keep_hessian_diagonal`); where templates ask for them the counts of
-`features.evidence`, and the lexicons (`models.lexicons`).
+Arrays: `header` (UTF-8 JSON: format, version, kind, labels, identity), `keys` uint64 `[K]`,
+`weights` `[K, S]` and `transitions` `[E]` (half or single precision; weights that are mostly zero
+as `sparse` has them); `curvature` uint8 `[K, S]` where training has shown it
+(`models.linear.keep_hessian_diagonal`); and the arrays of all resources (`features.resources`).
 
-Version 2 is stored as it is (`models.archive`), version 1 compressed (`models.compressed`).
 Everything a kernel relies on is checked here, because kernels check no bounds.
 """
 
@@ -22,13 +20,11 @@ import numpy.typing as npt
 
 from ..errors import ModelFileError
 from ..features.space import FeatureSpace
-from ..features.word_counts import SHARES, SpanWordCounts
 from ..files import replace_file
 from ..numeric.index import KeyIndex
-from . import archive, compressed, sparse
+from . import archive, sparse
 from .arrays import Arrays, Shapes, check_array
 from .header import Header, check_fields, check_version, make_header, read_header, write_header
-from .lexicons import check_lexicon, expected_arrays, lexicon_arrays, restore_lexicon
 
 FILE_NAME = "cascade.npz"
 
@@ -51,12 +47,7 @@ def model_state(
     }
     if curvature is not None:
         arrays["curvature"] = curvature
-    if space.uses_evidence:
-        arrays["evidence_keys"] = space.evidence.index.keys
-        arrays["evidence_counts"] = space.evidence.counts
-    for attribute, lexicon in space.lexicons.items():
-        arrays.update(lexicon_arrays(attribute, lexicon))
-    return header, arrays
+    return header, arrays | space.resources.arrays()
 
 
 def _smallest(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -73,15 +64,14 @@ def pack(header: Header, arrays: Arrays) -> bytes:
 
 def unpack(data: bytes, where: str) -> tuple[Header, Arrays]:
     """Header and arrays of an archive. Raises `ModelFileError`, naming `where` and why."""
-    is_compressed = compressed.is_compressed(data)
-    members = (compressed if is_compressed else archive).read(data)
+    members = archive.read(data)
     arrays: Arrays = {}
     try:
         name, text = next(members, ("", None))
         if name != "header" or text is None:
             raise ValueError("it does not begin with a header")
         header = read_header(text)
-        check_version(header, is_compressed, where)
+        check_version(header, where)
         for name, array in members:
             if name in arrays or name == "header":
                 raise ValueError(f"it has the array {name[:100]!r} twice")
@@ -90,7 +80,7 @@ def unpack(data: bytes, where: str) -> tuple[Header, Arrays]:
     except ModelFileError:
         raise
     except Exception as error:
-        # Damage makes zipfile and struct raise all sorts of errors.
+        # Damage makes struct, NumPy and json raise errors of many kinds.
         raise ModelFileError(
             f"Cannot load {where}: the file is damaged or not a model of spacy_cascade ({error}). "
             "Copy it again from where it was saved, or train the model again."
@@ -101,7 +91,7 @@ def unpack(data: bytes, where: str) -> tuple[Header, Arrays]:
 def check_arrays(arrays: Arrays, shape: tuple[int, int], n_edges: int, space: FeatureSpace) -> None:
     """Raise `ModelFileError` for an array that is missing or unknown, misshapen or not valid.
 
-    shape: `[K, S]` of the weights, which may be mostly zero (`models.sparse`).
+    shape: `[K, S]` of the weights, which may be mostly zero (`sparse`).
     """
     expected: Shapes = {
         "keys": ((shape[0],), "u8"),
@@ -110,23 +100,13 @@ def check_arrays(arrays: Arrays, shape: tuple[int, int], n_edges: int, space: Fe
     }
     if "curvature" in arrays:
         expected["curvature"] = (shape, "u1")
-    if space.uses_evidence:
-        n_words = _size(arrays, "evidence_keys")
-        expected["evidence_keys"] = ((n_words,), "u8")
-        expected["evidence_counts"] = ((n_words, 1 + len(SHARES)), "i4")
-    for attribute in space.memberships:
-        expected.update(expected_arrays(attribute, arrays, space.leaves_out(attribute)))
+    expected |= space.resources.shapes(arrays, is_trained=shape[0] > 0)
     for name in sorted(arrays.keys() - expected.keys()):
         raise ModelFileError(f"The saved model has an unknown array {name[:100]!r}.")
     for name, (size, kind) in expected.items():
         check_array(name, arrays.get(name), size, kind)
     sparse.check("weights", arrays, shape)
-    for attribute in space.memberships:
-        check_lexicon(attribute, arrays)
-
-
-def _size(arrays: Arrays, name: str) -> int:
-    return arrays[name].size if name in arrays else 0
+    space.resources.check(arrays)
 
 
 def write_file(folder: str | Path, data: bytes) -> None:
@@ -149,15 +129,7 @@ def read_file(folder: str | Path) -> tuple[bytes, str]:
 
 
 def restore_space(space: FeatureSpace, arrays: Arrays) -> None:
-    """Put the keys of checked arrays into a feature space."""
+    """Put the keys and resources of checked arrays into a feature space."""
     space.index = KeyIndex(arrays["keys"].astype(np.uint64))
-    if space.uses_evidence:
-        space.evidence = SpanWordCounts(
-            KeyIndex(arrays["evidence_keys"].astype(np.uint64)),
-            arrays["evidence_counts"].astype(np.int32),
-        )
+    space.resources.restore(arrays)
     space.forget_lexemes(0)
-    space.lexicons = {
-        attribute: restore_lexicon(attribute, arrays, space.leaves_out(attribute))
-        for attribute in space.memberships
-    }

@@ -21,6 +21,13 @@ class Objective:
     penalty: Penalty | None
 
 
+def loss_and_penalty(
+    loss: Loss | Hinge, penalty: Penalty | None, objective: Objective | None
+) -> tuple[Loss | Hinge, Penalty | None]:
+    """Those of the config's blocks, unless there is an `[objective]` block, which wins."""
+    return (loss, penalty) if objective is None else (objective.loss, objective.penalty)
+
+
 def make_likelihood(sigma: float = 1.0) -> Objective:
     """Registered as `spacy_cascade.Likelihood.v1`."""
     _warn("Likelihood")

@@ -49,7 +49,7 @@ class MinimumRiskFit(Fit[RiskData]):
         n_sentences = len(data.lists.starts) - 1
         features = data.design.active_features()
         risk = minimum_risk(
-            features.starts, features.columns, data.lists, data.errors,
+            features.indptr, features.indices, data.lists, data.errors,
             self._generator.permutation(n_sentences), self._rate, self._n_sentences, self._learnt,
         )  # fmt: skip
         self._n_sentences += n_sentences

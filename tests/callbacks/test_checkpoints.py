@@ -28,8 +28,10 @@ from spacy_cascade.callbacks.checkpoint_files import (
 )
 from spacy_cascade.callbacks.checkpoints import make_checkpoints
 from spacy_cascade.errors import ModelFileError
-from spacy_cascade.parallel import Workers
+from spacy_cascade.inference.structure import Weights
+from spacy_cascade.losses.base import LabelledSequences
 from spacy_cascade.storage import archive
+from spacy_cascade.trainers.base import Fit, Progress, Task
 from spacy_cascade.workflows.folds import train_pipeline
 from trainings import (
     run_training,
@@ -265,7 +267,7 @@ def stopped(corpora: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("options", "message"),
     [
         ({"components__cascade_segmenter__trainer__iterations": 7}, "iterations was 12, and is 7"),
-        ({"components__cascade_classifier__objective__kappa": 1.5}, "kappa was 6.0, and is 1.5"),
+        ({"components__cascade_classifier__loss__kappa": 1.5}, "kappa was 6.0, and is 1.5"),
         ({"training__seed": 5}, r"\[training\] seed was 0, and is 5"),
         ({"training__patience": 9}, r"\[training\] patience was 2, and is 9"),
         ({"training__max_steps": 1}, "max_steps = 1 in .training. is too low, it needs 2"),
@@ -332,24 +334,29 @@ def test_adapting_batch_by_batch_is_refused(
 
 
 class Unkept:
-    """A trainer whose run has no state."""
+    """A trainer whose fit has no state."""
 
+    sees_all = True
     iterations = 1
 
-    def workers(self) -> Workers:
-        return Workers(1)
-
-    def check(self, objective: object) -> None:
+    def check(self, loss: object, penalty: object, structure: object) -> None:
         pass
 
-    def start(self, problem: Any, parameters: np.ndarray, workers: Any) -> Any:
-        class Still:
-            def run(self, iterations: int, progress: Any = None) -> float:
-                return 0.0
+    def begin(self, task: Task) -> Still:
+        return Still(task.start)
 
-        still = Still()
-        still.parameters = parameters
-        return still
+
+class Still(Fit[LabelledSequences]):
+    """It stays where it is."""
+
+    def __init__(self, start: Weights) -> None:
+        self._start = start
+
+    def _step(self, data: LabelledSequences, progress: Progress) -> float:
+        return 0.0
+
+    def weights(self) -> Weights:
+        return self._start
 
 
 def test_a_trainer_without_a_state_is_refused(corpora: Path, trained: Language) -> None:

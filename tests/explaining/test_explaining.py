@@ -30,7 +30,6 @@ from spacy_cascade.explaining.explain import (
     explain_types,
 )
 from spacy_cascade.explaining.explanations import Contribution, Explanation
-from spacy_cascade.models.linear import get_weights
 
 
 def total(explanation: Explanation) -> float:
@@ -131,8 +130,8 @@ def test_tags_against_all_taggings(label_pairs: bool) -> None:
             token.tag_ = "V" if token.text.endswith("s") else "P" if token.is_punct else "N"
     train(nlp, examples, updates=1)
     doc = make_doc(nlp.vocab, "STAT5 binds cells .")
-    _, scores = tagger.score_tokens([doc])
-    lattice, transitions = tagger.lattice, get_weights(tagger.model)[1]
+    _, (scores, transitions, _) = tagger.potentials([doc])
+    lattice = tagger.structure.lattice
     edges = {pair: e for e, pair in enumerate(zip(lattice.source, lattice.target, strict=True))}
     values = {}
     for path in product((1, 2, 3), repeat=len(doc)):

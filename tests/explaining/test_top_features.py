@@ -43,7 +43,7 @@ def test_weights_of_tags_after_each_other(nlp: Language) -> None:
     segmenter = nlp.get_pipe("cascade_segmenter")
     found = top_features(segmenter, make_examples(nlp), 3)
     assert [of.label for of in found.labels] == segmenter.tag_set.tags
-    lattice, weights = segmenter.lattice, get_weights(segmenter.model)[0]
+    lattice, weights = segmenter.structure.lattice, get_weights(segmenter.model)[0]
     for y, of_label in enumerate(found.labels):
         edges = np.flatnonzero(lattice.target == y)
         before = {segmenter.tag_set.tags[source] for source in lattice.source[edges]}

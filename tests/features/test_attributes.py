@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import re
+import pickle
 
 import pytest
 from hypothesis import given
 
 from reference import TEXT_FUNCTIONS
-from spacy_cascade.features import attributes
+from spacy_cascade import TemplateError
+from spacy_cascade.features.registry import BUILT_IN, attribute_class
+from spacy_cascade.features.templates import Templates
+from spacy_cascade.features.word_attributes import LONGEST, Affix, BriefClass, Class, Pattern
 from strategies import words
 
 
 @given(words())
 def test_plain_attributes_are_those_of_their_definition(text):
-    assert set(attributes.PLAIN) == set(TEXT_FUNCTIONS)
-    for name, function in attributes.PLAIN.items():
-        assert function(text) == TEXT_FUNCTIONS[name](text)
+    for name, function in TEXT_FUNCTIONS.items():
+        assert BUILT_IN[name](name).value(text) == function(text)
 
 
 @pytest.mark.parametrize(
@@ -41,32 +43,47 @@ def test_plain_attributes_are_those_of_their_definition(text):
 )
 def test_word_classes(text, whole, brief):
     """One letter for each code point: emoji and combining marks are neither."""
-    assert attributes.word_class(text) == whole
-    assert attributes.brief_word_class(text) == brief
+    assert Class("class").value(text) == whole
+    assert BriefClass("brief_class").value(text) == brief
 
 
 @given(words())
 def test_classes_of_ascii_and_other_texts_agree(text):
     """Plain text takes a quicker way; an accent elsewhere in the word must not matter."""
-    assert attributes.word_class(text) == attributes.word_class(text + "é")[:-1]
+    attribute = Class("class")
+    assert attribute.value(text) == attribute.value(text + "é")[:-1]
 
 
 def test_affixes():
-    assert attributes.prefix("abc", 2) == "ab"
-    assert attributes.suffix("abc", 2) == "bc"
-    assert attributes.prefix("abc", 3) == attributes.suffix("abc", 3) == "abc"
-    assert attributes.prefix("abc", 4) is attributes.suffix("abc", 4) is None
-    assert attributes.affix("suffix", 1)("abc") == "c"
+    assert Affix("prefix", 2).value("abc") == "ab"
+    assert Affix("suffix", 2).value("abc") == "bc"
+    assert Affix("prefix", 3).value("abc") == Affix("suffix", 3).value("abc") == "abc"
+    assert Affix("prefix", 4).value("abc") is Affix("suffix", 4).value("abc") is None
 
 
 def test_patterns_are_found_anywhere():
-    assert attributes.regex("[0-9]")("IL-2") == "yes"
-    assert attributes.regex("^[0-9]")("IL-2") is None
-    with pytest.raises(re.error):
-        attributes.regex("(")
+    assert Pattern("pattern(x)", "[0-9]").value("IL-2") == "yes"
+    assert Pattern("pattern(x)", "^[0-9]").value("IL-2") is None
 
 
 def test_patterns_look_at_the_beginning_of_endless_words() -> None:
-    found = attributes.regex("[a-z]+[A-Z]+")
-    assert found("a" * (attributes.LONGEST - 1) + "A") == "yes"
-    assert found("a" * attributes.LONGEST + "A") is None
+    found = Pattern("pattern(x)", "[a-z]+[A-Z]+")
+    assert found.value("a" * (LONGEST - 1) + "A") == "yes"
+    assert found.value("a" * LONGEST + "A") is None
+
+
+ARGUMENTS = {"prefix": "2", "suffix": "3", "pattern": "x", "lexicon": "x", "lexicon_exact": "x",
+             "span": "key"}  # fmt: skip
+OPTIONS = Templates(("word",), {"x": "[0-9]"}, {"x": ["p53"]})
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_attributes_know_their_names_and_can_be_pickled(name) -> None:
+    argument = ARGUMENTS.get(name)
+    (made,) = attribute_class(name).expand(name, argument, OPTIONS)
+    assert str(made) == made.name == (f"{name}({argument})" if argument else name)
+    copied = pickle.loads(pickle.dumps(made))
+    assert (copied, hash(copied)) == (made, hash(made))
+    if argument is None:
+        with pytest.raises(TemplateError, match=f"'{name}' takes no argument"):
+            attribute_class(name).expand(name, "3", OPTIONS)

@@ -6,11 +6,15 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spacy_cascade.features.attributes import WordAttribute, Words
 from spacy_cascade.features.lexemes import BOUNDARY, LexemeTable
 from spacy_cascade.features.plan import make_plan
+from spacy_cascade.features.resources import Resources, ResourceSpec
 from spacy_cascade.features.strings import hash_string
 from spacy_cascade.features.templates import Templates
-from spacy_cascade.features.word_counts import SHARES
+from spacy_cascade.features.word_attributes import Share
+from spacy_cascade.features.word_counts import SHARES, SpanWordCounts
+from spacy_cascade.types import Keys1d
 from strategies import words
 
 TEMPLATES = Templates(
@@ -21,7 +25,25 @@ TEMPLATES = Templates(
 
 
 def table_for(templates: Templates) -> LexemeTable:
-    return LexemeTable(templates, make_plan(templates))
+    attributes = make_plan(templates).attributes
+    return LexemeTable(attributes, Resources(attribute.spec for attribute in attributes))
+
+
+class OtherCounts(SpanWordCounts):
+    """A second resource with codes."""
+
+
+class Other(WordAttribute):
+    """The code itself."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, ResourceSpec(OtherCounts, "other"))
+
+    def values(self, words: Words, resource: OtherCounts) -> Keys1d:
+        return words.codes
+
+    def describe(self, text: str, code: int, resource: OtherCounts) -> str:
+        return f"{text}/{code}"
 
 
 class Texts(dict):
@@ -43,15 +65,14 @@ def keys_of(texts: list[str]) -> np.ndarray:
 @given(st.lists(st.lists(words(), max_size=8), min_size=1, max_size=4))
 def test_equal_words_share_a_row_with_their_attributes(batches):
     table = table_for(TEMPLATES)
-    names = make_plan(TEMPLATES).attributes
-    functions = {name: TEMPLATES.text_function(name) for name in names}
+    attributes = make_plan(TEMPLATES).attributes
     texts = Texts(*(word for batch in batches for word in batch))
     row_of: dict[str, int] = {}
     for batch in batches:
-        for word, row in zip(batch, table.rows(keys_of(batch), None, texts.text_of), strict=True):
+        for word, row in zip(batch, table.rows(keys_of(batch), [], texts.text_of), strict=True):
             assert row != BOUNDARY
             assert row_of.setdefault(word, row) == row
-            values = [functions[name](word) for name in names]
+            values = [attribute.value(word) for attribute in attributes]
             expected = [0 if value is None else hash_string(value) for value in values]
             assert table.attributes[row].tolist() == expected
     assert len(set(row_of.values())) == len(row_of) == len(table) - 1
@@ -62,9 +83,9 @@ def test_more_words_than_there_was_room_for():
     table = table_for(TEMPLATES)
     texts = [f"word{n}" for n in range(1000)]
     source = Texts(*texts)
-    early = table.rows(keys_of(texts[:10]), None, source.text_of)
+    early = table.rows(keys_of(texts[:10]), [], source.text_of)
     before = table.attributes[early].copy()
-    rows = table.rows(keys_of(texts), None, source.text_of)
+    rows = table.rows(keys_of(texts), [], source.text_of)
     np.testing.assert_array_equal(rows[:10], early)
     np.testing.assert_array_equal(table.attributes[early], before)
     assert sorted(rows) == list(range(1, 1001))
@@ -72,26 +93,40 @@ def test_more_words_than_there_was_room_for():
 
 def test_the_boundary_is_a_word_of_its_own():
     table = table_for(TEMPLATES)
-    names = make_plan(TEMPLATES).attributes
+    names = [attribute.name for attribute in make_plan(TEMPLATES).attributes]
     boundary = dict(zip(names, table.attributes[BOUNDARY].tolist(), strict=True))
     assert {name for name, value in boundary.items() if value} == {"word", "lower"}
 
 
 def test_no_words():
-    rows = table_for(TEMPLATES).rows(keys_of([]), None, Texts().text_of)
+    rows = table_for(TEMPLATES).rows(keys_of([]), [], Texts().text_of)
     assert rows.tolist() == []
 
 
-def test_words_with_other_evidence_are_other_rows():
+def test_words_with_other_counts_are_other_rows():
     templates = Templates(("word@0", "seen_inside@0", "seen_last@0"), {}, {})
     table = table_for(templates)
     texts = Texts("a", "b")
     codes = np.array([0, 0, 0x21, 0x21, 0x31], dtype=np.uint64)
-    rows = table.rows(keys_of(["a", "b", "a", "a", "a"]), codes, texts.text_of).tolist()
+    rows = table.rows(keys_of(["a", "b", "a", "a", "a"]), [codes], texts.text_of).tolist()
     assert rows[2] == rows[3]
     assert len(set(rows)) == 4
-    columns = [make_plan(templates).attributes.index(name) for name in ("word", *SHARES[:1])]
+    names = [attribute.name for attribute in make_plan(templates).attributes]
+    columns = [names.index(name) for name in ("word", *SHARES[:1])]
     attributes = table.attributes[rows][:, columns]
     assert len(set(attributes[[0, 2, 4], 0].tolist())) == 1
     assert len(set(attributes[[0, 2, 4], 1].tolist())) == 3
     assert attributes[0, 1] == attributes[1, 1]
+
+
+def test_codes_of_several_resources_tell_words_apart():
+    attributes = [Share("seen_inside"), Other("other")]
+    table = LexemeTable(attributes, Resources(attribute.spec for attribute in attributes))
+    texts = Texts("a")
+    codes = np.array([[0, 0, 0x21, 0x21], [5, 6, 5, 5]], dtype=np.uint64)
+    rows = table.rows(keys_of(["a"] * 4), list(codes), texts.text_of)
+    assert len(set(rows.tolist())) == 3
+    np.testing.assert_array_equal(table.origins[rows, 1:], codes.T)
+    np.testing.assert_array_equal(table.attributes[rows, 1], codes[1])
+    described = [table.describe(attribute, rows[2], texts.text_of) for attribute in attributes]
+    assert described == ["2-10 % of 1", "a/5"]

@@ -36,7 +36,7 @@ def units_of(space: FeatureSpace, docs, places) -> Units:
 def names_in(lines, spans=False, lexicons=None, sentences=SENTENCES) -> list[list[str]]:
     """Names of all features of all units of one Doc."""
     space = FeatureSpace(Templates(tuple(lines), {"digit": "[0-9]"}, lexicons or {}))
-    space.read_lexicons(str.split)
+    space.read_resources(str.split)
     docs = [[[Word(text, "NN", "NOUN") for text in sentence] for sentence in sentences]]
     units = units_of(space, docs, all_spans(docs) if spans else all_tokens(docs))
     space.learn(units, 1)
@@ -92,7 +92,7 @@ def test_names_are_those_of_the_design_matrix(docs, lines, spans, minimum):
     expected = [names_of_texts(extractor, docs[d], place, of_spans) for d, *place in places]
     counts = Counter(text for pairs in expected for text, _ in pairs)
     for unit, (found, pairs) in enumerate(zip(named, expected, strict=True)):
-        numbers = rows.columns[rows.starts[unit] : rows.starts[unit + 1]]
+        numbers = rows.indices[rows.indptr[unit] : rows.indptr[unit + 1]]
         assert Counter(feature.number for feature in found) == Counter(numbers.tolist())
         known = Counter(name for text, name in pairs if counts[text] >= minimum)
         assert Counter(feature.name for feature in found) == known
@@ -111,12 +111,20 @@ def test_weights_of_names_add_up_to_the_score(generator):
 
 
 def test_tokens_as_readers_see_them():
-    lines = ["bias", "word@-1..1", "suffix(2)", "pattern(*)@1", "lower@again+1", "tag@0", "pos@-1"]
+    lines = [
+        "bias",
+        "word@-1..1",
+        "suffix(2)",
+        "pattern(*)@1",
+        "lower@recurrence+1",
+        "tag@0",
+        "pos@-1",
+    ]
     first, second, *_ = names_in([*lines, "class & word@1"])
     assert sorted(first) == [
         "bias",
         "class=AA_0 & word@1=binds",
-        "lower@again+1=<boundary>",
+        "lower@recurrence+1=<boundary>",
         "suffix(2)=-2",
         "tag=NN",
         "word=IL-2",
@@ -160,7 +168,7 @@ def test_what_training_showed_of_a_word():
     docs = [[[Word(text) for text in ["a", "a", "a", "b"]]]]
     tokens = read_tokens(make_docs(docs))
     spans = np.array([[0, 1]], dtype=np.int64)
-    space.learn_evidence(tokens, span_flags(4, spans, np.ones(4, dtype=np.bool_)))
+    space.learn_resources(tokens, span_flags(4, spans, np.ones(4, dtype=np.bool_)))
     docs = [[[Word(text) for text in ["a", "b", "c"]]]]
     units = units_of(space, docs, all_tokens(docs))
     space.learn(units, 1)

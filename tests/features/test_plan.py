@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_cascade.features.plan import make_plan
-from spacy_cascade.features.templates import Templates
+from spacy_cascade.features.templates import UNIT, Templates
 
 LINES = [
     "word@-2..2",
     "word@any",
-    "lower@again+1",
+    "lower@recurrence+1",
     "class@last-1",
     "suffix(2)@last",
     "seen_first@0",
@@ -35,8 +35,8 @@ def plan_of(*lines: str):
 def test_every_template_has_its_place(lines):
     templates, plan = plan_of(*lines)
     expanded = templates.expanded()
-    assert len(plan.lexeme_salt) == sum(template.by_lexeme for template in expanded)
-    assert len(plan.unit_level.salt) == sum(not template.by_lexeme for template in expanded)
+    assert len(plan.lexeme_salt) == sum(template.is_lexeme_level for template in expanded)
+    assert len(plan.unit_level.salt) == sum(not template.is_lexeme_level for template in expanded)
     salts = [*plan.lexeme_salt.tolist(), *plan.unit_level.salt.tolist()]
     assert len(set(salts)) == len(expanded)
     assert 0 not in salts
@@ -48,12 +48,14 @@ def test_every_template_has_its_place(lines):
     offsets = [part.offset for template in expanded for part in template.parts]
     assert plan.margin == max(1, *map(abs, offsets))
     assert (plan.lexeme_attribute < len(plan.attributes)).all()
+    of_unit = plan.unit_level.anchor == UNIT
     n_columns = plan.n_unit_attributes + len(plan.placed)
-    assert (plan.unit_level.column < n_columns).all()
+    assert (plan.unit_level.column[~of_unit] < n_columns).all()
+    assert (plan.unit_level.column[of_unit] < len(plan.of_spans) + len(plan.lengths)).all()
     assert plan.unit_level.first_part[-1] == len(plan.unit_level.column)
 
 
-def test_factored_and_direct():
+def test_lexeme_level_and_unit_level():
     _, plan = plan_of("word@0", "word@any", "tag@0", "word@0 & word@1", "word@all", "size", "bias")
     assert len(plan.lexeme_salt) == 3  # the bias is a feature of any word
     assert len(plan.unit_level.salt) == 4
@@ -71,5 +73,5 @@ def test_parents_are_templates_with_some_of_the_parts():
 def test_margin_reaches_as_far_as_any_part():
     assert plan_of("word@-5", "word@2 & word@3")[1].margin == 5
     assert plan_of("word@0 & word@-7")[1].margin == 7
-    assert plan_of("word@head_again+4")[1].margin == 4
+    assert plan_of("word@head_recurrence+4")[1].margin == 4
     assert plan_of("bias")[1].margin == 1

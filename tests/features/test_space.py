@@ -22,8 +22,8 @@ from spacy_cascade.errors import TemplateError
 from spacy_cascade.features import template_sets as sets
 from spacy_cascade.features.space import FeatureSpace
 from spacy_cascade.features.templates import Templates
-from spacy_cascade.features.tokens import PaddedTokens, Tokens, read_tokens
-from spacy_cascade.features.units import Units
+from spacy_cascade.features.tokens import Tokens, read_tokens
+from spacy_cascade.features.units import PaddedTokens, Units
 from spacy_cascade.features.word_counts import span_flags
 from spacy_cascade.parallel import Workers
 
@@ -45,11 +45,11 @@ LINES = [
     "prefix(2)@any",
     "lower@sentence",
     "suffix(1)@sentence",
-    "lower@again+1",
-    "word@again-2",
-    "class@again",
-    "class@head_again-1",
-    "word@head_again+1",
+    "lower@recurrence+1",
+    "word@recurrence-2",
+    "class@recurrence",
+    "class@head_recurrence-1",
+    "word@head_recurrence+1",
     "word@all",
     "brief_class@all",
     "pattern(digit)@all",
@@ -139,8 +139,8 @@ def positions_of(space: FeatureSpace, tokens: Tokens, flags=None) -> PaddedToken
 def space_for(lines: Sequence[str]) -> tuple[FeatureSpace, Extractor]:
     templates = Templates(tuple(lines), PATTERNS, LEXICONS)
     space = FeatureSpace(templates)
-    space.read_lexicons(str.split)
-    return space, Extractor([str(t) for t in templates.expanded()], PATTERNS, LEXICONS)
+    space.read_resources(str.split)
+    return space, Extractor([t.text for t in templates.expanded()], PATTERNS, LEXICONS)
 
 
 def columns(matrix: np.ndarray) -> list[tuple[float, ...]]:
@@ -214,7 +214,15 @@ def test_all_templates_at_once():
 
 
 @pytest.mark.parametrize(
-    "place", ["sentence", "again+1", "again-1", "again", "head_again-2", "head_again"]
+    "place",
+    [
+        "sentence",
+        "recurrence+1",
+        "recurrence-1",
+        "recurrence",
+        "head_recurrence-2",
+        "head_recurrence",
+    ],
 )
 def test_places_of_several_tokens_across_sentences(place):
     """What stands elsewhere in the Doc is seen, and other Docs are not."""
@@ -234,7 +242,7 @@ def test_places_of_several_tokens_across_sentences(place):
 
 def test_no_more_than_eight_words_beside_other_occurrences():
     sentences = [[Word("x"), Word(f"after{n % 12}")] for n in range(30)]
-    space, extractor = space_for(["word@again+1"])
+    space, extractor = space_for(["word@recurrence+1"])
     positions = positions_of(space, read_tokens(make_docs([sentences])))
     first, last = bounds(positions, [sentences], [(0, 20, 0, 0)])
     space.learn(Units(positions, first, last), 1)
@@ -250,12 +258,12 @@ def test_sentences_are_looked_at_up_to_a_limit(n_inside):
     positions = positions_of(space, read_tokens(make_docs([sentences])))
     first, last = bounds(positions, [sentences], [(0, 0, 0, n_inside - 1), (0, 1, 0, 0)])
     rows = space.unit_lexemes(Units(positions, first, last))
-    assert np.diff(rows.starts).tolist() == [0, 256]
+    assert np.diff(rows.indptr).tolist() == [0, 256]
 
 
 @settings(max_examples=60)
 @given(DOCS, st.data())
-def test_evidence_of_training(docs, data):
+def test_counts_of_training(docs, data):
     """Shares of words inside spans: of all Docs when annotating, of the others in training."""
     names = ["seen_inside", "seen_first", "seen_last", "seen_continued"]
     lines = [*names, "seen_inside@-1 & seen_first@0", "word@0"]
@@ -271,7 +279,7 @@ def test_evidence_of_training(docs, data):
     flags = span_flags(
         len(words), np.array(spans, dtype=np.int64).reshape(-1, 2), observed.astype(np.bool_)
     )
-    space.learn_evidence(tokens, flags)
+    space.learn_resources(tokens, flags)
     units = all_tokens(docs)
 
     seen = [[seen_at(t, spans, observed)] for t in range(len(words))]
@@ -337,27 +345,27 @@ def test_features_added_later(docs, others, lines):
     assert columns(dense_design(design)) == columns(expected_matrix(found, sorted(known)))
 
 
-def test_evidence_added_later_counts_as_if_it_had_been_there():
+def test_counts_added_later_are_as_if_they_had_been_there():
     generator = np.random.default_rng(1)
     docs = [[[Word(str(text)) for text in generator.choice(WORDS, 6)]] for _ in range(4)]
     flags = generator.integers(0, 2, (24, 5)).astype(np.int32)
     at_once, _ = space_for(["seen_inside@0"])
-    at_once.learn_evidence(read_tokens(make_docs(docs)), flags)
+    at_once.learn_resources(read_tokens(make_docs(docs)), flags)
     in_parts, _ = space_for(["seen_inside@0"])
-    in_parts.learn_evidence(read_tokens(make_docs(docs[:2])), flags[:12])
-    in_parts.add_evidence(read_tokens(make_docs(docs[2:])), flags[12:])
-    for key, counts in zip(at_once.evidence.index.keys, at_once.evidence.counts, strict=True):
-        (entry,) = in_parts.evidence.index.lookup(np.array([key]))
-        np.testing.assert_array_equal(in_parts.evidence.counts[entry], counts)
-    assert len(in_parts.evidence.index) == len(at_once.evidence.index)
+    in_parts.learn_resources(read_tokens(make_docs(docs[:2])), flags[:12])
+    in_parts.add_to_resources(read_tokens(make_docs(docs[2:])), flags[12:])
+    expected, made = at_once.resources.made["evidence"], in_parts.resources.made["evidence"]
+    for key, counts in zip(expected.index.keys, expected.counts, strict=True):
+        (entry,) = made.index.lookup(np.array([key]))
+        np.testing.assert_array_equal(made.counts[entry], counts)
+    assert len(made.index) == len(expected.index)
 
 
-def test_evidence_is_not_counted_where_no_template_reads_it():
+def test_words_are_not_counted_where_no_template_reads_the_counts():
     space, _ = space_for(["word@0"])
     tokens = read_tokens(make_docs([[[Word("a")]]]))
-    space.learn_evidence(tokens, np.ones((1, 5), dtype=np.int32))
-    assert not space.uses_evidence
-    assert len(space.evidence.index) == 0
+    space.learn_resources(tokens, np.ones((1, 5), dtype=np.int32))
+    assert space.resources.made == {}
 
 
 def test_words_forgotten_change_no_feature():
@@ -382,8 +390,8 @@ def test_words_forgotten_change_no_feature():
 def test_terms_are_known_as_tokenized_and_as_split():
     templates = Templates(("lexicon(genes)",), {}, {"genes": ["IL-2 gene"]})
     space = FeatureSpace(templates)
-    space.read_lexicons(lambda text: text.replace("-", " - ").split())
-    assert space.memberships == ["lexicon(genes)"]
+    space.read_resources(lambda text: text.replace("-", " - ").split())
+    assert space.resources_to_read == ["lexicon(genes)"]
     docs = [
         [[Word(text) for text in ("IL-2", "gene")]],
         [[Word(t) for t in ("il", "-", "2", "gene")]],
@@ -396,7 +404,7 @@ def test_lexicon_file_that_is_not_there(tmp_path):
     path = str(tmp_path / "none.txt")
     space = FeatureSpace(Templates(("lexicon(genes)",), {}, {"genes": path}))
     with pytest.raises(TemplateError, match="lexicon 'genes'"):
-        space.read_lexicons(str.split)
+        space.read_resources(str.split)
 
 
 def test_what_a_space_reads():
@@ -405,10 +413,10 @@ def test_what_a_space_reads():
     assert space_for(["word@0", "lower@any"])[0].reads == ()
     plain = space_for(["word@0", "lexicon(*)"])[0]
     assert plain.reads == ("lower",)
-    assert plain.memberships == ["lexicon(genes)", "lexicon(cells)"]
+    assert plain.resources_to_read == ["lexicon(genes)", "lexicon(cells)"]
     assert space_for(["lexicon_exact(genes)@1"])[0].reads == ()
     evidence = space_for(["seen_last@0 & word@0", "tag"])[0]
-    assert evidence.uses_evidence
+    assert list(evidence.resources.specs) == ["evidence"]
     assert evidence.reads == ("lower", "tags")
 
 
@@ -417,12 +425,12 @@ def test_what_a_space_reads():
 )
 def test_named_sets_on_a_sentence(make):
     space = FeatureSpace(make(lexicons=LEXICONS))
-    space.read_lexicons(str.split)
+    space.read_resources(str.split)
     sentence = ["The", "IL-2", "receptor", "of", "T", "cell", "STAT5"]
     docs = [[[Word(text) for text in sentence]]]
     positions = positions_of(space, read_tokens(make_docs(docs)))
     extractor = Extractor(
-        [str(t) for t in space.templates.expanded()], space.templates.patterns, LEXICONS
+        [t.text for t in space.templates.expanded()], space.templates.patterns, LEXICONS
     )
     units = all_spans(docs)
     first, last = bounds(positions, docs, units)

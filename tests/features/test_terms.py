@@ -29,7 +29,7 @@ def terms_of(spellings: Spellings) -> list[tuple[list[str], str]]:
     rows, texts = spellings.words, spellings.texts
     return [
         (
-            [texts[i] for i in rows.columns[rows.starts[n] : rows.starts[n + 1]]],
+            [texts[i] for i in rows.indices[rows.indptr[n] : rows.indptr[n + 1]]],
             spellings.labels[spellings.label[n] - 1],
         )
         for n in range(rows.n_rows)

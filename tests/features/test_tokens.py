@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 
 from spacy_cascade.features.lexemes import BOUNDARY, LexemeTable
-from spacy_cascade.features.plan import make_plan
+from spacy_cascade.features.resources import Resources
 from spacy_cascade.features.strings import hash_string
-from spacy_cascade.features.templates import Templates
-from spacy_cascade.features.tokens import join_tokens, lay_out, read_tokens
+from spacy_cascade.features.tokens import join_tokens, read_tokens
+from spacy_cascade.features.units import lay_out
 
 VOCAB = spacy.blank("en").vocab
-TEMPLATES = Templates(("word@0",), {}, {})
 FIELDS = ("words", "lower", "tags", "parts_of_speech", "sequence_starts", "doc_starts")
 LENGTHS = st.lists(st.lists(st.integers(1, 3), max_size=3), max_size=4)
 """For each Doc the lengths of its sentences."""
@@ -102,7 +101,7 @@ def test_boundary_words_stand_around_every_sequence(lengths, margin):
     lexemes = np.arange(1, n_tokens + 1, dtype=np.int32)
     values = np.stack([lexemes * 10, lexemes * 100], axis=1).astype(np.uint64)
     boundary = np.array([7, 0], dtype=np.uint64)
-    table = LexemeTable(TEMPLATES, make_plan(TEMPLATES))
+    table = LexemeTable([], Resources([]))
     positions = lay_out(tokens, table, lexemes, values, boundary, margin)
 
     line, value_line = [BOUNDARY] * margin, [[7, 0]] * margin

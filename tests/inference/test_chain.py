@@ -19,11 +19,8 @@ from reference import (
     span_posterior,
     spans_of,
 )
-from spacy_cascade.inference.chain import (
-    chain_losses,
-    log_partitions,
-)
-from spacy_cascade.inference.lattice import Lattice, chain_lattice, choice_lattice
+from spacy_cascade.inference.chain import chain_losses, log_partitions
+from spacy_cascade.inference.lattice import Chains, Lattice, chain_lattice, choice_lattice
 from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import SCHEMES, TagSet
 from spacy_cascade.inference.spans import span_posteriors
@@ -46,22 +43,24 @@ def losses_of(chains_: list[Chain]) -> tuple[np.ndarray, list[np.ndarray], np.nd
     tags = np.concatenate([np.array(chain.tags, dtype=np.int32) for chain in chains_])
     losses = np.full(len(chains_), np.nan)
     transition_gradient = np.zeros(first.lattice.n_edges)
-    chain_losses(
-        first.lattice, scores, first.transitions, *costs, tags, starts,
-        *np.ones((2, len(chains_))), 0, len(chains_), losses, transition_gradient,
-    )  # fmt: skip
+    together = Chains(first.lattice, scores, first.transitions, costs.margin, tags, starts)
+    ones = np.ones(len(chains_))
+    chain_losses(together, costs.clamp, (ones, ones), 0, len(chains_), losses, transition_gradient)
     return losses, np.split(scores, starts[1:-1]), transition_gradient
+
+
+def alone(chain: Chain) -> Chains:
+    """One chain as kernels take it."""
+    margin = LinearChain(chain.lattice).label_costs(chain.costs).margin
+    tags, starts = np.array(chain.tags, dtype=np.int32), np.array([0, len(chain)], dtype=np.int64)
+    return Chains(chain.lattice, chain.scores, chain.transitions, margin, tags, starts)
 
 
 def decode(chain: Chain) -> tuple[float, list[int]]:
     """Score and labels of the best path."""
     path = np.full(len(chain), -9, dtype=np.int32)
     score = np.full(1, np.nan)
-    viterbi(
-        chain.lattice, chain.scores, chain.transitions, LinearChain(chain.lattice).label_costs(chain.costs)[0],
-        np.array(chain.tags, dtype=np.int32), np.array([0, len(chain)], dtype=np.int64),
-        path, score,
-    )  # fmt: skip
+    viterbi(alone(chain), path, score)
     return float(score[0]), path.tolist()
 
 
@@ -72,9 +71,7 @@ def posteriors_of(chain: Chain, tag_set: TagSet, spans: list[tuple[int, int, str
     tag_set.write(path, *np.array(numbered, dtype=np.int64).reshape(-1, 3).T)
     posteriors = np.full(len(spans), np.nan)
     span_posteriors(
-        chain.lattice, chain.scores, chain.transitions, LinearChain(chain.lattice).label_costs(chain.costs)[0],
-        np.array(chain.tags, dtype=np.int32), np.array([0, len(chain)], dtype=np.int64), path,
-        np.array([start for start, _, _ in spans], dtype=np.int64),
+        alone(chain), path, np.array([start for start, _, _ in spans], dtype=np.int64),
         np.array([end for _, end, _ in spans], dtype=np.int64),
         np.zeros(len(spans), dtype=np.int32), posteriors,
     )  # fmt: skip
@@ -112,10 +109,7 @@ def test_losses_of_any_chain(example):
 def test_log_partition_of_any_chain(example):
     _, chain = example
     values, scores = np.full(1, np.nan), chain.scores.copy()
-    log_partitions(
-        chain.lattice, scores, chain.transitions, LinearChain(chain.lattice).label_costs(chain.costs)[0],
-        np.array(chain.tags, dtype=np.int32), np.array([0, len(chain)], dtype=np.int64), values,
-    )  # fmt: skip
+    log_partitions(alone(chain)._replace(scores=scores), values)
     expected = logsumexp([chain.score(path) + chain.cost(path) for path in chain.paths()])
     assert values[0] == pytest.approx(expected, abs=TOLERANCE)
     np.testing.assert_array_equal(scores, chain.scores)
@@ -194,11 +188,10 @@ def test_only_the_given_sequences_are_computed(generator):
     scores = generator.normal(size=(9, lattice.n_columns))
     before, losses = scores.copy(), np.full(3, np.nan)
     costs = LinearChain(lattice).label_costs(np.zeros((lattice.n_labels, lattice.n_labels)))
-    chain_losses(
-        lattice, scores, np.zeros(lattice.n_edges), *costs, tags,
-        np.array([0, 3, 6, 9], dtype=np.int64), *np.ones((2, 3)), 1, 2, losses,
-        np.zeros(lattice.n_edges),
-    )  # fmt: skip
+    starts, no_transitions = np.array([0, 3, 6, 9], dtype=np.int64), np.zeros(lattice.n_edges)
+    chains = Chains(lattice, scores, no_transitions, costs.margin, tags, starts)
+    ones = np.ones(3)
+    chain_losses(chains, costs.clamp, (ones, ones), 1, 2, losses, np.zeros(lattice.n_edges))
     assert np.isnan(losses).tolist() == [True, False, True]
     np.testing.assert_array_equal(scores[[0, 1, 2, 6, 7, 8]], before[[0, 1, 2, 6, 7, 8]])
     assert (scores[3:6] != before[3:6]).all()

@@ -10,7 +10,7 @@ import pytest
 from reference import Chain, chain_loss, log_space_loss
 from spacy_cascade.inference.chain import chain_losses, log_partitions
 from spacy_cascade.inference.dense_losses import dense_log_partitions, dense_losses
-from spacy_cascade.inference.lattice import Lattice, free_lattice
+from spacy_cascade.inference.lattice import Chains, Lattice, free_lattice
 from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import TagSet
 from strategies import random_chain
@@ -37,12 +37,10 @@ def losses_of(
     losses = np.full(len(chains), np.nan)
     lattice = chains[0].lattice
     transition_gradient = np.zeros(lattice.n_edges)
-    kernel(
-        lattice, scores, chains[0].transitions,
-        *LinearChain(chains[0].lattice).label_costs(chains[0].costs),
-        tags, starts, *(np.full(len(chains), weight) for weight in weights), 0, len(chains), losses,
-        transition_gradient,
-    )  # fmt: skip
+    costs = LinearChain(lattice).label_costs(chains[0].costs)
+    together = Chains(lattice, scores, chains[0].transitions, costs.margin, tags, starts)
+    first, second = (np.full(len(chains), weight) for weight in weights)
+    kernel(together, costs.clamp, (first, second), 0, len(chains), losses, transition_gradient)
     return losses, scores, transition_gradient
 
 
@@ -126,5 +124,5 @@ def test_log_partitions(generator: np.random.Generator, lattice: Lattice, size: 
     margin = LinearChain(chains[0].lattice).label_costs(chains[0].costs)[0]
     found, expected = np.empty(3), np.empty(3)
     for kernel, values in ((dense_log_partitions, found), (log_partitions, expected)):
-        kernel(lattice, scores, chains[0].transitions, margin, tags, starts, values)
+        kernel(Chains(lattice, scores, chains[0].transitions, margin, tags, starts), values)
     np.testing.assert_allclose(found, expected, rtol=1e-12)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_cascade.inference.k_best import best_paths
-from spacy_cascade.inference.lattice import Lattice, choice_lattice
+from spacy_cascade.inference.lattice import Chains, Lattice, choice_lattice
 from spacy_cascade.inference.schemes import UNOBSERVED, TagSet
 from spacy_cascade.inference.viterbi import viterbi
 from strategies import LABELS
@@ -29,11 +29,18 @@ def all_paths(lattice: Lattice, scores, transitions) -> list[tuple[float, tuple[
     return sorted(found, key=lambda item: -item[0])
 
 
+def free(lattice, scores, transitions, starts) -> Chains:
+    """Sequences of which nothing is observed."""
+    costs = np.zeros((lattice.n_labels + 1, lattice.n_labels))
+    tags = np.full(len(scores), UNOBSERVED, dtype=np.int32)
+    return Chains(lattice, scores, transitions, costs, tags, np.array(starts))
+
+
 def run(lattice, scores, transitions, starts, n):
     paths = np.full((n, len(scores)), -7, dtype=np.int32)
     path_scores = np.zeros((len(starts) - 1, n))
     n_paths = np.zeros(len(starts) - 1, dtype=np.int32)
-    best_paths(lattice, scores, transitions, np.array(starts), paths, path_scores, n_paths)
+    best_paths(free(lattice, scores, transitions, starts), paths, path_scores, n_paths)
     return paths, path_scores, n_paths
 
 
@@ -75,12 +82,8 @@ def test_the_first_is_that_of_viterbi(lattice, seed):
     scores = generator.normal(size=(60, lattice.n_columns))
     transitions = generator.normal(size=lattice.n_edges)
     paths, path_scores, _ = run(lattice, scores, transitions, starts, 3)
-    n_labels = lattice.n_labels
     path, best = np.empty(60, dtype=np.int32), np.empty(3)
-    viterbi(
-        lattice, scores, transitions, np.zeros((n_labels + 1, n_labels)),
-        np.full(60, UNOBSERVED, dtype=np.int32), starts, path, best,
-    )  # fmt: skip
+    viterbi(free(lattice, scores, transitions, starts), path, best)
     np.testing.assert_array_equal(paths[0], path)
     np.testing.assert_allclose(path_scores[:, 0], best)
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference import Chain, best_disjoint_gain, span_probabilities
+from spacy_cascade.inference.lattice import Chains
 from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import SCHEMES, TagSet
 from spacy_cascade.inference.spans import best_disjoint, likely_spans
@@ -24,13 +25,15 @@ def spans_of_chains(
     first = chains_[0]
     bounds = np.full((2, room), -9, dtype=np.int64)
     labels, posteriors = np.full(room, -9, dtype=np.int32), np.full(room, np.nan)
-    n_found = likely_spans(
-        first.lattice, np.concatenate([chain.scores for chain in chains_]), first.transitions,
-        LinearChain(first.lattice).label_costs(first.costs)[0],
+    together = Chains(
+        first.lattice,
+        np.concatenate([chain.scores for chain in chains_]),
+        first.transitions,
+        LinearChain(first.lattice).label_costs(first.costs).margin,
         np.concatenate([np.array(chain.tags, dtype=np.int32) for chain in chains_]),
-        np.cumsum([0, *map(len, chains_)], dtype=np.int64), tag_set.span_labels, least, *bounds,
-        labels, posteriors,
-    )  # fmt: skip
+        np.cumsum([0, *map(len, chains_)], dtype=np.int64),
+    )
+    n_found = likely_spans(together, tag_set.span_labels, least, *bounds, labels, posteriors)
     n = min(n_found, room)
     names = [tag_set.labels[label] for label in labels[:n].tolist()]
     spans = list(zip(*bounds[:, :n].tolist(), names, strict=True))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from reference import best_path, log_space_viterbi
-from spacy_cascade.inference.lattice import Lattice, choice_lattice, free_lattice
+from spacy_cascade.inference.lattice import Chains, Lattice, choice_lattice, free_lattice
 from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import TagSet
 from spacy_cascade.inference.viterbi import best_paths, viterbi
@@ -21,11 +21,10 @@ def decode(kernel: Any, chains: list[Any]) -> tuple[list[float], list[int]]:
     path = np.full(starts[-1], -9, dtype=np.int32)
     path_scores = np.full(len(chains), np.nan)
     tags = np.concatenate([np.array(chain.tags, dtype=np.int32) for chain in chains])
-    kernel(
-        chains[0].lattice, np.concatenate([chain.scores for chain in chains]),
-        chains[0].transitions, LinearChain(chains[0].lattice).label_costs(chains[0].costs)[0], tags, starts, path,
-        path_scores,
-    )  # fmt: skip
+    lattice, transitions = chains[0].lattice, chains[0].transitions
+    scores = np.concatenate([chain.scores for chain in chains])
+    costs = LinearChain(lattice).label_costs(chains[0].costs)
+    kernel(Chains(lattice, scores, transitions, costs.margin, tags, starts), path, path_scores)
     return path_scores.tolist(), path.tolist()
 
 

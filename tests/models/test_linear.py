@@ -18,7 +18,6 @@ from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.tokens import read_tokens
 from spacy_cascade.features.units import Units
 from spacy_cascade.models.linear import (
-    NEW,
     add_features,
     get_hessian_diagonal,
     get_weights,
@@ -176,9 +175,9 @@ def test_features_must_be_seen_at_least_once(make):
 def test_what_the_two_models_are():
     chain = make_linear_chain(Templates(("word@0",), {}, {}), label_pairs=False)
     spans = make_span_classifier(Templates(("word@0",), {}, {}), min_count=2)
-    assert (chain.name, chain.attrs["label_pairs"]) == ("cascade_linear_chain", False)
+    assert (chain.name, chain.attrs["structure"].label_pairs) == ("cascade_linear_chain", False)
     assert (spans.name, spans.attrs["min_count"]) == ("cascade_span_classifier", 2)
-    assert not spans.attrs["label_pairs"]
+    assert not spans.attrs["structure"].label_pairs
 
 
 def test_curvature_is_kept_to_a_few_percent(model, generator):
@@ -194,7 +193,8 @@ def test_new_features_and_other_labels_have_zero_weights(model):
     (weights, transitions), n = get_weights(model), len(model.attrs["space"])
     keep_hessian_diagonal(model, np.ones(weights.shape))
     add_features(model, 2)
-    rearrange(model, np.array([2, NEW, 0, 1]), np.array([NEW, 3]))
+    before = ["O", "B", "I"], [f"edge {i}" for i in range(len(transitions))]
+    rearrange(model, before, (["I", "new", "O", "B"], ["new", "edge 3"]))
     found, edges = get_weights(model)
     np.testing.assert_array_equal(found[:n, [2, 3, 0]], weights)
     assert not found[n:].any()

@@ -26,7 +26,7 @@ def test_add_rows_is_a_product(matrix, width):
     values = generator.normal(size=(rows.n_columns, width))
     out = generator.normal(size=(rows.n_rows, width))
     expected = out + matrix @ values
-    add_rows(rows.starts, rows.columns, values, out, 0, rows.n_rows)
+    add_rows(rows.indptr, rows.indices, values, out, 0, rows.n_rows)
     np.testing.assert_allclose(out, expected, atol=1e-12)
 
 
@@ -34,12 +34,12 @@ def test_add_rows_writes_only_its_range(generator):
     rows = rows_from_dense(generator.integers(0, 2, (9, 5)))
     values = generator.normal(size=(5, 3))
     whole, pieces = np.zeros((9, 3)), np.zeros((9, 3))
-    add_rows(rows.starts, rows.columns, values, whole, 0, 9)
-    add_rows(rows.starts, rows.columns, values, pieces, 2, 5)
+    add_rows(rows.indptr, rows.indices, values, whole, 0, 9)
+    add_rows(rows.indptr, rows.indices, values, pieces, 2, 5)
     assert not pieces[:2].any()
     assert not pieces[5:].any()
-    add_rows(rows.starts, rows.columns, values, pieces, 5, 9)
-    add_rows(rows.starts, rows.columns, values, pieces, 0, 2)
+    add_rows(rows.indptr, rows.indices, values, pieces, 5, 9)
+    add_rows(rows.indptr, rows.indices, values, pieces, 0, 2)
     np.testing.assert_array_equal(pieces, whole)
 
 
@@ -50,7 +50,7 @@ def test_values_may_be_single_precision_and_read_only(dtype, generator):
     values = generator.normal(size=(5, 2)).astype(dtype)
     values.flags.writeable = False
     out = np.zeros((4, 2))
-    add_rows(rows.starts, rows.columns, values, out, 0, 4)
+    add_rows(rows.indptr, rows.indices, values, out, 0, 4)
     np.testing.assert_allclose(out, matrix @ values.astype(np.float64), rtol=1e-12)
 
 
@@ -63,7 +63,7 @@ def test_add_to_columns_is_a_product_with_the_transposed_matrix(matrix, width, d
     values = generator.normal(size=(rows.n_rows, width))
     out = generator.normal(size=(rows.n_columns, width))
     expected = out + matrix[begin:end].T @ values[begin:end]
-    add_to_columns(rows.starts, rows.columns, values, out, begin, end)
+    add_to_columns(rows.indptr, rows.indices, values, out, begin, end)
     np.testing.assert_allclose(out, expected, atol=1e-12)
 
 

@@ -40,6 +40,7 @@ from spacy_cascade import (
 from spacy_cascade.storage import model_file as storage
 
 BOTH = ["cascade_segmenter", "cascade_classifier"]
+LIKELIHOOD = {"@misc": "spacy_cascade.Likelihood.v2"}
 
 
 def templates(*lines: str, patterns: Any = None, lexicons: Any = None) -> dict[str, Any]:
@@ -56,8 +57,12 @@ def templates(*lines: str, patterns: Any = None, lexicons: Any = None) -> dict[s
     }
 
 
-def objective(name: str, **settings: Any) -> dict[str, Any]:
-    return {"objective": {"@misc": f"spacy_cascade.{name}.v1", **settings}}
+def loss(**settings: Any) -> dict[str, Any]:
+    return {"loss": {"@misc": "spacy_cascade.SoftmaxMargin.v2", **settings}}
+
+
+def penalty(sigma: float) -> dict[str, Any]:
+    return {"penalty": {"@misc": "spacy_cascade.Gaussian.v1", "sigma": sigma}}
 
 
 def trainer(**settings: Any) -> dict[str, Any]:
@@ -85,11 +90,11 @@ def trainer(**settings: Any) -> dict[str, Any]:
             r"'digit' is not a regular expression.*\[0-9",
         ),
         (templates("lexicon(genes)"), TemplateError, r"no lexicon 'genes'"),
-        (objective("SoftmaxMargin", sigma=-1.0), ConfigError, r"sigma.*-1\.0.*\[objective\]"),
-        (objective("SoftmaxMargin", sigma=0.0), ConfigError, r"sigma"),
-        (objective("SoftmaxMargin", kappa=-0.5), ConfigError, r"kappa.*-0\.5"),
-        (objective("SoftmaxMargin", miss=0.0), ConfigError, r"miss"),
-        (objective("Likelihood", sigma=-2.0), ConfigError, r"sigma.*-2\.0"),
+        (penalty(-1.0), ConfigError, r"sigma.*-1\.0.*\[penalty\]"),
+        (penalty(0.0), ConfigError, r"sigma"),
+        (loss(kappa=-0.5), ConfigError, r"kappa.*-0\.5.*\[loss\]"),
+        (loss(false_negative_weight=0.0), ConfigError, r"false_negative_weight.*\[loss\]"),
+        ({"loss": LIKELIHOOD, **penalty(-2.0)}, ConfigError, r"sigma.*-2\.0"),
         (trainer(iterations=0), ConfigError, r"iterations >= 1.*\[trainer\]"),
         (trainer(history=0), ConfigError, r"history"),
         (trainer(threads=-1), ConfigError, r"threads"),
@@ -109,15 +114,22 @@ def test_bad_settings_are_named_when_the_component_is_made(
 
 @pytest.mark.parametrize("scheme", ["IOBES", "", "bilou"])
 def test_an_unknown_scheme_is_named(scheme: str) -> None:
-    with pytest.raises(ConfigError, match=f"'{scheme}'.*IOB2, BILOU"):
+    with pytest.raises(ConfigError, match=f"scheme .*one of IOB2, BILOU, not '{scheme}'"):
         blank().add_pipe("cascade_segmenter", config={"scheme": scheme})
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
-@pytest.mark.parametrize("setting", ["sigma", "kappa", "miss"])
-def test_settings_that_are_no_finite_numbers(setting: str, value: float) -> None:
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        ("Gaussian.v1", "sigma"),
+        ("SoftmaxMargin.v2", "kappa"),
+        ("SoftmaxMargin.v2", "false_negative_weight"),
+    ],
+)
+def test_settings_that_are_no_finite_numbers(name: str, setting: str, value: float) -> None:
     """A config cannot hold them, but a script can."""
-    make = registry.misc.get("spacy_cascade.SoftmaxMargin.v1")
+    make = registry.misc.get(f"spacy_cascade.{name}")
     with pytest.raises(ConfigError, match=setting):
         make(**{setting: value})
 

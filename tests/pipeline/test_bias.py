@@ -1,4 +1,4 @@
-"""A bias learnt in training: what a miss costs decides how much is found in new text."""
+"""A bias learnt in training: what a false negative costs decides how much is found in new text."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ import pytest
 from helpers import TRAINER, add_classifier, add_segmenter, blank, sample_examples, train
 
 ONLINE = {"@misc": "spacy_cascade.PassiveAggressive.v1", "C": 0.1}
-MARGIN = {"@misc": "spacy_cascade.SoftmaxMargin.v1", "kappa": 4.0, "sigma": 0.5}
-HINGE = {"@misc": "spacy_cascade.Hinge.v1", "kappa": 1.0}
+NARROW = {"@misc": "spacy_cascade.Gaussian.v1", "sigma": 0.5}
+MARGIN = {"@misc": "spacy_cascade.SoftmaxMargin.v2", "kappa": 4.0}
+HINGE = {"@misc": "spacy_cascade.Hinge.v2", "kappa": 1.0}
+BATCH: dict[str, Any] = {"loss": MARGIN, "penalty": NARROW, "trainer": TRAINER}
+SINGLY: dict[str, Any] = {"loss": HINGE, "penalty": None, "trainer": ONLINE}
 
 
-def n_found(
-    miss: float, objective: dict[str, Any], trainer: dict[str, Any], of_classifier: bool
-) -> int:
+def n_found(weight: float, learning: dict[str, Any], of_classifier: bool) -> int:
     """Entities found in new text by a cascade, one of whose components learns with the bias."""
-    biased = {"objective": {**objective, "miss": miss}, "trainer": trainer}
+    biased = {**learning, "loss": {**learning["loss"], "false_negative_weight": weight}}
     nlp = blank()
     # A list of spans has many wrong ones for a classifier to learn from.
     add_segmenter(nlp, **({"overlapping": True, "temperature": 3.0} if of_classifier else biased))
@@ -34,10 +35,10 @@ def n_found(
 
 
 @pytest.mark.parametrize("of_classifier", [False, True])
-@pytest.mark.parametrize(("objective", "trainer"), [(MARGIN, TRAINER), (HINGE, ONLINE)])
-def test_the_more_a_miss_costs_the_more_is_found(
-    objective: dict[str, Any], trainer: dict[str, Any], of_classifier: bool
+@pytest.mark.parametrize("learning", [BATCH, SINGLY])
+def test_the_more_a_false_negative_costs_the_more_is_found(
+    learning: dict[str, Any], of_classifier: bool
 ) -> None:
-    found = [n_found(miss, objective, trainer, of_classifier) for miss in (0.05, 1.0, 8.0)]
+    found = [n_found(weight, learning, of_classifier) for weight in (0.05, 1.0, 8.0)]
     assert found == sorted(found)
     assert 0 < found[0] < found[-1]

@@ -73,11 +73,15 @@ def test_the_cascade_learns_a_few_sentences_by_heart() -> None:
 
 
 @pytest.mark.parametrize("gold_key", [None, "gold"])
-@pytest.mark.parametrize("objective", ["Likelihood", "SoftmaxMargin"])
-def test_gold_spans_are_typed_by_heart(objective: str, gold_key: str | None) -> None:
+@pytest.mark.parametrize("loss", ["Likelihood", "SoftmaxMargin"])
+def test_gold_spans_are_typed_by_heart(loss: str, gold_key: str | None) -> None:
     nlp = blank()
-    settings = {"@misc": f"spacy_cascade.{objective}.v1", "sigma": 1.0}
-    classifier = add_classifier(nlp, gold_key=gold_key, objective=settings)
+    classifier = add_classifier(
+        nlp,
+        gold_key=gold_key,
+        loss={"@misc": f"spacy_cascade.{loss}.v2"},
+        penalty={"@misc": "spacy_cascade.Gaussian.v1", "sigma": 1.0},
+    )
     losses = train(nlp, make_examples(nlp, key=gold_key), updates=4)
     values = [loss["cascade_classifier"] for loss in losses]
     assert values[-1] < values[0]
@@ -253,13 +257,13 @@ def test_proposals_on_tokens_without_annotation_are_not_called_wrong() -> None:
     nlp.initialize(lambda: examples)
     for _ in range(3):
         nlp.update(examples, annotates=["propose_everything"])
-    problem = nlp.get_pipe("cascade_classifier")._training.problem
+    data = nlp.get_pipe("cascade_classifier")._corpus.data
     wrong = sum(
         all(token.ent_iob != 0 for token in example.reference[span.start : span.end])
         for example in examples
         for span in propose_everything(example.predicted).spans["cascade"]
     ) - sum(len(example.reference.ents) for example in examples)
-    assert int((problem.tags == 0).sum()) == wrong
+    assert int((data.observed == 0).sum()) == wrong
 
 
 # Confidences

@@ -28,10 +28,13 @@ MODEL = {
         ],
     },
 }
-LIKELIHOOD = {"@misc": "spacy_cascade.Likelihood.v1", "sigma": 1.0}
+LIKELIHOOD = {
+    "loss": {"@misc": "spacy_cascade.Likelihood.v2"},
+    "penalty": {"@misc": "spacy_cascade.Gaussian.v1", "sigma": 1.0},
+}
 SECOND: dict[str, Any] = {
     "model": MODEL,
-    "objective": LIKELIHOOD,
+    **LIKELIHOOD,
     "typed": True,
     "set_ents": True,
     "spans_key": "types",
@@ -44,7 +47,7 @@ def joint(strength: float = 0.1, first: dict[str, Any] | None = None, **second: 
         "cascade_segmenter",
         config={
             "model": {"min_count": 1},
-            "objective": LIKELIHOOD,
+            **LIKELIHOOD,
             "trainer": {"@misc": "spacy_cascade.TrainedJointly.v1"},
             **(first or {}),
         },
@@ -86,7 +89,7 @@ def test_without_strength_they_are_two_separate_fits() -> None:
     trained(together, 40)
     apart = blank()
     lbfgs = {"@misc": "spacy_cascade.LBFGS.v1", "iterations": 5, "threads": 1}
-    first = {"model": {"min_count": 1}, "objective": LIKELIHOOD, "trainer": lbfgs}
+    first = {"model": {"min_count": 1}, **LIKELIHOOD, "trainer": lbfgs}
     apart.add_pipe("cascade_segmenter", config=first)
     apart.add_pipe("cascade_segmenter", name="types", config={**SECOND, "trainer": lbfgs})
     examples = make_examples(apart)
@@ -168,7 +171,7 @@ def test_the_second_sees_what_the_first_found() -> None:
                 "loss": {"@misc": "spacy_cascade.SoftmaxMargin.v2", "kappa": 1.0},
                 "penalty": {"@misc": "spacy_cascade.Gaussian.v1"},
             },
-            "Likelihood.v1",
+            "Likelihood.v2",
         ),
         ({"trainer": {"C": -1.0}}, "C of 0 or more"),
     ],

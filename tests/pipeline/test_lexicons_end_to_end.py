@@ -136,7 +136,7 @@ def test_several_lexicons_are_told_apart() -> None:
     nlp = pipeline({"cells": CELLS, "people": ["reporters", "old friends", "some other people"]})
     train(nlp, make_examples(nlp, SENTENCES))
     space = nlp.get_pipe("cascade_segmenter").space
-    assert space.memberships == ["lexicon(cells)", "lexicon(people)"]
+    assert space.resources_to_read == ["lexicon(cells)", "lexicon(people)"]
     for text, spans in UNSEEN.items():
         assert found(nlp, text) == spans
 
@@ -164,7 +164,7 @@ def test_every_template_set_takes_lexicons(name: str) -> None:
     templates = {"@misc": f"spacy_cascade.{name}.v1", "lexicons": {"cells": CELLS}}
     nlp.add_pipe(component, config={**SMALL, "model": {"min_count": 1, "templates": templates}})
     train(nlp, make_examples(nlp, SENTENCES))
-    assert nlp.get_pipe(component).space.memberships == ["lexicon(cells)"]
+    assert nlp.get_pipe(component).space.resources_to_read == ["lexicon(cells)"]
     with_lexicon = nlp.get_pipe(component).to_bytes()
     del templates["lexicons"]
     other = blank()

@@ -86,7 +86,7 @@ def test_copies_have_what_was_learnt_last(duplicate: Any) -> None:
     nlp = online()
     train_in_batches(nlp, epochs=3)
     component = nlp.get_pipe("cascade_segmenter")
-    assert not component._is_published
+    assert component._fit.weights_are_stale
     twin = duplicate(component)
     assert twin.to_bytes() == component.to_bytes()
 
@@ -146,8 +146,12 @@ def test_tokens_without_annotation_are_free() -> None:
     assert not weights(nlp.get_pipe("cascade_segmenter"))[0].any()
 
 
-def test_a_wrong_pair_of_trainer_and_objective_fails_early() -> None:
+def test_a_trainer_that_does_not_go_with_loss_or_penalty_fails_early() -> None:
     with pytest.raises(ConfigError, match="Hinge"):
         add_segmenter(blank(), trainer=ONLINE["trainer"])
     with pytest.raises(ConfigError, match="SoftmaxMargin"):
-        add_segmenter(blank(), objective=ONLINE["objective"])
+        add_segmenter(blank(), loss=ONLINE["loss"])
+    with pytest.raises(ConfigError, match=r"PassiveAggressive takes no penalty.*penalty = null"):
+        add_segmenter(blank(), loss=ONLINE["loss"], trainer=ONLINE["trainer"])
+    with pytest.raises(ConfigError, match="LBFGS needs a penalty"):
+        add_segmenter(blank(), penalty=None)

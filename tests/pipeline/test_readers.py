@@ -40,7 +40,7 @@ def starts(doc: Doc) -> list[bool | None]:
     return [token.is_sent_start for token in doc]
 
 
-def test_by_default_sentences_are_given(path: Path) -> None:
+def test_by_default_sentences_are_gold(path: Path) -> None:
     first, second = read(path)
     assert [token.text for token in first.predicted] == WORDS
     assert starts(first.predicted) == STARTS
@@ -51,15 +51,15 @@ def test_by_default_sentences_are_given(path: Path) -> None:
     assert not second.predicted.has_annotation("SENT_START")
 
 
-def test_tags_can_be_given(path: Path) -> None:
-    first, second = read(path, given=["tags"])
+def test_tags_can_be_gold(path: Path) -> None:
+    first, second = read(path, gold_inputs=["tags"])
     assert [token.tag_ for token in first.predicted] == TAGS
     assert not first.predicted.has_annotation("SENT_START")
     assert not second.predicted.has_annotation("TAG")
 
 
 def test_words_alone_and_a_limit(path: Path) -> None:
-    (only,) = read(path, given=[], limit=1)
+    (only,) = read(path, gold_inputs=[], limit=1)
     assert [token.text for token in only.predicted] == WORDS
     assert not only.predicted.has_annotation("SENT_START")
 
@@ -69,8 +69,8 @@ def test_folders_are_read_like_files(path: Path) -> None:
 
 
 def test_what_cannot_be_read(path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"'lemmas' cannot be given .* sentences, tags"):
-        read(path, given=["lemmas"])
+    with pytest.raises(ConfigError, match=r"no gold input 'lemmas'. Known: sentences, tags"):
+        read(path, gold_inputs=["lemmas"])
     with pytest.raises(ConfigError, match=r"needs a path. Set --paths.train"):
         read(None)
     with pytest.raises(CorpusError, match=r"no corpus at .*nowhere"):
@@ -90,7 +90,7 @@ def test_examples_are_read_as_the_training_config_says(path: Path) -> None:
     assert gold_inputs_of(nlp.config) is None
     assert [token.text for token in next(examples_for(nlp, path)).predicted][:2] == ["ca", "n't"]
     nlp.config["corpora"] = {
-        "dev": {"@readers": "spacy_cascade.Corpus.v1", "path": None, "given": ["tags"]}
+        "dev": {"@readers": "spacy_cascade.Corpus.v1", "path": None, "gold_inputs": ["tags"]}
     }
     assert gold_inputs_of(nlp.config) == ("tags",)
     predicted = next(examples_for(nlp, path)).predicted

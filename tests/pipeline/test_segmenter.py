@@ -61,13 +61,14 @@ def test_it_learns_a_few_sentences_by_heart(scheme: str, typed: bool, gold_key: 
 
 
 @pytest.mark.parametrize("label_pairs", [False, True])
-@pytest.mark.parametrize("objective", ["Likelihood", "SoftmaxMargin"])
-def test_every_objective_and_kind_of_feature_learns(objective: str, label_pairs: bool) -> None:
+@pytest.mark.parametrize("loss", ["Likelihood", "SoftmaxMargin"])
+def test_every_loss_and_kind_of_feature_learns(loss: str, label_pairs: bool) -> None:
     nlp = blank()
     add_segmenter(
         nlp,
         model={"min_count": 1, "label_pairs": label_pairs},
-        objective={"@misc": f"spacy_cascade.{objective}.v1", "sigma": 1.0},
+        loss={"@misc": f"spacy_cascade.{loss}.v2"},
+        penalty={"@misc": "spacy_cascade.Gaussian.v1", "sigma": 1.0},
     )
     train(nlp, make_examples(nlp))
     assert [found(nlp, text) for text in TEXTS] == [collapsed(spans) for _, spans in SENTENCES]

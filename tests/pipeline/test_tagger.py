@@ -324,7 +324,7 @@ def test_templates_that_look_at_tags_are_refused(extra: str) -> None:
         add_tagger(blank(), model={"templates": templates})
 
 
-def test_a_trainer_and_an_objective_that_do_not_go_together_are_refused() -> None:
+def test_a_trainer_and_a_loss_that_do_not_go_together_are_refused() -> None:
     with pytest.raises(ConfigError, match="Hinge"):
         add_tagger(
             blank(),

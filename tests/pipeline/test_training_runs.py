@@ -61,10 +61,10 @@ def test_copies_of_the_predicted_docs_are_the_same_corpus() -> None:
     examples = make_examples(nlp)
     nlp.initialize(lambda: examples)
     nlp.update(examples)
-    sessions = [nlp.get_pipe(name)._training for name in NAMES]
+    fits = [nlp.get_pipe(name)._fit for name in NAMES]
     copies = [type(e)(e.predicted.copy(), e.reference) for e in examples]
     nlp.update(copies[::-1])
-    assert [nlp.get_pipe(name)._training for name in NAMES] == sessions
+    assert [nlp.get_pipe(name)._fit for name in NAMES] == fits
 
 
 def test_another_corpus_starts_from_the_weights() -> None:
@@ -101,7 +101,7 @@ def test_features_are_learnt_from_what_training_sees(tmp_path: Path) -> None:
             token.tag_ = source.tag_  # as an annotating tagger would
     nlp.update(examples)
     for name in NAMES:
-        counts = nlp.get_pipe(name)._training.problem.design.counts(Workers(1))
+        counts = nlp.get_pipe(name)._corpus.data.design.counts(Workers(1))
         assert len(counts) == n_features[name]
         assert counts.min() >= 1.0
 

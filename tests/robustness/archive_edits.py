@@ -64,8 +64,7 @@ def many_members(generator: Generator, model: Model, data: bytes) -> Case:
 
 
 def other_compression(generator: Generator, model: Model, data: bytes) -> Case:
-    methods = [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
-    methods.append(zipfile.ZIP_STORED if model.compressed else zipfile.ZIP_DEFLATED)
+    methods = [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA, zipfile.ZIP_DEFLATED]
     return Case(archive_of(model.members().items(), choice(generator, methods)), "header")
 
 
@@ -75,7 +74,7 @@ def bomb(generator: Generator, model: Model, data: bytes) -> Case:
     large = f"{name}.npy"
     members = {**model.members(), large: array_bytes(np.zeros(30_000_000, np.uint8))}
     methods = {
-        member: zipfile.ZIP_DEFLATED if model.compressed or member == large else zipfile.ZIP_STORED
+        member: zipfile.ZIP_DEFLATED if member == large else zipfile.ZIP_STORED
         for member in members
     }
     return Case(archive_of(members.items(), methods), quoted(name))

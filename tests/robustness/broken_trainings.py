@@ -45,7 +45,7 @@ TYPES = "components.cascade_types"
 TAGGER = "components.cascade_tagger"
 
 NO_LABEL = ("found no labelled gold span", "[corpora.train]")
-DIVERGED = ("Training of 'cascade_", "has diverged", "[objective]", "[trainer]")
+DIVERGED = ("Training of 'cascade_", "has diverged", "[loss]", "[penalty]", "[trainer]")
 
 CASES = [
     Case("no entity, cascade", corpora.no_entity, error=NO_LABEL),
@@ -179,45 +179,59 @@ CASES = [
         dev=corpora.overlapping,
         error=("doc.spans['gold'] overlap", "filter_spans"),
     ),
-    Case("sigma nan", settings=of(SEGMENTER, objective__sigma=NAN), error=("E961", "'sigma': nan")),
-    Case("sigma inf", settings=of(SEGMENTER, objective__sigma=INF), error=("E961", "'sigma': inf")),
+    Case("sigma nan", settings=of(SEGMENTER, penalty__sigma=NAN), error=("E961", "'sigma': nan")),
+    Case("sigma inf", settings=of(SEGMENTER, penalty__sigma=INF), error=("E961", "'sigma': inf")),
     Case(
         "sigma 0",
-        settings=of(SEGMENTER, objective__sigma=0.0),
-        error=("sigma above 0", "0.0", "[objective]"),
+        settings=of(SEGMENTER, penalty__sigma=0.0),
+        error=("sigma must be a finite number above 0", "not 0.0", "[penalty]"),
     ),
     Case(
         "sigma below 0",
-        settings=of(CLASSIFIER, objective__sigma=-1.0),
-        error=("sigma above 0", "-1.0", "[objective]"),
+        settings=of(CLASSIFIER, penalty__sigma=-1.0),
+        error=("sigma must be a finite number above 0", "not -1.0", "[penalty]"),
     ),
     Case(
         "sigma of no number",
-        settings=of(SEGMENTER, objective__sigma="wide"),
-        error=("cascade_segmenter.objective -> sigma", "'wide'"),
+        settings=of(SEGMENTER, penalty__sigma="wide"),
+        error=("cascade_segmenter.penalty -> sigma", "'wide'"),
     ),
-    Case("sigma tiny", settings=both(objective__sigma=1e-300), error=("sigma above 0", "1e-300")),
-    Case("sigma small", settings=both(objective__sigma=1e-100)),
-    Case("sigma huge", settings=both(objective__sigma=1e300), error=("sigma above 0", "1e+300")),
-    Case("sigma large", settings=both(objective__sigma=1e100)),
-    Case("sigma huge, contradictions", corpora.contradictions, settings=both(objective__sigma=1e9)),
-    Case("sigma huge, one phase", config="crf", settings=of(SEGMENTER, objective__sigma=1e9)),
-    Case("sigma huge, joint", config="icrf", settings=of(TYPES, objective__sigma=1e9)),
-    Case("kappa nan", settings=of(SEGMENTER, objective__kappa=NAN), error=("E961", "'kappa': nan")),
-    Case("kappa inf", settings=of(SEGMENTER, objective__kappa=INF), error=("E961", "'kappa': inf")),
-    Case("kappa huge", settings=both(objective__kappa=1e300)),
-    Case("kappa large", settings=both(objective__kappa=1e6)),
+    Case(
+        "sigma tiny",
+        settings=both(penalty__sigma=1e-300),
+        error=("sigma must be a finite number above 0", "not 1e-300"),
+    ),
+    Case("sigma small", settings=both(penalty__sigma=1e-100)),
+    Case(
+        "sigma huge",
+        settings=both(penalty__sigma=1e300),
+        error=("sigma must be a finite number above 0", "not 1e+300"),
+    ),
+    Case("sigma large", settings=both(penalty__sigma=1e100)),
+    Case("sigma huge, contradictions", corpora.contradictions, settings=both(penalty__sigma=1e9)),
+    Case("sigma huge, one phase", config="crf", settings=of(SEGMENTER, penalty__sigma=1e9)),
+    Case("sigma huge, joint", config="icrf", settings=of(TYPES, penalty__sigma=1e9)),
+    Case("kappa nan", settings=of(SEGMENTER, loss__kappa=NAN), error=("E961", "'kappa': nan")),
+    Case("kappa inf", settings=of(SEGMENTER, loss__kappa=INF), error=("E961", "'kappa': inf")),
+    Case("kappa huge", settings=both(loss__kappa=1e300)),
+    Case("kappa large", settings=both(loss__kappa=1e6)),
     Case(
         "kappa huge, online",
         config="ocr",
-        settings=both(objective__kappa=1e300),
-        error=("kappa above 0", "1e+300"),
+        settings=both(loss__kappa=1e300),
+        error=("kappa must be a finite number above 0", "not 1e+300"),
     ),
-    Case("kappa large, online", config="ocr", settings=both(objective__kappa=1e6)),
+    Case("kappa large, online", config="ocr", settings=both(loss__kappa=1e6)),
     Case(
-        "miss 0", settings=of(SEGMENTER, objective__miss=0.0), error=("miss above 0", "[objective]")
+        "false_negative_weight 0",
+        settings=of(SEGMENTER, loss__false_negative_weight=0.0),
+        error=("false_negative_weight must be a finite number above 0", "[loss]"),
     ),
-    Case("miss huge, online", config="ocr", settings=of(SEGMENTER, objective__miss=1e100)),
+    Case(
+        "false_negative_weight huge, online",
+        config="ocr",
+        settings=of(SEGMENTER, loss__false_negative_weight=1e100),
+    ),
     Case("C nan", config="ocr", settings=of(SEGMENTER, trainer__C=NAN), error=("E961", "'C': nan")),
     Case(
         "C 0",
@@ -229,7 +243,7 @@ CASES = [
     Case(
         "C and kappa huge",
         config="ocr",
-        settings={**both(trainer__C=1e300), **both(objective__kappa=1e100)},
+        settings={**both(trainer__C=1e300), **both(loss__kappa=1e100)},
         error=DIVERGED,
     ),
     Case("C huge, contradictions", corpora.contradictions, "ocr", both(trainer__C=1e12)),
@@ -314,7 +328,7 @@ CASES = [
     Case(
         "threshold of a label",
         settings=of(CLASSIFIER, label_thresholds={"DNA": -1}),
-        error=("threshold of 'cascade_classifier'", "from 0 to 1", "-1"),
+        error=("label_thresholds of 'cascade_classifier'", "from 0 to 1", "-1"),
     ),
     Case("max_steps 1", settings={"training.max_steps": 1}),
     Case(

@@ -32,8 +32,8 @@ from spacy.tokens import Doc
 from spacy_cascade import ModelFileError
 
 LIMIT = 5.0
-TIMES, OLD_TIMES = 2, 18
-"""How many times the file may be in memory; the old format is compressed."""
+TIMES = 2
+"""How many times the file may be in memory."""
 OWN_OBJECTS = 1 << 20
 """Bytes that small objects may take beside that."""
 EDITS = [*HEADER_EDITS, *ARRAY_EDITS, *ARCHIVE_EDITS]
@@ -45,12 +45,11 @@ TEXTS = [
 
 @dataclass
 class Source:
-    """A component, and its model in the new and in the old format."""
+    """A component and its model."""
 
     nlp: Language
     name: str
-    new: bytes
-    old: bytes
+    data: bytes
 
     @property
     def pipe(self) -> Any:
@@ -64,31 +63,29 @@ class Runner:
         self.sources: list[Source] = []
         for path in sorted(folder.iterdir()):
             nlp = spacy.load(path, exclude=["tokenizer"])
-            for name in nlp.pipe_names:
-                old = (path / name / "cascade.npz").read_bytes()
-                self.sources.append(Source(nlp, name, nlp.get_pipe(name).to_bytes(), old))
+            for name, pipe in nlp.pipeline:
+                if pipe.labels:  # A reranker that was not trained has none.
+                    self.sources.append(Source(nlp, name, pipe.to_bytes()))
             predict(nlp)
         self.came: Counter[str] = Counter()
         self.wrong: list[str] = []
         self.slowest, self.most_memory = 0.0, 0
 
-    def case(self, number: int) -> tuple[Source, bool, Callable[..., Case], Case]:
-        """What to damage, whether in the old format, how, and the damaged file."""
+    def case(self, number: int) -> tuple[Source, Callable[..., Case], Case]:
+        """What to damage, how, and the damaged file."""
         generator = np.random.default_rng(number)
         source = choice(generator, self.sources)
-        is_old = bool(generator.random() < 0.2)
-        data = source.old if is_old else source.new
         how = choice(generator, choice(generator, [DAMAGE, EDITS, EDITS]))
-        return source, is_old, how, how(generator, Model.of(data), data)
+        return source, how, how(generator, Model.of(source.data), source.data)
 
     def run(self, number: int) -> None:
-        source, is_old, how, case = self.case(number)
-        came = self._came(source, case, is_old)
+        source, how, case = self.case(number)
+        came = self._came(source, case)
         self.came[came] += 1
-        if came not in ("refused", "another valid model", "the same model"):
-            self.wrong.append(f"{number}, {source.name}, {how.__name__}, {is_old}: {came}")
+        if came not in ("refused", "another valid model"):
+            self.wrong.append(f"{number}, {source.name}, {how.__name__}: {came}")
 
-    def _came(self, source: Source, case: Case, is_old: bool) -> str:
+    def _came(self, source: Source, case: Case) -> str:
         pipe = source.pipe
         faulthandler.dump_traceback_later(LIMIT, exit=True)
         tracemalloc.start()
@@ -104,21 +101,20 @@ class Runner:
         tracemalloc.stop()
         try:
             if error is None:
-                return self._loaded(source, case, is_old)
-            return self._refused(error, case, memory, is_old)
+                return self._loaded(source, case)
+            return self._refused(error, case, memory)
         finally:
-            pipe.from_bytes(source.new)
+            pipe.from_bytes(source.data)
             faulthandler.cancel_dump_traceback_later()
 
-    def _loaded(self, source: Source, case: Case, is_old: bool) -> str:
-        if source.pipe.to_bytes() == source.new:
-            # Dates and the like, of which the old format has some.
-            return "the same model" if is_old or case.named is None else "damage not seen"
+    def _loaded(self, source: Source, case: Case) -> str:
+        if source.pipe.to_bytes() == source.data and case.named is not None:
+            return "damage not seen"
         if case.named is not None:
             return f"loaded, though {case.named} is not valid"
         return "another valid model" if predict(source.nlp) else "predictions are not finite"
 
-    def _refused(self, error: Exception, case: Case, memory: int, is_old: bool) -> str:
+    def _refused(self, error: Exception, case: Case, memory: int) -> str:
         message = str(error)
         if type(error) is not ModelFileError:
             return f"{type(error).__name__}: {message[:300]}"
@@ -128,11 +124,10 @@ class Runner:
             return f"{case.named} is not named: {message[:300]}"
         if len(message) > 600 or not message.isprintable():
             return f"no clear error: {message[:1000]!r}"
-        times = OLD_TIMES if is_old else TIMES
-        beyond = memory - times * len(case.data)
+        beyond = memory - TIMES * len(case.data)
         self.most_memory = max(self.most_memory, beyond)
         if beyond > OWN_OBJECTS:
-            return f"took {beyond:,} bytes more than {times} x its {len(case.data):,}: {message}"
+            return f"took {beyond:,} bytes more than {TIMES} x its {len(case.data):,}: {message}"
         return "refused"
 
 

@@ -72,9 +72,9 @@ def code(model: Model, payload: Payload) -> Iterator[bytes]:
         yield model.pack([*members.items(), (name, text.encode())])
     for field in ("kind", "format", "labels", "identity"):
         for value in (text, [text], {"__class__": text}, {"py/reduce": [text]}, {"$ref": text}):
-            yield Model({**model.header, field: value}, model.arrays, model.compressed).pack()
+            yield Model({**model.header, field: value}, model.arrays).pack()
     more = {"__import__": "hostile_module", "!!python/object/apply:os.mkdir": [text]}
-    yield Model({**model.header, **more}, model.arrays, model.compressed).pack()
+    yield Model({**model.header, **more}, model.arrays).pack()
 
 
 def places(model: Model, payload: Payload) -> Iterator[bytes]:
@@ -177,20 +177,19 @@ def main(models: str, where: str, n: str) -> None:
     runner = Runner(Path(models))
     watch = Watch()
     for source in runner.sources:  # all that is imported or compiled when first used
-        for data in (source.old, source.old[:-1], source.new[:-1], source.new):
+        for data in (source.data[:-1], source.data):
             load(watch, source.pipe, data, file)
     watch.forget()
     came: dict[str, Counter[str]] = {"hostile": Counter(), "damaged": Counter(), "valid": Counter()}
     for source in runner.sources:
-        for data in (source.old, source.new):
-            came["valid"][load(watch, source.pipe, data, file)] += 1
-            for changed in hostile_files(data, folder):
-                came["hostile"][load(watch, source.pipe, changed, file)] += 1
-            source.pipe.from_bytes(source.new)
+        came["valid"][load(watch, source.pipe, source.data, file)] += 1
+        for changed in hostile_files(source.data, folder):
+            came["hostile"][load(watch, source.pipe, changed, file)] += 1
+        source.pipe.from_bytes(source.data)
     for number in range(int(n)):
-        source, _, _, case = runner.case(number)
+        source, _, case = runner.case(number)
         came["damaged"][load(watch, source.pipe, case.data, file)] += 1
-        source.pipe.from_bytes(source.new)
+        source.pipe.from_bytes(source.data)
     left = sorted(path.name for path in folder.rglob("*"))
     events, seen = dict(watch.events), sorted(watch.seen)[:50]
     watch.forget()

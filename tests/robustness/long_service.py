@@ -44,7 +44,7 @@ def entries(nlp: Language) -> dict[str, int]:
             f"{name}: words": len(space.lexemes),
             f"{name}: tables of scores": len(tables),
             f"{name}: scored words": max((table._n_lexemes for table in tables), default=0),
-            f"{name}: features of words": 0 if space._known is None else space._known.rows.n_rows,
+            f"{name}: features of words": space.n_cached,
             f"{name}: bytes": sum(map(_bytes_of, [space.lexemes, *tables])),
         }
     return counts

@@ -16,18 +16,17 @@ Generator = np.random.Generator
 
 @dataclass
 class Model:
-    """What stands in a file, to be changed. compressed: as release 0.1 wrote it."""
+    """What stands in a file, to be changed."""
 
     header: dict[str, Any]
     arrays: dict[str, np.ndarray]
-    compressed: bool
 
     @classmethod
     def of(cls, data: bytes) -> Model:
         with np.load(io.BytesIO(data)) as archive:
             arrays = dict(archive)
         header = json.loads(arrays.pop("header").tobytes())
-        return cls(header, arrays, header["version"] == 1)
+        return cls(header, arrays)
 
     def members(self) -> dict[str, bytes]:
         text = json.dumps(self.header, sort_keys=True, ensure_ascii=False)
@@ -41,7 +40,7 @@ class Model:
         if members is None:
             members = self.members()
         pairs = members.items() if isinstance(members, dict) else members
-        return archive_of(pairs, zipfile.ZIP_DEFLATED if self.compressed else zipfile.ZIP_STORED)
+        return archive_of(pairs, zipfile.ZIP_STORED)
 
 
 def array_bytes(array: np.ndarray) -> bytes:

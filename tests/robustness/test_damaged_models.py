@@ -20,7 +20,7 @@ from spacy_cascade import ModelFileError
 
 pytestmark = pytest.mark.slow
 
-MODELS = Path(__file__).parent / "models" / "0.1"
+MODELS = Path(__file__).parent / "models" / "0.2"
 
 
 def test_damaged_models(cases: Callable[[int], int], figure: Callable[[str, str], None]) -> None:
@@ -35,8 +35,7 @@ def test_damaged_models(cases: Callable[[int], int], figure: Callable[[str, str]
     figure(
         f"{n:,} damaged model files",
         f"{came['refused']:,} refused by an error that names the field, "
-        f"{came.get('another valid model', 0):,} edited into another valid model and "
-        f"{came.get('the same model', 0):,} unchanged in what they say; slowest "
+        f"{came.get('another valid model', 0):,} edited into another valid model; slowest "
         f"{1000 * result['slowest']:.0f} ms, memory at most twice the file and "
         f"{result['memory'] / 1000:.0f} kB",
     )
@@ -48,7 +47,7 @@ def large_model(name: str) -> tuple[Any, Model]:
     pipe = spacy.load(MODELS / folder, exclude=["tokenizer"]).get_pipe(component)
     model = Model.of(pipe.to_bytes())
     generator = np.random.default_rng(3)
-    n_columns = pipe.lattice.n_columns
+    n_columns = pipe.structure.n_columns
     n_features = 1_500_000 // n_columns
     for array, values in list(model.arrays.items()):
         if array.endswith("keys") or "_keys:" in array:
@@ -89,7 +88,7 @@ def damaged(model: Model) -> Iterator[tuple[str, bytes]]:
         else:
             as_numbers = array.view(np.uint8) if array.dtype == np.bool_ else array
             value = last(as_numbers, bad[array.dtype.kind]).view(array.dtype)
-        yield name, Model(model.header, {**model.arrays, name: value}, False).pack()
+        yield name, Model(model.header, {**model.arrays, name: value}).pack()
     good = model.pack()
     yield "end of the archive", good[:-1]
     yield "directory", good[:-30] + bytes([good[-30] ^ 1]) + good[-29:]
@@ -100,7 +99,7 @@ def damaged(model: Model) -> Iterator[tuple[str, bytes]]:
 
 
 @pytest.mark.parametrize(
-    "name", ["plain/cascade_segmenter", "lists/cascade_segmenter", "lists/cascade_tagger"]
+    "name", ["plain/cascade_segmenter", "lists/cascade_segmenter", "tagged/cascade_tagger"]
 )
 def test_memory_of_large_damaged_models(name: str, figure: Callable[[str, str], None]) -> None:
     """At most twice the file, itself counted, whatever is found wrong at its very end."""

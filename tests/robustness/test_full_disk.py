@@ -261,7 +261,7 @@ def test_tune(
     """Trials, the best config, the report and the picture: each file is whole, old or new."""
     monkeypatch.setattr(trials, "ProcessPoolExecutor", lambda *_: ThreadPoolExecutor(1))
     output = disk.folder / "found"
-    names = [f"components.cascade_segmenter.{name}" for name in ("objective.kappa", "trainer.C")]
+    names = [f"components.cascade_segmenter.{name}" for name in ("loss.kappa", "trainer.C")]
     ranges = [text for name in names for text in ("--search", f"{name}=0.1..1")]
     arguments = ("tune", CONFIG, corpus, output, "--dev", corpus, "--rounds", 1, *ranges)
     arguments = (*arguments, "--processes", 1, *QUICKLY)

@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.special import logsumexp
-from spacy_cascade.inference.path_scores import path_scores
-from spacy_cascade.losses.problem import observation_costs
 
 from reference import (
     Chain,
@@ -24,13 +22,14 @@ from reference import (
     weighted_counts,
 )
 from spacy_cascade.inference import k_best as nbest
-from spacy_cascade.inference import viterbi as dense
-from spacy_cascade.inference.chain import chain_losses, log_partitions, span_posteriors, viterbi
+from spacy_cascade.inference.chain import chain_losses, log_partitions, path_scores
 from spacy_cascade.inference.contrast import contrast
 from spacy_cascade.inference.dense_losses import dense_log_partitions, dense_losses
 from spacy_cascade.inference.lattice import Lattice, chain_lattice, choice_lattice, free_lattice
+from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import SCHEMES, UNOBSERVED, TagSet
-from spacy_cascade.inference.spans import best_disjoint, likely_spans
+from spacy_cascade.inference.spans import best_disjoint, likely_spans, span_posteriors
+from spacy_cascade.inference.viterbi import best_paths, dense_viterbi, viterbi
 from strategies import LABELS, partly_observed, random_path
 
 pytestmark = pytest.mark.slow
@@ -169,7 +168,8 @@ class Batch:
         return tags, self.starts
 
     def costs(self) -> tuple[np.ndarray, np.ndarray]:
-        return observation_costs(self.chains[0].costs, self.lattice.continued)
+        costs = LinearChain(self.lattice).label_costs(self.chains[0].costs)
+        return costs.margin, costs.clamp
 
     def partitions(self, kernel: Any) -> np.ndarray:
         values = np.full(len(self.chains), np.nan)
@@ -266,9 +266,9 @@ def check_losses(batch: Batch, paths: list[Paths], kernel: Any) -> None:
 
 def check_best(batch: Batch, paths: list[Paths]) -> None:
     """Viterbi: as good as the best of all, and a path that is as good as it says."""
-    kernels = [viterbi, dense.best_paths]
+    kernels = [viterbi, best_paths]
     if batch.has_columns_of_labels:
-        kernels.append(dense.dense_viterbi)
+        kernels.append(dense_viterbi)
     target = batch.lattice.target
     for kernel in kernels:
         path, values = batch.best(kernel)
@@ -466,7 +466,7 @@ def test_long_chains(tag_set, label_pairs, size, cases, figure, generator):
             np.testing.assert_allclose(moves.sum(), length, rtol=1e-9)
     open_batch = Batch([replace(chain, tags=[UNOBSERVED] * length)])
     paths, values, _ = open_batch.best_n(3)
-    path, value = open_batch.best(dense.best_paths)
+    path, value = open_batch.best(best_paths)
     np.testing.assert_array_equal(paths[0], path)
     np.testing.assert_allclose([value[0], values[0, 0]], best, rtol=1e-9)
     assert (np.diff(values[0]) <= 0.0).all()

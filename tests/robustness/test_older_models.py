@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,11 @@ PIPELINES = sorted(path.parent for path in RELEASES.glob("*/*/predictions.jsonl"
 
 
 def load(folder: Path) -> Language:
-    """Without the tokenizer, which is spaCy's own and was not saved."""
-    return spacy.load(folder, exclude=["tokenizer"])
+    """Without the tokenizer, which is spaCy's own and was not saved; old names may only warn."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("default", FutureWarning)
+        return spacy.load(folder, exclude=["tokenizer"])
 
 
 def found_before(folder: Path) -> list[dict[str, Any]]:
@@ -64,14 +68,16 @@ def test_models_of_an_earlier_release_predict_the_same(
     nlp.to_disk(tmp_path, exclude=["vocab", "tokenizer"])
     for name in nlp.pipe_names:
         files = [path / name / "cascade.npz" for path in (folder, tmp_path)]
-        before, now = (Model.of(file.read_bytes()).header for file in files)
-        assert before["version"] < now["version"]
-        assert before | {"version": now["version"]} == now
+        before, now = (Model.of(file.read_bytes()) for file in files)
+        assert before.header == now.header
+        assert before.arrays.keys() == now.arrays.keys()
+        for array, values in before.arrays.items():
+            np.testing.assert_array_equal(now.arrays[array], values)
     check_predictions(load(tmp_path), expected)
     figure(
         f"models of release {folder.parent.name}: {', '.join(nlp.pipe_names)}",
         f"{n_spans} spans of {len(expected)} Docs equal, confidences to 1e-12, and equal again "
-        "saved in the present format",
+        "when saved by this release",
     )
 
 
@@ -94,19 +100,13 @@ def with_other_fields(data: bytes) -> bytes:
     return model.pack()
 
 
-def compressed(data: bytes) -> bytes:
-    model = later(data)
-    model.compressed = True
-    return model.pack()
-
-
 def with_arrays_of_another_kind(data: bytes) -> bytes:
     model = later(data)
     model.arrays["weights"] = model.arrays["weights"].astype(np.float64)
     return model.pack()
 
 
-FORMS = [as_now, with_other_fields, compressed, with_arrays_of_another_kind]
+FORMS = [as_now, with_other_fields, with_arrays_of_another_kind]
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -115,7 +115,6 @@ def test_models_of_a_later_format_are_refused(
 ) -> None:
     shutil.copytree(PIPELINES[0], tmp_path / "model")
     file = tmp_path / "model" / "cascade_segmenter" / "cascade.npz"
-    load(PIPELINES[0]).get_pipe("cascade_segmenter").to_disk(file.parent)
     file.write_bytes(form(file.read_bytes()))
     with pytest.raises(ModelFileError, match=r"format version (3|1000), .*Update spacy_cascade"):
         load(tmp_path / "model")

@@ -17,7 +17,6 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from statistics import fmean as mean
 from typing import Any
 
 import llvmlite.binding
@@ -61,6 +60,7 @@ def fingerprint(config_path: Path, corpora: Path) -> dict[str, Any]:
 def fingerprint_of(nlp: Language, docs: list[Doc]) -> dict[str, Any]:
     """The digests of all weights, and of all that the pipeline finds in the Docs."""
     docs = list(nlp.pipe(docs))
+    confidences = [entity._.confidence or 0 for doc in docs for entity in doc.ents]
     segmenters = [pipe for _, pipe in nlp.pipeline if hasattr(pipe, "nbest")]
     return {
         "weights": {
@@ -71,7 +71,7 @@ def fingerprint_of(nlp: Language, docs: list[Doc]) -> dict[str, Any]:
         "annotation": digest(map(_annotation, docs)),
         "n_best": {pipe.name: digest(_n_best(pipe, doc) for doc in docs) for pipe in segmenters},
         "n_entities": sum(len(doc.ents) for doc in docs),
-        "mean_confidence": mean([e._.confidence or 0.0 for doc in docs for e in doc.ents] or [0.0]),
+        "mean_confidence": float(np.mean(confidences or [0.0])),
     }
 
 

@@ -258,20 +258,20 @@ def dense_rows(rows: BinaryCSR) -> Array:
     """The matrix `[n_rows, n_columns]`; a column named twice in a row counts twice."""
     matrix = np.zeros((rows.n_rows, rows.n_columns))
     for i in range(rows.n_rows):
-        for column in rows.columns[rows.starts[i] : rows.starts[i + 1]]:
+        for column in rows.indices[rows.indptr[i] : rows.indptr[i + 1]]:
             matrix[i, column] += 1.0
     return matrix
 
 
 def rows_from_dense(matrix: npt.NDArray[np.int64]) -> BinaryCSR:
     """Sparse rows of a matrix of small counts."""
-    starts, columns = [0], []
+    indptr, indices = [0], []
     for row in matrix:
         for column, count in enumerate(row.tolist()):
-            columns.extend([column] * count)
-        starts.append(len(columns))
+            indices.extend([column] * count)
+        indptr.append(len(indices))
     return BinaryCSR(
-        np.array(starts, dtype=np.int64), np.array(columns, dtype=np.int32), matrix.shape[1]
+        np.array(indptr, dtype=np.int64), np.array(indices, dtype=np.int32), matrix.shape[1]
     )
 
 
@@ -400,7 +400,7 @@ class Extractor:
             return [(number, t) for t in range(first, last + 1)]
         if place == "sentence":
             return [(number, t) for t in range(len(doc[number])) if not first <= t <= last]
-        found = re.fullmatch(r"(head_)?again([+-]\d+)?", place)
+        found = re.fullmatch(r"(head_)?recurrence([+-]\d+)?", place)
         if not found:
             return None
         begin, offset = last if found[1] else first, int(found[2] or 0)

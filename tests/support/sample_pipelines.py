@@ -17,7 +17,10 @@ ONLINE: dict[str, Any] = {
     "penalty": None,
     "trainer": {"@misc": "spacy_cascade.PassiveAggressive.v1", "C": 0.1, "passes": 3},
 }
-LIKELIHOOD = {"@misc": "spacy_cascade.Likelihood.v1", "sigma": 1.0}
+LIKELIHOOD: dict[str, Any] = {
+    "loss": {"@misc": "spacy_cascade.Likelihood.v2"},
+    "penalty": {"@misc": "spacy_cascade.Gaussian.v1", "sigma": 1.0},
+}
 TERMS = {"@misc": "spacy_cascade.TermList.v1", "source": ["T cells", "NF-kappa B"]}
 N_DOCS = 6
 
@@ -52,11 +55,11 @@ def ocr() -> Language:
 def joint() -> Language:
     nlp = blank()
     later = {"@misc": "spacy_cascade.TrainedJointly.v1"}
-    config = {**SMALL, "objective": LIKELIHOOD, "trainer": later}
+    config = {**SMALL, **LIKELIHOOD, "trainer": later}
     nlp.add_pipe("cascade_segmenter", config=config)
     config = {
         **with_templates(extra=["span(cascade)@-1..1"]),
-        "objective": LIKELIHOOD,
+        **LIKELIHOOD,
         "trainer": {
             "@misc": "spacy_cascade.JointLBFGS.v1", "C": 0.1, "iterations": 3, "threads": 1,
         },

@@ -146,7 +146,7 @@ def test_only_features_that_differ_are_touched(generator):
     learner, batch, hinge, _ = setting(generator, LATTICES["pairs"], 1.0, True)
     unused = np.setdiff1d(
         np.arange(len(learner._averaged.weights)),
-        np.concatenate([batch.design.lexeme_features.columns, batch.design.unit_features.columns]),
+        np.concatenate([batch.design.lexeme_features.indices, batch.design.unit_features.indices]),
     )
     before = learner._averaged.weights.copy()
     learner.step(batch)

@@ -87,17 +87,22 @@ def test_online_components_learn_a_new_label() -> None:
     assert nlp.evaluate(make_examples(nlp))["ents_f"] > 0.9
 
 
+def column_names(pipe: Any) -> list[tuple[str, str]]:
+    """Names of the labels before and after each transition, which has a score column here."""
+    return pipe.structure.transition_names(pipe.structure_labels)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_label_without_examples_changes_no_other_weight(name: str) -> None:
     """Columns and transitions keep their weights, though all their numbers are others."""
     nlp = trained_cascade({"typed": True})
     pipe = nlp.get_pipe(name)
-    before, edges = weights(pipe)[0], list(pipe.edge_names)
+    before, names = weights(pipe)[0], column_names(pipe)
     assert pipe.add_label("Aa") == 1
     assert pipe.labels[0] == "Aa"
     after = weights(pipe)[0]
-    for column, edge in enumerate(pipe.edge_names):
-        old = before[:, edges.index(edge)] if edge in edges else np.zeros(len(before))
+    for column, name_now in enumerate(column_names(pipe)):
+        old = before[:, names.index(name_now)] if name_now in names else np.zeros(len(before))
         np.testing.assert_array_equal(after[:, column], old)
     assert get_hessian_diagonal(pipe.model).shape == after.shape
     assert pipe.add_label("Aa") == 0
@@ -133,7 +138,7 @@ def test_curvature_keeps_weights_where_they_were() -> None:
 
 
 def test_a_model_of_an_earlier_release_adapts_too() -> None:
-    """Its file says nothing of the curvature: the prior is then as wide as in training."""
+    """Its file says nothing of the curvature: the penalty is then as wide as in training."""
     nlp = trained_cascade()
     for name in NAMES:
         pipe = nlp.get_pipe(name)
@@ -150,13 +155,14 @@ def test_the_same_examples_go_on_and_others_begin_anew() -> None:
     examples = [virus_example(nlp)]
     pipe = nlp.get_pipe(NAMES[0])
     first = nlp.update(examples, losses={})[NAMES[0]]
-    problem = pipe._training.problem
+    fit = pipe._fit
     assert nlp.update(examples, losses={})[NAMES[0]] <= first
-    assert pipe._training.problem is problem
+    assert pipe._fit is fit
     at = weights(pipe)[0]
     nlp.update([make_example(nlp, "AP-1 binds HIV .", [(0, 1, "protein")])])
-    assert pipe._training.problem is not problem
-    np.testing.assert_array_equal(pipe._training.problem.prior.mean[: len(at)], at)
+    assert pipe._fit is not fit
+    centre = pipe._fit._objective.penalty.centre.features
+    np.testing.assert_array_equal(centre[: len(at)], at)
 
 
 def test_few_examples_stay_an_error_in_training_from_scratch() -> None:
@@ -191,8 +197,11 @@ def loaded_pipe(pipe: Any) -> Any:
 
 def test_joint_training_adapts_both_chains() -> None:
     nlp = blank()
-    likelihood = {"@misc": "spacy_cascade.Likelihood.v1", "sigma": 1.0}
-    add_segmenter(nlp, objective=likelihood, trainer={"@misc": "spacy_cascade.TrainedJointly.v1"})
+    likelihood = {
+        "loss": {"@misc": "spacy_cascade.Likelihood.v2"},
+        "penalty": {"@misc": "spacy_cascade.Gaussian.v1", "sigma": 1.0},
+    }
+    add_segmenter(nlp, **likelihood, trainer={"@misc": "spacy_cascade.TrainedJointly.v1"})
     nlp.add_pipe(
         "cascade_segmenter",
         "types",
@@ -200,7 +209,7 @@ def test_joint_training_adapts_both_chains() -> None:
             "typed": True,
             "set_ents": True,
             "spans_key": "types",
-            "objective": likelihood,
+            **likelihood,
             "trainer": {
                 "@misc": "spacy_cascade.JointLBFGS.v1",
                 "first": NAMES[0],

@@ -16,14 +16,9 @@ from spacy.tokens import DocBin
 
 from helpers import SENTENCES, TEXTS, add_segmenter, blank, make_examples, trained_cascade
 from spacy_cascade import ConfigError, TrainingError
-from spacy_cascade.workflows.calibrate import (
-    RANGE,
-    Outcomes,
-    best_temperature,
-    calibrate,
-    log_loss,
-    make_calibration,
-)
+from spacy_cascade.callbacks.calibrate import make_calibration
+from spacy_cascade.pipeline.calibration import RANGE, Outcomes, best_temperature, log_loss
+from spacy_cascade.workflows.calibrate import calibrate
 
 
 def sigmoid_outcomes(scores: np.ndarray, right: np.ndarray) -> Outcomes:
@@ -170,6 +165,7 @@ def test_what_cannot_be_calibrated(trained: Language, examples) -> None:
         calibrate(trained, [])
     with pytest.raises(TrainingError, match="'cascade_segmenter' finds no spans"):
         calibrate(trained, make_examples(trained)[4:5])
+    message = "temperature of 'cascade_segmenter' must be a finite number above 0"
     for temperature in (0.0, -1.0):
-        with pytest.raises(ConfigError, match="temperature of 'cascade_segmenter' must be above 0"):
+        with pytest.raises(ConfigError, match=message):
             add_segmenter(blank(), temperature=temperature)

@@ -7,14 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from spacy.language import Language
-from spacy_cascade.pipeline.training.lessons import RerankerData
 
 from helpers import TEXTS, annotations, blank, make_examples, write_sample
 from spacy_cascade import ConfigError, TrainingError
-from spacy_cascade.callbacks.tune_reranker import make_reranker_tuning, tune, tune_reranker
+from spacy_cascade.callbacks.tune_reranker import make_reranker_tuning
 from spacy_cascade.inference.reranking import Lists
 from spacy_cascade.pipeline.reranker import CascadeReranker
+from spacy_cascade.pipeline.reranker_data import RerankerData
 from spacy_cascade.pipeline.spans.typed_lists import TypedLists
+from spacy_cascade.workflows.tune_reranker import tune, tune_reranker
 
 WITH_RERANKER = ["sentencizer", "cascade_segmenter", "cascade_classifier", "cascade_reranker"]
 
@@ -54,20 +55,20 @@ def test_the_best_of_the_grid_is_taken(
 
 
 def test_of_equals_the_smaller(generator: np.random.Generator, reranker: CascadeReranker) -> None:
-    lesson = one_span_each(generator)
-    lesson.errors[:] = -1.0
-    found = tune(reranker, lesson, (1.0, 0.5), (4, 1, 2))
+    data = one_span_each(generator)
+    data.errors[:] = -1.0
+    found = tune(reranker, data, (1.0, 0.5), (4, 1, 2))
     assert (found.n_best, found.weight, found.f1) == (1, 0.5, 1.0)
 
 
 def test_f1_counts_entities(generator: np.random.Generator, reranker: CascadeReranker) -> None:
-    lesson = one_span_each(generator)
-    first = lesson.errors.reshape(-1, 4)[:, 0]
+    data = one_span_each(generator)
+    first = data.errors.reshape(-1, 4)[:, 0]
     right = np.count_nonzero(first < 0)
-    expected = 2 * right / (len(first) + lesson.n_gold)
-    assert tune(reranker, lesson, (0.0,), (1,)).f1 == pytest.approx(expected)
-    lesson.errors[:] = 0.0  # nothing is annotated
-    assert tune(reranker, lesson, (0.0,), (1,)).f1 == 0.0
+    expected = 2 * right / (len(first) + data.n_gold)
+    assert tune(reranker, data, (0.0,), (1,)).f1 == pytest.approx(expected)
+    data.errors[:] = 0.0  # nothing is annotated
+    assert tune(reranker, data, (0.0,), (1,)).f1 == 0.0
 
 
 def test_the_pipeline_handed_back_has_what_was_found(trained: Language) -> None:

@@ -151,7 +151,10 @@ def _best_spans(spans: Sequence[Span], gains: Floats1d) -> list[Span]:
 
 
 def replace_entities(
-    doc: Doc, spans: Collection[SpanKey], typed: Sequence[Span], before: Keys1d | npt.NDArray[np.int8]
+    doc: Doc,
+    spans: Collection[SpanKey],
+    typed: Sequence[Span],
+    before: Keys1d | npt.NDArray[np.int8],
 ) -> None:
     """Make `doc.ents` have the typed spans instead of those that are among the others.
 

@@ -14,8 +14,6 @@ from scipy.special import logsumexp
 from spacy.attrs import ENT_IOB
 from spacy.language import Language
 from spacy.tokens import Doc, Span
-from spacy_cascade.pipeline.spans.constraints import read_presets
-from spacy_cascade.pipeline.spans.span_lists import LEAST
 
 from helpers import (
     SENTENCES,
@@ -38,6 +36,8 @@ from helpers import (
 from reference import Chain, spans_of
 from spacy_cascade.inference.schemes import SCHEMES
 from spacy_cascade.models.linear import get_weights, set_weights
+from spacy_cascade.pipeline.scored_batch import LEAST
+from spacy_cascade.pipeline.spans.entities import read_presets
 
 WORDS = "IL-2 gene STAT5 binds"
 N = len(WORDS.split())
@@ -70,8 +70,8 @@ def readings(
         if begin <= span[0] and span[1] <= end and span[2] in segmenter.labels
     ]  # fmt: skip
     taken = blocked.union(*(range(s, e) for s, e, _ in presets))
-    scores, transitions = segmenter.score_tokens([doc])[1], get_weights(segmenter.model)[1]
-    lattice = segmenter.lattice
+    _, (scores, transitions, _) = segmenter.potentials([doc])
+    lattice = segmenter.structure.lattice
     chain = Chain(lattice, scores[begin:end], transitions, np.zeros(0), [-1] * (end - begin))
     found = []
     for path in chain.paths():

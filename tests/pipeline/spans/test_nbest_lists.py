@@ -108,7 +108,7 @@ def test_without_probabilities_there_are_scores() -> None:
     nlp = blank()
     segmenter = add_segmenter(nlp, n_best=3)
     train(nlp, make_examples(nlp))
-    segmenter.objective = Hinge()
+    segmenter.loss = Hinge()
     doc = nlp(TEXTS[0])
     (ranked,) = segmenter.nbest(doc, 3)
     assert [s.probability for s in ranked] == [None] * 3

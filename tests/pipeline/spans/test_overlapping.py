@@ -12,7 +12,6 @@ from spacy.cli.find_threshold import find_threshold
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
 from spacy.training import Example
-from spacy_cascade.pipeline.spans.span_lists import LEAST
 
 from helpers import (
     SENTENCES,
@@ -29,6 +28,7 @@ from helpers import (
 )
 from reference import best_disjoint_gain
 from spacy_cascade import ConfigError
+from spacy_cascade.pipeline.scored_batch import LEAST
 from spacy_cascade.reports.page import make_page
 from spacy_cascade.reports.reading import judge
 from spacy_cascade.reports.sweep import sweep, sweep_listed
@@ -220,5 +220,5 @@ def test_docs_without_likely_spans(model: Path) -> None:
 def test_settings_that_do_not_go_together() -> None:
     with pytest.raises(ConfigError, match="lists overlapping spans by their confidences"):
         add_segmenter(blank(), overlapping=True, confidence=False)
-    with pytest.raises(ConfigError, match="of which no segmentation has them all"):
+    with pytest.raises(ConfigError, match="and no segmentation has them all"):
         add_segmenter(blank(), overlapping=True, n_best=2)

@@ -14,7 +14,6 @@ from scipy.special import logsumexp
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
 from spacy.training import Corpus, Example
-from spacy_cascade.losses.problem import ChainProblem
 
 from helpers import (
     SENTENCES,
@@ -31,6 +30,8 @@ from helpers import (
 )
 from reference import Chain, spans_of
 from spacy_cascade.inference.schemes import SCHEMES
+from spacy_cascade.inference.structure import Potentials
+from spacy_cascade.losses.base import CorpusLoss
 from spacy_cascade.parallel import Workers
 
 WORDS = "IL-2 gene STAT5 binds p53"
@@ -74,22 +75,20 @@ def test_the_loss_sums_over_all_readings_that_agree(
     reference = make_doc(nlp.vocab, " ".join(WORDS.split()[:4]))
     entities = annotate(reference, states, labels)
     example = Example(make_doc(nlp.vocab, reference.text), reference)
-    corpus = segmenter.make_corpus([example], [segmenter.read_gold(example)])
-    objective, lattice = segmenter.objective, corpus.lattice
-    problem = ChainProblem(
-        corpus.design, lattice, objective, corpus.tags, corpus.starts, Workers(1)
-    )
+    data = segmenter._data_of([example], [segmenter._read_gold(example)])
+    lattice = data.structure.lattice
     generator = np.random.default_rng(seed)
     scores = generator.normal(size=(4, lattice.n_columns))
     transitions = generator.normal(size=lattice.n_edges)
-    (loss,), _ = problem.losses(scores.copy(), transitions)
+    potentials = Potentials(scores.copy(), transitions, data.starts)
+    (loss,), _ = CorpusLoss(data, segmenter.loss, Workers(1)).losses(potentials)
     if set(states) == {"missing"}:
         assert loss == 0.0
         return
     if not typed:
         entities = [(start, end, "ENT") for start, end, _ in entities]
-    costs = objective.costs(lattice.n_labels)
-    chain = Chain(lattice, scores, transitions, costs, corpus.tags.tolist())
+    costs = segmenter.loss.label_costs(lattice.n_labels)
+    chain = Chain(lattice, scores, transitions, costs, data.observed.tolist())
     everything, agreeing = [], []
     for path in chain.paths():
         everything.append(chain.score(path) + chain.cost(path))
@@ -114,7 +113,7 @@ def test_another_tokenization_says_the_same(states: list[str], data: st.DataObje
     words = [part for parts in pieces for part in parts]
     spaces = [i == len(parts) - 1 for parts in pieces for i in range(len(parts))]
     example = Example(Doc(nlp.vocab, words=words, spaces=spaces), reference)
-    gold = segmenter.read_gold(example)
+    gold = segmenter._read_gold(example)
     first = np.cumsum([0, *map(len, pieces)])
     assert gold.spans == [(first[s], first[e], label) for s, e, label in entities]
     expected = [state != "missing" for state, parts in zip(states, pieces, strict=True)
@@ -129,7 +128,7 @@ def test_blocked_and_missing_tokens_survive_saving(tmp_path: Path) -> None:
     annotate(doc, ["B", "I", "blocked", "missing", "outside"], ["DNA"] * 5)
     DocBin(docs=[doc]).to_disk(tmp_path / "partial.spacy")
     (example,) = Corpus(tmp_path / "partial.spacy")(nlp)
-    gold = segmenter.read_gold(example)
+    gold = segmenter._read_gold(example)
     assert gold.spans == [(0, 2, "DNA")]
     assert gold.observed.tolist() == [True, True, True, False, True]
 

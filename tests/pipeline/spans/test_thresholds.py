@@ -109,7 +109,7 @@ def test_settings_that_mean_nothing() -> None:
     for add in (add_segmenter, add_classifier):
         with pytest.raises(ConfigError, match=r"must be from 0 to 1, not 1\.5"):
             add(blank(), threshold=1.5)
-        with pytest.raises(ConfigError, match="must be from 0 to 1, not -1"):
+        with pytest.raises(ConfigError, match=r"a table of values from 0 to 1, not \{'x': -1"):
             add(blank(), label_thresholds={"x": -1.0})
         with pytest.raises(ConfigError, match="has a threshold but no confidences"):
             add(blank(), threshold=0.5, confidence=False)

@@ -1,0 +1,202 @@
+"""Resources: what attributes read besides the Docs, such as lexicons and counts of words.
+
+A resource is made when a component is initialized, may learn from the gold annotation, and is
+saved inside the model file. A loaded model therefore needs no file that a resource came from.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
+
+from ..errors import ModelFileError, NotTrainedError
+from ..numeric.arrays import Array, Arrays, Shapes
+from ..types import Ints2d, Keys1d
+from .tokens import Tokens
+
+Tokenize: TypeAlias = Callable[[str], Iterable[str]]
+"""Gives the tokens of a text without spaces."""
+
+
+class InvalidArray(ValueError):
+    """An array of a saved resource is not valid.
+
+    part: its name within the resource. problem: goes on after "The array NAME of the saved model".
+    """
+
+    def __init__(self, part: str, problem: str) -> None:
+        super().__init__(part, problem)
+        self.part, self.problem = part, problem
+
+
+class Resource(ABC):
+    """Base class of resources. Instances are not changed; methods return new ones.
+
+    gives_codes: whether `codes` tells apart tokens of the same word.
+    """
+
+    gives_codes: ClassVar[bool] = False
+
+    @classmethod
+    def empty(cls) -> Resource | None:
+        """The resource before training; None where it has to be read."""
+        return None
+
+    @classmethod
+    def read(cls, name: str, settings: Any, tokenize: Tokenize) -> Resource:
+        """Read the resource that the config calls `name`, as its `settings` say.
+
+        Raises `TemplateError` where that cannot be done.
+        """
+        raise NotImplementedError
+
+    def learn(self, tokens: Tokens, flags: Ints2d) -> Resource:
+        """The resource after training tokens with gold flags (`word_counts.span_flags`)."""
+        return self
+
+    def add(self, tokens: Tokens, flags: Ints2d) -> Resource:
+        """The resource after the tokens of an adaptation."""
+        return self
+
+    def codes(self, tokens: Tokens, own_flags: Ints2d | None) -> Keys1d:
+        """What the resource says of each token, uint64 `[T]`: few distinct numbers for a word.
+
+        own_flags: gold flags of the tokens in training, else None.
+        """
+        raise NotImplementedError
+
+    @abstractmethod
+    def arrays(self) -> Arrays:
+        """What is saved, each array under a short name of its own."""
+
+    @classmethod
+    @abstractmethod
+    def shapes(cls, arrays: Mapping[str, Array], settings: Any) -> Shapes:
+        """Shape and kind of each array that must be there, given those that are."""
+
+    @classmethod
+    def check(cls, arrays: Mapping[str, Array]) -> None:
+        """Raise `InvalidArray` for values that make no sense; the shapes are right."""
+        del arrays
+
+    @classmethod
+    @abstractmethod
+    def restore(cls, arrays: Mapping[str, Array], settings: Any) -> Resource:
+        """The resource of checked arrays."""
+
+
+@dataclass(frozen=True)
+class ResourceSpec:
+    """A resource that an attribute needs.
+
+    prefix: first part of the names of its arrays. name: what the config calls it, "" for a
+    resource without settings. settings: what the config says about it.
+    """
+
+    kind: type[Resource]
+    prefix: str
+    name: str = ""
+    settings: Any = None
+
+    @property
+    def key(self) -> str:
+        """The resource as templates have it, such as `lexicon(genes)`."""
+        return f"{self.prefix}({self.name})" if self.name else self.prefix
+
+    def array_name(self, part: str) -> str:
+        """The name of an array in the model file, such as `lexicon_keys:genes`."""
+        return f"{self.prefix}_{part}:{self.name}" if self.name else f"{self.prefix}_{part}"
+
+    def of(self, arrays: Mapping[str, Array]) -> Arrays:
+        """The arrays of this resource in a model file, under their short names."""
+        begin, end = self.array_name("\0").split("\0")
+        return {
+            full.removeprefix(begin).removesuffix(end): array
+            for full, array in arrays.items()
+            if full.startswith(begin) and full.endswith(end)
+        }
+
+
+class Resources:
+    """The resources of a feature space by their keys."""
+
+    def __init__(self, specs: Iterable[ResourceSpec | None]) -> None:
+        self.specs = {spec.key: spec for spec in specs if spec is not None}
+        self.coded = [key for key, spec in self.specs.items() if spec.kind.gives_codes]
+        empty = {key: spec.kind.empty() for key, spec in self.specs.items()}
+        self.made: dict[str, Resource] = {k: made for k, made in empty.items() if made is not None}
+        self.to_read = [key for key in self.specs if key not in self.made]
+
+    def of(self, spec: ResourceSpec | None) -> Any:
+        """The resource that an attribute reads, None where it reads none."""
+        if spec is not None and spec.key not in self.made:
+            raise NotTrainedError(
+                f"'{spec.key}' has not been read yet. Train the component before you use it."
+            )
+        return None if spec is None else self.made[spec.key]
+
+    def read(self, tokenize: Tokenize) -> None:
+        """Read all that come from somewhere else. Raises `TemplateError` where one cannot be."""
+        for key in self.to_read:
+            spec = self.specs[key]
+            self.made[key] = spec.kind.read(spec.name, spec.settings, tokenize)
+
+    def learn(self, tokens: Tokens, flags: Ints2d) -> None:
+        """Learn from the tokens of a training corpus and their gold flags."""
+        self.made = {key: made.learn(tokens, flags) for key, made in self.made.items()}
+
+    def add(self, tokens: Tokens, flags: Ints2d) -> None:
+        """Learn from further tokens, too."""
+        self.made = {key: made.add(tokens, flags) for key, made in self.made.items()}
+
+    def codes(self, tokens: Tokens, own_flags: Ints2d | None) -> list[Keys1d]:
+        """The codes of tokens, uint64 `[T]` for each resource in `coded`."""
+        return [self.of(self.specs[key]).codes(tokens, own_flags) for key in self.coded]
+
+    # Model files
+
+    def arrays(self) -> Arrays:
+        """All arrays under the names that they have in a model file."""
+        return {
+            self.specs[key].array_name(part): array
+            for key, made in self.made.items()
+            for part, array in made.arrays().items()
+        }
+
+    def shapes(self, arrays: Mapping[str, Array], is_trained: bool) -> Shapes:
+        """Shape and kind of the arrays that a model file must have.
+
+        One that was saved before training lacks those of resources that have to be read.
+        """
+        return {
+            spec.array_name(part): shape
+            for key, spec in self.specs.items()
+            if is_trained or key not in self.to_read or spec.of(arrays)
+            for part, shape in spec.kind.shapes(spec.of(arrays), spec.settings).items()
+        }
+
+    def check(self, arrays: Mapping[str, Array]) -> None:
+        """Raise `ModelFileError` for arrays with the right shapes and values without sense."""
+        for _, spec in self._saved(arrays):
+            try:
+                spec.kind.check(spec.of(arrays))
+            except InvalidArray as error:
+                raise ModelFileError(
+                    f"The array '{spec.array_name(error.part)}' of the saved model {error.problem}."
+                ) from None
+
+    def restore(self, arrays: Mapping[str, Array]) -> None:
+        """Take the resources from checked arrays of a model file."""
+        self.made = {
+            key: spec.kind.restore(spec.of(arrays), spec.settings)
+            for key, spec in self._saved(arrays)
+        }
+
+    def _saved(self, arrays: Mapping[str, Array]) -> Iterator[tuple[str, ResourceSpec]]:
+        """The keys and specs of resources whose arrays are there."""
+        for key, spec in self.specs.items():
+            own = spec.of(arrays)
+            if spec.kind.shapes(own, spec.settings).keys() <= own.keys():
+                yield key, spec

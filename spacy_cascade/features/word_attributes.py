@@ -1,0 +1,140 @@
+"""Attributes of the word: its text, affixes, shape, and what training showed of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ..errors import TemplateError
+from ..types import Keys1d
+from .attributes import Attribute, Options, TextAttribute, WordAttribute, Words, chosen, numbers
+from .resources import ResourceSpec
+from .strings import hash_string, hash_strings
+from .word_counts import SHARES, SpanWordCounts, share_text, share_value
+
+LONGEST = 1000
+"""Patterns look at no more of a word: many take quadratic time, and no word of a text is longer."""
+
+
+class Bias(WordAttribute):
+    """The same for every unit; it adds nothing to a conjunction."""
+
+    has_place = False
+
+    def values(self, words: Words, resource: Any) -> Keys1d:
+        return np.full(len(words.texts), hash_string("1"), dtype=np.uint64)
+
+    def describe(self, text: str, code: int, resource: Any) -> None:
+        return None
+
+
+class Word(TextAttribute):
+    """The text itself."""
+
+    is_set_at_boundary = True
+
+    def value(self, text: str) -> str:
+        return text
+
+
+class Lower(TextAttribute):
+    """The text in lower case."""
+
+    is_set_at_boundary = True
+
+    def value(self, text: str) -> str:
+        return text.lower()
+
+
+class Length(TextAttribute):
+    """Number of characters."""
+
+    def value(self, text: str) -> str:
+        return str(len(text))
+
+
+def _character_class(character: str) -> str:
+    if character.isdigit():
+        return "0"
+    if character.isupper():
+        return "A"
+    return "a" if character.isalpha() else "_"
+
+
+_ASCII_CLASS = {code: _character_class(chr(code)) for code in range(128)}
+
+
+class Class(TextAttribute):
+    """Capital -> A, other letter -> a, digit -> 0, anything else -> _ (docs/method.md)."""
+
+    def value(self, text: str) -> str:
+        if text.isascii():
+            return text.translate(_ASCII_CLASS)
+        return "".join(map(_character_class, text))
+
+
+class BriefClass(Class):
+    """The word class with runs collapsed: `NF-kappa` -> `A_a`."""
+
+    def value(self, text: str) -> str:
+        brief = last = ""
+        for character in super().value(text):
+            if character != last:
+                brief += character
+                last = character
+        return brief
+
+
+class Affix(TextAttribute):
+    """`prefix(n)` or `suffix(n)`: the first or last `n` characters of words that have as many."""
+
+    def __init__(self, name: str, n: int) -> None:
+        super().__init__(f"{name}({n})")
+        self._n, self._part = n, slice(-n, None) if name == "suffix" else slice(n)
+
+    @classmethod
+    def expand(cls, name: str, argument: str | None, options: Options) -> Iterable[Attribute]:
+        lengths = numbers(argument or "")
+        if min(lengths) < 1:
+            raise TemplateError("an affix has 1 character or more.")
+        return [cls(name, n) for n in lengths]
+
+    def value(self, text: str) -> str | None:
+        return text[self._part] if len(text) >= self._n else None
+
+
+class Pattern(TextAttribute):
+    """`yes` where a regular expression is found in the first `LONGEST` characters."""
+
+    def __init__(self, name: str, pattern: str) -> None:
+        super().__init__(name)
+        self._pattern = re.compile(pattern)
+
+    @classmethod
+    def expand(cls, name: str, argument: str | None, options: Options) -> Iterable[Attribute]:
+        names = chosen(argument, "pattern", options.patterns)
+        return [cls(f"{name}({key})", options.patterns[key]) for key in names]
+
+    def value(self, text: str) -> str | None:
+        return "yes" if self._pattern.search(text[:LONGEST]) else None
+
+
+class Share(WordAttribute):
+    """The share of a word's occurrences in training that stood inside a span (`word_counts`)."""
+
+    reads = ("lower",)
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, ResourceSpec(SpanWordCounts, "evidence"))
+        self._share = SHARES.index(name)
+
+    def values(self, words: Words, resource: Any) -> Keys1d:
+        distinct, inverse = np.unique(np.asarray(words.codes), return_inverse=True)
+        values = hash_strings(share_value(code, self._share) for code in distinct.tolist())
+        return np.asarray(values[inverse])
+
+    def describe(self, text: str, code: int, resource: Any) -> str:
+        return share_text(code, self._share)

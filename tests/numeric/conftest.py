@@ -1,0 +1,3 @@
+from crowded_tables import unlucky
+
+__all__ = ["unlucky"]

@@ -4,8 +4,6 @@ Arrays: `header` (UTF-8 JSON: all that is no array), `training/NAME/…` (`train
 the component) and `best/NAME/…` (what it had learnt at the best evaluation).
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Mapping

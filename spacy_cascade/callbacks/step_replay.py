@@ -6,8 +6,6 @@ epochs and asks for patience as it did, only that `nlp.update` does nothing and 
 gives the scores that there were.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import Any

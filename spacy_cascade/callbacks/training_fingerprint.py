@@ -1,7 +1,5 @@
 """What a checkpoint belongs to: the settings of a training, and what it began with."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -9,11 +9,7 @@ from .output import print_table, reports_errors, write_pipeline
 
 
 @reports_errors
-def calibrate_command(
-    model: Model,
-    data: Unseen,
-    output: Output,
-) -> None:
+def calibrate_command(model: Model, data: Unseen, output: Output) -> None:
     """
     Calibrate the confidences of a pipeline.
 

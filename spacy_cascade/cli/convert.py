@@ -50,8 +50,7 @@ def convert_command(
         int, option("Sentences per document if none is marked (0: all)", "--n-sents", "-n", min=0)
     ] = 10,
     on_bad_word: Annotated[
-        OnBadWord,
-        option("Stop at words that are empty, whitespace or not UTF-8, or replace them"),
+        OnBadWord, option("Stop at words that are empty, whitespace or not UTF-8, or replace them")
     ] = OnBadWord.ERROR,
 ) -> None:
     """

@@ -23,8 +23,7 @@ def jackknife_command(
     dev: Annotated[Path, argument("DEV.spacy", "Docs to score the components on")],
     output: Annotated[Path, argument("OUTPUT.spacy", "The annotated Docs")],
     train: Annotated[
-        Path | None,
-        option("Docs to learn from. Default: CORPUS itself", show_default=False),
+        Path | None, option("Docs to learn from. Default: CORPUS itself", show_default=False)
     ] = None,
     folds: Annotated[int, option("Parts of CORPUS; each is left out once")] = 5,
 ) -> None:

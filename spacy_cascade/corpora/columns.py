@@ -4,8 +4,6 @@ A blank line ends a sentence. A line that begins with `-DOCSTART-` (CoNLL-2003) 
 (JNLPBA) begins a document and is not a word. There are no comments.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

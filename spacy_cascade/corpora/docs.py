@@ -1,7 +1,5 @@
 """Turns sentences of column files into spaCy `Doc`s and `.spacy` files."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

@@ -12,8 +12,6 @@ A word tagged `-` or `?` has no annotation: unlike a word tagged `O`, it may be 
 file may use `B`, `I`, `O` without types throughout; then all phrases get the label `ENT`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum

@@ -5,8 +5,6 @@ compared with the best segmentation of its sentence without that very span; a ty
 best type; a tag with the best tagging of the sentence that has another tag there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -145,9 +143,7 @@ def explain_tags(tagger: CascadeTagger, doc: Doc) -> list[Explanation]:
 
     explained = [
         scored.explain(
-            (token, token + 1, labels[number + 1]),
-            np.array([number + 1], dtype=np.int32),
-            spans_of,
+            (token, token + 1, labels[number + 1]), np.array([number + 1], dtype=np.int32), spans_of
         )
         for token, number in enumerate(tagger.predict([doc])[0].tolist())
     ]

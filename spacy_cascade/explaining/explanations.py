@@ -1,7 +1,5 @@
 """What explanations are made of."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

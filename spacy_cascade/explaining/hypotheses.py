@@ -7,8 +7,6 @@ do: the confidence of an entity is the sum over all hypotheses that have it. The
 the most probable whole, which need not have the best segmentation.
 """
 
-from __future__ import annotations
-
 import heapq
 import math
 from collections.abc import Iterator, Sequence
@@ -158,10 +156,7 @@ def _best(segmented: Sequence[_Segmented], n: int) -> Iterator[Hypothesis]:
 
 
 def _choices(
-    segmenter: CascadeSegmenter,
-    classifier: CascadeClassifier | None,
-    doc: Doc,
-    rows: Sequence[Row],
+    segmenter: CascadeSegmenter, classifier: CascadeClassifier | None, doc: Doc, rows: Sequence[Row]
 ) -> dict[Row, list[Choice]]:
     """The types of spans, best first; a type of no probability is none."""
     if classifier is None:

@@ -1,7 +1,5 @@
 """The probability that a pipeline gives to entities, whether it found them or not."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

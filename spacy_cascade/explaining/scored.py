@@ -1,7 +1,5 @@
 """Docs and spans as components score them, and their scores taken apart into features."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 Weights have no names, so these are made anew from a corpus (`features.names`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import islice

@@ -1,7 +1,5 @@
 """Counts of a corpus and oddities in its annotation, before training."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Costs of mistakes by the model's own probabilities, and the most costly pieces of text."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

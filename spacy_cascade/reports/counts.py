@@ -1,7 +1,5 @@
 """Precision, recall and F1, confusion of types, and shares of the kinds of mistakes."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

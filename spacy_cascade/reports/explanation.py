@@ -1,7 +1,5 @@
 """Pages that show why entities were found, and the other hypotheses for their sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Gold and predicted entities of a Doc side by side: each is right, or a mistake of one kind."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The report of an evaluation as one self-contained HTML page."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

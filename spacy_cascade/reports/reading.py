@@ -1,7 +1,5 @@
 """Reads evaluated examples as entities, confidences, probabilities and pieces of Docs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Calibration: of the entities with confidence 0.8, for example, 80 % should be right."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Precision against recall: the effect of thresholds on the confidence."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -52,9 +50,7 @@ def sweep_listed(docs: Sequence[Judged]) -> Sweep | None:
 
 
 def _sweep(
-    docs: Sequence[Judged],
-    choices: Sequence[Sequence[Choice]],
-    keep: Callable[[Floats1d], Bools1d],
+    docs: Sequence[Judged], choices: Sequence[Sequence[Choice]], keep: Callable[[Floats1d], Bools1d]
 ) -> Sweep | None:
     """keep: decides which spans are taken, given `confidence - threshold`."""
     confidences = [confidence for of_doc in choices for _, confidence in of_doc]

@@ -1,7 +1,5 @@
 """Templates of the pages, and pieces of Docs with their entities, drawn by displaCy."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

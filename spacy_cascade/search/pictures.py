@@ -1,7 +1,5 @@
 """A picture of a search of two settings: the points that it tried, and their scores."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from io import BytesIO
 from pathlib import Path

@@ -5,8 +5,6 @@ best part is the next box. The search ends when a box brings no gain. (docs/meth
 for MEMB, maximum entropy with a margin: σ and κ span a square, which has four quadrants.)
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import product

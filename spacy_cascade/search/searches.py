@@ -1,7 +1,5 @@
 """What to search in a config, and the searches in turn."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ The record is our own file and not Optuna's `JournalStorage`, because the search
 to work, and to continue after a kill, without Optuna, which is an optional dependency.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import time
@@ -19,7 +17,6 @@ from typing import Any
 
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
-from thinc.api import Config
 
 from ..errors import ConfigError, CorpusError, TrainingError
 from ..files import replace_file, temporary_folder
@@ -56,14 +53,6 @@ class Task:
         digest.update(json.dumps(rest, sort_keys=True, default=str).encode())
         return digest.hexdigest()[:16]
 
-    def configured(self, settings: Settings) -> Config:
-        """The config with the settings, and one thread, because trials share the cores."""
-        config = read_config(self.config, {**self.overrides, **settings})
-        for component in config.get("components", {}).values():
-            if "threads" in component.get("trainer", {}):
-                component["trainer"]["threads"] = 1
-        return config
-
 
 @dataclass(frozen=True)
 class Trial:
@@ -82,7 +71,10 @@ def run_trial(task: Task, settings: Settings) -> Trial:
     pipeline does not have the score.
     """
     begin = time.perf_counter()
-    config = task.configured(settings)
+    config = read_config(task.config, {**task.overrides, **settings})
+    for component in config.get("components", {}).values():
+        if "threads" in component.get("trainer", {}):
+            component["trainer"]["threads"] = 1  # because trials share the cores
     parts = []
     for docs, dev_path in _parts(task):
         nlp = train_pipeline(config, docs, dev_path)

@@ -1,7 +1,5 @@
 """Adapting a trained pipeline to a few more Docs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from spacy.language import Language

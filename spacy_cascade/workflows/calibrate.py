@@ -1,7 +1,5 @@
 """Calibrating the confidences of a pipeline (`pipeline.calibration`)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Pipelines trained on parts of a corpus, to annotate the other parts as new text."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterable
 from configparser import InterpolationError

@@ -1,7 +1,5 @@
 """Tags and spans for a training corpus, by pipelines that have not seen its text."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from configparser import InterpolationError
 from dataclasses import dataclass

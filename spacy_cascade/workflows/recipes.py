@@ -85,11 +85,7 @@ _COMPONENTS: Mapping[Recipe, Mapping[str, Section]] = {
     Recipe.memb: {"cascade_segmenter": _MEMB, "cascade_classifier": _MEMB},
     Recipe.ocr: {
         "cascade_segmenter": {
-            "loss": {
-                "@misc": "spacy_cascade.Hinge.v2",
-                "kappa": 3.5,
-                "false_negative_weight": 1.2,
-            },
+            "loss": {"@misc": "spacy_cascade.Hinge.v2", "kappa": 3.5, "false_negative_weight": 1.2},
             "penalty": None,
             "trainer": {**_ONLINE, "C": 0.01334, "passes": 3, "cut_after": 60},
         },
@@ -156,10 +152,7 @@ def make_config(choices: Choices) -> Config:
         },
         "training": {
             "dropout": 0.0,
-            "before_to_disk": {
-                "@callbacks": "spacy_cascade.calibrate.v1",
-                "path": "${paths.dev}",
-            },
+            "before_to_disk": {"@callbacks": "spacy_cascade.calibrate.v1", "path": "${paths.dev}"},
             "score_weights": dict(_SCORES),
             **_TRAINING[choices.recipe],
         },

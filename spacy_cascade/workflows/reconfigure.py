@@ -1,7 +1,5 @@
 """Trained pipelines with other settings."""
 
-from __future__ import annotations
-
 from spacy.language import Language
 from spacy.util import load_model_from_config
 from thinc.api import Config

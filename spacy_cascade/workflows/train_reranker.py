@@ -1,7 +1,5 @@
 """Training of a reranker on N-best lists of cascades that were not trained on their Docs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product

@@ -1,7 +1,5 @@
 """Rerankers for trained pipelines: where they stand, and their settings from data."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -84,7 +84,7 @@ class _Namer:
             lexeme, slot = divmod(row, plan.n_slots)
             attributes = self._units.positions.table.attributes[lexeme : lexeme + 1]
             (numbers,) = self._space.index.lookup(self._space.lexeme_keys(attributes)).tolist()
-            templates = range(plan.slot_end[slot - 1] if slot else 0, plan.slot_end[slot])
+            templates = range(*plan.slot_start[slot : slot + 2])
             parts = [(j, plan.lexeme_templates[j].parts[0]) for j in templates if numbers[j] >= 0]
             self._rows[row] = [
                 NamedFeature(numbers[j], self._named(part, self._of_lexeme(part.attribute, lexeme)))

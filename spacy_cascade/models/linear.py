@@ -106,9 +106,8 @@ def make_linear_chain(
 ) -> Model[Units, Floats2d]:
     """Linear chain; registered as `spacy_cascade.LinearChain.v1`.
 
-    templates: what features look at. min_count: features in fewer tokens are dropped.
-    label_pairs: combine features with the pair (previous label, label) too, not only with
-    the label.
+    templates: what features look at. min_count: features in fewer tokens are dropped. label_pairs:
+    combine features with the pair (previous label, label) too, not only with the label.
     """
     return make_linear_model("cascade_linear_chain", templates, min_count, ChainFamily(label_pairs))
 

@@ -117,9 +117,8 @@ def make_span_classifier(templates: Templates, min_count: int = 5) -> Model[Unit
 
     templates: what features look at. min_count: features in fewer spans are dropped.
     """
-    return make_linear_model(
-        "cascade_span_classifier", templates, min_count, ChainFamily(label_pairs=False)
-    )
+    family = ChainFamily(label_pairs=False)
+    return make_linear_model("cascade_span_classifier", templates, min_count, family)
 
 
 def set_weights(model: Model[Units, Floats2d], weights: RealsXd, transitions: Floats1d) -> None:
@@ -149,11 +148,8 @@ def get_weights(model: Model[Units, Floats2d]) -> tuple[Floats2d, Floats1d]:
             "The component has no weights yet. Train it with 'spacy train', or call "
             "nlp.initialize(...) and nlp.update(...), before you run it on Docs."
         )
-    weights, transitions = (
-        cast(Any, model.get_param("W")),
-        cast(Any, model.get_param("transitions")),
-    )
-    return weights, transitions.astype(np.float64)
+    transitions: Any = model.get_param("transitions")
+    return cast(Any, model.get_param("W")), transitions.astype(np.float64)
 
 
 def add_features(model: Model[Units, Floats2d], n: int) -> None:
@@ -177,8 +173,7 @@ def rearrange(model: Model[Units, Floats2d], columns: Pointers1d, edges: Pointer
 
 def _taken(values: npt.NDArray[Any], places: Pointers1d) -> npt.NDArray[Any]:
     """Values at places of the last axis, zero at `NEW`."""
-    taken: npt.NDArray[Any] = np.where(places == NEW, 0, values[..., places]).astype(values.dtype)
-    return taken
+    return np.where(places == NEW, 0, values[..., places]).astype(values.dtype)
 
 
 def keep_hessian_diagonal(model: Model[Units, Floats2d], curvature: Floats2d) -> None:
@@ -206,13 +201,13 @@ def _forward(
     scores = np.zeros((len(units.first), weights.shape[1]))
     by_lexeme = model.attrs["lexeme_scores"].rows(space, units.positions.table, weights)
     for begin in range(0, len(scores), _BLOCK):
-        part = units.take(slice(begin, begin + _BLOCK))
+        block = slice(begin, begin + _BLOCK)
+        part = units.take(block)
         for rows, values in (
             (space.unit_lexemes(part), by_lexeme),
             (space.unit_features(part), weights),
         ):
-            of_part = scores[begin : begin + _BLOCK]
-            add_rows(rows.indptr, rows.indices, values, of_part, 0, rows.n_rows)
+            add_rows(rows.indptr, rows.indices, values, scores[block], 0, rows.n_rows)
 
     def backprop(score_gradient: Floats2d) -> Units:
         gradient = space.design(units).gradient(score_gradient, Workers(1))

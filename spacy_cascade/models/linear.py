@@ -19,6 +19,7 @@ from ..features.space import FeatureSpace
 from ..features.templates import Templates
 from ..features.units import Units
 from ..inference.linear_chain import ChainFamily
+from ..numeric.arrays import grown
 from ..numeric.csr import add_rows
 from ..parallel import LEXEME_LOCK, Workers
 from ..types import Floats1d, Floats2d, Keys2d, Pointers1d, RealsXd
@@ -66,9 +67,7 @@ class _TableScores:
         n_slots, known, size = space.plan.n_slots, self._n_lexemes, len(attributes)
         if size > known:
             if size * n_slots > len(self._rows):
-                grown = np.zeros((2 * size * n_slots, self._rows.shape[1]))
-                grown[: known * n_slots] = self._rows[: known * n_slots]
-                self._rows = grown
+                self._rows = grown(self._rows[: known * n_slots], 2 * size * n_slots)
             features = space.lexeme_features(attributes[known:])
             new = self._rows[known * n_slots : size * n_slots]
             new[:] = 0.0
@@ -104,7 +103,7 @@ def make_linear_model(
 def make_linear_chain(
     templates: Templates, min_count: int = 5, label_pairs: bool = True
 ) -> Model[Units, Floats2d]:
-    """Linear chain; registered as `spacy_cascade.LinearChain.v1`.
+    """A linear chain.
 
     templates: what features look at. min_count: features in fewer tokens are dropped. label_pairs:
     combine features with the pair (previous label, label) too, not only with the label.
@@ -113,7 +112,7 @@ def make_linear_chain(
 
 
 def make_span_classifier(templates: Templates, min_count: int = 5) -> Model[Units, Floats2d]:
-    """Log-linear span classifier; registered as `spacy_cascade.SpanClassifier.v1`.
+    """A log-linear span classifier.
 
     templates: what features look at. min_count: features in fewer spans are dropped.
     """

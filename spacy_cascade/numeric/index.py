@@ -9,6 +9,7 @@ import numpy as np
 
 from ..jit import helper
 from ..types import Floats1d, Ints1d, Keys1d
+from .arrays import grown
 from .hashing import HashTable, distance, draw_hash, probe
 
 _REPEATED = -1

@@ -65,8 +65,6 @@ def find_names(
 
 
 class _Namer:
-    """Names the features of some units."""
-
     def __init__(self, space: FeatureSpace, units: Units, text_of: TextOf) -> None:
         self._space, self._units, self._text_of = space, units, text_of
         templates = space.templates.expanded()
@@ -128,7 +126,6 @@ class _Namer:
         return " ".join(str(self._at(attribute, position)) for position in positions)
 
     def _at(self, attribute: Attribute, position: int) -> str | None:
-        """Value of an attribute at a position."""
         plan, positions = self._space.plan, self._units.positions
         if isinstance(attribute, WordAttribute):
             return self._of_lexeme(attribute, int(positions.lexemes[position]))

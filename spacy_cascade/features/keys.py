@@ -8,7 +8,7 @@ import numpy as np
 
 from ..jit import inlined, kernel
 from ..numeric.hashing import HashTable, mix, probe
-from ..types import Ints1d, Ints2d, Keys1d, Keys2d, Pointers1d
+from ..types import Ints1d, Keys1d, Keys2d, Pointers1d
 from .lexemes import BOUNDARY
 from .plan import Slots, UnitLevelTemplates
 from .templates import ANY, FIRST, HEAD_RECURRENCE, LAST, RECURRENCE, SENTENCE, UNIT
@@ -106,28 +106,6 @@ def unit_level_features(
                 columns[size] = found[j]
                 size += 1
         starts[unit + 1] = size
-    return starts, columns[:size].copy()
-
-
-@kernel
-def known_features(ids: Ints2d, group_end: Ints1d) -> tuple[Pointers1d, Ints1d]:
-    """Sparse rows of the ids that are not -1, one row for each (line, group of columns).
-
-    ids `[N, M]`; group `g` is the columns `group_end[g - 1]:group_end[g]`. Row `n * G + g`.
-    """
-    n_groups = len(group_end)
-    starts = np.zeros(len(ids) * n_groups + 1, dtype=np.int64)
-    columns = np.empty(ids.size, dtype=np.int32)
-    size = 0
-    for n in range(len(ids)):
-        column = 0
-        for g in range(n_groups):
-            while column < group_end[g]:
-                if ids[n, column] >= 0:
-                    columns[size] = ids[n, column]
-                    size += 1
-                column += 1
-            starts[n * n_groups + g + 1] = size
     return starts, columns[:size].copy()
 
 

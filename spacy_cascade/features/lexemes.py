@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..numeric.arrays import Array
+from ..numeric.arrays import grown
 from ..numeric.index import KeyIndex
 from ..parallel import LEXEME_LOCK
 from ..types import Ints1d, Keys1d, Keys2d
@@ -85,9 +85,9 @@ class LexemeTable:
     def _add(self, keys: Keys1d, words: Keys1d, codes: Sequence[Keys1d], text_of: TextOf) -> None:
         begin, end = len(self), len(self) + len(keys)
         if end > len(self._attributes):
-            self._attributes = _grown(self._attributes[:begin], 2 * end)
-            self._form_of = _grown(self._form_of[:begin], 2 * end)
-            self._origins = _grown(self._origins[:begin], 2 * end)
+            self._attributes = grown(self._attributes[:begin], 2 * end)
+            self._form_of = grown(self._form_of[:begin], 2 * end)
+            self._origins = grown(self._origins[:begin], 2 * end)
         texts = [text_of(word) for word in words.tolist()]
         new = self._attributes[begin:end]
         for column, attribute in enumerate(self._computed):
@@ -109,14 +109,6 @@ class LexemeTable:
 
     def describe(self, attribute: WordAttribute, lexeme: int, text_of: TextOf) -> str | None:
         """The value of a row for readers; None where the attribute has no values."""
-        origin, code = self.origins[lexeme].tolist(), self.code_column(attribute)
-        return attribute.describe(
-            text_of(origin[0]),
-            0 if code is None else origin[code],
-            self._resources.of(attribute.spec),
-        )
-
-
-def _grown(rows: Array, size: int) -> Array:
-    """The rows, and as many rows of zeros as make up the size."""
-    return np.concatenate([rows, np.zeros((size - len(rows), *rows.shape[1:]), rows.dtype)])
+        origin, column = self.origins[lexeme].tolist(), self.code_column(attribute)
+        code = 0 if column is None else origin[column]
+        return attribute.describe(text_of(origin[0]), code, self._resources.of(attribute.spec))

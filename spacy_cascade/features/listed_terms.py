@@ -36,18 +36,14 @@ def leaves_out(settings: Any) -> bool:
 class ListedTerms(Resource):
     """A lexicon whose terms are compared in lower case.
 
-    leave_out: whether a Doc that is trained on does not see its own entries.
+    form, field: what of a token is compared, and where `Tokens` has the hashes of that.
     """
 
     form: ClassVar[Callable[[str], str]] = str.lower
+    field: ClassVar[str] = "lower"
 
     def __init__(self, lexicon: Lexicon, leave_out: bool) -> None:
         self.lexicon, self.leave_out = lexicon, leave_out
-
-    @staticmethod
-    def compared(tokens: Tokens) -> Keys1d:
-        """The hashes of tokens that are compared with those of terms."""
-        return tokens.lower
 
     @classmethod
     def read(cls, name: str, settings: Any, tokenize: Tokenize) -> ListedTerms:
@@ -58,23 +54,22 @@ class ListedTerms(Resource):
     def learn(self, tokens: Tokens, flags: Ints2d) -> ListedTerms:
         if not self.leave_out:
             return self
-        words = self.compared(tokens)
+        words = getattr(tokens, self.field)
         return type(self)(self.lexicon.learn(words, tokens.doc_starts, flags), True)
 
     def values(self, tokens: Tokens, own_flags: Ints2d | None) -> Keys1d:
         """The value of each token, uint64 `[T]`; own_flags: gold flags in training, else None."""
-        lexicon, words = self.lexicon, self.compared(tokens)
+        lexicon, words = self.lexicon, getattr(tokens, self.field)
         if own_flags is None or lexicon.is_single is None:
             return lexicon.values(words, tokens.sequence_starts)
         return lexicon.values_of_others(words, tokens.sequence_starts, tokens.doc_starts, own_flags)
 
     def arrays(self) -> Arrays:
         lexicon = self.lexicon
-        arrays: Arrays = {"keys": lexicon.keys}
-        if list(lexicon.labels) == _UNLABELLED:
-            arrays["complete"] = lexicon.label > 0
-        else:
-            arrays["complete"] = lexicon.label
+        has_labels = list(lexicon.labels) != _UNLABELLED
+        complete = lexicon.label if has_labels else lexicon.label > 0
+        arrays: Arrays = {"keys": lexicon.keys, "complete": complete}
+        if has_labels:
             text = json.dumps(lexicon.labels, ensure_ascii=False).encode("utf8", "surrogatepass")
             arrays["labels"] = np.frombuffer(text, dtype=np.uint8)
         if lexicon.is_single is not None:
@@ -84,10 +79,8 @@ class ListedTerms(Resource):
     @classmethod
     def shapes(cls, arrays: Mapping[str, Array], settings: Any) -> Shapes:
         size = (arrays["keys"].size if "keys" in arrays else 0,)
-        shapes: Shapes = {
-            "keys": (size, "u8"),
-            "complete": (size, "i4" if "labels" in arrays else "b"),
-        }
+        complete = "i4" if "labels" in arrays else "b"
+        shapes: Shapes = {"keys": (size, "u8"), "complete": (size, complete)}
         if "labels" in arrays:
             shapes["labels"] = ((arrays["labels"].size,), "u1")
         if leaves_out(settings) or "single" in arrays:
@@ -105,11 +98,13 @@ class ListedTerms(Resource):
 
     @classmethod
     def restore(cls, arrays: Mapping[str, Array], settings: Any) -> ListedTerms:
-        labels = json.loads(str(arrays["labels"].data, "utf8")) if "labels" in arrays else None
+        labels = _UNLABELLED
+        if "labels" in arrays:
+            labels = json.loads(str(arrays["labels"].data, "utf8"))
         lexicon = Lexicon(
             arrays["keys"].astype(np.uint64),
             arrays["complete"].astype(np.int32),
-            _UNLABELLED if labels is None else labels,
+            labels,
             arrays["single"].astype(np.bool_) if leaves_out(settings) else None,
         )
         return cls(lexicon, leaves_out(settings))
@@ -119,10 +114,7 @@ class ExactlyListedTerms(ListedTerms):
     """A lexicon whose terms are compared as they are written."""
 
     form = str
-
-    @staticmethod
-    def compared(tokens: Tokens) -> Keys1d:
-        return tokens.words
+    field = "words"
 
 
 def _count_labels(text: memoryview) -> int:

@@ -65,8 +65,6 @@ def find_names(
 
 
 class _Namer:
-    """Names the features of some units."""
-
     def __init__(self, space: FeatureSpace, units: Units, text_of: TextOf) -> None:
         self._space, self._units, self._text_of = space, units, text_of
         templates = space.templates.expanded()
@@ -84,7 +82,7 @@ class _Namer:
             lexeme, slot = divmod(row, plan.n_slots)
             attributes = self._units.positions.table.attributes[lexeme : lexeme + 1]
             (numbers,) = self._space.index.lookup(self._space.lexeme_keys(attributes)).tolist()
-            templates = range(plan.slot_end[slot - 1] if slot else 0, plan.slot_end[slot])
+            templates = range(*plan.slot_start[slot : slot + 2])
             parts = [(j, plan.lexeme_templates[j].parts[0]) for j in templates if numbers[j] >= 0]
             self._rows[row] = [
                 NamedFeature(numbers[j], self._named(part, self._of_lexeme(part.attribute, lexeme)))
@@ -128,7 +126,6 @@ class _Namer:
         return " ".join(str(self._at(attribute, position)) for position in positions)
 
     def _at(self, attribute: Attribute, position: int) -> str | None:
-        """Value of an attribute at a position."""
         plan, positions = self._space.plan, self._units.positions
         if isinstance(attribute, WordAttribute):
             return self._of_lexeme(attribute, int(positions.lexemes[position]))

@@ -57,8 +57,8 @@ class Plan:
     of_tokens: of the token in its Doc. Values of a position are those of its word, then these.
     of_spans, lengths: of the span. Values of a unit are those of `of_spans`, then `lengths`.
     context: those of `of_spans` with the resources that they read, for `SpanContext.values`.
-    slots, slot_end: places of lexeme-level templates; template `j` belongs to slot `s` when
-        `slot_end[s - 1] <= j < slot_end[s]`.
+    slots, slot_start: places of lexeme-level templates; template `j` belongs to slot `s` when
+        `slot_start[s] <= j < slot_start[s + 1]`.
     lexeme_templates, lexeme_attribute, lexeme_salt: the lexeme-level templates, ordered by slot.
     unit_templates, unit_level: the unit-level templates, and the same for kernels.
     looks_at_recurrences: whether some place is one where the words of a unit occur again.
@@ -71,7 +71,7 @@ class Plan:
     of_spans: tuple[ContextAttribute, ...]
     lengths: tuple[LengthAttribute, ...]
     slots: Slots
-    slot_end: Ints1d
+    slot_start: Ints1d
     lexeme_templates: tuple[Template, ...]
     lexeme_attribute: Ints1d
     lexeme_salt: Keys1d
@@ -125,7 +125,7 @@ def make_plan(templates: Templates) -> Plan:
         of_spans=of_spans,
         lengths=lengths,
         slots=Slots(*np.ascontiguousarray(slots.T)),
-        slot_end=np.cumsum(per_slot, dtype=np.int32),
+        slot_start=_ints(np.cumsum([0, *per_slot])),
         lexeme_templates=tuple(lexeme_level),
         lexeme_attribute=_ints([attributes.index(t.parts[0].attribute) for t in lexeme_level]),
         lexeme_salt=_salts(lexeme_level),

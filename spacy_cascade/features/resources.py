@@ -120,7 +120,7 @@ class ResourceSpec:
 
 
 class Resources:
-    """The resources of a feature space by their keys."""
+    """The resources of a feature space; made: those that there are, by their keys."""
 
     def __init__(self, specs: Iterable[ResourceSpec | None]) -> None:
         self.specs = {spec.key: spec for spec in specs if spec is not None}
@@ -144,11 +144,9 @@ class Resources:
             self.made[key] = spec.kind.read(spec.name, spec.settings, tokenize)
 
     def learn(self, tokens: Tokens, flags: Ints2d) -> None:
-        """Learn from the tokens of a training corpus and their gold flags."""
         self.made = {key: made.learn(tokens, flags) for key, made in self.made.items()}
 
     def add(self, tokens: Tokens, flags: Ints2d) -> None:
-        """Learn from further tokens, too."""
         self.made = {key: made.add(tokens, flags) for key, made in self.made.items()}
 
     def codes(self, tokens: Tokens, own_flags: Ints2d | None) -> list[Keys1d]:
@@ -179,9 +177,9 @@ class Resources:
 
     def check(self, arrays: Mapping[str, Array]) -> None:
         """Raise `ModelFileError` for arrays with the right shapes and values without sense."""
-        for _, spec in self._saved(arrays):
+        for spec, own in self._saved(arrays):
             try:
-                spec.kind.check(spec.of(arrays))
+                spec.kind.check(own)
             except InvalidArray as error:
                 raise ModelFileError(
                     f"The array '{spec.array_name(error.part)}' of the saved model {error.problem}."
@@ -190,13 +188,12 @@ class Resources:
     def restore(self, arrays: Mapping[str, Array]) -> None:
         """Take the resources from checked arrays of a model file."""
         self.made = {
-            key: spec.kind.restore(spec.of(arrays), spec.settings)
-            for key, spec in self._saved(arrays)
+            spec.key: spec.kind.restore(own, spec.settings) for spec, own in self._saved(arrays)
         }
 
-    def _saved(self, arrays: Mapping[str, Array]) -> Iterator[tuple[str, ResourceSpec]]:
-        """The keys and specs of resources whose arrays are there."""
-        for key, spec in self.specs.items():
+    def _saved(self, arrays: Mapping[str, Array]) -> Iterator[tuple[ResourceSpec, Arrays]]:
+        """The resources whose arrays are there, with these."""
+        for spec in self.specs.values():
             own = spec.of(arrays)
             if spec.kind.shapes(own, spec.settings).keys() <= own.keys():
-                yield key, spec
+                yield spec, own

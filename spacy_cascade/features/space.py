@@ -15,7 +15,6 @@ from ..types import Ints2d, Keys1d, Keys2d
 from .attributes import ContextAttribute, TextOf
 from .keys import (
     Occurrences,
-    known_features,
     lexeme_level_keys,
     slot_rows,
     unit_level_features,
@@ -168,10 +167,9 @@ class FeatureSpace:
         attributes, n_slots = units.positions.table.attributes, self.plan.n_slots
         rows = self.unit_lexemes(units).indices
         counts = np.bincount(rows, minlength=len(attributes) * n_slots).astype(np.float64)
-        per_template = np.diff(self.plan.slot_end, prepend=0)
         of_lexemes = frequent_keys(
             self.lexeme_keys(attributes),
-            np.repeat(counts.reshape(len(attributes), n_slots), per_template, axis=1).reshape(-1),
+            np.repeat(counts, np.tile(np.diff(self.plan.slot_start), len(attributes))),
             minimum,
         )
         return np.append(of_lexemes, frequent_keys(self.unit_keys(units), None, minimum))
@@ -212,7 +210,9 @@ class FeatureSpace:
     def lexeme_features(self, attributes: Keys2d) -> BinaryCSR:
         """Known features of each (lexeme, slot); attributes: uint64 `[n, A]`, of the lexemes."""
         ids = self.index.lookup(self.lexeme_keys(attributes))
-        return BinaryCSR(*known_features(ids, self.plan.slot_end), len(self))
+        is_known = ids >= 0
+        counts = np.add.reduceat(is_known, self.plan.slot_start[:-1], axis=1, dtype=np.int64)
+        return BinaryCSR(np.append(0, np.cumsum(counts)), ids[is_known], len(self))
 
     def _table_features(self, table: LexemeTable) -> BinaryCSR:
         """Known features of each (lexeme, slot) of a table, kept for the next call."""

@@ -170,8 +170,7 @@ class SpanContext:
     def _found_at(self, values: Pointers1d, number: Pointers1d) -> Pointers1d:
         """Values of found spans by number, -1 where there is no such span."""
         padded = np.concatenate([[-1], values, [-1]])
-        found: Pointers1d = padded[np.clip(number + 1, 0, len(padded) - 1)]
-        return found
+        return np.asarray(padded[np.clip(number + 1, 0, len(padded) - 1)])
 
     def _label(self, neighbour: Pointers1d, is_there: Bools1d) -> Keys1d:
         padded = np.append(self.found.label, np.uint64(0))

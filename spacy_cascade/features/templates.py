@@ -50,14 +50,9 @@ FIRST, LAST, ANY, ALL, UNIT, SENTENCE, RECURRENCE, HEAD_RECURRENCE = range(8)
 """Where a part looks: from the first or last token, at any or all inside, at none, …"""
 
 _ANCHORS = {
-    "first": FIRST,
-    "last": LAST,
-    "any": ANY,
-    "all": ALL,
-    "sentence": SENTENCE,
-    "recurrence": RECURRENCE,
-    "head_recurrence": HEAD_RECURRENCE,
-}
+    "first": FIRST, "last": LAST, "any": ANY, "all": ALL, "sentence": SENTENCE,
+    "recurrence": RECURRENCE, "head_recurrence": HEAD_RECURRENCE,
+}  # fmt: skip
 _NEW_NAMES = {"again": "recurrence", "head_again": "head_recurrence"}
 """By the names of release 0.2, which stay in the text that is hashed and saved."""
 MULTIPLE = (ANY, SENTENCE, RECURRENCE, HEAD_RECURRENCE)
@@ -133,10 +128,9 @@ class Template:
 class Templates:
     """A template set as the config states it.
 
-    templates: lines of the template language.
-    patterns: regular expressions by name, searched anywhere in a word.
-    lexicons: term lists by name (`features.terms`); the longest term is matched first.
-    resources: settings of further resources by name, for attributes of other packages.
+    templates: lines of the template language. patterns: regular expressions by name, searched
+    anywhere in a word. lexicons: term lists by name (`features.terms`); the longest term is matched
+    first. resources: settings of further resources by name, for attributes of other packages.
 
     Raises `TemplateError` for anything that does not parse, naming the template.
     """

@@ -1,8 +1,7 @@
 """Term lists: where they come from, and the tokens of their terms.
 
-A list is a text file with a term a line, a JSONL file of patterns as spaCy's rulers have
-them, whose labels become part of the feature, or terms in the config. Files may be
-compressed with gzip.
+A list is a text file with a term a line, a JSONL file of patterns as spaCy's rulers have them,
+whose labels become part of the feature, or terms in the config. Files may be compressed with gzip.
 """
 
 import gzip

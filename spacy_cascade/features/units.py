@@ -11,7 +11,6 @@ from functools import cached_property
 
 import numpy as np
 
-from ..jit import helper
 from ..types import Ints1d, Keys1d, Keys2d, Pointers1d
 from .keys import Occurrences, link_occurrences
 from .lexemes import BOUNDARY, LexemeTable
@@ -40,17 +39,6 @@ class PaddedTokens:
         return Occurrences(*link_occurrences(self.lexemes, self.table.form_of, self.doc_starts))
 
 
-@helper
-def _place(sequence_starts, margin, of_token):  # type: ignore[no-untyped-def]
-    position = margin
-    for i in range(len(sequence_starts) - 1):
-        for t in range(sequence_starts[i], sequence_starts[i + 1]):
-            of_token[t] = position
-            position += 1
-        position += margin
-    return position
-
-
 def lay_out(
     tokens: Tokens,
     table: LexemeTable,
@@ -64,14 +52,16 @@ def lay_out(
     lexemes: int32 `[T]`, rows of the table. values: uint64 `[T, C]`. boundary: uint64 `[C]`,
     those of a boundary word.
     """
-    of_token = np.empty(len(lexemes), dtype=np.int32)
-    n_positions = _place(tokens.sequence_starts, margin, of_token)
+    starts, n_tokens = tokens.sequence_starts, len(lexemes)
+    n_boundaries = margin * np.arange(1, len(starts) + 1)
+    of_token = np.arange(n_tokens) + np.repeat(n_boundaries[:-1], np.diff(starts))
+    n_positions = n_tokens + n_boundaries[-1]
     line = np.full(n_positions, BOUNDARY, dtype=np.int32)
     line[of_token] = lexemes
     value_line = np.tile(boundary, (n_positions, 1))
     value_line[of_token] = values
     doc_starts = np.append(of_token, n_positions)[tokens.doc_starts].astype(np.int32)
-    return PaddedTokens(table, line, value_line, of_token, doc_starts)
+    return PaddedTokens(table, line, value_line, of_token.astype(np.int32), doc_starts)
 
 
 @dataclass(frozen=True)

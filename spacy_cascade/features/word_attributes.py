@@ -32,8 +32,6 @@ class Bias(WordAttribute):
 
 
 class Word(TextAttribute):
-    """The text itself."""
-
     is_set_at_boundary = True
 
     def value(self, text: str) -> str:
@@ -41,8 +39,6 @@ class Word(TextAttribute):
 
 
 class Lower(TextAttribute):
-    """The text in lower case."""
-
     is_set_at_boundary = True
 
     def value(self, text: str) -> str:
@@ -50,8 +46,6 @@ class Lower(TextAttribute):
 
 
 class Length(TextAttribute):
-    """Number of characters."""
-
     def value(self, text: str) -> str:
         return str(len(text))
 

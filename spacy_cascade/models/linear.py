@@ -19,6 +19,7 @@ from ..features.space import FeatureSpace
 from ..features.templates import Templates
 from ..features.units import Units
 from ..inference.linear_chain import ChainFamily
+from ..numeric.arrays import grown
 from ..numeric.csr import add_rows
 from ..parallel import LEXEME_LOCK, Workers
 from ..types import Floats1d, Floats2d, Keys2d, Pointers1d, RealsXd
@@ -66,9 +67,7 @@ class _TableScores:
         n_slots, known, size = space.plan.n_slots, self._n_lexemes, len(attributes)
         if size > known:
             if size * n_slots > len(self._rows):
-                grown = np.zeros((2 * size * n_slots, self._rows.shape[1]))
-                grown[: known * n_slots] = self._rows[: known * n_slots]
-                self._rows = grown
+                self._rows = grown(self._rows[: known * n_slots], 2 * size * n_slots)
             features = space.lexeme_features(attributes[known:])
             new = self._rows[known * n_slots : size * n_slots]
             new[:] = 0.0
@@ -104,23 +103,21 @@ def make_linear_model(
 def make_linear_chain(
     templates: Templates, min_count: int = 5, label_pairs: bool = True
 ) -> Model[Units, Floats2d]:
-    """Linear chain; registered as `spacy_cascade.LinearChain.v1`.
+    """A linear chain.
 
-    templates: what features look at. min_count: features in fewer tokens are dropped.
-    label_pairs: combine features with the pair (previous label, label) too, not only with
-    the label.
+    templates: what features look at. min_count: features in fewer tokens are dropped. label_pairs:
+    combine features with the pair (previous label, label) too, not only with the label.
     """
     return make_linear_model("cascade_linear_chain", templates, min_count, ChainFamily(label_pairs))
 
 
 def make_span_classifier(templates: Templates, min_count: int = 5) -> Model[Units, Floats2d]:
-    """Log-linear span classifier; registered as `spacy_cascade.SpanClassifier.v1`.
+    """A log-linear span classifier.
 
     templates: what features look at. min_count: features in fewer spans are dropped.
     """
-    return make_linear_model(
-        "cascade_span_classifier", templates, min_count, ChainFamily(label_pairs=False)
-    )
+    family = ChainFamily(label_pairs=False)
+    return make_linear_model("cascade_span_classifier", templates, min_count, family)
 
 
 def set_weights(model: Model[Units, Floats2d], weights: RealsXd, transitions: Floats1d) -> None:
@@ -150,11 +147,8 @@ def get_weights(model: Model[Units, Floats2d]) -> tuple[Floats2d, Floats1d]:
             "The component has no weights yet. Train it with 'spacy train', or call "
             "nlp.initialize(...) and nlp.update(...), before you run it on Docs."
         )
-    weights, transitions = (
-        cast(Any, model.get_param("W")),
-        cast(Any, model.get_param("transitions")),
-    )
-    return weights, transitions.astype(np.float64)
+    transitions: Any = model.get_param("transitions")
+    return cast(Any, model.get_param("W")), transitions.astype(np.float64)
 
 
 def set_to_zero(model: Model[Units, Floats2d], n_columns: int, n_transitions: int) -> None:
@@ -196,8 +190,7 @@ def _places(before: Sequence[Hashable], now: Sequence[Hashable]) -> Pointers1d:
 
 def _taken(values: npt.NDArray[Any], places: Pointers1d) -> npt.NDArray[Any]:
     """Values at places of the last axis, zero at `_NEW`."""
-    taken: npt.NDArray[Any] = np.where(places == _NEW, 0, values[..., places])
-    return taken.astype(values.dtype)
+    return np.where(places == _NEW, 0, values[..., places]).astype(values.dtype)
 
 
 def keep_hessian_diagonal(model: Model[Units, Floats2d], curvature: Floats2d) -> None:
@@ -230,13 +223,13 @@ def _forward(
     scores = np.zeros((len(units.first), weights.shape[1]))
     by_lexeme = model.attrs["lexeme_scores"].rows(space, units.positions.table, weights)
     for begin in range(0, len(scores), _BLOCK):
-        part = units.take(slice(begin, begin + _BLOCK))
+        block = slice(begin, begin + _BLOCK)
+        part = units.take(block)
         for rows, values in (
             (space.unit_lexemes(part), by_lexeme),
             (space.unit_features(part), weights),
         ):
-            of_part = scores[begin : begin + _BLOCK]
-            add_rows(rows.indptr, rows.indices, values, of_part, 0, rows.n_rows)
+            add_rows(rows.indptr, rows.indices, values, scores[block], 0, rows.n_rows)
 
     def backprop(score_gradient: Floats2d) -> Units:
         gradient = space.design(units).gradient(score_gradient, Workers(1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
+import numpy as np
 import numpy.typing as npt
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -12,6 +13,11 @@ Arrays: TypeAlias = dict[str, Array]
 Shapes: TypeAlias = dict[str, tuple[tuple[int, ...], str]]
 """For each name the shape, and how `dtype.str` goes on after the byte order, such as `u8`."""
 _BLOCK = 1 << 14
+
+
+def grown(rows: Array, size: int) -> Array:
+    """The rows, and as many rows of zeros as make up the size."""
+    return np.concatenate([rows, np.zeros((size - len(rows), *rows.shape[1:]), rows.dtype)])
 
 
 def blocks(array: Array) -> Iterator[Array]:

@@ -35,7 +35,6 @@ class BinaryCSR:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows."""
         return len(self.indptr) - 1
 
     def take(self, rows: Ints1d | Pointers1d) -> BinaryCSR:
@@ -88,7 +87,6 @@ class Design:
 
     @property
     def n_units(self) -> int:
-        """Number of units (tokens of a chain, or spans)."""
         return self.unit_lexemes.n_rows
 
     def scores(self, weights: RealsXd, workers: Workers) -> Floats2d:

@@ -1,8 +1,7 @@
 """64-bit keys and an open-addressing table of them, for kernels.
 
-A key is a mix of a template's salt and the hashes of its values; the key zero means
-"no value". The table compares full keys, so two features are one only if their 64-bit
-keys are equal.
+A key is a mix of a template's salt and the hashes of its values; the key zero means "no value". The
+table compares full keys, so two features are one only if their 64-bit keys are equal.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..jit import helper
 from ..types import Floats1d, Ints1d, Keys1d
+from .arrays import grown
 from .hashing import HashTable, distance, draw_hash, probe
 
 _REPEATED = -1
@@ -69,13 +70,12 @@ class KeyIndex:
     def add(self, keys: Keys1d) -> None:
         """Add keys that are not there yet. Raises `ValueError` on a repeated key."""
         size = self._size + len(keys)
-        grown = size > len(self._table.keys)
-        if grown:
+        is_full = size > len(self._table.keys)
+        if is_full:
             capacity = 1 << (size - 1).bit_length()
-            room = np.zeros(capacity - self._size, dtype=np.uint64)
-            self._table = _empty_table(np.concatenate([self.keys, room]), 2 * capacity)
+            self._table = _empty_table(grown(self.keys, capacity), 2 * capacity)
         self._table.keys[self._size : size] = keys
-        begin, steps = (0, 0) if grown else (self._size, self._steps)
+        begin, steps = (0, 0) if is_full else (self._size, self._steps)
         while (steps := _insert(self._table, begin, size, steps)) > len(self._table.places):
             self._table = _empty_table(self._table.keys, len(self._table.places))
             begin, steps = 0, 0
@@ -132,6 +132,5 @@ def frequent_keys(keys: Keys1d, counts: Floats1d | None, minimum: int) -> Keys1d
         table = _empty_table(unique, 1 << (2 * len(keys) + 1).bit_length())
         n = _count(keys, counts, table, occurrences)
     wanted = np.flatnonzero(occurrences[:n] >= minimum)
-    frequent: Keys1d = unique[wanted]
-    frequent = frequent[np.lexsort([frequent, -occurrences[wanted]])]
-    return frequent
+    frequent = unique[wanted]
+    return frequent[np.lexsort([frequent, -occurrences[wanted]])]

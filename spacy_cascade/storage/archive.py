@@ -97,7 +97,9 @@ def read(data: bytes) -> Iterator[tuple[str, Array]]:
         if len(entries) == MAXIMUM_MEMBERS:
             raise ValueError(f"it has more than {MAXIMUM_MEMBERS} arrays")
         entries.append(_entry(name, member, position))
-        yield array_name(name), array_of(_shown(name), content)
+        if not name.endswith(b".npy"):
+            raise ValueError(f"the member {_text(name)[:_SHOWN]!r} is no array")
+        yield _text(name).removesuffix(".npy"), _array_of(_shown(name), content)
         position = end_of_name + size
     directory = _directory(entries, position)
     rest = bytes(view[position : position + len(directory) + 1])
@@ -135,17 +137,12 @@ def _directory(entries: list[bytes], position: int) -> bytes:
     return b"".join([*entries, ENDING.pack(END, 0, 0, n, n, size, position, 0)])
 
 
-def array_name(file: bytes | str) -> str:
-    """The name of the array in a member. Raises `ValueError` where it is none."""
-    name = file if isinstance(file, str) else file.decode("utf8", "backslashreplace")
-    if not name.endswith(".npy"):
-        raise ValueError(f"the member {name[:_SHOWN]!r} is no array")
-    return name.removesuffix(".npy")
+def _text(name: bytes) -> str:
+    return name.decode("utf8", "backslashreplace")
 
 
 def _shown(name: bytes) -> str:
-    text = name.decode("utf8", "backslashreplace").removesuffix(".npy")
-    return f"the array {text[:_SHOWN]!r}"
+    return f"the array {_text(name).removesuffix('.npy')[:_SHOWN]!r}"
 
 
 def _content(array: Array) -> bytes:
@@ -157,7 +154,7 @@ def _content(array: Array) -> bytes:
     return b"".join([_MAGIC, struct.pack("<H", len(text)), text.encode(), values.tobytes()])
 
 
-def array_of(what: str, content: bytes | memoryview) -> Array:
+def _array_of(what: str, content: bytes | memoryview) -> Array:
     """The array that NumPy's `save` wrote, of numbers and one or two dimensions, as a view.
 
     Raises `ValueError`, naming `what`, for anything else.

@@ -21,14 +21,8 @@ _SHOWN = 100
 
 
 def make_header(kind: str, labels: list[str], identity: dict[str, Any]) -> Header:
-    """The header of a model of this format."""
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "kind": kind,
-        "labels": labels,
-        "identity": identity,
-    }
+    stated = {"format": FORMAT, "version": VERSION, "kind": kind}
+    return {**stated, "labels": labels, "identity": identity}
 
 
 def write_header(header: Header) -> Array:
@@ -80,9 +74,8 @@ def check_version(header: Header, where: str) -> None:
             f"reads version {VERSION}. Update spacy_cascade."
         )
     if version < VERSION:
-        raise ValueError(
-            f"the header states the 'version' {str(version)[:_SHOWN]}, which no release has written"
-        )
+        shown = str(version)[:_SHOWN]
+        raise ValueError(f"the header states the 'version' {shown}, which no release has written")
 
 
 def check_fields(header: Header) -> None:

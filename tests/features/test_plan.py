@@ -40,9 +40,10 @@ def test_every_template_has_its_place(lines):
     salts = [*plan.lexeme_salt.tolist(), *plan.unit_level.salt.tolist()]
     assert len(set(salts)) == len(expanded)
     assert 0 not in salts
-    assert plan.n_slots == len(plan.slot_end) == len(plan.slots.offset)
-    assert plan.slot_end.tolist() == sorted(set(plan.slot_end.tolist()))
-    assert (plan.slot_end[-1] if plan.n_slots else 0) == len(plan.lexeme_salt)
+    assert plan.n_slots == len(plan.slot_start) - 1 == len(plan.slots.offset)
+    assert plan.slot_start.tolist() == sorted(set(plan.slot_start.tolist()))
+    assert plan.slot_start[0] == 0
+    assert plan.slot_start[-1] == len(plan.lexeme_salt)
     places = set(zip(plan.slots.anchor.tolist(), plan.slots.offset.tolist(), strict=True))
     assert len(places) == plan.n_slots
     offsets = [part.offset for template in expanded for part in template.parts]

@@ -171,7 +171,7 @@ def dense_losses(
         counts[:length] = 0.0
         _backward(matrix_back, length, room, expected[i], counts, pairs, first_counts)
         if n_observed == length:
-            agreeing = observed_path(chains, i, observed[i], counts, transition_counts)
+            agreeing = observed_path(chains, begin, end, observed[i], counts, transition_counts)
         else:
             _backward(matrix_back, length, clamped, -observed[i], counts, pairs, first_counts)
         losses[i] = everything - agreeing

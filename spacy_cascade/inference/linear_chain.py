@@ -69,15 +69,10 @@ class LinearChain(Structure):
     def span_posteriors(self, potentials: Potentials, labels: Ints1d, spans: Spans) -> Floats1d:
         """Spans have to be in the order of their sequences."""
         found = np.empty(len(spans.start))
-        sequence = np.searchsorted(potentials.starts, spans.start, side="right") - 1
-        span_posteriors(
-            self._chains(potentials),
-            labels,
-            spans.start,
-            spans.end,
-            sequence.astype(np.int32),
-            found,
-        )
+        starts = potentials.starts
+        sequences = (np.searchsorted(starts, spans.start, side="right") - 1).astype(np.int32)
+        chains = self._chains(potentials)
+        span_posteriors(chains, labels, spans.start, spans.end, sequences, found)
         return found
 
     def likely_spans(

@@ -37,45 +37,38 @@ class Scheme(Protocol):
         """Whether a span may end at this tag, so that a sequence may."""
 
 
-def _same_label(previous: str, current: str) -> bool:
-    return previous[1:] == current[1:]
-
-
 class IOB2:
-    """B at the first token of a span, I inside, O outside."""
+    """B at the first token of a span, I inside, O outside: I continues B or I of the same label."""
 
     prefixes = "BI"
 
     def path(self, length: int) -> str:
-        """`B`, `BI`, `BII` …"""
         return "B" + "I" * (length - 1)
 
     def follows(self, previous: str, current: str) -> bool:
-        """I continues B or I of the same label; anything else is free."""
-        return current[0] != "I" or (previous[0] in "BI" and _same_label(previous, current))
+        return current[0] != "I" or (previous[0] in "BI" and previous[1:] == current[1:])
 
     def ends(self, tag: str) -> bool:
-        """Anywhere."""
         return True
 
 
 class BILOU:
-    """U for a span of one token, else B, I …, L; O outside."""
+    """U for a span of one token, else B, I …, L; O outside.
+
+    I and L continue B or I of the same label, and nothing else does; B and I are continued.
+    """
 
     prefixes = "BILU"
 
     def path(self, length: int) -> str:
-        """`U`, `BL`, `BIL` …"""
         return "U" if length == 1 else "B" + "I" * (length - 2) + "L"
 
     def follows(self, previous: str, current: str) -> bool:
-        """I and L continue B or I of the same label, and nothing else does."""
         if previous[0] in "BI":
-            return current[0] in "IL" and _same_label(previous, current)
+            return current[0] in "IL" and previous[1:] == current[1:]
         return current[0] not in "IL"
 
     def ends(self, tag: str) -> bool:
-        """Not at B or I."""
         return tag[0] not in "BI"
 
 
@@ -108,7 +101,6 @@ class TagSet:
 
     @property
     def tags(self) -> list[str]:
-        """All tags in order."""
         prefixes = SCHEMES[self.scheme].prefixes
         return [OUTSIDE, *(f"{p}-{label}" for label in self.labels for p in prefixes)]
 
@@ -122,13 +114,12 @@ class TagSet:
     def lattice(self, label_pairs: bool) -> Lattice:
         """The legal transitions; `label_pairs`: whether features see them."""
         scheme = SCHEMES[self.scheme]
+
+        def continues(previous: str, current: str) -> bool:
+            return current[0] in "IL" and scheme.follows(previous, current)
+
         return chain_lattice(
-            self.tags,
-            scheme.follows,
-            self._continues,
-            scheme.ends,
-            start=OUTSIDE,
-            label_pairs=label_pairs,
+            self.tags, scheme.follows, continues, scheme.ends, OUTSIDE, label_pairs
         )
 
     @classmethod
@@ -136,16 +127,11 @@ class TagSet:
         """Transitions of the lattice of so many labels, without making it.
 
         Whether a tag follows another depends on their prefixes and on whether their labels are the
-        same: so it is the number for one label for each label, and for each two what those two
-        have beyond that.
+        same. So the number is a polynomial of degree two, found from no, one and two labels.
         """
         none, one, two = (cls(scheme, tuple("ab"[:n])).lattice(True).n_edges for n in range(3))
-        return (
-            none + n_labels * (one - none) + n_labels * (n_labels - 1) // 2 * (two - 2 * one + none)
-        )
-
-    def _continues(self, previous: str, current: str) -> bool:
-        return current[0] in "IL" and SCHEMES[self.scheme].follows(previous, current)
+        n_pairs = n_labels * (n_labels - 1) // 2
+        return none + n_labels * (one - none) + n_pairs * (two - 2 * one + none)
 
     def write(
         self, tags: Ints1d, start: Pointers1d, end: Pointers1d, label: Ints1d | Pointers1d

@@ -67,15 +67,16 @@ def likely_spans(
     above 0; at most `1 / least` spans have the same end. span_starts, span_ends, labels,
     posteriors `[P]`: written as far as they go, by end, and those of one end backwards.
     """
-    lattice, starts = chains.lattice, chains.starts
+    lattice, scores, transitions, cost, tags, starts = chains
     w, marginals = room_for(lattice, starts)
     mass, before = np.empty(len(span_labels)), np.empty(len(span_labels))
     found = np.empty(max(span_labels) + 1)
     inside = np.flatnonzero(lattice.continues)
     n_found = 0
     for i in range(len(starts) - 1):
-        begin, length = starts[i], starts[i + 1] - starts[i]
-        forward_backward(chains, chains.cost, i, w, marginals)
+        begin, end = starts[i], starts[i + 1]
+        length = end - begin
+        forward_backward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
         for last in range(length):
             _last(lattice, length, last, w, marginals, mass)
             mass[span_labels < 0] = 0.0
@@ -117,14 +118,14 @@ def span_posteriors(
     The paths summed over enter the span by an edge that does not continue a span,
     follow `path` inside it, and leave it by an edge that does not continue it.
     """
-    lattice, starts = chains.lattice, chains.starts
+    lattice, scores, transitions, cost, tags, starts = chains
     w, marginals = room_for(lattice, starts)
     done = -1
     for p in range(len(spans)):
         i = span_sequences[p]
         begin, end = starts[i], starts[i + 1]
         if i != done:
-            forward_backward(chains, chains.cost, i, w, marginals)
+            forward_backward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
             done = i
         after = span_ends[p] - begin
         mass = marginals[after, path[span_ends[p] - 1]]

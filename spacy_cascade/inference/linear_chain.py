@@ -21,7 +21,7 @@ from .lattice import Chains, Lattice, choice_lattice, free_lattice, label_pair_m
 from .passive_aggressive import cut_sequences, passive_aggressive
 from .schemes import SCHEMES, UNOBSERVED, Spans, TagSet
 from .spans import likely_spans, span_posteriors
-from .structure import Averaged, Contrast, LabelCosts, OnlineStep, Potentials, Structure
+from .structure import Contrast, LabelCosts, OnlineStep, Potentials, Structure
 from .viterbi import best_paths
 
 
@@ -139,17 +139,12 @@ class LinearChain(Structure):
         return counts
 
     def margin_partitions(
-        self,
-        potentials: Potentials,
-        costs: LabelCosts,
-        observed: Ints1d,
-        first: int,
-        last: int,
-        values: Floats1d,
-    ) -> None:
-        part = potentials._replace(starts=potentials.starts[first : last + 1])
+        self, potentials: Potentials, costs: LabelCosts, observed: Ints1d
+    ) -> Floats1d:
+        values = np.empty(len(potentials.starts) - 1)
         partitions_of = log_partitions if self.lattice.label_pairs else dense_log_partitions
-        partitions_of(self._chains(part, costs.margin, observed), values[first:last])
+        partitions_of(self._chains(potentials, costs.margin, observed), values)
+        return values
 
     def path_scores(self, potentials: Potentials, labels: Ints1d) -> Floats1d:
         values = np.empty(len(potentials.starts) - 1)
@@ -161,18 +156,12 @@ class LinearChain(Structure):
         return cut_sequences(observed, starts, self.lattice.start, least)
 
     def learn_online(
-        self,
-        features: BinaryCSR,
-        observed: Ints1d,
-        starts: Pointers1d,
-        step: OnlineStep,
-        averaged: Averaged,
+        self, features: BinaryCSR, observed: Ints1d, starts: Pointers1d, step: OnlineStep
     ) -> float:
         mixing = self.mixing()
         return passive_aggressive(
-            features.indptr, features.indices, self.lattice, observed, starts, step,
-            mixing @ mixing, averaged,
-        )  # fmt: skip
+            features.indptr, features.indices, self.lattice, observed, starts, step, mixing @ mixing
+        )
 
     def mixing(self) -> Floats2d:
         """Label and label pair share a column."""

@@ -3,7 +3,7 @@
     loss = log Σ_y exp(score(y) + Σ_t cost(gold_t, y_t)) - score(gold)
 
 Without costs it is the negative log-likelihood of a CRF. With `cost = κ·[y_t ≠ gold_t]` it is the
-softmax margin (docs/method.md, MEMB). A further loss of this family is one more class with
+softmax margin (docs/method.md, section 3.2). A further loss of this family is one more class with
 `label_costs`.
 """
 

@@ -42,10 +42,7 @@ class Penalty(ABC):
 
     @abstractmethod
     def at_weights(
-        self,
-        weights: Weights,
-        hessian_diagonal: Floats2d | None,
-        transition_columns: Ints1d,
+        self, weights: Weights, hessian_diagonal: Floats2d | None, transition_columns: Ints1d
     ) -> CentredPenalty:
         """The penalty of adaptation, centred on trained weights.
 

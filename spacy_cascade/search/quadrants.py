@@ -1,8 +1,8 @@
 """Coarse-to-fine search on a grid: choose the best quadrant of a box, and search it more closely.
 
 The box is cut in two along every axis. The centre of each of the `2^d` parts is tried, and the
-best part is the next box. The search ends when a box brings no gain. (METHOD.md describes it for
-MEMB, maximum entropy with a margin: σ and κ span a square, which has four quadrants.)
+best part is the next box. The search ends when a box brings no gain (docs/method.md, section 5.7: σ
+and κ span a square, which has four quadrants).
 """
 
 from __future__ import annotations

@@ -4,22 +4,17 @@ All kernels score edge `e` at position `t` by
 
     s(t, e) = scores[t, column[e]] + transitions[e] + cost[tags[t] + 1, target[e]]
 
-`tags[t]` is the observed label, or -1 where nothing is known, or -2 where only that the span
-before has ended. `cost` `[Y + 2, Y]` says what an observation adds to each label: zeros for plain
-scores, `κ·Err` for a margin, `-inf` off the observed label for a clamped chain. Its first row
-belongs to -1, and its last one to -2, which counts from the end; where no tag is -2 it may be left
-out (`[Y + 1, Y]`).
-
-The forward pass keeps, of every position, the probability of each edge among the edges
-into its target, given everything before:
+`tags[t]` is the observed label, or -1 where nothing is known, or -2 where only that the span before
+has ended. `cost` `[Y + 2, Y]` is what an observation adds to each label: zeros for plain scores,
+`κ·Err` for a margin, `-inf` off the observed label for a clamped chain. Its first row belongs to
+-1, and its last one to -2; where no tag is -2 that one may be left out.
 
     α(t, y) = cost[tags[t] + 1, y] + log Σ_{e → y} exp(α(t-1, source(e)) + s(t, e))
     w(t, e) = P(source(e) at t-1 | target(e) at t)                 sums to 1 for each label
+    P(e at t) = P(target(e) at t)·w(t, e)
 
-and the backward pass hands probabilities of labels down: `P(e at t) = P(target(e) at t)·w(t, e)`.
-Sums of such products cannot overflow, and what underflows does not matter, whatever the
-size of the weights or the length of the chain; a position costs one `exp` an edge and one
-`log` a label. (Forward-backward: docs/method.md, section 2.1.)
+Sums of such products cannot overflow, whatever the size of the weights or the length of the chain.
+(docs/method.md, sections 1.4 and 2.1)
 """
 
 from __future__ import annotations

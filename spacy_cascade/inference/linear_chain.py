@@ -37,6 +37,8 @@ class LinearChain(Structure):
         self.n_labels, self.n_columns = lattice.n_labels, lattice.n_columns
         self.n_transitions = lattice.n_edges
         self.has_transition_weights = not lattice.label_pairs
+        self._labels = np.empty(self.n_columns, dtype=np.int32)
+        self._labels[lattice.column] = lattice.target
         self._no_costs = np.zeros((self.n_labels + 1, self.n_labels))
 
     def best(self, potentials: Potentials) -> tuple[Ints1d, Floats1d]:
@@ -95,11 +97,9 @@ class LinearChain(Structure):
 
     def clamp(self, potentials: Potentials, observed: Ints1d) -> None:
         """Each sequence has to have a legal labelling that agrees."""
-        labels = np.empty(self.n_columns, dtype=np.int32)
-        labels[self.lattice.column] = self.lattice.target
         clamp = self.label_costs(np.zeros((self.n_labels, self.n_labels))).clamp
         known = np.flatnonzero(observed != UNOBSERVED)
-        potentials.scores[known] += clamp[:, labels][observed[known] + 1]
+        potentials.scores[known] += clamp[:, self._labels][observed[known] + 1]
 
     def parts(self, labels: Ints1d) -> tuple[Ints1d, Ints1d]:
         lattice = self.lattice
@@ -173,9 +173,7 @@ class LinearChain(Structure):
     def column_names(self, labels: Sequence[str]) -> list[Hashable]:
         if self.lattice.label_pairs:
             return [*self.transition_names(labels)]
-        target = np.empty(self.n_columns, dtype=np.int32)
-        target[self.lattice.column] = self.lattice.target
-        return [labels[label] for label in target.tolist()]
+        return [labels[label] for label in self._labels.tolist()]
 
     def transition_names(self, labels: Sequence[str]) -> list[tuple[str, str]]:
         edges = zip(self.lattice.source.tolist(), self.lattice.target.tolist(), strict=True)

@@ -35,10 +35,10 @@ NEGLIGIBLE = 1e-6
 class Lists(NamedTuple):
     """The N-best lists of some sentences.
 
-    span_starts: int64 `[S + 1]`; the distinct spans of sentence `i` are the `U` rows from
-    `span_starts[i]` on. starts: `[S + 1]`, the same of its `K` segmentations, of which there
-    may be none. member_starts `[K + 1]`, members int32 `[M]`: the spans of each segmentation.
-    sequence_scores: float64 `[K]`. class_scores: float64 `[U, C]`.
+    span_starts `[S + 1]`: the distinct spans of sentence `i` are the `U` rows from `span_starts[i]`
+    on. starts `[S + 1]`: the same of its `K` segmentations, of which there may be none.
+    member_starts `[K + 1]`, members `[M]`: the spans of each segmentation. sequence_scores `[K]`.
+    class_scores `[U, C]`.
     """
 
     span_starts: Pointers1d

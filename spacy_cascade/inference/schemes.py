@@ -1,13 +1,9 @@
-"""Tagging schemes: spans as one tag for each token, and back.
-
-A scheme says which tags a span of a label gets, which tag may follow which, and when
-two neighbouring tags belong to the same span.
-"""
+"""Tagging schemes: spans as one tag for each token, and back."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,57 +18,47 @@ ENDED = -2
 """In place of a tag: all that is known is that the span before it goes no further."""
 
 
-class Scheme(Protocol):
-    """What a tagging scheme has to know; tags are `O` or `PREFIX-LABEL`."""
+class Scheme(NamedTuple):
+    """The prefixes of the tags of a span by the place of the token; tags are `O` or `PREFIX-LABEL`.
 
-    prefixes: str
+    single: of the only token of a span. Where `last` is not `inside`, a span ends with a tag of its
+    own, and so it goes on after any other.
+    """
+
+    first: str
+    inside: str
+    last: str
+    single: str
+
+    @property
+    def prefixes(self) -> str:
+        return "".join(dict.fromkeys(self))
 
     def path(self, length: int) -> str:
         """The prefixes of a span of `length` tokens, one letter each."""
+        return self.single if length == 1 else self.first + self.inside * (length - 2) + self.last
+
+    def continues(self, previous: str, current: str) -> bool:
+        """Whether `current` may stand right after `previous` and belong to the same span."""
+        is_open = previous[0] in (self.first, self.inside)
+        return self.is_inside(current) and is_open and previous[1:] == current[1:]
 
     def follows(self, previous: str, current: str) -> bool:
         """Whether `current` may stand right after `previous`; sequences start after `O`."""
+        return self.continues(previous, current) or (
+            not self.is_inside(current) and self.ends(previous)
+        )
+
+    def is_inside(self, tag: str) -> bool:
+        """Whether a tag goes on with the span before."""
+        return tag[0] in (self.inside, self.last)
 
     def ends(self, tag: str) -> bool:
         """Whether a span may end at this tag, so that a sequence may."""
+        return self.last == self.inside or tag[0] not in (self.first, self.inside)
 
 
-class IOB2:
-    """B at the first token of a span, I inside, O outside: I continues B or I of the same label."""
-
-    prefixes = "BI"
-
-    def path(self, length: int) -> str:
-        return "B" + "I" * (length - 1)
-
-    def follows(self, previous: str, current: str) -> bool:
-        return current[0] != "I" or (previous[0] in "BI" and previous[1:] == current[1:])
-
-    def ends(self, tag: str) -> bool:
-        return True
-
-
-class BILOU:
-    """U for a span of one token, else B, I …, L; O outside.
-
-    I and L continue B or I of the same label, and nothing else does; B and I are continued.
-    """
-
-    prefixes = "BILU"
-
-    def path(self, length: int) -> str:
-        return "U" if length == 1 else "B" + "I" * (length - 2) + "L"
-
-    def follows(self, previous: str, current: str) -> bool:
-        if previous[0] in "BI":
-            return current[0] in "IL" and previous[1:] == current[1:]
-        return current[0] not in "IL"
-
-    def ends(self, tag: str) -> bool:
-        return tag[0] not in "BI"
-
-
-SCHEMES: dict[str, Scheme] = {"IOB2": IOB2(), "BILOU": BILOU()}
+SCHEMES = {"IOB2": Scheme("B", "I", "I", "B"), "BILOU": Scheme("B", "I", "L", "U")}
 
 
 class Spans(NamedTuple):
@@ -114,12 +100,8 @@ class TagSet:
     def lattice(self, label_pairs: bool) -> Lattice:
         """The legal transitions; `label_pairs`: whether features see them."""
         scheme = SCHEMES[self.scheme]
-
-        def continues(previous: str, current: str) -> bool:
-            return current[0] in "IL" and scheme.follows(previous, current)
-
         return chain_lattice(
-            self.tags, scheme.follows, continues, scheme.ends, OUTSIDE, label_pairs
+            self.tags, scheme.follows, scheme.continues, scheme.ends, OUTSIDE, label_pairs
         )
 
     @classmethod
@@ -155,11 +137,10 @@ class TagSet:
 
         tags: int32 `[T]`. sequence_starts: int64 `[N + 1]`.
         """
-        prefixes = SCHEMES[self.scheme].prefixes
-        inside_tag = np.array([False, *(p in "IL" for _ in self.labels for p in prefixes)])
-        inside = inside_tag[tags]
+        scheme = SCHEMES[self.scheme]
+        inside = np.array([scheme.is_inside(tag) for tag in self.tags])[tags]
         inside[sequence_starts[:-1]] = False
         start = np.flatnonzero((tags > 0) & ~inside)
         stops = np.append(np.flatnonzero(~inside), len(tags))
         end = stops[np.searchsorted(stops, start, side="right")]
-        return Spans(start, end, (tags[start] - 1) // len(prefixes))
+        return Spans(start, end, (tags[start] - 1) // len(scheme.prefixes))

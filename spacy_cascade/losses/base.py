@@ -1,9 +1,8 @@
 """Losses of labelled sequences: what one is, and its sum over a corpus or a shard of one.
 
-A loss is additive over sequences. So the loss of a corpus is the sum of the losses of its shards,
-wherever these are computed, and the sum is taken in a fixed order. A loss knows nothing of the
-features: it maps potentials to a value for each sequence and to a gradient with respect to the
-potentials. `CorpusLoss` puts the design matrix in front of that.
+The loss of a corpus is the sum of the losses of its shards, wherever these are computed, in a fixed
+order. A loss maps potentials to a value for each sequence and to a gradient with respect to the
+potentials; `CorpusLoss` puts the design matrix in front of that.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ from ..types import Floats1d, Floats2d, Ints1d, Pointers1d
 class LabelledSequences:
     """Sequences with what is known of their labels.
 
-    design: features of `T` units. observed: int32 `[T]`, labels of the structure, negative where
-    they are not known (`inference.schemes`). starts: int64 `[N + 1]`, the sequences.
+    design: features of `T` units. observed `[T]`: labels of the structure, negative where they are
+    not known (`inference.schemes`). starts `[N + 1]`: the sequences.
     """
 
     design: Design

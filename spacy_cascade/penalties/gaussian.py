@@ -3,8 +3,7 @@
     ½ Σ_k Σ_s precision[k, s] · z[k, s]²
 
 Training from scratch has the precision `1/σ²`. Adaptation adds the diagonal of the Hessian that the
-old data gave (docs/method.md, section 4.3): weights that the old data have determined well stay what they
-are, and those that they said little of are free to move.
+old data gave (docs/method.md, section 4.3).
 """
 
 from dataclasses import dataclass

@@ -27,14 +27,12 @@ class TrainedJointly:
 
     @property
     def iterations(self) -> int:
-        """None of its own."""
         return 0
 
     def check(self, loss: object, penalty: object, structure: type[Structure]) -> None:
         check_likelihood(self, loss, penalty, structure)
 
     def begin(self, task: Task) -> "JointlyFitted":
-        """Raises `TrainingError`: the later component begins."""
         raise TrainingError(
             "A component with the trainer TrainedJointly is trained by a later one, with the "
             "trainer JointLBFGS. Add that one to the pipeline, or give this one an LBFGS trainer."

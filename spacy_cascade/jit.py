@@ -29,7 +29,7 @@ def kernel(function: Kernel) -> Kernel:
 
 
 def helper(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A kernel that only other kernels of its module call."""
+    """A kernel that only other kernels call."""
     return kernel(function)
 
 

@@ -19,8 +19,8 @@ _LARGEST_PIECE = 1 << 21
 LEXEME_LOCK = RLock()
 """Protects the tables that components extend while they annotate.
 
-A single lock for all tables is enough: it is held for a short time only, its holders wait for no
-other lock of this package, and objects that are copied and pickled need no lock of their own.
+One lock for all is enough: it is held for a short time, its holders wait for no other lock of this
+package, and objects that are copied and pickled need none of their own.
 """
 
 if hasattr(os, "register_at_fork"):

@@ -4,22 +4,17 @@ All kernels score edge `e` at position `t` by
 
     s(t, e) = scores[t, column[e]] + transitions[e] + cost[tags[t] + 1, target[e]]
 
-`tags[t]` is the observed label, or -1 where nothing is known, or -2 where only that the span
-before has ended. `cost` `[Y + 2, Y]` says what an observation adds to each label: zeros for plain
-scores, `κ·Err` for a margin, `-inf` off the observed label for a clamped chain. Its first row
-belongs to -1, and its last one to -2, which counts from the end; where no tag is -2 it may be left
-out (`[Y + 1, Y]`).
-
-The forward pass keeps, of every position, the probability of each edge among the edges
-into its target, given everything before:
+`tags[t]` is the observed label, or -1 where nothing is known, or -2 where only that the span before
+has ended. `cost` `[Y + 2, Y]` is what an observation adds to each label: zeros for plain scores,
+`κ·Err` for a margin, `-inf` off the observed label for a clamped chain. Its first row belongs to
+-1, and its last one to -2; where no tag is -2 that one may be left out.
 
     α(t, y) = cost[tags[t] + 1, y] + log Σ_{e → y} exp(α(t-1, source(e)) + s(t, e))
     w(t, e) = P(source(e) at t-1 | target(e) at t)                 sums to 1 for each label
+    P(e at t) = P(target(e) at t)·w(t, e)
 
-and the backward pass hands probabilities of labels down: `P(e at t) = P(target(e) at t)·w(t, e)`.
-Sums of such products cannot overflow, and what underflows does not matter, whatever the
-size of the weights or the length of the chain; a position costs one `exp` an edge and one
-`log` a label. (Forward-backward: docs/method.md, section 2.1.)
+Sums of such products cannot overflow, whatever the size of the weights or the length of the chain.
+(docs/method.md, sections 1.4 and 2.1)
 """
 
 from __future__ import annotations
@@ -34,14 +29,12 @@ from .lattice import Chains, longest_of
 
 
 @helper
-def _forward(chains, cost, i, w, marginals):  # type: ignore[no-untyped-def]
+def _forward(lattice, scores, transitions, cost, tags, begin, end, w, marginals):  # type: ignore[no-untyped-def]
     """Fill `w` `[T, E]`, and the last row of `marginals` `[T + 1, Y]` with `P(y at the end)`.
 
     Other rows of `marginals` are overwritten with `α`, shifted to a largest value of zero.
-    Returns the log-partition, `-inf` when no path is possible. cost: instead of that of the chains.
+    Returns the log-partition, `-inf` when no path is possible.
     """
-    lattice, scores, transitions, _, tags, starts = chains
-    begin, end = starts[i], starts[i + 1]
     n_labels = len(lattice.first_edge) - 1
     marginals[0, :] = -np.inf
     marginals[0, lattice.start] = 0.0
@@ -85,11 +78,10 @@ def _forward(chains, cost, i, w, marginals):  # type: ignore[no-untyped-def]
 
 
 @helper
-def forward_backward(chains, cost, i, w, marginals):  # type: ignore[no-untyped-def]
+def forward_backward(lattice, scores, transitions, cost, tags, begin, end, w, marginals):  # type: ignore[no-untyped-def]
     """Fill `w` `[T, E]`, and `marginals` `[T + 1, Y]` with `P(y at t - 1)`; the log-partition."""
-    lattice = chains.lattice
-    log_partition = _forward(chains, cost, i, w, marginals)
-    for row in range(chains.starts[i + 1] - chains.starts[i] - 1, -1, -1):
+    log_partition = _forward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
+    for row in range(end - begin - 1, -1, -1):
         marginals[row, :] = 0.0
         for e in range(len(lattice.source)):
             marginals[row, lattice.source[e]] += marginals[row + 1, lattice.target[e]] * w[row, e]
@@ -115,16 +107,16 @@ def _add_edge_marginals(lattice, length, w, marginals, sign, counts, transition_
 
 
 @helper
-def observed_path(chains, i, weight, counts, transition_counts):  # type: ignore[no-untyped-def]
+def observed_path(chains, begin, end, weight, counts, transition_counts):  # type: ignore[no-untyped-def]
     """Score of a fully observed path; its edges are taken off the counts, each `weight` times."""
-    lattice, scores, transitions, _, tags, starts = chains
+    lattice, scores, transitions, _, tags, _ = chains
     previous = lattice.start
     score = 0.0
-    for t in range(starts[i], starts[i + 1]):
+    for t in range(begin, end):
         for e in range(lattice.first_edge[tags[t]], lattice.first_edge[tags[t] + 1]):
             if lattice.source[e] == previous:
                 score += scores[t, lattice.column[e]] + transitions[e]
-                counts[t - starts[i], lattice.column[e]] -= weight
+                counts[t - begin, lattice.column[e]] -= weight
                 transition_counts[e] -= weight
         previous = tags[t]
     return score
@@ -152,7 +144,7 @@ def chain_losses(
     (docs/method.md, section 3.4). clamp `[Y + 2, Y]`: see the module. losses `[N]`: written.
     transition_counts `[E]`: the gradient is added.
     """
-    lattice, scores, _, cost, tags, starts = chains
+    lattice, scores, transitions, cost, tags, starts = chains
     expected, observed = gradient_weights
     w, marginals = room_for(lattice, starts[first : last + 1])
     counts = np.empty((len(w), scores.shape[1]))
@@ -165,12 +157,16 @@ def chain_losses(
             scores[begin:end] = 0.0
             continue
         counts[:length] = 0.0
-        losses[i] = forward_backward(chains, cost, i, w, marginals)
+        losses[i] = forward_backward(
+            lattice, scores, transitions, cost, tags, begin, end, w, marginals
+        )
         _add_edge_marginals(lattice, length, w, marginals, expected[i], counts, transition_counts)
         if n_observed == length:
-            losses[i] -= observed_path(chains, i, observed[i], counts, transition_counts)
+            losses[i] -= observed_path(chains, begin, end, observed[i], counts, transition_counts)
         else:
-            losses[i] -= forward_backward(chains, clamp, i, w, marginals)
+            losses[i] -= forward_backward(
+                lattice, scores, transitions, clamp, tags, begin, end, w, marginals
+            )
             _add_edge_marginals(
                 lattice, length, w, marginals, -observed[i], counts, transition_counts
             )
@@ -185,20 +181,22 @@ def log_partitions(chains: Chains, values: Floats1d) -> None:
 
     values `[N]`: written.
     """
-    w, marginals = room_for(chains.lattice, chains.starts)
+    lattice, scores, transitions, cost, tags, starts = chains
+    w, marginals = room_for(lattice, starts)
     for i in range(len(values)):
-        values[i] = _forward(chains, chains.cost, i, w, marginals)
+        begin, end = starts[i], starts[i + 1]
+        values[i] = _forward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
 
 
 @kernel
 def edge_marginals(chains: Chains, marginals_of_columns: Floats2d) -> None:
     """Add `P(edge at t)` to `marginals_of_columns` `[T, S]`, in the column of each edge."""
-    lattice, starts = chains.lattice, chains.starts
+    lattice, scores, transitions, cost, tags, starts = chains
     w, marginals = room_for(lattice, starts)
     of_transitions = np.zeros(len(lattice.source))
     for i in range(len(starts) - 1):
         begin, end = starts[i], starts[i + 1]
-        forward_backward(chains, chains.cost, i, w, marginals)
+        forward_backward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
         _add_edge_marginals(
             lattice, end - begin, w, marginals, 1.0, marginals_of_columns[begin:end], of_transitions
         )
@@ -215,7 +213,7 @@ def edge_between(lattice, previous, label):  # type: ignore[no-untyped-def]
 
 @kernel
 def path_scores(chains: Chains, values: Floats1d) -> None:
-    """Write `Σ_t scores[t, column(e_t)] + transitions[e_t]` of each observed path to values `[N]`."""
+    """Write `Σ_t scores[t, column(e_t)] + transitions[e_t]` of each observed path to `values`."""
     lattice, scores, transitions, _, tags, starts = chains
     for i in range(len(starts) - 1):
         previous = lattice.start

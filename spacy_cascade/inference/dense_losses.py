@@ -8,9 +8,8 @@ forward and one back are
     b(t-1, p) = Σ_c M[p, c] g(t, c)                          g(t, c) = x(t, c) b(t, c) / z(t)
     P(c at t) = a(t, c) b(t, c)        P(p at t-1, c at t) = a(t-1, p) M[p, c] g(t, c)
 
-and the log-partition is `Σ_t log z(t) + h(t) + max m` (docs/method.md, section 2.2). A position
-costs one `exp` a label instead of one an edge. What is lost where `a` underflows matters only if
-`z` is tiny; a sequence with such a position goes to `chain.chain_losses`, which always is exact.
+and the log-partition is `Σ_t log z(t) + h(t) + max m` (docs/method.md, section 2.2). What is lost
+where `a` underflows matters only if `z` is tiny; such a sequence goes to `chain.chain_losses`.
 Labels, `m` and `m0` are those of `inference.viterbi`, and at the end `x = 0` off the final labels.
 """
 
@@ -171,7 +170,7 @@ def dense_losses(
         counts[:length] = 0.0
         _backward(matrix_back, length, room, expected[i], counts, pairs, first_counts)
         if n_observed == length:
-            agreeing = observed_path(chains, i, observed[i], counts, transition_counts)
+            agreeing = observed_path(chains, begin, end, observed[i], counts, transition_counts)
         else:
             _backward(matrix_back, length, clamped, -observed[i], counts, pairs, first_counts)
         losses[i] = everything - agreeing

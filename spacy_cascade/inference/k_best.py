@@ -1,14 +1,13 @@
 """The N best label sequences of a chain, in order.
 
 Every path is the best one but for a *deviation*: it leaves a better path at some position by
-another edge, and goes on towards the beginning as the best path from there does. What the
-deviation costs is known from the forward pass,
+another edge, and goes on towards the beginning as the best path from there does. It costs
 
     gap(t, e) = δ(t, target(e)) - (δ(t-1, source(e)) + s(t, e))
 
-with `δ` and `s` of the Viterbi recursion. Each path found offers its
-deviations before the position of its own, so that every path is offered once, and the best
-of what has been offered is the next one. (docs/method.md, section 2.4)
+with `δ` and `s` of the Viterbi recursion. Each path found offers its deviations before the position
+of its own, so that every path is offered once, and the best of what has been offered is the next
+one. (docs/method.md, section 2.4)
 """
 
 from __future__ import annotations

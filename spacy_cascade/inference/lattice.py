@@ -1,8 +1,6 @@
 """The chain lattice: which label may follow which, as a list of edges.
 
-Conventions
------------
-`Y` labels, `E` edges, `S` score columns. Edge `e` leads from label `source[e]` to
+There are `Y` labels, `E` edges and `S` score columns. Edge `e` leads from label `source[e]` to
 label `target[e]`; edges are sorted by target, then source. A transition that is not
 listed does not exist, so no kernel ever meets a masked score. A sequence starts as if
 label `start` stood before it. Scores of a position are `[S]`, and edge `e` reads column
@@ -13,6 +11,7 @@ label `start` stood before it. Scores of a position are `[S]`, and edge `e` read
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -41,17 +40,14 @@ class Lattice(NamedTuple):
 
     @property
     def n_labels(self) -> int:
-        """`Y`."""
         return len(self.first_edge) - 1
 
     @property
     def n_edges(self) -> int:
-        """`E`."""
         return len(self.source)
 
     @property
     def n_columns(self) -> int:
-        """`S`."""
         return int(self.column.max()) + 1
 
     @property
@@ -138,14 +134,12 @@ def free_lattice(n_labels: int, label_pairs: bool) -> Lattice:
     Label 0 stands before the first position and nowhere else; it has no score column where
     features see labels only, so that `S = Y - 1`.
     """
-    labels = [str(y) for y in range(n_labels + 1)]
-    start = labels[0]
     lattice = chain_lattice(
-        labels,
-        follows=lambda previous, current: current != start,
+        [str(y) for y in range(n_labels + 1)],
+        follows=lambda previous, current: current != "0",
         continues=lambda previous, current: False,
-        ends=lambda label: label != start,
-        start=start,
+        ends=lambda label: label != "0",
+        start="0",
         label_pairs=label_pairs,
     )
     return lattice if label_pairs else lattice._replace(column=lattice.column - np.int32(1))
@@ -154,17 +148,13 @@ def free_lattice(n_labels: int, label_pairs: bool) -> Lattice:
 def label_pair_mixing(lattice: Lattice) -> Floats2d:
     """Symmetric `M` `[S, S]` that turns free parameters into score columns, `v = M z`.
 
-    An atomic feature combined with the label (weight `u[y]`) and with the label pair
-    (weight `p[e]`) adds `v[e] = u[target(e)] + p[e]` to edge `e`. Of all `(u, p)` with
-    the same `v`, a Gaussian prior admits only the smallest, and its `‖u‖² + ‖p‖²` is
-    `‖z‖²` where `M² = I + 1·1ᵀ` within each group of edges that share a target. So `E`
-    parameters do exactly the work of `Y + E`, for any optimiser that starts at zero and
-    moves along gradients. Without label pairs `M` is the identity.
+    `M² = I + 1·1ᵀ` within each group of edges that share a target, so that `E` parameters do the
+    work of `Y + E` (docs/method.md, section 4.2). Without label pairs `M` is the identity.
     """
     mixing = np.eye(lattice.n_columns)
     if lattice.label_pairs and lattice.n_edges > lattice.n_labels:
-        for first, last in zip(lattice.first_edge[:-1], lattice.first_edge[1:], strict=True):
-            n = int(last - first)
+        for first, last in pairwise(lattice.first_edge.tolist()):
+            n = last - first
             if n:
                 mixing[first:last, first:last] += (np.sqrt(1.0 + n) - 1.0) / n
     return mixing

@@ -21,7 +21,7 @@ from .lattice import Chains, Lattice, choice_lattice, free_lattice, label_pair_m
 from .passive_aggressive import cut_sequences, passive_aggressive
 from .schemes import SCHEMES, UNOBSERVED, Spans, TagSet
 from .spans import likely_spans, span_posteriors
-from .structure import Averaged, Contrast, LabelCosts, OnlineStep, Potentials, Structure
+from .structure import Contrast, LabelCosts, OnlineStep, Potentials, Structure
 from .viterbi import best_paths
 
 
@@ -37,6 +37,8 @@ class LinearChain(Structure):
         self.n_labels, self.n_columns = lattice.n_labels, lattice.n_columns
         self.n_transitions = lattice.n_edges
         self.has_transition_weights = not lattice.label_pairs
+        self._labels = np.empty(self.n_columns, dtype=np.int32)
+        self._labels[lattice.column] = lattice.target
         self._no_costs = np.zeros((self.n_labels + 1, self.n_labels))
 
     def best(self, potentials: Potentials) -> tuple[Ints1d, Floats1d]:
@@ -69,15 +71,10 @@ class LinearChain(Structure):
     def span_posteriors(self, potentials: Potentials, labels: Ints1d, spans: Spans) -> Floats1d:
         """Spans have to be in the order of their sequences."""
         found = np.empty(len(spans.start))
-        sequence = np.searchsorted(potentials.starts, spans.start, side="right") - 1
-        span_posteriors(
-            self._chains(potentials),
-            labels,
-            spans.start,
-            spans.end,
-            sequence.astype(np.int32),
-            found,
-        )
+        starts = potentials.starts
+        sequences = (np.searchsorted(starts, spans.start, side="right") - 1).astype(np.int32)
+        chains = self._chains(potentials)
+        span_posteriors(chains, labels, spans.start, spans.end, sequences, found)
         return found
 
     def likely_spans(
@@ -100,11 +97,9 @@ class LinearChain(Structure):
 
     def clamp(self, potentials: Potentials, observed: Ints1d) -> None:
         """Each sequence has to have a legal labelling that agrees."""
-        labels = np.empty(self.n_columns, dtype=np.int32)
-        labels[self.lattice.column] = self.lattice.target
         clamp = self.label_costs(np.zeros((self.n_labels, self.n_labels))).clamp
         known = np.flatnonzero(observed != UNOBSERVED)
-        potentials.scores[known] += clamp[:, labels][observed[known] + 1]
+        potentials.scores[known] += clamp[:, self._labels][observed[known] + 1]
 
     def parts(self, labels: Ints1d) -> tuple[Ints1d, Ints1d]:
         lattice = self.lattice
@@ -144,17 +139,12 @@ class LinearChain(Structure):
         return counts
 
     def margin_partitions(
-        self,
-        potentials: Potentials,
-        costs: LabelCosts,
-        observed: Ints1d,
-        first: int,
-        last: int,
-        values: Floats1d,
-    ) -> None:
-        part = potentials._replace(starts=potentials.starts[first : last + 1])
+        self, potentials: Potentials, costs: LabelCosts, observed: Ints1d
+    ) -> Floats1d:
+        values = np.empty(len(potentials.starts) - 1)
         partitions_of = log_partitions if self.lattice.label_pairs else dense_log_partitions
-        partitions_of(self._chains(part, costs.margin, observed), values[first:last])
+        partitions_of(self._chains(potentials, costs.margin, observed), values)
+        return values
 
     def path_scores(self, potentials: Potentials, labels: Ints1d) -> Floats1d:
         values = np.empty(len(potentials.starts) - 1)
@@ -166,18 +156,12 @@ class LinearChain(Structure):
         return cut_sequences(observed, starts, self.lattice.start, least)
 
     def learn_online(
-        self,
-        features: BinaryCSR,
-        observed: Ints1d,
-        starts: Pointers1d,
-        step: OnlineStep,
-        averaged: Averaged,
+        self, features: BinaryCSR, observed: Ints1d, starts: Pointers1d, step: OnlineStep
     ) -> float:
         mixing = self.mixing()
         return passive_aggressive(
-            features.indptr, features.indices, self.lattice, observed, starts, step,
-            mixing @ mixing, averaged,
-        )  # fmt: skip
+            features.indptr, features.indices, self.lattice, observed, starts, step, mixing @ mixing
+        )
 
     def mixing(self) -> Floats2d:
         """Label and label pair share a column."""
@@ -189,9 +173,7 @@ class LinearChain(Structure):
     def column_names(self, labels: Sequence[str]) -> list[Hashable]:
         if self.lattice.label_pairs:
             return [*self.transition_names(labels)]
-        target = np.empty(self.n_columns, dtype=np.int32)
-        target[self.lattice.column] = self.lattice.target
-        return [labels[label] for label in target.tolist()]
+        return [labels[label] for label in self._labels.tolist()]
 
     def transition_names(self, labels: Sequence[str]) -> list[tuple[str, str]]:
         edges = zip(self.lattice.source.tolist(), self.lattice.target.tolist(), strict=True)

@@ -19,7 +19,7 @@ from ..jit import helper, kernel
 from ..types import Floats2d, Ints1d, Pointers1d
 from .chain import edge_between
 from .lattice import Chains, Lattice
-from .structure import Averaged, OnlineStep
+from .structure import OnlineStep
 from .viterbi import best_paths
 
 
@@ -115,18 +115,17 @@ def passive_aggressive(
     starts: Pointers1d,
     settings: OnlineStep,
     mixing: Floats2d,
-    averaged: Averaged,
 ) -> float:
     """Learn from sequences, one after the other; returns the sum of `ℓ`.
 
     unit_starts `[T + 1]`, unit_features: from `rows.active_features`. tags `[T]`, starts `[N + 1]`:
     as in `chain.chain_losses`; where tags are not observed, `y` is the best path that agrees with
     those that are. mixing: `M²` `[S, S]`, so that label and label pair share a column
-    (`lattice.label_pair_mixing`). averaged: changed in place.
+    (`lattice.label_pair_mixing`). settings: the weights in it are changed in place.
     """
     cost, clamp = settings.costs
     decoding_cost = cost if settings.is_cost_augmented else np.zeros_like(cost)
-    order, before = settings.order, settings.before
+    order, before, averaged = settings.order, settings.before, settings.averaged
     weights, transitions = averaged.weights, averaged.transitions
     width, n_edges = weights.shape[1], len(lattice.source)
     longest = 0

@@ -15,9 +15,8 @@ entities that are missed, expected under a softmax over all hypotheses of a sent
 
     ∂risk/∂s[u, c] = p(c | u) · Σ_{k with u} p(k)·(risk(k) - risk + error[u, c] - e(u))
 
-(minimum risk; Och 2003, Smith and Eisner 2006). `error[u, c]` is -1 where the class is right, for
-one entity fewer is missed, 0 for a rejected span, 1 otherwise. Steps are those of AdaGrad
-(Duchi et al. 2011), one sentence at a time; weights are averaged as in `passive_aggressive`.
+Steps are those of AdaGrad, one sentence at a time; weights are averaged as in
+`passive_aggressive`. (docs/method.md, sections 3.6, 5.6 and 6.5)
 """
 
 from __future__ import annotations
@@ -36,10 +35,10 @@ NEGLIGIBLE = 1e-6
 class Lists(NamedTuple):
     """The N-best lists of some sentences.
 
-    span_starts: int64 `[S + 1]`; the distinct spans of sentence `i` are the `U` rows from
-    `span_starts[i]` on. starts: `[S + 1]`, the same of its `K` segmentations, of which there
-    may be none. member_starts `[K + 1]`, members int32 `[M]`: the spans of each segmentation.
-    sequence_scores: float64 `[K]`. class_scores: float64 `[U, C]`.
+    span_starts `[S + 1]`: the distinct spans of sentence `i` are the `U` rows from `span_starts[i]`
+    on. starts `[S + 1]`: the same of its `K` segmentations, of which there may be none.
+    member_starts `[K + 1]`, members `[M]`: the spans of each segmentation. sequence_scores `[K]`.
+    class_scores `[U, C]`.
     """
 
     span_starts: Pointers1d
@@ -99,61 +98,58 @@ def _softmax(scores):  # type: ignore[no-untyped-def]
     return largest + np.log(total)
 
 
+@helper
+def _softmaxes(lists, i, scores):  # type: ignore[no-untyped-def]
+    """Turn the scores `[U, C]` of the spans of a sentence into `p(c | u)`.
+
+    Returns `S(u)`, `p(k)`, and the probability of each span, whatever its class.
+    """
+    offset, first, last = lists.span_starts[i], lists.starts[i], lists.starts[i + 1]
+    log_sums, mass = np.empty(len(scores)), np.zeros(len(scores))
+    for u in range(len(scores)):
+        log_sums[u] = _softmax(scores[u])
+    p = lists.sequence_scores[first:last].copy()
+    for k in range(first, last):
+        for m in range(lists.member_starts[k], lists.member_starts[k + 1]):
+            p[k - first] += log_sums[lists.members[m] - offset]
+    _softmax(p)
+    for k in range(first, last):
+        for m in range(lists.member_starts[k], lists.member_starts[k + 1]):
+            mass[lists.members[m] - offset] += p[k - first]
+    return log_sums, p, mass
+
+
 @kernel
 def span_posteriors(lists: Lists, classes: Ints1d, posteriors: Floats1d) -> None:
     """Write the probability of each span with its class, float64 `[U]`, by the softmax above."""
     for i in range(len(lists.starts) - 1):
         begin, end = lists.span_starts[i], lists.span_starts[i + 1]
-        first, last = lists.starts[i], lists.starts[i + 1]
-        if begin == end or first == last:
+        if begin == end or lists.starts[i] == lists.starts[i + 1]:
             continue
-        log_sums = np.empty(end - begin)
+        log_sums, _, mass = _softmaxes(lists, i, lists.class_scores[begin:end].copy())
         for u in range(begin, end):
-            log_sums[u - begin] = _softmax(lists.class_scores[u].copy())
-            posteriors[u] = 0.0
-        p = lists.sequence_scores[first:last].copy()
-        for k in range(first, last):
-            for m in range(lists.member_starts[k], lists.member_starts[k + 1]):
-                p[k - first] += log_sums[lists.members[m] - begin]
-        _softmax(p)
-        for k in range(first, last):
-            for m in range(lists.member_starts[k], lists.member_starts[k + 1]):
-                posteriors[lists.members[m]] += p[k - first]
-        for u in range(begin, end):
-            posteriors[u] *= np.exp(lists.class_scores[u, classes[u]] - log_sums[u - begin])
-            posteriors[u] = min(1.0, posteriors[u])
+            of_class = np.exp(lists.class_scores[u, classes[u]] - log_sums[u - begin])
+            posteriors[u] = min(1.0, mass[u - begin] * of_class)
 
 
 @helper
-def _risk(lists, i, errors, scores, expected, p):  # type: ignore[no-untyped-def]
-    """Risk of a sentence; its gradient replaces the span scores.
-
-    scores `[U, C]` of the sentence's spans; expected, p: room for its spans and segmentations.
-    """
+def _risk(lists, i, errors, scores):  # type: ignore[no-untyped-def]
+    """Risk of a sentence; its gradient replaces the scores `[U, C]` of the sentence's spans."""
     offset, first, last = lists.span_starts[i], lists.starts[i], lists.starts[i + 1]
     n_spans, n_classes = scores.shape
-    log_sums = np.empty(n_spans)
+    _, p, mass = _softmaxes(lists, i, scores)
+    expected, excess = np.zeros(n_spans), np.zeros(n_spans)
     for u in range(n_spans):
-        log_sums[u] = _softmax(scores[u])
-        expected[u] = 0.0
         for c in range(n_classes):
             expected[u] += scores[u, c] * errors[offset + u, c]
     risks = np.zeros(last - first)
     for k in range(first, last):
-        p[k - first] = lists.sequence_scores[k]
         for m in range(lists.member_starts[k], lists.member_starts[k + 1]):
-            u = lists.members[m] - offset
-            p[k - first] += log_sums[u]
-            risks[k - first] += expected[u]
-    p = p[: last - first]
-    _softmax(p)
+            risks[k - first] += expected[lists.members[m] - offset]
     risk = (p * risks).sum()
-    mass, excess = np.zeros(n_spans), np.zeros(n_spans)
     for k in range(first, last):
         for m in range(lists.member_starts[k], lists.member_starts[k + 1]):
-            u = lists.members[m] - offset
-            mass[u] += p[k - first]
-            excess[u] += p[k - first] * (risks[k - first] - risk)
+            excess[lists.members[m] - offset] += p[k - first] * (risks[k - first] - risk)
     for u in range(n_spans):
         for c in range(n_classes):
             scores[u, c] *= excess[u] + mass[u] * (errors[offset + u, c] - expected[u])
@@ -181,15 +177,14 @@ def minimum_risk(
     total = 0.0
     for step, i in enumerate(order):
         begin, end = lists.span_starts[i], lists.span_starts[i + 1]
-        n = lists.starts[i + 1] - lists.starts[i]
-        if begin == end or n == 0:
+        if begin == end or lists.starts[i] == lists.starts[i + 1]:
             continue
         gradient = lists.class_scores[begin:end].copy()
         for u in range(end - begin):
             for j in range(unit_starts[begin + u], unit_starts[begin + u + 1]):
                 for c in range(n_classes):
                     gradient[u, c] += weights[unit_features[j], c]
-        total += _risk(lists, i, errors, gradient, np.empty(end - begin), np.empty(n))
+        total += _risk(lists, i, errors, gradient)
         before = n_before + step
         for u in range(end - begin):
             for j in range(unit_starts[begin + u], unit_starts[begin + u + 1]):

@@ -1,13 +1,9 @@
-"""Tagging schemes: spans as one tag for each token, and back.
-
-A scheme says which tags a span of a label gets, which tag may follow which, and when
-two neighbouring tags belong to the same span.
-"""
+"""Tagging schemes: spans as one tag for each token, and back."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,64 +18,47 @@ ENDED = -2
 """In place of a tag: all that is known is that the span before it goes no further."""
 
 
-class Scheme(Protocol):
-    """What a tagging scheme has to know; tags are `O` or `PREFIX-LABEL`."""
+class Scheme(NamedTuple):
+    """The prefixes of the tags of a span by the place of the token; tags are `O` or `PREFIX-LABEL`.
 
-    prefixes: str
+    single: of the only token of a span. Where `last` is not `inside`, a span ends with a tag of its
+    own, and so it goes on after any other.
+    """
+
+    first: str
+    inside: str
+    last: str
+    single: str
+
+    @property
+    def prefixes(self) -> str:
+        return "".join(dict.fromkeys(self))
 
     def path(self, length: int) -> str:
         """The prefixes of a span of `length` tokens, one letter each."""
+        return self.single if length == 1 else self.first + self.inside * (length - 2) + self.last
+
+    def continues(self, previous: str, current: str) -> bool:
+        """Whether `current` may stand right after `previous` and belong to the same span."""
+        is_open = previous[0] in (self.first, self.inside)
+        return self.is_inside(current) and is_open and previous[1:] == current[1:]
 
     def follows(self, previous: str, current: str) -> bool:
         """Whether `current` may stand right after `previous`; sequences start after `O`."""
+        return self.continues(previous, current) or (
+            not self.is_inside(current) and self.ends(previous)
+        )
+
+    def is_inside(self, tag: str) -> bool:
+        """Whether a tag goes on with the span before."""
+        return tag[0] in (self.inside, self.last)
 
     def ends(self, tag: str) -> bool:
         """Whether a span may end at this tag, so that a sequence may."""
+        return self.last == self.inside or tag[0] not in (self.first, self.inside)
 
 
-def _same_label(previous: str, current: str) -> bool:
-    return previous[1:] == current[1:]
-
-
-class IOB2:
-    """B at the first token of a span, I inside, O outside."""
-
-    prefixes = "BI"
-
-    def path(self, length: int) -> str:
-        """`B`, `BI`, `BII` …"""
-        return "B" + "I" * (length - 1)
-
-    def follows(self, previous: str, current: str) -> bool:
-        """I continues B or I of the same label; anything else is free."""
-        return current[0] != "I" or (previous[0] in "BI" and _same_label(previous, current))
-
-    def ends(self, tag: str) -> bool:
-        """Anywhere."""
-        return True
-
-
-class BILOU:
-    """U for a span of one token, else B, I …, L; O outside."""
-
-    prefixes = "BILU"
-
-    def path(self, length: int) -> str:
-        """`U`, `BL`, `BIL` …"""
-        return "U" if length == 1 else "B" + "I" * (length - 2) + "L"
-
-    def follows(self, previous: str, current: str) -> bool:
-        """I and L continue B or I of the same label, and nothing else does."""
-        if previous[0] in "BI":
-            return current[0] in "IL" and _same_label(previous, current)
-        return current[0] not in "IL"
-
-    def ends(self, tag: str) -> bool:
-        """Not at B or I."""
-        return tag[0] not in "BI"
-
-
-SCHEMES: dict[str, Scheme] = {"IOB2": IOB2(), "BILOU": BILOU()}
+SCHEMES = {"IOB2": Scheme("B", "I", "I", "B"), "BILOU": Scheme("B", "I", "L", "U")}
 
 
 class Spans(NamedTuple):
@@ -108,7 +87,6 @@ class TagSet:
 
     @property
     def tags(self) -> list[str]:
-        """All tags in order."""
         prefixes = SCHEMES[self.scheme].prefixes
         return [OUTSIDE, *(f"{p}-{label}" for label in self.labels for p in prefixes)]
 
@@ -123,12 +101,7 @@ class TagSet:
         """The legal transitions; `label_pairs`: whether features see them."""
         scheme = SCHEMES[self.scheme]
         return chain_lattice(
-            self.tags,
-            scheme.follows,
-            self._continues,
-            scheme.ends,
-            start=OUTSIDE,
-            label_pairs=label_pairs,
+            self.tags, scheme.follows, scheme.continues, scheme.ends, OUTSIDE, label_pairs
         )
 
     @classmethod
@@ -136,16 +109,11 @@ class TagSet:
         """Transitions of the lattice of so many labels, without making it.
 
         Whether a tag follows another depends on their prefixes and on whether their labels are the
-        same: so it is the number for one label for each label, and for each two what those two
-        have beyond that.
+        same. So the number is a polynomial of degree two, found from no, one and two labels.
         """
         none, one, two = (cls(scheme, tuple("ab"[:n])).lattice(True).n_edges for n in range(3))
-        return (
-            none + n_labels * (one - none) + n_labels * (n_labels - 1) // 2 * (two - 2 * one + none)
-        )
-
-    def _continues(self, previous: str, current: str) -> bool:
-        return current[0] in "IL" and SCHEMES[self.scheme].follows(previous, current)
+        n_pairs = n_labels * (n_labels - 1) // 2
+        return none + n_labels * (one - none) + n_pairs * (two - 2 * one + none)
 
     def write(
         self, tags: Ints1d, start: Pointers1d, end: Pointers1d, label: Ints1d | Pointers1d
@@ -169,11 +137,10 @@ class TagSet:
 
         tags: int32 `[T]`. sequence_starts: int64 `[N + 1]`.
         """
-        prefixes = SCHEMES[self.scheme].prefixes
-        inside_tag = np.array([False, *(p in "IL" for _ in self.labels for p in prefixes)])
-        inside = inside_tag[tags]
+        scheme = SCHEMES[self.scheme]
+        inside = np.array([scheme.is_inside(tag) for tag in self.tags])[tags]
         inside[sequence_starts[:-1]] = False
         start = np.flatnonzero((tags > 0) & ~inside)
         stops = np.append(np.flatnonzero(~inside), len(tags))
         end = stops[np.searchsorted(stops, start, side="right")]
-        return Spans(start, end, (tags[start] - 1) // len(prefixes))
+        return Spans(start, end, (tags[start] - 1) // len(scheme.prefixes))

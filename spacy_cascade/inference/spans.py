@@ -10,9 +10,8 @@ and it is the span `[t, e)` of label `l` with probability
 
     p(t, e, l) = Σ_{y of l} a(t, y) Σ w(t, edge)          over edges to y that do not
 
-`Σ_y a(t, y)` bounds all spans that end there and start at `t` or before, and falls on the way back,
-which therefore ends where it is less than the probability `p` that is asked for. As the expected
-number of tokens in spans is at most `T`, all ways back together have no more than `T / p` steps.
+`Σ_y a(t, y)` bounds all spans that end there and start at `t` or before; the way back ends where it
+is less than the probability that is asked for. (docs/method.md, sections 2.6 to 2.8)
 """
 
 from __future__ import annotations
@@ -67,15 +66,16 @@ def likely_spans(
     above 0; at most `1 / least` spans have the same end. span_starts, span_ends, labels,
     posteriors `[P]`: written as far as they go, by end, and those of one end backwards.
     """
-    lattice, starts = chains.lattice, chains.starts
+    lattice, scores, transitions, cost, tags, starts = chains
     w, marginals = room_for(lattice, starts)
     mass, before = np.empty(len(span_labels)), np.empty(len(span_labels))
     found = np.empty(max(span_labels) + 1)
     inside = np.flatnonzero(lattice.continues)
     n_found = 0
     for i in range(len(starts) - 1):
-        begin, length = starts[i], starts[i + 1] - starts[i]
-        forward_backward(chains, chains.cost, i, w, marginals)
+        begin, end = starts[i], starts[i + 1]
+        length = end - begin
+        forward_backward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
         for last in range(length):
             _last(lattice, length, last, w, marginals, mass)
             mass[span_labels < 0] = 0.0
@@ -110,21 +110,21 @@ def span_posteriors(
 ) -> None:
     """Exact probability that a sequence has each given span, whatever the rest of it.
 
-    path `[T]`: the labels that the spans would have. spans, span_ends `[P]`: first
-    position and the one after the last, positions as in `scores`, ordered by sequence.
-    span_sequences `[P]`: the sequence of each. posteriors `[P]`: written.
+    The paths summed over enter the span by an edge that does not continue a span, follow `path`
+    inside it, and leave it by an edge that does not continue it.
 
-    The paths summed over enter the span by an edge that does not continue a span,
-    follow `path` inside it, and leave it by an edge that does not continue it.
+    path `[T]`: the labels that the spans would have. spans, span_ends `[P]`: first position and the
+    one after the last, ordered by sequence. span_sequences `[P]`: the sequence of each. posteriors
+    `[P]`: written.
     """
-    lattice, starts = chains.lattice, chains.starts
+    lattice, scores, transitions, cost, tags, starts = chains
     w, marginals = room_for(lattice, starts)
     done = -1
     for p in range(len(spans)):
         i = span_sequences[p]
         begin, end = starts[i], starts[i + 1]
         if i != done:
-            forward_backward(chains, chains.cost, i, w, marginals)
+            forward_backward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
             done = i
         after = span_ends[p] - begin
         mass = marginals[after, path[span_ends[p] - 1]]
@@ -153,7 +153,6 @@ def best_disjoint(starts: Pointers1d, ends: Pointers1d, gains: Floats1d, chosen:
 
     starts, ends, gains `[P]`: spans of one position or more, in ascending order of their ends.
     chosen `[P]`: written; spans without gain or loss are chosen where they are in nobody's way.
-    (Weighted interval scheduling: Kleinberg and Tardos 2006, section 6.1.)
     """
     chosen[:] = False
     length = ends[-1] if len(ends) else 0

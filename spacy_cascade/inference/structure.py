@@ -1,10 +1,9 @@
 """What can be asked of a family of labellings, whichever kernels answer.
 
 A structure says which labellings a sequence can have, and how their scores are made of potentials:
-scores of units `[T, S]` and of transitions `[E]`, both linear in the weights. Components, losses
-and explanations ask a structure; only a structure chooses a kernel. A labelling is the number of
-one label a unit, int32 `[T]`; numbers below zero stand for what is not known
-(`inference.schemes`).
+scores of units `[T, S]` and of transitions `[E]`, both linear in the weights. Only a structure
+chooses a kernel. A labelling is the number of one label a unit, int32 `[T]`; numbers below zero
+stand for what is not known (`inference.schemes`).
 
 A structure offers as many of the operations below as it can. Who needs one that a structure does
 not offer is refused early (`require`).
@@ -22,10 +21,9 @@ from .schemes import Spans, TagSet
 
 
 class Potentials(NamedTuple):
-    """What the labellings of a batch of sequences are scored with.
+    """What the labellings of a batch are scored with, `[T, S]` and `[E]`.
 
-    scores: of the units, float64 `[T, S]`. transitions: float64 `[E]`. starts: int64 `[N + 1]`;
-    sequence `i` is the units from `starts[i]` to before `starts[i + 1]`.
+    starts: `[N + 1]`; sequence `i` is the units from `starts[i]` to before `starts[i + 1]`.
     """
 
     scores: Floats2d
@@ -34,9 +32,7 @@ class Potentials(NamedTuple):
 
     def at_temperature(self, temperature: float) -> Potentials:
         """Potentials of flatter probabilities where the temperature is above 1."""
-        return self._replace(
-            scores=self.scores / temperature, transitions=self.transitions / temperature
-        )
+        return Potentials(self.scores / temperature, self.transitions / temperature, self.starts)
 
 
 class Weights(NamedTuple):
@@ -54,10 +50,9 @@ class Contrast(NamedTuple):
 
 
 class Averaged(NamedTuple):
-    """Weights under online training and what their average needs; changed in place.
+    """Weights under online training, changed in place.
 
-    weights, weights_drift: `w` and `v` of the features, float64 `[K, S]`. transitions,
-    transitions_drift: the same for `[E]` (`inference.passive_aggressive`).
+    They are `w` and `v` of `inference.passive_aggressive`, `[K, S]` and `[E]`.
     """
 
     weights: Floats2d
@@ -67,10 +62,9 @@ class Averaged(NamedTuple):
 
 
 class LabelCosts(NamedTuple):
-    """What an observation adds to the score of each label (`inference.chain`).
+    """What an observation adds to the score of each label, `[Y + 2, Y]` (`inference.chain`).
 
-    margin: costs of wrong labels, float64 `[Y + 2, Y]`. clamp: 0 for labels that agree with the
-    observation, else `-inf`, float64 `[Y + 2, Y]`.
+    margin: costs of wrong labels. clamp: 0 for labels that agree with it, else `-inf`.
     """
 
     margin: Floats2d
@@ -78,11 +72,10 @@ class LabelCosts(NamedTuple):
 
 
 class OnlineStep(NamedTuple):
-    """Settings of a pass of passive-aggressive updates (`inference.passive_aggressive`).
+    """A pass of passive-aggressive updates (`inference.passive_aggressive`).
 
-    is_cost_augmented: whether the costs count in the search for the worst labelling.
-    largest_step: `C`. order: numbers of sequences, int64 `[n]`. before: how much the weights
-    before each of them count in the average, float64 `[n]`.
+    is_cost_augmented: whether the costs count in the search for `ŷ`. largest_step: `C`. order:
+    numbers of sequences `[n]`. before: `A_{i-1}` of each of them `[n]`. averaged: what changes.
     """
 
     costs: LabelCosts
@@ -90,6 +83,7 @@ class OnlineStep(NamedTuple):
     largest_step: float
     order: Pointers1d
     before: Floats1d
+    averaged: Averaged
 
 
 class Structure:
@@ -184,15 +178,9 @@ class Structure:
         raise self._not_offered("margin_losses")
 
     def margin_partitions(
-        self,
-        potentials: Potentials,
-        costs: LabelCosts,
-        observed: Ints1d,
-        first: int,
-        last: int,
-        values: Floats1d,
-    ) -> None:
-        """Write the first term of `margin_losses` alone; the scores stay as they are."""
+        self, potentials: Potentials, costs: LabelCosts, observed: Ints1d
+    ) -> Floats1d:
+        """The first term of `margin_losses` alone, float64 `[N]`; the scores stay as they are."""
         raise self._not_offered("margin_partitions")
 
     def path_scores(self, potentials: Potentials, labels: Ints1d) -> Floats1d:
@@ -207,16 +195,11 @@ class Structure:
         raise self._not_offered("cut")
 
     def learn_online(
-        self,
-        features: BinaryCSR,
-        observed: Ints1d,
-        starts: Pointers1d,
-        step: OnlineStep,
-        averaged: Averaged,
+        self, features: BinaryCSR, observed: Ints1d, starts: Pointers1d, step: OnlineStep
     ) -> float:
         """Passive-aggressive updates, sequence by sequence; the sum of their losses.
 
-        features: of each unit. averaged: changed in place.
+        features: of each unit.
         """
         raise self._not_offered("learn_online")
 

@@ -5,10 +5,9 @@ to `c`, `-inf` where there is none, `m0[c]` that from the start, and
 
     δ(0, c) = m0[c] + s(0, c)        δ(t, c) = max_p (δ(t-1, p) + m[p, c]) + s(t, c)
 
-a step is `n²` additions and comparisons on neighbouring numbers, several of which the processor
-does at once: with 42 parts of speech ten times as fast as `viterbi`. It is exact, with no
-label or transition left out. Where a path came from is not written down; it is found again on the
-way back, by the same sums.
+a step works on neighbouring numbers, several of which the processor does at once: with 42 parts of
+speech ten times as fast as `viterbi`, and as exact. Where a path came from is not written down; it
+is found again on the way back, by the same sums.
 
 The `n` labels here are those with a score column, `n = S`, all but those that nothing leads to, in
 the order of the columns.

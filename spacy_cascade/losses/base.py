@@ -1,9 +1,8 @@
 """Losses of labelled sequences: what one is, and its sum over a corpus or a shard of one.
 
-A loss is additive over sequences. So the loss of a corpus is the sum of the losses of its shards,
-wherever these are computed, and the sum is taken in a fixed order. A loss knows nothing of the
-features: it maps potentials to a value for each sequence and to a gradient with respect to the
-potentials. `CorpusLoss` puts the design matrix in front of that.
+The loss of a corpus is the sum of the losses of its shards, wherever these are computed, in a fixed
+order. A loss maps potentials to a value for each sequence and to a gradient with respect to the
+potentials; `CorpusLoss` puts the design matrix in front of that.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ from ..types import Floats1d, Floats2d, Ints1d, Pointers1d
 class LabelledSequences:
     """Sequences with what is known of their labels.
 
-    design: features of `T` units. observed: int32 `[T]`, labels of the structure, negative where
-    they are not known (`inference.schemes`). starts: int64 `[N + 1]`, the sequences.
+    design: features of `T` units. observed `[T]`: labels of the structure, negative where they are
+    not known (`inference.schemes`). starts `[N + 1]`: the sequences.
     """
 
     design: Design
@@ -77,14 +76,11 @@ class Loss(ABC):
 class CorpusLoss:
     """The loss of a corpus, or of a shard of one, as a function of the weights.
 
-    data: the sequences. loss: of each of them. workers: the threads; results do not depend on
-    their number.
+    workers: the threads; results do not depend on their number.
     """
 
     def __init__(self, data: LabelledSequences, loss: Loss, workers: Workers) -> None:
-        self.data = data
-        self.loss = loss
-        self.workers = workers
+        self.data, self.loss, self.workers = data, loss, workers
         self._of_sequences = loss.on(data.structure)
         # A unit takes about as many steps as there are transitions.
         self._pieces = split(data.starts, max(1, data.structure.n_transitions))
@@ -98,7 +94,6 @@ class CorpusLoss:
         return self.data.design.counts(self.workers)
 
     def potentials(self, weights: Weights) -> Potentials:
-        """Potentials of all sequences under weights."""
         scores = self.data.design.scores(weights.features, self.workers)
         return Potentials(scores, weights.transitions, self.data.starts)
 
@@ -126,7 +121,7 @@ class CorpusLoss:
         return total
 
     def value_and_gradient(self, weights: Weights, out: Floats2d) -> tuple[float, Floats1d]:
-        """Loss, and the gradient of the transitions `[E]`; that of features goes to `out` `[K, S]`."""
+        """Loss, and the gradient of transitions `[E]`; that of features `[K, S]` goes to `out`."""
         potentials = self.potentials(weights)
         losses, of_transitions = self.losses(potentials)
         self.data.design.gradient(potentials.scores, self.workers, out=out)
@@ -147,18 +142,16 @@ class CorpusLoss:
 
 
 class ShardedLoss:
-    """The sum of the losses of shards with the same features and structure, in their order."""
+    """As `CorpusLoss`, for the sum over shards with the same features and structure, in order."""
 
     def __init__(self, shards: list[CorpusLoss]) -> None:
         self.shards = shards
 
     def counts(self) -> Floats1d:
-        """Number of units that have each feature, float64 `[K]`."""
         total: Floats1d = np.sum([shard.counts() for shard in self.shards], axis=0)
         return total
 
     def value_and_gradient(self, weights: Weights, out: Floats2d) -> tuple[float, Floats1d]:
-        """As `CorpusLoss.value_and_gradient`."""
         out[:] = 0.0
         value, of_transitions = 0.0, np.zeros_like(weights.transitions)
         of_shard = np.empty_like(out)
@@ -170,6 +163,5 @@ class ShardedLoss:
         return value, of_transitions
 
     def hessian_diagonal(self, weights: Weights) -> Floats2d:
-        """As `CorpusLoss.hessian_diagonal`."""
         total: Floats2d = np.sum([s.hessian_diagonal(weights) for s in self.shards], axis=0)
         return total

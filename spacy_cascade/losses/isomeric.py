@@ -6,7 +6,7 @@ The first chain has the weights `φ` and the path `y`. The second one sees `y`; 
     loss = -log Q_φ(y|x) - log P_θ(z|x, y) + (C/2)·D²
     ∂loss/∂φ = E_Q[G] - (1 - C·D)·G(x, y)        ∂loss/∂θ = (1 - C·D)·E_P[F] - F(x, y, z)
 
-(docs/method.md, ICRF; `C = 0` gives two separate losses.)
+(docs/method.md, section 3.5; `C = 0` gives two separate losses.)
 """
 
 from __future__ import annotations
@@ -76,12 +76,12 @@ class IsomericLoss:
 
     def _partitions(self, potentials: Potentials) -> Floats1d:
         """Log-partition of each sequence of the second chain, float64 `[N]`."""
-        values = np.empty(self.second.n_sequences)
-        data = self.second.data
+        values, data = np.empty(self.second.n_sequences), self.second.data
 
         def piece(first: int, last: int) -> Floats1d:
-            data.structure.margin_partitions(
-                potentials, self._costs[1], data.observed, first, last, values
+            part = potentials._replace(starts=potentials.starts[first : last + 1])
+            values[first:last] = data.structure.margin_partitions(
+                part, self._costs[1], data.observed
             )
             return np.zeros(0)
 

@@ -3,7 +3,7 @@
     loss = log Σ_y exp(score(y) + Σ_t cost(gold_t, y_t)) - score(gold)
 
 Without costs it is the negative log-likelihood of a CRF. With `cost = κ·[y_t ≠ gold_t]` it is the
-softmax margin (docs/method.md, MEMB). A further loss of this family is one more class with
+softmax margin (docs/method.md, section 3.2). A further loss of this family is one more class with
 `label_costs`.
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from ..checks import check_positive
 from ..errors import ConfigError
-from ..inference.structure import Potentials, Structure
+from ..inference.structure import LabelCosts, Potentials, Structure
 from ..types import Floats1d, Floats2d, Ints1d
 from .base import Loss
 
@@ -31,22 +31,23 @@ class MarginLoss(Loss):
         """Cost of label `y` where `g` is observed, float64 `[g, y]`."""
 
     def on(self, structure: Structure) -> "MarginLosses":
-        return MarginLosses(structure, self.label_costs(structure.n_labels))
+        costs = self.label_costs(structure.n_labels)
+        return MarginLosses(structure, structure.label_costs(costs))
 
 
+@dataclass(frozen=True)
 class MarginLosses:
-    """A loss of this family on one structure; costs: float64 `[Y, Y]`."""
+    """A loss of this family on one structure."""
 
-    def __init__(self, structure: Structure, costs: Floats2d) -> None:
-        self._structure = structure
-        self._costs = structure.label_costs(costs)
+    structure: Structure
+    costs: LabelCosts
 
     def evaluate(
         self, potentials: Potentials, observed: Ints1d, first: int, last: int, losses: Floats1d
     ) -> Floats1d:
         ones = np.ones(len(losses))
-        return self._structure.margin_losses(
-            potentials, self._costs, observed, first, last, losses, (ones, ones)
+        return self.structure.margin_losses(
+            potentials, self.costs, observed, first, last, losses, (ones, ones)
         )
 
 

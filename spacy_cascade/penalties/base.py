@@ -1,7 +1,7 @@
 """Penalties: functions of the weights that know nothing of data.
 
-A penalty is on the deviation of the weights from a centre, `z` in `w = centre + z M`, where `M` is
-the structure's mixing. Training from scratch has the centre 0, adaptation the trained weights.
+They are on the deviation `z` of the weights `w = centre + z M` from a centre, where `M` is the
+structure's mixing. Training from scratch has the centre 0, adaptation the trained weights.
 """
 
 from __future__ import annotations
@@ -42,14 +42,10 @@ class Penalty(ABC):
 
     @abstractmethod
     def at_weights(
-        self,
-        weights: Weights,
-        hessian_diagonal: Floats2d | None,
-        transition_columns: Ints1d,
+        self, weights: Weights, hessian_diagonal: Floats2d | None, transition_columns: Ints1d
     ) -> CentredPenalty:
         """The penalty of adaptation, centred on trained weights.
 
-        hessian_diagonal: `[K, S]`, second derivatives of the loss that they were trained with;
-        None where these are not known. transition_columns: int32 `[E]`, the column that goes with
-        each transition.
+        hessian_diagonal `[K, S]`: second derivatives of the loss that they were trained with, where
+        known. transition_columns `[E]`: the column that goes with each transition.
         """

@@ -3,8 +3,7 @@
     ½ Σ_k Σ_s precision[k, s] · z[k, s]²
 
 Training from scratch has the precision `1/σ²`. Adaptation adds the diagonal of the Hessian that the
-old data gave (Chelba and Acero 2004): weights that the old data have determined well stay what they
-are, and those that they said little of are free to move.
+old data gave (docs/method.md, section 4.3).
 """
 
 from dataclasses import dataclass
@@ -39,10 +38,7 @@ class Gaussian(Penalty):
         )
 
     def at_weights(
-        self,
-        weights: Weights,
-        hessian_diagonal: Floats2d | None,
-        transition_columns: Ints1d,
+        self, weights: Weights, hessian_diagonal: Floats2d | None, transition_columns: Ints1d
     ) -> "CentredGaussian":
         if hessian_diagonal is None:
             hessian_diagonal = np.zeros(weights.features.shape)

@@ -1,8 +1,7 @@
 """What trainers and fits are.
 
 A trainer is what the config says. `begin` gives a fit: training under way, which owns all that
-changes while it runs. A trainer states what it needs of a loss, a penalty and a structure, and
-refuses a pair that it cannot train before training begins.
+changes while it runs. A trainer refuses what it cannot train before training begins.
 """
 
 from __future__ import annotations
@@ -105,7 +104,6 @@ class Fit(ABC, Generic[Data]):
         self.weights_are_stale = self.hessian_is_stale = True
 
     def _restore(self, state: State) -> None:
-        """As `restore`."""
         if state:
             raise ValueError(f"a state where {type(self).__name__} has none")
 
@@ -113,15 +111,14 @@ class Fit(ABC, Generic[Data]):
 class Trainer(Protocol):
     """Settings of a trainer, as the config gives them.
 
-    sees_all: whether each step has to be given the whole corpus. iterations: how many one
-    `update` makes; 0 where another component's trainer does the work.
+    sees_all: whether each step has to be given the whole corpus.
     """
 
     sees_all: ClassVar[bool]
 
     @property
     def iterations(self) -> int:
-        """How many iterations one `update` makes."""
+        """Of one `update`; 0 where another component's trainer does the work."""
 
     def check(self, loss: object, penalty: object, structure: type[Structure]) -> None:
         """Raise `ConfigError` for what it cannot train, naming the pair."""
@@ -132,7 +129,7 @@ class Trainer(Protocol):
 
 @runtime_checkable
 class JointTrainer(Protocol):
-    """A trainer of two components at once; first: the name of the earlier one."""
+    """A trainer of two components at once."""
 
     @property
     def first(self) -> str:

@@ -6,14 +6,13 @@ from typing import ClassVar
 import numpy as np
 
 from ..errors import ConfigError, TrainingError
-from ..inference.structure import Structure, Weights, require
+from ..inference.structure import Structure, require
 from ..losses.base import LabelledSequences
-from ..losses.isomeric import NEEDS
+from ..losses.isomeric import NEEDS, IsomericLoss
 from ..losses.margin import MarginLoss
 from ..penalties.base import Penalty
-from ..types import Floats1d, Floats2d
 from .base import Fit, Progress, State, Task
-from .lbfgs import LBFGS, LBFGSRun, make_objective
+from .lbfgs import LBFGS, BatchFit, LBFGSRun, make_objective
 from .objective import JointObjective, Objective
 
 
@@ -28,14 +27,12 @@ class TrainedJointly:
 
     @property
     def iterations(self) -> int:
-        """None of its own."""
         return 0
 
     def check(self, loss: object, penalty: object, structure: type[Structure]) -> None:
         check_likelihood(self, loss, penalty, structure)
 
     def begin(self, task: Task) -> "JointlyFitted":
-        """Raises `TrainingError`: the later component begins."""
         raise TrainingError(
             "A component with the trainer TrainedJointly is trained by a later one, with the "
             "trainer JointLBFGS. Add that one to the pipeline, or give this one an LBFGS trainer."
@@ -74,76 +71,57 @@ class JointLBFGS(LBFGS):
         joint = JointObjective(*objectives, self.C)
         start = [o.parameters(t.start) for o, t in zip(objectives, (first, second), strict=True)]
         run = LBFGSRun(self, joint, np.concatenate(start), workers)
-        one = JointlyFitted(objectives[0], joint, run, part=0)
-        return one, JointFit(self, objectives[1], joint, run, one)
+        n = objectives[0].n_parameters
+        one = JointlyFitted(objectives[0], run, slice(n))
+        return one, JointFit(objectives[1], run, slice(n, None), joint.loss, one, self.first)
 
 
-class JointlyFitted(Fit[LabelledSequences]):
+class JointlyFitted(BatchFit):
     """The fit of the first component, which a step of the second one moves."""
-
-    def __init__(
-        self, objective: Objective, joint: JointObjective, run: LBFGSRun, part: int
-    ) -> None:
-        self._objective = objective
-        self._joint = joint
-        self._run = run
-        self._part = part
-
-    @property
-    def _parameters(self) -> Floats1d:
-        return self._joint.split(self._run.parameters)[self._part]
 
     def _step(self, data: LabelledSequences, progress: Progress) -> float:
         return 0.0
-
-    def weights(self) -> Weights:
-        return self._objective.weights(self._parameters)
-
-    def hessian_diagonal(self) -> Floats2d | None:
-        """That of the component's own loss."""
-        return self._objective.hessian_diagonal(self._parameters)
 
     def state(self) -> State:
         """Nothing: the later component has all."""
         return {}
 
+    def _restore(self, state: State) -> None:
+        Fit._restore(self, state)
 
-class JointFit(JointlyFitted):
+
+class JointFit(BatchFit):
     """The fit of the second component, whose steps are those of both."""
 
     def __init__(
         self,
-        trainer: JointLBFGS,
         objective: Objective,
-        joint: JointObjective,
         run: LBFGSRun,
+        part: slice,
+        loss: IsomericLoss,
         first: JointlyFitted,
+        name_of_first: str,
     ) -> None:
-        super().__init__(objective, joint, run, part=1)
-        self._trainer = trainer
-        self._first = first
+        super().__init__(objective, run, part)
+        self._loss, self._first, self._name_of_first = loss, first, name_of_first
 
     def _step(self, data: LabelledSequences, progress: Progress) -> float:
-        value = self._run.run(self._trainer.iterations, progress)
-        data.design.release_memory()
+        value = super()._step(data, progress)
         self._first.weights_are_stale = self._first.hessian_is_stale = True
         return value
 
     def terms(self) -> dict[str, float]:
         """Log-likelihoods of both, the constraint and the mean distance at the last step."""
-        terms = self._joint.loss.terms
+        terms = self._loss.terms
         return {
-            f"log-likelihood of {self._trainer.first}": -terms.first,
+            f"log-likelihood of {self._name_of_first}": -terms.first,
             "of its own": -terms.second,
             "penalty": terms.constraint,
             "mean |D|": terms.distance,
         }
 
-    def state(self) -> State:
-        return self._run.state()
-
     def _restore(self, state: State) -> None:
-        self._run.restore(state)
+        super()._restore(state)
         self._first.weights_are_stale = self._first.hessian_is_stale = True
 
 
@@ -154,8 +132,9 @@ def check_likelihood(
     is_likelihood = isinstance(loss, MarginLoss) and not np.any(loss.label_costs(2))
     if not is_likelihood or not isinstance(penalty, Penalty):
         raise ConfigError(
-            f"{type(trainer).__name__} trains by likelihood and cannot use the loss {loss} with the "
-            f'penalty {penalty}. Put @misc = "spacy_cascade.Likelihood.v2" into the [loss] block '
-            'and @misc = "spacy_cascade.Gaussian.v1" into the [penalty] block of both components.'
+            f"{type(trainer).__name__} trains by likelihood and cannot use the loss {loss} with "
+            f'the penalty {penalty}. Put @misc = "spacy_cascade.Likelihood.v2" into the [loss] '
+            'block and @misc = "spacy_cascade.Gaussian.v1" into the [penalty] block of both '
+            "components."
         )
     require(structure, NEEDS, type(trainer).__name__)

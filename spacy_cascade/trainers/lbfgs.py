@@ -1,9 +1,8 @@
 """Limited-memory BFGS that stops after any iteration and goes on later.
 
-Two-loop recursion (Nocedal and Wright 2006, algorithm 7.4) with a line search for the
-strong decrease and a test of curvature on every stored pair. SciPy's keeps its history
-inside one call; `spacy train` needs it between calls, because each `update` runs a few
-iterations and the development score is looked at in between.
+Two-loop recursion with a line search for the strong decrease and a test of curvature on every
+stored pair (docs/method.md, section 5.1). SciPy's keeps its history inside one call; `spacy train`
+needs it between calls, because the development score is looked at after each `update`.
 """
 
 from collections import deque
@@ -31,11 +30,9 @@ _LARGEST_GROWTH = 100.0
 class LBFGS:
     """Settings of the optimiser; registered as `spacy_cascade.LBFGS.v1`.
 
-    iterations: how many iterations one `update` of the pipeline runs.
-    history: number of remembered pairs, `m`.
-    tolerance: stop when the gradient norm has fallen below this part of the parameters'
-        norm (or of 1).
-    threads: 0 for all cores; the result does not depend on it.
+    iterations: of one `update` of the pipeline. history: number of remembered pairs, `m`.
+    tolerance: stop when the gradient norm has fallen below this part of the parameters' norm (or
+    of 1). threads: 0 for all cores; the result does not depend on it.
 
     Raises `ConfigError` for a setting out of range.
     """
@@ -55,7 +52,7 @@ class LBFGS:
     sees_all: ClassVar[bool] = True
 
     def workers(self) -> Workers:
-        """The threads that the loss and the optimiser share."""
+        """For the loss and the optimiser."""
         return Workers(self.threads)
 
     def check(self, loss: object, penalty: object, structure: type[Structure]) -> None:
@@ -69,36 +66,30 @@ class LBFGS:
         workers = self.workers()
         objective = make_objective(task, workers)
         run = LBFGSRun(self, objective, objective.parameters(task.start), workers)
-        return BatchFit(self.iterations, task.data, objective, run)
+        return BatchFit(objective, run)
 
 
 def make_objective(task: Task, workers: Workers) -> Objective:
-    """What a task minimises."""
     assert task.penalty is not None
     return Objective.of(CorpusLoss(task.data, task.loss, workers), task.penalty)
 
 
 class BatchFit(Fit[LabelledSequences]):
-    """An optimisation of all weights for one corpus; data: the corpus that it began with."""
+    """An optimisation of all weights for one corpus; part: which of the parameters are its own."""
 
-    def __init__(
-        self, iterations: int, data: LabelledSequences, objective: Objective, run: "LBFGSRun"
-    ) -> None:
-        self._iterations = iterations
-        self._data = data
-        self._objective = objective
-        self._run = run
+    def __init__(self, objective: Objective, run: "LBFGSRun", part: slice = slice(None)) -> None:
+        self._objective, self._run, self._part = objective, run, part
 
     def _step(self, data: LabelledSequences, progress: Progress) -> float:
-        value = self._run.run(self._iterations, progress)
-        self._data.design.release_memory()
+        value = self._run.run(self._run.settings.iterations, progress)
+        data.design.release_memory()
         return value
 
     def weights(self) -> Weights:
-        return self._objective.weights(self._run.parameters)
+        return self._objective.weights(self._run.parameters[self._part])
 
     def hessian_diagonal(self) -> Floats2d | None:
-        return self._objective.hessian_diagonal(self._run.parameters)
+        return self._objective.hessian_diagonal(self._run.parameters[self._part])
 
     def state(self) -> State:
         return self._run.state()
@@ -110,18 +101,14 @@ class BatchFit(Fit[LabelledSequences]):
 class LBFGSRun:
     """An optimisation under way.
 
-    Attributes
-    ----------
-    parameters: float64 `[n]`, where it stands. value: the objective there. iteration: how
-    many have been made. converged: whether further iterations would change nothing.
+    parameters: float64 `[n]`, where it stands. value: the objective there. iteration: how many
+    have been made. converged: whether further iterations would change nothing.
     """
 
     def __init__(
         self, settings: LBFGS, problem: Function, parameters: Floats1d, workers: Workers
     ) -> None:
-        self.settings = settings
-        self.problem = problem
-        self.workers = workers
+        self.settings, self.problem, self.workers = settings, problem, workers
         self.parameters = np.array(parameters, dtype=np.float64)
         self.iteration = 0
         self._pairs: deque[tuple[Reals1d, Reals1d, float]] = deque(maxlen=settings.history)
@@ -144,7 +131,6 @@ class LBFGSRun:
         return self.value
 
     def state(self) -> State:
-        """All that it goes on from."""
         state: State = {
             "iteration": self.iteration,
             "converged": self.converged,
@@ -257,7 +243,7 @@ class LBFGSRun:
     def _line_search(
         self, direction: Floats1d, slope: float, step: float
     ) -> tuple[float, float, Floats1d] | None:
-        """A step under the weak Wolfe conditions (bracketing of Lewis and Overton 2013).
+        """A step under the weak Wolfe conditions, by bracketing.
 
         Where the slope has not turned yet, the next step goes to where the line through both
         slopes crosses zero: a first step is a guess that may be off by orders of magnitude.

@@ -3,7 +3,7 @@
 Weights are `w = w₀ + (d ⊙ u) M`. `w₀` is the centre of the penalty and `M` the structure's mixing.
 The scale `d[k] = (v·n_k + p_k)^(-1/2)` divides out the curvature that `n_k` occurrences of feature
 `k` and the penalty's curvature `p_k` give, so that L-BFGS needs about a quarter of the iterations.
-The optimum is that of the unscaled problem.
+The optimum is that of the unscaled problem (docs/method.md, section 5.2).
 """
 
 from __future__ import annotations
@@ -47,27 +47,19 @@ class Parametrisation:
         penalty: CentredPenalty,
         workers: Workers,
     ) -> None:
-        self.structure = structure
-        self.penalty = penalty
-        self.workers = workers
+        self.structure, self.penalty, self.workers = structure, penalty, workers
         self._mixing = structure.mixing()
         self._blocks = _nonzero_blocks(self._mixing)
         of_features, of_transitions = penalty.curvature()
         self._scale = (_TYPICAL_VARIANCE * loss.counts() + of_features) ** -0.5
         self._transition_scale = (_TYPICAL_VARIANCE * n_units + of_transitions) ** -0.5
         self.shape = len(self._scale), structure.n_columns
+        own = structure.n_transitions if structure.has_transition_weights else 0
+        self.n_parameters = self.shape[0] * self.shape[1] + own
         rows = np.arange(len(self._scale) + 1, dtype=np.int64)
         self._rows = split(rows * structure.n_columns)
 
-    @property
-    def n_parameters(self) -> int:
-        """`K·S + E`, or `K·S` where transitions have no weights of their own."""
-        n_transitions = self.structure.n_transitions
-        own = n_transitions if self.structure.has_transition_weights else 0
-        return self.shape[0] * self.shape[1] + own
-
     def weights(self, parameters: Floats1d) -> Weights:
-        """The weights of parameters."""
         of_features, of_transitions = self.parts(parameters)
         weights = self._mixed(of_features, np.empty(self.shape))
         centre = self.penalty.centre
@@ -142,52 +134,30 @@ def _nonzero_blocks(mixing: Floats2d) -> Pointers2d:
 
 
 class Objective:
-    """Loss and penalty of one structure.
+    """Loss and penalty of one structure."""
 
-    loss: of the corpus. n_units: in it. structure, penalty: those of the weights.
-    """
-
-    def __init__(
-        self,
-        loss: CorpusLoss | ShardedLoss,
-        n_units: int,
-        structure: Structure,
-        penalty: CentredPenalty,
-        workers: Workers,
-    ) -> None:
-        self.loss = loss
-        self.penalty = penalty
-        self.parametrisation = Parametrisation(loss, n_units, structure, penalty, workers)
+    def __init__(self, loss: CorpusLoss | ShardedLoss, parametrisation: Parametrisation) -> None:
+        self.loss, self.parametrisation = loss, parametrisation
+        self.n_parameters = parametrisation.n_parameters
+        self.weights, self.parameters = parametrisation.weights, parametrisation.parameters
 
     @classmethod
     def of(cls, loss: CorpusLoss, penalty: CentredPenalty) -> Objective:
         """That of a corpus in one piece."""
-        data = loss.data
-        return cls(loss, len(data.observed), data.structure, penalty, loss.workers)
-
-    @property
-    def n_parameters(self) -> int:
-        return self.parametrisation.n_parameters
-
-    def weights(self, parameters: Floats1d) -> Weights:
-        return self.parametrisation.weights(parameters)
-
-    def parameters(self, weights: Weights) -> Floats1d:
-        return self.parametrisation.parameters(weights)
+        n_units, structure = len(loss.data.observed), loss.data.structure
+        return cls(loss, Parametrisation(loss, n_units, structure, penalty, loss.workers))
 
     def value_and_gradient(self, parameters: Floats1d) -> tuple[float, Floats1d]:
         gradient = np.empty_like(parameters)
         of_features, _ = self.parametrisation.parts(gradient)
-        weights = self.weights(parameters)
-        loss, of_transitions = self.loss.value_and_gradient(weights, of_features)
-        return loss + self.parametrisation.add_penalty(
-            parameters, gradient, of_transitions
-        ), gradient
+        loss, of_transitions = self.loss.value_and_gradient(self.weights(parameters), of_features)
+        penalty = self.parametrisation.add_penalty(parameters, gradient, of_transitions)
+        return loss + penalty, gradient
 
     def hessian_diagonal(self, parameters: Floats1d) -> Floats2d:
-        """What this corpus, and earlier ones by way of the penalty, add to the precision, `[K, S]`."""
+        """What this corpus, and earlier ones through the penalty, add to the precision `[K, S]`."""
         own = self.loss.hessian_diagonal(self.weights(parameters))
-        return own + self.penalty.inherited()
+        return own + self.parametrisation.penalty.inherited()
 
 
 class JointObjective:
@@ -206,24 +176,21 @@ class JointObjective:
 
     def value_and_gradient(self, parameters: Floats1d) -> tuple[float, Floats1d]:
         one, two = self.split(parameters)
-        value, (first, second) = self.loss.evaluate(
-            (self.first.weights(one), self.second.weights(two))
-        )
-        first_penalty, first_gradient = _with_penalty(self.first, one, first)
-        second_penalty, second_gradient = _with_penalty(self.second, two, second)
+        weights = self.first.weights(one), self.second.weights(two)
+        value, (first, second) = self.loss.evaluate(weights)
+        first_penalty, first_gradient = _with_penalty(self.first, one, self.loss.first, first)
+        second_penalty, second_gradient = _with_penalty(self.second, two, self.loss.second, second)
         gradient = np.concatenate([first_gradient, second_gradient])
         return value + first_penalty + second_penalty, gradient
 
 
 def _with_penalty(
-    objective: Objective, parameters: Floats1d, of_potentials: Potentials
+    objective: Objective, parameters: Floats1d, loss: CorpusLoss, of_potentials: Potentials
 ) -> tuple[float, Floats1d]:
     """Value of the penalty, and the gradient with respect to the parameters."""
-    assert isinstance(objective.loss, CorpusLoss)
-    parametrisation = objective.parametrisation
     gradient = np.empty_like(parameters)
-    of_features, _ = parametrisation.parts(gradient)
-    design, workers = objective.loss.data.design, objective.loss.workers
-    design.gradient(of_potentials.scores, workers, out=of_features)
-    penalty = parametrisation.add_penalty(parameters, gradient, of_potentials.transitions)
+    of_features, _ = objective.parametrisation.parts(gradient)
+    loss.data.design.gradient(of_potentials.scores, loss.workers, out=of_features)
+    of_transitions = of_potentials.transitions
+    penalty = objective.parametrisation.add_penalty(parameters, gradient, of_transitions)
     return penalty, gradient

@@ -85,17 +85,17 @@ class OnlineFit(Fit[LabelledSequences]):
         n_sequences = len(starts) - 1
         loss = 0.0
         for _ in range(settings.passes):
+            order, before = self._generator.permutation(n_sequences), self._before(n_sequences)
             step = OnlineStep(
-                costs, settings.cost_augmented, settings.C,
-                self._generator.permutation(n_sequences), self._before(n_sequences),
-            )  # fmt: skip
-            loss += structure.learn_online(features, data.observed, starts, step, self._averaged)
+                costs, settings.cost_augmented, settings.C, order, before, self._averaged
+            )
+            loss += structure.learn_online(features, data.observed, starts, step)
         return loss / settings.passes
 
     def _before(self, n_sequences: int) -> Floats1d:
         """How much the weights before each of so many sequences count together."""
         numbers = np.arange(self._n_sequences, self._n_sequences + n_sequences)
-        # Of huge powers nothing finite comes, which is found out where the model takes the weights over.
+        # Huge powers give nothing finite; the model finds out when it takes the weights over.
         with np.errstate(over="ignore"):
             counts = (numbers + 1.0) ** self.settings.average_power
             sums = self._n_counted + np.append(0.0, np.cumsum(counts))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reference import spans_of
 from spacy_cascade.errors import ConfigError
-from spacy_cascade.inference.schemes import BILOU, ENDED, IOB2, SCHEMES, UNOBSERVED, TagSet
+from spacy_cascade.inference.schemes import ENDED, SCHEMES, UNOBSERVED, TagSet
 from strategies import LABELS, random_path, tag_sets
 
 
@@ -93,7 +93,7 @@ def test_reading_spans_leaves_the_tags_alone():
 
 @pytest.mark.parametrize(
     ("scheme", "paths"),
-    [(IOB2(), ["B", "BI", "BII", "BIII"]), (BILOU(), ["U", "BL", "BIL", "BIIL"])],
+    [(SCHEMES["IOB2"], ["B", "BI", "BII", "BIII"]), (SCHEMES["BILOU"], ["U", "BL", "BIL", "BIIL"])],
 )
 def test_paths(scheme, paths):
     assert [scheme.path(n) for n in range(1, 5)] == paths

@@ -21,7 +21,7 @@ from spacy_cascade.losses.margin import Likelihood, MarginLoss, SoftmaxMargin
 from spacy_cascade.numeric.design import Design
 from spacy_cascade.parallel import Workers
 from spacy_cascade.penalties.gaussian import CentredGaussian
-from spacy_cascade.trainers.objective import Objective
+from spacy_cascade.trainers.objective import Objective, Parametrisation
 from strategies import LABELS, random_corpus
 
 CHAINS = list(product(("IOB2", "BILOU"), (LABELS[:1], LABELS), (False, True)))
@@ -328,8 +328,10 @@ def test_the_loss_of_a_corpus_is_the_sum_of_those_of_its_shards(n_shards, genera
         for first, last in pairwise(cuts)
     ]
     parts = whole.parametrisation
+    sharded = ShardedLoss(shards)
     summed = Objective(
-        ShardedLoss(shards), len(corpus.tags), parts.structure, parts.penalty, Workers(1)
+        sharded,
+        Parametrisation(sharded, len(corpus.tags), parts.structure, parts.penalty, Workers(1)),
     )
     parameters = generator.normal(size=whole.n_parameters)
     value, gradient = whole.value_and_gradient(parameters)

@@ -26,7 +26,7 @@ from strategies import LABELS, random_corpus
 
 
 class Twin:
-    """The updates of METHOD.md by enumeration, one dense vector of weights."""
+    """The updates of docs/method.md, section 5.3, by enumeration, one dense vector of weights."""
 
     def __init__(self, corpus: Corpus, C: float, augmented: bool, start: np.ndarray) -> None:
         self.corpus, self.C, self.augmented = corpus, C, augmented

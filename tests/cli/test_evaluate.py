@@ -156,7 +156,7 @@ def test_errors_are_one_line(model: Path, data: Path, tmp_path: Path) -> None:
     for arguments, message in (
         ((tmp_path / "nowhere", data), "nowhere"),
         ((model, tmp_path / "nowhere.spacy"), "no corpus at"),
-        ((model, data, "--gold-inputs", "lemmas"), "'lemmas' cannot be given"),
+        ((model, data, "--gold-inputs", "lemmas"), "no gold input 'lemmas'"),
     ):
         stdout, stderr = run(*arguments, exit_code=1)
         assert stdout == ""

@@ -61,7 +61,7 @@ def test_it_has_the_settings_of_the_shipped_configs(recipe: Recipe, tmp_path: Pa
 def test_tags_are_looked_at_as_in_the_shipped_config(tmp_path: Path) -> None:
     """But for sigma and kappa, which were searched on one corpus' tags."""
     differences = changed(written(tmp_path / "x.cfg", "--tags"), shipped("memb_tags.cfg"))
-    assert {name.split(".")[2] for name in differences} == {"objective"}
+    assert {name.split(".")[2] for name in differences} == {"loss", "penalty"}
     assert "cascade_tagger" in (tmp_path / "x.cfg").read_text(encoding="utf8")
 
 

@@ -53,7 +53,7 @@ def test_any_span_against_all_segmentations(scheme: str, label_pairs: bool) -> N
             assert found.evidence == pytest.approx(expected, abs=1e-9)
             assert total(found) == pytest.approx(expected, abs=1e-9)
             one, other = (set(bounds(r[0].spans)) for r in (having, lacking))
-            assert set(found.reading) == one - other
+            assert set(found.hypothesis) == one - other
             assert set(found.runner_up) == other - one
             names.update(c.name for c in found.contributions)
             probability = sum(r.probability for r in having)

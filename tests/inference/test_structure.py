@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -172,16 +171,12 @@ def test_sizes_are_known_without_making_a_structure(label_pairs: bool, n_labels:
         assert size == (structure.n_transitions, structure.n_columns)
 
 
-def operations() -> Iterator[str]:
-    yield from sorted(OPERATIONS)
-
-
 def test_the_chain_offers_everything() -> None:
     assert offered(LinearChain) == OPERATIONS
     assert len(OPERATIONS) >= 15
 
 
-@pytest.mark.parametrize("operation", operations())
+@pytest.mark.parametrize("operation", sorted(OPERATIONS))
 def test_what_is_not_offered_is_an_error_that_names_it(operation: str) -> None:
     with pytest.raises(ConfigError, match=rf"Structure does not offer '{operation}'"):
         getattr(Structure(), operation)(*(None,) * n_arguments(operation))

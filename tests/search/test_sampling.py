@@ -148,11 +148,11 @@ def test_optuna_keeps_quiet_and_stays_as_it_was(capfd: pytest.CaptureFixture[str
 
 # Stopped and run again
 
-OBJECTIVE = "components.cascade_{}.objective.{}"
+SETTING = "components.cascade_{}.{}"
 SEARCHES = {
     component: [
-        Axis(OBJECTIVE.format(component, "sigma"), 0.02, 2.0, is_log=True),
-        Axis(OBJECTIVE.format(component, "kappa"), 0.0, 8.0),
+        Axis(SETTING.format(component, "penalty.sigma"), 0.02, 2.0, is_log=True),
+        Axis(SETTING.format(component, "loss.kappa"), 0.0, 8.0),
     ]
     for component in ("segmenter", "classifier")
 }

@@ -81,8 +81,8 @@ COMMANDS = [
     Command("evaluate", lambda m, c, o: (m, c, "--displacy-path", o.parent)),
     Command("explain", lambda m, c, o: (m, TEXT, "--json", o)),
     Command("explain", lambda m, c, o: (m, TEXT, "--data", c, "--html", o)),
-    Command("readings", lambda m, c, o: (m, TEXT, "--json", o)),
-    Command("readings", lambda m, c, o: (m, TEXT, "--html", o)),
+    Command("hypotheses", lambda m, c, o: (m, TEXT, "--json", o)),
+    Command("hypotheses", lambda m, c, o: (m, TEXT, "--html", o)),
     Command("jackknife", lambda m, c, o: (CONFIG, c, c, o, "--folds", 2, *QUICKLY), "out.spacy"),
     Command("adapt", lambda m, c, o: (m, c, o), "model"),
     Command("calibrate", lambda m, c, o: (m, c, o), "model"),
@@ -217,7 +217,7 @@ def _put_old(output: Path, model: Path | None) -> None:
 
 def test_pages_that_are_new(disk: Disk, model: Path, corpus: Path) -> None:
     """Nothing is left where nothing was."""
-    for command in ("explain", "readings"):
+    for command in ("explain", "hypotheses"):
         with disk.room(10):
             result = run(command, model, TEXT, "--html", disk.folder / "new" / "page.html")
         assert "page.html: " in one_line(result)

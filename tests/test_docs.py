@@ -19,7 +19,7 @@ from helpers import PROJECT, run_python, write_sample
 from pages import DOCS, PAGES, Block, anchors, blocks, links
 
 RUN = ("python", "bash")
-SHOWN = ("ini", "text", "json")
+SHOWN = ("ini", "toml", "text", "json")
 SLOW = (
     "README.md", "docs/bulk.md", "docs/checkpoints.md", "docs/commands.md", "docs/lexicons.md",
     "docs/nbest.md", "docs/precision_and_recall.md", "docs/recipes.md",

@@ -106,7 +106,6 @@ class Template:
 
     @property
     def text(self) -> str:
-        """The template as readers write it."""
         return " & ".join(part.text for part in self.parts)
 
     @property

@@ -5,8 +5,7 @@ directory, and nothing else. So all that an array claims is there, and arrays ar
 bytes. What stands around the members follows from their names and contents: a reader makes it
 again and compares.
 
-`safetensors` would not make this shorter. Models of release 0.2 must load, so this reader would
-stay beside the new one, and safetensors has no checksums, which would need code of their own.
+`safetensors` would not make this shorter: models of release 0.2 must load, and it has no checksums.
 """
 
 from __future__ import annotations

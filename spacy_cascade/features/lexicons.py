@@ -65,10 +65,7 @@ def _place(table, key):  # type: ignore[no-untyped-def]
 
 @helper
 def _fill(keys, content, table):  # type: ignore[no-untyped-def]
-    """Put distinct keys into an empty table, each beside its content.
-
-    Returns whether there is room, rather than a crowd (`hashing.distance`).
-    """
+    """Put distinct keys into an empty table beside their content; False if it is crowded."""
     steps, size = 0, len(table.slots)
     for i in range(len(keys)):
         place = _place(table, keys[i])
@@ -168,10 +165,7 @@ class Lexicon:
     # Training
 
     def learn(self, words: Keys1d, doc_starts: Pointers1d, flags: Ints2d) -> Lexicon:
-        """The same lexicon, which now knows the terms that are a gold span in just one Doc.
-
-        flags: gold flags of the tokens (`word_counts.span_flags`).
-        """
+        """The same, knowing which terms are a gold span in just one Doc; flags: `span_flags`."""
         places, docs = self._gold_terms(words, doc_starts, flags)
         pairs = np.unique(self._entries(places) * len(doc_starts) + docs)
         n_docs = np.bincount(pairs // len(doc_starts), minlength=len(self.keys))

@@ -31,10 +31,7 @@ class NamedFeature:
 
 
 def named_features(space: FeatureSpace, units: Units, text_of: TextOf) -> list[list[NamedFeature]]:
-    """The known features of each unit, each as often as it counts.
-
-    text_of: also of labels and tags that templates look at.
-    """
+    """Known features of each unit, as often as they count; text_of: of labels and tags, too."""
     namer = _Namer(space, units, text_of)
     by_lexeme, unit_level = space.unit_lexemes(units), space.unit_features(units)
     named = []

@@ -126,10 +126,7 @@ class FeatureSpace:
     def positions(
         self, tokens: Tokens, text_of: TextOf, own_flags: Ints2d | None = None
     ) -> PaddedTokens:
-        """The tokens in a line with boundary words between sequences.
-
-        own_flags: gold flags of the tokens in training (see `SpanWordCounts.codes`).
-        """
+        """The tokens in a line, boundary words between sequences; own_flags: gold, in training."""
         table, resources = self.lexemes, self.resources
         lexemes = table.rows(tokens.words, resources.codes(tokens, own_flags), text_of)
         of_words = table.attributes[:, : self.plan.n_unit_attributes]

@@ -1,7 +1,4 @@
-"""Docs as arrays: words, tags and sentence boundaries of a batch.
-
-The tokens of a batch are numbered through, `0 <= t < T`.
-"""
+"""Docs as arrays; the tokens of a batch are numbered through, `0 <= t < T`."""
 
 from __future__ import annotations
 

@@ -39,9 +39,7 @@ class Word(TextAttribute):
         return text
 
 
-class Lower(TextAttribute):
-    is_set_at_boundary = True
-
+class Lower(Word):
     def value(self, text: str) -> str:
         return text.lower()
 

@@ -25,7 +25,7 @@ from ..parallel import LEXEME_LOCK, Workers
 from ..types import Floats1d, Floats2d, Keys2d, Pointers1d, RealsXd
 
 NEW = -1
-"""In `rearrange`: what was not there before."""
+"""In `rearrange`: what was not there before, and gets weights of zero."""
 _BLOCK = 1 << 16
 """Rows are made for so many units at once, because those of a long Doc take much memory."""
 _SMALLEST, _STEPS = 0.0625, 8.0
@@ -112,10 +112,7 @@ def make_linear_chain(
 
 
 def make_span_classifier(templates: Templates, min_count: int = 5) -> Model[Units, Floats2d]:
-    """A log-linear span classifier.
-
-    templates: what features look at. min_count: features in fewer spans are dropped.
-    """
+    """A log-linear span classifier; min_count: features in fewer spans are dropped."""
     family = ChainFamily(label_pairs=False)
     return make_linear_model("cascade_span_classifier", templates, min_count, family)
 
@@ -160,10 +157,7 @@ def add_features(model: Model[Units, Floats2d], n: int) -> None:
 
 
 def rearrange(model: Model[Units, Floats2d], columns: Pointers1d, edges: Pointers1d) -> None:
-    """Give the model other labels.
-
-    columns `[S]`, edges `[E]`: which one each of them was before, or `NEW`: then it is zero.
-    """
+    """Give the model other labels; columns `[S]`, edges `[E]`: what each was before, or `NEW`."""
     weights, transitions = get_weights(model)
     set_weights(model, _taken(weights, columns), _taken(transitions, edges))
     if model.attrs["curvature"] is not None:

@@ -154,10 +154,7 @@ def _content(array: Array) -> bytes:
 
 
 def _array_of(what: str, content: bytes | memoryview) -> Array:
-    """The array that NumPy's `save` wrote, of numbers and one or two dimensions, as a view.
-
-    Raises `ValueError`, naming `what`, for anything else.
-    """
+    """The array that NumPy's `save` wrote, 1-D or 2-D, as a view; else raise `ValueError`."""
     begin = len(_MAGIC) + 2
     if bytes(content[: len(_MAGIC)]) != _MAGIC or len(content) < begin:
         raise ValueError(f"{what} does not begin like an array")

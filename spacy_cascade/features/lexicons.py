@@ -1,8 +1,7 @@
 """Term lists as features: which tokens stand inside a listed term.
 
-A term is the sequence of its tokens, as written or in lower case. All beginnings of all
-terms are kept as chained 64-bit keys, so the longest term at a place is found by walking
-on as long as a beginning matches.
+A term is the sequence of its tokens, as written or in lower case. All beginnings of all terms are
+kept as chained 64-bit keys: the longest term at a place is found by walking on while they match.
 """
 
 from __future__ import annotations

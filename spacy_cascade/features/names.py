@@ -1,8 +1,7 @@
 """Names of features, such as `word@-1=binds`.
 
-A model keeps keys of features, not names. Names are therefore made from a text that has the
-features: the keys tell which features a unit has, and the templates tell which values a key was
-made of.
+A model keeps keys of features, not names. Names are made from a text that has the features: keys
+tell which features a unit has, and templates tell which values a key was made of.
 """
 
 from __future__ import annotations

@@ -47,11 +47,7 @@ def lay_out(
     boundary: Keys1d,
     margin: int,
 ) -> PaddedTokens:
-    """Put tokens in a line with `margin` boundary words around every sequence.
-
-    lexemes: int32 `[T]`, rows of the table. values: uint64 `[T, C]`. boundary: uint64 `[C]`,
-    those of a boundary word.
-    """
+    """Put tokens in a line, `margin` words with the values `boundary` around every sequence."""
     starts, n_tokens = tokens.sequence_starts, len(lexemes)
     n_boundaries = margin * np.arange(1, len(starts) + 1)
     of_token = np.arange(n_tokens) + np.repeat(n_boundaries[:-1], np.diff(starts))

@@ -47,7 +47,10 @@ def lay_out(
     boundary: Keys1d,
     margin: int,
 ) -> PaddedTokens:
-    """Put tokens in a line, `margin` words with the values `boundary` around every sequence."""
+    """Put tokens in a line with `margin` boundary words around every sequence.
+
+    lexemes: `[T]`, rows of the table. values: `[T, C]`. boundary: `[C]`, those of a boundary word.
+    """
     starts, n_tokens = tokens.sequence_starts, len(lexemes)
     n_boundaries = margin * np.arange(1, len(starts) + 1)
     of_token = np.arange(n_tokens) + np.repeat(n_boundaries[:-1], np.diff(starts))

@@ -1,8 +1,7 @@
 """Term lists as features: which tokens stand inside a listed term.
 
-A term is the sequence of its tokens, as written or in lower case. All beginnings of all
-terms are kept as chained 64-bit keys, so the longest term at a place is found by walking
-on as long as a beginning matches.
+A term is the sequence of its tokens, as written or in lower case. All beginnings of all terms are
+kept as chained 64-bit keys: the longest term at a place is found by walking on while they match.
 """
 
 from __future__ import annotations
@@ -65,10 +64,7 @@ def _place(table, key):  # type: ignore[no-untyped-def]
 
 @helper
 def _fill(keys, content, table):  # type: ignore[no-untyped-def]
-    """Put distinct keys into an empty table, each beside its content.
-
-    Returns whether there is room, rather than a crowd (`hashing.distance`).
-    """
+    """Put distinct keys into an empty table beside their content; False if it is crowded."""
     steps, size = 0, len(table.slots)
     for i in range(len(keys)):
         place = _place(table, keys[i])
@@ -168,10 +164,7 @@ class Lexicon:
     # Training
 
     def learn(self, words: Keys1d, doc_starts: Pointers1d, flags: Ints2d) -> Lexicon:
-        """The same lexicon, which now knows the terms that are a gold span in just one Doc.
-
-        flags: gold flags of the tokens (`word_counts.span_flags`).
-        """
+        """The same, knowing which terms are a gold span in just one Doc; flags: `span_flags`."""
         places, docs = self._gold_terms(words, doc_starts, flags)
         pairs = np.unique(self._entries(places) * len(doc_starts) + docs)
         n_docs = np.bincount(pairs // len(doc_starts), minlength=len(self.keys))

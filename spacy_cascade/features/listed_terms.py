@@ -34,13 +34,12 @@ def leaves_out(settings: Any) -> bool:
 
 
 class ListedTerms(Resource):
-    """A lexicon whose terms are compared in lower case.
-
-    form, field: what of a token is compared, and where `Tokens` has the hashes of that.
-    """
+    """A lexicon whose terms are compared in lower case."""
 
     form: ClassVar[Callable[[str], str]] = str.lower
+    """What of a token is compared."""
     field: ClassVar[str] = "lower"
+    """Where `Tokens` has the hashes of that."""
 
     def __init__(self, lexicon: Lexicon, leave_out: bool) -> None:
         self.lexicon, self.leave_out = lexicon, leave_out

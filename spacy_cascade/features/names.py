@@ -1,8 +1,7 @@
 """Names of features, such as `word@-1=binds`.
 
-A model keeps keys of features, not names. Names are therefore made from a text that has the
-features: the keys tell which features a unit has, and the templates tell which values a key was
-made of.
+A model keeps keys of features, not names. Names are made from a text that has the features: keys
+tell which features a unit has, and templates tell which values a key was made of.
 """
 
 from __future__ import annotations
@@ -31,10 +30,7 @@ class NamedFeature:
 
 
 def named_features(space: FeatureSpace, units: Units, text_of: TextOf) -> list[list[NamedFeature]]:
-    """The known features of each unit, each as often as it counts.
-
-    text_of: also of labels and tags that templates look at.
-    """
+    """Known features of each unit, as often as they count; text_of: of labels and tags, too."""
     namer = _Namer(space, units, text_of)
     by_lexeme, unit_level = space.unit_lexemes(units), space.unit_features(units)
     named = []

@@ -46,10 +46,7 @@ class Resource(ABC):
 
     @classmethod
     def read(cls, name: str, settings: Any, tokenize: Tokenize) -> Resource:
-        """Read the resource that the config calls `name`, as its `settings` say.
-
-        Raises `TemplateError` where that cannot be done.
-        """
+        """Read what the config calls `name`, by its `settings`; else raise `TemplateError`."""
         raise NotImplementedError
 
     def learn(self, tokens: Tokens, flags: Ints2d) -> Resource:

@@ -12,14 +12,9 @@ from ..numeric.design import BinaryCSR, Design
 from ..numeric.index import KeyIndex, frequent_keys
 from ..parallel import LEXEME_LOCK
 from ..types import Ints2d, Keys1d, Keys2d
-from .attributes import ContextAttribute, TextOf
-from .keys import (
-    Occurrences,
-    lexeme_level_keys,
-    slot_rows,
-    unit_level_features,
-    unit_level_keys,
-)
+from .attributes import ContextAttribute
+from .attributes import TextOf as TextOf
+from .keys import Occurrences, lexeme_level_keys, slot_rows, unit_level_features, unit_level_keys
 from .lexemes import BOUNDARY, LexemeTable
 from .lexicons import Lexicon
 from .listed_terms import ListedTerms
@@ -29,8 +24,6 @@ from .span_context import SpanContext
 from .templates import Templates
 from .tokens import FURTHER, Tokens
 from .units import PaddedTokens, Units, lay_out
-
-__all__ = ["FeatureSpace", "TextOf"]
 
 _NO_OCCURRENCES = Occurrences(*(np.zeros(0, dtype=np.int32),) * 3)
 
@@ -133,10 +126,7 @@ class FeatureSpace:
     def positions(
         self, tokens: Tokens, text_of: TextOf, own_flags: Ints2d | None = None
     ) -> PaddedTokens:
-        """The tokens in a line with boundary words between sequences.
-
-        own_flags: gold flags of the tokens in training (see `SpanWordCounts.codes`).
-        """
+        """The tokens in a line, boundary words between sequences; own_flags: gold, in training."""
         table, resources = self.lexemes, self.resources
         lexemes = table.rows(tokens.words, resources.codes(tokens, own_flags), text_of)
         of_words = table.attributes[:, : self.plan.n_unit_attributes]
@@ -163,7 +153,6 @@ class FeatureSpace:
         return len(new)
 
     def _frequent(self, units: Units, minimum: int) -> Keys1d:
-        """Keys of the features that are seen in at least `minimum` units."""
         attributes, n_slots = units.positions.table.attributes, self.plan.n_slots
         rows = self.unit_lexemes(units).indices
         counts = np.bincount(rows, minlength=len(attributes) * n_slots).astype(np.float64)

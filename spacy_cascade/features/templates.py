@@ -1,24 +1,12 @@
-r"""The template language.
+r"""The template language; docs/templates.md describes all attributes and places.
 
 A template names what a feature looks at; each distinct value seen in training becomes
 one atomic feature. Parts joined by ` & ` make a conjunction:
 
     word@-2..2                   five templates: the words at offsets -2 to 2
     word@-1 & word@0             a bigram
-    prefix(1..5)                 five templates on the token itself
-    pattern(*)@-1..1             every named pattern at three offsets
-    lexicon(genes) & tag@1       membership in a term list, with the next token's tag
-    lexicon_exact(genes)         the same, where case counts
-    span(chunks)@-1 & span(chunks)  tags of spans that an earlier component found
-    word@first-1                 the word before a span
-    word@any                     each word inside the span, by itself
-    word@all                     all words of the span in order, as one value
-    lower@sentence               each word of the sentence outside the span
-    lower@recurrence+1           each word that follows the same span elsewhere in the Doc, in
-                                 whatever case
-    brief_class@recurrence       the last token of the same span elsewhere in the Doc
-    lower@head_recurrence-1      each word before another occurrence of the last token
-    seen_inside@-1..1            how often training showed the word inside a span
+    pattern(*)@first-1           every named pattern, for the word before a span
+    lower@recurrence+1           each word that follows the same span elsewhere in the Doc
     size & suffix(3)@last        the number of tokens with the last token's suffix
 
     template  = part { " & " part }
@@ -26,9 +14,9 @@ one atomic feature. Parts joined by ` & ` make a conjunction:
     place     = ("first" | "last") [offset] | offset
               | ("recurrence" | "head_recurrence") [offset] | "any" | "all" | "sentence"
 
-The attributes are those of `registry`. A number can be a range `a..b`, which stands for one
-template for each number. On a chain each token is a span of length one, so `first` and `last`
-mean the token itself. Without a place a part looks at offset 0 from the first token.
+The attributes are those of `registry`. A number can be a range `a..b`: one template for each. On a
+chain each token is a span of length one, so `first` and `last` mean the token itself. Without a
+place a part looks at offset 0 from the first token.
 """
 
 from __future__ import annotations
@@ -106,7 +94,6 @@ class Template:
 
     @property
     def text(self) -> str:
-        """The template as readers write it."""
         return " & ".join(part.text for part in self.parts)
 
     @property

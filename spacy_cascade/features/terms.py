@@ -61,10 +61,7 @@ class Spellings(NamedTuple):
 
 
 def read_spellings(name: str, source: TermSource, tokenize: Tokenize) -> Spellings:
-    """The terms of a lexicon.
-
-    Raises `TemplateError` where the list cannot be read, has something else than terms, or none.
-    """
+    """The terms of a lexicon. Raises `TemplateError` for an unreadable, invalid or empty list."""
     listed = source.source if isinstance(source, TermList) else source
     spellings = spell(_read_terms(name, listed), tokenize)
     if spellings.words.n_rows == 0:

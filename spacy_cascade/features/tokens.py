@@ -1,7 +1,4 @@
-"""Docs as arrays: words, tags and sentence boundaries of a batch.
-
-The tokens of a batch are numbered through, `0 <= t < T`.
-"""
+"""Docs as arrays; the tokens of a batch are numbered through, `0 <= t < T`."""
 
 from __future__ import annotations
 
@@ -90,16 +87,14 @@ def span_values(doc: Doc, key: str) -> Keys1d:
 
 
 def join_tokens(batches: Sequence[Tokens]) -> Tokens:
-    """Several batches as one."""
+    keys = batches[0].spans
     return Tokens(
-        words=np.concatenate([batch.words for batch in batches]),
-        lower=np.concatenate([batch.lower for batch in batches]),
-        tags=np.concatenate([batch.tags for batch in batches]),
-        parts_of_speech=np.concatenate([batch.parts_of_speech for batch in batches]),
         sequence_starts=_joined_starts([batch.sequence_starts for batch in batches]),
         doc_starts=_joined_starts([batch.doc_starts for batch in batches]),
-        spans={
-            key: np.concatenate([batch.spans[key] for batch in batches]) for key in batches[0].spans
+        spans={key: np.concatenate([batch.spans[key] for batch in batches]) for key in keys},
+        **{
+            name: np.concatenate([getattr(batch, name) for batch in batches])
+            for name in ("words", *FURTHER)
         },
     )
 

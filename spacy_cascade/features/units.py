@@ -49,8 +49,7 @@ def lay_out(
 ) -> PaddedTokens:
     """Put tokens in a line with `margin` boundary words around every sequence.
 
-    lexemes: int32 `[T]`, rows of the table. values: uint64 `[T, C]`. boundary: uint64 `[C]`,
-    those of a boundary word.
+    lexemes: `[T]`, rows of the table. values: `[T, C]`. boundary: `[C]`, those of a boundary word.
     """
     starts, n_tokens = tokens.sequence_starts, len(lexemes)
     n_boundaries = margin * np.arange(1, len(starts) + 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -38,9 +39,7 @@ class Word(TextAttribute):
         return text
 
 
-class Lower(TextAttribute):
-    is_set_at_boundary = True
-
+class Lower(Word):
     def value(self, text: str) -> str:
         return text.lower()
 
@@ -74,12 +73,7 @@ class BriefClass(Class):
     """The word class with runs collapsed: `NF-kappa` -> `A_a`."""
 
     def value(self, text: str) -> str:
-        brief = last = ""
-        for character in super().value(text):
-            if character != last:
-                brief += character
-                last = character
-        return brief
+        return "".join(character for character, _ in groupby(super().value(text)))
 
 
 class Affix(TextAttribute):

@@ -79,11 +79,7 @@ class _TableScores:
 def make_linear_model(
     name: str, templates: Templates, min_count: int, structure: Any
 ) -> "Model[Units, Floats2d]":
-    """A model without weights; `initialize` of the component learns its feature space.
-
-    structure: the family of structures that the model can have, whatever its labels, such as
-    `inference.linear_chain.ChainFamily`.
-    """
+    """A model without weights; structure: those it can have, such as a `ChainFamily`."""
     if min_count < 1:
         raise ConfigError(f"min_count must be 1 or more, not {min_count}. Mend [model].")
     return Model(
@@ -112,10 +108,7 @@ def make_linear_chain(
 
 
 def make_span_classifier(templates: Templates, min_count: int = 5) -> Model[Units, Floats2d]:
-    """A log-linear span classifier.
-
-    templates: what features look at. min_count: features in fewer spans are dropped.
-    """
+    """A log-linear span classifier; min_count: features in fewer spans are dropped."""
     family = ChainFamily(label_pairs=False)
     return make_linear_model("cascade_span_classifier", templates, min_count, family)
 
@@ -194,11 +187,7 @@ def _taken(values: npt.NDArray[Any], places: Pointers1d) -> npt.NDArray[Any]:
 
 
 def keep_hessian_diagonal(model: Model[Units, Floats2d], curvature: Floats2d) -> None:
-    """Keep the curvature `[K, S]` of the loss that the weights were trained with.
-
-    Each value is rounded to one of 256 steps, which differ by less than a tenth: this is close
-    enough for a prior.
-    """
+    """Keep the curvature `[K, S]` of the loss in 256 steps, which differ by less than a tenth."""
     steps = np.rint(_STEPS * np.log2(1.0 + np.maximum(curvature, 0.0) / _SMALLEST))
     model.attrs["curvature"] = np.minimum(steps, 255.0).astype(np.uint8)
 

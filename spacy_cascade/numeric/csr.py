@@ -1,7 +1,7 @@
-"""Sums of rows: what scores and gradients are made of.
+"""Sums of rows, as scores and gradients are.
 
-A binary sparse matrix is kept as rows of column numbers: row `i` holds `indices[indptr[i]:indptr[i
-+ 1]]`. Scores are such a matrix times weights, gradients its transpose times expectations.
+Scores are a binary sparse matrix (`design.BinaryCSR`) times weights, gradients its transpose times
+expectations.
 """
 
 from __future__ import annotations

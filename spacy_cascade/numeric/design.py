@@ -116,10 +116,7 @@ class Design:
     def gradient(
         self, score_gradient: Floats2d, workers: Workers, out: Floats2d | None = None
     ) -> Floats2d:
-        """Gradient `[K, S]` with respect to the weights, from that of the scores `[U, S]`.
-
-        out: where to write it, else a new array.
-        """
+        """Gradient `[K, S]` of the weights, given that of scores `[U, S]`; written to `out`."""
         width = score_gradient.shape[1]
         sums = self._empty_sums(self.unit_lexemes.n_columns, width, workers)
         self.unit_lexemes.add_transposed_product(score_gradient, sums, workers)

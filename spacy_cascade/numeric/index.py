@@ -45,10 +45,7 @@ def _empty_table(keys: Keys1d, n_places: int) -> HashTable:
 
 
 class KeyIndex:
-    """Ids `0 … n-1` for distinct 64-bit keys, in the order in which they were added.
-
-    The key 0 means "no value" and is never found.
-    """
+    """Ids `0 … n-1` of distinct 64-bit keys, as they were added; 0 is "no value", never found."""
 
     def __init__(self, keys: Keys1d | None = None) -> None:
         self._table = _empty_table(np.zeros(16, dtype=np.uint64), 32)

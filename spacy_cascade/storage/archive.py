@@ -5,8 +5,7 @@ directory, and nothing else. So all that an array claims is there, and arrays ar
 bytes. What stands around the members follows from their names and contents: a reader makes it
 again and compares.
 
-`safetensors` would not make this shorter. Models of release 0.2 must load, so this reader would
-stay beside the new one, and safetensors has no checksums, which would need code of their own.
+`safetensors` would not make this shorter: models of release 0.2 must load, and it has no checksums.
 """
 
 from __future__ import annotations
@@ -155,10 +154,7 @@ def _content(array: Array) -> bytes:
 
 
 def _array_of(what: str, content: bytes | memoryview) -> Array:
-    """The array that NumPy's `save` wrote, of numbers and one or two dimensions, as a view.
-
-    Raises `ValueError`, naming `what`, for anything else.
-    """
+    """The array that NumPy's `save` wrote, 1-D or 2-D, as a view; else raise `ValueError`."""
     begin = len(_MAGIC) + 2
     if bytes(content[: len(_MAGIC)]) != _MAGIC or len(content) < begin:
         raise ValueError(f"{what} does not begin like an array")

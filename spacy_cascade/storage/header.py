@@ -57,10 +57,7 @@ def read_header(text: Array) -> Header:
 
 
 def check_version(header: Header, where: str) -> None:
-    """Raise `ModelFileError` for a model of something else or of a later format.
-
-    Raises `ValueError` for a version that no release has written.
-    """
+    """Raise `ModelFileError` for other or later formats, `ValueError` for unwritten versions."""
     for field in ("format", "version"):
         _check_type(header, field)
     if header["format"] != FORMAT:

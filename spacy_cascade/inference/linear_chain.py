@@ -109,15 +109,10 @@ class LinearChain(Structure):
         return lattice.column[edges], edges
 
     def label_costs(self, costs: Floats2d) -> LabelCosts:
-        """The costs as kernels read them, by what is observed.
-
-        The first row belongs to units without an observation, the last to units of which only one
-        thing is known: that the span before them has ended.
-        """
+        """Rows are those of `inference.chain`: nothing observed, each label, a span has ended."""
         n_labels = self.n_labels
-        margin = np.zeros((n_labels + 2, n_labels))
+        margin, clamp = np.zeros((2, n_labels + 2, n_labels))
         margin[1:-1] = costs
-        clamp = np.zeros((n_labels + 2, n_labels))
         clamp[1:-1] = np.where(np.eye(n_labels) > 0, 0.0, -np.inf)
         clamp[-1, self.lattice.continued] = -np.inf
         return LabelCosts(margin, clamp)
@@ -226,22 +221,19 @@ class ChainFamily:
         return LinearChain(free_lattice(n_labels, self.label_pairs))
 
     def of_classes(self, n_classes: int) -> FreeChoice:
-        """One free choice."""
         return FreeChoice(choice_lattice(n_classes))
 
     def size_of_spans(self, scheme: str, n_labels: int) -> tuple[int, int]:
-        """Transitions `E` and columns `S` of `of_spans`, without making it."""
+        """`E` and `S` of `of_spans`, without making it; the others likewise."""
         n_edges = TagSet.n_edges(scheme, n_labels)
         n_tags = 1 + n_labels * len(SCHEMES[scheme].prefixes)
         return n_edges, n_edges if self.label_pairs else n_tags
 
     def size_of_labels(self, n_labels: int) -> tuple[int, int]:
-        """Transitions and columns of `of_labels`, without making it."""
         n_edges = n_labels * (n_labels + 1)
         return n_edges, n_edges if self.label_pairs else n_labels
 
     def size_of_classes(self, n_classes: int) -> tuple[int, int]:
-        """Transitions and columns of `of_classes`, without making it."""
         return n_classes, n_classes
 
     def identity(self) -> dict[str, bool]:

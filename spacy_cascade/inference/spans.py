@@ -62,9 +62,9 @@ def likely_spans(
 ) -> int:
     """Every span with a probability of at least `least`; returns how many there are.
 
-    span_labels `[Y]`: number of the label of the spans that a tag belongs to, -1 outside. least:
-    above 0; at most `1 / least` spans have the same end. span_starts, span_ends, labels,
-    posteriors `[P]`: written as far as they go, by end, and those of one end backwards.
+    span_labels `[Y]`: as `TagSet.span_labels`. least: above 0; at most `1 / least` spans have the
+    same end. span_starts, span_ends, labels, posteriors `[P]`: written as far as they go, by end,
+    and those of one end backwards.
     """
     lattice, scores, transitions, cost, tags, starts = chains
     w, marginals = room_for(lattice, starts)

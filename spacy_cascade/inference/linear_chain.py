@@ -73,8 +73,7 @@ class LinearChain(Structure):
         found = np.empty(len(spans.start))
         starts = potentials.starts
         sequences = (np.searchsorted(starts, spans.start, side="right") - 1).astype(np.int32)
-        chains = self._chains(potentials)
-        span_posteriors(chains, labels, spans.start, spans.end, sequences, found)
+        span_posteriors(self._chains(potentials), labels, spans, sequences, found)
         return found
 
     def likely_spans(
@@ -86,11 +85,11 @@ class LinearChain(Structure):
         while n_found > room:  # a second time where there are more than one a token
             room = n_found
             start, end = np.empty((2, room), dtype=np.int64)
-            label, probabilities = np.empty(room, dtype=np.int32), np.empty(room)
-            n_found = likely_spans(
-                chains, tag_set.span_labels, least, start, end, label, probabilities
-            )
-        return Spans(start[:n_found], end[:n_found], label[:n_found]), probabilities[:n_found]
+            spans = Spans(start, end, np.empty(room, dtype=np.int32))
+            probabilities = np.empty(room)
+            n_found = likely_spans(chains, tag_set.span_labels, least, spans, probabilities)
+        found = slice(n_found)
+        return Spans(start[found], end[found], spans.label[found]), probabilities[found]
 
     def contrast(self, potentials: Potentials, labels: Ints1d, start: int) -> Contrast | None:
         return contrast(self.lattice, potentials.scores, potentials.transitions, labels, start)

@@ -68,7 +68,7 @@ _ASCII_CLASS = {code: _character_class(chr(code)) for code in range(128)}
 
 
 class Class(TextAttribute):
-    """Capital -> A, other letter -> a, digit -> 0, anything else -> _ (docs/method.md, section 7.4)."""
+    """Capital -> A, letter -> a, digit -> 0, other -> _ (docs/method.md, section 7.4)."""
 
     def value(self, text: str) -> str:
         if text.isascii():

@@ -26,9 +26,8 @@ _RANDOM_BYTES = 8
 def replace_file(path: str | Path, data: bytes) -> None:
     """Write a file, replacing an old one; missing folders are created.
 
-    The data are first written to a temporary file beside it and reach the disk. Only then does
-    that file take the name, so a crash leaves either the old file or the new one. Raises
-    `SavingError` if the file cannot be written; the old file is then still there.
+    The data reach the disk in a temporary file before that takes the name, so a crash leaves either
+    the old file or the new one. Raises `SavingError` if it cannot; the old file is then unchanged.
     """
     path = Path(path)
     temporary = _beside(path)
@@ -78,7 +77,7 @@ def replace_folder(path: str | Path, fill: Callable[[Path], object]) -> None:
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """A folder that exists until the context ends; raises `SavingError` if the disk is full."""
+    """A folder until the context ends; raises `SavingError` if the disk is full."""
     try:
         with tempfile.TemporaryDirectory() as name:
             yield Path(name)
@@ -144,10 +143,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def remove_leftovers(path: str | Path) -> None:
-    """Remove the temporary files that killed processes have left beside a file.
-
-    This also removes a temporary file that another process is writing at the moment.
-    """
+    """Remove the temporary files beside a file: what killed processes left, and any in use."""
     path = Path(path)
     name = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{{2 * _RANDOM_BYTES}}}")
     if path.parent.is_dir():

@@ -1,10 +1,10 @@
 """Compiled kernels on disk, without mix-ups and with checksums.
 
-This replaces numba's own cache, which has three faults: if several processes compile at the same
-time, its index can point to the code of another signature; it has no checksums, so a damaged file
-raises an error or crashes the process; and it does not notice changed helpers and constants in
-other modules. Here there is no index. The name of a file is a digest of everything that its code
-was compiled from, each file begins with a checksum, and an unreadable file counts as missing.
+Numba's own cache has three faults: if several processes compile at the same time, its index can
+point to the code of another signature; a damaged file raises an error or crashes the process; and
+it does not notice changed helpers and constants in other modules. Here there is no index. The name
+of a file is a digest of everything that its code was compiled from, each file begins with a
+checksum, and an unreadable file counts as missing.
 """
 
 from __future__ import annotations
@@ -60,8 +60,7 @@ class KernelCache:
         target.refresh()
         name, key = self._name(signature, target.codegen())
         for folder in self._folders:
-            # The checksum finds damage. An undamaged file may still be unreadable for this
-            # process; then the kernel is compiled again.
+            # An undamaged file may still be unreadable for this process: compile again.
             with suppress(Exception):
                 content = (folder / name).read_bytes()
                 checksum, data = content[:_DIGEST], content[_DIGEST:]

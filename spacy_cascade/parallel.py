@@ -41,8 +41,8 @@ def available_cores() -> int:
 def split(starts: Pointers1d, cost: int = 1) -> list[tuple[int, int]]:
     """Ranges of rows with about equal numbers of entries; they do not depend on the threads.
 
-    starts: int64 `[n + 1]`, ascending; row `i` has `starts[i + 1] - starts[i]` entries. cost:
-    work per entry and per empty row; a larger cost makes it worth sharing fewer rows.
+    starts: int64 `[n + 1]`; row `i` has `starts[i + 1] - starts[i]` entries. cost: work per entry
+    and per empty row; a larger cost makes it worth sharing fewer rows.
     """
     n_rows = len(starts) - 1
     # Even an empty row costs something.

@@ -23,7 +23,7 @@ def contrast(
 ) -> Contrast | None:
     """The best paths of one sequence with and without a span.
 
-    scores `[T, S]`, transitions `[E]`: as in `chain.viterbi`. labels: int32 `[P]`, those of the
+    scores `[T, S]`, transitions `[E]`: as in `Chains`. labels: int32 `[P]`, those of the
     span, which begins at position `start`. None where every path has the span, or none has.
     """
     n_labels, length = lattice.n_labels, len(scores)

@@ -131,8 +131,7 @@ def choice_lattice(n_labels: int) -> Lattice:
 def free_lattice(n_labels: int, label_pairs: bool) -> Lattice:
     """The lattice of labels `1 … n_labels` that may all follow each other.
 
-    Label 0 stands before the first position and nowhere else; it has no score column where
-    features see labels only, so that `S = Y - 1`.
+    Label 0 stands before the first position only; without label pairs it has no score column.
     """
     lattice = chain_lattice(
         [str(y) for y in range(n_labels + 1)],

@@ -73,8 +73,7 @@ class LinearChain(Structure):
         found = np.empty(len(spans.start))
         starts = potentials.starts
         sequences = (np.searchsorted(starts, spans.start, side="right") - 1).astype(np.int32)
-        chains = self._chains(potentials)
-        span_posteriors(chains, labels, spans.start, spans.end, sequences, found)
+        span_posteriors(self._chains(potentials), labels, spans, sequences, found)
         return found
 
     def likely_spans(
@@ -86,11 +85,11 @@ class LinearChain(Structure):
         while n_found > room:  # a second time where there are more than one a token
             room = n_found
             start, end = np.empty((2, room), dtype=np.int64)
-            label, probabilities = np.empty(room, dtype=np.int32), np.empty(room)
-            n_found = likely_spans(
-                chains, tag_set.span_labels, least, start, end, label, probabilities
-            )
-        return Spans(start[:n_found], end[:n_found], label[:n_found]), probabilities[:n_found]
+            spans = Spans(start, end, np.empty(room, dtype=np.int32))
+            probabilities = np.empty(room)
+            n_found = likely_spans(chains, tag_set.span_labels, least, spans, probabilities)
+        found = slice(n_found)
+        return Spans(start[found], end[found], spans.label[found]), probabilities[found]
 
     def contrast(self, potentials: Potentials, labels: Ints1d, start: int) -> Contrast | None:
         return contrast(self.lattice, potentials.scores, potentials.transitions, labels, start)
@@ -109,15 +108,10 @@ class LinearChain(Structure):
         return lattice.column[edges], edges
 
     def label_costs(self, costs: Floats2d) -> LabelCosts:
-        """The costs as kernels read them, by what is observed.
-
-        The first row belongs to units without an observation, the last to units of which only one
-        thing is known: that the span before them has ended.
-        """
+        """Rows are those of `inference.chain`: nothing observed, each label, a span has ended."""
         n_labels = self.n_labels
-        margin = np.zeros((n_labels + 2, n_labels))
+        margin, clamp = np.zeros((2, n_labels + 2, n_labels))
         margin[1:-1] = costs
-        clamp = np.zeros((n_labels + 2, n_labels))
         clamp[1:-1] = np.where(np.eye(n_labels) > 0, 0.0, -np.inf)
         clamp[-1, self.lattice.continued] = -np.inf
         return LabelCosts(margin, clamp)
@@ -226,22 +220,19 @@ class ChainFamily:
         return LinearChain(free_lattice(n_labels, self.label_pairs))
 
     def of_classes(self, n_classes: int) -> FreeChoice:
-        """One free choice."""
         return FreeChoice(choice_lattice(n_classes))
 
     def size_of_spans(self, scheme: str, n_labels: int) -> tuple[int, int]:
-        """Transitions `E` and columns `S` of `of_spans`, without making it."""
+        """`E` and `S` of `of_spans`, without making it; the others likewise."""
         n_edges = TagSet.n_edges(scheme, n_labels)
         n_tags = 1 + n_labels * len(SCHEMES[scheme].prefixes)
         return n_edges, n_edges if self.label_pairs else n_tags
 
     def size_of_labels(self, n_labels: int) -> tuple[int, int]:
-        """Transitions and columns of `of_labels`, without making it."""
         n_edges = n_labels * (n_labels + 1)
         return n_edges, n_edges if self.label_pairs else n_labels
 
     def size_of_classes(self, n_classes: int) -> tuple[int, int]:
-        """Transitions and columns of `of_classes`, without making it."""
         return n_classes, n_classes
 
     def identity(self) -> dict[str, bool]:

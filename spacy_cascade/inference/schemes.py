@@ -93,9 +93,8 @@ class TagSet:
     @property
     def span_labels(self) -> Ints1d:
         """Number of the span label of each tag, -1 for `O`, int32 `[Y]`."""
-        n_prefixes = len(SCHEMES[self.scheme].prefixes)
-        labels = np.repeat(np.arange(len(self.labels), dtype=np.int32), n_prefixes)
-        return np.concatenate([np.full(1, -1, dtype=np.int32), labels])
+        n_tags = [1, *(len(SCHEMES[self.scheme].prefixes) for _ in self.labels)]
+        return np.repeat(np.arange(-1, len(self.labels), dtype=np.int32), n_tags)
 
     def lattice(self, label_pairs: bool) -> Lattice:
         """The legal transitions; `label_pairs`: whether features see them."""

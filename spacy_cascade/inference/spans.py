@@ -22,6 +22,7 @@ from ..jit import helper, kernel
 from ..types import Bools1d, Floats1d, Ints1d, Pointers1d
 from .chain import forward_backward, room_for
 from .lattice import Chains
+from .schemes import Spans
 
 
 @helper
@@ -52,19 +53,13 @@ def _first(lattice, span_labels, w_row, mass, found):  # type: ignore[no-untyped
 
 @kernel
 def likely_spans(
-    chains: Chains,
-    span_labels: Ints1d,
-    least: float,
-    span_starts: Pointers1d,
-    span_ends: Pointers1d,
-    labels: Ints1d,
-    posteriors: Floats1d,
+    chains: Chains, span_labels: Ints1d, least: float, spans: Spans, posteriors: Floats1d
 ) -> int:
     """Every span with a probability of at least `least`; returns how many there are.
 
-    span_labels `[Y]`: number of the label of the spans that a tag belongs to, -1 outside. least:
-    above 0; at most `1 / least` spans have the same end. span_starts, span_ends, labels,
-    posteriors `[P]`: written as far as they go, by end, and those of one end backwards.
+    span_labels `[Y]`: as `TagSet.span_labels`. least: above 0; at most `1 / least` spans have the
+    same end. spans, posteriors `[P]`: written as far as they go, by end, and those of one end
+    backwards.
     """
     lattice, scores, transitions, cost, tags, starts = chains
     w, marginals = room_for(lattice, starts)
@@ -86,9 +81,9 @@ def likely_spans(
                     if found[label] < least:
                         continue
                     if n_found < len(posteriors):
-                        span_starts[n_found] = begin + t
-                        span_ends[n_found] = begin + last + 1
-                        labels[n_found] = label
+                        spans.start[n_found] = begin + t
+                        spans.end[n_found] = begin + last + 1
+                        spans.label[n_found] = label
                         posteriors[n_found] = min(1.0, found[label])
                     n_found += 1
                 before[:] = 0.0
@@ -101,42 +96,35 @@ def likely_spans(
 
 @kernel
 def span_posteriors(
-    chains: Chains,
-    path: Ints1d,
-    spans: Pointers1d,
-    span_ends: Pointers1d,
-    span_sequences: Ints1d,
-    posteriors: Floats1d,
+    chains: Chains, path: Ints1d, spans: Spans, sequences: Ints1d, posteriors: Floats1d
 ) -> None:
     """Exact probability that a sequence has each given span, whatever the rest of it.
 
     The paths summed over enter the span by an edge that does not continue a span, follow `path`
     inside it, and leave it by an edge that does not continue it.
 
-    path `[T]`: the labels that the spans would have. spans, span_ends `[P]`: first position and the
-    one after the last, ordered by sequence. span_sequences `[P]`: the sequence of each. posteriors
-    `[P]`: written.
+    path `[T]`: the labels that the spans would have. spans `[P]`: ordered by sequence; their own
+    labels do not count. sequences `[P]`: of the spans. posteriors `[P]`: written.
     """
     lattice, scores, transitions, cost, tags, starts = chains
     w, marginals = room_for(lattice, starts)
     done = -1
-    for p in range(len(spans)):
-        i = span_sequences[p]
+    for p in range(len(posteriors)):
+        i, first, after = sequences[p], spans.start[p], spans.end[p]
         begin, end = starts[i], starts[i + 1]
         if i != done:
             forward_backward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
             done = i
-        after = span_ends[p] - begin
-        mass = marginals[after, path[span_ends[p] - 1]]
-        if span_ends[p] < end:
+        mass = marginals[after - begin, path[after - 1]]
+        if after < end:
             mass = 0.0
             for e in range(len(lattice.source)):
-                if lattice.source[e] == path[span_ends[p] - 1] and not lattice.continues[e]:
-                    mass += marginals[after + 1, lattice.target[e]] * w[after, e]
-        for t in range(span_ends[p] - 1, spans[p] - 1, -1):
+                if lattice.source[e] == path[after - 1] and not lattice.continues[e]:
+                    mass += marginals[after - begin + 1, lattice.target[e]] * w[after - begin, e]
+        for t in range(after - 1, first - 1, -1):
             arriving = 0.0
             for e in range(lattice.first_edge[path[t]], lattice.first_edge[path[t] + 1]):
-                if t == spans[p]:
+                if t == first:
                     if not lattice.continues[e]:
                         arriving += w[t - begin, e]
                 elif lattice.continues[e] and lattice.source[e] == path[t - 1]:

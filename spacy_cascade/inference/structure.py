@@ -138,17 +138,11 @@ class Structure:
         raise self._not_offered("contrast")
 
     def clamp(self, potentials: Potentials, observed: Ints1d) -> None:
-        """Give all labellings that disagree with what is observed `[T]` the score `-inf`.
-
-        The scores are changed in place; whatever is asked of them afterwards is constrained.
-        """
+        """Give all labellings that disagree with what is observed `[T]` `-inf`, in place."""
         raise self._not_offered("clamp")
 
     def parts(self, labels: Ints1d) -> tuple[Ints1d, Ints1d]:
-        """Columns of the scores and numbers of the transitions in the score of one sequence.
-
-        labels: a legal labelling, int32 `[T]`. Both int32 `[T]`.
-        """
+        """Columns and transitions, int32 `[T]`, in the score of a legal labelling of a sequence."""
         raise self._not_offered("parts")
 
     # What losses and trainers ask
@@ -188,19 +182,13 @@ class Structure:
         raise self._not_offered("path_scores")
 
     def cut(self, observed: Ints1d, starts: Pointers1d, least: int) -> Pointers1d:
-        """Starts of pieces of sequences, cut where that changes no score of a labelling.
-
-        least: units of a piece.
-        """
+        """Starts of pieces of at least so many units, cut where that changes no score."""
         raise self._not_offered("cut")
 
     def learn_online(
         self, features: BinaryCSR, observed: Ints1d, starts: Pointers1d, step: OnlineStep
     ) -> float:
-        """Passive-aggressive updates, sequence by sequence; the sum of their losses.
-
-        features: of each unit.
-        """
+        """Passive-aggressive updates, sequence by sequence; the sum of their losses."""
         raise self._not_offered("learn_online")
 
     def mixing(self) -> Floats2d:

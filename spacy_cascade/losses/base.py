@@ -83,11 +83,7 @@ class CorpusLoss:
         self.data, self.loss, self.workers = data, loss, workers
         self._of_sequences = loss.on(data.structure)
         # A unit takes about as many steps as there are transitions.
-        self._pieces = split(data.starts, max(1, data.structure.n_transitions))
-
-    @property
-    def n_sequences(self) -> int:
-        return len(self.data.starts) - 1
+        self.pieces = split(data.starts, max(1, data.structure.n_transitions))
 
     def counts(self) -> Floats1d:
         """Number of units that have each feature, float64 `[K]`."""
@@ -102,7 +98,7 @@ class CorpusLoss:
 
         The scores are OVERWRITTEN by their gradient.
         """
-        losses = np.empty(self.n_sequences)
+        losses = np.empty(len(self.data.starts) - 1)
 
         def evaluate(first: int, last: int) -> Floats1d:
             return self._of_sequences.evaluate(potentials, self.data.observed, first, last, losses)
@@ -116,8 +112,8 @@ class CorpusLoss:
         def piece(first: int, last: int) -> None:
             found[first] = function(first, last)
 
-        self.workers.map(piece, self._pieces)
-        total: Floats1d = np.sum([found[first] for first, _ in self._pieces], axis=0)
+        self.workers.map(piece, self.pieces)
+        total: Floats1d = np.sum([found[first] for first, _ in self.pieces], axis=0)
         return total
 
     def value_and_gradient(self, weights: Weights, out: Floats2d) -> tuple[float, Floats1d]:

@@ -11,7 +11,7 @@ The first chain has the weights `φ` and the path `y`. The second one sees `y`; 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,8 +24,7 @@ NEEDS = frozenset({"label_costs", "margin_losses", "margin_partitions", "path_sc
 """The operations that both structures have to offer."""
 
 
-@dataclass(frozen=True)
-class Terms:
+class Terms(NamedTuple):
     """What the loss consists of: both likelihoods, the constraint, and the mean of `|D|`."""
 
     first: float
@@ -66,26 +65,23 @@ class IsomericLoss:
         ones = np.ones_like(pull)
         first, one = _weighted_losses(self.first, self._costs[0], one, (ones, 1.0 - pull))
         second, two = _weighted_losses(self.second, self._costs[1], two, (1.0 - pull, ones))
-        self.terms = Terms(
-            float(first.sum()),
-            float(second.sum()),
-            float(0.5 * (pull * distance).sum()),
-            float(np.abs(distance).mean()) if len(distance) else 0.0,
-        )
-        return self.terms.first + self.terms.second + self.terms.constraint, (one, two)
+        constraint = float(0.5 * (pull * distance).sum())
+        mean = float(np.abs(distance).mean()) if len(distance) else 0.0
+        self.terms = Terms(float(first.sum()), float(second.sum()), constraint, mean)
+        return self.terms.first + self.terms.second + constraint, (one, two)
 
     def _partitions(self, potentials: Potentials) -> Floats1d:
         """Log-partition of each sequence of the second chain, float64 `[N]`."""
-        values, data = np.empty(self.second.n_sequences), self.second.data
+        data = self.second.data
+        values = np.empty(len(data.starts) - 1)
 
-        def piece(first: int, last: int) -> Floats1d:
+        def piece(first: int, last: int) -> None:
             part = potentials._replace(starts=potentials.starts[first : last + 1])
             values[first:last] = data.structure.margin_partitions(
                 part, self._costs[1], data.observed
             )
-            return np.zeros(0)
 
-        self.second.sum_of_pieces(piece)
+        self.second.workers.map(piece, self.second.pieces)
         return values
 
 
@@ -101,8 +97,8 @@ def _weighted_losses(
     gradient_weights: tuple[Floats1d, Floats1d],
 ) -> tuple[Floats1d, Potentials]:
     """Losses `[N]`, and their weighted gradient with respect to the potentials."""
-    losses = np.empty(loss.n_sequences)
     data = loss.data
+    losses = np.empty(len(data.starts) - 1)
 
     def piece(first: int, last: int) -> Floats1d:
         return data.structure.margin_losses(

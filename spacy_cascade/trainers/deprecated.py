@@ -24,7 +24,7 @@ class Objective:
 def loss_and_penalty(
     loss: Loss | Hinge, penalty: Penalty | None, objective: Objective | None
 ) -> tuple[Loss | Hinge, Penalty | None]:
-    """Those of the config's blocks, unless there is an `[objective]` block, which wins."""
+    """Those of the config's blocks, unless there is an `[objective]` block."""
     return (loss, penalty) if objective is None else (objective.loss, objective.penalty)
 
 

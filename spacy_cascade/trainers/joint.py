@@ -1,4 +1,4 @@
-"""Joint training of two chains (ICRF): what the config of each of them says."""
+"""Joint training of two chains (ICRF; docs/method.md, sections 3.5 and 5.5)."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -43,9 +43,8 @@ class TrainedJointly:
 class JointLBFGS(LBFGS):
     """L-BFGS on two chains at once; registered as `spacy_cascade.JointLBFGS.v1`.
 
-    first: name of the component that comes before, and whose spans the templates of this one
-    read. C: strength of the constraint between them, 0 for two separate trainings. Others: see
-    `LBFGS`.
+    first: name of the component that comes before, whose spans the templates of this one read. C:
+    strength of the constraint, 0 for two separate trainings. Others: see `LBFGS`.
 
     Raises `ConfigError` for a setting out of range.
     """

@@ -207,7 +207,12 @@ class LBFGSRun:
             add_scaled(-factor, change, direction, self.workers)
         if self._pairs:
             _, change, curvature = self._pairs[-1]
-            self._scale(direction, curvature / dot(change, change, self.workers))
+            scale = curvature / dot(change, change, self.workers)
+
+            def block(part: slice) -> None:
+                direction[part] *= scale
+
+            in_blocks(block, len(direction), self.workers)
         for (step, change, curvature), factor in zip(self._pairs, reversed(factors), strict=True):
             correction = factor - dot(change, direction, self.workers) / curvature
             add_scaled(correction, step, direction, self.workers)
@@ -223,14 +228,7 @@ class LBFGSRun:
         in_blocks(block, len(direction), self.workers)
         return direction
 
-    def _scale(self, vector: Floats1d, factor: float) -> None:
-        def block(part: slice) -> None:
-            vector[part] *= factor
-
-        in_blocks(block, len(vector), self.workers)
-
     def _point(self, direction: Floats1d, step: float) -> Floats1d:
-        """Where a step leads."""
         point = np.empty_like(self.parameters)
 
         def block(part: slice) -> None:

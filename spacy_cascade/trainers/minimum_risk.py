@@ -28,10 +28,9 @@ class RiskData(NamedTuple):
 
 
 class MinimumRiskFit(Fit[RiskData]):
-    """Weights `[F, C]` of features of spans under training.
+    """Weights `[F, C]` of features of spans under training; transitions stay what they are.
 
-    start: weights to begin with; a choice has no transitions, so those stay what they are. rate:
-    of learning. seed: of the order of sentences within a batch.
+    rate: of learning. seed: of the order of sentences within a batch.
     """
 
     def __init__(self, start: Weights, rate: float, seed: int = 0) -> None:

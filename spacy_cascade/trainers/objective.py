@@ -61,10 +61,10 @@ class Parametrisation:
 
     def weights(self, parameters: Floats1d) -> Weights:
         of_features, of_transitions = self.parts(parameters)
-        weights = self._mixed(of_features, np.empty(self.shape))
-        centre = self.penalty.centre
+        weights, centre = np.empty(self.shape), self.penalty.centre
 
         def piece(begin: int, end: int) -> None:
+            self._mix(of_features, weights, begin, end)
             weights[begin:end] += centre.features[begin:end]
 
         self.workers.map(piece, self._rows)
@@ -102,13 +102,13 @@ class Parametrisation:
         """
         of_features, of_transitions = self.parts(gradient)
         own, own_transitions = self.parts(parameters)
-        self._mixed(of_features, of_features)
         scale = self._transition_scale
         transition_value, prior_gradient = self.penalty.of_transitions(own_transitions * scale)
         of_transitions[:] = scale * (transition_gradient + prior_gradient)
         values = np.zeros(len(self._scale))
 
         def piece(begin: int, end: int) -> None:
+            self._mix(of_features, of_features, begin, end)
             scale = self._scale[begin:end, None]
             values[begin:end], prior_gradient = self.penalty.of_features(
                 slice(begin, end), scale * own[begin:end]
@@ -119,12 +119,8 @@ class Parametrisation:
         self.workers.map(piece, self._rows)
         return float(values.sum()) + transition_value
 
-    def _mixed(self, values: Floats2d, out: Floats2d) -> Floats2d:
-        def piece(begin: int, end: int) -> None:
-            scale_and_mix(values, self._scale, self._mixing, self._blocks, out, begin, end)
-
-        self.workers.map(piece, self._rows)
-        return out
+    def _mix(self, values: Floats2d, out: Floats2d, begin: int, end: int) -> None:
+        scale_and_mix(values, self._scale, self._mixing, self._blocks, out, begin, end)
 
 
 def _nonzero_blocks(mixing: Floats2d) -> Pointers2d:

@@ -17,12 +17,12 @@ from .base import Fit, Progress, State, Task, array_like, check_needs
 class PassiveAggressive:
     """Settings of PA-I; registered as `spacy_cascade.PassiveAggressive.v1`.
 
-    C: the largest step. cost_augmented: look for the path that violates the margin most,
-    instead of the best one. average: annotate with the mean of all weights so far, instead of the
-    last ones. average_power: the weights after the `i`-th update count `i ** average_power` in
-    the mean, so that the first ones, which are bad, count less. passes: over each batch.
-    cut_after: learn from pieces of sequences, cut between units outside of spans when they are
-    at least so long; 0 for whole sequences. seed: of the order of sequences within a batch.
+    C: the largest step. cost_augmented: look for the path that violates the margin most, instead
+    of the best one. average: annotate with the mean of all weights so far, instead of the last
+    ones. average_power: the weights after the `i`-th update count `i ** average_power` in the mean,
+    as the first ones are bad. passes: over each batch. cut_after: learn from pieces of sequences,
+    cut outside of spans when they are at least so long; 0 for whole sequences. seed: of the order
+    of sequences within a batch.
 
     Raises `ConfigError` for a setting out of range.
     """
@@ -64,15 +64,13 @@ class OnlineFit(Fit[LabelledSequences]):
     """Weights under training, with the sum that their average is made of."""
 
     def __init__(self, settings: PassiveAggressive, loss: Hinge, start: Weights) -> None:
-        self.settings = settings
-        self._loss = loss
+        self.settings, self._loss = settings, loss
         self._averaged = Averaged(
             start.features.astype(np.float64), np.zeros(start.features.shape),
             start.transitions.astype(np.float64), np.zeros(start.transitions.shape),
         )  # fmt: skip
         self._generator = np.random.default_rng(settings.seed)
-        self._n_sequences = 0
-        self._n_counted = 0.0
+        self._n_sequences, self._n_counted = 0, 0.0
 
     def _step(self, data: LabelledSequences, progress: Progress) -> float:
         """Pass over the sequences of a batch; the mean of their losses."""
@@ -93,7 +91,7 @@ class OnlineFit(Fit[LabelledSequences]):
         return loss / settings.passes
 
     def _before(self, n_sequences: int) -> Floats1d:
-        """How much the weights before each of so many sequences count together."""
+        """`A_{i-1}` of each of so many sequences (`inference.passive_aggressive`)."""
         numbers = np.arange(self._n_sequences, self._n_sequences + n_sequences)
         # Huge powers give nothing finite; the model finds out when it takes the weights over.
         with np.errstate(over="ignore"):

@@ -22,7 +22,7 @@ from reference import (
 from spacy_cascade.inference.chain import chain_losses, log_partitions
 from spacy_cascade.inference.lattice import Chains, Lattice, chain_lattice, choice_lattice
 from spacy_cascade.inference.linear_chain import LinearChain
-from spacy_cascade.inference.schemes import SCHEMES, TagSet
+from spacy_cascade.inference.schemes import SCHEMES, Spans, TagSet
 from spacy_cascade.inference.spans import span_posteriors
 from spacy_cascade.inference.viterbi import viterbi
 from strategies import LABELS, chains, random_chain, random_path
@@ -68,13 +68,11 @@ def posteriors_of(chain: Chain, tag_set: TagSet, spans: list[tuple[int, int, str
     """Posteriors of non-overlapping spans of one chain."""
     path = np.zeros(len(chain), dtype=np.int32)
     numbered = [(start, end, tag_set.labels.index(label)) for start, end, label in spans]
-    tag_set.write(path, *np.array(numbered, dtype=np.int64).reshape(-1, 3).T)
     posteriors = np.full(len(spans), np.nan)
-    span_posteriors(
-        alone(chain), path, np.array([start for start, _, _ in spans], dtype=np.int64),
-        np.array([end for _, end, _ in spans], dtype=np.int64),
-        np.zeros(len(spans), dtype=np.int32), posteriors,
-    )  # fmt: skip
+    start, end, label = np.array(numbered, dtype=np.int64).reshape(-1, 3).T.copy()
+    found = Spans(start, end, label.astype(np.int32))
+    tag_set.write(path, *found)
+    span_posteriors(alone(chain), path, found, np.zeros(len(spans), dtype=np.int32), posteriors)
     return posteriors
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from reference import Chain, best_disjoint_gain, span_probabilities
 from spacy_cascade.inference.lattice import Chains
 from spacy_cascade.inference.linear_chain import LinearChain
-from spacy_cascade.inference.schemes import SCHEMES, TagSet
+from spacy_cascade.inference.schemes import SCHEMES, Spans, TagSet
 from spacy_cascade.inference.spans import best_disjoint, likely_spans
 from strategies import LABELS, chains, random_chain
 
@@ -33,7 +33,8 @@ def spans_of_chains(
         np.concatenate([np.array(chain.tags, dtype=np.int32) for chain in chains_]),
         np.cumsum([0, *map(len, chains_)], dtype=np.int64),
     )
-    n_found = likely_spans(together, tag_set.span_labels, least, *bounds, labels, posteriors)
+    found = Spans(*bounds, labels)
+    n_found = likely_spans(together, tag_set.span_labels, least, found, posteriors)
     n = min(n_found, room)
     names = [tag_set.labels[label] for label in labels[:n].tolist()]
     spans = list(zip(*bounds[:, :n].tolist(), names, strict=True))

@@ -115,7 +115,7 @@ def begin(
 @pytest.mark.parametrize("C", [0.05, 100.0])
 @pytest.mark.parametrize("name", LATTICES)
 def test_every_step_is_that_of_the_twin(name, C, augmented, generator):
-    learner, batch, _hinge, twin = setting(generator, LATTICES[name], C, augmented)
+    learner, batch, _, twin = setting(generator, LATTICES[name], C, augmented)
     order = np.random.default_rng(5)
     for _ in range(3):
         losses = [twin.learn(i) for i in order.permutation(len(batch.starts) - 1)]
@@ -143,7 +143,7 @@ def test_where_the_margin_holds_nothing_changes(generator):
 
 
 def test_only_features_that_differ_are_touched(generator):
-    learner, batch, _hinge, _ = setting(generator, LATTICES["pairs"], 1.0, True)
+    learner, batch, *_ = setting(generator, LATTICES["pairs"], 1.0, True)
     unused = np.setdiff1d(
         np.arange(len(learner._averaged.weights)),
         np.concatenate([batch.design.lexeme_features.indices, batch.design.unit_features.indices]),
@@ -181,7 +181,7 @@ def test_loaded_weights_are_where_it_begins(generator):
 
 @pytest.mark.parametrize("power", [1, 2])
 def test_late_weights_count_more(power, generator):
-    learner, batch, _hinge, twin = setting(
+    learner, batch, _, twin = setting(
         generator, LATTICES["pairs"], 0.1, True, average_power=power, passes=2
     )
     order = np.random.default_rng(5)
@@ -282,7 +282,7 @@ def test_it_goes_on_from_its_state_to_the_last_bit(power, generator):
 
 
 def test_a_state_of_other_features_is_refused(generator):
-    learner, batch, _hinge, _ = setting(generator, LATTICES["pairs"], 0.1, True)
+    learner, batch, *_ = setting(generator, LATTICES["pairs"], 0.1, True)
     learner.step(batch)
     state = learner.state()
     weights = learner.weights()[0].copy()

@@ -25,9 +25,15 @@ from spacy_cascade.inference import k_best as nbest
 from spacy_cascade.inference.chain import chain_losses, log_partitions, path_scores
 from spacy_cascade.inference.contrast import contrast
 from spacy_cascade.inference.dense_losses import dense_log_partitions, dense_losses
-from spacy_cascade.inference.lattice import Lattice, chain_lattice, choice_lattice, free_lattice
+from spacy_cascade.inference.lattice import (
+    Chains,
+    Lattice,
+    chain_lattice,
+    choice_lattice,
+    free_lattice,
+)
 from spacy_cascade.inference.linear_chain import LinearChain
-from spacy_cascade.inference.schemes import SCHEMES, UNOBSERVED, TagSet
+from spacy_cascade.inference.schemes import SCHEMES, UNOBSERVED, Spans, TagSet
 from spacy_cascade.inference.spans import best_disjoint, likely_spans, span_posteriors
 from spacy_cascade.inference.viterbi import best_paths, dense_viterbi, viterbi
 from strategies import LABELS, partly_observed, random_path
@@ -159,66 +165,61 @@ class Batch:
     def starts(self) -> np.ndarray:
         return np.cumsum([0, *map(len, self.chains)], dtype=np.int64)
 
-    def scored(self) -> tuple[Lattice, np.ndarray, np.ndarray]:
-        scores = np.concatenate([chain.scores for chain in self.chains])
-        return self.lattice, scores, self.chains[0].transitions
+    def taken(self) -> Chains:
+        """As kernels take them; a new array of scores each time."""
+        return Chains(
+            self.lattice,
+            np.concatenate([chain.scores for chain in self.chains]),
+            self.chains[0].transitions,
+            self.costs().margin,
+            np.array([tag for chain in self.chains for tag in chain.tags], dtype=np.int32),
+            self.starts,
+        )
 
-    def observed(self) -> tuple[np.ndarray, np.ndarray]:
-        tags = np.array([tag for chain in self.chains for tag in chain.tags], dtype=np.int32)
-        return tags, self.starts
-
-    def costs(self) -> tuple[np.ndarray, np.ndarray]:
-        costs = LinearChain(self.lattice).label_costs(self.chains[0].costs)
-        return costs.margin, costs.clamp
+    def costs(self) -> Any:
+        return LinearChain(self.lattice).label_costs(self.chains[0].costs)
 
     def partitions(self, kernel: Any) -> np.ndarray:
         values = np.full(len(self.chains), np.nan)
-        kernel(*self.scored(), self.costs()[0], *self.observed(), values)
+        kernel(self.taken(), values)
         return values
 
     def losses(self, kernel: Any, observed: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Losses and gradients, the second sum so many times."""
         n = len(self.chains)
-        scored = self.scored()
+        taken = self.taken()
         losses, moves = np.full(n, np.nan), np.zeros(self.lattice.n_edges)
-        kernel(
-            *scored, *self.costs(), *self.observed(), np.ones(n), np.full(n, observed), 0, n,
-            losses, moves,
-        )  # fmt: skip
-        return losses, scored[1], moves
+        signs = np.ones(n), np.full(n, observed)
+        kernel(taken, self.costs().clamp, signs, 0, n, losses, moves)
+        return losses, taken.scores, moves
 
     def best(self, kernel: Any) -> tuple[np.ndarray, np.ndarray]:
         path = np.full(self.starts[-1], -9, dtype=np.int32)
         values = np.full(len(self.chains), np.nan)
-        kernel(*self.scored(), self.costs()[0], *self.observed(), path, values)
+        kernel(self.taken(), path, values)
         return path, values
 
     def best_n(self, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         paths = np.full((n, self.starts[-1]), -9, dtype=np.int32)
         values = np.full((len(self.chains), n), np.nan)
         n_paths = np.full(len(self.chains), -9, dtype=np.int32)
-        nbest.best_paths(*self.scored(), self.starts, paths, values, n_paths)
+        nbest.best_paths(self.taken(), paths, values, n_paths)
         return paths, values, n_paths
 
-    def posteriors(self, path: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    def posteriors(self, path: np.ndarray, spans: Spans) -> np.ndarray:
         """Of spans of a path, positions of the batch."""
-        found = np.full(len(start), np.nan)
-        sequence = (np.searchsorted(self.starts, start, side="right") - 1).astype(np.int32)
-        span_posteriors(
-            *self.scored(), self.costs()[0], *self.observed(), path, start, end, sequence, found
-        )
+        found = np.full(len(spans.start), np.nan)
+        sequence = (np.searchsorted(self.starts, spans.start, side="right") - 1).astype(np.int32)
+        span_posteriors(self.taken(), path, spans, sequence, found)
         return found
 
     def likely(self, tag_set: TagSet, least: float) -> dict[tuple[int, int, str], float]:
         start, end = np.zeros((2, 400), dtype=np.int64)
-        label, found = np.zeros(400, dtype=np.int32), np.full(400, np.nan)
-        n = likely_spans(
-            *self.scored(), self.costs()[0], *self.observed(), tag_set.span_labels, least, start,
-            end, label, found,
-        )  # fmt: skip
-        names = [tag_set.labels[number] for number in label[:n].tolist()]
-        spans = zip(start[:n].tolist(), end[:n].tolist(), names, strict=True)
-        return dict(zip(spans, found[:n].tolist(), strict=True))
+        spans, found = Spans(start, end, np.zeros(400, dtype=np.int32)), np.full(400, np.nan)
+        n = likely_spans(self.taken(), tag_set.span_labels, least, spans, found)
+        names = [tag_set.labels[number] for number in spans.label[:n].tolist()]
+        keys = zip(start[:n].tolist(), end[:n].tolist(), names, strict=True)
+        return dict(zip(keys, found[:n].tolist(), strict=True))
 
 
 # What is compared
@@ -298,7 +299,7 @@ def check_best_n(batch: Batch, paths: list[Paths], n: int) -> None:
         return
     tags = found[0]
     scores = np.full(len(batch.chains), np.nan)
-    path_scores(*batch.scored(), tags, batch.starts, scores)
+    path_scores(batch.taken()._replace(tags=tags), scores)
     is_there = np.diff(batch.starts) > 0
     np.testing.assert_allclose(scores[is_there], values[is_there, 0], **CLOSE)
 
@@ -315,7 +316,7 @@ def check_spans(batch: Batch, tag_set: TagSet) -> None:
     spans = tag_set.spans(path, np.unique(batch.starts))
     keys = zip(spans.start.tolist(), spans.end.tolist(), spans.label.tolist(), strict=True)
     wanted = [expected[start, end, tag_set.labels[label]] for start, end, label in keys]
-    found = batch.posteriors(path, spans.start, spans.end)
+    found = batch.posteriors(path, spans)
     np.testing.assert_allclose(found, wanted, **CLOSE)
     likely = batch.likely(tag_set, LEAST)
     for span, p in expected.items():
@@ -471,7 +472,7 @@ def test_long_chains(tag_set, label_pairs, size, cases, figure, generator):
     np.testing.assert_allclose([value[0], values[0, 0]], best, rtol=1e-9)
     assert (np.diff(values[0]) <= 0.0).all()
     spans = tag_set.spans(path, open_batch.starts)
-    posteriors = open_batch.posteriors(path, spans.start, spans.end)
+    posteriors = open_batch.posteriors(path, spans)
     assert ((posteriors >= 0.0) & (posteriors <= 1.0)).all()
     figure(
         f"chains of {length:,} tokens: no overflow, log-partition and best path within 1e-9",

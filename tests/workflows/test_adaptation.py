@@ -161,7 +161,7 @@ def test_the_same_examples_go_on_and_others_begin_anew() -> None:
     at = weights(pipe)[0]
     nlp.update([make_example(nlp, "AP-1 binds HIV .", [(0, 1, "protein")])])
     assert pipe._fit is not fit
-    centre = pipe._fit._objective.penalty.centre.features
+    centre = pipe._fit._objective.parametrisation.penalty.centre.features
     np.testing.assert_array_equal(centre[: len(at)], at)
 
 

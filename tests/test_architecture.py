@@ -148,6 +148,19 @@ def test_kernels_are_compiled_in_one_way() -> None:
     assert users == {"numba": {"jit", "kernel_cache"}, "jit": COMPILED, "kernel_cache": {"jit"}}
 
 
+def test_kernels_of_the_chain_are_chosen_in_one_place() -> None:
+    kernels = {"chain", "contrast", "dense_losses", "k_best", "passive_aggressive", "viterbi"}
+    of_chain = {f"inference.{name}" for name in kernels}
+    # `spans` uses the sums of `chain`; everything else asks the structure.
+    users = {name for name in FILES if of_chain & IMPORTS[name]} - of_chain
+    assert users == {"inference.linear_chain", "inference.spans"}
+
+
+@pytest.mark.parametrize("name", INNER)
+def test_no_file_is_over_300_lines(name: str) -> None:
+    assert len(FILES[name].read_text(encoding="utf8").splitlines()) <= 300
+
+
 def test_the_picture_in_contributing_shows_the_imports() -> None:
     """If not: `python tests/support/imports.py`."""
     page = PAGE.read_text(encoding="utf8")

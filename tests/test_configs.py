@@ -10,7 +10,7 @@ import srsly
 from spacy.language import Language
 from spacy.tokens import DocBin, Span
 from spacy.training import Corpus
-from spacy.util import registry
+from spacy.util import load_config, load_model_from_config, registry
 
 from helpers import (
     CONFIGS,
@@ -27,6 +27,15 @@ GIVEN_TAGS = [path for path in CONFIGS if path.stem.startswith("conll") or path.
 """Configs of tasks with tags as input, some of them with chunks to learn."""
 ADAPT = next(path for path in CONFIGS if path.stem == "adapt")
 CASCADES = [path for path in CONFIGS if path not in (TAGGER, ADAPT, *GIVEN_TAGS)]
+
+
+@pytest.mark.filterwarnings("error::FutureWarning")
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda path: path.stem)
+def test_it_has_no_old_names(config: Path) -> None:
+    settings = load_config(config, interpolate=True)
+    assert not any("given" in corpus for corpus in settings["corpora"].values())
+    if config != ADAPT:  # its components come from a trained pipeline
+        load_model_from_config(settings, auto_fill=True)
 
 
 @pytest.mark.slow

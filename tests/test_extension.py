@@ -296,6 +296,10 @@ def test_what_a_new_structure_does_not_offer_is_refused_early() -> None:
     settings = {**NEW["structure"], "n_best": 3}
     with pytest.raises(ConfigError, match=r"'cascade_segmenter' needs k_best, which Independent"):
         blank().add_pipe("cascade_segmenter", config=settings)
+    segmenter = blank().add_pipe("cascade_segmenter", config=NEW["structure"])
+    with pytest.raises(ConfigError, match="needs k_best"):
+        segmenter.n_best = 3
+    assert segmenter.n_best == 1
     online = {"loss": {"@misc": "spacy_cascade.Hinge.v2"}, "penalty": None}
     online["trainer"] = {"@misc": "spacy_cascade.PassiveAggressive.v1"}
     with pytest.raises(ConfigError, match=r"PassiveAggressive .* needs learn_online, which Indep"):

@@ -68,7 +68,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         self.warm_start = False
         self.reset_fit()
         trainer.check(loss, penalty, self.family.structure)
-        self._check_model()
+        self._check_options(options)
 
     # What a component has to say
 
@@ -98,9 +98,6 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         design = self.space.design(self._gold_units(tokens, gold))
         observed = self._gold_labels(tokens, gold)
         return LabelledSequences(design, self.structure, observed, tokens.sequence_starts)
-
-    def _check_model(self) -> None:
-        """Raise `ConfigError` for a model that the component cannot work with."""
 
     # Reading
 

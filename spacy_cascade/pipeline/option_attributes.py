@@ -23,7 +23,7 @@ class OptionAttributes:
     def __init__(self, nlp: Language, options: Options) -> None:
         self._reference: _PipelineReference | None = _PipelineReference(nlp)
         self.options = options
-        options.tell(self._write_config)
+        options.tell(self._accept)
 
     @property
     def cfg(self) -> dict[str, Any]:
@@ -57,8 +57,12 @@ class OptionAttributes:
         else:
             super().__setattr__(name, value)
 
-    def _write_config(self, values: Mapping[str, Any]) -> None:
-        """Have the pipeline's config, which is saved with it, say the same."""
+    def _check_options(self, options: Any) -> None:
+        """Raise `ConfigError` for options that the component cannot work with."""
+
+    def _accept(self, options: Options, values: Mapping[str, Any]) -> None:
+        """Check a change, and have the pipeline's config, which is saved with it, say the same."""
+        self._check_options(options)
         nlp = self.pipeline
         components: list[tuple[str, Any]] = [] if nlp is None else nlp.components
         for key, pipe in components:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from difflib import get_close_matches
 from numbers import Integral, Real
-from types import NoneType, UnionType
+from types import MappingProxyType, NoneType, UnionType
 from typing import Any, ClassVar, TypeVar, get_args, get_origin, get_type_hints
 from weakref import WeakMethod
 
@@ -18,7 +18,7 @@ import numpy as np
 from ..errors import ConfigError
 
 Check = Callable[[Any], bool]
-OnChange = Callable[[Mapping[str, Any]], None]
+OnChange = Callable[["Options", Mapping[str, Any]], None]
 Factory = TypeVar("Factory", bound=Callable[..., Any])
 _TEXT, _CHECK, _FIXED = "text", "check", "is_fixed"
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
@@ -76,14 +76,16 @@ def values_of(rule: Rule) -> Rule:
 def as_kind(value: Any, kind: Any) -> Any:
     """A value of a declared type, its numbers Python's own. Raises `TypeError` for another type.
 
-    A whole number may stand for any; nothing else is converted.
+    A whole number may stand for any; nothing else is converted. A table becomes one that cannot
+    be changed, since a change inside it would not be checked.
     """
     parts = [part for part in get_args(kind) if part is not NoneType]
     origin = get_origin(kind)
     if origin is UnionType:
         return None if value is None else as_kind(value, *parts)
     if origin is dict and isinstance(value, Mapping):
-        return {as_kind(key, parts[0]): as_kind(v, parts[1]) for key, v in value.items()}
+        table = {as_kind(key, parts[0]): as_kind(v, parts[1]) for key, v in value.items()}
+        return MappingProxyType(table)
     if origin is list and isinstance(value, list | tuple):
         return [as_kind(v, *parts) for v in value]
     is_bool = isinstance(value, bool | np.bool_)
@@ -140,19 +142,25 @@ class Options:
                     "again."
                 )
         made = self.made_for(self.title, {**self.as_dict(), **values})
-        now = {name: getattr(made, name) for name in values}
-        for name, value in now.items():
-            super().__setattr__(name, value)
         tell = None if self._listener is None else self._listener()
         if tell is not None:
-            tell(now)
+            tell(made, {name: made.as_dict()[name] for name in values})
+        for name in values:
+            super().__setattr__(name, getattr(made, name))
 
     def tell(self, listener: OnChange) -> None:
-        """Call a method with the new values after each change; its object is not kept alive."""
+        """Call a method before each change with all options as they will be, and the new values.
+
+        It may refuse them by an error. Its object is not kept alive.
+        """
         self._listener = WeakMethod(listener)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_listener"}
+        return {**self.__dict__, **self.as_dict(), "_listener": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()
 
     @property
     def title(self) -> str:
@@ -187,7 +195,11 @@ class Options:
 
     def as_dict(self) -> dict[str, Any]:
         """All values by name."""
-        return {name: getattr(self, name) for name in self.names()}
+        values = {name: getattr(self, name) for name in self.names()}
+        return {
+            name: dict(value) if isinstance(value, Mapping) else value
+            for name, value in values.items()
+        }
 
     def check_together(self) -> None:
         """Raise `ConfigError` for values that do not go with each other."""

@@ -96,8 +96,7 @@ class CascadeSegmenter(LearningPipe[GoldSpans]):
 
     options: SegmenterOptions
 
-    def _check_model(self) -> None:
-        options = self.options
+    def _check_options(self, options: SegmenterOptions) -> None:
         needs = {
             "best": True,
             "span_posteriors": options.confidence,

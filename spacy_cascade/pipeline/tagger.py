@@ -82,7 +82,7 @@ class CascadeTagger(LearningPipe[GoldTags]):
 
     options: TaggerOptions
 
-    def _check_model(self) -> None:
+    def _check_options(self, options: TaggerOptions) -> None:
         if "tags" in self.space.reads:
             raise ConfigError(
                 f"The templates of '{self.name}' look at token.tag, which it sets itself. Remove "

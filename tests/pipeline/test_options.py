@@ -115,6 +115,16 @@ def test_tables_are_not_shared() -> None:
     assert first.label_thresholds == {"DNA": 0.5}
 
 
+@pytest.mark.parametrize("copied", [lambda options: options, copy.deepcopy])
+def test_a_table_is_changed_as_a_whole(copied: Callable[[Options], Options]) -> None:
+    """A change inside it would neither be checked nor saved."""
+    options: Any = copied(ClassifierOptions(label_thresholds={"DNA": 0.5}))
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        options.label_thresholds["DNA"] = 7.0
+    options.label_thresholds = {**options.label_thresholds, "RNA": 0.25}
+    assert options.label_thresholds == {"DNA": 0.5, "RNA": 0.25}
+
+
 # Changes
 
 

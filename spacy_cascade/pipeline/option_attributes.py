@@ -32,6 +32,7 @@ class OptionAttributes:
 
     @cfg.setter
     def cfg(self, values: Mapping[str, Any]) -> None:
+        self.options.tell(self._accept)  # anew in a copy
         self.options.change(values)
 
     @property
@@ -51,7 +52,7 @@ class OptionAttributes:
         if name.startswith("_") or options is None or is_property:
             super().__setattr__(name, value)
         elif name in options.names():
-            setattr(options, name, value)
+            self.cfg = {name: value}
         elif near := nearest(name, options.names()):
             raise ConfigError(f"'{options.title}' has no option '{name}'. Did you mean '{near}'?")
         else:
@@ -71,13 +72,20 @@ class OptionAttributes:
 
 
 class _PipelineReference:
-    """The pipeline that a component stands in; it is not kept alive, copied or pickled."""
+    """The pipeline that a component stands in; it is not kept alive, copied or pickled.
+
+    A copy of the whole pipeline refers to the copy.
+    """
 
     def __init__(self, nlp: Language) -> None:
         self._reference = ref(nlp)
 
     def __reduce__(self) -> tuple[type[None], tuple[()]]:
         return type(None), ()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "_PipelineReference | None":
+        copied = memo.get(id(self.get()))
+        return None if copied is None else _PipelineReference(copied)
 
     def get(self) -> Language | None:
         """The pipeline, None where it is gone."""

@@ -225,6 +225,14 @@ def test_a_copy_by_itself_has_options_of_its_own(
         twin.threshold = 2.0
 
 
+def test_a_copy_of_the_pipeline_has_a_config_of_its_own(nlp: Language) -> None:
+    twin = copy.deepcopy(nlp)
+    twin.get_pipe(CLASSIFIER).threshold = 0.5
+    assert twin.config["components"][CLASSIFIER]["threshold"] == 0.5
+    assert nlp.config["components"][CLASSIFIER]["threshold"] == nlp.get_pipe(CLASSIFIER).threshold
+    assert nlp.get_pipe(CLASSIFIER).threshold == 0.0
+
+
 def test_spacy_sets_all_at_once() -> None:
     """As `spacy find-threshold` does; the order of the values does not matter."""
     nlp = alone(SEGMENTER, confidence=False)

@@ -5,8 +5,8 @@ token in its Doc (`TokenAttribute`), and of the span (`LengthAttribute`, `Contex
 Values are 64-bit hashes; 0 means that the attribute says nothing, and then there is no feature.
 
 A new attribute is a subclass in a package of its own, with one entry point in the group
-`spacy_cascade_attributes`; or it is registered with `registry.attributes("NAME")`. It cannot have
-the name of a built-in attribute. Attributes are pickled with their component.
+`spacy_cascade_attributes`; or it is registered with `registry.register_attribute("NAME")`. It
+cannot have the name of a built-in attribute. Attributes are pickled with their component.
 """
 
 from __future__ import annotations

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import catalogue
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from typing import TypeVar
 
 from ..errors import TemplateError
 from . import placed_attributes, word_attributes
 from .attributes import Attribute
 from .word_counts import SHARES
 
-attributes: Any = catalogue.create("spacy_cascade", "attributes", entry_points=True)
-"""Further attributes; also read from the entry points of the group `spacy_cascade_attributes`."""
+GROUP = "spacy_cascade_attributes"
+"""Group of entry points, one for each attribute of another package."""
+AttributeClass = TypeVar("AttributeClass", bound=type[Attribute])
 
 BUILT_IN: dict[str, type[Attribute]] = {
     "word": word_attributes.Word,
@@ -35,14 +36,29 @@ BUILT_IN: dict[str, type[Attribute]] = {
 }
 
 
+_registered: dict[str, type[Attribute]] = {}
+
+
+def register_attribute(name: str) -> Callable[[AttributeClass], AttributeClass]:
+    """A decorator: templates know the class by this name, as if it had an entry point."""
+
+    def register(attribute: AttributeClass) -> AttributeClass:
+        _registered[name] = attribute
+        return attribute
+
+    return register
+
+
 def attribute_class(name: str) -> type[Attribute]:
     """The class behind a name. Raises `TemplateError` for a name that nobody has registered."""
-    if name in BUILT_IN:
-        return BUILT_IN[name]
-    if name in attributes:
-        found: type[Attribute] = attributes.get(name)
+    found = BUILT_IN.get(name) or _registered.get(name)
+    if found is not None:
         return found
-    known = ", ".join([*BUILT_IN, *sorted(attributes.get_all())])
+    points = {point.name: point for point in entry_points(group=GROUP)}
+    if name in points:
+        loaded: type[Attribute] = points[name].load()
+        return register_attribute(name)(loaded)
+    known = ", ".join([*BUILT_IN, *sorted({*_registered, *points})])
     raise TemplateError(
         f"unknown attribute '{name}'. Known: {known}. Mend the name, or install the package that "
         "has it, or import it with '--code'."

@@ -29,12 +29,12 @@ from helpers import (
 )
 from spacy_cascade import ModelFileError, TemplateError
 from spacy_cascade.features.names import find_names
-from spacy_cascade.features.registry import attributes
+from spacy_cascade.features.registry import register_attribute
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.storage import model_file as storage
 
-attributes("cluster", Cluster)
-attributes("neighbours", Neighbours)
+register_attribute("cluster")(Cluster)
+register_attribute("neighbours")(Neighbours)
 
 OTHER_PACKAGE = Path(__file__).parent / "other_package"
 CLUSTERS = {"gene": 7, "site": 7, "cells": 3, "lymphocytes": 3, "STAT5": 12}

@@ -111,8 +111,8 @@ def _learnt(pipe: LearningPipe[Any]) -> Arrays:
     """What a saved component has of training."""
     pipe.sync_curvature()
     weights, transitions = pipe.weights
-    curvature = pipe.model.attrs["curvature"]
-    known = {} if curvature is None else {"curvature": curvature}
+    diagonal = pipe.model.attrs["hessian_diagonal"]
+    known = {} if diagonal is None else {"hessian_diagonal": diagonal}
     return {"weights": weights, "transitions": transitions, **known}
 
 
@@ -122,10 +122,10 @@ def _show(pipe: LearningPipe[Any], learnt: Arrays) -> None:
     Raises `KeyError` or `ValueError` where it belongs to other features or labels.
     """
     weights, transitions = pipe.weights
-    curvature = learnt.get("curvature")
-    if curvature is not None:
-        curvature = array_like(weights.astype(np.uint8), curvature)
+    diagonal = learnt.get("hessian_diagonal")
+    if diagonal is not None:
+        diagonal = array_like(weights.astype(np.uint8), diagonal)
     shown = Weights(
         array_like(weights, learnt["weights"]), array_like(transitions, learnt["transitions"])
     )
-    pipe.show(shown, curvature)
+    pipe.show(shown, diagonal)

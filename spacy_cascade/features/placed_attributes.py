@@ -98,7 +98,7 @@ class Size(LengthAttribute):
         return lengths
 
 
-class Surroundings(ContextAttribute):
+class AroundSpan(ContextAttribute):
     """One of `CONTEXT`."""
 
     def values(self, spans: SpanContext, resource: Any) -> Keys1d:

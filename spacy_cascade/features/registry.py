@@ -32,7 +32,7 @@ BUILT_IN: dict[str, type[Attribute]] = {
     "span": placed_attributes.SpanTag,
     "size": placed_attributes.Size,
     "bias": word_attributes.Bias,
-    **dict.fromkeys(placed_attributes.CONTEXT, placed_attributes.Surroundings),
+    **dict.fromkeys(placed_attributes.CONTEXT, placed_attributes.AroundSpan),
 }
 
 

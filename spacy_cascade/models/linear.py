@@ -29,7 +29,7 @@ _NEW = -1
 _BLOCK = 1 << 16
 """Rows are made for so many units at once, because those of a long Doc take much memory."""
 _SMALLEST, _STEPS = 0.0625, 8.0
-"""Unit of the curvature, and steps in which it is kept until it has doubled."""
+"""Unit of the Hessian's diagonal, and steps in which it is kept until it has doubled."""
 
 
 class LexemeScores:
@@ -89,7 +89,7 @@ def make_linear_model(
         attrs={
             "space": FeatureSpace(templates),
             "lexeme_scores": LexemeScores(),
-            "curvature": None,
+            "hessian_diagonal": None,
             "min_count": min_count,
             "structure": structure,
         },
@@ -151,15 +151,15 @@ def set_to_zero(model: Model[Units, Floats2d], n_columns: int, n_transitions: in
         set_weights(model, np.zeros(shape), np.zeros(n_transitions))
     except MemoryError:
         raise MemoryError(f"{shape[0]} features take {shape[0]} x {shape[1]} weights") from None
-    set_curvature(model, None)
+    set_hessian_diagonal(model, None)
 
 
 def add_features(model: Model[Units, Floats2d], n: int) -> None:
     """Add `n` rows of zero weights."""
     weights, transitions = get_weights(model)
     set_weights(model, np.pad(weights, ((0, n), (0, 0))), transitions)
-    if model.attrs["curvature"] is not None:
-        model.attrs["curvature"] = np.pad(model.attrs["curvature"], ((0, n), (0, 0)))
+    if model.attrs["hessian_diagonal"] is not None:
+        model.attrs["hessian_diagonal"] = np.pad(model.attrs["hessian_diagonal"], ((0, n), (0, 0)))
 
 
 Names = tuple[Sequence[Hashable], Sequence[Hashable]]
@@ -171,8 +171,8 @@ def rearrange(model: Model[Units, Floats2d], before: Names, now: Names) -> None:
     weights, transitions = get_weights(model)
     columns, edges = (_places(*pair) for pair in zip(before, now, strict=True))
     set_weights(model, _taken(weights, columns), _taken(transitions, edges))
-    if model.attrs["curvature"] is not None:
-        model.attrs["curvature"] = _taken(model.attrs["curvature"], columns)
+    if model.attrs["hessian_diagonal"] is not None:
+        model.attrs["hessian_diagonal"] = _taken(model.attrs["hessian_diagonal"], columns)
 
 
 def _places(before: Sequence[Hashable], now: Sequence[Hashable]) -> Pointers1d:
@@ -186,20 +186,22 @@ def _taken(values: npt.NDArray[Any], places: Pointers1d) -> npt.NDArray[Any]:
     return np.where(places == _NEW, 0, values[..., places]).astype(values.dtype)
 
 
-def keep_hessian_diagonal(model: Model[Units, Floats2d], curvature: Floats2d) -> None:
-    """Keep the curvature `[K, S]` of the loss in 256 steps, which differ by less than a tenth."""
-    steps = np.rint(_STEPS * np.log2(1.0 + np.maximum(curvature, 0.0) / _SMALLEST))
-    model.attrs["curvature"] = np.minimum(steps, 255.0).astype(np.uint8)
+def keep_hessian_diagonal(model: Model[Units, Floats2d], diagonal: Floats2d) -> None:
+    """Keep that of the loss, `[K, S]`, in 256 steps, which differ by less than a tenth."""
+    steps = np.rint(_STEPS * np.log2(1.0 + np.maximum(diagonal, 0.0) / _SMALLEST))
+    model.attrs["hessian_diagonal"] = np.minimum(steps, 255.0).astype(np.uint8)
 
 
-def set_curvature(model: Model[Units, Floats2d], curvature: npt.NDArray[np.uint8] | None) -> None:
-    """Set the curvature `[K, S]` as it is kept."""
-    model.attrs["curvature"] = None if curvature is None else curvature.copy()
+def set_hessian_diagonal(
+    model: Model[Units, Floats2d], diagonal: npt.NDArray[np.uint8] | None
+) -> None:
+    """Set it `[K, S]` as it is kept."""
+    model.attrs["hessian_diagonal"] = None if diagonal is None else diagonal.copy()
 
 
 def get_hessian_diagonal(model: Model[Units, Floats2d]) -> Floats2d | None:
-    """The curvature `[K, S]` that was kept; None where nothing is known of it."""
-    steps = model.attrs["curvature"]
+    """That of the loss, `[K, S]`, as it was kept; None where nothing is known of it."""
+    steps = model.attrs["hessian_diagonal"]
     return None if steps is None else _SMALLEST * (np.exp2(steps / _STEPS) - 1.0)
 
 

@@ -155,7 +155,7 @@ class CascadePipe(OptionAttributes, TrainablePipe):  # type: ignore[misc]
         hessian_diagonal: as the model keeps it.
         """
         linear.set_weights(self.model, *weights)
-        linear.set_curvature(self.model, hessian_diagonal)
+        linear.set_hessian_diagonal(self.model, hessian_diagonal)
         if self._fit is not None:
             self._fit.weights_are_stale = self._fit.hessian_is_stale = False
 
@@ -254,7 +254,7 @@ class CascadePipe(OptionAttributes, TrainablePipe):  # type: ignore[misc]
         return model_file.pack(
             *model_file.model_state(
                 self.model.name, self._identity(), self.labels, self.space, *self.weights,
-                self.model.attrs["curvature"],
+                self.model.attrs["hessian_diagonal"],
             )
         )  # fmt: skip
 
@@ -295,5 +295,5 @@ class CascadePipe(OptionAttributes, TrainablePipe):  # type: ignore[misc]
         linear.set_weights(
             self.model, sparse.restore("weights", arrays, shape), arrays["transitions"]
         )
-        linear.set_curvature(self.model, arrays.get("curvature"))
+        linear.set_hessian_diagonal(self.model, arrays.get("curvature"))
         self.reset_fit()

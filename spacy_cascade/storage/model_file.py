@@ -36,7 +36,7 @@ def model_state(
     space: FeatureSpace,
     weights: npt.NDArray[Any],
     transitions: npt.NDArray[Any],
-    curvature: npt.NDArray[Any] | None = None,
+    hessian_diagonal: npt.NDArray[Any] | None = None,
 ) -> tuple[Header, Arrays]:
     """Header and arrays of a model."""
     header = make_header(kind, list(labels), identity)
@@ -45,8 +45,8 @@ def model_state(
         **sparse.shortest("weights", _smallest(weights)),
         "transitions": _smallest(transitions),
     }
-    if curvature is not None:
-        arrays["curvature"] = curvature
+    if hessian_diagonal is not None:
+        arrays["curvature"] = hessian_diagonal  # its name in files
     return header, arrays | space.resources.arrays()
 
 

@@ -144,7 +144,7 @@ def test_a_model_of_an_earlier_release_adapts_too() -> None:
         pipe = nlp.get_pipe(name)
         pipe.sync_curvature()
         pipe.reset_fit()
-        pipe.model.attrs["curvature"] = None
+        pipe.model.attrs["hessian_diagonal"] = None
     nlp = loaded(nlp)
     adapt(nlp, [virus_example(nlp)])
     assert entities(nlp, VIRUS) == [("HIV", "virus"), ("primary monocytes", "cell")]

@@ -47,6 +47,7 @@ class Resource(ABC):
     @classmethod
     def read(cls, name: str, settings: Any, tokenize: Tokenize) -> Resource:
         """Read what the config calls `name`, by its `settings`; else raise `TemplateError`."""
+        # Not abstract: a resource that is `empty` before training is never read.
         raise NotImplementedError
 
     def learn(self, tokens: Tokens, flags: Ints2d) -> Resource:
@@ -62,6 +63,7 @@ class Resource(ABC):
 
         own_flags: gold flags of the tokens in training, else None.
         """
+        # Not abstract: only resources with `gives_codes` are asked.
         raise NotImplementedError
 
     @abstractmethod

@@ -216,7 +216,7 @@ class CascadeClassifier(LearningPipe[GoldSpans]):
         return gold_flags(tokens, gold)
 
     def _gold_labels(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints1d:
-        """Not asked: the units are spans (`_data_of`)."""
+        """Never called: only the default `_data_of` asks for labels of tokens."""
         raise NotImplementedError
 
     def _labels_in(self, gold: GoldSpans) -> Iterable[str]:

@@ -9,7 +9,7 @@ expected number of gold spans:
 The best set has the largest sum of gains `p_i - F*/2`, with `F* = max F(S)` (Lipton, Elkan and
 Narayanaswamy 2014, Optimal Thresholding of Classifiers to Maximize F1 Measure). `F*` is the fixed
 point of Dinkelbach's iteration (1967, On Nonlinear Fractional Programming). (docs/method.md,
-section 6.4)
+section 6.7)
 """
 
 from __future__ import annotations

@@ -12,9 +12,7 @@ from spacy_cascade.pipeline.spans.expected_f1 import Choice, most_expected_f1
 
 LENGTH = 8
 spans_with_posteriors = st.lists(
-    st.tuples(
-        st.integers(0, LENGTH - 1), st.integers(1, 3), st.floats(0.01, 1.0, allow_nan=False)
-    ),
+    st.tuples(st.integers(0, LENGTH - 1), st.integers(1, 3), st.floats(0.01, 1.0, allow_nan=False)),
     min_size=1,
     max_size=9,
 )

@@ -181,7 +181,7 @@ def test_the_callback_decodes_what_is_saved(trained: Language, tmp_path: Path) -
     assert not trained.get_pipe(SEGMENTER).options.overlapping
     plain = make_calibration(str(path))(trained)
     assert not plain.get_pipe(SEGMENTER).options.overlapping
-    with pytest.raises(ConfigError, match="no decoding 'f1'. Known: best, expected_f1"):
+    with pytest.raises(ConfigError, match=r"no decoding 'f1'\. Known: best, expected_f1"):
         make_calibration(str(path), decoding="f1")
 
 

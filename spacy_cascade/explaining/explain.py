@@ -14,6 +14,7 @@ from spacy.tokens import Doc
 from ..features.names import named_features
 from ..inference.schemes import Spans
 from ..pipeline.classifier import CascadeClassifier
+from ..pipeline.recognisers import recognisers
 from ..pipeline.segmenter import CascadeSegmenter
 from ..pipeline.spans.entities import confidence_of
 from ..pipeline.spans.placing import ENTITY, LabelledSpan, place_spans, rows_of
@@ -21,7 +22,6 @@ from ..pipeline.spans.results import class_probabilities
 from ..pipeline.tagger import CascadeTagger
 from ..types import Ints1d
 from .explanations import EntityExplanation, Explanation, by_push, of_features
-from .posteriors import recognisers
 from .scored import START, ScoredDoc, score_spans
 
 

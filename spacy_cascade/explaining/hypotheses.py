@@ -19,11 +19,11 @@ from spacy.tokens import Doc
 from ..deprecation import warn_renamed
 from ..errors import ConfigError
 from ..pipeline.classifier import CascadeClassifier
+from ..pipeline.recognisers import recognisers
 from ..pipeline.segmenter import CascadeSegmenter
 from ..pipeline.spans.nbest import MOST, candidates_by_doc, check_n
 from ..pipeline.spans.placing import LabelledSpan, rows_of
 from ..pipeline.spans.results import class_probabilities
-from .posteriors import recognisers
 from .scored import score_spans
 
 

@@ -7,29 +7,13 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..pipeline.classifier import CascadeClassifier
-from ..pipeline.reranker import CascadeReranker
+from ..pipeline.recognisers import recognisers
 from ..pipeline.segmenter import CascadeSegmenter
 from ..pipeline.spans.placing import LabelledSpan
 from ..types import Floats1d
 
 Stages = tuple[CascadeSegmenter, CascadeClassifier | None]
 """A segmenter and the classifier of its spans; None for a single-phase recogniser."""
-
-
-def recognisers(nlp: Language) -> tuple[CascadeSegmenter | None, CascadeClassifier | None]:
-    """The components that find and that type the entities of a pipeline.
-
-    Those of the last component of ours that writes `doc.ents`. None for what there is not: a
-    single-phase recogniser has no classifier.
-    """
-    ours = (CascadeSegmenter, CascadeClassifier, CascadeReranker)
-    last_first = [pipe for _, pipe in reversed(nlp.pipeline) if isinstance(pipe, ours)]
-    writer = next((pipe for pipe in last_first if pipe.options.set_ents), None)
-    if writer is None or isinstance(writer, CascadeSegmenter):
-        return writer, None
-    alike = [pipe for pipe in last_first if pipe.options.spans_key == writer.options.spans_key]
-    segmenter = next((pipe for pipe in alike if isinstance(pipe, CascadeSegmenter)), None)
-    return segmenter, next((pipe for pipe in alike if isinstance(pipe, CascadeClassifier)), None)
 
 
 def stages_of(nlp: Language) -> Stages | None:

@@ -1,14 +1,16 @@
 """Calibrating the confidences of a pipeline (`pipeline.calibration`)."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from spacy.language import Language
+from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..errors import ConfigError, TrainingError
 from ..pipeline.calibration import HasConfidences, Outcomes, best_temperature, log_loss
-from .reconfigure import reconfigured
+from .reconfigure import Settings, with_settings
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,11 @@ class Calibrated:
     temperature: float
     loss_before: float
     loss: float
+
+    @property
+    def settings(self) -> Settings:
+        """The option that the calibrated component has."""
+        return {self.component: {"temperature": self.temperature}}
 
 
 def calibrate(nlp: Language, examples: Iterable[Example]) -> tuple[Language, list[Calibrated]]:
@@ -37,20 +44,19 @@ def calibrate(nlp: Language, examples: Iterable[Example]) -> tuple[Language, lis
         if isinstance(pipe, HasConfidences) and pipe.confidence:
             seen = [Example(doc, e.reference) for doc, e in zip(docs, examples, strict=True)]
             found.append(_calibrate(name, pipe.outcomes(seen)))
-        docs = list(pipe.pipe(docs)) if hasattr(pipe, "pipe") else [pipe(doc) for doc in docs]
+        docs = annotated(pipe, docs)
     if not found:
         raise ConfigError(
             f"No component of the pipeline gives confidences; it has {nlp.pipe_names}. Give one "
             "with a cascade_segmenter or a cascade_classifier whose 'confidence' is true."
         )
-    return with_temperatures(nlp, found), found
+    return with_settings(nlp, *(result.settings for result in found)), found
 
 
-def with_temperatures(nlp: Language, found: Iterable[Calibrated]) -> Language:
-    config = nlp.config.copy()
-    for result in found:
-        config["components"][result.component]["temperature"] = result.temperature
-    return reconfigured(nlp, config)
+def annotated(pipe: Callable[[Doc], Doc], docs: Sequence[Doc]) -> list[Doc]:
+    """The Docs as a component of a pipeline leaves them."""
+    batched: Any = getattr(pipe, "pipe", None)
+    return [pipe(doc) for doc in docs] if batched is None else list(batched(docs))
 
 
 def _calibrate(name: str, outcomes: Outcomes) -> Calibrated:

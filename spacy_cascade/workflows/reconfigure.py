@@ -1,8 +1,14 @@
 """Trained pipelines with other settings."""
 
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
 from spacy.language import Language
 from spacy.util import load_model_from_config
 from thinc.api import Config
+
+Settings: TypeAlias = Mapping[str, Mapping[str, Any]]
+"""Options by the name of their component and their own."""
 
 
 def reconfigured(nlp: Language, config: Config) -> Language:
@@ -14,3 +20,12 @@ def reconfigured(nlp: Language, config: Config) -> Language:
     copy = load_model_from_config(config, vocab=nlp.vocab, auto_fill=True)
     copy.from_bytes(nlp.to_bytes(exclude=["vocab"]), exclude=["vocab"])
     return copy
+
+
+def with_settings(nlp: Language, *settings: Settings) -> Language:
+    """A copy of a trained pipeline with other options of its components; later ones win."""
+    config = nlp.config.copy()
+    for some in settings:
+        for component, options in some.items():
+            config["components"][component].update(options)
+    return reconfigured(nlp, config)

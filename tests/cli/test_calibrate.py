@@ -47,6 +47,14 @@ def test_the_copy_has_the_temperatures_shown(model: Path, data: Path, tmp_path: 
     assert spacy.load(model).get_pipe("cascade_segmenter").options.temperature == 1.0
 
 
+def test_the_copy_decodes_as_shown(model: Path, data: Path, tmp_path: Path) -> None:
+    stdout, _ = run(model, data, tmp_path / "decoded", "--decoding", "expected_f1")
+    nlp = spacy.load(tmp_path / "decoded")
+    assert nlp.get_pipe("cascade_segmenter").overlapping
+    threshold = nlp.get_pipe("cascade_classifier").threshold
+    assert f"likely spans with threshold {threshold:g}: 12 entities, expected F1" in stdout
+
+
 def test_errors_are_one_line(model: Path, data: Path, tmp_path: Path) -> None:
     empty = tmp_path / "empty.spacy"
     DocBin().to_disk(empty)

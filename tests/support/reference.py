@@ -136,14 +136,27 @@ def span_probabilities(chain: Chain, tag_set: TagSet) -> dict[tuple[int, int, st
     return dict(found)
 
 
-def best_disjoint_gain(spans: Sequence[tuple[int, int]], gains: Sequence[float]) -> float:
-    """The largest sum of gains of spans without overlap, over all sets of spans."""
-    best = 0.0
+def disjoint_sets(spans: Sequence[tuple[int, int]]) -> Iterator[tuple[bool, ...]]:
+    """Which spans are chosen, for all sets of spans without overlap."""
     for chosen in product((False, True), repeat=len(spans)):
         tokens = [t for span in compress(spans, chosen) for t in range(*span)]
         if len(tokens) == len(set(tokens)):
-            best = max(best, sum(compress(gains, chosen)))
-    return best
+            yield chosen
+
+
+def best_disjoint_gain(spans: Sequence[tuple[int, int]], gains: Sequence[float]) -> float:
+    """The largest sum of gains of spans without overlap, over all sets of spans."""
+    return max(sum(compress(gains, chosen)) for chosen in disjoint_sets(spans))
+
+
+def best_expected_f1(
+    spans: Sequence[tuple[int, int]], posteriors: Sequence[float], n_expected: float
+) -> float:
+    """The largest ratio of expectations, `2 Σ p / (n + n_expected)`, over all sets of spans."""
+    return max(
+        2 * sum(compress(posteriors, chosen)) / (sum(chosen) + n_expected)
+        for chosen in disjoint_sets(spans)
+    )
 
 
 def spans_of(tags: Sequence[str]) -> list[tuple[int, int, str]]:

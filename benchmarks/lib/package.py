@@ -26,6 +26,9 @@ REJECTING: Settings = {
 }
 """The classifier may reject spans that the segmenter finds."""
 
+TOKENS_GIVEN: Settings = {"@readers": "spacy_cascade.Corpus.v1", "gold_inputs": ["sentences"]}
+"""The reader of a corpus that shows components its own tokens and sentences."""
+
 
 def for_stages(setting: str, value: object) -> Settings:
     """A setting in both stages, such as `trainer.threads`."""
@@ -63,6 +66,13 @@ def read_examples(path: str, nlp: Language) -> list[Example]:
     from spacy_cascade.pipeline.readers import examples_for
 
     return list(examples_for(nlp, Path(path)))
+
+
+def convert_columns(source: str, output: Path) -> dict[str, int]:
+    """Convert a column file as `spacy cascade convert` does, and count entities by label."""
+    from spacy_cascade.corpora.docs import convert
+
+    return dict(convert(source, output).entities)
 
 
 def build_lexicons(nlp: Language) -> None:

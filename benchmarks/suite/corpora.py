@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -38,8 +38,8 @@ class SuiteCorpus:
             found[part] = next((str(place) for place in places if place.is_file()), "")
             if not found[part]:
                 raise MissingCorpus(
-                    f"{places[0]} is not there. Put the corpora into a folder each and name the "
-                    "folder above them with --data, or leave the corpus out with --corpora."
+                    f"{places[0]} is not there. Put each corpus into a folder of its name, and "
+                    "name the folder above them with --data."
                 )
         return found
 
@@ -115,10 +115,10 @@ class Prepared:
     def folder(self, name: str) -> Path:
         return self.runner.work / "corpora" / name
 
-    def targets(self, name: str) -> dict[str, Result]:
+    def targets(self, name: str, shifts: Iterable[Shift]) -> dict[str, Result]:
         """For each corpus that a model of this one is also scored on: dev, and shared labels."""
         found = {}
-        for shift in SHIFTS:
+        for shift in shifts:
             if shift.source == name:
                 labels = [self.sizes(corpus)["train"]["labels"] for corpus in (name, shift.target)]
                 dev = str(self.folder(shift.target) / "dev.spacy")

@@ -10,14 +10,18 @@ from pathlib import Path
 
 from ..lib.machine import size_in_bytes
 from ..lib.package import TOKENS_GIVEN
-from ..lib.processes import Result, TaskRunner
+from ..lib.processes import ChildError, Result, TaskRunner
 from ..peers.systems import CrfSuite, SpacyNer, System, TrainingSetup
-from ..reports.suite_results import Entry, Key, add_entry, key_of, read_entries
-from .corpora import CORPORA, Prepared, SuiteCorpus
-from .systems import RAW, TOKENS, Ours, Row
+from ..reports.suite_results import RAW, TOKENS, Entry, Key, add_entry, key_of, read_entries
+from .corpora import CORPORA, SHIFTS, Prepared, Shift, SuiteCorpus
+from .systems import Ours, Row
 
 PEER_ITERATIONS = 200
 """Of the L-BFGS of crfsuite."""
+
+
+class TrainingsFailed(RuntimeError):
+    """Some trainings of a run failed."""
 
 
 @dataclass(frozen=True)
@@ -58,26 +62,40 @@ def plan(corpora: Iterable[str], rows: Sequence[Row], inputs: Sequence[str]) -> 
 
 @dataclass(frozen=True)
 class Suite:
-    """A run of the suite. data: folder of the corpora. output: file of results."""
+    """A run of the suite.
+
+    data: folder of the corpora. output: file of results. shifts: what is scored away from home.
+    """
 
     runner: TaskRunner
     data: Path
     output: Path
+    shifts: Sequence[Shift] = SHIFTS
 
     @property
     def prepared(self) -> Prepared:
         return Prepared(self.runner, self.data)
 
     def run(self, trainings: Sequence[Training], again: bool = False) -> Iterator[str]:
-        """Run the trainings that have no result yet, or all `again`; a line after each of them."""
+        """Run the trainings that have no result yet, or all `again`; a line after each of them.
+
+        A training that fails does not stop the others. Raises `TrainingsFailed` after the last one.
+        """
         done = set() if again else {key_of(entry) for entry in read_entries(self.output)}
         waiting = [training for training in trainings if training.key not in done]
-        total = len(trainings)
+        total, failed = len(trainings), 0
         yield f"{total} trainings, {total - len(waiting)} of them done before"
         for number, training in enumerate(waiting, total - len(waiting) + 1):
-            entry = self.train(training)
-            add_entry(self.output, entry)
-            yield f"{number}/{total} {described(entry)}"
+            try:
+                entry = self.train(training)
+            except ChildError as error:
+                failed += 1
+                yield f"{number}/{total} {', '.join(training.key)} failed: {error}"
+            else:
+                add_entry(self.output, entry)
+                yield f"{number}/{total} {described(entry)}"
+        if failed:
+            raise TrainingsFailed(f"{failed} of {total} trainings failed: see above. Run it again.")
 
     def train(self, training: Training) -> Entry:
         """Train and score one system; its model is deleted afterwards."""
@@ -138,7 +156,7 @@ class Suite:
         dev = str(self.prepared.folder(name) / "dev.spacy")
         if training.input == RAW:
             return self.runner.run("suite.scoring:score_raw", {"model": model, "dev": dev})
-        targets = self.prepared.targets(name)
+        targets = self.prepared.targets(name, self.shifts)
         arguments = {"model": model, "reader": reader, "dev": dev, "targets": targets}
         return self.runner.run("suite.scoring:score_tokens", arguments)
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
+from ..lib.package import TOKENS_GIVEN
 from ..lib.processes import Result
 from ..peers.systems import CrfSuite, SpacyNer, System, TrainingSetup
-
-RAW, TOKENS = "raw", "tokens"
-"""What a model gets: text, or the tokens and sentences of the corpus."""
+from ..reports.suite_results import RAW, TOKENS
 
 
 @dataclass(frozen=True)
@@ -27,15 +26,31 @@ class Ours(System):
 
     def train(self, setup: TrainingSetup, repeat: int) -> Result:
         """Train as `spacy train` does, with the config that `init` makes for the corpus."""
+        run, corpora = setup.runner.run, setup.corpora(".spacy")
+        model = self._model_of(setup, repeat)
+        config = f"{model}.cfg"
+        choices = {"output": config, **corpora, "lang": setup.lang, "recipe": self.recipe}
+        written = run("lib.package:write_training_config", choices)
+        setup.runner.compile_kernels(config, corpora["dev"])
         arguments = {
-            **setup.corpora(".spacy"),
-            "model": self._model_of(setup, repeat),
-            "lang": setup.lang,
-            "recipe": self.recipe,
-            "tokens_given": self.input == TOKENS,
-            "overrides": dict(self.overrides),
+            "config": config,
+            **corpora,
+            "model": model,
+            "overrides": {**self._readers(corpora), **self.overrides},
         }
-        return setup.runner.run("suite.training:train_ours", arguments, repeat=repeat)
+        result = run("lib.training:train_as_configured", arguments, repeat=repeat)
+        finished = run("lib.training:finish", {"model": model}, repeat=repeat)
+        return {
+            **result,
+            "config_seconds": written["seconds"],
+            "finish_seconds": finished["seconds"],
+        }
+
+    def _readers(self, corpora: Mapping[str, str]) -> dict[str, Any]:
+        """Settings of the config's corpora: on raw text those of the config itself."""
+        if self.input == RAW:
+            return {}
+        return {f"corpora.{part}": {**TOKENS_GIVEN, "path": path} for part, path in corpora.items()}
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ def draw(entries: Sequence[Entry], path: str) -> None:
         if is_default:
             _draw_intervals(axes, found, competitor, places)
     axes.set_yticks(list(places.values()), [" → ".join(column) for column in columns])
-    axes.set_ylim(0.5 - len(columns), 0.5)
+    axes.set_ylim(0.5 - max(len(columns), 1), 0.5)
     axes.set_xlabel("F1 on dev minus that of the best peer")
     axes.set_xlim(left=_LEAST - 1.5)
     figure.legend(loc="outside lower center", ncols=4, frameon=False, fontsize=9)

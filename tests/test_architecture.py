@@ -46,7 +46,7 @@ COMPILED = {"inference", "numeric", "features"}
 """Where compiled functions may stand: beside the arrays that they make."""
 
 
-BENCHMARK_LAYERS = ["experiments", "reports", "peers", "lib"]
+BENCHMARK_LAYERS = ["suite", "experiments", "reports", "peers", "lib"]
 """Each may import those after it."""
 BENCHMARK_FILES = modules(BENCHMARKS)
 BENCHMARK_IMPORTS = {

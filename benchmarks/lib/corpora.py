@@ -10,7 +10,7 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -31,9 +31,29 @@ def prepare(sources: Mapping[str, str], folder: str, limit: int) -> dict[str, di
     return {name: _copy(path, Path(folder) / name, limit) for name, path in sources.items()}
 
 
+def convert(sources: Mapping[str, str], folder: str) -> dict[str, dict[str, Any]]:
+    """Convert column files to Docs, and write them as columns again, as crfsuite needs them.
+
+    sources: files by the names of what is written. Returns sizes, and numbers of entities by label.
+    """
+    from .package import convert_columns
+
+    found: dict[str, dict[str, Any]] = {}
+    for name, source in sources.items():
+        target = Path(folder) / name
+        labels = convert_columns(source, target.with_suffix(".spacy"))
+        docs = read_docs(str(target.with_suffix(".spacy")))
+        found[name] = {**_write_columns(docs, target), "labels": labels}
+    return found
+
+
 def _copy(source: str, target: Path, limit: int) -> dict[str, int]:
     docs = read_docs(source)[: limit or None]
     write_docs(docs, target.with_suffix(".spacy"))
+    return _write_columns(docs, target)
+
+
+def _write_columns(docs: Sequence[Doc], target: Path) -> dict[str, int]:
     sentences = [
         ([token.text for token in sentence], entity_tags(sentence))
         for doc in docs

@@ -62,8 +62,14 @@ def peak_megabytes() -> float | None:
     return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6, 1)
 
 
+def size_in_bytes(path: Path) -> int:
+    """The size of a file, or of all files in a folder."""
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
 def folder_megabytes(folder: str) -> float:
-    return sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file()) / 1e6
+    return size_in_bytes(Path(folder)) / 1e6
 
 
 def describe_machine() -> dict[str, Any]:

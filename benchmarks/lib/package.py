@@ -7,8 +7,11 @@ does not need. Settings of its configs have their names here, too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from .timing import Stopwatch
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -25,6 +28,9 @@ REJECTING: Settings = {
     "training.annotating_components": [SEGMENTER],
 }
 """The classifier may reject spans that the segmenter finds."""
+
+TOKENS_GIVEN: Settings = {"@readers": "spacy_cascade.Corpus.v1", "gold_inputs": ["sentences"]}
+"""The reader of a corpus that shows components its own tokens and sentences."""
 
 
 def for_stages(setting: str, value: object) -> Settings:
@@ -63,6 +69,33 @@ def read_examples(path: str, nlp: Language) -> list[Example]:
     from spacy_cascade.pipeline.readers import examples_for
 
     return list(examples_for(nlp, Path(path)))
+
+
+def write_training_config(
+    output: str, train: str, dev: str, lang: str, recipe: str | None = None
+) -> dict[str, float]:
+    """Write the training config that `spacy cascade init` makes. Returns the seconds.
+
+    train, dev: the corpora that it is for. recipe: none for the default of `init`.
+    """
+    from spacy_cascade.workflows.recipes import Choices, Recipe, config_text, make_config
+
+    watch = Stopwatch()
+    with watch:
+        choices = Choices(lang=lang)
+        if recipe is not None:
+            choices = replace(choices, recipe=Recipe(recipe))
+        config = make_config(choices)
+        config["paths"].update({"train": train, "dev": dev})
+        Path(output).write_text(config_text(config), encoding="utf8")
+    return {"seconds": watch.passed}
+
+
+def convert_columns(source: str, output: Path) -> dict[str, int]:
+    """Convert a column file as `spacy cascade convert` does, and count entities by label."""
+    from spacy_cascade.corpora.docs import convert
+
+    return dict(convert(source, output).entities)
 
 
 def build_lexicons(nlp: Language) -> None:

@@ -35,6 +35,10 @@ class Stopwatch:
         """Wall-clock seconds until now, while it runs."""
         return self.passed + perf_counter() - self._begin[0]
 
+    def elapsed_computed(self) -> float:
+        """Processor seconds of all threads until now, while it runs."""
+        return self.computed + process_time() - self._begin[1]
+
     @contextmanager
     def paused(self) -> Iterator[None]:
         """Stop for a while within a block that is timed."""

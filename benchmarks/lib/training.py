@@ -6,10 +6,12 @@ import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import spacy
 from spacy.language import Language
 from spacy.schemas import ConfigSchemaTraining
 from spacy.training import Example
 from spacy.training.loop import (
+    create_before_to_disk_callback,
     create_evaluation_callback,
     create_train_batches,
     train_while_improving,
@@ -45,6 +47,8 @@ def build(
     """
     settings = load_config(config, overrides=dict(overrides or {}))
     for section in settings["components"].values():
+        if "trainer" not in section:
+            continue
         if "threads" in section["trainer"]:
             section["trainer"]["threads"] = threads
         if min_count is not None:
@@ -176,10 +180,11 @@ def train_as_configured(
     watch = Stopwatch()
     progress = Progress(watch, model)
     initialize_seconds = initialize(nlp, examples, watch)
+    names = [name for name in nlp.pipe_names if hasattr(component(nlp, name), "sync_weights")]
     last_scores: dict[str, float] = {}
 
     def evaluate() -> tuple[float, dict[str, float]]:
-        for name in nlp.pipe_names:
+        for name in names:
             component(nlp, name).sync_weights()
         with watch.paused():
             result, scores = score()
@@ -197,8 +202,19 @@ def train_as_configured(
         "epochs": info["epoch"] + 1,
         "series": progress.series,
         "scores": last_scores,
-        "components": {name: size(nlp, name) for name in nlp.pipe_names},
+        "components": {name: size(nlp, name) for name in names},
     }
+
+
+def finish(model: str) -> dict[str, float]:
+    """Do to a saved pipeline what its config asks for before it is saved. Returns the seconds."""
+    nlp = spacy.load(model)
+    watch = Stopwatch()
+    with watch:
+        callback = create_before_to_disk_callback(training_settings(nlp)["before_to_disk"])
+        finished = callback(nlp)
+    finished.to_disk(model)
+    return {"seconds": watch.passed}
 
 
 def compare_threads(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pycrfsuite
 
-from ..lib.corpora import read_columns
+from ..lib.corpora import Sentence, read_columns
 from ..lib.timing import Stopwatch
 
 if TYPE_CHECKING:
@@ -96,20 +97,23 @@ def tag_spans(tags: Sequence[str]) -> list[Span]:
 
 
 def train_crfsuite(
-    train: str, dev: str, model: str, algorithm: str, parameters: dict[str, Any]
+    train: str, dev: str, model: str, algorithm: str, parameters: dict[str, Any], min_count: int = 1
 ) -> dict[str, Any]:
     """Train on columns and score on others.
 
-    algorithm, parameters: of crfsuite; other parameters keep its defaults. The trainer gets the
-    features sentence by sentence, so that Python never holds all of them.
+    algorithm, parameters: of crfsuite; other parameters keep its defaults. min_count: how often a
+    feature occurs at least, whatever the tag (crfsuite's own `feature.minfreq` counts each tag for
+    itself). The trainer gets the features sentence by sentence, so that Python never holds all.
     """
     trainer = pycrfsuite.Trainer(algorithm=algorithm, verbose=False)
     trainer.set_params(parameters)
     sentences = read_columns(train)
     features, training = Stopwatch(), Stopwatch()
     with features:
+        is_frequent = _frequent(sentences, min_count)
         for words, tags in sentences:
-            trainer.append(pycrfsuite.ItemSequence(sentence_features(words)), tags)
+            rows = [[f for f in row if is_frequent(f)] for row in sentence_features(words)]
+            trainer.append(pycrfsuite.ItemSequence(rows), tags)
     with training:
         trainer.train(model)
     return {
@@ -120,6 +124,17 @@ def train_crfsuite(
         "features": trainer.logparser.featgen_num_features,
         "f1": f1(open_model(model), read_columns(dev), sentence_features),
     }
+
+
+def _frequent(sentences: Iterable[Sentence], min_count: int) -> Callable[[str], bool]:
+    """Whether a feature occurs that often in the sentences."""
+    if min_count <= 1:
+        return lambda _: True
+    counts: Counter[str] = Counter()
+    for words, _ in sentences:
+        for row in sentence_features(words):
+            counts.update(row)
+    return {feature for feature, n in counts.items() if n >= min_count}.__contains__
 
 
 def open_model(model: str) -> Any:

@@ -18,6 +18,9 @@ from ..lib.corpora import read_docs, without_entities
 from ..lib.package import calibrate, calibration_error, read_examples
 from ..lib.timing import Stopwatch
 
+Bounds = tuple[int, int, str]
+"""Start, end (exclusive) and label of an entity."""
+
 
 @dataclass(frozen=True)
 class Annotator:
@@ -79,12 +82,29 @@ def evaluate(models: Mapping[str, tuple[str, str]], data: str, rounds: int) -> d
     return {"tokens": n_tokens, "models": found}
 
 
-def count(gold: Sequence[Doc], docs: Sequence[Doc]) -> dict[str, Any]:
+def token_spans(doc: Doc, labels: Mapping[str, str] | None = None) -> set[Bounds]:
+    """The entities of a Doc by their tokens.
+
+    labels: what each label counts as; entities with other labels are left out. None: all count.
+    """
+    if labels is None:
+        return {(e.start, e.end, e.label_) for e in doc.ents}
+    return {(e.start, e.end, labels[e.label_]) for e in doc.ents if e.label_ in labels}
+
+
+def character_spans(doc: Doc) -> set[Bounds]:
+    """The entities of a Doc by their characters, whatever its tokens."""
+    return {(e.start_char, e.end_char, e.label_) for e in doc.ents}
+
+
+def count(
+    gold: Sequence[Doc], docs: Sequence[Doc], spans_of: Callable[[Doc], set[Bounds]] = token_spans
+) -> dict[str, Any]:
     """Numbers of right, found and gold entities: by label, and for each Doc over all labels."""
     by_label: dict[str, Counter[str]] = {}
     by_doc = []
     for wanted, found in zip(gold, docs, strict=True):
-        sets = [{(e.start, e.end, e.label_) for e in doc.ents} for doc in (wanted, found)]
+        sets = [spans_of(doc) for doc in (wanted, found)]
         kinds = {"right": sets[0] & sets[1], "found": sets[1], "gold": sets[0]}
         by_doc.append([len(spans) for spans in kinds.values()])
         for kind, spans in kinds.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from ..lib.package import component, read_examples
 from ..lib.timing import Stopwatch
 from ..lib.training import Progress, run_loop, training_settings
 
+SPACY_READER: dict[str, Any] = {"@readers": "spacy.Corpus.v1"}
 _NEVER = 10**9
 _ENDLESS = {"eval_frequency": _NEVER, "patience": 0, "max_steps": 0, "max_epochs": 0}
 
@@ -31,17 +32,24 @@ def train_spacy_ner(train: str, dev: str, model: str, steps: int) -> dict[str, A
 
 
 def train_spacy_ner_for(
-    train: str, dev: str, model: str, seconds: float, evaluations: int
+    train: str,
+    dev: str,
+    model: str,
+    seconds: float,
+    evaluations: int,
+    lang: str = "en",
+    reader: Mapping[str, Any] = SPACY_READER,
 ) -> dict[str, Any]:
-    """Train for a number of seconds. The time of scoring on dev is not counted.
+    """Train for a number of processor seconds. The time of scoring on dev is not counted.
 
-    model: folder for the best pipeline. evaluations: their number. The series has an entry for
-    each evaluation, at equal distances: seconds since the beginning of `initialize` (wall-clock and
+    model: folder for the best pipeline. evaluations: their number. lang: spaCy's code of the
+    language. reader: of both corpora, without the path. The series has an entry for each
+    evaluation, at equal distances: seconds since the beginning of `initialize` (wall-clock and
     processor), and F1 on dev.
     """
     watch = Stopwatch()
     with watch:
-        nlp = _initialized(train, dev, {"max_steps": _NEVER, "max_epochs": 0})
+        nlp = _initialized(train, dev, {"max_steps": _NEVER, "max_epochs": 0}, lang, reader)
     initialize_seconds = watch.passed
     training = training_settings(nlp)
     train_examples, dev_examples = read_examples(train, nlp), read_examples(dev, nlp)
@@ -49,7 +57,7 @@ def train_spacy_ner_for(
     with watch:
         for step in _steps(nlp, train_examples, training):
             n_updates = step
-            if watch.elapsed() < seconds * (len(progress.series) + 1) / evaluations:
+            if watch.elapsed_computed() < seconds * (len(progress.series) + 1) / evaluations:
                 continue
             with watch.paused(), nlp.use_params(training["optimizer"].averages):
                 progress.add(nlp, nlp.evaluate(dev_examples)["ents_f"])
@@ -91,9 +99,17 @@ def resume_spacy_ner_for(
     return {"updates": n_updates, "seconds": watch.passed}
 
 
-def _initialized(train_path: str, dev: str, training: dict[str, Any]) -> Language:
-    config = init_config(lang="en", pipeline=["ner"], optimize="efficiency", gpu=False, silent=True)
+def _initialized(
+    train_path: str,
+    dev: str,
+    training: dict[str, Any],
+    lang: str = "en",
+    reader: Mapping[str, Any] = SPACY_READER,
+) -> Language:
+    config = init_config(lang=lang, pipeline=["ner"], optimize="efficiency", gpu=False, silent=True)
     config["paths"].update({"train": train_path, "dev": dev})
+    for part in ("train", "dev"):
+        config["corpora"][part] = {**reader, "path": f"${{paths.{part}}}"}
     config["training"].update({"patience": 0, **training})
     return init_nlp(config.interpolate())
 

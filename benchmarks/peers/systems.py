@@ -19,7 +19,7 @@ class TrainingSetup:
     """What the training of every system gets besides its own settings.
 
     train, dev: corpora without suffix; each is there as `.spacy` and as `.tsv`. models: folder.
-    threads: of our models; peers have one.
+    threads: of our models; peers have one. lang, ner_reader: of the pipeline of spaCy's `ner`.
     """
 
     runner: TaskRunner
@@ -30,6 +30,8 @@ class TrainingSetup:
     peer_iterations: int
     ner_seconds: float
     ner_evaluations: int = 10
+    lang: str = "en"
+    ner_reader: Mapping[str, Any] = field(default_factory=lambda: {"@readers": "spacy.Corpus.v1"})
 
     def corpora(self, suffix: str) -> dict[str, str]:
         return {"train": f"{self.train}{suffix}", "dev": f"{self.dev}{suffix}"}
@@ -89,26 +91,33 @@ class Ours(System):
 
 @dataclass(frozen=True)
 class CrfSuite(System):
-    """python-crfsuite with the templates of our one-phase models."""
+    """python-crfsuite with the templates of our one-phase models.
+
+    min_count: how often a feature occurs at least in the training corpus.
+    """
 
     algorithm: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    min_count: int = 1
 
     reader = "crfsuite"
     package = "python-crfsuite"
 
     def train(self, setup: TrainingSetup, repeat: int) -> Result:
         """Train on columns, in a process without spaCy."""
-        parameters = dict(self.parameters)
-        if self.algorithm == "lbfgs":
-            parameters["max_iterations"] = setup.peer_iterations
         arguments = {
             **setup.corpora(".tsv"),
             "model": self._model_of(setup, repeat),
             "algorithm": self.algorithm,
-            "parameters": parameters,
+            "parameters": self.all_parameters(setup),
+            "min_count": self.min_count,
         }
         return setup.runner.run("peers.crfsuite:train_crfsuite", arguments, repeat=repeat)
+
+    def all_parameters(self, setup: TrainingSetup) -> dict[str, Any]:
+        """The parameters with the limit of iterations, which only L-BFGS has."""
+        limit = {"max_iterations": setup.peer_iterations} if self.algorithm == "lbfgs" else {}
+        return {**limit, **self.parameters}
 
     def seconds(self, result: Result) -> float:
         return float(result["features_seconds"] + result["training_seconds"])
@@ -129,6 +138,8 @@ class SpacyNer(System):
             "model": self._model_of(setup, repeat),
             "seconds": setup.ner_seconds,
             "evaluations": setup.ner_evaluations,
+            "lang": setup.lang,
+            "reader": dict(setup.ner_reader),
         }
         return setup.runner.run("peers.spacy_ner:train_spacy_ner_for", arguments, repeat=repeat)
 

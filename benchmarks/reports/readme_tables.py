@@ -18,6 +18,8 @@ from .comparison_report import type_table
 from .comparison_results import is_ours, learning_curves
 from .markdown import curve_table, in_milliseconds, table, thousands
 from .output import read_json
+from .suite_report import suite_table
+from .suite_results import read_entries
 
 PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").glob("*.md"))]
 _MARK = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
@@ -201,6 +203,11 @@ def adapting(split: str) -> str:
     return change_table(_read("jnlpba_adapt.json")["studies"][split]["lines"])
 
 
+def suite() -> str:
+    """The suite of corpora."""
+    return suite_table(read_entries(RESULTS / "suite.jsonl"))
+
+
 def robustness() -> str:
     """Results of the tests of robustness at their full size."""
     lines = (RESULTS / "robustness.jsonl").read_text(encoding="utf8").splitlines()
@@ -213,7 +220,7 @@ def robustness() -> str:
 
 _FUNCTIONS: tuple[Callable[[], str], ...] = (
     cascade, comparison, learning, conll2003, models, types, serving, bulk, bulk_memory, lexicons,
-    leaving_out, robustness,
+    leaving_out, suite, robustness,
 )  # fmt: skip
 TABLES: dict[str, Callable[[], str]] = {
     **{function.__name__: function for function in _FUNCTIONS},

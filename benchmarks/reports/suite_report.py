@@ -1,0 +1,203 @@
+"""The report of the suite, made of its stored results: tables and a picture.
+
+python -m benchmarks.reports.suite_report [RESULTS.jsonl]
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from statistics import mean
+
+from ..lib.paths import RESULTS
+from .markdown import table
+from .output import can_draw
+from .suite_results import (
+    DEFAULT,
+    Column,
+    Competitor,
+    Entry,
+    best_peer,
+    competitors,
+    difference,
+    home_columns,
+    ranks,
+    raw_entries,
+    read_entries,
+    shifted_columns,
+)
+
+FILE = RESULTS / "suite.jsonl"
+Cells = list[str]
+
+
+def suite_table(entries: Sequence[Entry]) -> str:
+    """F1 of all systems on each corpus and away from home, with means and ranks."""
+    if not entries:
+        return ""
+    found = competitors(entries)
+    home, shifted = home_columns(entries), shifted_columns(entries)
+    rows = [_row(found, column) for column in home]
+    rows.append(_mean_row("**mean**", found, home))
+    rows.append(_rank_row(found, home))
+    if shifted:
+        rows += [_row(found, column) for column in shifted]
+        rows.append(_mean_row("**mean, shifted**", found, shifted))
+    header = ["dev F1", *(competitor.title for competitor in found)]
+    return table([*header, "best peer", f"`{DEFAULT}` − best peer"], rows)
+
+
+def _row(found: Sequence[Competitor], column: Column) -> Cells:
+    scores = [competitor.f1(column) for competitor in found]
+    last = [_number(_of_best_peer(found, column)), _gap_cell(found, column)]
+    return [" → ".join(column), *_bold_best(scores), *last]
+
+
+def _of_best_peer(found: Sequence[Competitor], column: Column) -> float | None:
+    peer = best_peer(found, column)
+    return peer.f1(column) if peer else None
+
+
+def _bold_best(scores: Sequence[float | None]) -> Cells:
+    best = max((score for score in scores if score is not None), default=0.0)
+    return [f"**{_number(s)}**" if s == best else _number(s) for s in scores]
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+def gap(found: Sequence[Competitor], column: Column) -> float | None:
+    """F1 of `init`'s default minus that of the best peer in a column."""
+    ours = next((c.f1(column) for c in found if c.system == DEFAULT), None)
+    theirs = _of_best_peer(found, column)
+    return None if ours is None or theirs is None else ours - theirs
+
+
+def _gap_cell(found: Sequence[Competitor], column: Column) -> str:
+    value = gap(found, column)
+    if value is None:
+        return ""
+    if len(column) > 1:
+        return f"{value:+.2f}"
+    ours = next(c for c in found if c.system == DEFAULT)
+    peer = best_peer(found, column)
+    assert peer is not None
+    interval = difference(ours, peer, column[0])
+    return f"{value:+.2f} ({interval.low:+.1f} to {interval.high:+.1f})"
+
+
+def _mean_row(title: str, found: Sequence[Competitor], columns: Sequence[Column]) -> Cells:
+    """Means over all columns; a system without a result in one of them has none."""
+    lists = [[competitor.f1(column) for column in columns] for competitor in found]
+    lists.append([_of_best_peer(found, column) for column in columns])
+    known = [[score for score in scores if score is not None] for scores in lists]
+    means = [mean(k) if k and len(k) == len(columns) else None for k in known]
+    gaps = [value for column in columns if (value := gap(found, column)) is not None]
+    last = f"{mean(gaps):+.2f}" if gaps and len(gaps) == len(columns) else ""
+    return [title, *_bold_best(means[:-1]), _number(means[-1]), last]
+
+
+def _rank_row(found: Sequence[Competitor], columns: Sequence[Column]) -> Cells:
+    """Mean ranks over the corpora on which every system has a result."""
+    lists = [[competitor.f1(column) for competitor in found] for column in columns]
+    complete = [[s for s in scores if s is not None] for scores in lists if None not in scores]
+    of_corpora = [ranks(scores) for scores in complete]
+    cells = [f"{mean(of):.1f}" for of in zip(*of_corpora, strict=True)] or [""] * len(found)
+    return ["mean rank", *cells, "", ""]
+
+
+def raw_table(entries: Sequence[Entry]) -> str:
+    """F1 on raw text, by characters, and how much less that is than on the corpus' tokens."""
+    found = [competitor for competitor in competitors(entries) if not competitor.is_peer]
+    raw = raw_entries(entries)
+    rows = []
+    for column in home_columns(entries):
+        cells = []
+        for competitor in found:
+            entry, given = raw.get((column[0], competitor.system)), competitor.f1(column)
+            if entry is None or given is None:
+                cells.append("")
+            else:
+                cells.append(f"{entry['f1']:.2f} ({entry['f1'] - given:+.2f})")
+        rows.append([column[0], *cells])
+    return table(["raw text", *(competitor.title for competitor in found)], rows)
+
+
+def cost_table(entries: Sequence[Entry], name: str, shown: Callable[[Entry], str]) -> str:
+    """A figure of each training at home. name: what it is."""
+    found = competitors(entries)
+    rows = [
+        [column[0], *(shown(c.entries[column[0]]) if column[0] in c.entries else "" for c in found)]
+        for column in home_columns(entries)
+    ]
+    return table([name, *(competitor.title for competitor in found)], rows)
+
+
+def seconds_cell(entry: Entry) -> str:
+    return f"{entry['computed_seconds']:.0f}"
+
+
+def size_cell(entry: Entry) -> str:
+    return f"{entry['bytes'] / 1e6:.1f}"
+
+
+def interval_cell(entry: Entry) -> str:
+    low, high = entry["f1_interval"]
+    return f"{low:.1f} to {high:.1f}"
+
+
+def best_setting_table(entries: Sequence[Entry]) -> str:
+    """The best point of each peer's grid, by corpus."""
+    found = [c for c in competitors(entries) if c.title.endswith("best of grid")]
+    rows = [
+        [column[0], *(c.entries[column[0]]["setting"] for c in found if column[0] in c.entries)]
+        for column in home_columns(entries)
+    ]
+    header = ["", *(competitor.title for competitor in found)]
+    return table(header, rows, "l" * len(header))
+
+
+def report(entries: Sequence[Entry]) -> str:
+    """All tables, with what they show."""
+    parts: Iterable[tuple[str, str]] = (
+        (
+            "F1 on dev, tokens and sentences given. Below the mean rank, models are scored away "
+            "from home on the labels that both corpora have.",
+            suite_table(entries),
+        ),
+        ("95 % intervals of F1 (bootstrap over documents).",
+         cost_table(entries, "dev F1", interval_cell)),
+        ("Raw text: F1 by characters; in brackets the difference to given tokens.",
+         raw_table(entries)),
+        ("Processor seconds of training, without scoring.",
+         cost_table(entries, "seconds", seconds_cell)),
+        ("Size of the saved model in megabytes.", cost_table(entries, "MB", size_cell)),
+        ("The best point of each grid, chosen on the same dev.", best_setting_table(entries)),
+    )  # fmt: skip
+    return "# The suite\n\n" + "\n".join(f"{text}\n\n{content}" for text, content in parts)
+
+
+def write(path: Path) -> None:
+    """Write the report and the picture beside a file of results."""
+    entries = read_entries(path)
+    text, picture = report(entries), path.with_suffix(".png")
+    if can_draw([picture]):
+        from .suite_picture import draw
+
+        draw(entries, str(picture))
+        text += f"\n![F1 against the best peer on each corpus]({picture.name})\n"
+    path.with_suffix(".md").write_text(text, encoding="utf8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("results", type=Path, nargs="?", default=FILE)
+    write(parser.parse_args().results)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Every corpus of the suite × our systems × their peers: `python -m benchmarks.suite`."""

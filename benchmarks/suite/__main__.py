@@ -1,0 +1,89 @@
+"""Every corpus of the suite, our systems and their peers, in one table.
+
+python -m benchmarks.suite --data FOLDER
+python -m benchmarks.suite --data FOLDER --systems init --setting "minimum count 1" components.cascade_segmenter.model.min_count=1
+python -m benchmarks.suite --data FOLDER --fast
+
+A run that was stopped goes on where it was: results that are in the file are not measured again.
+"""  # noqa: E501
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..lib.arguments import new_parser, runner_for
+from ..lib.paths import PROJECT
+from ..reports import suite_report
+from ..reports.suite_results import DEFAULT, RAW, TOKENS, read_entries
+from .corpora import CORPORA, MissingCorpus
+from .floors import FLOORS, below
+from .running import Suite, TrainingsFailed, plan
+from .systems import ROWS, Row, with_settings
+
+
+def read_arguments() -> argparse.Namespace:
+    parser = new_parser(__doc__, output="suite.jsonl")
+    add = parser.add_argument
+    add("--data", type=Path, default=PROJECT / "assets" / "suite", help="folder of the corpora")
+    add("--corpora", nargs="+", choices=CORPORA, default=list(CORPORA))
+    add("--systems", nargs="+", choices=ROWS, default=list(ROWS))
+    add("--inputs", nargs="+", choices=(TOKENS, RAW), default=[TOKENS, RAW], help="of our systems")
+    add("--setting", nargs="+", action="append", default=[], metavar=("NAME", "OPTION=VALUE"),
+        help="a further setting of our systems, for leave_one_out")  # fmt: skip
+    add("--again", action="store_true", help="also measure what has a result")
+    add("--fast", action="store_true", help="small corpora and floors only; nothing is stored")
+    return parser.parse_args()
+
+
+def read_setting(given: Sequence[str]) -> tuple[str, dict[str, Any]]:
+    """A name, and settings of the config: `OPTION=VALUE`, where VALUE is JSON or a text."""
+    found: dict[str, Any] = {}
+    for text in given[1:]:
+        option, _, value = text.partition("=")
+        try:
+            found[option] = json.loads(value)
+        except json.JSONDecodeError:
+            found[option] = value
+    return given[0], found
+
+
+def chosen_rows(names: Sequence[str], settings: Sequence[Sequence[str]]) -> list[Row]:
+    further = dict(map(read_setting, settings))
+    rows = [ROWS[name] for name in names]
+    return [row if row.is_peer else with_settings(row, further) for row in rows]
+
+
+def run_fast(suite: Suite) -> list[str]:
+    """Train `init`'s default on the small corpora anew. Returns what is below its floor."""
+    suite.output.unlink(missing_ok=True)
+    for line in suite.run(plan(FLOORS, [ROWS[DEFAULT]], [TOKENS]), again=True):
+        print(line, flush=True)
+    return below(read_entries(suite.output), FLOORS)
+
+
+def main() -> int:
+    arguments = read_arguments()
+    runner = runner_for(arguments, "suite")
+    try:
+        if arguments.fast:
+            mistakes = run_fast(Suite(runner, arguments.data, runner.work / "fast.jsonl", ()))
+            print("\n".join(mistakes), file=sys.stderr, end="\n" if mistakes else "")
+            return 1 if mistakes else 0
+        rows = chosen_rows(arguments.systems, arguments.setting)
+        trainings = plan(arguments.corpora, rows, arguments.inputs)
+        for line in Suite(runner, arguments.data, arguments.output).run(trainings, arguments.again):
+            print(line, flush=True)
+        suite_report.write(arguments.output)
+    except (MissingCorpus, TrainingsFailed) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,412 @@
+"""The suite: its corpora, resuming, scores away from home and on raw text, tables and floors."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+from spacy.tokens import Doc, DocBin, Span
+
+from benchmarks.lib.corpora import read_columns
+from benchmarks.lib.processes import ChildError, TaskRunner
+from benchmarks.peers.evaluation import character_spans, count, token_spans
+from benchmarks.reports import suite_report, suite_results
+from benchmarks.suite import __main__ as command
+from benchmarks.suite import corpora, floors, leave_one_out, running, scoring, systems
+from benchmarks.suite.corpora import Shift, SuiteCorpus
+from helpers import SENTENCES, make_doc
+
+Entry = dict[str, Any]
+
+
+@dataclass
+class InProcess(TaskRunner):
+    """Runs tasks here, and notes which. failing: a task that fails."""
+
+    names: list[str] = field(default_factory=list)
+    failing: str = ""
+
+    def run(self, task: str, arguments: Mapping[str, Any], *_: Any, **__: Any) -> dict[str, Any]:
+        module, _, function = task.partition(":")
+        self.names.append(function)
+        if function == self.failing:
+            raise ChildError("out of memory")
+        called = getattr(importlib.import_module(f"benchmarks.{module}"), function)
+        return json.loads(json.dumps(called(**arguments)))
+
+    def compile_kernels(self, config: str, corpus: str) -> None:
+        pass
+
+
+def column_text(renamed: Mapping[str, str], repeats: int = 3) -> str:
+    """The sample sentences as columns, with other names of labels."""
+    lines = []
+    for text, spans in SENTENCES * repeats:
+        tags = ["O"] * len(text.split())
+        for start, end, label in spans:
+            tags[start:end] = [f"I-{renamed.get(label, label)}"] * (end - start)
+            tags[start] = f"B-{renamed.get(label, label)}"
+        lines += [f"{word}\t{tag}" for word, tag in zip(text.split(), tags, strict=True)] + [""]
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two made corpora, `home` and `away`, whose labels have other names."""
+    made = {"home": SuiteCorpus("home", train="a.iob", dev="b.iob"), "away": SuiteCorpus("away")}
+    shifts = (Shift("home", "away", {"DNA": "gene", "protein": "gene"}),)
+    monkeypatch.setattr(corpora, "CORPORA", made)
+    monkeypatch.setattr(running, "CORPORA", made)
+    folder = tmp_path / "data"
+    for name, renamed in (("home", {}), ("away", {"DNA": "gene", "cell": "tissue"})):
+        (folder / "suite" / name).mkdir(parents=True)
+        for part in corpora.PARTS:
+            path = folder / "suite" / name / getattr(made[name], part)
+            path.write_text(column_text(renamed), encoding="utf8")
+    monkeypatch.setattr(running, "SHIFTS", shifts)
+    return folder
+
+
+@pytest.fixture
+def suite(data: Path, tmp_path: Path) -> running.Suite:
+    runner = InProcess(tmp_path / "work")
+    return running.Suite(runner, data, tmp_path / "suite.jsonl", running.SHIFTS)
+
+
+def peers_only() -> list[running.Training]:
+    pytest.importorskip("pycrfsuite")
+    return running.plan(["home", "away"], [systems.ROWS["crfsuite"]], ["tokens"])
+
+
+# Corpora and labels
+
+
+def test_files_are_found_in_both_layouts(tmp_path: Path) -> None:
+    corpus = SuiteCorpus("news", train="t", dev="d")
+    with pytest.raises(corpora.MissingCorpus, match=r"news.*--data"):
+        corpus.files(tmp_path)
+    for part, folder in (("t", tmp_path / "news"), ("d", tmp_path / "suite" / "news")):
+        folder.mkdir(parents=True)
+        (folder / part).write_text("")
+    found = corpus.files(tmp_path)
+    assert [Path(path).relative_to(tmp_path).parts[0] for path in found.values()] == [
+        "news", "suite",
+    ]  # fmt: skip
+
+
+def test_labels_that_both_corpora_have() -> None:
+    shift = Shift("conll2003", "btc")
+    assert shift.labels(["PER", "LOC", "ORG", "MISC"], ["PER", "LOC", "ORG"]) == {
+        "PER": "PER", "LOC": "LOC", "ORG": "ORG",
+    }  # fmt: skip
+    (anatomy,) = [s for s in corpora.SHIFTS if s.source == "bionlp13cg"]
+    found = anatomy.labels(["Cell", "Cancer", "Organism", "Simple_chemical"], ["Anatomy"])
+    assert found == {"Cell": "Anatomy", "Cancer": "Anatomy", "Anatomy": "Anatomy"}
+    back = Shift("anatem", "bionlp13cg", anatomy.renamed)
+    assert back.labels(["Anatomy"], ["Cell", "Cancer", "Organism"]) == found
+
+
+def test_shifts_are_between_corpora_of_the_suite() -> None:
+    assert len(corpora.SHIFTS) == 6
+    assert {name for s in corpora.SHIFTS for name in (s.source, s.target)} <= {*corpora.CORPORA}
+
+
+def test_entities_are_mapped_and_neighbours_stay_apart() -> None:
+    vocab = spacy.blank("en").vocab
+    found, gold = make_doc(vocab, "a b c d"), make_doc(vocab, "a b c d")
+    found.ents = [Span(found, 0, 1, "Cell"), Span(found, 1, 2, "Organ"), Span(found, 3, 4, "Gene")]
+    gold.ents = [Span(gold, 0, 2, "Anatomy"), Span(gold, 2, 3, "Chemical")]
+    labels = {"Cell": "Anatomy", "Organ": "Anatomy", "Anatomy": "Anatomy"}
+    assert token_spans(found, labels) == {(0, 1, "Anatomy"), (1, 2, "Anatomy")}
+    counted = count([gold], [found], lambda doc: token_spans(doc, labels))
+    assert counted["by_doc"] == [[0, 2, 1]]
+    assert counted["by_label"] == {"Anatomy": [0, 2, 1]}
+
+
+def test_raw_text_is_compared_by_characters() -> None:
+    """Other tokens, the same characters."""
+    vocab = spacy.blank("en").vocab
+    gold = Doc(vocab, words=["NF", "-", "kappa", "binds"], spaces=[False, False, True, False])
+    found = Doc(vocab, words=["NF-kappa", "binds"], spaces=[True, False])
+    gold.ents, found.ents = [Span(gold, 0, 3, "protein")], [Span(found, 0, 1, "protein")]
+    assert count([gold], [found], character_spans)["by_doc"] == [[1, 1, 1]]
+    assert count([gold], [found])["by_doc"] == [[0, 1, 1]]
+
+
+def test_summary_of_counts() -> None:
+    found = scoring.summarize({"by_doc": [[1, 2, 4], [1, 2, 0]], "by_label": {}})
+    assert found["precision"] == 50.0
+    assert found["recall"] == 50.0
+    assert found["f1"] == 50.0
+    assert found["f1_interval"][0] <= 50.0 <= found["f1_interval"][1]
+    assert scoring.summarize({"by_doc": [[0, 0, 0]], "by_label": {}})["f1"] == 0.0
+
+
+# Running
+
+
+def test_every_training_is_run_once(suite: running.Suite) -> None:
+    trainings = peers_only()[:3]
+    lines = list(suite.run(trainings))
+    assert len(lines) == 4
+    assert lines[0] == "3 trainings, 0 of them done before"
+    assert lines[1].startswith("1/3 home, crfsuite L-BFGS, tokens: 120 tokens, F1 ")
+    runner: Any = suite.runner
+    runner.names.clear()
+    assert list(suite.run(trainings)) == ["3 trainings, 3 of them done before"]
+    assert runner.names == []
+    assert len(list(suite.run(trainings[:1], again=True))) == 2
+    assert len(suite_results.read_entries(suite.output)) == 3
+
+
+def test_a_run_that_was_stopped_goes_on(suite: running.Suite) -> None:
+    trainings = peers_only()[:3]
+    begun: Iterator[str] = suite.run(trainings)
+    next(begun), next(begun)
+    with suite.output.open("a") as file:
+        file.write('{"corpus": "away", "system": "crfsu')  # killed while it wrote
+    first, *_ = suite.run(trainings)
+    assert first == "3 trainings, 1 of them done before"
+    entries = suite_results.read_entries(suite.output)
+    assert [suite_results.key_of(e) for e in entries] == [t.key for t in trainings]
+
+
+def test_the_fixed_settings_come_first() -> None:
+    rows = [systems.ROWS["crfsuite"], systems.ROWS["init"]]
+    found = running.plan(["jnlpba", "wikigold"], rows, ["tokens", "raw"])
+    assert [(t.corpus.name, t.row.name, t.input) for t in found[:6]] == [
+        (corpus, *training)
+        for corpus in ("wikigold", "jnlpba")
+        for training in (("crfsuite", "tokens"), ("init", "tokens"), ("init", "raw"))
+    ]
+    # The grid of the large corpus is smaller.
+    assert [t.corpus.name for t in found[6:]] == ["wikigold"] * 3 + ["jnlpba"]
+
+
+def test_one_training_that_fails_does_not_stop_the_others(suite: running.Suite) -> None:
+    runner: Any = suite.runner
+    runner.failing = "train_as_configured"
+    rows = [systems.ROWS["memb"], systems.ROWS["crfsuite"]]
+    pytest.importorskip("pycrfsuite")
+    run = suite.run(running.plan(["home"], rows, ["tokens"])[:2])
+    lines = [next(run) for _ in range(3)]
+    assert "failed: out of memory" in lines[1]
+    assert "F1" in lines[2]
+    with pytest.raises(running.TrainingsFailed, match="1 of 2"):
+        next(run)
+    assert not list((suite.runner.work / "models").iterdir())
+
+
+@pytest.mark.slow
+def test_our_models_at_home_away_and_on_raw_text(suite: running.Suite) -> None:
+    row = systems.with_settings(
+        systems.ROWS["init"],
+        {"count 1": {f"components.{c}.model.min_count": 1 for c in ("cascade_segmenter",)}},
+    )
+    trainings = running.plan(["home"], [row], ["tokens", "raw"])[:3]
+    assert len(list(suite.run(trainings))) == 4
+    given, raw, tuned = suite_results.read_entries(suite.output)
+    assert given["input"] == "tokens"
+    assert raw["input"] == "raw"
+    assert (given["is_fixed"], tuned["is_fixed"]) == (True, False)
+    assert given["f1"] > 50
+    assert raw["f1"] > 30
+    assert given["bytes"] > 1000
+    assert given["seconds"] >= given["computed_seconds"] * 0.1 > 0
+    # "cell" is called "tissue" there, and "DNA" and "protein" count as one type.
+    assert set(given["shifted"]["away"]["by_label"]) == {"gene"}
+    assert given["shifted"]["away"]["f1"] > 50
+    assert tuned["settings"] == {"components.cascade_segmenter.model.min_count": 1}
+    assert not list((suite.runner.work / "models").iterdir())
+
+
+def test_the_peer_counts_a_feature_whatever_its_tag(tmp_path: Path) -> None:
+    peer = pytest.importorskip("benchmarks.peers.crfsuite")
+    text = "a\tB-x\n\na\tB-y\n\na\tO\n\nb\tO\n\n"
+    (tmp_path / "train.tsv").write_text(text)
+    sentences = read_columns(str(tmp_path / "train.tsv"))
+    is_frequent: Callable[[str], bool] = peer._frequent(sentences, 3)
+    assert is_frequent("word@0=a")
+    assert is_frequent("bias")
+    assert not is_frequent("word@0=b")
+    assert peer._frequent(sentences, 1)("word@0=never seen")
+
+
+# Tables
+
+
+def entry(corpus: str, system: str, f1: float, **other: Any) -> Entry:
+    is_peer = system not in ("init", "memb")
+    right = round(f1)
+    return {
+        "corpus": corpus, "system": system, "title": system, "is_peer": is_peer,
+        "setting": "as it is", "is_fixed": True, "input": "tokens", "f1": f1, "shifted": {},
+        "tokens": len(corpus), "by_doc": [[right, 100, 100]] * 5, "f1_interval": [f1 - 1, f1 + 1],
+        "computed_seconds": 2.0, "bytes": 2_000_000, **other,
+    }  # fmt: skip
+
+
+def made_entries() -> list[Entry]:
+    return [
+        entry("bb", "init", 80.0, shifted={"a": {"f1": 50.0}}),
+        entry("bb", "init", 78.0, input="raw"),
+        entry("bb", "crf", 70.0, shifted={"a": {"f1": 40.0}}),
+        entry("bb", "crf", 79.0, setting="tuned", is_fixed=False, shifted={"a": {"f1": 51.0}}),
+        entry("a", "init", 60.0),
+        entry("a", "crf", 62.0),
+        entry("a", "crf", 61.0, setting="tuned", is_fixed=False),
+    ]
+
+
+def cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line[1:-1].split("|")]
+
+
+def test_the_table_is_made_of_the_results() -> None:
+    lines = suite_report.suite_table(made_entries()).splitlines()
+    assert [cells(line) for line in (lines[0], *lines[2:])] == [
+        ["dev F1", "init", "crf", "crf, best of grid", "best peer", "`init` − best peer"],
+        ["a", "60.00", "**62.00**", "**62.00**", "62.00", "-2.00 (-2.0 to -2.0)"],
+        ["bb", "**80.00**", "70.00", "79.00", "79.00", "+1.00 (+1.0 to +1.0)"],
+        ["**mean**", "70.00", "66.00", "**70.50**", "70.50", "-0.50"],
+        ["mean rank", "2.0", "2.2", "1.8", "", ""],
+        ["bb → a", "50.00", "40.00", "**51.00**", "51.00", "-1.00"],
+        ["**mean, shifted**", "50.00", "40.00", "**51.00**", "51.00", "-1.00"],
+    ]
+
+
+def test_the_table_of_a_run_that_has_only_begun() -> None:
+    assert suite_report.suite_table([]) == ""
+    text = suite_report.suite_table([entry("a", "init", 60.0), entry("bb", "crf", 62.0)])
+    assert "| **mean** |  |  |  |  |" in text
+    assert "| bb |  | **62.00** | 62.00 |  |" in text
+    assert "# The suite" in suite_report.report(made_entries()[:1])
+
+
+def test_a_point_of_our_own_grid_is_no_system_of_the_table() -> None:
+    more = entry("a", "init", 99.0, setting="other", is_fixed=False)
+    assert suite_report.suite_table([*made_entries(), more]) == suite_report.suite_table(
+        made_entries()
+    )
+
+
+def test_raw_text_is_compared_with_given_tokens() -> None:
+    text = suite_report.raw_table(made_entries())
+    assert "| bb | 78.00 (-2.00) |" in text
+    assert "| a |  |" in text
+
+
+def test_equal_scores_share_their_ranks() -> None:
+    assert suite_results.ranks([3.0, 5.0, 3.0, 1.0]) == [2.5, 1.0, 2.5, 4.0]
+
+
+def test_the_report_has_a_picture(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    for one in made_entries():
+        suite_results.add_entry(tmp_path / "suite.jsonl", one)
+    suite_report.write(tmp_path / "suite.jsonl")
+    assert "](suite.png)" in (tmp_path / "suite.md").read_text()
+    assert (tmp_path / "suite.png").stat().st_size > 1000
+
+
+# Leave-one-out
+
+
+def test_the_choice_for_a_corpus_does_not_look_at_it() -> None:
+    """With its own column, `special` would be chosen everywhere."""
+    scores = {
+        "plain": {("a",): 50.0, ("b",): 60.0, ("c",): 70.0},
+        "special": {("a",): 90.0, ("b",): 59.0, ("c",): 69.0},
+    }
+    found = leave_one_out.leave_one_out(scores)
+    assert {column: choice.setting for column, choice in found.items()} == {
+        ("a",): "plain", ("b",): "special", ("c",): "special",
+    }  # fmt: skip
+    assert found["a",] == leave_one_out.Choice("plain", 50.0, 90.0)
+    assert "| mean |  | 59.33 | 73.33 |" in leave_one_out.choice_table(found)
+
+
+def test_shifted_columns_of_a_corpus_are_left_out_with_it() -> None:
+    """`special` is good away from home, into the corpus and out of it, and nowhere else."""
+    scores = {
+        "plain": {("a",): 50.0, ("b",): 60.0, ("b", "a"): 20.0, ("a", "b"): 20.0, ("c",): 41.0},
+        "special": {("a",): 50.0, ("b",): 59.0, ("b", "a"): 80.0, ("a", "b"): 80.0, ("c",): 40.0},
+    }
+    found = leave_one_out.leave_one_out(scores)
+    assert found["a",].setting == "plain"
+    assert found["c",].setting == "special"
+    assert found["a", "b"].setting == "plain"  # only c is left
+
+
+def test_scores_of_settings_come_from_the_results() -> None:
+    scores = leave_one_out.scores_of(made_entries(), "crf")
+    assert scores == {
+        "as it is": {("bb",): 70.0, ("bb", "a"): 40.0, ("a",): 62.0},
+        "tuned": {("bb",): 79.0, ("bb", "a"): 51.0, ("a",): 61.0},
+    }
+    assert leave_one_out.leave_one_out({"one": {("a",): 1.0}}) == {}
+    assert leave_one_out.leave_one_out({}) == {}
+
+
+# The command
+
+
+def test_floors() -> None:
+    entries = [entry("a", "init", 60.0), entry("b", "init", 70.0), entry("c", "memb", 1.0)]
+    assert floors.below(entries, {"a": 60.0, "b": 69.0}) == []
+    assert floors.below(entries, {"a": 60.5, "b": 70.0, "c": 0.5}) == [
+        "c: there is no result",
+        "a: F1 60.00 on dev is below the floor of 60.50",
+    ]
+
+
+@pytest.mark.parametrize(("f1", "status"), [(90.0, 0), (20.0, 1)])
+def test_the_fast_check_fails_below_a_floor(
+    f1: float,
+    status: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def train(_: running.Suite, training: running.Training) -> Entry:
+        return entry(training.corpus.name, training.row.name, f1, seconds=1.0)
+
+    monkeypatch.setattr(running.Suite, "train", train)
+    command_line = ["suite", "--fast", "--work", str(tmp_path), "--data", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", command_line)
+    assert command.main() == status
+    assert ("wikigold: F1 20.00 on dev is below" in capsys.readouterr().err) == bool(status)
+
+
+def test_missing_data_is_one_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--work", str(tmp_path), "--data", str(tmp_path / "none"), "--fast"]
+    monkeypatch.setattr(sys, "argv", ["suite", *arguments])
+    assert command.main() == 1
+    assert "wikigold" in capsys.readouterr().err
+
+
+def test_settings_of_the_command_line() -> None:
+    given = ["count 1", "components.a.model.min_count=1", "nlp.lang=en", "x.y=null"]
+    assert command.read_setting(given) == (
+        "count 1", {"components.a.model.min_count": 1, "nlp.lang": "en", "x.y": None},
+    )  # fmt: skip
+    rows = command.chosen_rows(["init", "ner"], [given])
+    assert [list(row.settings) for row in rows] == [["as it is", "count 1"], ["as it is"]]
+
+
+def test_docs_keep_their_sentences_as_columns(suite: running.Suite) -> None:
+    sizes = suite.prepared.sizes("home")["train"]
+    assert sizes["labels"] == {"DNA": 9, "protein": 15, "cell": 12}
+    assert sizes["sentences"] == 18
+    assert len(read_columns(str(suite.prepared.folder("home") / "train.tsv"))) == 18
+    docs = DocBin().from_disk(suite.prepared.folder("home") / "train.spacy")
+    assert len(docs) == 2

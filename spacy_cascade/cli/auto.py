@@ -96,7 +96,9 @@ def _run(search: AutoSearch) -> Search:
 
 def _tell(search: AutoSearch, found: Search, output: Path) -> None:
     """The last lines; exits with `_STOPPED` after Ctrl-C."""
-    if found.best is not None:
+    if found.best is None:
+        print_good(f"No training has ended. Config with the choice of the rules -> {output}")
+    else:
         print_good(f"ents_f {percent(found.best.score)}. Config -> {output}")
         if search.pipeline.exists():
             print_good(f"Pipeline -> {search.pipeline}")

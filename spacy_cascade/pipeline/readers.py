@@ -88,9 +88,9 @@ def read_docs(path: Path, vocab: Vocab) -> list[Doc]:
     """
     if not path.exists():
         raise CorpusError(f"There is no corpus at {path}. Check the path.")
-    files = walk_corpus(path, ".spacy") if path.is_dir() else [path]
-    if not files:
+    if path.is_dir() and not any(path.rglob("*.spacy")):
         raise CorpusError(f"The folder {path} has no .spacy files. Check the path.")
+    files = walk_corpus(path, ".spacy") if path.is_dir() else [path]
     try:
         return [doc for file in files for doc in DocBin().from_disk(file).get_docs(vocab)]
     except (ValueError, KeyError, zlib.error) as error:

@@ -16,10 +16,6 @@ from .token_table import TokenTable
 
 _REGULAR = 0.95
 """Share of Docs with the same number of sentences from which on they are pieces of a text."""
-_ALPHANUMERIC = r"[^\W_]"
-_BEGINS, _ENDS = re.compile(rf"^{_ALPHANUMERIC}"), re.compile(rf"{_ALPHANUMERIC}$")
-_HAS_CASE = re.compile(r"[^\W\d_]")
-_HAS_LOWER, _HAS_UPPER = re.compile(r"[a-zß-öø-ÿа-яα-ω]"), re.compile(r"[A-ZÀ-ÖØ-ÞА-ЯΑ-Ω]")
 
 
 @dataclass(frozen=True)
@@ -97,7 +93,10 @@ def measure_profile(train: Sequence[Doc], dev: Sequence[Doc] | None = None) -> P
     words, numbers = table.vocabulary
     counts = dict(zip(words, np.bincount(numbers, minlength=len(words)).tolist(), strict=True))
     lengths = np.subtract(*table.entities[::-1])
-    has_case, has_lower, has_upper = map(table.matches, (_HAS_CASE, _HAS_LOWER, _HAS_UPPER))
+    has_lower = table.where(lambda word: word != word.upper())
+    has_upper = table.where(lambda word: word != word.lower())
+    has_case = has_lower | has_upper
+    capitalized = table.where(lambda word: word[:1].isupper())
     return Profile(
         documents=len(train),
         empty=sum(not len(doc) for doc in train),
@@ -116,7 +115,7 @@ def measure_profile(train: Sequence[Doc], dev: Sequence[Doc] | None = None) -> P
         language=guess_language(counts),
         lower=_share(~has_upper[has_case]),
         upper=_share(~has_lower[has_case]),
-        capitalized=_share(has_upper[table.entities[0]]),
+        capitalized=_share(capitalized[table.entities[0]]),
         recurring=_recurring(table),
         recurring_elsewhere=_recurring_elsewhere(table),
         dev=None if dev is None else _held(table, TokenTable.of(dev)),
@@ -150,9 +149,10 @@ def _size_of_pieces(table: TokenTable) -> int | None:
 
 def _split_share(table: TokenTable, sign: str) -> float | None:
     """Of the signs between letters or digits, without spaces, the share that are tokens."""
-    inside = table.matches(re.compile(f"{_ALPHANUMERIC}{re.escape(sign)}{_ALPHANUMERIC}"))
-    is_sign = table.matches(re.compile(f"^{re.escape(sign)}$"))
-    ends, begins = table.matches(_ENDS), table.matches(_BEGINS)
+    inside = table.where(re.compile(rf"[^\W_]{re.escape(sign)}[^\W_]").search)
+    is_sign = table.where(lambda word: word == sign)
+    ends = table.where(lambda word: word[-1:].isalnum())
+    begins = table.where(lambda word: word[:1].isalnum())
     # Where the spacing is unknown, a dash between words counts as well.
     is_close = ~table.has_space_after | ~table.spacing[table.documents]
     between = is_sign[1:-1] & ends[:-2] & begins[2:] & is_close[:-2] & is_close[1:-1]

@@ -34,52 +34,52 @@ RULES = [
     # The language: by stop words.
     Rule(
         "lang",
-        lambda p: p.language.code,
-        "the text has its stop words",
-        lambda p: p.language.is_sure,
+        where=lambda p: p.language.is_sure,
+        choose=lambda p: p.language.code,
+        because="the text has the stop words of this language",
     ),
-    Rule("lang", "en", "assumed, because the words do not tell; --lang names another"),
+    Rule("lang", choose="en", because="assumed, for the words do not tell; --lang names another"),
     # The model.
-    Rule("model", "memb", "the most accurate on most corpora"),
-    # The tokenizer of texts in use; where the spacing is unknown, training takes the words as
-    # the corpus has them.
+    Rule("model", choose="memb", because="the most accurate one on most corpora"),
+    # The tokenizer, which matters in use; where the spacing of a corpus is unknown, training
+    # takes the words as they are there.
     Rule(
         "tokenizer",
-        {"@tokenizers": "spacy.Tokenizer.v1"},
-        "the corpus has no hyphens inside of words to go by",
-        lambda p: p.hyphens_split is None,
+        where=lambda p: p.hyphens_split is None,
+        choose={"@tokenizers": "spacy.Tokenizer.v1"},
+        because="the standard one, for the corpus has no hyphens between letters or digits",
     ),
     Rule(
         "tokenizer",
-        {"@tokenizers": "spacy.Tokenizer.v1"},
-        "{p.hyphens_split:.0%} of the hyphens between letters or digits are tokens of their own",
-        lambda p: p.hyphens_split is not None and p.hyphens_split >= 0.5,
+        where=lambda p: p.hyphens_split is not None and p.hyphens_split >= 0.5,
+        choose={"@tokenizers": "spacy.Tokenizer.v1"},
+        because="{p.hyphens_split:.0%} of the hyphens between letters or digits are tokens, and "
+        "the standard one splits there, too",
     ),
     Rule(
         "tokenizer",
-        {"@tokenizers": "spacy_cascade.WholeNamesTokenizer.v1"},
-        "only {p.hyphens_split:.0%} of the hyphens between letters or digits are tokens of their "
-        "own",
+        choose={"@tokenizers": "spacy_cascade.WholeNamesTokenizer.v1"},
+        because="only {p.hyphens_split:.0%} of the hyphens between letters or digits are tokens, "
+        "and this one does not split there, either",
     ),
     # What components see as one sequence.
     Rule(
         "sentences",
-        False,
-        "components see whole documents, in training and in use; the corpus marks no sentences",
-        lambda p: p.sentences is None,
+        where=lambda p: p.sentences is None,
+        choose=False,
+        because="the corpus marks none, so a document is one sequence, in training and in use",
     ),
     Rule(
         "sentences",
-        False,
-        "components see whole documents, in training and in use, because raw text has no sentence "
-        "starts",
+        choose=False,
+        because="a document is one sequence in training, as in use, where raw text has no marks",
     ),
     # Features that are rare.
     Rule(
         "min_count",
-        1,
-        "{p.words:,} words are few, so features count that occur once",
-        lambda p: p.words < FEW_WORDS,
+        where=lambda p: p.words < FEW_WORDS,
+        choose=1,
+        because="{p.words:,} words are few, so features count that occur once",
         models=("memb", "ocr"),
     ),
 ]
@@ -103,24 +103,40 @@ def without(word: str) -> Callable[[Any], Json]:
 VARIANTS = [
     Variant(
         "features that occur once",
-        {"min_count": 1},
-        "they help where types are hard to tell apart",
-        lambda p: p.words >= FEW_WORDS,
+        where=lambda p: p.words >= FEW_WORDS,
+        change={"min_count": 1},
+        because="rare words can tell the types apart",
     ),
     Variant(
         "no same-document features",
-        {"templates": without("recurrence")},
-        "they mislead where documents are long or repeat little",
+        change={"templates": without("recurrence")},
+        because="they mislead where little recurs, or documents are long",
     ),
-    Variant("a wider prior", {"sigma": scaled(2.0)}, "more weight for rare features"),
-    Variant("half the margin", {"kappa": scaled(0.5)}, "less cost for wrong labels"),
-    Variant("a narrower prior", {"sigma": scaled(0.5)}, "less weight for rare features"),
-    Variant("twice the margin", {"kappa": scaled(2.0)}, "more cost for wrong labels"),
+    Variant(
+        "a wider prior",
+        change={"sigma": scaled(2.0)},
+        because="rare features get more weight",
+    ),
+    Variant(
+        "half the margin",
+        change={"kappa": scaled(0.5)},
+        because="wrong labels cost less in training",
+    ),
+    Variant(
+        "a narrower prior",
+        change={"sigma": scaled(0.5)},
+        because="rare features get less weight",
+    ),
+    Variant(
+        "twice the margin",
+        change={"kappa": scaled(2.0)},
+        because="wrong labels cost more in training",
+    ),
     Variant(
         "features that occur five times",
-        {"min_count": 5},
-        "fewer features overfit less",
-        lambda p: p.words < FEW_WORDS,
+        where=lambda p: p.words < FEW_WORDS,
+        change={"min_count": 5},
+        because="fewer features fit the training corpus less closely",
     ),
 ]
 """What `--auto` tries after the choice of the rules, the most promising first."""

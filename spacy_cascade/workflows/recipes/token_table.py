@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -70,10 +69,10 @@ class TokenTable:
         keys, numbers = np.unique(self.words, return_inverse=True)
         return [self.strings[int(key)] for key in keys], numbers.reshape(-1)
 
-    def matches(self, pattern: re.Pattern[str]) -> Bools1d:
-        """Tokens in whose word the pattern is found, bool `[N]`."""
+    def where(self, holds: Callable[[str], object]) -> Bools1d:
+        """Tokens of whose word something holds, bool `[N]`; asked once for each different word."""
         words, numbers = self.vocabulary
-        found = np.array([pattern.search(word) is not None for word in words], dtype=np.bool_)
+        found = np.array([bool(holds(word)) for word in words], dtype=np.bool_)
         return found[numbers]
 
     @cached_property
@@ -92,7 +91,8 @@ class TokenTable:
     def entities(self) -> tuple[Pointers1d, Pointers1d]:
         """First tokens of the entities, and the tokens after their last ones, int64 `[E]` each."""
         states = self.columns[:, 2]
-        starts = np.flatnonzero(states == _BEGIN)
+        # A blocked token begins like an entity, but has no type.
+        starts = np.flatnonzero((states == _BEGIN) & (self.columns[:, 3] != 0))
         # An entity ends with the first token after its start that does not go on with it.
         others = np.append(np.flatnonzero(states != _INSIDE), len(states))
         ends = others[np.searchsorted(others, starts, side="right")]

@@ -84,7 +84,7 @@ class AutoSearch:
         )  # fmt: skip
         archive = Archive(self.folder / TRIALS, task.fingerprint())
 
-        def run(candidates: Sequence[Candidate]) -> list[Trial | None]:
+        def run(candidates: Sequence[Candidate]) -> None:
             reports.beginning(candidates)
             settings = [candidate.settings for candidate in candidates]
             names = {task.key_of(candidate.settings): candidate for candidate in candidates}
@@ -94,13 +94,12 @@ class AutoSearch:
 
             for earlier in filter(None, map(archive.get, settings)):
                 done(earlier)
-            with suppress(KeyboardInterrupt):  # what has ended is in the archive
-                run_trials(task, settings, archive, self.at_once, done, reports.tick)
-            return [archive.get(one) for one in settings]
+            run_trials(task, settings, archive, self.at_once, done, reports.tick)
 
         search = search_variants(
             self.start, self.variants, self.rules,
-            budget=self.trainings, at_once=self.at_once, run=run, told=reports.judged,
+            budget=self.trainings, at_once=self.at_once, run=run,
+            trial_of=lambda candidate: archive.get(candidate.settings), told=reports.judged,
         )  # fmt: skip
         if search.best is not None:
             self._finish(task, search, reports)

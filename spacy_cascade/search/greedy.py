@@ -66,14 +66,16 @@ def search_variants(
     *,
     budget: int,
     at_once: int,
-    run: Callable[[Sequence[Candidate]], Sequence[Trial | None]],
+    run: Callable[[Sequence[Candidate]], object],
+    trial_of: Callable[[Candidate], Trial | None],
     told: Callable[[Sequence[Step]], object],
 ) -> Search:
     """Try the start, then variants in their order, until the budget of trainings is spent.
 
     at_once: candidates that are tried together; the best of them that gains is kept, and others
-    that gain are tried again on top of it. run: gives their trials, and None for those that
-    Ctrl-C left out; then the search ends. told: called with the steps of each round.
+    that gain are tried again on top of it. run: trains them; Ctrl-C there ends the search, and
+    what has ended before counts. trial_of: what came of one, None if it has not ended. told: called
+    with the steps of each round.
     """
     search = Search(budget)
     queue = list(variants)
@@ -81,9 +83,12 @@ def search_variants(
         candidates = list(_next(start, queue, rules, search, min(at_once, search.left)))
         if not candidates:
             break
-        trials = list(run(candidates))
-        search.is_stopped = None in trials
-        ended = [(c, t) for c, t in zip(candidates, trials, strict=True) if t is not None]
+        try:
+            run(candidates)
+        except KeyboardInterrupt:
+            search.is_stopped = True
+        trials = [(candidate, trial_of(candidate)) for candidate in candidates]
+        ended = [(candidate, trial) for candidate, trial in trials if trial is not None]
         search.left -= len(ended)
         steps, again = _judge(search, ended)
         queue = [*again, *queue]

@@ -10,7 +10,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import active_children, get_context
 from pathlib import Path
-from threading import RLock, current_thread, main_thread
+from threading import RLock
 from typing import Any, TypeVar
 
 from tqdm import tqdm
@@ -44,7 +44,7 @@ def run_in_processes(
         ) as pool,
     ):
         try:
-            with _interrupts_ignored():
+            with _interrupts_wait():
                 waiting = {pool.submit(function, *one) for one in arguments}
             while waiting:
                 done, waiting = wait(waiting, _TICK_SECONDS, FIRST_COMPLETED)
@@ -70,13 +70,16 @@ def _begin(folder: Path) -> None:
 
 
 @contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    """Processes that start meanwhile ignore Ctrl-C: the one that starts them ends them."""
-    if current_thread() is not main_thread():
-        yield  # where handlers of signals cannot be set
+def _interrupts_wait() -> Iterator[None]:
+    """Ctrl-C takes effect afterwards, and never in processes that start meanwhile.
+
+    They inherit that it is blocked: the process that starts them ends them.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
         return
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

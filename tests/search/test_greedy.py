@@ -18,23 +18,27 @@ AGAIN = Variant("again", {"x.a": lambda number: 3 * number}, "")
 
 
 class Runs:
-    """Scores the settings, and remembers the rounds; stops after some trainings."""
+    """Scores the settings, and remembers the rounds; Ctrl-C comes after some trainings."""
 
     def __init__(self, score: Callable[[dict[str, Any]], float], most: int = 10**9) -> None:
         self.score, self.most = score, most
         self.rounds: list[list[str]] = []
         self.outcomes: dict[str, list[list[int]]] = {}
+        self.trials: dict[str, Trial] = {}
 
-    def __call__(self, candidates: Sequence[Candidate]) -> list[Trial | None]:
+    def run(self, candidates: Sequence[Candidate]) -> None:
         self.rounds.append([candidate.name for candidate in candidates])
-        trials: list[Trial | None] = []
         for candidate in candidates:
             self.most -= 1
+            if self.most < 0:
+                raise KeyboardInterrupt
             settings = dict(candidate.settings)
+            score = self.score({**CONFIG["x"], **short(settings)})
             outcomes = self.outcomes.get(candidate.name, [])
-            trial = Trial(settings, self.score({**CONFIG["x"], **short(settings)}), [], 1, outcomes)
-            trials.append(None if self.most < 0 else trial)
-        return trials
+            self.trials[str(settings)] = Trial(settings, score, [], 1, outcomes)
+
+    def trial_of(self, candidate: Candidate) -> Trial | None:
+        return self.trials.get(str(dict(candidate.settings)))
 
 
 def short(settings: dict[str, Any]) -> dict[str, Any]:
@@ -44,7 +48,14 @@ def short(settings: dict[str, Any]) -> dict[str, Any]:
 def search(runs: Runs, variants: Sequence[Variant], budget: int = 5, at_once: int = 1) -> Search:
     told: list[Step] = []
     found = search_variants(
-        CONFIG, variants, Rules([], {}), budget=budget, at_once=at_once, run=runs, told=told.extend
+        CONFIG,
+        variants,
+        Rules([], {}),
+        budget=budget,
+        at_once=at_once,
+        run=runs.run,
+        trial_of=runs.trial_of,
+        told=told.extend,
     )
     assert told == found.steps
     return found
@@ -124,11 +135,26 @@ def test_what_ended_before_ctrl_c_counts(most: int, best: dict[str, Any] | None)
     assert found.left == 5 - most
 
 
+def test_ctrl_c_after_the_last_training_of_a_round_stops_as_well() -> None:
+    class Late(Runs):
+        def run(self, candidates: Sequence[Candidate]) -> None:
+            super().run(candidates)
+            raise KeyboardInterrupt
+
+    found = search(Late(lambda x: 0.5), [A, B])
+    assert found.is_stopped
+    assert found.best is not None
+    assert found.left == 4
+
+
 def test_a_variant_that_ends_before_the_start_is_no_best() -> None:
     class Late(Runs):
-        def __call__(self, candidates: Sequence[Candidate]) -> list[Trial | None]:
-            trials = super().__call__(candidates)
-            return [None, *trials[1:]]
+        def trial_of(self, candidate: Candidate) -> Trial | None:
+            return super().trial_of(candidate) if candidate.variant else None
+
+        def run(self, candidates: Sequence[Candidate]) -> None:
+            super().run(candidates)
+            raise KeyboardInterrupt
 
     found = search(Late(lambda x: 0.5), [A], at_once=2)
     assert (found.best, found.steps, found.is_stopped) == (None, [], True)

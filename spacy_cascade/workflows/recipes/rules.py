@@ -29,6 +29,7 @@ A rule chooses one value for all components, or a table such as
 """
 
 FEW_WORDS = 120_000
+MANY_WORDS = 400_000
 
 RULES = [
     # The language: by stop words.
@@ -81,6 +82,14 @@ RULES = [
         choose=1,
         because="{p.words:,} words are few, so features count that occur once",
         models=("memb", "ocr"),
+    ),
+    # Which entities are written.
+    Rule(
+        "decoding",
+        where=lambda p: p.dev is not None and p.words < MANY_WORDS,
+        choose="expected_f1",
+        because="the spans of the greatest expected F1 are 0.3 to 1.3 F1 better on most corpora "
+        "than the most probable segmentation (best)",
     ),
 ]
 

@@ -22,7 +22,7 @@ from spacy_cascade.workflows.recipes.deciding import (
     variants_for,
 )
 from spacy_cascade.workflows.recipes.profile import Profile, measure_profile
-from spacy_cascade.workflows.recipes.rules import BY_CORPUS, FEW_WORDS
+from spacy_cascade.workflows.recipes.rules import BY_CORPUS, FEW_WORDS, MANY_WORDS
 from spacy_cascade.workflows.settings import get_setting, names_like, with_settings
 
 SPLITTING, WHOLE = "spacy.Tokenizer.v1", "spacy_cascade.WholeNamesTokenizer.v1"
@@ -65,6 +65,14 @@ def test_few_and_many_words() -> None:
     assert decided(replace(seen, words=FEW_WORDS - 1))["min_count"].value == 1
     assert "min_count" not in decided(replace(seen, words=FEW_WORDS))
     assert "min_count" not in decided(seen, model="crf")
+
+
+def test_decoding_needs_a_dev_corpus_to_fit_on() -> None:
+    docs = named_docs(Vocab())
+    seen = measure_profile(docs, docs)
+    assert decided(seen)["decoding"].value == "expected_f1"
+    assert "decoding" not in decided(replace(seen, dev=None))
+    assert "decoding" not in decided(replace(seen, words=MANY_WORDS))
 
 
 def test_sentences_or_none() -> None:

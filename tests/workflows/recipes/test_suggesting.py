@@ -130,5 +130,5 @@ def test_mixed_corpora_get_a_stated_choice() -> None:
         *named_docs(vocab, 1, is_marked=False), Doc(vocab), partial,
     ]  # fmt: skip
     found = {d.name: d for d in suggest(measure_profile(docs, docs[:1]), {}).decisions}
-    assert set(found) == {"lang", "model", "tokenizer", "sentences", "min_count"}
+    assert set(found) == {"lang", "model", "tokenizer", "sentences", "min_count", "decoding"}
     assert "only 33% of the hyphens" in found["tokenizer"].reason

@@ -1,4 +1,4 @@
-"""Names for the types of arrays.
+"""Names for the types of arrays, and of values in configs.
 
 The digit is the number of dimensions. `Ints` are int32 (ids, labels), `Pointers` int64 (offsets
 into other arrays), `Keys` uint64 (hashes), `Floats` float64, `Reals` float32 or float64.
@@ -6,7 +6,7 @@ into other arrays), `Keys` uint64 (hashes), `Floats` float64, `Reals` float32 or
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,3 +24,6 @@ Floats3d: TypeAlias = np.ndarray[tuple[int, int, int], np.dtype[np.float64]]
 Reals1d: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 RealsXd: TypeAlias = Reals1d
 """Of any shape."""
+
+Json: TypeAlias = Any
+"""What JSON can hold: a number, a text, true, false, null, or a list or table of these."""

@@ -2,29 +2,41 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
-
-import typer
+from typing import Annotated, Any
 
 from ..errors import ConfigError
+from ..parallel import available_cores
 from ..workflows.recipes import Choices, Domain, Recipe, config_text, make_config
+from ..workflows.recipes.describing import describe
+from ..workflows.recipes.suggesting import look_at, suggest
+from .auto import Budget, search_config
+from .config_comments import heading, suggested_text, train_command
 from .options import argument, option
-from .output import print_good, reports_errors, write_text
-
-Choice = TypeVar("Choice", Recipe, Domain)
-
-_DEFAULT = Choices()
+from .output import print_good, print_info, reports_errors, write_text
+from .questions import ask, split_labels
 
 
 @reports_errors
 def init_command(
     output: Annotated[Path, argument("OUTPUT.cfg", "Config to write")],
-    lang: Annotated[str | None, option("Language code. Default: en", "--lang", "-l")] = None,
+    train: Annotated[
+        Path | None, option("Docs to train on: the settings are chosen for them", "--train")
+    ] = None,
+    dev: Annotated[Path | None, option("Docs to score on", "--dev")] = None,
+    auto: Annotated[
+        bool, option("Also train, try variants, and keep the best config and pipeline", "--auto")
+    ] = False,
+    lang: Annotated[
+        str | None,
+        option(
+            "Language code. Default: that of --train if its words tell, else en", "--lang", "-l"
+        ),
+    ] = None,
     domain: Annotated[
         Domain | None,
         option(
-            "biomedical (the default) keeps names such as NF-kappa in one token; general uses the "
-            "standard tokenizer of the language"
+            "biomedical keeps names such as NF-kappa in one token; general uses the standard "
+            "tokenizer of the language. Default: as in --train, else biomedical"
         ),
     ] = None,
     model: Annotated[
@@ -44,70 +56,67 @@ def init_command(
     labels: Annotated[
         str | None, option("Entity types, separated by commas. Default: those of the corpus")
     ] = None,
+    trainings: Annotated[int, option("With --auto: the largest number of trainings")] = 5,
+    folds: Annotated[
+        int, option("With --auto and no --dev: each training is one for each of these parts")
+    ] = 3,
+    processes: Annotated[
+        int, option("With --auto: trainings that run at the same time (0: one per core)")
+    ] = 0,
+    output_model: Annotated[
+        Path | None,
+        option(
+            "With --auto: folder for model-best. Default: OUTPUT without .cfg", "--output-model"
+        ),
+    ] = None,
     force: Annotated[bool, option("Replace OUTPUT.cfg", "--force", "-F")] = False,
 ) -> None:
     """
     Write a complete training config.
 
-    In a terminal, the command asks for the options that describe the corpus if none of them is
+    With --train, the command looks at the corpus and chooses the settings for it. The comments in
+    the config say what it saw, and why it chose so. Options that are given win.
+
+    With --auto, it also trains with these settings, tries the changes that are most likely to
+    gain on this corpus, and leaves the best pipeline in OUTPUT/model-best. Ctrl-C keeps the best
+    one so far.
+
+    In a terminal, the command asks for what describes the corpus if none of these options is
     given. All other settings have the values of the configs in `configs/`.
     """
     given: dict[str, Any] = {
-        "lang": lang, "domain": domain, "recipe": model, "tags": tags, "small": small,
-        "labels": None if labels is None else _split(labels),
+        "train": train, "dev": dev, "lang": lang, "domain": domain, "recipe": model, "tags": tags,
+        "small": small, "labels": None if labels is None else split_labels(labels),
     }  # fmt: skip
     given = {name: value for name, value in given.items() if value is not None}
+    _check(output, train, dev, auto, force)
+    profile = None if train is None else look_at(train, dev)
+    if not given and _is_terminal():
+        profile, given = ask()
+    if profile is None:
+        choices = Choices(**given)
+        write_text(output, heading(output, choices) + config_text(make_config(choices)))
+        print_good(f"Config -> {output}. Its first lines say how to train it.")
+        return
+    suggestion = suggest(profile, given)
+    for text in describe(profile):
+        print_info(text)
+    if auto:
+        budget = Budget(trainings, folds, processes or available_cores())
+        search_config(output, output_model or output.with_suffix(""), profile, suggestion, budget)
+        return
+    write_text(output, suggested_text(output, profile, suggestion))
+    print_good(f"Config -> {output}. Its comments say why. Train it: {train_command(output)}")
+
+
+def _check(output: Path, train: Path | None, dev: Path | None, auto: bool, force: bool) -> None:
     if output.exists() and not force:
         raise ConfigError(f"{output} already exists. Replace it with --force.")
-    choices = Choices(**given) if given or not _is_terminal() else _ask()
-    write_text(output, _comment(output, choices) + config_text(make_config(choices)))
-    print_good(f"Config -> {output}. Its first lines say how to train it.")
-
-
-def _split(labels: str) -> tuple[str, ...]:
-    return tuple(label.strip() for label in labels.split(",") if label.strip())
+    if train is None and (auto or dev is not None):
+        raise ConfigError(
+            f"{'--auto' if auto else '--dev'} needs a corpus to train on. Add --train."
+        )
 
 
 def _is_terminal() -> bool:
     return sys.stdin.isatty()
-
-
-def _ask() -> Choices:
-    return Choices(
-        lang=typer.prompt("Language", default=_DEFAULT.lang),
-        domain=_ask_which("Domain", _DEFAULT.domain),
-        recipe=_ask_which("Model", _DEFAULT.recipe),
-        tags=typer.confirm("Use the parts of speech in the corpus as features?", default=False),
-        small=typer.confirm("Does the corpus have fewer than 1,000 sentences?", default=False),
-        labels=_split(
-            typer.prompt(
-                "Entity types, separated by commas (leave empty for those of the corpus)",
-                default="",
-                show_default=False,
-            )
-        ),
-    )
-
-
-def _ask_which(question: str, default: Choice) -> Choice:
-    names = [choice.value for choice in type(default)]
-    while True:
-        answer = typer.prompt(f"{question} ({', '.join(names)})", default=default.value)
-        if answer in names:
-            return type(default)(answer)
-
-
-def _comment(output: Path, choices: Choices) -> str:
-    paths = "--paths.train train.spacy --paths.dev dev.spacy"
-    lines = [
-        f"Named entities, {choices.domain.value} text: spacy cascade init --model "
-        f"{choices.recipe.value}",
-        f"python -m spacy cascade debug-data {output.name} {paths}",
-        f"python -m spacy train {output.name} --output OUT {paths}",
-    ]
-    if choices.tags:
-        lines += [
-            "Both corpora need predicted tags, which python -m spacy cascade jackknife sets.",
-            "The trained pipeline needs tags, too: add a cascade_tagger as its first component.",
-        ]
-    return "".join(f"# {line}\n" for line in lines) + "\n"

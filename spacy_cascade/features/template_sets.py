@@ -2,7 +2,8 @@
 
 All of them take the same options. extra: further templates. lexicons: term lists, each of which
 adds membership at the token and beside it. resources: settings of resources that attributes of
-other packages read. `pyproject.toml` has the names that they are registered as.
+other packages read. without: words such as `recurrence`; templates of the set that contain one
+are left out. `pyproject.toml` has the names that they are registered as.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -64,9 +65,11 @@ def _named_set(
         extra: Sequence[str] = (),
         lexicons: Mapping[str, TermSource] | None = None,
         resources: Mapping[str, Any] | None = None,
+        without: Sequence[str] = (),
     ) -> Templates:
+        kept = [text for text in templates if not any(word in text for word in without)]
         members = [f"lexicon({name})@-1..1" for name in lexicons or {}]
-        return make_templates((*templates, *members, *extra), patterns, lexicons or {}, resources)
+        return make_templates((*kept, *members, *extra), patterns, lexicons or {}, resources)
 
     return make
 

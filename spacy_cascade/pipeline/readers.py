@@ -1,12 +1,13 @@
 """Reading a corpus with the gold annotation that a task has as input, such as tags."""
 
+import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, DocBin
 from spacy.training import Corpus, Example
 from spacy.training.corpus import walk_corpus
 from spacy.vocab import Vocab
@@ -78,6 +79,24 @@ def make_corpus(
     if given is not None:
         warn_renamed("given", "gold_inputs", f"[corpora] with {NAME}")
     return InputCorpus(Path(path), tuple(gold_inputs if given is None else given), limit)
+
+
+def read_docs(path: Path, vocab: Vocab) -> list[Doc]:
+    """The Docs of a `.spacy` file, or of all such files in a folder.
+
+    Raises `CorpusError` where there is none, or one cannot be read.
+    """
+    if not path.exists():
+        raise CorpusError(f"There is no corpus at {path}. Check the path.")
+    if path.is_dir() and not any(path.rglob("*.spacy")):
+        raise CorpusError(f"The folder {path} has no .spacy files. Check the path.")
+    files = walk_corpus(path, ".spacy") if path.is_dir() else [path]
+    try:
+        return [doc for file in files for doc in DocBin().from_disk(file).get_docs(vocab)]
+    except (ValueError, KeyError, zlib.error) as error:
+        raise CorpusError(
+            f"{path} cannot be read as a .spacy file. Make it with `spacy cascade convert`."
+        ) from error
 
 
 def examples_for(nlp: Language, path: Path) -> Iterator[Example]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..errors import ConfigError
 from ..workflows.jackknife import read_config
+from ..workflows.recipes.deciding import value_text
 from .axes import Axis, Found, Point, Searcher
 from .trials import Archive, Settings, Task, Trial, run_trials
 
@@ -122,7 +123,7 @@ def _check_names(task: Task, searches: Mapping[str, Sequence[Axis]]) -> None:
 
 def settings_text(settings: Settings) -> str:
     """Settings for people, with shortened names."""
-    return ", ".join(f"{_short(name)} {value:g}" for name, value in settings.items())
+    return ", ".join(f"{_short(name)} {value_text(value)}" for name, value in settings.items())
 
 
 def _short(name: str) -> str:

@@ -8,24 +8,29 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
-from multiprocessing import get_context
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
+from thinc.api import Config
 
 from ..errors import ConfigError, CorpusError, TrainingError
-from ..files import replace_file, temporary_folder
-from ..pipeline.readers import examples_for
+from ..files import replace_file, replace_folder, temporary_folder
+from ..parallel import available_cores
+from ..pipeline.readers import examples_for, read_docs
+from ..types import Json
 from ..workflows.folds import check_folds, train_pipeline
 from ..workflows.jackknife import read_config
+from ..workflows.settings import with_settings
+from .noise import count_outcomes
+from .processes import run_in_processes
 
-Settings = Mapping[str, float | int]
-"""Values by their dotted names in a config."""
+Settings = Mapping[str, Json]
+"""Values by their dotted names in a config; a value can be a whole section."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,8 @@ class Task:
 
     config: file of a training config. overrides: its changed settings. train, dev: corpora;
     without dev, each of the folds of train is scored by a pipeline that was trained on the others.
-    score: name of the score to maximise.
+    score: name of the score to maximise. pipelines: a folder where the pipeline of each trial is
+    kept, that of the first fold if there are folds.
     """
 
     config: Path
@@ -43,6 +49,7 @@ class Task:
     dev: Path | None
     folds: int
     score: str
+    pipelines: Path | None = None
 
     def fingerprint(self) -> str:
         """A digest of the task, so that no trial of another task is reused."""
@@ -53,32 +60,42 @@ class Task:
         digest.update(json.dumps(rest, sort_keys=True, default=str).encode())
         return digest.hexdigest()[:16]
 
+    @staticmethod
+    def key_of(settings: Settings) -> str:
+        """A name for the settings of a trial, under which its pipeline is kept."""
+        return hashlib.sha256(_key(settings).encode()).hexdigest()[:16]
+
 
 @dataclass(frozen=True)
 class Trial:
-    """The result of some settings: mean score, score of each fold, and duration."""
+    """The result of some settings: mean score, score of each fold, and duration.
+
+    outcomes: what was found in each sentence that was scored on (`noise.count_outcomes`).
+    """
 
     settings: Settings
     score: float
     parts: list[float]
     seconds: float
+    outcomes: list[list[int]] = field(default_factory=list)
 
 
-def run_trial(task: Task, settings: Settings) -> Trial:
+def run_trial(task: Task, settings: Settings, threads: int = 1) -> Trial:
     """Train and score with the settings.
 
-    Raises `ConfigError` for settings that are not in the config, and `TrainingError` if the
-    pipeline does not have the score.
+    threads: of trainers that have threads; no result depends on it. Raises `ConfigError` for
+    settings that are not in the config, and `TrainingError` if the pipeline does not have the
+    score.
     """
     begin = time.perf_counter()
-    config = read_config(task.config, {**task.overrides, **settings})
-    for component in config.get("components", {}).values():
-        if "threads" in component.get("trainer", {}):
-            component["trainer"]["threads"] = 1  # because trials share the cores
-    parts = []
+    config = with_settings(read_config(task.config, dict(task.overrides)), settings)
+    kept = task.pipelines and task.pipelines / task.key_of(settings)
+    parts: list[float] = []
+    outcomes: list[list[int]] = []
     for docs, dev_path in _parts(task):
-        nlp = train_pipeline(config, docs, dev_path)
-        scores = nlp.evaluate(list(examples_for(nlp, dev_path)))
+        nlp = train_pipeline(_with_threads(config, threads), docs, dev_path)
+        examples = list(examples_for(nlp, dev_path))
+        scores = nlp.evaluate(examples)
         if not isinstance(scores.get(task.score), float):
             known = sorted(name for name, value in scores.items() if isinstance(value, float))
             raise TrainingError(
@@ -86,12 +103,45 @@ def run_trial(task: Task, settings: Settings) -> Trial:
                 f"{', '.join(known)}."
             )
         parts.append(float(scores[task.score]))
-    return Trial(dict(settings), fmean(parts), parts, time.perf_counter() - begin)
+        if kept is not None:
+            # spaCy's `evaluate` annotates copies.
+            found = nlp.pipe(example.predicted for example in examples)
+            gold = [example.reference for example in examples]
+            outcomes += count_outcomes(gold, found)
+            if len(parts) == 1:
+                _keep(nlp, config, kept)
+    return Trial(dict(settings), fmean(parts), parts, time.perf_counter() - begin, outcomes)
+
+
+def _with_threads(config: Config, threads: int) -> Config:
+    changed = config.copy()
+    for component in changed.get("components", {}).values():
+        if "threads" in (component.get("trainer") or {}):
+            component["trainer"]["threads"] = threads  # because trials share the cores
+    return changed
+
+
+def _keep(nlp: Language, config: Config, folder: Path) -> None:
+    """Save the pipeline of a trial as if `spacy train` had trained it by the config."""
+    saved = nlp.config.copy()
+    for section in ("paths", "system", "corpora", "training", "initialize"):
+        if section in config:
+            saved[section] = config[section]
+    for name, component in saved["components"].items():
+        if "threads" in (component.get("trainer") or {}):
+            given = config["components"].get(name, {}).get("trainer") or {}
+            component["trainer"]["threads"] = given.get("threads", 0)
+
+    def fill(path: Path) -> None:
+        nlp.to_disk(path)
+        saved.to_disk(path / "config.cfg")
+
+    replace_folder(folder, fill)
 
 
 def _parts(task: Task) -> Iterator[tuple[list[Doc], Path]]:
     """Docs to train on and the file to score on: one pair, or one for each fold."""
-    docs = list(DocBin().from_disk(task.train).get_docs(Vocab()))
+    docs = read_docs(task.train, Vocab())
     if task.dev is not None:
         yield docs, task.dev
         return
@@ -154,24 +204,21 @@ def run_trials(
     archive: Archive,
     processes: int,
     done: Callable[[Trial], object],
+    tick: Callable[[], object] = lambda: None,
 ) -> list[float]:
     """Scores of all the settings, from the archive or from new trials, which are added to it.
 
     processes: number of trials that run at the same time. done: called after each new trial.
+    tick: called about once a second while they run.
     """
     new = list({_key(s): s for s in all_settings if archive.get(s) is None}.values())
     if processes < 1:
         raise ConfigError(f"Trials need at least 1 process, not {processes}. Check --processes.")
     if new:
-        # Spawned, because the threads of kernels do not survive a fork.
-        with ProcessPoolExecutor(min(processes, len(new)), get_context("spawn")) as pool:
-            futures = [pool.submit(run_trial, task, settings) for settings in new]
-            try:
-                for future in as_completed(futures):
-                    archive.add(future.result())
-                    done(future.result())
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+        threads = max(1, available_cores() // min(processes, len(new)))
+        arguments = [(task, settings, threads) for settings in new]
+        for trial in run_in_processes(run_trial, arguments, processes, tick):
+            archive.add(trial)
+            done(trial)
     found = [archive.get(settings) for settings in all_settings]
     return [trial.score for trial in found if trial is not None]

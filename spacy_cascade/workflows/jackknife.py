@@ -8,14 +8,14 @@ from typing import Any
 
 from spacy.language import Language
 from spacy.scorer import PRFScore
-from spacy.tokens import Doc, DocBin, Span, SpanGroup
+from spacy.tokens import Doc, Span, SpanGroup
 from spacy.util import load_config
 from spacy.vocab import Vocab
 from thinc.api import Config
 
-from ..errors import ConfigError, CorpusError, TrainingError
+from ..errors import ConfigError, TrainingError
 from ..pipeline.progress import progress
-from ..pipeline.readers import SENTENCES, TAGS, gold_inputs_of, input_doc
+from ..pipeline.readers import SENTENCES, TAGS, gold_inputs_of, input_doc, read_docs
 from .folds import check_folds, refused, train_pipeline
 
 _TELLING = 5
@@ -80,10 +80,10 @@ def jackknife(
     read, `TrainingError` where nothing is left to train on.
     """
     vocab = Vocab()
-    corpus = _read_docs(corpus_path, vocab)
+    corpus = read_docs(corpus_path, vocab)
     check_folds(len(corpus), folds, corpus_path)
     train_path = train_path or corpus_path
-    train = corpus if train_path.samefile(corpus_path) else _read_docs(train_path, vocab)
+    train = corpus if train_path.samefile(corpus_path) else read_docs(train_path, vocab)
     kept = plan(corpus, train, folds)
     for fold, numbers in enumerate(kept):
         if not numbers:
@@ -123,15 +123,6 @@ def _sentences(doc: Doc) -> set[Words]:
     """Words of the sentences that are long enough to tell where they come from."""
     sentences = doc.sents if doc.has_annotation("SENT_START") else [doc]
     return {tuple(t.text for t in s) for s in sentences if len(s) >= _TELLING}
-
-
-def _read_docs(path: Path, vocab: Vocab) -> list[Doc]:
-    try:
-        return list(DocBin().from_disk(path).get_docs(vocab))
-    except (ValueError, KeyError) as error:
-        raise CorpusError(
-            f"{path} cannot be read as a .spacy file. Make it with `spacy cascade convert`."
-        ) from error
 
 
 def _annotated(nlp: Language, docs: Sequence[Doc], given: Collection[str]) -> Iterator[Doc]:

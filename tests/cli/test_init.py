@@ -113,14 +113,17 @@ def test_it_trains_as_it_is(options: tuple[str, ...], tmp_path: Path) -> None:
 def test_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(init, "_is_terminal", lambda: True)
     asked, by_options = tmp_path / "asked.cfg", tmp_path / "options.cfg"
-    stdout, _ = run(asked, answers="de\nlegal\ngeneral\nocr\nn\ny\nORG, PER\n")
-    assert stdout.count("Domain (biomedical, general)") == 2  # there is no domain "legal"
+    stdout, _ = run(asked, answers="\nklingon\nde\nlegal\ngeneral\nocr\nn\ny\nORG, PER\n")
+    assert stdout.count("Domain (biomedical, general)") == 2
+    assert "'legal' is none of biomedical, general" in stdout
+    assert stdout.count("Language [en]") == 2
+    assert "spaCy does not know the language 'klingon'" in stdout
     run(
         by_options, "--lang", "de", "--domain", "general", "--model", "ocr", "--small",
         "--labels", "ORG,PER",
     )  # fmt: skip
     assert load_config(asked) == load_config(by_options)
-    run(tmp_path / "defaults.cfg", answers="\n" * 6)
+    run(tmp_path / "defaults.cfg", answers="\n" * 7)
     assert settings(load_config(tmp_path / "defaults.cfg").interpolate()) == shipped("memb.cfg")
 
 

@@ -241,3 +241,16 @@ def test_old_names_of_places(old: str, new: str | None) -> None:
     assert of_old == of_new
     assert str(of_new).removesuffix("+0") == old
     assert of_new.text.removesuffix("+0") == new
+
+
+def test_templates_of_a_set_can_be_left_out() -> None:
+    plain = sets.make_segmentation()
+    found = sets.make_segmentation(
+        extra=["lower@recurrence-1"], without=["recurrence", "seen_inside"]
+    )
+    left_out = {t for t in plain.templates if "recurrence" in t or "seen_inside" in t}
+    assert left_out
+    assert found.templates == (
+        *(t for t in plain.templates if t not in left_out),
+        "lower@recurrence-1",
+    )

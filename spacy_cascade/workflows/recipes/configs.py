@@ -1,56 +1,27 @@
-"""Training configs from a few choices: what `spacy cascade init` writes.
+"""Training configs from choices: what `spacy cascade init` writes.
 
 Settings that were found by search are those of the defaults of the factories and of `configs/`,
 with which tests compare what is made here.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
+import spacy
 from spacy.util import load_model_from_config
 from thinc.api import Config
 
-from ..errors import ConfigError
-from ..pipeline.readers import NAME, TAGS
+from ...errors import ConfigError
+from ...pipeline.readers import NAME, SENTENCES, TAGS
+from ...types import Json
+from ..settings import with_settings
+from .choices import Choices, Domain, Recipe
 
 Section = dict[str, Any]
 
+_SPACY_READER = "spacy.Corpus.v1"
 
-class Recipe(str, Enum):
-    """How the entities are found and typed."""
-
-    memb = "memb"
-    ocr = "ocr"
-    crf = "crf"
-
-
-class Domain(str, Enum):
-    """Kind of text, which says how it is cut into tokens."""
-
-    biomedical = "biomedical"
-    general = "general"
-
-
-@dataclass(frozen=True)
-class Choices:
-    """What a training config is made of.
-
-    lang: spaCy's code of the language. tags: whether parts of speech are looked at.
-    small: whether the corpus has a few hundred sentences. labels: the types; those of the
-    corpus where there are none.
-    """
-
-    lang: str = "en"
-    recipe: Recipe = Recipe.memb
-    domain: Domain = Domain.biomedical
-    tags: bool = False
-    small: bool = False
-    labels: tuple[str, ...] = ()
-
-
-_TOKENIZERS = {
+TOKENIZERS = {
     Domain.biomedical: "spacy_cascade.WholeNamesTokenizer.v1",
     Domain.general: "spacy.Tokenizer.v1",
 }
@@ -128,43 +99,13 @@ _SCORES = {
 
 
 def make_config(choices: Choices) -> Config:
-    """A complete training config, as `spacy train` takes it with both paths.
+    """A complete training config, as `spacy train` takes it.
 
     Raises `ConfigError` where spaCy does not know the language.
     """
-    of_recipe = _COMPONENTS[choices.recipe]
-    components = {name: {"factory": name, **settings} for name, settings in of_recipe.items()}
-    reader = NAME if choices.tags else "spacy.Corpus.v1"
-    inputs = {"gold_inputs": [TAGS]} if choices.tags else {}
-    partial = {
-        "paths": {"train": None, "dev": None},
-        "system": {"seed": 0, "gpu_allocator": None},
-        "nlp": {
-            "lang": choices.lang,
-            "pipeline": list(components),
-            "batch_size": 256,
-            "tokenizer": {"@tokenizers": _TOKENIZERS[choices.domain]},
-        },
-        "components": components,
-        "corpora": {
-            "train": {"@readers": reader, "path": "${paths.train}", **inputs},
-            "dev": {"@readers": reader, "path": "${paths.dev}", **inputs},
-        },
-        "training": {
-            "dropout": 0.0,
-            "before_to_disk": {"@callbacks": "spacy_cascade.calibrate.v1", "path": "${paths.dev}"},
-            "score_weights": dict(_SCORES),
-            **_TRAINING[choices.recipe],
-        },
-    }
-    try:
-        nlp = load_model_from_config(Config(partial, is_interpolated=False), auto_fill=True)
-    except ImportError as error:
-        raise ConfigError(
-            f"spaCy does not know the language '{choices.lang}'. Give its code, such as en, de or "
-            "xx (several)."
-        ) from error
-    config: Config = nlp.config
+    check_language(choices.lang)
+    partial = Config(_partial_config(choices), is_interpolated=False)
+    config: Config = load_model_from_config(partial, auto_fill=True).config
     first, *_ = filled = config["components"]
     if choices.tags:
         filled[first]["model"]["templates"]["extra"] = list(_TAG_TEMPLATES)
@@ -177,16 +118,48 @@ def make_config(choices: Choices) -> Config:
     return config
 
 
-def config_text(config: Config) -> str:
-    """The config as text, each section followed by those inside of it.
+def check_language(code: str) -> None:
+    """Raise `ConfigError` where spaCy does not know the language, or needs more for it."""
+    try:
+        spacy.blank(code)
+    except ImportError as error:
+        raise ConfigError(
+            f"spaCy does not know the language '{code}', or needs another package for it. Give its "
+            "code, such as en, de or xx (several)."
+        ) from error
 
-    thinc writes sections by their depth, which puts the parts of a component far apart.
-    """
-    blocks = {text.split("]", 1)[0][1:]: text for text in config.to_str().split("\n\n")}
-    number = {name: i for i, name in enumerate(blocks)}
 
-    def place(name: str) -> list[int]:
-        parts = name.split(".")
-        return [number[".".join(parts[:end])] for end in range(1, len(parts) + 1)]
+def with_filled(config: Config, settings: Mapping[str, Json]) -> Config:
+    """The config with other settings, and with what their sections leave out."""
+    if not settings:
+        return config
+    filled: Config = load_model_from_config(with_settings(config, settings), auto_fill=True).config
+    return filled
 
-    return "\n\n".join(blocks[name] for name in sorted(blocks, key=place)) + "\n"
+
+def _partial_config(choices: Choices) -> Section:
+    """What differs from the defaults of spaCy and of the components."""
+    of_recipe = _COMPONENTS[choices.recipe]
+    components = {name: {"factory": name, **settings} for name, settings in of_recipe.items()}
+    wanted = {SENTENCES: choices.sentences, TAGS: choices.tags}
+    inputs = [name for name, is_wanted in wanted.items() if is_wanted]
+    reader = {"@readers": NAME, "gold_inputs": inputs} if inputs else {"@readers": _SPACY_READER}
+    paths = {"train": choices.train, "dev": choices.dev}
+    return {
+        "paths": {name: None if path is None else str(path) for name, path in paths.items()},
+        "system": {"seed": 0, "gpu_allocator": None},
+        "nlp": {
+            "lang": choices.lang,
+            "pipeline": list(components),
+            "batch_size": 256,
+            "tokenizer": {"@tokenizers": TOKENIZERS[choices.domain]},
+        },
+        "components": components,
+        "corpora": {name: {**reader, "path": f"${{paths.{name}}}"} for name in ("train", "dev")},
+        "training": {
+            "dropout": 0.0,
+            "before_to_disk": {"@callbacks": "spacy_cascade.calibrate.v1", "path": "${paths.dev}"},
+            "score_weights": dict(_SCORES),
+            **_TRAINING[choices.recipe],
+        },
+    }

@@ -1,0 +1,95 @@
+"""Processes that end with an error or Ctrl-C, and leave nothing behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from multiprocessing import active_children
+from pathlib import Path
+
+import pytest
+
+from spacy_cascade import TrainingError
+from spacy_cascade.search.processes import run_in_processes
+
+SCRIPT = """
+import sys, test_trial_processes as tests
+if __name__ == "__main__":
+    try:
+        arguments = [(sys.argv[1],), (sys.argv[1],)]
+        list(tests.run_in_processes(tests.wait_long, arguments, 2, lambda: None))
+    except KeyboardInterrupt:
+        print("stopped", flush=True)
+        sys.exit(3)
+"""
+
+
+def double(number: int) -> int:
+    if number < 0:
+        raise ValueError(f"no {number}")
+    return 2 * number
+
+
+def wait_long(folder: str) -> None:
+    Path(folder, f"{os.getpid()}.txt").write_text(tempfile.mkdtemp())
+    time.sleep(600)
+
+
+def end() -> None:
+    os._exit(1)
+
+
+def wait_a_little() -> str:
+    time.sleep(2.5)
+    return tempfile.gettempdir()
+
+
+def test_results_come_as_they_are() -> None:
+    ticks: list[int] = []
+    found = run_in_processes(double, [(1,), (2,), (3,)], 2, lambda: ticks.append(1))
+    assert sorted(found) == [2, 4, 6]
+    assert ticks
+    assert not active_children()
+
+
+def test_temporary_files_go_with_the_processes() -> None:
+    ticks: list[int] = []
+    (folder,) = run_in_processes(wait_a_little, [()], 1, lambda: ticks.append(1))
+    assert folder != tempfile.gettempdir()
+    assert not Path(folder).exists()
+    assert len(ticks) >= 3  # once a second
+
+
+def test_errors_end_all() -> None:
+    with pytest.raises(ValueError, match="no -1"):
+        list(run_in_processes(double, [(-1,), (2,)], 2, lambda: None))
+    with pytest.raises(TrainingError, match="ended before its training did"):
+        list(run_in_processes(end, [()], 1, lambda: None))
+    assert not active_children()
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="there are no process groups")
+def test_ctrl_c_ends_all_at_once(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    folder = tmp_path / "files"
+    folder.mkdir()
+    process = subprocess.Popen(
+        [sys.executable, str(script), str(folder)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+    )  # fmt: skip
+    until = time.monotonic() + 120
+    while len(list(folder.iterdir())) < 2 and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to all of them
+    output, _ = process.communicate(timeout=30)
+    assert (output, process.returncode) == ("stopped\n", 3)
+    for file in folder.iterdir():
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(file.stem), 0)
+        assert not Path(file.read_text()).exists()

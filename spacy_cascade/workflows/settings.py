@@ -16,14 +16,16 @@ def names_like(config: Config, pattern: str) -> list[str]:
     """Names of settings of a config: the pattern itself, or one for each component.
 
     pattern: dotted; `*` stands for each component of the pipeline. Those are left out of which
-    not even the section exists, such as the penalty of a component that has none.
+    not even the section exists, such as the penalty of a component that has none, and those of
+    components that are not in the pipeline.
     """
     parts = pattern.split(".")
-    names = [pattern]
-    if "*" in parts:
-        pipeline = config["nlp"]["pipeline"]
+    pipeline = config["nlp"]["pipeline"]
+    if parts[0] != "components" or parts[1] == "*":
         names = [".".join(name if part == "*" else part for part in parts) for name in pipeline]
-    return [name for name in names if _section(config, name) is not None]
+    else:
+        names = [pattern] if parts[1] in pipeline else []
+    return [name for name in dict.fromkeys(names) if _section(config, name) is not None]
 
 
 def get_setting(config: Config, name: str) -> Json:

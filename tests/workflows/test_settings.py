@@ -46,5 +46,9 @@ def test_names_for_each_component() -> None:
     assert names_like(CONFIG, "components.*.loss") == ["components.one.loss", "components.two.loss"]
     assert names_like(CONFIG, "training.patience") == ["training.patience"]
     assert names_like(CONFIG, "training.x.y") == []
+    assert names_like(CONFIG, "components.one.model") == ["components.one.model"]
+    alone = with_settings(CONFIG, {"nlp.pipeline": ["two"]})
+    assert names_like(alone, "components.one.model") == []
+    assert names_like(alone, "components.*.loss") == ["components.two.loss"]
     assert get_setting(CONFIG, "components.one.model.n") == 1
     assert get_setting(CONFIG, "components.two.trainer.C") is None

@@ -10,6 +10,7 @@ from typing import Any
 
 from ...types import Json
 from .deciding import Rule, Rules, Variant
+from .profile import Profile
 
 PLACES = {
     "tokenizer": "nlp.tokenizer",
@@ -17,6 +18,7 @@ PLACES = {
     "sigma": "components.*.penalty.sigma",
     "kappa": "components.*.loss.kappa",
     "templates": "components.*.model.templates",
+    "left out": "components.*.model.templates.without",
     "iterations": "components.*.trainer.iterations",
     "max_steps": "training.max_steps",
     "patience": "training.patience",
@@ -28,8 +30,24 @@ A rule chooses one value for all components, or a table such as
 `{"cascade_segmenter": 0.27, "cascade_classifier": 0.63}`.
 """
 
-FEW_WORDS = 120_000
-MANY_WORDS = 400_000
+MANY_WORDS = 300_000
+FEW_DOCUMENTS = 20
+USUAL_WORDS = 200_000
+
+_SIGMAS = {"cascade_segmenter": 0.2667, "cascade_classifier": 0.6325}
+"""Found by search on a corpus of 445,000 words."""
+_SEGMENTER, _CLASSIFIER = _SIGMAS
+
+
+def widened(profile: Profile) -> dict[str, Json]:
+    """Sigmas for a smaller corpus: they grow with the eighth root of what it lacks in words.
+
+    A weight is as large as it has to be, in a small corpus, too: so the prior hardly depends on the
+    size. docs/choosing.md has the measurements that the root was chosen by.
+    """
+    factor = max(1.0, USUAL_WORDS / max(1, profile.words)) ** (1 / 8)
+    return {name: float(f"{factor * sigma:.4g}") for name, sigma in _SIGMAS.items()}
+
 
 RULES = [
     # The language: by stop words.
@@ -78,18 +96,44 @@ RULES = [
     # Features that are rare.
     Rule(
         "min_count",
-        where=lambda p: p.words < FEW_WORDS,
+        where=lambda p: p.words < MANY_WORDS,
         choose=1,
-        because="{p.words:,} words are few, so features count that occur once",
+        because="of {p.words:,} words most occur once or twice, and the features of these count, "
+        "too",
         models=("memb", "ocr"),
+    ),
+    # What recurs.
+    Rule(
+        "left out",
+        where=lambda p: p.documents - p.empty < FEW_DOCUMENTS,
+        choose={_SEGMENTER: ["recurrence", "seen_"], _CLASSIFIER: ["recurrence"]},
+        because="{p.documents} documents are too few to learn from what recurs inside a document, "
+        "or elsewhere in training",
+        models=("memb", "ocr"),
+    ),
+    # The prior.
+    Rule(
+        "sigma",
+        where=lambda p: p.words < USUAL_WORDS,
+        choose=widened,
+        because="the prior is a little wider for {p.words:,} words than for many",
+        models=("memb",),
+    ),
+    # The end of training.
+    Rule(
+        "max_steps",
+        choose=11,
+        because="the score on dev ends the training (patience), which needs more updates on some "
+        "corpora than on others",
+        models=("memb",),
     ),
     # Which entities are written.
     Rule(
         "decoding",
-        where=lambda p: p.dev is not None and p.words < MANY_WORDS,
+        where=lambda p: p.dev is not None,
         choose="expected_f1",
-        because="the spans of the greatest expected F1 are 0.3 to 1.3 F1 better on most corpora "
-        "than the most probable segmentation (best)",
+        because="the spans of the greatest expected F1 are about as good or better on all corpora "
+        "measured than the most probable segmentation (best)",
     ),
 ]
 
@@ -99,32 +143,55 @@ def scaled(factor: float) -> Callable[[Any], Json]:
     return lambda number: float(f"{factor * number:.4g}")
 
 
+def with_more(word: str) -> Callable[[Any], Json]:
+    """The present list with a further word."""
+    return lambda words: words if word in (words or []) else [*(words or []), word]
+
+
 def without(word: str) -> Callable[[Any], Json]:
     """The present template set without the templates that have a word."""
 
     def change(section: Any) -> Json:
         is_named = section.get("@misc") != "spacy_cascade.Templates.v1"
-        return {**section, "without": [*section.get("without", ()), word]} if is_named else section
+        return (
+            {**section, "without": with_more(word)(section.get("without"))} if is_named else section
+        )
 
     return change
 
 
+def _one_phase(section: Any) -> Json:
+    """The segmenter of a cascade as a recogniser of its own."""
+    return {
+        **section, "typed": True, "set_ents": True, "scheme": "IOB2",
+        "penalty": {**section["penalty"], "sigma": 0.5},
+    }  # fmt: skip
+
+
 VARIANTS = [
     Variant(
-        "features that occur once",
-        where=lambda p: p.words >= FEW_WORDS,
-        change={"min_count": 1},
-        because="rare words can tell the types apart",
+        "spans and types in one phase",
+        where=lambda p: p.words < 60_000 and p.types <= 5,
+        change={"nlp.pipeline": [_SEGMENTER], f"components.{_SEGMENTER}": _one_phase},
+        because="a chain decides on both at once, where few entities teach a classifier",
+        models=("memb",),
     ),
     Variant(
-        "no same-document features",
-        change={"templates": without("recurrence")},
-        because="they mislead where little recurs, or documents are long",
+        "the sentence's words as features of types",
+        change={f"components.{_CLASSIFIER}.model.templates.extra": with_more("lower@sentence")},
+        because="what a text is about can tell the types apart",
+        models=("memb", "ocr"),
     ),
     Variant(
         "a wider prior",
-        change={"sigma": scaled(2.0)},
+        change={"sigma": scaled(1.6)},
         because="rare features get more weight",
+    ),
+    Variant(
+        "no same-document features",
+        where=lambda p: p.documents >= FEW_DOCUMENTS,
+        change={"templates": without("recurrence")},
+        because="they mislead where little recurs, or documents are long",
     ),
     Variant(
         "half the margin",
@@ -132,20 +199,26 @@ VARIANTS = [
         because="wrong labels cost less in training",
     ),
     Variant(
+        "features that occur once",
+        where=lambda p: p.words >= MANY_WORDS,
+        change={"min_count": 1},
+        because="rare words can tell the types apart",
+    ),
+    Variant(
+        "features that occur twice",
+        where=lambda p: p.words < MANY_WORDS,
+        change={"min_count": 2},
+        because="fewer features fit the training corpus less closely",
+    ),
+    Variant(
         "a narrower prior",
-        change={"sigma": scaled(0.5)},
+        change={"sigma": scaled(0.6)},
         because="rare features get less weight",
     ),
     Variant(
         "twice the margin",
         change={"kappa": scaled(2.0)},
         because="wrong labels cost more in training",
-    ),
-    Variant(
-        "features that occur five times",
-        where=lambda p: p.words < FEW_WORDS,
-        change={"min_count": 5},
-        because="fewer features fit the training corpus less closely",
     ),
 ]
 """What `--auto` tries after the choice of the rules, the most promising first."""

@@ -10,6 +10,7 @@ from spacy.vocab import Vocab
 
 from made_corpora import made_doc, named_docs
 from spacy_cascade.workflows.recipes import Choices, Recipe, make_config
+from spacy_cascade.workflows.recipes.configs import with_filled
 from spacy_cascade.workflows.recipes.deciding import (
     Decision,
     Rule,
@@ -22,7 +23,12 @@ from spacy_cascade.workflows.recipes.deciding import (
     variants_for,
 )
 from spacy_cascade.workflows.recipes.profile import Profile, measure_profile
-from spacy_cascade.workflows.recipes.rules import BY_CORPUS, FEW_WORDS, MANY_WORDS
+from spacy_cascade.workflows.recipes.rules import (
+    BY_CORPUS,
+    FEW_DOCUMENTS,
+    MANY_WORDS,
+    USUAL_WORDS,
+)
 from spacy_cascade.workflows.settings import get_setting, names_like, with_settings
 
 SPLITTING, WHOLE = "spacy.Tokenizer.v1", "spacy_cascade.WholeNamesTokenizer.v1"
@@ -62,9 +68,32 @@ def test_the_language_is_that_of_the_words() -> None:
 
 def test_few_and_many_words() -> None:
     seen = profile()
-    assert decided(replace(seen, words=FEW_WORDS - 1))["min_count"].value == 1
-    assert "min_count" not in decided(replace(seen, words=FEW_WORDS))
+    assert decided(replace(seen, words=MANY_WORDS - 1))["min_count"].value == 1
+    assert "min_count" not in decided(replace(seen, words=MANY_WORDS))
     assert "min_count" not in decided(seen, model="crf")
+
+
+def test_the_prior_is_wider_for_fewer_words() -> None:
+    """By the eighth root; from the usual size on it is that of the recipe."""
+    seen, by_size = profile(), []
+    for words in (USUAL_WORDS - 1, USUAL_WORDS // 2**8):
+        both = decided(replace(seen, words=words))["sigma"].value
+        assert isinstance(both, dict)
+        by_size.append((both["cascade_segmenter"], both["cascade_classifier"]))
+    assert by_size[0] == pytest.approx((0.2667, 0.6325), rel=1e-3)
+    assert by_size[1] == pytest.approx((2 * 0.2667, 2 * 0.6325), rel=1e-2)
+    assert "sigma" not in decided(replace(seen, words=USUAL_WORDS))
+
+
+def test_few_documents_show_little_that_recurs() -> None:
+    seen = profile()
+    few = decided(replace(seen, documents=FEW_DOCUMENTS - 1))["left out"].value
+    assert few == {
+        "cascade_segmenter": ["recurrence", "seen_"], "cascade_classifier": ["recurrence"]
+    }  # fmt: skip
+    assert "left out" not in decided(replace(seen, documents=FEW_DOCUMENTS))
+    with_empty_ones = replace(seen, documents=FEW_DOCUMENTS, empty=1)
+    assert decided(with_empty_ones)["left out"].value == few
 
 
 def test_decoding_needs_a_dev_corpus_to_fit_on() -> None:
@@ -72,7 +101,6 @@ def test_decoding_needs_a_dev_corpus_to_fit_on() -> None:
     seen = measure_profile(docs, docs)
     assert decided(seen)["decoding"].value == "expected_f1"
     assert "decoding" not in decided(replace(seen, dev=None))
-    assert "decoding" not in decided(replace(seen, words=MANY_WORDS))
 
 
 def test_sentences_or_none() -> None:
@@ -88,7 +116,7 @@ def test_what_is_given_wins() -> None:
 
 
 @pytest.mark.parametrize("model", [recipe.value for recipe in Recipe])
-@pytest.mark.parametrize("words", [10, 10 * FEW_WORDS])
+@pytest.mark.parametrize("words", [10, 10 * MANY_WORDS])
 def test_every_choice_has_a_place_and_a_reason(model: str, words: int) -> None:
     """For all models, and with every reason filled in."""
     seen = replace(profile(extra=("a-b",)), words=words)
@@ -128,7 +156,7 @@ def test_values_by_component() -> None:
 
 
 @pytest.mark.parametrize("model", [recipe.value for recipe in Recipe])
-@pytest.mark.parametrize("words", [10, 10 * FEW_WORDS])
+@pytest.mark.parametrize("words", [10, 10 * MANY_WORDS])
 def test_variants_change_something_that_is_there(model: str, words: int) -> None:
     config = make_config(Choices(recipe=Recipe(model)))
     variants = variants_for(BY_CORPUS, replace(profile(), words=words), model)
@@ -161,3 +189,18 @@ def test_one_type_and_ten_sentences_are_ruled_as_well() -> None:
     assert one.types == 1
     assert decide(BY_CORPUS, one, {})
     assert decide(BY_CORPUS, measure_profile([made_doc(vocab, [["a"]], [(0, 1, "X")])]), {})
+
+
+def test_one_phase_in_place_of_two() -> None:
+    """The classifier leaves the pipeline, and nothing more is tried with it."""
+    config = make_config(Choices())
+    few = replace(profile(), words=1000)
+    variants = {v.name: v for v in variants_for(BY_CORPUS, few, "memb")}
+    change = change_of(config, BY_CORPUS, variants["spans and types in one phase"])
+    changed = with_filled(config, change)
+    assert changed["nlp"]["pipeline"] == list(changed["components"]) == ["cascade_segmenter"]
+    assert changed["components"]["cascade_segmenter"]["typed"]
+    later = change_of(with_settings(config, change), BY_CORPUS, variants["a wider prior"])
+    assert list(later) == ["components.cascade_segmenter.penalty.sigma"]
+    words = variants["the sentence's words as features of types"]
+    assert change_of(with_settings(config, change), BY_CORPUS, words) == {}

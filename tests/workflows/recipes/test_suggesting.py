@@ -32,7 +32,7 @@ def test_comments_stand_above_the_sections_that_they_are_on(
     paragraphs = text.split("\n\n")
     for section, expected in (
         ("nlp", "# lang = en: "),
-        ("components.cascade_segmenter.model", "# min_count = 1: 282 words are few"),
+        ("components.cascade_segmenter.model", "# min_count = 1: of 282 words most occur once"),
         ("nlp.tokenizer", "# tokenizer = spacy.Tokenizer.v1: "),
         ("corpora", "# sentences = no: "),
     ):
@@ -130,5 +130,8 @@ def test_mixed_corpora_get_a_stated_choice() -> None:
         *named_docs(vocab, 1, is_marked=False), Doc(vocab), partial,
     ]  # fmt: skip
     found = {d.name: d for d in suggest(measure_profile(docs, docs[:1]), {}).decisions}
-    assert set(found) == {"lang", "model", "tokenizer", "sentences", "min_count", "decoding"}
+    assert set(found) == {
+        "lang", "model", "tokenizer", "sentences", "min_count", "left out", "sigma", "max_steps",
+        "decoding",
+    }  # fmt: skip
     assert "only 33% of the hyphens" in found["tokenizer"].reason

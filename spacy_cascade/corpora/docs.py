@@ -14,6 +14,7 @@ from tqdm import tqdm
 from ..errors import CorpusError
 from ..files import replace_file
 from .columns import Document, ReadOptions, Sentence, read_columns
+from .spacing import Spacer, Spacing, Style, find_style
 from .tags import LabelledSpan, Scheme
 
 SUFFIXES = (".iob", ".iob2", ".conll", ".tsv", ".txt", ".bio", ".bilou")
@@ -26,7 +27,8 @@ class ConversionSummary:
     """Counts of what a conversion wrote.
 
     missing: number of words without annotation. entities: by label. replaced: the words that were
-    replaced with U+FFFD. schemes: those of the files.
+    replaced with U+FFFD. schemes: those of the files. spacing: the one that the Docs have, which
+    is not the one asked for if that could not be restored. style: of the words.
     """
 
     documents: int = 0
@@ -36,6 +38,8 @@ class ConversionSummary:
     entities: Counter[str] = field(default_factory=Counter)
     replaced: list[str] = field(default_factory=list)
     schemes: set[Scheme] = field(default_factory=set)
+    spacing: Spacing = Spacing.WORDS
+    style: Style = field(default_factory=Style)
 
     def add(self, document: Document) -> None:
         self.documents += 1
@@ -78,23 +82,36 @@ def to_docs(
     documents: Iterable[Document],
     vocab: Vocab,
     *,
+    style: Style | None = None,
+    lang: str = "en",
     spans_key: str | None = None,
     chunks_key: str = CHUNKS_KEY,
 ) -> Iterator[Doc]:
     """Make one `Doc` from each document, with sentence starts and entities.
 
-    The spaces between words are unknown, so training and evaluation take the words as they are.
-    Entities are in `doc.ents`, and with `spans_key` also in `doc.spans[spans_key]`. If they were
+    style: of the words, for natural spacing; lang: their language. Without a style the spaces
+    between words are unknown, so training and evaluation take the words as they are. Entities are in `doc.ents`, and with `spans_key` also in `doc.spans[spans_key]`. If they were
     read, parts of speech are in `token.tag` and chunks in `doc.spans[chunks_key]`.
 
     Raises `CorpusError` if both kinds of spans would have the same key.
     """
     for document in documents:
-        yield _to_doc(document.sentences, vocab, spans_key, chunks_key)
+        spaces = None if style is None else _spaces(document.sentences, Spacer(style, lang))
+        yield _to_doc(document.sentences, vocab, spaces, spans_key, chunks_key)
+
+
+def _spaces(sentences: Sequence[Sentence], spacer: Spacer) -> list[bool]:
+    """For each word, whether a space follows; none after the last."""
+    spaces = [space for sentence in sentences for space in spacer.spaces(sentence.words)]
+    return [*spaces[:-1], False] if spaces else []
 
 
 def _to_doc(
-    sentences: Sequence[Sentence], vocab: Vocab, spans_key: str | None, chunks_key: str
+    sentences: Sequence[Sentence],
+    vocab: Vocab,
+    spaces: list[bool] | None,
+    spans_key: str | None,
+    chunks_key: str,
 ) -> Doc:
     words = [word for sentence in sentences for word in sentence.words]
     pos = [tag for sentence in sentences for tag in sentence.pos or [""] * len(sentence.words)]
@@ -102,7 +119,8 @@ def _to_doc(
         i == 0 for sentence in sentences for i in range(len(sentence.words))
     ]
     # Empty tags would count as annotation, so they are left out.
-    doc = Doc(vocab, words=words, tags=pos if any(pos) else None, sent_starts=starts)
+    tags = pos if any(pos) else None
+    doc = Doc(vocab, words=words, spaces=spaces, tags=tags, sent_starts=starts)
     offsets = accumulate((len(sentence.words) for sentence in sentences), initial=0)
     placed = list(zip(offsets, sentences, strict=False))
     spans = [_span(doc, offset, span) for offset, sentence in placed for span in sentence.spans]
@@ -134,14 +152,18 @@ def convert(
     output: str | Path,
     options: ReadOptions | None = None,
     *,
+    spacing: Spacing = Spacing.NATURAL,
+    lang: str = "en",
     spans_key: str | None = None,
     chunks_key: str = CHUNKS_KEY,
     show_progress: bool = False,
 ) -> ConversionSummary:
     """Convert a column file, or the column files of a folder, to one `.spacy` file.
 
-    Missing folders above `output` are created. `to_docs` says where the annotation goes.
-    `show_progress` shows a progress bar in a terminal if a file takes more than two seconds.
+    spacing: of the text of the Docs. Natural spacing is restored by rules (`corpora.spacing`),
+    in part by language; words that are pieces of words keep the spacing of words. Missing folders
+    above `output` are created. `to_docs` says where the annotation goes. `show_progress` shows a
+    progress bar in a terminal if a file takes more than two seconds.
 
     Raises `CorpusError` as `read_columns` does, if there is nothing to read, and if `output` does
     not end in `.spacy`; then nothing is written.
@@ -149,23 +171,35 @@ def convert(
     source, output = Path(source), Path(output)
     check_suffix(output)
     vocab = spacy.blank("xx").vocab
-    summary = ConversionSummary()
+    documents = [
+        document for path in column_files(source) for document in read_columns(path, options)
+    ]
+    style = find_style(sentence.words for document in documents for sentence in document.sentences)
+    is_natural = spacing == Spacing.NATURAL and not style.is_pieces
+    summary = ConversionSummary(
+        spacing=Spacing.NATURAL if is_natural else Spacing.WORDS, style=style
+    )
+    docs = to_docs(
+        documents,
+        vocab,
+        style=style if is_natural else None,
+        lang=lang,
+        spans_key=spans_key,
+        chunks_key=chunks_key,
+    )
     doc_bin = DocBin()
-    for path in column_files(source):
-        documents = list(read_columns(path, options))
-        docs = to_docs(documents, vocab, spans_key=spans_key, chunks_key=chunks_key)
-        progress = tqdm(
-            zip(documents, docs, strict=True),
-            desc=path.name,
-            total=len(documents),
-            unit=" documents",
-            delay=_DELAY_SECONDS,
-            # None shows a bar only if stderr is a terminal.
-            disable=None if show_progress else True,
-            leave=False,
-        )
-        for document, doc in progress:
-            summary.add(document)
-            doc_bin.add(doc)
+    progress = tqdm(
+        zip(documents, docs, strict=True),
+        desc=source.name,
+        total=len(documents),
+        unit=" documents",
+        delay=_DELAY_SECONDS,
+        # None shows a bar only if stderr is a terminal.
+        disable=None if show_progress else True,
+        leave=False,
+    )
+    for document, doc in progress:
+        summary.add(document)
+        doc_bin.add(doc)
     replace_file(output, doc_bin.to_bytes())
     return summary

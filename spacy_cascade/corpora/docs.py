@@ -14,12 +14,14 @@ from tqdm import tqdm
 from ..errors import CorpusError
 from ..files import replace_file
 from .columns import Document, ReadOptions, Sentence, read_columns
-from .spacing import Spacer, Spacing, Style, find_style
+from .spacing import Spacer, Spacing, Style, find_style, is_heading
 from .tags import LabelledSpan, Scheme
 
 SUFFIXES = (".iob", ".iob2", ".conll", ".tsv", ".txt", ".bio", ".bilou")
 CHUNKS_KEY = "chunks"
 _DELAY_SECONDS = 2
+_BREAK, _TAG_OF_BREAK = "\n", "_SP"
+"""The token of a line break, and its part of speech, as in spaCy."""
 
 
 @dataclass(slots=True)
@@ -28,7 +30,8 @@ class ConversionSummary:
 
     missing: number of words without annotation. entities: by label. replaced: the words that were
     replaced with U+FFFD. schemes: those of the files. spacing: the one that the Docs have, which
-    is not the one asked for if that could not be restored. style: of the words.
+    is not the one asked for if that could not be restored. style: of the words. line_breaks:
+    number of sentences that one follows.
     """
 
     documents: int = 0
@@ -40,6 +43,7 @@ class ConversionSummary:
     schemes: set[Scheme] = field(default_factory=set)
     spacing: Spacing = Spacing.WORDS
     style: Style = field(default_factory=Style)
+    line_breaks: int = 0
 
     def add(self, document: Document) -> None:
         self.documents += 1
@@ -82,6 +86,7 @@ def to_docs(
     documents: Iterable[Document],
     vocab: Vocab,
     *,
+    spacing: Spacing = Spacing.WORDS,
     style: Style | None = None,
     lang: str = "en",
     spans_key: str | None = None,
@@ -89,56 +94,87 @@ def to_docs(
 ) -> Iterator[Doc]:
     """Make one `Doc` from each document, with sentence starts and entities.
 
-    style: of the words, for natural spacing; lang: their language. Without a style the spaces
-    between words are unknown, so training and evaluation take the words as they are. Entities are in `doc.ents`, and with `spans_key` also in `doc.spans[spans_key]`. If they were
+    spacing: of the text; a line break is a token of its own. With the spacing of words the spaces
+    between them are unknown, so training and evaluation take the words as they are. style: of the
+    words; lang: spaCy's code of their language.
+
+    Entities are in `doc.ents`, and with `spans_key` also in `doc.spans[spans_key]`. If they were
     read, parts of speech are in `token.tag` and chunks in `doc.spans[chunks_key]`.
 
     Raises `CorpusError` if both kinds of spans would have the same key.
     """
     for document in documents:
-        spaces = None if style is None else _spaces(document.sentences, Spacer(style, lang))
-        yield _to_doc(document.sentences, vocab, spaces, spans_key, chunks_key)
+        spacer = Spacer(style or Style(), lang)
+        yield _to_doc(list(_lines(document, spacing, spacer)), vocab, spans_key, chunks_key)
 
 
-def _spaces(sentences: Sequence[Sentence], spacer: Spacer) -> list[bool]:
-    """For each word, whether a space follows; none after the last."""
-    spaces = [space for sentence in sentences for space in spacer.spaces(sentence.words)]
-    return [*spaces[:-1], False] if spaces else []
+@dataclass(slots=True)
+class _Line:
+    """A sentence with the spaces after its words, if known, and after a line break that follows."""
+
+    sentence: Sentence
+    spaces: list[bool]
+    ends_line: bool = False
+
+    def __len__(self) -> int:
+        return len(self.sentence.words) + self.ends_line
+
+    @property
+    def words(self) -> list[str]:
+        return [*self.sentence.words, *[_BREAK] * self.ends_line]
+
+    @property
+    def tags(self) -> list[str]:
+        tags = self.sentence.pos
+        return [""] * len(self) if tags is None else [*tags, *[_TAG_OF_BREAK] * self.ends_line]
+
+    @property
+    def missing(self) -> Sequence[int]:
+        """Words without annotation, and the line break after a sentence of such words."""
+        missing = self.sentence.missing
+        return range(len(self)) if len(missing) == len(self.sentence.words) else missing
 
 
-def _to_doc(
-    sentences: Sequence[Sentence],
-    vocab: Vocab,
-    spaces: list[bool] | None,
-    spans_key: str | None,
-    chunks_key: str,
-) -> Doc:
-    words = [word for sentence in sentences for word in sentence.words]
-    pos = [tag for sentence in sentences for tag in sentence.pos or [""] * len(sentence.words)]
-    starts: list[bool | int | None] = [
-        i == 0 for sentence in sentences for i in range(len(sentence.words))
-    ]
-    # Empty tags would count as annotation, so they are left out.
-    tags = pos if any(pos) else None
-    doc = Doc(vocab, words=words, spaces=spaces, tags=tags, sent_starts=starts)
-    offsets = accumulate((len(sentence.words) for sentence in sentences), initial=0)
-    placed = list(zip(offsets, sentences, strict=False))
-    spans = [_span(doc, offset, span) for offset, sentence in placed for span in sentence.spans]
-    missing = [doc[at + i : at + i + 1] for at, sentence in placed for i in sentence.missing]
+def _lines(document: Document, spacing: Spacing, spacer: Spacer) -> Iterator[_Line]:
+    for number, sentence in enumerate(document.sentences, start=1):
+        if spacing == Spacing.WORDS:
+            yield _Line(sentence, [])
+            continue
+        *spaces, last = spacer.spaces(sentence.words)
+        is_last = number == len(document.sentences)
+        ends_line = spacing == Spacing.NATURAL and not is_last and is_heading(sentence.words)
+        after = [False, False] if ends_line else [last and not is_last]
+        yield _Line(sentence, [*spaces, *after], ends_line)
+
+
+def _to_doc(lines: Sequence[_Line], vocab: Vocab, spans_key: str | None, chunks_key: str) -> Doc:
+    words = [word for line in lines for word in line.words]
+    spaces = [space for line in lines for space in line.spaces]
+    tags = [tag for line in lines for tag in line.tags]
+    starts: list[bool | int | None] = [i == 0 for line in lines for i in range(len(line))]
+    doc = Doc(
+        vocab,
+        words=words,
+        spaces=spaces or None,
+        # Empty tags would count as annotation, so they are left out.
+        tags=tags if any(line.sentence.pos for line in lines) else None,
+        sent_starts=starts,
+    )
+    placed = list(zip(accumulate(map(len, lines), initial=0), lines, strict=False))
+    spans = [_span(doc, at, span) for at, line in placed for span in line.sentence.spans]
+    missing = [doc[at + i : at + i + 1] for at, line in placed for i in line.missing]
     if len(missing) < len(words):
         doc.set_ents(spans, missing=missing)
     if spans_key is not None:
         doc.spans[spans_key] = spans
-    if any(sentence.chunks is not None for sentence in sentences):
+    if any(line.sentence.chunks is not None for line in lines):
         if chunks_key == spans_key:
             raise CorpusError(
                 f"Entities and chunks cannot both be stored in doc.spans[{chunks_key!r}]. "
                 "Change --spans-key or --chunks-key."
             )
         doc.spans[chunks_key] = [
-            _span(doc, offset, span)
-            for offset, sentence in placed
-            for span in sentence.chunks or ()
+            _span(doc, at, span) for at, line in placed for span in line.sentence.chunks or ()
         ]
     return doc
 
@@ -175,14 +211,13 @@ def convert(
         document for path in column_files(source) for document in read_columns(path, options)
     ]
     style = find_style(sentence.words for document in documents for sentence in document.sentences)
-    is_natural = spacing == Spacing.NATURAL and not style.is_pieces
-    summary = ConversionSummary(
-        spacing=Spacing.NATURAL if is_natural else Spacing.WORDS, style=style
-    )
+    done = Spacing.WORDS if style.is_pieces else spacing
+    summary = ConversionSummary(spacing=done, style=style)
     docs = to_docs(
         documents,
         vocab,
-        style=style if is_natural else None,
+        spacing=done,
+        style=style,
         lang=lang,
         spans_key=spans_key,
         chunks_key=chunks_key,
@@ -200,6 +235,9 @@ def convert(
     )
     for document, doc in progress:
         summary.add(document)
+        summary.line_breaks += len(doc) - sum(
+            len(sentence.words) for sentence in document.sentences
+        )
         doc_bin.add(doc)
     replace_file(output, doc_bin.to_bytes())
     return summary

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import pairwise
 from typing import NamedTuple
 
 _CLOSING = frozenset(",.;:!?%)]}»”’…‰°′″™®、。，；：！？）】」』،؛؟")
@@ -32,16 +33,19 @@ _APOSTROPHES = frozenset("'’")
 
 _CONTRACTIONS = frozenset({"s", "t", "m", "d", "re", "ve", "ll"})
 _ENGLISH_PIECES = {"gon": "na", "wan": "na", "got": "ta", "gim": "me", "lem": "me"}
-_SUSPENDED_BEFORE = frozenset("and or to und oder et ou y o en of e".split())
+_SUSPENDED_BEFORE = frozenset(
+    ("and", "or", "to", "und", "oder", "et", "ou", "y", "o", "en", "of", "e")
+)
 """After `T-` in `T- and B-cells` stands one of these words."""
 _ELIDING = frozenset({"fr", "it", "ca", "oc"})
 """Languages that write `l'` and the next word without a space."""
 _FRENCH_SPACED = frozenset(":;!?»")
 
 _WITHOUT_SPACES = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u3000-\u303f\uff00-\uff65]"
 )
-"""Thai, Lao, Burmese, Khmer, Japanese and Chinese characters."""
+"""Thai, Lao, Burmese, Khmer, Japanese and Chinese characters and marks."""
+_FINAL = frozenset(".!?:;,…\"')]”’»。！？")
 _SMILEY = re.compile(r"[:;=]['’^]?-?[()\[\]DPp/\\|*]+")
 _ADDRESS = re.compile(r"://|www\.|@\w")
 _PIECE = re.compile(r"##\w|▁|\w@@$")
@@ -56,9 +60,14 @@ _PIECES = 0.01
 
 
 class Spacing(str, Enum):
-    """natural: as in running text. words: a space after each word, unknown to training."""
+    """How the words of a document are put together.
+
+    natural: as in running text, with a line break after a sentence without a final mark. one-line:
+    the same without line breaks. words: a space after each word, which training takes as tokens.
+    """
 
     NATURAL = "natural"
+    ONE_LINE = "one-line"
     WORDS = "words"
 
 
@@ -78,14 +87,19 @@ _FREE, _OPENS, _CLOSES, _JOINS = (
 class Style:
     """How a corpus cuts text into words.
 
-    split_off: the marks that it splits off inside words; hyphens and slashes with a 0 beside digits,
-    with an a elsewhere. escaped: number of words that stand for
-    others, as `-LRB-` for a bracket. is_pieces: whether its words are pieces of words.
+    split_off: the marks that it splits off inside words; hyphens and slashes with a 0 for those
+    beside digits, and an a for others. escaped: number of words that stand for others, as `-LRB-`
+    for a bracket. is_pieces: whether its words are pieces of words.
     """
 
     split_off: frozenset[str] = frozenset()
     escaped: int = 0
     is_pieces: bool = False
+
+
+def is_heading(words: Sequence[str]) -> bool:
+    """Whether a sentence has no final mark, as headings and list items do."""
+    return bool(words) and words[-1][-1] not in _FINAL
 
 
 def find_style(sentences: Iterable[Sequence[str]]) -> Style:
@@ -147,7 +161,7 @@ class Spacer:
         glue = [self._glue(words, i, opening) for i in range(len(words))]
         spaces = [
             not (left.after or right.before or _is_one_run(*words[i : i + 2]))
-            for i, (left, right) in enumerate(zip(glue, glue[1:], strict=False))
+            for i, (left, right) in enumerate(pairwise(glue))
         ]
         return [*spaces, True] if words else []
 
@@ -160,13 +174,7 @@ class Spacer:
             if word == '"':
                 opening[i], is_open = not is_open, not is_open
             elif '"' in word:
-                is_open = (
-                    word[-1] == '"'
-                    and word[0] in _OPENING
-                    or word[0] == '"'
-                    and len(word) > 1
-                    and word[-1].isalnum()
-                )
+                is_open = _opens_quoted(word)
         self._is_quoting = is_open
         single = [i for i, word in enumerate(words) if word == "'"]
         single = [i for i in single if not self._is_apostrophe(words, i, len(single))]
@@ -199,7 +207,7 @@ class Spacer:
             return _FREE
         if word in ("``", "`", "''"):
             return _CLOSES if word == "''" else _OPENS
-        if word in _APOSTROPHES:
+        if word in _APOSTROPHES or (word == "“" and "„" in words[:i]):
             return _CLOSES
         if word == "°":
             return Glue(before[-1:].isdigit(), after in ("C", "F"))
@@ -250,6 +258,12 @@ def _is_smiley(words: Sequence[str], i: int) -> bool:
     pair = "".join(words[i : i + 2])
     is_face = len(pair) == 2 and _SMILEY.fullmatch(pair) is not None
     return is_face and pair[1] in ")]" and words[:i].count("(") <= words[:i].count(")")
+
+
+def _opens_quoted(word: str) -> bool:
+    """Whether a word with a quote opens a quotation, as `("` does."""
+    begins, ends = word[0] == '"', word[-1] == '"'
+    return (ends and word[0] in _OPENING) or (begins and not ends and word[-1].isalnum())
 
 
 def _closes_quoted(word: str) -> bool:

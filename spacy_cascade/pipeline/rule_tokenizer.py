@@ -29,7 +29,7 @@ digit, a capital that no letter or digit stands before, another mark."""
 
 @dataclass(frozen=True)
 class TokenizerRules:
-    """Where a word, which is what stands between spaces, is split. All rules but `runs` are optional.
+    """Where a word, which is what stands between spaces, is split.
 
     At its beginning and end each mark is a token, but for those of keep_before and keep_after.
     Inside it only those of split_inside are. A rule is a mark, also with the class of the character
@@ -131,6 +131,18 @@ def make_rule_tokenizer(
 
     `U+0024` in a string stands for the dollar sign, which has another meaning in configs.
     """
-    strings = (keep_before, keep_after, split_inside, runs, prefixes, suffixes, words)
-    decoded = ([text.replace(_DOLLAR, "$") for text in texts] for texts in strings)
-    return TokenizerRules(*decoded, whole_addresses, exceptions).make
+    return TokenizerRules(
+        keep_before=_decoded(keep_before),
+        keep_after=_decoded(keep_after),
+        split_inside=_decoded(split_inside),
+        runs=_decoded(runs),
+        prefixes=_decoded(prefixes),
+        suffixes=_decoded(suffixes),
+        words=_decoded(words),
+        whole_addresses=whole_addresses,
+        exceptions=exceptions,
+    ).make
+
+
+def _decoded(texts: Sequence[str]) -> list[str]:
+    return [text.replace(_DOLLAR, "$") for text in texts]

@@ -40,7 +40,7 @@ def _create_tokenizer(nlp: Language) -> Tokenizer:
 
 
 def make_punctuation_tokenizer() -> Callable[[Language], Tokenizer]:
-    """A tokenizer that makes a token of each mark of punctuation and each symbol, also inside words.
+    """A tokenizer that makes a token of each punctuation mark and symbol, also inside words.
 
     Registered as `spacy_cascade.PunctuationTokenizer.v1`; for corpora that write `NF - kappa` and
     `1 . 5` in separate tokens.

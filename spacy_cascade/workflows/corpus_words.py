@@ -1,13 +1,14 @@
 """The words of a corpus, which are what stands between spaces, and how its tokens split them."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
 from spacy.attrs import IDX, LENGTH
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Token
 
 Cuts = tuple[int, ...]
 """Places inside a word where a token ends and the next begins, ascending."""
@@ -39,34 +40,39 @@ def read_words(docs: Iterable[Doc]) -> CorpusWords:
     splits: dict[str, Counter[Cuts]] = {}
     entities: list[tuple[Edge, Edge]] = []
     for doc in docs:
-        begins: list[Edge] = []  # of each token
-        ends: list[Edge] = []
-        texts, after = [token.text for token in doc], [bool(token.whitespace_) for token in doc]
-        start = 0
-        for end in range(1, len(texts) + 1):
-            if end < len(texts) and not after[end - 1]:
-                continue
-            word = "".join(texts[start:end])
-            places = _places(texts[start:end])
-            begins.extend(Edge(word, place) for place in places[:-1])
-            ends.extend(Edge(word, place) for place in places[1:])
+        begins: dict[int, Edge] = {}  # of each token
+        ends: dict[int, Edge] = {}
+        for tokens in _between_spaces(doc):
+            places = list(accumulate((len(token) for token in tokens), initial=0))
+            word = "".join(token.text for token in tokens)
             splits.setdefault(word, Counter())[tuple(places[1:-1])] += 1
-            start = end
-        entities.extend((begins[entity.start], ends[entity.end - 1]) for entity in doc.ents)
+            for token, (start, end) in zip(tokens, pairwise(places), strict=True):
+                begins[token.i], ends[token.i] = Edge(word, start), Edge(word, end)
+        entities.extend(
+            (begins[entity.start], ends[entity.end - 1])
+            for entity in doc.ents
+            if entity.start in begins and entity.end - 1 in ends
+        )
     return CorpusWords(splits, entities)
 
 
-def _places(texts: Sequence[str]) -> list[int]:
-    places = [0]
-    for text in texts:
-        places.append(places[-1] + len(text))
-    return places
+def _between_spaces(doc: Doc) -> Iterator[list[Token]]:
+    """Tokens that no white space separates; line breaks and the like are tokens, too."""
+    tokens: list[Token] = []
+    for token in doc:
+        if not token.is_space:
+            tokens.append(token)
+        if tokens and (token.is_space or token.whitespace_):
+            yield tokens
+            tokens = []
+    if tokens:
+        yield tokens
 
 
 def pieces_of(word: str, cuts: Cuts) -> list[str]:
     """The tokens of a word that is cut at these places."""
     places = [0, *cuts, len(word)]
-    return [word[start:end] for start, end in zip(places, places[1:], strict=False)]
+    return [word[start:end] for start, end in pairwise(places)]
 
 
 def cuts_of(tokenizer: Callable[[str], Doc], words: Iterable[str]) -> dict[str, Cuts]:

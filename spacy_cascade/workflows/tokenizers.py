@@ -61,6 +61,11 @@ class TokenizerMeasure:
         both = self.precision + self.recall
         return 2 * self.precision * self.recall / both if both else 0.0
 
+    @property
+    def score(self) -> float:
+        """What tokenizers are ranked by: the share of the entities, and a little of f."""
+        return self.aligned + _WORTH_OF_TOKENS * self.f
+
 
 def best_tokenizer(
     docs: Sequence[Doc], lang: str, *, limit: int = _WORDS_LOOKED_AT
@@ -72,7 +77,7 @@ def best_tokenizer(
     `RuleTokenizer` are fitted to every other Doc and measured on the rest; those returned
     are fitted to all. Nothing is returned where no Doc has known spaces.
     """
-    chosen = _spread([doc for doc in docs if not doc.has_unknown_spaces and len(doc)], limit)
+    chosen = _spread(docs, limit)
     if not chosen:
         return []
     nlp = spacy.blank(lang)
@@ -82,7 +87,7 @@ def best_tokenizer(
     measures.extend(
         _measure_fitted(*halves, words, nlp, exceptions) for exceptions in (True, False)
     )
-    return sorted(measures, key=_rank)
+    return sorted(measures, key=lambda found: -found.score)
 
 
 def measure(section: Section, words: CorpusWords, nlp: Language) -> TokenizerMeasure:
@@ -95,15 +100,19 @@ def make_tokenizer(section: Mapping[str, Any], nlp: Language) -> Tokenizer:
     return registry.resolve({"tokenizer": dict(section)})["tokenizer"](nlp)
 
 
+def measure_tokenizer(
+    section: Section, docs: Sequence[Doc], nlp: Language, *, limit: int = _WORDS_LOOKED_AT
+) -> TokenizerMeasure:
+    """Measure one tokenizer on Docs of which some have known spaces, as `best_tokenizer` does."""
+    return measure(section, read_words(_spread(docs, limit)), nlp)
+
+
 def _spread(docs: Sequence[Doc], limit: int) -> Sequence[Doc]:
-    """Docs with about so many tokens, from all over the corpus."""
+    """Docs with known spaces and about so many tokens, from all over the corpus."""
+    docs = [doc for doc in docs if not doc.has_unknown_spaces and len(doc)]
     total = sum(map(len, docs))
     step = max(1, total // max(1, limit))
     return docs[::step]
-
-
-def _rank(found: TokenizerMeasure) -> float:
-    return -(found.aligned + _WORTH_OF_TOKENS * found.f)
 
 
 def _measure_fitted(

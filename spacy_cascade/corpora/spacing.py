@@ -37,6 +37,8 @@ _SUSPENDED_BEFORE = frozenset(
     ("and", "or", "to", "und", "oder", "et", "ou", "y", "o", "en", "of", "e")
 )
 """After `T-` in `T- and B-cells` stands one of these words."""
+_NO_STEMS = _SUSPENDED_BEFORE | {"not", "than", "the"}
+"""After these words `-beta` stands alone; after others, as in `TGF -beta`, it belongs to them."""
 _ELIDING = frozenset({"fr", "it", "ca", "oc"})
 """Languages that write `l'` and the next word without a space."""
 _FRENCH_SPACED = frozenset(":;!?»")
@@ -217,6 +219,8 @@ class Spacer:
         lowered = word.lower().replace("’", "'")
         if self.lang in _ELIDING and lowered[-1] == "'" and lowered[0].isalpha():
             return _OPENS
+        if word[0] in _HYPHENS and word[1].isalpha() and before.lower() not in _NO_STEMS:
+            return Glue(before[-1:].isalnum() or before[-1:] in (")", "]"), False)
         if self.lang == "en" and before[-1:].isalnum():
             is_piece = _ENGLISH_PIECES.get(before.lower()) == lowered
             is_contraction = lowered[0] == "'" and lowered[1:] in _CONTRACTIONS

@@ -191,14 +191,18 @@ def _with_apostrophes(evidence: Mapping[str, Votes]) -> dict[str, Votes]:
 
 def _strings(words: CorpusWords, *, at_end: bool) -> list[str]:
     """Ends (or beginnings) with letters or digits, beside others, that are mostly tokens."""
+    edges = Counter(edge for entity in words.entities for edge in entity)
     split: Counter[str] = Counter()
+    worth: Counter[str] = Counter()
     for word, cuts, n in _each(words):
         pieces = _between_marks(pieces_of(word, cuts))
         if len(pieces) > 1:
             own, beside = (pieces[-1], pieces[-2][-1:]) if at_end else (pieces[0], pieces[1][:1])
             has_both = any(map(str.isalpha, own)) and any(map(is_mark, own))
             if has_both and not is_mark(beside):
+                start = word.rindex(own) if at_end else word.index(own) + len(own)
                 split[own.lower()] += n
+                worth[own.lower()] += _CARE_OF_ENTITIES * edges[Edge(word, start)]
     candidates = {text for text, n in split.items() if n >= _RARE}
     lengths = {len(text) for text in candidates}
     seen: Counter[str] = Counter()
@@ -208,7 +212,11 @@ def _strings(words: CorpusWords, *, at_end: bool) -> list[str]:
             part = text[-length:] if at_end else text[:length]
             if length < len(text) and part in candidates:
                 seen[part] += n
-    found = {text for text in candidates if 2 * split[text] > seen[text]}
+    found = {
+        text
+        for text in candidates
+        if _CARE * (split[text] + worth[text]) > seen[text] - split[text]
+    }
     return sorted(found | {text.translate(_OTHER_APOSTROPHE) for text in found})
 
 

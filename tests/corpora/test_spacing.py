@@ -37,6 +37,7 @@ def text_of(words: str, lang: str = "en", style: Style | None = None) -> str:
         ("a - b and T-cell -- c", "a - b and T-cell -- c"),
         ('the term ( " Agent ") .', 'the term ("Agent").'),
         ("37 ° C", "37°C"),
+        ("IL-2 -mediated and -beta (p50) -like -5", "IL-2-mediated and -beta (p50)-like -5"),
         ("京 、 都 。 a b", "京、都。 a b"),
     ],
 )

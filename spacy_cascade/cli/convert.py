@@ -6,6 +6,7 @@ from typing import Annotated
 
 from ..corpora.columns import ReadOptions
 from ..corpora.docs import CHUNKS_KEY, SUFFIXES, ConversionSummary, convert
+from ..corpora.spacing import Spacing
 from ..corpora.tags import Scheme
 from .options import argument, option, valid_text
 from .output import counted, print_good, print_info, print_warning, reports_errors
@@ -49,6 +50,15 @@ def convert_command(
     n_sents: Annotated[
         int, option("Sentences per document if none is marked (0: all)", "--n-sents", "-n", min=0)
     ] = 10,
+    spacing: Annotated[
+        Spacing,
+        option(
+            "natural: the text has spaces where running text has them, and a line break after a "
+            "sentence without a final mark; one-line: no line breaks; words: a space after each "
+            "word, and training takes the words as tokens"
+        ),
+    ] = Spacing.NATURAL,
+    lang: Annotated[str, option("Language code, for natural spacing", "--lang", "-l")] = "en",
     on_bad_word: Annotated[
         OnBadWord, option("Stop at words that are empty, whitespace or not UTF-8, or replace them")
     ] = OnBadWord.ERROR,
@@ -59,6 +69,12 @@ def convert_command(
     Each line has one word, followed by its tags in columns that tabs or spaces separate. A
     blank line ends a sentence. A line -DOCSTART- or ###MEDLINE:<id> may start a document. Words
     are not tokenized any further.
+
+    Column files do not say which words had a space between them. The command restores that by
+    rules, so that a pipeline is trained on text as it will be used on: ( IL-2 ) . becomes (IL-2).
+    A sentence that does not end in a mark, as headings do not, gets a line break, which is a token
+    of its own. Words never change. spaCy's own reader then lets the pipeline tokenize the text:
+    debug-data says which tokenizer suits the corpus.
 
     A word tagged O is outside of all entities. A word tagged - or ? is not annotated: training
     assumes neither that it is in an entity nor that it is outside. Tags without a type (B, I, O)
@@ -73,15 +89,41 @@ def convert_command(
         chunk_column=chunk_column, n_sents=n_sents, on_bad_word=on_bad_word.value,
     )  # fmt: skip
     summary = convert(
-        source, output, options, spans_key=spans_key, chunks_key=chunks_key, show_progress=True
-    )
-    _print_summary(summary, output, scheme)
-
-
-def _print_summary(summary: ConversionSummary, output: Path, scheme: Scheme) -> None:
+        source, output, options, spacing=spacing, lang=lang, spans_key=spans_key,
+        chunks_key=chunks_key, show_progress=True,
+    )  # fmt: skip
     if scheme == Scheme.AUTO and summary.schemes:
         found = ", ".join(sorted(found.value for found in summary.schemes))
         print_info(f"Tags read as {found}")
+    _print_spacing(summary, spacing)
+    _print_summary(summary, output)
+
+
+def _print_spacing(summary: ConversionSummary, wanted: Spacing) -> None:
+    style = summary.style
+    if summary.spacing != wanted:
+        print_warning(
+            "Spaces are not restored: the words are pieces of words, such as ##ing. Training takes "
+            "them as tokens."
+        )
+    elif wanted != Spacing.WORDS:
+        inside = " ".join(sorted({place[0] for place in style.split_off}))
+        joined = f" The corpus splits words at {inside}, so these are joined." if inside else ""
+        print_info(f"Spaces restored as in running text.{joined} To keep words: --spacing words")
+        if summary.line_breaks:
+            n = counted(summary.line_breaks, "sentence")
+            print_info(
+                f"Line breaks follow {n} without a final mark. Without them: --spacing one-line"
+            )
+    if summary.spacing != Spacing.WORDS and style.escaped:
+        words = counted(style.escaped, "word stands for a mark", "words stand for marks")
+        print_warning(
+            f"{words}, such as -LRB- or ``. Raw text has the marks: replace the words before "
+            "training."
+        )
+
+
+def _print_summary(summary: ConversionSummary, output: Path) -> None:
     if summary.replaced:
         for word in summary.replaced[:_LISTED]:
             print_warning(word, to_stderr=True)

@@ -18,6 +18,7 @@ from ..workflows.folds import refused
 from ..workflows.jackknife import read_config
 from .options import argument, read_overrides
 from .output import counted, print_info, print_table, print_warning, reports_errors
+from .tokenizers import print_tokenizers
 
 RARE = 50
 """A label with fewer entities is hard to learn."""
@@ -34,8 +35,8 @@ def debug_data_command(
     Check the corpora of a training config.
 
     The command counts the labels, lists entities that look like annotation errors or cannot be
-    learnt, measures the overlap of train and dev, and estimates the sizes of the models. It
-    trains nothing.
+    learnt, measures how tokenizers agree with the corpus, and the overlap of train and dev, and
+    estimates the sizes of the models. It trains nothing.
 
     Settings of CONFIG can be changed at the end of the line, as for spacy train:
     --paths.train TRAIN.spacy --paths.dev DEV.spacy
@@ -45,7 +46,8 @@ def debug_data_command(
     sizes = [corpus.measure_size(docs) for docs in (train_docs, dev_docs)]
     _print_sizes(sizes)
     _print_labels(sizes[0].labels, sizes[1].labels, _labels_of(nlp))
-    _print_oddities(train_docs, train)
+    _print_oddities(train_docs)
+    print_tokenizers(nlp, train)
     _print_overlap(train_docs, dev_docs)
     _print_models(nlp)
 
@@ -102,18 +104,12 @@ def _print_labels(train: Counter[str], dev: Counter[str], known: set[str]) -> No
             )
 
 
-def _print_oddities(docs: Sequence[Doc], examples: Sequence[Example]) -> None:
+def _print_oddities(docs: Sequence[Doc]) -> None:
     for kind, entities in corpus.find_oddities(docs).items():
         texts = list(dict.fromkeys(_clip(entity.text) for entity in entities))
         shown = "; ".join(texts[:_EXAMPLES])
         times = counted(len(entities), "time")
         print_warning(f"An entity {kind.value}: {times} in train. {shown}")
-    misaligned = corpus.count_misaligned(examples)
-    if misaligned:
-        print_warning(
-            f"{misaligned:,} entities in train do not match the token boundaries of the pipeline, "
-            "and are not learnt. Choose another [nlp.tokenizer]."
-        )
     ambiguous = corpus.find_ambiguous(docs)
     if ambiguous:
         texts = [

@@ -14,11 +14,14 @@ from tqdm import tqdm
 from ..errors import CorpusError
 from ..files import replace_file
 from .columns import Document, ReadOptions, Sentence, read_columns
+from .spacing import Spacer, Spacing, Style, find_style, is_heading
 from .tags import LabelledSpan, Scheme
 
 SUFFIXES = (".iob", ".iob2", ".conll", ".tsv", ".txt", ".bio", ".bilou")
 CHUNKS_KEY = "chunks"
 _DELAY_SECONDS = 2
+_BREAK, _TAG_OF_BREAK = "\n", "_SP"
+"""The token of a line break, and its part of speech, as in spaCy."""
 
 
 @dataclass(slots=True)
@@ -26,7 +29,9 @@ class ConversionSummary:
     """Counts of what a conversion wrote.
 
     missing: number of words without annotation. entities: by label. replaced: the words that were
-    replaced with U+FFFD. schemes: those of the files.
+    replaced with U+FFFD. schemes: those of the files. spacing: the one that the Docs have, which
+    is not the one asked for if that could not be restored. style: of the words. line_breaks:
+    number of sentences that one follows.
     """
 
     documents: int = 0
@@ -36,6 +41,9 @@ class ConversionSummary:
     entities: Counter[str] = field(default_factory=Counter)
     replaced: list[str] = field(default_factory=list)
     schemes: set[Scheme] = field(default_factory=set)
+    spacing: Spacing = Spacing.WORDS
+    style: Style = field(default_factory=Style)
+    line_breaks: int = 0
 
     def add(self, document: Document) -> None:
         self.documents += 1
@@ -78,49 +86,95 @@ def to_docs(
     documents: Iterable[Document],
     vocab: Vocab,
     *,
+    spacing: Spacing = Spacing.WORDS,
+    style: Style | None = None,
+    lang: str = "en",
     spans_key: str | None = None,
     chunks_key: str = CHUNKS_KEY,
 ) -> Iterator[Doc]:
     """Make one `Doc` from each document, with sentence starts and entities.
 
-    The spaces between words are unknown, so training and evaluation take the words as they are.
+    spacing: of the text; a line break is a token of its own. With the spacing of words the spaces
+    between them are unknown, so training and evaluation take the words as they are. style: of the
+    words; lang: spaCy's code of their language.
+
     Entities are in `doc.ents`, and with `spans_key` also in `doc.spans[spans_key]`. If they were
     read, parts of speech are in `token.tag` and chunks in `doc.spans[chunks_key]`.
 
     Raises `CorpusError` if both kinds of spans would have the same key.
     """
     for document in documents:
-        yield _to_doc(document.sentences, vocab, spans_key, chunks_key)
+        spacer = Spacer(style or Style(), lang)
+        yield _to_doc(list(_lines(document, spacing, spacer)), vocab, spans_key, chunks_key)
 
 
-def _to_doc(
-    sentences: Sequence[Sentence], vocab: Vocab, spans_key: str | None, chunks_key: str
-) -> Doc:
-    words = [word for sentence in sentences for word in sentence.words]
-    pos = [tag for sentence in sentences for tag in sentence.pos or [""] * len(sentence.words)]
-    starts: list[bool | int | None] = [
-        i == 0 for sentence in sentences for i in range(len(sentence.words))
-    ]
-    # Empty tags would count as annotation, so they are left out.
-    doc = Doc(vocab, words=words, tags=pos if any(pos) else None, sent_starts=starts)
-    offsets = accumulate((len(sentence.words) for sentence in sentences), initial=0)
-    placed = list(zip(offsets, sentences, strict=False))
-    spans = [_span(doc, offset, span) for offset, sentence in placed for span in sentence.spans]
-    missing = [doc[at + i : at + i + 1] for at, sentence in placed for i in sentence.missing]
+@dataclass(slots=True)
+class _Line:
+    """A sentence with the spaces after its words, if known, and after a line break that follows."""
+
+    sentence: Sentence
+    spaces: list[bool]
+    ends_line: bool = False
+
+    def __len__(self) -> int:
+        return len(self.sentence.words) + self.ends_line
+
+    @property
+    def words(self) -> list[str]:
+        return [*self.sentence.words, *[_BREAK] * self.ends_line]
+
+    @property
+    def tags(self) -> list[str]:
+        tags = self.sentence.pos
+        return [""] * len(self) if tags is None else [*tags, *[_TAG_OF_BREAK] * self.ends_line]
+
+    @property
+    def missing(self) -> Sequence[int]:
+        """Words without annotation, and the line break after a sentence of such words."""
+        missing = self.sentence.missing
+        return range(len(self)) if len(missing) == len(self.sentence.words) else missing
+
+
+def _lines(document: Document, spacing: Spacing, spacer: Spacer) -> Iterator[_Line]:
+    for number, sentence in enumerate(document.sentences, start=1):
+        if spacing == Spacing.WORDS:
+            yield _Line(sentence, [])
+            continue
+        *spaces, last = spacer.spaces(sentence.words)
+        is_last = number == len(document.sentences)
+        ends_line = spacing == Spacing.NATURAL and not is_last and is_heading(sentence.words)
+        after = [False, False] if ends_line else [last and not is_last]
+        yield _Line(sentence, [*spaces, *after], ends_line)
+
+
+def _to_doc(lines: Sequence[_Line], vocab: Vocab, spans_key: str | None, chunks_key: str) -> Doc:
+    words = [word for line in lines for word in line.words]
+    spaces = [space for line in lines for space in line.spaces]
+    tags = [tag for line in lines for tag in line.tags]
+    starts: list[bool | int | None] = [i == 0 for line in lines for i in range(len(line))]
+    doc = Doc(
+        vocab,
+        words=words,
+        spaces=spaces or None,
+        # Empty tags would count as annotation, so they are left out.
+        tags=tags if any(line.sentence.pos for line in lines) else None,
+        sent_starts=starts,
+    )
+    placed = list(zip(accumulate(map(len, lines), initial=0), lines, strict=False))
+    spans = [_span(doc, at, span) for at, line in placed for span in line.sentence.spans]
+    missing = [doc[at + i : at + i + 1] for at, line in placed for i in line.missing]
     if len(missing) < len(words):
         doc.set_ents(spans, missing=missing)
     if spans_key is not None:
         doc.spans[spans_key] = spans
-    if any(sentence.chunks is not None for sentence in sentences):
+    if any(line.sentence.chunks is not None for line in lines):
         if chunks_key == spans_key:
             raise CorpusError(
                 f"Entities and chunks cannot both be stored in doc.spans[{chunks_key!r}]. "
                 "Change --spans-key or --chunks-key."
             )
         doc.spans[chunks_key] = [
-            _span(doc, offset, span)
-            for offset, sentence in placed
-            for span in sentence.chunks or ()
+            _span(doc, at, span) for at, line in placed for span in line.sentence.chunks or ()
         ]
     return doc
 
@@ -134,14 +188,18 @@ def convert(
     output: str | Path,
     options: ReadOptions | None = None,
     *,
+    spacing: Spacing = Spacing.NATURAL,
+    lang: str = "en",
     spans_key: str | None = None,
     chunks_key: str = CHUNKS_KEY,
     show_progress: bool = False,
 ) -> ConversionSummary:
     """Convert a column file, or the column files of a folder, to one `.spacy` file.
 
-    Missing folders above `output` are created. `to_docs` says where the annotation goes.
-    `show_progress` shows a progress bar in a terminal if a file takes more than two seconds.
+    spacing: of the text of the Docs. Natural spacing is restored by rules (`corpora.spacing`),
+    in part by language; words that are pieces of words keep the spacing of words. Missing folders
+    above `output` are created. `to_docs` says where the annotation goes. `show_progress` shows a
+    progress bar in a terminal if a file takes more than two seconds.
 
     Raises `CorpusError` as `read_columns` does, if there is nothing to read, and if `output` does
     not end in `.spacy`; then nothing is written.
@@ -149,23 +207,37 @@ def convert(
     source, output = Path(source), Path(output)
     check_suffix(output)
     vocab = spacy.blank("xx").vocab
-    summary = ConversionSummary()
+    documents = [
+        document for path in column_files(source) for document in read_columns(path, options)
+    ]
+    style = find_style(sentence.words for document in documents for sentence in document.sentences)
+    done = Spacing.WORDS if style.is_pieces else spacing
+    summary = ConversionSummary(spacing=done, style=style)
+    docs = to_docs(
+        documents,
+        vocab,
+        spacing=done,
+        style=style,
+        lang=lang,
+        spans_key=spans_key,
+        chunks_key=chunks_key,
+    )
     doc_bin = DocBin()
-    for path in column_files(source):
-        documents = list(read_columns(path, options))
-        docs = to_docs(documents, vocab, spans_key=spans_key, chunks_key=chunks_key)
-        progress = tqdm(
-            zip(documents, docs, strict=True),
-            desc=path.name,
-            total=len(documents),
-            unit=" documents",
-            delay=_DELAY_SECONDS,
-            # None shows a bar only if stderr is a terminal.
-            disable=None if show_progress else True,
-            leave=False,
+    progress = tqdm(
+        zip(documents, docs, strict=True),
+        desc=source.name,
+        total=len(documents),
+        unit=" documents",
+        delay=_DELAY_SECONDS,
+        # None shows a bar only if stderr is a terminal.
+        disable=None if show_progress else True,
+        leave=False,
+    )
+    for document, doc in progress:
+        summary.add(document)
+        summary.line_breaks += len(doc) - sum(
+            len(sentence.words) for sentence in document.sentences
         )
-        for document, doc in progress:
-            summary.add(document)
-            doc_bin.add(doc)
+        doc_bin.add(doc)
     replace_file(output, doc_bin.to_bytes())
     return summary

@@ -5,6 +5,7 @@ Corpora such as JNLPBA and GENIA keep `NF-kappa`, `IL-2-induced` and
 such a corpus would meet words in raw text that it has never seen.
 """
 
+import re
 from collections.abc import Callable
 
 from spacy.lang.char_classes import (
@@ -17,6 +18,8 @@ from spacy.lang.char_classes import (
 from spacy.language import Language
 from spacy.tokenizer import Tokenizer
 from spacy.util import compile_infix_regex, registry
+
+from .rule_tokenizer import MARK
 
 _SENTENCE_STOP_INSIDE = rf"(?<=[{ALPHA_LOWER}{CONCAT_QUOTES}])\.(?=[{ALPHA_UPPER}{CONCAT_QUOTES}])"
 
@@ -34,6 +37,24 @@ def _create_tokenizer(nlp: Language) -> Tokenizer:
     infixes = [*LIST_ELLIPSES, *LIST_ICONS, _SENTENCE_STOP_INSIDE]
     tokenizer.infix_finditer = compile_infix_regex(infixes).finditer
     return tokenizer
+
+
+def make_punctuation_tokenizer() -> Callable[[Language], Tokenizer]:
+    """A tokenizer that makes a token of each punctuation mark and symbol, also inside words.
+
+    Registered as `spacy_cascade.PunctuationTokenizer.v1`; for corpora that write `NF - kappa` and
+    `1 . 5` in separate tokens.
+    """
+    return _split_at_marks
+
+
+def _split_at_marks(nlp: Language) -> Tokenizer:
+    return Tokenizer(
+        nlp.vocab,
+        prefix_search=re.compile(f"^(?:{MARK})").search,
+        suffix_search=re.compile(f"(?:{MARK})$").search,
+        infix_finditer=re.compile(MARK).finditer,
+    )
 
 
 def make_space_tokenizer() -> Callable[[Language], Tokenizer]:

@@ -59,6 +59,37 @@ def test_the_last_line_counts(source: Path, tmp_path: Path) -> None:
     assert [(ent.text, ent.label_) for ent in doc.ents] == [("EU", "ORG"), ("Rome", "LOC")]
 
 
+def test_what_was_done_about_spaces_is_said(source: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out.spacy"
+    source.write_text("A B-X\n- I-X\nB I-X\n( O\n-LRB- O\n) O\n\n" * 9, encoding="utf-8")
+    stdout, _ = run("convert", source, output)
+    assert "Spaces restored as in running text. The corpus splits words at - " in stdout
+    assert "9 words stand for marks, such as -LRB-" in stdout
+    assert docs_in(output)[0][:6].text == "A-B (-LRB-)"
+    assert "Line breaks" not in stdout
+    stdout, _ = run("convert", source, output, "--spacing", "words")
+    assert "paces" not in stdout
+    assert docs_in(output)[0].has_unknown_spaces
+    source.write_text("play O\n##ing O\n", encoding="utf-8")
+    assert "Spaces are not restored: the words are pieces" in run("convert", source, output)[0]
+
+
+def test_line_breaks_are_counted(source: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out.spacy"
+    stdout, _ = run("convert", source, output, "--n-sents", 0)
+    assert "Line breaks follow 1 sentence without a final mark" in stdout
+    assert docs_in(output)[0].text == "EU in\nRome x"
+    assert "Line breaks" not in run("convert", source, output, "--spacing", "one-line")[0]
+    assert docs_in(output)[0].text == "EU in Rome x"
+
+
+def test_spacing_follows_the_language(source: Path, tmp_path: Path) -> None:
+    source.write_text("zo O\n's O\n? O\n", encoding="utf-8")
+    for lang, text in (("en", "zo's?"), ("nl", "zo 's?"), ("fr", "zo 's ?")):
+        run("convert", source, tmp_path / "out.spacy", "--lang", lang)
+        assert docs_in(tmp_path / "out.spacy")[0].text == text
+
+
 def test_many_labels_are_cut_short(tmp_path: Path) -> None:
     source = tmp_path / "in.txt"
     source.write_text("".join(f"w B-L{n}\n" for n in range(12)), encoding="utf-8")
@@ -88,8 +119,9 @@ def test_a_file_without_entities(source: Path, tmp_path: Path) -> None:
     assert "Tags read as" not in stdout
     assert "3 words, 0 entities, 3 words not annotated" in stdout
     (doc,) = docs_in(output)
-    assert [token.tag_ for token in doc] == ["NN", "NNS", "VBP"]
-    assert [token.is_sent_start for token in doc] == [True, False, True]
+    # A line break follows the first sentence, which has no final mark.
+    assert [token.tag_ for token in doc] == ["NN", "NNS", "_SP", "VBP"]
+    assert [token.is_sent_start for token in doc] == [True, False, False, True]
     assert not doc.has_annotation("ENT_IOB")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from spacy.tokens import DocBin
+from spacy.tokens import Doc, DocBin, Span
 from typer.testing import CliRunner
 
 from helpers import PROJECT, SENTENCES, blank, gold_doc
@@ -64,6 +64,45 @@ def test_labels_that_the_config_leaves_out(paths: list[str], tmp_path: Path) -> 
         stdout, _ = run(config, *paths)
         assert ("'cell' is not among the labels" in " ".join(stdout.split())) == is_warned
         assert "'DNA' is not among" not in stdout
+
+
+def split_corpus(folder: Path) -> list[str]:
+    """A corpus that splits words at hyphens, in natural spacing."""
+    vocab = blank().vocab
+    words = ["The", "NF", "-", "kappa", "gene", "binds", "IL", "-", "2", "."]
+    spaces = [True, False, False, True, True, True, False, False, False, False]
+    docs = []
+    for _ in range(8):
+        doc = Doc(vocab, words=words, spaces=spaces)
+        doc.set_ents([Span(doc, 1, 2, label="protein"), Span(doc, 6, 9, label="DNA")])
+        docs.append(doc)
+    for name in ("train", "dev"):
+        DocBin(docs=docs).to_disk(folder / f"{name}.spacy")
+    return [f"--paths.{name}={folder / name}.spacy" for name in ("train", "dev")]
+
+
+def test_a_better_tokenizer_is_suggested(tmp_path: Path) -> None:
+    paths = split_corpus(tmp_path)
+    minimum = "--components.cascade_segmenter.model.min_count=1"
+    stdout, _ = run(CONFIG, *paths, minimum)
+    text = " ".join(stdout.split())
+    assert "8 entities in train (50.00 %) do not match the token boundaries" in text
+    rows = {line.rsplit(maxsplit=4)[0]: line.split()[-4:] for line in stdout.splitlines() if line}
+    assert rows["the config's"] == ["8", "50.00", "20.00", "100.00"]
+    assert rows["spacy_cascade.PunctuationTokenizer.v1"] == ["0", "0.00", "100.00", "100.00"]
+    assert "suits this corpus better than the config's tokenizer" in text
+    section = stdout[stdout.index("[nlp.tokenizer]\n@tokenizers") :].splitlines()
+    assert section[1] == '@tokenizers = "spacy_cascade.PunctuationTokenizer.v1"'
+    better = '--nlp.tokenizer.@tokenizers="spacy_cascade.PunctuationTokenizer.v1"'
+    stdout, _ = run(CONFIG, *paths, minimum, better)
+    assert "do not match" not in stdout
+    assert "suits" not in stdout
+
+
+def test_words_without_spaces_are_said_to_be_tokens(paths: list[str]) -> None:
+    stdout, _ = run(CONFIG, *paths, "--components.cascade_segmenter.model.min_count=1")
+    assert "The corpus does not say where spaces are" in stdout
+    assert "WholeNamesTokenizer" not in stdout
 
 
 def test_errors_are_one_line(paths: list[str], tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from spacy.vocab import Vocab
 
 from spacy_cascade.corpora.columns import Document, ReadOptions, Sentence, word_problem
 from spacy_cascade.corpora.docs import column_files, convert, to_docs
+from spacy_cascade.corpora.spacing import Spacing
 from spacy_cascade.corpora.tags import LabelledSpan, Scheme
 from spacy_cascade.errors import CorpusError
 
@@ -138,10 +139,62 @@ def test_converted_entities_match_spacys_own_reading(tmp_path: Path, tags: list[
 def test_training_takes_the_words_as_they_are(tmp_path: Path) -> None:
     source = tmp_path / "in.txt"
     source.write_text("can't B-X\n(a)b I-X\n. O\n", encoding="utf-8")
-    convert(source, tmp_path / "out.spacy")
+    convert(source, tmp_path / "out.spacy", spacing=Spacing.WORDS)
     (example,) = Corpus(tmp_path / "out.spacy")(spacy.blank("en"))
     assert [token.text for token in example.predicted] == ["can't", "(a)b", "."]
     assert example.get_aligned_ner() == ["B-X", "L-X", "O"]
+
+
+def test_training_tokenizes_text_of_natural_spacing(tmp_path: Path) -> None:
+    source = tmp_path / "in.txt"
+    source.write_text("ca B-X\nn't I-X\n( O\na O\n) O\n. O\n", encoding="utf-8")
+    summary = convert(source, tmp_path / "out.spacy")
+    assert summary.spacing == Spacing.NATURAL
+    (example,) = Corpus(tmp_path / "out.spacy")(spacy.blank("en"))
+    assert example.reference.text == "can't (a)."
+    assert not example.reference.has_unknown_spaces
+    assert [token.text for token in example.predicted] == ["ca", "n't", "(", "a", ")", "."]
+    assert example.get_aligned_ner() == ["B-X", "L-X", "O", "O", "O", "O"]
+
+
+def test_a_line_break_follows_a_heading(tmp_path: Path) -> None:
+    sentences = (
+        Sentence(("The", "title"), (LabelledSpan(1, 2, "X"),), pos=("DT", "NN")),
+        Sentence(("A", "."), (LabelledSpan(0, 1, "X"),), pos=("DT", "."), chunks=()),
+        Sentence(("B",), (), missing=(0,), pos=("NN",), chunks=(LabelledSpan(0, 1, "NP"),)),
+        Sentence(("C",), (LabelledSpan(0, 1, "Y"),), pos=("NN",)),
+    )
+    (doc,) = to_docs([Document(sentences)], Vocab(), spacing=Spacing.NATURAL)
+    assert doc.text == "The title\nA. B\nC"
+    assert [token.text for token in doc] == ["The", "title", "\n", "A", ".", "B", "\n", "C"]
+    assert [token.tag_ for token in doc] == ["DT", "NN", "_SP", "DT", ".", "NN", "_SP", "NN"]
+    assert [t.i for t in doc if t.is_sent_start] == [0, 3, 5, 7]
+    assert spans(doc.ents) == [(1, 2, "X"), (3, 4, "X"), (7, 8, "Y")]
+    assert [token.ent_iob_ for token in doc] == ["O", "B", "O", "B", "O", "", "", "B"]
+    assert spans(doc.spans["chunks"]) == [(5, 6, "NP")]
+    (doc,) = to_docs([Document(sentences)], Vocab(), spacing=Spacing.ONE_LINE)
+    assert doc.text == "The title A. B C"
+
+
+def test_pieces_of_words_keep_the_spacing_of_words(tmp_path: Path) -> None:
+    source = tmp_path / "in.txt"
+    source.write_text("play B-X\n##ing I-X\n. O\n", encoding="utf-8")
+    summary = convert(source, tmp_path / "out.spacy")
+    assert summary.style.is_pieces
+    assert summary.spacing == Spacing.WORDS
+    (doc,) = DocBin().from_disk(tmp_path / "out.spacy").get_docs(Vocab())
+    assert doc.has_unknown_spaces
+
+
+def test_the_style_is_that_of_all_files(tmp_path: Path) -> None:
+    """One file alone has too few hyphens to tell."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.iob").write_text("NF B-X\n- I-X\nB I-X\n", encoding="utf-8")
+    (folder / "b.iob").write_text("p O\n- O\nq O\n\n" * 9, encoding="utf-8")
+    convert(folder, tmp_path / "out.spacy")
+    first, *_ = DocBin().from_disk(tmp_path / "out.spacy").get_docs(Vocab())
+    assert first.text == "NF-B"
 
 
 def test_a_folder_becomes_one_file_and_is_counted(tmp_path: Path) -> None:

@@ -1,0 +1,89 @@
+"""The words of a corpus, which are what stands between spaces, and how its tokens split them."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+import numpy as np
+from spacy.attrs import IDX, LENGTH
+from spacy.tokens import Doc, Token
+
+Cuts = tuple[int, ...]
+"""Places inside a word where a token ends and the next begins, ascending."""
+
+
+class Edge(NamedTuple):
+    """Where an entity begins or ends: a place in a word, 0 and its length included."""
+
+    word: str
+    place: int
+
+
+@dataclass(frozen=True)
+class CorpusWords:
+    """splits: how often each word is split in each way. entities: where they begin and end."""
+
+    splits: dict[str, Counter[Cuts]]
+    entities: list[tuple[Edge, Edge]]
+
+    def __add__(self, other: "CorpusWords") -> "CorpusWords":
+        splits = {word: found.copy() for word, found in self.splits.items()}
+        for word, found in other.splits.items():
+            splits.setdefault(word, Counter()).update(found)
+        return CorpusWords(splits, self.entities + other.entities)
+
+
+def read_words(docs: Iterable[Doc]) -> CorpusWords:
+    """The words of Docs whose spaces are known."""
+    splits: dict[str, Counter[Cuts]] = {}
+    entities: list[tuple[Edge, Edge]] = []
+    for doc in docs:
+        begins: dict[int, Edge] = {}  # of each token
+        ends: dict[int, Edge] = {}
+        for tokens in _between_spaces(doc):
+            places = list(accumulate((len(token) for token in tokens), initial=0))
+            word = "".join(token.text for token in tokens)
+            splits.setdefault(word, Counter())[tuple(places[1:-1])] += 1
+            for token, (start, end) in zip(tokens, pairwise(places), strict=True):
+                begins[token.i], ends[token.i] = Edge(word, start), Edge(word, end)
+        entities.extend(
+            (begins[entity.start], ends[entity.end - 1])
+            for entity in doc.ents
+            if entity.start in begins and entity.end - 1 in ends
+        )
+    return CorpusWords(splits, entities)
+
+
+def _between_spaces(doc: Doc) -> Iterator[list[Token]]:
+    """Tokens that no white space separates; line breaks and the like are tokens, too."""
+    tokens: list[Token] = []
+    for token in doc:
+        if not token.is_space:
+            tokens.append(token)
+        if tokens and (token.is_space or token.whitespace_):
+            yield tokens
+            tokens = []
+    if tokens:
+        yield tokens
+
+
+def pieces_of(word: str, cuts: Cuts) -> list[str]:
+    """The tokens of a word that is cut at these places."""
+    places = [0, *cuts, len(word)]
+    return [word[start:end] for start, end in pairwise(places)]
+
+
+def cuts_of(tokenizer: Callable[[str], Doc], words: Iterable[str]) -> dict[str, Cuts]:
+    """How a tokenizer splits each of these words, alone."""
+    words = list(words)
+    cuts: dict[str, Cuts] = dict.fromkeys(words, ())
+    starts = np.cumsum([0, *(len(word) + 1 for word in words)])
+    tokens = tokenizer(" ".join(words)).to_array([IDX, LENGTH]).astype(np.int64)
+    for places in (tokens[:, 0], tokens.sum(axis=1)):
+        at = np.searchsorted(starts, places, side="right") - 1
+        inside = places - starts[at]
+        for i in np.flatnonzero((inside > 0) & (places < starts[at + 1] - 1)):
+            cuts[words[at[i]]] += (int(inside[i]),)
+    return {word: tuple(sorted(set(found))) for word, found in cuts.items()}

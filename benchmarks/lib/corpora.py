@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from spacy.training import Example
     from spacy.vocab import Vocab
 
+RAW_SUFFIX = ".raw.spacy"
+"""Of Docs with natural spacing."""
 Sentence = tuple[list[str], list[str]]
 """Words and IOB2 tags."""
 
@@ -31,17 +33,20 @@ def prepare(sources: Mapping[str, str], folder: str, limit: int) -> dict[str, di
     return {name: _copy(path, Path(folder) / name, limit) for name, path in sources.items()}
 
 
-def convert(sources: Mapping[str, str], folder: str) -> dict[str, dict[str, Any]]:
+def convert(sources: Mapping[str, str], folder: str, lang: str) -> dict[str, dict[str, Any]]:
     """Convert column files to Docs, and write them as columns again, as crfsuite needs them.
 
-    sources: files by the names of what is written. Returns sizes, and numbers of entities by label.
+    sources: files by the names of what is written: `NAME.spacy` and `NAME.tsv` with the words as
+    they are there, and `NAME.raw.spacy` with natural spacing. Returns sizes, and numbers of
+    entities by label.
     """
     from .package import convert_columns
 
     found: dict[str, dict[str, Any]] = {}
     for name, source in sources.items():
         target = Path(folder) / name
-        labels = convert_columns(source, target.with_suffix(".spacy"))
+        labels = convert_columns(source, target.with_suffix(".spacy"), "words", lang)
+        convert_columns(source, target.with_suffix(RAW_SUFFIX), "natural", lang)
         docs = read_docs(str(target.with_suffix(".spacy")))
         found[name] = {**_write_columns(docs, target), "labels": labels}
     return found

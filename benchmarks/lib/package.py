@@ -7,7 +7,6 @@ does not need. Settings of its configs have their names here, too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,26 +75,33 @@ def write_training_config(
 ) -> dict[str, float]:
     """Write the training config that `spacy cascade init` makes. Returns the seconds.
 
-    train, dev: the corpora that it is for. recipe: none for the default of `init`.
+    train, dev: the corpora that it is for. recipe: its settings for an unknown corpus; None for
+    those that `init --train` chooses for this one.
     """
     from spacy_cascade.workflows.recipes import Choices, Recipe, config_text, make_config
+    from spacy_cascade.workflows.recipes.suggesting import look_at, suggest
 
     watch = Stopwatch()
     with watch:
-        choices = Choices(lang=lang)
-        if recipe is not None:
-            choices = replace(choices, recipe=Recipe(recipe))
-        config = make_config(choices)
-        config["paths"].update({"train": train, "dev": dev})
+        if recipe is None:
+            given = {"train": Path(train), "dev": Path(dev), "lang": lang}
+            config = suggest(look_at(Path(train), Path(dev), lang), given).config
+        else:
+            config = make_config(Choices(lang=lang, recipe=Recipe(recipe)))
+            config["paths"].update({"train": train, "dev": dev})
         Path(output).write_text(config_text(config), encoding="utf8")
     return {"seconds": watch.passed}
 
 
-def convert_columns(source: str, output: Path) -> dict[str, int]:
-    """Convert a column file as `spacy cascade convert` does, and count entities by label."""
-    from spacy_cascade.corpora.docs import convert
+def convert_columns(source: str, output: Path, spacing: str, lang: str) -> dict[str, int]:
+    """Convert a column file as `spacy cascade convert` does, and count entities by label.
 
-    return dict(convert(source, output).entities)
+    spacing: one of the values of its option. lang: for natural spacing.
+    """
+    from spacy_cascade.corpora.docs import convert
+    from spacy_cascade.corpora.spacing import Spacing
+
+    return dict(convert(source, output, spacing=Spacing(spacing), lang=lang).entities)
 
 
 def build_lexicons(nlp: Language) -> None:

@@ -109,7 +109,11 @@ class Prepared:
         """For each part of a corpus its sizes and its numbers of entities by label."""
         return self.runner.run(
             "lib.corpora:convert",
-            {"sources": CORPORA[name].files(self.data), "folder": str(self.folder(name))},
+            {
+                "sources": CORPORA[name].files(self.data),
+                "folder": str(self.folder(name)),
+                "lang": CORPORA[name].lang,
+            },
         )
 
     def folder(self, name: str) -> Path:

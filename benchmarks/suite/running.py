@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ..lib.corpora import RAW_SUFFIX
 from ..lib.machine import size_in_bytes
 from ..lib.package import TOKENS_GIVEN
 from ..lib.processes import ChildError, Result, TaskRunner
@@ -153,9 +154,11 @@ class Suite:
 
     def _scores(self, training: Training, model: str, reader: str) -> Result:
         name = training.corpus.name
-        dev = str(self.prepared.folder(name) / "dev.spacy")
+        folder = self.prepared.folder(name)
         if training.input == RAW:
+            dev = str(folder / f"dev{RAW_SUFFIX}")
             return self.runner.run("suite.scoring:score_raw", {"model": model, "dev": dev})
+        dev = str(folder / "dev.spacy")
         targets = self.prepared.targets(name, self.shifts)
         arguments = {"model": model, "reader": reader, "dev": dev, "targets": targets}
         return self.runner.run("suite.scoring:score_tokens", arguments)

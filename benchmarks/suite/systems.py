@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
+from ..lib.corpora import RAW_SUFFIX
 from ..lib.package import TOKENS_GIVEN
 from ..lib.processes import Result
 from ..peers.systems import CrfSuite, SpacyNer, System, TrainingSetup
@@ -26,7 +27,8 @@ class Ours(System):
 
     def train(self, setup: TrainingSetup, repeat: int) -> Result:
         """Train as `spacy train` does, with the config that `init` makes for the corpus."""
-        run, corpora = setup.runner.run, setup.corpora(".spacy")
+        run = setup.runner.run
+        corpora = setup.corpora(RAW_SUFFIX if self.input == RAW else ".spacy")
         model = self._model_of(setup, repeat)
         config = f"{model}.cfg"
         choices = {"output": config, **corpora, "lang": setup.lang, "recipe": self.recipe}

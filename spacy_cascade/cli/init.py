@@ -90,7 +90,7 @@ def init_command(
     }  # fmt: skip
     given = {name: value for name, value in given.items() if value is not None}
     _check(output, train, dev, auto, force)
-    profile = None if train is None else look_at(train, dev)
+    profile = None if train is None else look_at(train, dev, lang)
     if not given and _is_terminal():
         profile, given = ask()
     if profile is None:

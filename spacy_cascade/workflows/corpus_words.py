@@ -60,9 +60,11 @@ def _between_spaces(doc: Doc) -> Iterator[list[Token]]:
     """Tokens that no white space separates; line breaks and the like are tokens, too."""
     tokens: list[Token] = []
     for token in doc:
-        if not token.is_space:
+        # Not `token.is_space`, which is false for all tokens of a vocabulary without a language.
+        is_space = token.text.isspace()
+        if not is_space:
             tokens.append(token)
-        if tokens and (token.is_space or token.whitespace_):
+        if tokens and (is_space or token.whitespace_):
             yield tokens
             tokens = []
     if tokens:

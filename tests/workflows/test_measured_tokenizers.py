@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import spacy
 from spacy.tokens import Doc, Span
+from spacy.vocab import Vocab
 from thinc.api import Config
 
 from spacy_cascade.workflows.corpus_words import cuts_of, pieces_of, read_words
@@ -130,3 +131,10 @@ def test_a_limit_takes_docs_from_all_over_the_corpus() -> None:
     docs = [gold("a (|b|)|.", "b")] * 100
     assert measure_tokenizer(SPACY, docs, NLP, limit=60).entities == 13
     assert measure_tokenizer(SPACY, docs, NLP).entities == 100
+
+
+def test_line_breaks_are_not_in_words_of_a_vocabulary_without_a_language() -> None:
+    """There `token.is_space` is false for a line break, too."""
+    words = ["T", "-", "cells", "\n", "T", "-", "cells"]
+    doc = Doc(Vocab(), words=words, spaces=[False] * len(words))
+    assert dict(read_words([doc]).splits) == {"T-cells": {(1, 2): 2}}

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from spacy.tokens import Doc
 
 from ...types import Bools1d
+from ..tokenizers import TokenizerMeasure
 from .languages import Language, guess_language
 from .token_table import TokenTable
 
@@ -48,7 +49,8 @@ class Profile:
     its stop words. lower, upper: shares of the words with letters that have no upper-case or no
     lower-case letter. capitalized: share of the entities that begin with an upper-case letter.
     recurring: share of the entities whose words are an entity of the same Doc again;
-    recurring_elsewhere: of the next Doc. dev: None if there is none.
+    recurring_elsewhere: of the next Doc. dev: None if there is none. tokenizers: how they agree
+    with the corpus, the best one first; none where no spacing is known.
     """
 
     documents: int
@@ -72,6 +74,7 @@ class Profile:
     recurring: float
     recurring_elsewhere: float
     dev: Held | None
+    tokenizers: Sequence[TokenizerMeasure] = field(default=())
 
     @property
     def types(self) -> int:

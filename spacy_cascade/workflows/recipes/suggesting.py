@@ -14,8 +14,9 @@ from thinc.api import Config
 from ...errors import ConfigError, CorpusError
 from ...pipeline.readers import read_docs
 from ...types import Json
+from ..tokenizers import best_tokenizer
 from .choices import Choices, Recipe
-from .configs import TOKENIZERS, make_config, with_filled
+from .configs import TOKENIZERS, check_language, make_config, with_filled
 from .deciding import Decision, Rules, comments_on, decide, settings_of
 from .profile import Profile, measure_profile
 from .rules import BY_CORPUS
@@ -35,8 +36,13 @@ class Suggestion:
     comments: dict[str, list[str]]
 
 
-def look_at(train: Path, dev: Path | None) -> Profile:
-    """What is seen in corpora. Raises `CorpusError` where one cannot be used."""
+def look_at(train: Path, dev: Path | None, lang: str | None = None) -> Profile:
+    """What is seen in corpora.
+
+    lang: of the tokenizers that are measured; None for the one that is seen, or else English.
+    Raises `CorpusError` where a corpus cannot be used, and `ConfigError` where spaCy does not know
+    the language.
+    """
     vocab = Vocab()
     docs = [None if path is None else read_docs(path, vocab) for path in (train, dev)]
     profile = measure_profile(docs[0] or [], docs[1])
@@ -46,7 +52,10 @@ def look_at(train: Path, dev: Path | None) -> Profile:
                 f"{path} has no entities in doc.ents, so there is nothing to "
                 f"{'learn' if held is profile else 'score on'}. Give Docs with entities."
             )
-    return profile
+    if lang is None:
+        lang = profile.language.code if profile.language.is_sure else Choices.lang
+    check_language(lang)
+    return replace(profile, tokenizers=best_tokenizer(docs[0] or [], lang))
 
 
 def suggest(profile: Profile, given: Mapping[str, Any], rules: Rules = BY_CORPUS) -> Suggestion:

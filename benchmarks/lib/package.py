@@ -6,7 +6,7 @@ does not need. Settings of its configs have their names here, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +46,19 @@ def with_term_list(settings: Any, terms: Path, leave_out: bool) -> None:
     listed = {"@misc": "spacy_cascade.TermList.v1", "source": str(terms), "leave_out": leave_out}
     for name in STAGES:
         settings["components"][name]["model"]["templates"]["lexicons"] = {"own": listed}
+
+
+def read_sigmas(config: str) -> dict[str, float]:
+    """The width of the prior of each stage of a config file."""
+    from spacy.util import load_config
+
+    components = load_config(config)["components"]
+    return {name: components[name]["penalty"]["sigma"] for name in STAGES}
+
+
+def sigma_settings(sigmas: Mapping[str, float], factor: float) -> Settings:
+    """Settings of the stages with other widths."""
+    return {f"components.{name}.penalty.sigma": factor * its for name, its in sigmas.items()}
 
 
 def component(nlp: Language, name: str) -> Any:

@@ -57,11 +57,14 @@ def _train_a_little(config: str, train: str, sentences: int) -> None:
     from .training import build
 
     nlp, _ = build(config, threads=1)
-    docs = [
+    # A corpus may begin with documents that have no entities, of which nothing can be learnt.
+    found = (
         sentence.as_doc()
-        for doc in islice(read_docs(train, nlp.vocab), sentences)
+        for doc in read_docs(train, nlp.vocab)
         for sentence in doc.sents
-    ][:sentences]
+        if sentence.ents
+    )
+    docs = list(islice(found, sentences))
     examples = [Example(nlp.make_doc(doc.text), doc) for doc in docs]
     nlp.initialize(lambda: examples)
     nlp.update(examples, losses={})

@@ -19,7 +19,7 @@ from benchmarks.lib.processes import ChildError, TaskRunner
 from benchmarks.peers.evaluation import character_spans, count, token_spans
 from benchmarks.reports import suite_report, suite_results
 from benchmarks.suite import __main__ as command
-from benchmarks.suite import corpora, floors, leave_one_out, running, scoring, systems
+from benchmarks.suite import corpora, floors, leave_one_out, prior_width, running, scoring, systems
 from benchmarks.suite.corpora import Shift, SuiteCorpus
 from helpers import SENTENCES, make_doc
 
@@ -356,6 +356,19 @@ def test_scores_of_settings_come_from_the_results() -> None:
 
 
 # The command
+
+
+def test_the_width_of_the_prior_by_the_size_of_the_corpus(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wider prior has its own score; the smaller part of the corpus has fewer words."""
+    monkeypatch.setattr(prior_width, "SHARES", (0.5, 1.0))
+    monkeypatch.setattr(prior_width, "CORPORA", corpora.CORPORA)
+    runner = InProcess(tmp_path / "work")
+    small, whole = prior_width.measure(runner, data, "home", [0.01, 1.0])
+    assert small["tokens"] < whole["tokens"]
+    assert small["sigma"]["cascade_segmenter"] > whole["sigma"]["cascade_segmenter"] > 0.2667
+    assert whole["factors"]["0.01"]["f1"] < whole["factors"]["1"]["f1"]
 
 
 def test_floors() -> None:

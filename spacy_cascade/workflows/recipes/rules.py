@@ -66,9 +66,9 @@ RULES = [
         "tokenizer",
         where=lambda p: len(p.tokenizers) > 0,
         choose=lambda p: p.tokenizers[0].tokenizer,
-        because="{p.tokenizers[0].misaligned:,} of {p.tokenizers[0].entities:,} entities do not "
-        "begin and end where its tokens do, the fewest of all tokenizers measured, and its "
-        "boundaries inside words agree with {p.tokenizers[0].f:.1%} of those of the corpus",
+        because="the best of those measured: {p.tokenizers[0].misaligned:,} of "
+        "{p.tokenizers[0].entities:,} entities do not begin and end where its tokens do, and its "
+        "boundaries inside words agree with those of the corpus ({p.tokenizers[0].f:.1%})",
     ),
     Rule(
         "tokenizer",

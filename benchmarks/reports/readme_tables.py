@@ -208,6 +208,24 @@ def suite() -> str:
     return suite_table(read_entries(RESULTS / "suite.jsonl"))
 
 
+def prior_width() -> str:
+    """F1 by multiples of sigma, for parts of corpora."""
+    rows = _read("prior_width.json")["rows"]
+    factors = list(rows[0]["factors"])
+    shown = [
+        [
+            row["corpus"],
+            f"{row['tokens']:,}",
+            f"{row['sigma']['cascade_segmenter']:.3f}",
+            *(f"{row['factors'][factor]['f1']:.2f}" for factor in factors),
+            str(row["factors"]["1"]["updates"]),
+        ]
+        for row in rows
+    ]
+    header = ["corpus", "words", "sigma", *(f"{factor} sigma" for factor in factors), "updates"]
+    return table(header, shown)
+
+
 def robustness() -> str:
     """Results of the tests of robustness at their full size."""
     lines = (RESULTS / "robustness.jsonl").read_text(encoding="utf8").splitlines()
@@ -220,7 +238,7 @@ def robustness() -> str:
 
 _FUNCTIONS: tuple[Callable[[], str], ...] = (
     cascade, comparison, learning, conll2003, models, types, serving, bulk, bulk_memory, lexicons,
-    leaving_out, suite, robustness,
+    leaving_out, prior_width, suite, robustness,
 )  # fmt: skip
 TABLES: dict[str, Callable[[], str]] = {
     **{function.__name__: function for function in _FUNCTIONS},

@@ -21,11 +21,12 @@ def names_like(config: Config, pattern: str) -> list[str]:
     """
     parts = pattern.split(".")
     pipeline = config["nlp"]["pipeline"]
-    if parts[0] != "components" or parts[1] == "*":
+    names = [pattern]
+    if "*" in parts:
         names = [".".join(name if part == "*" else part for part in parts) for name in pipeline]
-    else:
-        names = [pattern] if parts[1] in pipeline else []
-    return [name for name in dict.fromkeys(names) if _section(config, name) is not None]
+    elif parts[0] == "components" and parts[1] not in pipeline:
+        names = []
+    return [name for name in names if _section(config, name) is not None]
 
 
 def get_setting(config: Config, name: str) -> Json:

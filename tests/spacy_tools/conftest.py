@@ -9,13 +9,19 @@ import pytest
 from helpers import PROJECT, corpora_in, run_spacy
 
 
+WORDS = ("--spacing", "words")
+
+
 @pytest.fixture(scope="session")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """`train.spacy`, `dev.spacy`, `ner.cfg` and `OUT/model-best`, made as on a first use."""
+    """`train.spacy`, `dev.spacy`, `ner.cfg` and `OUT/model-best`, made as on a first use.
+
+    The words of the sample are its tokens, so that tests can count on them.
+    """
     folder = tmp_path_factory.mktemp("workspace")
     for split in ("train", "dev"):
         source = PROJECT / "assets" / "sample" / f"{split}.iob2"
-        run_spacy("cascade", "convert", source, folder / f"{split}.spacy")
+        run_spacy("cascade", "convert", source, folder / f"{split}.spacy", *WORDS)
     run_spacy("cascade", "init", folder / "ner.cfg", "--small")
     run_spacy("train", folder / "ner.cfg", "--output", folder / "OUT", *corpora_in(folder))
     return folder

@@ -42,8 +42,8 @@ _SEGMENTER, _CLASSIFIER = _SIGMAS
 def widened(profile: Profile) -> dict[str, Json]:
     """Sigmas for a smaller corpus: they grow with the eighth root of what it lacks in words.
 
-    A weight is as large as it has to be, in a small corpus, too: so the prior hardly depends on the
-    size. docs/choosing.md has the measurements that the root was chosen by.
+    The best width hardly depends on the size of a corpus, so this is a small correction.
+    docs/choosing.md has the measurements.
     """
     factor = max(1.0, USUAL_WORDS / max(1, profile.words)) ** (1 / 8)
     return {name: float(f"{factor * sigma:.4g}") for name, sigma in _SIGMAS.items()}
@@ -106,8 +106,8 @@ RULES = [
         "min_count",
         where=lambda p: p.words < MANY_WORDS,
         choose=1,
-        because="of {p.words:,} words most occur once or twice, and the features of these count, "
-        "too",
+        because="features that occur once gain on corpora below 300,000 words, and this one has "
+        "{p.words:,}",
         models=("memb", "ocr"),
     ),
     # What recurs.

@@ -32,7 +32,7 @@ def test_comments_stand_above_the_sections_that_they_are_on(
     paragraphs = text.split("\n\n")
     for section, expected in (
         ("nlp", "# lang = en: "),
-        ("components.cascade_segmenter.model", "# min_count = 1: of 282 words most occur once"),
+        ("components.cascade_segmenter.model", "# min_count = 1: features that occur once gain"),
         ("nlp.tokenizer", "# tokenizer = spacy.Tokenizer.v1: "),
         ("corpora", "# sentences = no: "),
     ):

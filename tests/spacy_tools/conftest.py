@@ -8,7 +8,6 @@ import pytest
 
 from helpers import PROJECT, corpora_in, run_spacy
 
-
 WORDS = ("--spacing", "words")
 
 

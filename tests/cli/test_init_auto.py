@@ -16,7 +16,7 @@ from spacy.training import Corpus
 from spacy.util import load_config
 from typer.testing import CliRunner
 
-from helpers import write_sample
+from helpers import take_interrupts, write_sample
 from spacy_cascade.cli import app
 
 pytestmark = pytest.mark.slow
@@ -83,7 +83,7 @@ def test_ctrl_c_keeps_what_there_is_and_says_how_to_go_on(
     with log.open("w") as file:
         process = subprocess.Popen(
             [sys.executable, "-m", "spacy", "cascade", "init", *arguments],
-            stdout=file, stderr=file, start_new_session=True,
+            stdout=file, stderr=file, start_new_session=True, preexec_fn=take_interrupts,
         )  # fmt: skip
     until = time.monotonic() + 300
     while " s\n" not in log.read_text() and process.poll() is None and time.monotonic() < until:

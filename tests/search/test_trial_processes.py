@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers import take_interrupts
 from spacy_cascade import TrainingError
 from spacy_cascade.search.processes import run_in_processes
 
@@ -82,6 +83,7 @@ def test_ctrl_c_ends_all_at_once(tmp_path: Path) -> None:
         [sys.executable, str(script), str(folder)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+        preexec_fn=take_interrupts,
     )  # fmt: skip
     until = time.monotonic() + 120
     while len(list(folder.iterdir())) < 2 and process.poll() is None and time.monotonic() < until:

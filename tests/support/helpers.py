@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
@@ -50,6 +51,14 @@ SHORT = ["Jurkat cells express AP-1", "The p53 gene", "cells"]
 TRAINER = {"@misc": "spacy_cascade.LBFGS.v1", "iterations": 5, "threads": 1}
 SMALL = {"model": {"min_count": 1}, "trainer": TRAINER}
 """Settings for a corpus of a few sentences."""
+
+
+def take_interrupts() -> None:
+    """For `preexec_fn`: Ctrl-C stops the process, even if this one was started to ignore it.
+
+    A shell starts its background jobs so.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def blank() -> Language:

@@ -37,7 +37,7 @@ from typer.testing import CliRunner, Result
 from helpers import PROJECT, SENTENCES, annotations, gold_doc
 from spacy_cascade import CascadeError, SavingError, save_pipeline
 from spacy_cascade.cli import app
-from spacy_cascade.search import trials
+from spacy_cascade.search import processes, trials
 from spacy_cascade.storage import model_file as storage
 from spacy_cascade.workflows.adapt import adapt
 from spacy_cascade.workflows.tune_reranker import with_reranker
@@ -259,7 +259,7 @@ def test_tune(
     figure: Callable[[str, str], None],
 ) -> None:
     """Trials, the best config, the report and the picture: each file is whole, old or new."""
-    monkeypatch.setattr(trials, "ProcessPoolExecutor", lambda *_: ThreadPoolExecutor(1))
+    monkeypatch.setattr(processes, "ProcessPoolExecutor", lambda *_: ThreadPoolExecutor(1))
     output = disk.folder / "found"
     names = [f"components.cascade_segmenter.{name}" for name in ("loss.kappa", "trainer.C")]
     ranges = [text for name in names for text in ("--search", f"{name}=0.1..1")]

@@ -85,7 +85,7 @@ class Words(NamedTuple):
     """Words that are new to the table of lexemes.
 
     texts: `[n]`. codes: uint64 `[n]`, what the attribute's resource says of each
-    (`Resource.codes`), None where it says nothing.
+    (`Resource.codes`, `Resource.word_codes`), None where it says nothing.
     """
 
     texts: Sequence[str]

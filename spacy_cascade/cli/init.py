@@ -8,7 +8,7 @@ from ..errors import ConfigError
 from ..parallel import available_cores
 from ..workflows.recipes import Choices, Domain, Recipe, config_text, make_config
 from ..workflows.recipes.describing import describe
-from ..workflows.recipes.suggesting import look_at, suggest
+from ..workflows.recipes.suggesting import look_at, named_clusters, suggest
 from .auto import Budget, search_config
 from .config_comments import heading, suggested_text, train_command
 from .options import argument, option
@@ -56,6 +56,14 @@ def init_command(
     labels: Annotated[
         str | None, option("Entity types, separated by commas. Default: those of the corpus")
     ] = None,
+    clusters: Annotated[
+        list[Path] | None,
+        option(
+            "File of word clusters to look at, as 'spacy cascade cluster' makes them; can be given "
+            "several times",
+            "--clusters",
+        ),
+    ] = None,
     trainings: Annotated[int, option("With --auto: the largest number of trainings")] = 5,
     folds: Annotated[
         int, option("With --auto and no --dev: each training is one for each of these parts")
@@ -88,9 +96,11 @@ def init_command(
         "train": train, "dev": dev, "lang": lang, "domain": domain, "recipe": model, "tags": tags,
         "small": small, "labels": None if labels is None else split_labels(labels),
     }  # fmt: skip
+    if clusters:
+        given["clusters"] = named_clusters(clusters)
     given = {name: value for name, value in given.items() if value is not None}
     _check(output, train, dev, auto, force)
-    profile = None if train is None else look_at(train, dev, lang)
+    profile = None if train is None else look_at(train, dev, lang, given.get("clusters"))
     if not given and _is_terminal():
         profile, given = ask()
     if profile is None:

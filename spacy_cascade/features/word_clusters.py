@@ -74,7 +74,7 @@ class WordClusters(Resource):
         return WordClusters, (self.index, *arrays)
 
     @classmethod
-    def read(cls, name: str, settings: Any, tokenize: Tokenize) -> WordClusters:
+    def read(cls, name: str, settings: Any, tokenize: Tokenize = str.split) -> WordClusters:
         """Of a word that is listed twice, the line with the greater count is taken."""
         listed = settings if isinstance(settings, ClusterFile) else ClusterFile(settings)
         found: dict[str, ClusteredWord] = {}

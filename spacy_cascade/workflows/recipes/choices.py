@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
@@ -29,7 +30,7 @@ class Choices:
     lang: spaCy's code of the language. domain: which tokenizer. tags: whether parts of speech are
     looked at. sentences: whether components see the sentence starts of the corpus. small: whether
     the corpus has a few hundred sentences. labels: the types; those of the corpus where there are
-    none. train, dev: corpora.
+    none. train, dev: corpora. clusters: files of word clusters by name.
     """
 
     lang: str = "en"
@@ -41,3 +42,4 @@ class Choices:
     labels: tuple[str, ...] = ()
     train: Path | None = None
     dev: Path | None = None
+    clusters: Mapping[str, str] = field(default_factory=dict)

@@ -109,6 +109,9 @@ def make_config(choices: Choices) -> Config:
     first, *_ = filled = config["components"]
     if choices.tags:
         filled[first]["model"]["templates"]["extra"] = list(_TAG_TEMPLATES)
+    if choices.clusters:
+        for component in filled.values():
+            component["model"]["templates"]["clusters"] = dict(choices.clusters)
     if choices.small:
         for component in filled.values():
             component["model"]["min_count"] = 1

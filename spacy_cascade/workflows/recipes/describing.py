@@ -9,11 +9,18 @@ from .profile import Held, Profile
 
 _MOST_TYPES = 12
 """Types that are listed."""
+_FEW = 0.7
+"""Of clusters from text of the same language, about nine tenths of the words are in one."""
 
 
 def describe(profile: Profile) -> list[str]:
-    """Paragraphs: size, entities, tokens, the corpus to score on."""
+    """Paragraphs: size, entities, tokens, clusters, the corpus to score on."""
     found = [_size(profile), _entities(profile), _tokens(profile)]
+    found += [
+        f"{share:.0%} of the words are in the clusters '{name}'."
+        + (" They seem to be of another language or kind of token." if share < _FEW else "")
+        for name, share in profile.clusters.items()
+    ]
     return found if profile.dev is None else [*found, _dev(profile, profile.dev)]
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from spacy.tokens import Doc
 
+from ...features.word_clusters import WordClusters
 from ...types import Bools1d
 from ..tokenizers import TokenizerMeasure
 from .languages import Language, guess_language
@@ -50,7 +51,8 @@ class Profile:
     lower-case letter. capitalized: share of the entities that begin with an upper-case letter.
     recurring: share of the entities whose words are an entity of the same Doc again;
     recurring_elsewhere: of the next Doc. dev: None if there is none. tokenizers: how they agree
-    with the corpus, the best one first; none where no spacing is known.
+    with the corpus, the best one first; none where no spacing is known. clusters: of each file of
+    word clusters the share of the words of the corpus that are in one.
     """
 
     documents: int
@@ -75,6 +77,7 @@ class Profile:
     recurring_elsewhere: float
     dev: Held | None
     tokenizers: Sequence[TokenizerMeasure] = field(default=())
+    clusters: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def types(self) -> int:
@@ -90,7 +93,11 @@ class Profile:
         return None if self.sentences is None else self.sentences / max(1, self.documents)
 
 
-def measure_profile(train: Sequence[Doc], dev: Sequence[Doc] | None = None) -> Profile:
+def measure_profile(
+    train: Sequence[Doc],
+    dev: Sequence[Doc] | None = None,
+    clusters: Mapping[str, WordClusters] | None = None,
+) -> Profile:
     """What is seen in Docs, which all have one vocabulary; half a million words take a second."""
     table = TokenTable.of(train)
     words, numbers = table.vocabulary
@@ -122,6 +129,10 @@ def measure_profile(train: Sequence[Doc], dev: Sequence[Doc] | None = None) -> P
         recurring=_recurring(table),
         recurring_elsewhere=_recurring_elsewhere(table),
         dev=None if dev is None else _held(table, TokenTable.of(dev)),
+        clusters={
+            name: _share((known.word_codes(words) > 0)[numbers])
+            for name, known in (clusters or {}).items()
+        },
     )
 
 

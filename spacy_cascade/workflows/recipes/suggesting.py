@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -12,6 +13,7 @@ from spacy.vocab import Vocab
 from thinc.api import Config
 
 from ...errors import ConfigError, CorpusError
+from ...features.word_clusters import WordClusters
 from ...pipeline.readers import read_docs
 from ...types import Json
 from ..tokenizers import best_tokenizer
@@ -36,16 +38,23 @@ class Suggestion:
     comments: dict[str, list[str]]
 
 
-def look_at(train: Path, dev: Path | None, lang: str | None = None) -> Profile:
+def look_at(
+    train: Path,
+    dev: Path | None,
+    lang: str | None = None,
+    clusters: Mapping[str, str] | None = None,
+) -> Profile:
     """What is seen in corpora.
 
     lang: of the tokenizers that are measured; None for the one that is seen, or else English.
-    Raises `CorpusError` where a corpus cannot be used, and `ConfigError` where spaCy does not know
-    the language.
+    clusters: files of word clusters by name. Raises `CorpusError` where a corpus cannot be used,
+    `ConfigError` where spaCy does not know the language, and `TemplateError` for clusters that
+    cannot be read.
     """
     vocab = Vocab()
     docs = [None if path is None else read_docs(path, vocab) for path in (train, dev)]
-    profile = measure_profile(docs[0] or [], docs[1])
+    known = {name: WordClusters.read(name, path) for name, path in (clusters or {}).items()}
+    profile = measure_profile(docs[0] or [], docs[1], known)
     for path, held in ((train, profile), (dev, profile.dev)):
         if held is not None and not held.entities:
             raise CorpusError(
@@ -79,6 +88,22 @@ def suggest(profile: Profile, given: Mapping[str, Any], rules: Rules = BY_CORPUS
     comments = comments_on(rules, decisions, settings)
     together = {name: value for made in settings.values() for name, value in made.items()}
     return Suggestion(with_filled(config, together), choices, decisions, comments)
+
+
+def named_clusters(paths: Iterable[Path]) -> dict[str, str]:
+    """Files of word clusters by their names without endings, as templates can have them.
+
+    Raises `ConfigError` where two have the same name.
+    """
+    found: dict[str, str] = {}
+    for path in paths:
+        name = re.sub(r"[^\w-]", "_", path.name.partition(".")[0])
+        if name in found:
+            raise ConfigError(
+                f"Both {found[name]} and {path} would be called '{name}' in templates. Rename one."
+            )
+        found[name] = str(path)
+    return found
 
 
 def check_labels(labels: Iterable[str], profile: Profile) -> None:

@@ -11,10 +11,12 @@ from spacy.vocab import Vocab
 
 from made_corpora import named_docs, write_docs
 from spacy_cascade import ConfigError, CorpusError
+from spacy_cascade.features.cluster_paths import ClusteredWord, write_paths
 from spacy_cascade.workflows.recipes import Choices, Domain, Recipe, config_text, make_config
 from spacy_cascade.workflows.recipes.deciding import Rule, Rules
+from spacy_cascade.workflows.recipes.describing import describe
 from spacy_cascade.workflows.recipes.profile import Profile, measure_profile
-from spacy_cascade.workflows.recipes.suggesting import Suggestion, look_at, suggest
+from spacy_cascade.workflows.recipes.suggesting import Suggestion, look_at, named_clusters, suggest
 
 PATHS = {"train": Path("a.spacy"), "dev": Path("b.spacy")}
 
@@ -135,3 +137,33 @@ def test_mixed_corpora_get_a_stated_choice() -> None:
         "decoding",
     }  # fmt: skip
     assert "only 33% of the hyphens" in found["tokenizer"].reason
+
+
+def write_clusters(folder: Path, words: str) -> str:
+    path = folder / "my news.txt"
+    write_paths(path, [ClusteredWord("01", word, 2) for word in words.split()])
+    return str(path)
+
+
+def test_clusters_are_looked_at_by_all_components(tmp_path: Path) -> None:
+    train = write_docs(tmp_path / "train.spacy", named_docs(Vocab(), 6))
+    found = named_clusters([Path(write_clusters(tmp_path, "the visited"))])
+    assert list(found) == ["my_news"]
+    profile = look_at(train, None, clusters=found)
+    assert 0 < profile.clusters["my_news"] < 1
+    text = " ".join(describe(profile))
+    assert f"{profile.clusters['my_news']:.0%} of the words are in the clusters 'my_news'" in text
+    components = suggest(profile, {"clusters": found}).config["components"]
+    for component in components.values():
+        assert component["model"]["templates"]["clusters"] == found
+
+
+def test_clusters_of_another_language_are_named(tmp_path: Path) -> None:
+    train = write_docs(tmp_path / "train.spacy", named_docs(Vocab(), 6))
+    profile = look_at(train, None, clusters={"x": write_clusters(tmp_path, "xyz")})
+    assert "They seem to be of another language" in " ".join(describe(profile))
+
+
+def test_two_files_of_clusters_with_one_name(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="would be called 'news' in templates"):
+        named_clusters([tmp_path / "news.txt", tmp_path / "news.txt.gz"])

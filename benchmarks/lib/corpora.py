@@ -94,6 +94,14 @@ def first_docs(train: str, output: str, share: float, seed: int) -> dict[str, in
     }
 
 
+def every_second_doc(source: str, targets: Sequence[str]) -> dict[str, int]:
+    """Write the Docs of a corpus to two others in turn."""
+    docs = read_docs(source)
+    for first, target in enumerate(targets):
+        write_docs(docs[first::2], Path(target))
+    return {"documents": len(docs)}
+
+
 def read_columns(path: str) -> list[Sentence]:
     """The sentences of a file that `prepare` wrote."""
     sentences: list[Sentence] = [([], [])]

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
+from statistics import fmean
 from typing import Any
 
 from ..lib.paths import PROJECT, RESULTS
@@ -226,6 +227,24 @@ def prior_width() -> str:
     return table(header, shown)
 
 
+def auto_search() -> str:
+    """What `init --auto` gains, on documents that it did not choose by."""
+    rows = _read("auto_search.json")["rows"]
+    gains = [row["auto"]["kept_out"] - row["rules"]["kept_out"] for row in rows]
+    shown = [
+        [
+            row["corpus"],
+            f"{row['rules']['kept_out']:.2f}",
+            f"{row['auto']['kept_out']:.2f}",
+            f"{gain:+.2f}",
+            ", ".join(row["kept"]) or "none",
+        ]
+        for row, gain in zip(rows, gains, strict=True)
+    ]
+    shown.append(["mean", "", "", f"{fmean(gains):+.2f}", ""])
+    return table(["corpus", "rules", "`--auto`", "gain", "changes that were kept"], shown, "lrrrl")
+
+
 def robustness() -> str:
     """Results of the tests of robustness at their full size."""
     lines = (RESULTS / "robustness.jsonl").read_text(encoding="utf8").splitlines()
@@ -238,7 +257,7 @@ def robustness() -> str:
 
 _FUNCTIONS: tuple[Callable[[], str], ...] = (
     cascade, comparison, learning, conll2003, models, types, serving, bulk, bulk_memory, lexicons,
-    leaving_out, prior_width, suite, robustness,
+    leaving_out, auto_search, prior_width, suite, robustness,
 )  # fmt: skip
 TABLES: dict[str, Callable[[], str]] = {
     **{function.__name__: function for function in _FUNCTIONS},

@@ -14,12 +14,21 @@ import pytest
 import spacy
 from spacy.tokens import Doc, DocBin, Span
 
-from benchmarks.lib.corpora import read_columns
+from benchmarks.lib.corpora import read_columns, read_docs
 from benchmarks.lib.processes import ChildError, TaskRunner
 from benchmarks.peers.evaluation import character_spans, count, token_spans
 from benchmarks.reports import suite_report, suite_results
 from benchmarks.suite import __main__ as command
-from benchmarks.suite import corpora, floors, leave_one_out, prior_width, running, scoring, systems
+from benchmarks.suite import (
+    auto_search,
+    corpora,
+    floors,
+    leave_one_out,
+    prior_width,
+    running,
+    scoring,
+    systems,
+)
 from benchmarks.suite.corpora import Shift, SuiteCorpus
 from helpers import SENTENCES, make_doc
 
@@ -369,6 +378,20 @@ def test_the_width_of_the_prior_by_the_size_of_the_corpus(
     assert small["tokens"] < whole["tokens"]
     assert small["sigma"]["cascade_segmenter"] > whole["sigma"]["cascade_segmenter"] > 0.2667
     assert whole["factors"]["0.01"]["f1"] < whole["factors"]["1"]["f1"]
+
+
+def test_what_the_search_gains_is_scored_on_documents_that_it_did_not_see(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(auto_search, "CORPORA", corpora.CORPORA)
+    row = auto_search.measure(InProcess(tmp_path / "work"), data, "home", 2)
+    assert row["trainings"] == 2
+    assert row["auto"]["chosen_by"] >= row["rules"]["chosen_by"] > 0
+    folder = tmp_path / "work" / "corpora" / "home"
+    halves = [read_docs(str(folder / f"dev-{half}.spacy")) for half in ("chosen_by", "kept_out")]
+    both = [doc.text for half in halves for doc in half]
+    assert sorted(both) == sorted(doc.text for doc in read_docs(str(folder / "dev.raw.spacy")))
+    assert len(set(both)) == len(both)
 
 
 def test_floors() -> None:

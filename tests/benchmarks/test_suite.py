@@ -17,7 +17,7 @@ from spacy.tokens import Doc, DocBin, Span
 from benchmarks.lib.corpora import read_columns, read_docs
 from benchmarks.lib.processes import ChildError, TaskRunner
 from benchmarks.peers.evaluation import character_spans, count, token_spans
-from benchmarks.reports import suite_report, suite_results
+from benchmarks.reports import settings_report, suite_report, suite_results
 from benchmarks.suite import __main__ as command
 from benchmarks.suite import (
     auto_search,
@@ -314,6 +314,23 @@ def test_raw_text_is_compared_with_given_tokens() -> None:
 
 def test_equal_scores_share_their_ranks() -> None:
     assert suite_results.ranks([3.0, 5.0, 3.0, 1.0]) == [2.5, 1.0, 2.5, 4.0]
+
+
+def test_settings_are_compared_with_the_fixed_one() -> None:
+    further = {"setting": "more", "is_fixed": False}
+    entries = [
+        *made_entries(),
+        entry("bb", "init", 82.0, shifted={"a": {"f1": 49.0}}, **further),
+    ]
+    lines = settings_report.settings_table(entries).splitlines()
+    assert [cells(line) for line in (lines[0], *lines[2:])] == [
+        ["dev F1", "as it is", "more"],
+        ["bb", "80.00", "+2.00 (+2.0 to +2.0)"],
+        ["**mean**", "80.00", "+2.00"],
+        ["bb → a", "50.00", "-1.00"],
+        ["**mean**", "50.00", "-1.00"],
+    ]
+    assert settings_report.settings_table(made_entries()) == ""
 
 
 def test_the_report_has_a_picture(tmp_path: Path) -> None:

@@ -10,8 +10,19 @@ from ..jit import inlined, kernel
 from ..numeric.hashing import HashTable, mix, probe
 from ..types import Ints1d, Keys1d, Keys2d, Pointers1d
 from .lexemes import BOUNDARY
+from .long_forms import LongForms
 from .plan import Slots, UnitLevelTemplates
-from .templates import ANY, FIRST, HEAD_RECURRENCE, LAST, RECURRENCE, SENTENCE, UNIT
+from .templates import (
+    ANY,
+    FIRST,
+    HEAD_RECURRENCE,
+    LAST,
+    LONG_FORM,
+    LONG_FORM_LAST,
+    RECURRENCE,
+    SENTENCE,
+    UNIT,
+)
 
 MOST_AROUND = 256
 MOST_RECURRENCES = 8
@@ -191,17 +202,38 @@ def _recurrences(lexemes, occurrences, begin, last, offset, places):  # type: ig
     return n
 
 
+@inlined
+def _places_in_long_form(long_forms, first, last, only_last, places):  # type: ignore[no-untyped-def]
+    """Write positions in the long form of the last abbreviation of `first … last`; how many."""
+    position = last
+    while position > first and long_forms.abbreviation[position] < 0:
+        position -= 1
+    number = long_forms.abbreviation[position]
+    if number < 0:
+        return 0
+    end = long_forms.last[number]
+    begin = end if only_last else long_forms.first[number]
+    for k in range(end - begin + 1):
+        places[k] = begin + k
+    return end - begin + 1
+
+
 @kernel
 def slot_rows(
-    slots: Slots, lexemes: Ints1d, occurrences: Occurrences, first: Ints1d, last: Ints1d
+    slots: Slots,
+    lexemes: Ints1d,
+    occurrences: Occurrences,
+    long_forms: LongForms,
+    first: Ints1d,
+    last: Ints1d,
 ) -> tuple[Pointers1d, Ints1d]:
     """Sparse rows of units: which (lexeme, slot) rows make up each unit's score.
 
     Row `lexeme * n_slots + slot`. A slot that looks at several tokens gives a row for each:
     every word inside a unit, up to `MOST_AROUND` words of the sentence around it, and up to
     `MOST_RECURRENCES` different words beside its other occurrences in the Doc, found among the
-    first `MOST_VISITED` places with its last word. occurrences: of the positions, read only where
-    slots look at them.
+    first `MOST_VISITED` places with its last word. occurrences, long_forms: of the positions, read
+    only where slots look at them.
     """
     n_slots = len(slots.anchor)
     starts = np.zeros(len(first) + 1, dtype=np.int64)
@@ -223,6 +255,10 @@ def slot_rows(
             elif anchor in (RECURRENCE, HEAD_RECURRENCE):
                 begin = last[unit] if anchor == HEAD_RECURRENCE else first[unit]
                 n = _recurrences(lexemes, occurrences, begin, last[unit], offset, places)
+            elif anchor in (LONG_FORM, LONG_FORM_LAST):
+                n = _places_in_long_form(
+                    long_forms, first[unit], last[unit], anchor == LONG_FORM_LAST, places
+                )
             else:
                 n = 1
                 places[0] = (first[unit] if anchor == FIRST else last[unit]) + offset

@@ -22,8 +22,8 @@ from .plan import make_plan
 from .resources import Resources
 from .span_context import SpanContext
 from .templates import Templates
-from .tokens import FURTHER, Tokens
-from .units import PaddedTokens, Units, lay_out
+from .tokens import ABBREVIATIONS, FIELDS, Tokens
+from .units import PaddedTokens, Units, lay_out, with_long_forms
 
 _NO_OCCURRENCES = Occurrences(*(np.zeros(0, dtype=np.int32),) * 3)
 
@@ -64,7 +64,8 @@ class FeatureSpace:
         self.index = KeyIndex()
         self._known: _KnownFeatures | None = None
         fields = {field for attribute in plan.all_attributes for field in attribute.reads}
-        self.reads = tuple(field for field in FURTHER if field in fields)
+        fields |= {ABBREVIATIONS} if plan.looks_at_long_forms else set()
+        self.reads = tuple(field for field in FIELDS if field in fields)
         groups = (key for attribute in plan.all_attributes for key in attribute.span_groups)
         self.span_keys = list(dict.fromkeys(groups))
 
@@ -137,7 +138,8 @@ class FeatureSpace:
         values = np.column_stack([of_words[lexemes], *of_tokens])
         boundary = np.zeros(values.shape[1], dtype=np.uint64)
         boundary[: of_words.shape[1]] = of_words[BOUNDARY]
-        return lay_out(tokens, table, lexemes, values, boundary, self.plan.margin)
+        laid_out = lay_out(tokens, table, lexemes, values, boundary, self.plan.margin)
+        return with_long_forms(laid_out, tokens) if self.plan.looks_at_long_forms else laid_out
 
     # Features
 
@@ -185,7 +187,8 @@ class FeatureSpace:
         """Which (lexeme, slot) rows each unit sums."""
         plan, positions = self.plan, units.positions
         occurrences = positions.occurrences if plan.looks_at_recurrences else _NO_OCCURRENCES
-        rows = slot_rows(plan.slots, positions.lexemes, occurrences, units.first, units.last)
+        line = positions.lexemes, occurrences, positions.long_forms
+        rows = slot_rows(plan.slots, *line, units.first, units.last)
         return BinaryCSR(*rows, len(positions.table) * plan.n_slots)
 
     def unit_features(self, units: Units) -> BinaryCSR:

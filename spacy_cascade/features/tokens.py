@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from spacy.attrs import LOWER, ORTH, POS, SENT_START, TAG
 from spacy.tokens import Doc
 
-from ..types import Keys1d, Pointers1d
+from ..types import Ints1d, Keys1d, Pointers1d
+from .abbreviations import Abbreviations, find_abbreviations, join_abbreviations
+from .long_forms import link_abbreviations
 from .strings import hash_string
 
 
@@ -24,6 +27,7 @@ class Tokens:
     sequence_starts: int64 `[N + 1]`; a sequence is a sentence where sentence starts are
         set, else the whole Doc. Docs without tokens have none.
     doc_starts: int64 `[D + 1]`.
+    abbreviations: those that the Docs explain, none where they were not asked for.
     """
 
     words: Keys1d
@@ -33,6 +37,13 @@ class Tokens:
     sequence_starts: Pointers1d
     doc_starts: Pointers1d
     spans: Mapping[str, Keys1d] = field(default_factory=dict)
+    abbreviations: Abbreviations = field(default_factory=Abbreviations.none)
+
+    @cached_property
+    def abbreviation_of(self) -> Ints1d:
+        """Number of the abbreviation that each token is or is part of, int32 `[T]`, -1 for none."""
+        starts = self.sequence_starts, self.doc_starts
+        return link_abbreviations(self.words, *starts, self.abbreviations)
 
 
 _NO_VALUES = np.zeros(0, dtype=np.uint64)
@@ -40,14 +51,18 @@ _OUTSIDE = hash_string("O")
 
 FURTHER = {"lower": LOWER, "tags": TAG, "parts_of_speech": POS}
 """Fields of `Tokens` that not every template set needs, and spaCy's names for them."""
+ABBREVIATIONS = "abbreviations"
+"""A further one, found in the texts of words."""
+FIELDS = (*FURTHER, ABBREVIATIONS)
+"""All fields of `Tokens` that are read where they are asked for."""
 
 
 def read_tokens(
-    docs: Sequence[Doc], further: Collection[str] = tuple(FURTHER), span_keys: Sequence[str] = ()
+    docs: Sequence[Doc], further: Collection[str] = FIELDS, span_keys: Sequence[str] = ()
 ) -> Tokens:
     """Read a batch of Docs; nothing on them is changed.
 
-    further: fields among `FURTHER` to be read; each takes time. span_keys: of span groups.
+    further: fields among `FIELDS` to be read; each takes time. span_keys: of span groups.
     """
     names = [name for name in FURTHER if name in further]
     wanted = [ORTH, SENT_START, *(FURTHER[name] for name in names)]
@@ -58,10 +73,17 @@ def read_tokens(
     columns = dict(zip(names, table.T[2:], strict=True))
     is_start = table[:, 1] == 1
     is_start[doc_starts[:-1][np.array(lengths, dtype=np.int64) > 0]] = True
+    words = np.ascontiguousarray(table[:, 0])
+    sequence_starts = np.append(np.flatnonzero(is_start), len(table))
+    abbreviations = Abbreviations.none()
+    if ABBREVIATIONS in further:
+        text_of = [doc.vocab.strings.__getitem__ for doc in docs]
+        abbreviations = find_abbreviations(words, sequence_starts, doc_starts, text_of)
     return Tokens(
-        words=np.ascontiguousarray(table[:, 0]),
-        sequence_starts=np.append(np.flatnonzero(is_start), len(table)),
+        words=words,
+        sequence_starts=sequence_starts,
         doc_starts=doc_starts,
+        abbreviations=abbreviations,
         spans={
             key: np.concatenate([_NO_VALUES, *(span_values(doc, key) for doc in docs)])
             for key in span_keys
@@ -88,7 +110,10 @@ def span_values(doc: Doc, key: str) -> Keys1d:
 
 def join_tokens(batches: Sequence[Tokens]) -> Tokens:
     keys = batches[0].spans
+    first = np.cumsum([0, *(len(batch.words) for batch in batches[:-1])])
+    found = [batch.abbreviations for batch in batches]
     return Tokens(
+        abbreviations=join_abbreviations(found, first.tolist()),
         sequence_starts=_joined_starts([batch.sequence_starts for batch in batches]),
         doc_starts=_joined_starts([batch.doc_starts for batch in batches]),
         spans={key: np.concatenate([batch.spans[key] for batch in batches]) for key in keys},

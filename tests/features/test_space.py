@@ -50,6 +50,8 @@ LINES = [
     "class@recurrence",
     "class@head_recurrence-1",
     "word@head_recurrence+1",
+    "lower@long_form",
+    "suffix(3)@long_form_last",
     "word@all",
     "brief_class@all",
     "pattern(digit)@all",

@@ -11,7 +11,7 @@ from spacy.attrs import LOWER, ORTH, POS, SENT_START, TAG
 from spacy.tokens import Doc
 
 from ..types import Ints1d, Keys1d, Pointers1d
-from .abbreviations import Abbreviations, find_abbreviations, join_abbreviations
+from .abbreviations import Abbreviations, join_abbreviations
 from .long_forms import link_abbreviations
 from .strings import hash_string
 
@@ -27,7 +27,7 @@ class Tokens:
     sequence_starts: int64 `[N + 1]`; a sequence is a sentence where sentence starts are
         set, else the whole Doc. Docs without tokens have none.
     doc_starts: int64 `[D + 1]`.
-    abbreviations: those that the Docs explain, none where they were not asked for.
+    abbreviations: those that the Docs explain, none where no template looks at them.
     """
 
     words: Keys1d
@@ -52,17 +52,15 @@ _OUTSIDE = hash_string("O")
 FURTHER = {"lower": LOWER, "tags": TAG, "parts_of_speech": POS}
 """Fields of `Tokens` that not every template set needs, and spaCy's names for them."""
 ABBREVIATIONS = "abbreviations"
-"""A further one, found in the texts of words."""
-FIELDS = (*FURTHER, ABBREVIATIONS)
-"""All fields of `Tokens` that are read where they are asked for."""
+"""A further one, which is found afterwards (`FeatureSpace.with_abbreviations`)."""
 
 
 def read_tokens(
-    docs: Sequence[Doc], further: Collection[str] = FIELDS, span_keys: Sequence[str] = ()
+    docs: Sequence[Doc], further: Collection[str] = tuple(FURTHER), span_keys: Sequence[str] = ()
 ) -> Tokens:
     """Read a batch of Docs; nothing on them is changed.
 
-    further: fields among `FIELDS` to be read; each takes time. span_keys: of span groups.
+    further: fields among `FURTHER` to be read; each takes time. span_keys: of span groups.
     """
     names = [name for name in FURTHER if name in further]
     wanted = [ORTH, SENT_START, *(FURTHER[name] for name in names)]
@@ -73,21 +71,15 @@ def read_tokens(
     columns = dict(zip(names, table.T[2:], strict=True))
     is_start = table[:, 1] == 1
     is_start[doc_starts[:-1][np.array(lengths, dtype=np.int64) > 0]] = True
-    words = np.ascontiguousarray(table[:, 0])
-    sequence_starts = np.append(np.flatnonzero(is_start), len(table))
-    abbreviations = Abbreviations.none()
-    if ABBREVIATIONS in further:
-        text_of = [doc.vocab.strings.__getitem__ for doc in docs]
-        abbreviations = find_abbreviations(words, sequence_starts, doc_starts, text_of)
     return Tokens(
-        words=words,
-        sequence_starts=sequence_starts,
+        words=np.ascontiguousarray(table[:, 0]),
+        sequence_starts=np.append(np.flatnonzero(is_start), len(table)),
         doc_starts=doc_starts,
-        abbreviations=abbreviations,
         spans={
             key: np.concatenate([_NO_VALUES, *(span_values(doc, key) for doc in docs)])
             for key in span_keys
         },
+        abbreviations=Abbreviations.none(),
         **{name: np.ascontiguousarray(columns.get(name, _NO_VALUES)) for name in FURTHER},
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,12 +13,10 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc
 
 import abbreviation_twin as twin
-from spacy_cascade.features.abbreviations import (
-    is_short_form,
-    long_form_length,
-)
+from spacy_cascade.features.abbreviation_search import find_abbreviations
+from spacy_cascade.features.spelled_words import SpelledWords
 from spacy_cascade.features.strings import hash_string
-from spacy_cascade.features.tokens import ABBREVIATIONS, Tokens, join_tokens, read_tokens
+from spacy_cascade.features.tokens import Tokens, join_tokens, read_tokens
 
 VOCAB = spacy.blank("en").vocab
 WORDS = [
@@ -35,7 +34,12 @@ def doc_of(sentences: Sequence[Sequence[str]]) -> Doc:
 
 
 def read(docs: Sequence[Sequence[Sequence[str]]]) -> Tokens:
-    return read_tokens([doc_of(sentences) for sentences in docs], (ABBREVIATIONS,))
+    return explained(read_tokens([doc_of(sentences) for sentences in docs]))
+
+
+def explained(tokens: Tokens, spelled: SpelledWords | None = None) -> Tokens:
+    found = find_abbreviations(tokens, spelled or SpelledWords(), VOCAB.strings.__getitem__)
+    return replace(tokens, abbreviations=found)
 
 
 def pairs(tokens: Tokens) -> list[tuple[str, str]]:
@@ -130,24 +134,22 @@ def test_the_twin_finds_the_same(docs) -> None:
 
 @settings(max_examples=300)
 @given(
-    st.lists(st.sampled_from(["H", "SP", "-", "h s", "é1", "İ", "ß", "p"]), max_size=4),
-    st.lists(st.text("hsp1-é İß ", max_size=5), max_size=8),
+    st.lists(st.sampled_from(["H", "SP", "-", "h s", "é1", "İ", "ß", "p"]), min_size=1, max_size=4),
+    st.lists(st.text("hsp1-é İß", min_size=1, max_size=5), max_size=8),
 )
 def test_a_long_form_has_the_characters_in_order(short, words) -> None:
     """The first one begins a word; signs count nothing."""
-    if not is_short_form(short):
+    found = read([[[*words, "(", *short, ")"]]]).abbreviations
+    if not len(found.long) or found.short[0, 0] <= len(words):
         return
-    n = long_form_length(short, words)
-    if n:
-        line = " ".join(words[-n:]).lower()
-        wanted = [c for c in "".join(short).lower() if c.isalnum()]
-        starts = [i for i in range(len(line)) if i == 0 or not line[i - 1].isalnum()]
-        assert any(
-            line[i] == wanted[0] and is_subsequence(wanted[1:], line[i + 1 :]) for i in starts
-        )
-        assert len(line) > len("".join(short))
-        n_words = sum(any(map(str.isalnum, word)) for word in words[-n:])
-        assert n_words <= min(len("".join(short)) + 5, 2 * len("".join(short)))
+    kept = words[found.long[0, 0] :]
+    line = " ".join(kept).lower()
+    first, *others = [c for c in "".join(short).lower() if c.isalnum()]
+    begins = [i for i in range(len(line)) if i == 0 or not line[i - 1].isalnum()]
+    assert any(line[i] == first and is_subsequence(others, line[i + 1 :]) for i in begins)
+    length = len("".join(short))
+    assert len(line) > length
+    assert sum(any(map(str.isalnum, word)) for word in kept) <= min(length + 5, 2 * length)
 
 
 def is_subsequence(wanted: Sequence[str], text: str) -> bool:
@@ -176,20 +178,25 @@ def test_the_other_number_of_the_short_form() -> None:
     assert others == [hash_string("DC"), hash_string("HSPs")]
 
 
-def test_they_are_read_only_where_they_are_asked_for() -> None:
-    docs = [doc_of([["heat", "shock", "protein", "(", "HSP", ")"]])]
-    assert len(read_tokens(docs, ()).abbreviations.short) == 0
-    assert len(read_tokens(docs, (ABBREVIATIONS,)).abbreviations.short) == 1
+@settings(max_examples=50)
+@given(st.lists(DOCS, max_size=4))
+def test_words_that_were_spelled_before(batches) -> None:
+    """What is kept of earlier batches changes nothing, and words are added to it once."""
+    spelled = SpelledWords()
+    for docs in batches:
+        tokens = read(docs)
+        kept = explained(tokens, spelled).abbreviations
+        for one, other in zip(kept, tokens.abbreviations, strict=True):
+            np.testing.assert_array_equal(one, other)
+    assert len(spelled) <= len(set(WORDS))
 
 
-def test_docs_of_several_vocabularies() -> None:
-    other = spacy.blank("en").vocab
-    docs = [
-        Doc(VOCAB, words=["heat", "shock", "protein", "(", "HSP", ")"]),
-        Doc(other, words=["never", "seen", "before", "(", "NSB", ")"]),
-    ]
-    found = read_tokens(docs, (ABBREVIATIONS,)).abbreviations
-    assert found.short.tolist() == [[4, 5], [10, 11]]
+def test_longest_words() -> None:
+    """A word of a hundred characters may be in a long form, a longer one ends the search."""
+    longest = "h" * 100
+    assert found_in(f"{longest} p ( HP )") == [("HP", f"{longest} p")]
+    assert found_in(f"{longest}h p ( HP )") == []
+    assert found_in(f"h {longest}h p ( HP )") == []
 
 
 def test_long_texts_take_linear_time() -> None:

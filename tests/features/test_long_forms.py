@@ -30,7 +30,7 @@ LINES = ["lower@long_form", "word@long_form_last", "seen_inside@long_form_last",
 
 
 def read(docs: list[list[list[str]]]) -> Tokens:
-    return read_tokens(
+    tokens = read_tokens(
         [
             Doc(
                 VOCAB,
@@ -39,6 +39,9 @@ def read(docs: list[list[list[str]]]) -> Tokens:
             )
             for sentences in docs
         ]
+    )
+    return FeatureSpace(Templates(("abbreviation",), {}, {})).with_abbreviations(
+        tokens, VOCAB.strings.__getitem__
     )
 
 
@@ -118,9 +121,11 @@ def test_features_are_named_by_their_place() -> None:
 def test_nothing_is_looked_for_where_no_template_looks() -> None:
     templates = Templates(("word", "lower@recurrence"), {}, {})
     space = FeatureSpace(templates)
-    assert space.reads == ()
+    assert not space.reads_abbreviations
     assert not space.plan.looks_at_long_forms
-    positions = space.positions(read([[HSP]]), VOCAB.strings.__getitem__)
+    tokens = read_tokens([Doc(VOCAB, words=HSP)])
+    assert space.with_abbreviations(tokens, VOCAB.strings.__getitem__) is tokens
+    positions = space.positions(tokens, VOCAB.strings.__getitem__)
     assert len(positions.long_forms.abbreviation) == 0
 
 
@@ -130,7 +135,7 @@ def test_nothing_is_looked_for_where_no_template_looks() -> None:
 )
 def test_templates_say_that_abbreviations_are_read(line: str, reads: bool) -> None:
     space = FeatureSpace(Templates((line,), {}, {}))
-    assert space.reads == ("abbreviations",)
+    assert space.reads_abbreviations
     assert space.plan.looks_at_long_forms == reads
 
 

@@ -95,7 +95,9 @@ def surroundings(
     bounds = np.array([f[:2] for f in found], dtype=np.int64).reshape(-1, 2)
     labels = np.array([f[2] for f in found], dtype=np.uint64)
     start, end = np.array(asked, dtype=np.int64).reshape(-1, 2).T
-    return SpanContext(read_tokens(docs), start, end, FoundSpans(*bounds.T, labels))
+    space = FeatureSpace(Templates(("type_of_long_form",), {}, {}))
+    tokens = space.with_abbreviations(read_tokens(docs), VOCAB.strings.__getitem__)
+    return SpanContext(tokens, start, end, FoundSpans(*bounds.T, labels))
 
 
 def values_of(spans: SpanContext, names: list[str]) -> np.ndarray:

@@ -87,8 +87,6 @@ def at_bracket(words: Sequence[str], i: int) -> Iterator[tuple[Bounds, Bounds]]:
         if start is not None:
             yield (i + 1, close), (low + start, i)
         return
-    if not any(map(str.isalpha, "".join(inside[:6]))):
-        return
     low, begin = max(0, i - 5), i - 1
     while begin - 2 >= low and words[begin - 1] in HYPHENS:
         begin -= 2

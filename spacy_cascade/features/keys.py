@@ -17,7 +17,6 @@ from .templates import (
     FIRST,
     HEAD_RECURRENCE,
     LAST,
-    LONG_FORM,
     LONG_FORM_LAST,
     RECURRENCE,
     SENTENCE,
@@ -203,19 +202,15 @@ def _recurrences(lexemes, occurrences, begin, last, offset, places):  # type: ig
 
 
 @inlined
-def _places_in_long_form(long_forms, first, last, only_last, places):  # type: ignore[no-untyped-def]
-    """Write positions in the long form of the last abbreviation of `first … last`; how many."""
-    position = last
-    while position > first and long_forms.abbreviation[position] < 0:
-        position -= 1
-    number = long_forms.abbreviation[position]
-    if number < 0:
-        return 0
-    end = long_forms.last[number]
-    begin = end if only_last else long_forms.first[number]
-    for k in range(end - begin + 1):
-        places[k] = begin + k
-    return end - begin + 1
+def _abbreviation_in(long_forms, first, last):  # type: ignore[no-untyped-def]
+    """Number of the last abbreviation among the positions, -1 for none."""
+    number = -1
+    if len(long_forms.abbreviation):
+        for position in range(last, first - 1, -1):
+            number = long_forms.abbreviation[position]
+            if number >= 0:
+                break
+    return number
 
 
 @kernel
@@ -244,9 +239,13 @@ def slot_rows(
         inside = last[unit] - first[unit] + 1
         if inside > len(places):
             places = np.empty(inside, dtype=np.int32)
+        abbreviation = _abbreviation_in(long_forms, first[unit], last[unit])
         for s in range(n_slots):
             anchor, offset = slots.anchor[s], slots.offset[s]
-            if anchor == ANY:
+            if anchor in (FIRST, LAST):
+                n = 1
+                places[0] = (first[unit] if anchor == FIRST else last[unit]) + offset
+            elif anchor == ANY:
                 n = inside
                 for k in range(inside):
                     places[k] = first[unit] + k
@@ -255,13 +254,14 @@ def slot_rows(
             elif anchor in (RECURRENCE, HEAD_RECURRENCE):
                 begin = last[unit] if anchor == HEAD_RECURRENCE else first[unit]
                 n = _recurrences(lexemes, occurrences, begin, last[unit], offset, places)
-            elif anchor in (LONG_FORM, LONG_FORM_LAST):
-                n = _places_in_long_form(
-                    long_forms, first[unit], last[unit], anchor == LONG_FORM_LAST, places
-                )
+            elif abbreviation < 0:
+                continue
             else:
-                n = 1
-                places[0] = (first[unit] if anchor == FIRST else last[unit]) + offset
+                begin, end = long_forms.first[abbreviation], long_forms.last[abbreviation]
+                begin = end if anchor == LONG_FORM_LAST else begin
+                n = end - begin + 1
+                for k in range(n):
+                    places[k] = begin + k
             if size + n > len(columns):
                 grown = np.empty(2 * (size + n), dtype=np.int32)
                 grown[:size] = columns[:size]

@@ -26,6 +26,7 @@ class LongForms(NamedTuple):
     last: Ints1d
 
 
+_N_FIRST_WORDS = np.uint64(4096)
 NO_LONG_FORMS = LongForms(*(np.zeros(0, dtype=np.int32),) * 3)
 
 
@@ -46,8 +47,9 @@ def link_abbreviations(
     distinct, place = np.unique(keys.T.reshape(-1), return_index=True)
     numbers = (place % len(docs)).astype(np.int32)
     of_sequences = np.searchsorted(doc_starts, sequence_starts[:-1], side="right") - 1
+    first_words = np.append(words[found.short[:, 0]], found.other_number)
     linked: Ints1d = KeyIndex(distinct).apply(
-        linked_tokens, numbers, words, sequence_starts, of_sequences
+        linked_tokens, numbers, first_words, words, sequence_starts, of_sequences
     )
     return linked
 
@@ -77,18 +79,26 @@ def short_form_keys(
 def linked_tokens(
     table: HashTable,
     numbers: Ints1d,
+    first_words: Keys1d,
     words: Keys1d,
     sequence_starts: Pointers1d,
     of_sequences: Pointers1d,
 ) -> Ints1d:
     """Number of the abbreviation of each token: from the left, the longest phrase in the table.
 
-    numbers: of the abbreviation of each key. of_sequences: the Doc of each sequence.
+    numbers: of the abbreviation of each key. first_words: those of all phrases, so that other words
+    need no search. of_sequences: the Doc of each sequence.
     """
     linked = np.full(len(words), -1, dtype=np.int32)
+    may_begin = np.zeros(_N_FIRST_WORDS, dtype=np.bool_)
+    for word in first_words:
+        may_begin[word % _N_FIRST_WORDS] = True
     for sequence in range(len(of_sequences)):
         t, end = sequence_starts[sequence], sequence_starts[sequence + 1]
         while t < end:
+            if not may_begin[words[t] % _N_FIRST_WORDS]:
+                t += 1
+                continue
             key, best, after = _begun(of_sequences[sequence]), -1, t + 1
             for k in range(t, min(t + MOST_TOKENS, end)):
                 key = mix(key, words[k])

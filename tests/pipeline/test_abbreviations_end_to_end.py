@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import spacy
 from spacy.language import Language
 
 from helpers import SMALL, annotation, cascade, make_doc, make_examples, train
@@ -84,7 +85,5 @@ def test_memory_zones_change_nothing(nlp: Language) -> None:
 
 
 def test_a_saved_pipeline_finds_the_same(nlp: Language, tmp_path: Any) -> None:
-    import spacy
-
     nlp.to_disk(tmp_path)
     assert found(spacy.load(tmp_path), TEXTS) == found(nlp, TEXTS)

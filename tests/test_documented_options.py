@@ -88,6 +88,7 @@ def test_attributes_and_places_of_templates_are_documented() -> None:
     text = (DOCS / "templates.md").read_text(encoding="utf8")
     assert [name for name in BUILT_IN if not re.search(rf"`{name}[`(]", text)] == []
     places = ("first", "last", "any", "all", "sentence", "recurrence", "head_recurrence")
+    places += ("long_form", "long_form_last")
     assert [name for name in places if f"`@{name}" not in text] == []
 
 

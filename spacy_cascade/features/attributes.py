@@ -156,7 +156,7 @@ class ContextAttribute(PlacedAttribute):
     """Of a span among the others of its Doc, once these have been found (`span_context`)."""
 
     has_place = False
-    reads = ("lower",)
+    reads: ClassVar[tuple[str, ...]] = ("lower",)
 
     @abstractmethod
     def values(self, spans: SpanContext, resource: Any) -> Keys1d:

@@ -10,8 +10,18 @@ from ..jit import inlined, kernel
 from ..numeric.hashing import HashTable, mix, probe
 from ..types import Ints1d, Keys1d, Keys2d, Pointers1d
 from .lexemes import BOUNDARY
+from .long_forms import LongForms
 from .plan import Slots, UnitLevelTemplates
-from .templates import ANY, FIRST, HEAD_RECURRENCE, LAST, RECURRENCE, SENTENCE, UNIT
+from .templates import (
+    ANY,
+    FIRST,
+    HEAD_RECURRENCE,
+    LAST,
+    LONG_FORM_LAST,
+    RECURRENCE,
+    SENTENCE,
+    UNIT,
+)
 
 MOST_AROUND = 256
 MOST_RECURRENCES = 8
@@ -191,17 +201,34 @@ def _recurrences(lexemes, occurrences, begin, last, offset, places):  # type: ig
     return n
 
 
+@inlined
+def _abbreviation_in(long_forms, first, last):  # type: ignore[no-untyped-def]
+    """Number of the last abbreviation among the positions, -1 for none."""
+    number = -1
+    if len(long_forms.abbreviation):
+        for position in range(last, first - 1, -1):
+            number = long_forms.abbreviation[position]
+            if number >= 0:
+                break
+    return number
+
+
 @kernel
 def slot_rows(
-    slots: Slots, lexemes: Ints1d, occurrences: Occurrences, first: Ints1d, last: Ints1d
+    slots: Slots,
+    lexemes: Ints1d,
+    occurrences: Occurrences,
+    long_forms: LongForms,
+    first: Ints1d,
+    last: Ints1d,
 ) -> tuple[Pointers1d, Ints1d]:
     """Sparse rows of units: which (lexeme, slot) rows make up each unit's score.
 
     Row `lexeme * n_slots + slot`. A slot that looks at several tokens gives a row for each:
     every word inside a unit, up to `MOST_AROUND` words of the sentence around it, and up to
     `MOST_RECURRENCES` different words beside its other occurrences in the Doc, found among the
-    first `MOST_VISITED` places with its last word. occurrences: of the positions, read only where
-    slots look at them.
+    first `MOST_VISITED` places with its last word. occurrences, long_forms: of the positions, read
+    only where slots look at them.
     """
     n_slots = len(slots.anchor)
     starts = np.zeros(len(first) + 1, dtype=np.int64)
@@ -212,9 +239,13 @@ def slot_rows(
         inside = last[unit] - first[unit] + 1
         if inside > len(places):
             places = np.empty(inside, dtype=np.int32)
+        abbreviation = _abbreviation_in(long_forms, first[unit], last[unit])
         for s in range(n_slots):
             anchor, offset = slots.anchor[s], slots.offset[s]
-            if anchor == ANY:
+            if anchor in (FIRST, LAST):
+                n = 1
+                places[0] = (first[unit] if anchor == FIRST else last[unit]) + offset
+            elif anchor == ANY:
                 n = inside
                 for k in range(inside):
                     places[k] = first[unit] + k
@@ -223,9 +254,14 @@ def slot_rows(
             elif anchor in (RECURRENCE, HEAD_RECURRENCE):
                 begin = last[unit] if anchor == HEAD_RECURRENCE else first[unit]
                 n = _recurrences(lexemes, occurrences, begin, last[unit], offset, places)
+            elif abbreviation < 0:
+                continue
             else:
-                n = 1
-                places[0] = (first[unit] if anchor == FIRST else last[unit]) + offset
+                begin, end = long_forms.first[abbreviation], long_forms.last[abbreviation]
+                begin = end if anchor == LONG_FORM_LAST else begin
+                n = end - begin + 1
+                for k in range(n):
+                    places[k] = begin + k
             if size + n > len(columns):
                 grown = np.empty(2 * (size + n), dtype=np.int32)
                 grown[:size] = columns[:size]

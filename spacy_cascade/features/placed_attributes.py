@@ -17,9 +17,10 @@ from .attributes import (
     chosen,
 )
 from .listed_terms import ExactlyListedTerms, ListedTerms
+from .long_forms import PARTS, abbreviation_parts
 from .resources import ResourceSpec
 from .span_context import SpanContext, value_text
-from .tokens import Tokens
+from .tokens import ABBREVIATIONS, Tokens
 
 CONTEXT = (
     "brackets", "elsewhere", "type_elsewhere", "type_before", "gap_before", "type_after",
@@ -91,6 +92,18 @@ class ExactMembership(Membership):
     kind = ExactlyListedTerms
 
 
+class AbbreviationPart(TokenAttribute):
+    """The token's part in the explanation of an abbreviation, or that it is one (`long_forms`)."""
+
+    reads = (ABBREVIATIONS,)
+
+    def values(self, tokens: Tokens, resource: Any, own_flags: Ints2d | None) -> Keys1d:
+        return abbreviation_parts(tokens.abbreviation_of, tokens.abbreviations)
+
+    def describe(self, value: int, text_of: TextOf, resource: Any) -> str:
+        return PARTS[value]
+
+
 class Size(LengthAttribute):
     """The number of tokens of the span."""
 
@@ -107,3 +120,9 @@ class AroundSpan(ContextAttribute):
 
     def describe(self, value: int, text_of: TextOf, resource: Any) -> str:
         return value_text(value, text_of)
+
+
+class OfLongForm(AroundSpan):
+    """`type_of_long_form`, one more method of `SpanContext`, which needs abbreviations."""
+
+    reads = ("lower", ABBREVIATIONS)

@@ -18,7 +18,16 @@ from ..types import Ints1d, Keys1d
 from .attributes import Attribute, ContextAttribute, LengthAttribute, TokenAttribute, WordAttribute
 from .span_context import SpanContext
 from .strings import hash_string
-from .templates import HEAD_RECURRENCE, RECURRENCE, UNIT, Part, Template, Templates
+from .templates import (
+    HEAD_RECURRENCE,
+    LONG_FORM,
+    LONG_FORM_LAST,
+    RECURRENCE,
+    UNIT,
+    Part,
+    Template,
+    Templates,
+)
 
 Kind = TypeVar("Kind", bound=Attribute)
 
@@ -62,6 +71,7 @@ class Plan:
     lexeme_templates, lexeme_attribute, lexeme_salt: the lexeme-level templates, ordered by slot.
     unit_templates, unit_level: the unit-level templates, and the same for kernels.
     looks_at_recurrences: whether some place is one where the words of a unit occur again.
+    looks_at_long_forms: whether some place is in the long form of an abbreviation.
     margin: positions that must exist before and after every sequence.
     """
 
@@ -78,6 +88,7 @@ class Plan:
     unit_templates: tuple[Template, ...]
     unit_level: UnitLevelTemplates
     looks_at_recurrences: bool
+    looks_at_long_forms: bool
     margin: int
     context: tuple[Callable[[SpanContext], Keys1d], ...] = ()
 
@@ -139,6 +150,7 @@ def make_plan(templates: Templates) -> Plan:
             *_parents(unit_level),
         ),
         looks_at_recurrences=any(anchor in (RECURRENCE, HEAD_RECURRENCE) for anchor, _ in places),
+        looks_at_long_forms=any(anchor in (LONG_FORM, LONG_FORM_LAST) for anchor, _ in places),
         margin=max((abs(p.offset) for t in expanded for p in t.parts), default=0) or 1,
     )
 

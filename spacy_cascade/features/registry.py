@@ -31,8 +31,10 @@ BUILT_IN: dict[str, type[Attribute]] = {
     "lexicon": placed_attributes.Membership,
     "lexicon_exact": placed_attributes.ExactMembership,
     "span": placed_attributes.SpanTag,
+    "abbreviation": placed_attributes.AbbreviationPart,
     "size": placed_attributes.Size,
     "bias": word_attributes.Bias,
+    "type_of_long_form": placed_attributes.OfLongForm,
     **dict.fromkeys(placed_attributes.CONTEXT, placed_attributes.AroundSpan),
 }
 

@@ -12,6 +12,7 @@ from ..numeric.design import BinaryCSR, Design
 from ..numeric.index import KeyIndex, frequent_keys
 from ..parallel import LEXEME_LOCK
 from ..types import Ints2d, Keys1d, Keys2d
+from .abbreviation_search import find_abbreviations
 from .attributes import ContextAttribute
 from .attributes import TextOf as TextOf
 from .keys import Occurrences, lexeme_level_keys, slot_rows, unit_level_features, unit_level_keys
@@ -21,9 +22,10 @@ from .listed_terms import ListedTerms
 from .plan import make_plan
 from .resources import Resources
 from .span_context import SpanContext
+from .spelled_words import SpelledWords
 from .templates import Templates
-from .tokens import FURTHER, Tokens
-from .units import PaddedTokens, Units, lay_out
+from .tokens import ABBREVIATIONS, FURTHER, Tokens
+from .units import PaddedTokens, Units, lay_out, with_long_forms
 
 _NO_OCCURRENCES = Occurrences(*(np.zeros(0, dtype=np.int32),) * 3)
 
@@ -49,9 +51,10 @@ class FeatureSpace:
     A *unit* is what gets a label: a token (`first = last`) or a span of positions.
 
     templates: what to look at. plan: the same for kernels. resources: what attributes read besides
-    the Docs. lexemes: the words met so far, until `forget_lexemes`. index: keys of known features,
-    in the order of the rows of the weights. reads, span_keys: what `tokens.read_tokens` has to
-    read besides the words.
+    the Docs. lexemes: the words met so far, until `forget_lexemes`. spelled: those near brackets,
+    where templates look at abbreviations. index: keys of known features, in the order of the rows
+    of the weights. reads, span_keys: what `tokens.read_tokens` has to read besides the words.
+    reads_abbreviations: whether tokens need those (`with_abbreviations`).
     """
 
     def __init__(self, templates: Templates) -> None:
@@ -61,10 +64,12 @@ class FeatureSpace:
         context = tuple(partial(_values_of_spans, each, self.resources) for each in plan.of_spans)
         self.plan = replace(plan, context=context)
         self.lexemes = self._no_lexemes()
+        self.spelled = SpelledWords()
         self.index = KeyIndex()
         self._known: _KnownFeatures | None = None
         fields = {field for attribute in plan.all_attributes for field in attribute.reads}
         self.reads = tuple(field for field in FURTHER if field in fields)
+        self.reads_abbreviations = plan.looks_at_long_forms or ABBREVIATIONS in fields
         groups = (key for attribute in plan.all_attributes for key in attribute.span_groups)
         self.span_keys = list(dict.fromkeys(groups))
 
@@ -73,7 +78,8 @@ class FeatureSpace:
 
     def __getstate__(self) -> dict[str, object]:
         """What is copied and pickled: no words, which another thread may be adding."""
-        return {**self.__dict__, "lexemes": self._no_lexemes(), "_known": None}
+        words = {"lexemes": self._no_lexemes(), "spelled": SpelledWords()}
+        return {**self.__dict__, **words, "_known": None}
 
     # Resources
 
@@ -122,6 +128,13 @@ class FeatureSpace:
         with LEXEME_LOCK:
             if len(self.lexemes) > more_than:
                 self.lexemes, self._known = self._no_lexemes(), None
+                self.spelled = SpelledWords()
+
+    def with_abbreviations(self, tokens: Tokens, text_of: TextOf) -> Tokens:
+        """The tokens with the abbreviations that Docs explain, where templates look at them."""
+        if not self.reads_abbreviations:
+            return tokens
+        return replace(tokens, abbreviations=find_abbreviations(tokens, self.spelled, text_of))
 
     def positions(
         self, tokens: Tokens, text_of: TextOf, own_flags: Ints2d | None = None
@@ -137,7 +150,8 @@ class FeatureSpace:
         values = np.column_stack([of_words[lexemes], *of_tokens])
         boundary = np.zeros(values.shape[1], dtype=np.uint64)
         boundary[: of_words.shape[1]] = of_words[BOUNDARY]
-        return lay_out(tokens, table, lexemes, values, boundary, self.plan.margin)
+        laid_out = lay_out(tokens, table, lexemes, values, boundary, self.plan.margin)
+        return with_long_forms(laid_out, tokens) if self.plan.looks_at_long_forms else laid_out
 
     # Features
 
@@ -185,7 +199,8 @@ class FeatureSpace:
         """Which (lexeme, slot) rows each unit sums."""
         plan, positions = self.plan, units.positions
         occurrences = positions.occurrences if plan.looks_at_recurrences else _NO_OCCURRENCES
-        rows = slot_rows(plan.slots, positions.lexemes, occurrences, units.first, units.last)
+        line = positions.lexemes, occurrences, positions.long_forms
+        rows = slot_rows(plan.slots, *line, units.first, units.last)
         return BinaryCSR(*rows, len(positions.table) * plan.n_slots)
 
     def unit_features(self, units: Units) -> BinaryCSR:

@@ -132,6 +132,13 @@ CLASSIFICATION = [
 """The default of the classifier: words, classes and affixes of spans by position, their context,
 and what stands beside the same words elsewhere in the Doc."""
 
+SEGMENTATION_ABBREVIATIONS = [
+    "abbreviation@-1..1", "seen_inside@long_form", "seen_inside@long_form_last"
+]  # fmt: skip
+CLASSIFICATION_ABBREVIATIONS = ["suffix(3..4)@long_form", "suffix(3..5)@long_form_last"]
+"""For `extra`, in texts that explain abbreviations in brackets: where a token stands in such an
+explanation, and what training showed of the words of its long form, or how they end."""
+
 RERANKING = [
     "bias", "size", "lower@any", "lower@all", "lower@first", "lower@last", "lower@first-1",
     "lower@last+1", "prefix(3)@first", "suffix(3..4)@last", "brief_class@all",

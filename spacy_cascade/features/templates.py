@@ -13,6 +13,7 @@ one atomic feature. Parts joined by ` & ` make a conjunction:
     part      = attribute [ "(" argument ")" ] [ "@" place ]
     place     = ("first" | "last") [offset] | offset
               | ("recurrence" | "head_recurrence") [offset] | "any" | "all" | "sentence"
+              | "long_form" | "long_form_last"
 
 The attributes are those of `registry`. A number can be a range `a..b`: one template for each. On a
 chain each token is a span of length one, so `first` and `last` mean the token itself. Without a
@@ -35,18 +36,21 @@ from .registry import attribute_class
 from .terms import TermSource
 from .word_clusters import ClusterSource
 
-FIRST, LAST, ANY, ALL, UNIT, SENTENCE, RECURRENCE, HEAD_RECURRENCE = range(8)
+FIRST, LAST, ANY, ALL, UNIT, SENTENCE, RECURRENCE, HEAD_RECURRENCE, LONG_FORM, LONG_FORM_LAST = (
+    range(10)
+)
 """Where a part looks: from the first or last token, at any or all inside, at none, …"""
 
 _ANCHORS = {
     "first": FIRST, "last": LAST, "any": ANY, "all": ALL, "sentence": SENTENCE,
     "recurrence": RECURRENCE, "head_recurrence": HEAD_RECURRENCE,
+    "long_form": LONG_FORM, "long_form_last": LONG_FORM_LAST,
 }  # fmt: skip
 _NEW_NAMES = {"again": "recurrence", "head_again": "head_recurrence"}
 """By the names of release 0.2, which stay in the text that is hashed and saved."""
-MULTIPLE = (ANY, SENTENCE, RECURRENCE, HEAD_RECURRENCE)
+MULTIPLE = (ANY, SENTENCE, RECURRENCE, HEAD_RECURRENCE, LONG_FORM, LONG_FORM_LAST)
 """Places that can hold several tokens, each of which gives a feature of its own."""
-_WITHOUT_OFFSET = (ANY, ALL, SENTENCE)
+_WITHOUT_OFFSET = (ANY, ALL, SENTENCE, LONG_FORM, LONG_FORM_LAST)
 _ANCHOR_NAMES = {anchor: name for name, anchor in _ANCHORS.items()}
 _STORED_NAMES = _ANCHOR_NAMES | {_ANCHORS[new]: old for old, new in _NEW_NAMES.items()}
 _PART = re.compile(

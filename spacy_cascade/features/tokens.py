@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from spacy.attrs import LOWER, ORTH, POS, SENT_START, TAG
 from spacy.tokens import Doc
 
-from ..types import Keys1d, Pointers1d
+from ..types import Ints1d, Keys1d, Pointers1d
+from .abbreviations import Abbreviations, join_abbreviations
+from .long_forms import link_abbreviations
 from .strings import hash_string
 
 
@@ -24,6 +27,7 @@ class Tokens:
     sequence_starts: int64 `[N + 1]`; a sequence is a sentence where sentence starts are
         set, else the whole Doc. Docs without tokens have none.
     doc_starts: int64 `[D + 1]`.
+    abbreviations: those that the Docs explain, none where no template looks at them.
     """
 
     words: Keys1d
@@ -33,6 +37,13 @@ class Tokens:
     sequence_starts: Pointers1d
     doc_starts: Pointers1d
     spans: Mapping[str, Keys1d] = field(default_factory=dict)
+    abbreviations: Abbreviations = field(default_factory=Abbreviations.none)
+
+    @cached_property
+    def abbreviation_of(self) -> Ints1d:
+        """Number of the abbreviation that each token is or is part of, int32 `[T]`, -1 for none."""
+        starts = self.sequence_starts, self.doc_starts
+        return link_abbreviations(self.words, *starts, self.abbreviations)
 
 
 _NO_VALUES = np.zeros(0, dtype=np.uint64)
@@ -40,6 +51,8 @@ _OUTSIDE = hash_string("O")
 
 FURTHER = {"lower": LOWER, "tags": TAG, "parts_of_speech": POS}
 """Fields of `Tokens` that not every template set needs, and spaCy's names for them."""
+ABBREVIATIONS = "abbreviations"
+"""A further one, which is found afterwards (`FeatureSpace.with_abbreviations`)."""
 
 
 def read_tokens(
@@ -66,6 +79,7 @@ def read_tokens(
             key: np.concatenate([_NO_VALUES, *(span_values(doc, key) for doc in docs)])
             for key in span_keys
         },
+        abbreviations=Abbreviations.none(),
         **{name: np.ascontiguousarray(columns.get(name, _NO_VALUES)) for name in FURTHER},
     )
 
@@ -88,7 +102,10 @@ def span_values(doc: Doc, key: str) -> Keys1d:
 
 def join_tokens(batches: Sequence[Tokens]) -> Tokens:
     keys = batches[0].spans
+    first = np.cumsum([0, *(len(batch.words) for batch in batches[:-1])])
+    found = [batch.abbreviations for batch in batches]
     return Tokens(
+        abbreviations=join_abbreviations(found, first.tolist()),
         sequence_starts=_joined_starts([batch.sequence_starts for batch in batches]),
         doc_starts=_joined_starts([batch.doc_starts for batch in batches]),
         spans={key: np.concatenate([batch.spans[key] for batch in batches]) for key in keys},

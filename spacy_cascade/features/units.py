@@ -6,7 +6,7 @@ before, between and after the sequences. Looking a few places to the side then n
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from ..types import Ints1d, Keys1d, Keys2d, Pointers1d
 from .keys import Occurrences, link_occurrences
 from .lexemes import BOUNDARY, LexemeTable
+from .long_forms import NO_LONG_FORMS, LongForms
 from .tokens import Tokens
 
 
@@ -24,7 +25,7 @@ class PaddedTokens:
     table: of the words; that of the feature space may be a new one by now. lexemes: int32 `[P]`,
     rows of it. values: uint64 `[P, C]`, what unit-level templates read, 0 for "no value". of_token:
     int32 `[T]`, the position of each token. doc_starts: int32 `[D + 1]`, the position from which
-    on each Doc's tokens stand.
+    on each Doc's tokens stand. long_forms: of abbreviations, none where no template looks at them.
     """
 
     table: LexemeTable
@@ -32,6 +33,7 @@ class PaddedTokens:
     values: Keys2d
     of_token: Ints1d
     doc_starts: Ints1d
+    long_forms: LongForms = NO_LONG_FORMS
 
     @cached_property
     def occurrences(self) -> Occurrences:
@@ -61,6 +63,16 @@ def lay_out(
     value_line[of_token] = values
     doc_starts = np.append(of_token, n_positions)[tokens.doc_starts].astype(np.int32)
     return PaddedTokens(table, line, value_line, of_token.astype(np.int32), doc_starts)
+
+
+def with_long_forms(positions: PaddedTokens, tokens: Tokens) -> PaddedTokens:
+    """The positions with the long forms of the abbreviations among their tokens."""
+    abbreviation = np.full(len(positions.lexemes), -1, dtype=np.int32)
+    abbreviation[positions.of_token] = tokens.abbreviation_of
+    start, end = tokens.abbreviations.long.T
+    of_token = positions.of_token
+    long_forms = LongForms(abbreviation, of_token[start], of_token[end - 1])
+    return replace(positions, long_forms=long_forms)
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,8 @@ LINES = [
     "class@recurrence",
     "class@head_recurrence-1",
     "word@head_recurrence+1",
+    "lower@long_form",
+    "suffix(3)@long_form_last",
     "word@all",
     "brief_class@all",
     "pattern(digit)@all",
@@ -133,6 +135,7 @@ def bounds(positions: PaddedTokens, docs: Sequence[DocWords], units: list[Unit])
 
 
 def positions_of(space: FeatureSpace, tokens: Tokens, flags=None) -> PaddedTokens:
+    tokens = space.with_abbreviations(tokens, VOCAB.strings.__getitem__)
     return space.positions(tokens, VOCAB.strings.__getitem__, flags)
 
 

@@ -15,7 +15,7 @@ from spacy.tokens import Doc
 from spacy_cascade.errors import TemplateError
 from spacy_cascade.features.placed_attributes import CONTEXT
 from spacy_cascade.features.space import FeatureSpace
-from spacy_cascade.features.span_context import FoundSpans, SpanContext
+from spacy_cascade.features.span_context import FoundSpans, SpanContext, value_text
 from spacy_cascade.features.strings import hash_string
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.tokens import read_tokens
@@ -95,7 +95,9 @@ def surroundings(
     bounds = np.array([f[:2] for f in found], dtype=np.int64).reshape(-1, 2)
     labels = np.array([f[2] for f in found], dtype=np.uint64)
     start, end = np.array(asked, dtype=np.int64).reshape(-1, 2).T
-    return SpanContext(read_tokens(docs), start, end, FoundSpans(*bounds.T, labels))
+    space = FeatureSpace(Templates(("type_of_long_form",), {}, {}))
+    tokens = space.with_abbreviations(read_tokens(docs), VOCAB.strings.__getitem__)
+    return SpanContext(tokens, start, end, FoundSpans(*bounds.T, labels))
 
 
 def values_of(spans: SpanContext, names: list[str]) -> np.ndarray:
@@ -122,6 +124,28 @@ def test_labels_are_values_themselves() -> None:
     x, y = hash_string("X"), hash_string("Y")
     assert values[:, 0].tolist() == [y, 0, x]
     assert values[1, 1:].tolist() == [x, y]
+
+
+@pytest.mark.parametrize(
+    ("found", "value"),
+    [
+        ([(0, 3, "X"), (7, 8, "Y")], "X"),
+        ([(1, 3, "X")], "X"),
+        ([(2, 5, "Y")], "Y"),
+        ([(0, 2, "X"), (4, 5, "Y")], "nothing"),
+        ([], "nothing"),
+    ],
+)
+def test_type_of_the_long_form(found: list[Found], value: str) -> None:
+    """The span found at the last word of the long form says what an abbreviation is."""
+    words = ["heat", "shock", "protein", "(", "HSP", ")", "the", "HSPs", "here"]
+    asked = [(4, 5), (6, 8), (7, 8), (7, 9), (0, 3)]
+    other = (["HSP"], [(0, 1)], [(0, 1, "X")], [(0, 1)])
+    spans = surroundings([(words, [(0, 6), (6, 9)], found, asked), other])
+    values = spans.type_of_long_form().tolist()
+    texts = {hash_string(label): label for label in LABELS}
+    assert [value_text(v, texts.__getitem__) for v in values[:3]] == [value] * 3
+    assert values[3:] == [0, 0, 0]
 
 
 def test_no_spans_at_all() -> None:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
 
+from abbreviation_twin import uses
 from spacy_cascade.inference.lattice import Lattice
 from spacy_cascade.inference.schemes import TagSet
 from spacy_cascade.numeric.design import BinaryCSR, Design
@@ -413,6 +414,11 @@ class Extractor:
             return [(number, t) for t in range(first, last + 1)]
         if place == "sentence":
             return [(number, t) for t in range(len(doc[number])) if not first <= t <= last]
+        if place in ("long_form", "long_form_last"):
+            known = uses([[word.text for word in sentence] for sentence in doc])
+            of_tokens = [known[number, t] for t in range(first, last + 1) if (number, t) in known]
+            long = [(f.sentence, t) for f in of_tokens[-1:] for t in range(*f.long)]
+            return long[-1:] if place == "long_form_last" else long
         found = re.fullmatch(r"(head_)?recurrence([+-]\d+)?", place)
         if not found:
             return None

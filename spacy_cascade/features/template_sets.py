@@ -51,7 +51,7 @@ CLUSTERS_OF_TOKENS = [
     "cluster(NAME, 4)@-1..1", "cluster(NAME, 6)@-1..1", "cluster(NAME, 10)@-1..1",
     "cluster(NAME)@-1..1",
 ]  # fmt: skip
-"""What a file of clusters adds on a chain; words further away and conjunctions gain nothing more."""
+"""What a file of clusters adds on a chain; further words and conjunctions gain nothing more."""
 
 CLUSTERS_OF_SPANS = [
     "cluster(NAME, 6)@any", "cluster(NAME)@any", "cluster(NAME, 4)@last", "cluster(NAME, 6)@last",

@@ -52,7 +52,8 @@ class Profile:
     recurring: share of the entities whose words are an entity of the same Doc again;
     recurring_elsewhere: of the next Doc. dev: None if there is none. tokenizers: how they agree
     with the corpus, the best one first; none where no spacing is known. clusters: of each file of
-    word clusters the share of the words of the corpus that are in one.
+    word clusters the share of the words of the corpus that are in one. bracketed: of 1,000 words,
+    those that are in brackets by themselves, short and with a capital: most explain abbreviations.
     """
 
     documents: int
@@ -78,6 +79,7 @@ class Profile:
     dev: Held | None
     tokenizers: Sequence[TokenizerMeasure] = field(default=())
     clusters: Mapping[str, float] = field(default_factory=dict)
+    bracketed: float = 0.0
 
     @property
     def types(self) -> int:
@@ -133,6 +135,7 @@ def measure_profile(
             name: _share((known.word_codes(words) > 0)[numbers])
             for name, known in (clusters or {}).items()
         },
+        bracketed=1000 * _bracketed(table) / max(1, len(table.words)),
     )
 
 
@@ -173,6 +176,12 @@ def _split_share(table: TokenTable, sign: str) -> float | None:
     same = table.documents[:-2] == table.documents[2:]
     n_split, n_inside = int((between & same).sum()), int(inside.sum())
     return n_split / (n_split + n_inside) if n_split + n_inside else None
+
+
+def _bracketed(table: TokenTable) -> int:
+    opening, closing = table.where("([".__contains__), table.where(")]".__contains__)
+    is_short = table.where(lambda word: 2 <= len(word) <= 10 and word != word.lower())
+    return int((opening[:-2] & is_short[1:-1] & closing[2:]).sum())
 
 
 def _recurring(table: TokenTable) -> float:

@@ -5,9 +5,13 @@ without a rule that holds is left as the recipe has it (`recipes.configs`). `p` 
 the corpus (`recipes.profile.Profile`), in conditions and in reasons alike.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...features.template_sets import (
+    CLASSIFICATION_ABBREVIATIONS,
+    SEGMENTATION_ABBREVIATIONS,
+)
 from ...types import Json
 from .deciding import Rule, Rules, Variant
 from .profile import Profile
@@ -156,6 +160,11 @@ def with_more(word: str) -> Callable[[Any], Json]:
     return lambda words: words if word in (words or []) else [*(words or []), word]
 
 
+def with_all(templates: Sequence[str]) -> Callable[[Any], Json]:
+    """The present list with further templates."""
+    return lambda present: list(dict.fromkeys([*(present or []), *templates]))
+
+
 def without(word: str) -> Callable[[Any], Json]:
     """The present template set without the templates that have a word."""
 
@@ -183,6 +192,18 @@ VARIANTS = [
         change={"nlp.pipeline": [_SEGMENTER], f"components.{_SEGMENTER}": _one_phase},
         because="a chain decides on both at once, where few entities teach a classifier",
         models=("memb",),
+    ),
+    Variant(
+        "the long forms of abbreviations",
+        where=lambda p: p.bracketed >= 3,
+        change={
+            f"components.{_SEGMENTER}.model.templates.extra": with_all(SEGMENTATION_ABBREVIATIONS),
+            f"components.{_CLASSIFIER}.model.templates.extra": with_all(
+                CLASSIFICATION_ABBREVIATIONS
+            ),
+        },
+        because="the corpus explains abbreviations in brackets, and what they stand for tells more",
+        models=("memb", "ocr"),
     ),
     Variant(
         "the sentence's words as features of types",

@@ -12,6 +12,7 @@ from spacy.cli._util import app as spacy_app
 
 from .adapt import adapt_command
 from .calibrate import calibrate_command
+from .cluster import cluster_command
 from .convert import convert_command
 from .debug_data import debug_data_command
 from .evaluate import evaluate_command
@@ -33,6 +34,7 @@ _command = partial(app.command, no_args_is_help=True)
 
 _command("adapt")(adapt_command)
 _command("calibrate")(calibrate_command)
+_command("cluster")(cluster_command)
 _command("convert")(convert_command)
 _command("debug-data", context_settings=OVERRIDES)(debug_data_command)
 _command("evaluate")(evaluate_command)

@@ -38,6 +38,10 @@ class Options(Protocol):
         """Term lists by name (`terms.TermSource`)."""
 
     @property
+    def clusters(self) -> Mapping[str, Any]:
+        """Files of word clusters by name (`word_clusters.ClusterSource`)."""
+
+    @property
     def resources(self) -> Mapping[str, Any]:
         """Settings of further resources by name."""
 
@@ -81,7 +85,7 @@ class Words(NamedTuple):
     """Words that are new to the table of lexemes.
 
     texts: `[n]`. codes: uint64 `[n]`, what the attribute's resource says of each
-    (`Resource.codes`), None where it says nothing.
+    (`Resource.codes`, `Resource.word_codes`), None where it says nothing.
     """
 
     texts: Sequence[str]

@@ -1,8 +1,8 @@
 """Cascaded named entity recognition for spaCy: find spans first, then type them.
 
 Importing the package is enough to use the components `cascade_segmenter`,
-`cascade_classifier`, `cascade_reranker` and `cascade_tagger`; spaCy finds them by their
-entry points.
+`cascade_classifier`, `cascade_reranker`, `cascade_tagger` and `cascade_linker`; spaCy finds them
+by their entry points.
 """
 
 from ._version import __version__
@@ -22,7 +22,9 @@ from .explaining.explain import explain_entities, explain_spans, explain_tags, e
 from .explaining.explanations import Contribution, EntityExplanation, Explanation
 from .explaining.hypotheses import Hypotheses, Hypothesis, joint_hypotheses
 from .explaining.top_features import top_features
+from .pipeline.candidates import Candidate, CandidateGenerator
 from .pipeline.classifier import CascadeClassifier, make_classifier
+from .pipeline.linker import CascadeLinker, make_linker
 from .pipeline.reranker import CascadeReranker, make_reranker
 from .pipeline.saving import save_pipeline
 from .pipeline.segmenter import CascadeSegmenter, make_segmenter
@@ -30,8 +32,11 @@ from .pipeline.spans.nbest import Segmentation
 from .pipeline.tagger import CascadeTagger, make_tagger
 
 __all__ = [
+    "Candidate",
+    "CandidateGenerator",
     "CascadeClassifier",
     "CascadeError",
+    "CascadeLinker",
     "CascadeReranker",
     "CascadeSegmenter",
     "CascadeTagger",
@@ -56,6 +61,7 @@ __all__ = [
     "explain_types",
     "joint_hypotheses",
     "make_classifier",
+    "make_linker",
     "make_reranker",
     "make_segmenter",
     "make_tagger",

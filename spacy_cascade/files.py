@@ -29,13 +29,22 @@ def replace_file(path: str | Path, data: bytes) -> None:
     The data reach the disk in a temporary file before that takes the name, so a crash leaves either
     the old file or the new one. Raises `SavingError` if it cannot; the old file is then unchanged.
     """
+    fill_file(path, lambda temporary: temporary.write_bytes(data))
+
+
+def fill_file(path: str | Path, fill: Callable[[Path], object]) -> None:
+    """Write a file as `replace_file` does, without having all of its data in memory.
+
+    fill: writes into an empty file, which takes the name at the end. What it raises is not changed,
+    except errors of the system, which become a `SavingError`.
+    """
     path = Path(path)
     temporary = _beside(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
+        temporary.open("xb").close()
+        fill(temporary)
+        with temporary.open("r+b") as file:
             os.fsync(file.fileno())
         os.replace(temporary, path)
         _sync_folder(path.parent)

@@ -27,6 +27,7 @@ EVERYWHERE = {
     "errors",
     "files",
     "parallel",
+    "processes",
     "jit",
     "kernel_cache",
     "deprecation",
@@ -37,7 +38,7 @@ CORPORA = {"corpora", "errors", "files"}
 """Readers of corpus files stand apart; only the command line knows them and components."""
 DOCS = {
     "features.tokens", "pipeline", "explaining", "workflows", "search", "callbacks", "corpora.docs",
-    "cli", "reports",
+    "cli", "reports", "clustering",
 }  # fmt: skip
 """What may import spaCy, and so know its Doc."""
 STRINGS = {"features.strings"}

@@ -12,10 +12,12 @@ from spacy.cli._util import app as spacy_app
 
 from .adapt import adapt_command
 from .calibrate import calibrate_command
+from .cluster import cluster_command
 from .convert import convert_command
 from .debug_data import debug_data_command
 from .evaluate import evaluate_command
 from .explain import explain_command
+from .grow_list import grow_list_command
 from .hypotheses import hypotheses_command, readings_command
 from .init import init_command
 from .jackknife import jackknife_command
@@ -33,10 +35,12 @@ _command = partial(app.command, no_args_is_help=True)
 
 _command("adapt")(adapt_command)
 _command("calibrate")(calibrate_command)
+_command("cluster")(cluster_command)
 _command("convert")(convert_command)
 _command("debug-data", context_settings=OVERRIDES)(debug_data_command)
 _command("evaluate")(evaluate_command)
 _command("explain")(explain_command)
+_command("grow-list")(grow_list_command)
 _command("hypotheses")(hypotheses_command)
 _command("init")(init_command)
 _command("jackknife", context_settings=OVERRIDES)(jackknife_command)

@@ -200,7 +200,7 @@ class Lexicon:
     ) -> tuple[Pointers1d, Pointers1d]:
         """Places of the gold spans that are whole terms, and the number of each one's Doc."""
         start, end = np.flatnonzero(flags[:, 2]), np.flatnonzero(flags[:, 3]) + 1
-        keys = _keys(words, start, end)[np.cumsum(end - start) - 1]
+        keys = whole_keys(words, start, end)
         places = np.empty(len(keys), dtype=np.int64)
         _find(self._table, keys, places)
         is_term = self._table.slots[places, 1] > _ENTRY
@@ -224,6 +224,12 @@ def _keys(words: Keys1d, start: Pointers1d, end: Pointers1d) -> Keys1d:
     keys = np.empty(int((end - start).sum()), dtype=np.uint64)
     _beginnings(words, start, end, keys)
     return keys
+
+
+def whole_keys(words: Keys1d, start: Pointers1d, end: Pointers1d) -> Keys1d:
+    """Keys of the words `start <= t < end` of whole terms or spans, each of a word or more."""
+    last = np.cumsum(end - start) - 1
+    return np.asarray(_keys(words, start, end)[last], dtype=np.uint64)
 
 
 def _joined(

@@ -1,14 +1,15 @@
 """Term lists: where they come from, and the tokens of their terms.
 
-A list is a text file with a term a line, a JSONL file of patterns as spaCy's rulers have them,
-whose labels become part of the feature, or terms in the config. Files may be compressed with gzip.
+A list is a text file with a term a line, a TSV file `term TAB id [TAB label]`, a JSONL file of
+patterns as spaCy's rulers have them, or terms in the config. Labels become part of the feature, ids
+are for linking. Files may be compressed with gzip.
 """
 
 import gzip
 import json
 import zlib
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -41,29 +42,33 @@ TermSource: TypeAlias = str | Sequence[str] | TermList
 
 
 class Term(NamedTuple):
-    """Words between spaces, and the label of the term, "" where the list has none."""
+    """Words between spaces, the label of the term and its id, "" where the list has none."""
 
     words: Sequence[str]
     label: str
+    id: str = ""
 
 
 class Spellings(NamedTuple):
     """Terms as tokens: as they are split at spaces and as the tokenizer splits them.
 
     texts: the distinct tokens. words: the tokens of each term, by number. label: int32 `[N]`,
-    number of each term's label, from 1. labels: their names.
+    number of each term's label, from 1. labels: their names. term: int64 `[N]`, number of the
+    term that is spelled, in the order of the list; one that the tokenizer splits further has two
+    spellings.
     """
 
     texts: Sequence[str]
     words: BinaryCSR
     label: Ints1d
     labels: Sequence[str]
+    term: Pointers1d
 
 
 def read_spellings(name: str, source: TermSource, tokenize: Tokenize) -> Spellings:
     """The terms of a lexicon. Raises `TemplateError` for an unreadable, invalid or empty list."""
     listed = source.source if isinstance(source, TermList) else source
-    spellings = spell(_read_terms(name, listed), tokenize)
+    spellings = spell(read_terms(name, listed), tokenize)
     if spellings.words.n_rows == 0:
         raise TemplateError(f"The lexicon '{name}' has no terms.")
     return spellings
@@ -86,8 +91,9 @@ def spell(terms: Iterable[Term], tokenize: Tokenize) -> Spellings:
     of_words = tokens.take(of_cut.indices)
     of_terms = BinaryCSR(of_words.indptr[of_cut.indptr], of_words.indices, len(number))
     numbers = np.array(label, dtype=np.int32)
-    both = np.append(numbers, numbers[cut])
-    return Spellings(list(number), split.append(of_terms), both, list(labels))
+    spelled: Pointers1d = np.append(np.arange(len(numbers)), cut).astype(np.int64)
+    both = split.append(of_terms)
+    return Spellings(list(number), both, numbers[spelled], list(labels), spelled)
 
 
 def _tokens_of_words(number: dict[str, int], tokenize: Tokenize) -> BinaryCSR:
@@ -100,12 +106,22 @@ def _tokens_of_words(number: dict[str, int], tokenize: Tokenize) -> BinaryCSR:
     return BinaryCSR(indptr, indices, len(number))
 
 
-def _read_terms(name: str, source: str | Sequence[str]) -> Iterator[Term]:
+def read_terms(name: str, source: str | Sequence[str]) -> Iterator[Term]:
+    """The terms of a lexicon one after the other, as a path or the terms give them.
+
+    Raises `TemplateError` for a file that cannot be read, and for a line that is no term.
+    """
     lines = _read_lines(name, source) if isinstance(source, str) else source
-    has_patterns = isinstance(source, str) and source.removesuffix(".gz").endswith(".jsonl")
+    read = _reader(source) if isinstance(source, str) else _read_phrase
     for n, line in enumerate(lines, start=1):
         if line.strip():
-            yield _read_pattern(name, n, line) if has_patterns else Term(line.split(), "")
+            yield read(name, n, line)
+
+
+def _reader(path: str) -> Callable[[str, int, str], Term]:
+    """What reads a line of the file: name of the lexicon, number of the line, and the line."""
+    suffix = Path(path.removesuffix(".gz")).suffix
+    return {".jsonl": _read_pattern, ".tsv": _read_columns}.get(suffix, _read_phrase)
 
 
 def _read_lines(name: str, path: str) -> Iterator[str]:
@@ -116,9 +132,26 @@ def _read_lines(name: str, path: str) -> Iterator[str]:
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise TemplateError(
             f"Cannot read the lexicon '{name}': {error}. Give the path of a UTF-8 text file "
-            "with a term a line, or of a JSONL file of patterns, under "
-            "[components.*.model.templates.lexicons]."
+            "with a term a line, of a TSV file, or of a JSONL file of patterns, where the config "
+            "names the list."
         ) from None
+
+
+def _read_phrase(name: str, n: int, line: str) -> Term:
+    del name, n  # any line with words is a term
+    return Term(line.split(), "")
+
+
+def _read_columns(name: str, n: int, line: str) -> Term:
+    """The term of a line such as `STAT 5 TAB P42229 TAB protein`; id and label may be left out."""
+    phrase, *rest = (column.strip() for column in line.split("\t"))
+    if not phrase or len(rest) > 2:
+        raise TemplateError(
+            f"Line {n} of the lexicon '{name}' is no term with an id: {line.strip()[:100]!r}. It "
+            "must have a term, and may have an id and a label after it, with tabs between them."
+        )
+    its_id, label = [*rest, "", ""][:2]
+    return Term(phrase.split(), label, its_id)
 
 
 def _read_pattern(name: str, n: int, line: str) -> Term:
@@ -127,16 +160,24 @@ def _read_pattern(name: str, n: int, line: str) -> Term:
         entry = json.loads(line)
         label, pattern = entry["label"], entry["pattern"]
         words = pattern.split() if isinstance(pattern, str) else [_word(t) for t in pattern]
-        if not words or not label or not all(map(is_valid, (*words, label))):
+        its_id = _id(entry.get("id"))
+        if not words or not label or not all(map(is_valid, (*words, label, its_id))):
             raise ValueError(line)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise TemplateError(
             f"Line {n} of the lexicon '{name}' is no term with a label: {line.strip()[:100]!r}. "
-            'It must have a "label" and a "pattern", both valid Unicode; the pattern is a phrase '
-            "or a list of tokens with one of LOWER, ORTH and TEXT each. For other patterns put a "
+            'It must have a "label" and a "pattern", both valid Unicode, and may have an "id", a '
+            "text or a whole number; the pattern is a phrase or a list of tokens with one of "
+            "LOWER, ORTH and TEXT each. For other patterns put a "
             "span_ruler before the component, and look at its spans with 'span(KEY)'."
         ) from None
-    return Term(words, label)
+    return Term(words, label, its_id)
+
+
+def _id(value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int | None):
+        raise ValueError(value)
+    return "" if value is None else str(value)
 
 
 def _word(token: dict[str, str]) -> str:

@@ -137,6 +137,30 @@ class TaggerOptions(Options):
     overwrite: bool = option(True, "replace tags that are already there")
 
 
+@dataclass
+class LinkerOptions(Options):
+    """Options of `cascade_linker`."""
+
+    component: ClassVar[str] = "cascade_linker"
+
+    lists: dict[str, str] = option(
+        {}, "term lists with ids by name, each a path; a new value is read by the next `initialize`"
+    )
+    entity_labels: dict[str, list[str]] = option(
+        {},
+        "for a list by its name, the labels of the entities that it links; without, an entity has "
+        "the label of the term, where the term has one",
+    )
+    overwrite: bool = option(False, "replace `kb_id_` of entities that have one already")
+
+    def check_together(self) -> None:
+        for name in sorted(self.entity_labels.keys() - self.lists.keys()):
+            raise ConfigError(
+                f"'{self.title}' has entity_labels for '{name}', but no such list. Its lists: "
+                f"{', '.join(self.lists) or 'none'}."
+            )
+
+
 def check_thresholds(options: SegmenterOptions | ClassifierOptions) -> None:
     """Raise `ConfigError` for thresholds on confidences that there are not."""
     if (options.threshold or options.label_thresholds) and not options.confidence:
@@ -148,6 +172,12 @@ def check_thresholds(options: SegmenterOptions | ClassifierOptions) -> None:
 
 DECLARED: dict[str, type[Options]] = {
     options.component: options
-    for options in (SegmenterOptions, ClassifierOptions, RerankerOptions, TaggerOptions)
+    for options in (
+        SegmenterOptions,
+        ClassifierOptions,
+        RerankerOptions,
+        TaggerOptions,
+        LinkerOptions,
+    )
 }
 """The declarations by the names of the components."""

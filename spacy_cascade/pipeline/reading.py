@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from ..errors import MissingStageError
+from ..features.resources import Tokenize
 from ..features.space import FeatureSpace
 from ..features.span_context import FoundSpans, SpanContext
 from ..features.tokens import Tokens, read_tokens
@@ -68,14 +69,25 @@ def _check_stage(values: Keys1d, where: str, component: str, name: str) -> None:
 def read_resources(space: FeatureSpace, nlp: Language | None) -> None:
     """Read the lexicons that templates look at, as the pipeline's tokenizer splits their terms.
 
+    Without a pipeline, terms are split at spaces only.
+    """
+    if space.resources_to_read:
+        with tokenizing(nlp) as tokenize:
+            space.read_resources(tokenize)
+
+
+@contextmanager
+def tokenizing(nlp: Language | None) -> Iterator[Tokenize]:
+    """The pipeline's tokenizer for terms, until the context ends; `str.split` without a pipeline.
+
     The vocabulary, which is saved with the pipeline, does not keep the words of the terms.
     """
-    if space.resources_to_read and nlp is not None:
-        in_zone = nlp.vocab.in_memory_zone  # type: ignore[attr-defined]
-        with nullcontext() if in_zone else nlp.vocab.memory_zone():
-            space.read_resources(lambda text: [token.text for token in nlp.tokenizer(text)])
-    elif space.resources_to_read:
-        space.read_resources(str.split)
+    if nlp is None:
+        yield str.split
+        return
+    in_zone = nlp.vocab.in_memory_zone  # type: ignore[attr-defined]
+    with nullcontext() if in_zone else nlp.vocab.memory_zone():
+        yield lambda text: [token.text for token in nlp.tokenizer(text)]
 
 
 def stand_ins(nlp: Language | None, keys: Sequence[str], own: object) -> dict[str, GoldOf]:

@@ -13,9 +13,9 @@ from thinc.api import Config
 from ..errors import ConfigError
 from ..files import replace_file, replace_folder
 from ..parallel import available_cores
+from ..processes import run_in_processes
 from ..workflows.recipes.deciding import Rules, Variant
 from .greedy import Candidate, Search, Step, search_variants
-from .processes import run_in_processes
 from .trials import Archive, Task, Trial, run_trial, run_trials
 
 TRIALS, START, PIPELINES, BEST = "trials.jsonl", "start.cfg", "pipelines", "model-best"

@@ -22,12 +22,12 @@ from ..errors import ConfigError, CorpusError, TrainingError
 from ..files import replace_file, replace_folder, temporary_folder
 from ..parallel import available_cores
 from ..pipeline.readers import examples_for, read_docs
+from ..processes import run_in_processes
 from ..types import Json
 from ..workflows.folds import check_folds, train_pipeline
 from ..workflows.jackknife import read_config
 from ..workflows.settings import with_settings
 from .noise import count_outcomes
-from .processes import run_in_processes
 
 Settings = Mapping[str, Json]
 """Values by their dotted names in a config; a value can be a whole section."""

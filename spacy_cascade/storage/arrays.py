@@ -33,6 +33,14 @@ def check_array(name: str, array: Array | None, shape: tuple[int, ...], kind: st
         raise ModelFileError(f"The array '{name}' of the saved model repeats a key.")
 
 
+def check_shapes(arrays: Arrays, expected: Shapes) -> None:
+    """Raise `ModelFileError` where the arrays are not those expected, by name, shape and kind."""
+    for name in sorted(arrays.keys() - expected.keys()):
+        raise ModelFileError(f"The saved model has an unknown array {name[:100]!r}.")
+    for name, (size, kind) in expected.items():
+        check_array(name, arrays.get(name), size, kind)
+
+
 def _repeats(keys: Array) -> bool:
     """Whether a key is there twice, or 0; sorting millions is faster than `np.unique`."""
     ordered = np.sort(keys)

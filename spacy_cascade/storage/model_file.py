@@ -23,7 +23,7 @@ from ..features.space import FeatureSpace
 from ..files import replace_file
 from ..numeric.index import KeyIndex
 from . import archive, sparse
-from .arrays import Arrays, Shapes, check_array
+from .arrays import Arrays, Shapes, check_shapes
 from .header import Header, check_fields, check_version, make_header, read_header, write_header
 
 FILE_NAME = "cascade.npz"
@@ -101,10 +101,7 @@ def check_arrays(arrays: Arrays, shape: tuple[int, int], n_edges: int, space: Fe
     if "curvature" in arrays:
         expected["curvature"] = (shape, "u1")
     expected |= space.resources.shapes(arrays, is_trained=shape[0] > 0)
-    for name in sorted(arrays.keys() - expected.keys()):
-        raise ModelFileError(f"The saved model has an unknown array {name[:100]!r}.")
-    for name, (size, kind) in expected.items():
-        check_array(name, arrays.get(name), size, kind)
+    check_shapes(arrays, expected)
     sparse.check("weights", arrays, shape)
     space.resources.check(arrays)
 

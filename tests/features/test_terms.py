@@ -14,7 +14,14 @@ from hypothesis import strategies as st
 from spacy.lang.en import English
 
 from spacy_cascade.errors import TemplateError
-from spacy_cascade.features.terms import Spellings, Term, TermList, read_spellings, spell
+from spacy_cascade.features.terms import (
+    Spellings,
+    Term,
+    TermList,
+    read_spellings,
+    read_terms,
+    spell,
+)
 from strategies import words
 
 PATTERNS = [
@@ -74,6 +81,34 @@ def test_patterns_that_an_entity_ruler_saved(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["genes.tsv", "genes.tsv.gz"])
+def test_columns_from_a_file(name: str, tmp_path: Path) -> None:
+    content = "\ufeffp53\tG1\r\n\nSTAT  5\tG2\tprotein\nIL-2\t\tDNA\nNF kappa\n"
+    path = write(tmp_path / name, content.encode())
+    assert [(list(words), label, i) for words, label, i in read_terms("genes", path)] == [
+        (["p53"], "", "G1"),
+        (["STAT", "5"], "protein", "G2"),
+        (["IL-2"], "DNA", ""),
+        (["NF", "kappa"], "", ""),
+    ]
+    assert read(path)[1] == (["STAT", "5"], "protein")
+
+
+@pytest.mark.parametrize("line", ["\tG1", "p53\tG1\tprotein\tmore", " \t\tDNA"])
+def test_columns_that_are_no_term(line: str, tmp_path: Path) -> None:
+    path = tmp_path / "genes.tsv"
+    path.write_text(f"p53\tG1\n{line}\n", encoding="utf8")
+    with pytest.raises(TemplateError, match=r"Line 2 of the lexicon 'genes'.*tabs"):
+        read(str(path))
+
+
+def test_ids_of_patterns(tmp_path: Path) -> None:
+    patterns = [{**PATTERNS[0], "id": its_id} for its_id in ("il2", 3558, "", None)]
+    path = tmp_path / "genes.jsonl"
+    path.write_text("\n".join(map(json.dumps, [*patterns, PATTERNS[1]])), encoding="utf8")
+    assert [term.id for term in read_terms("genes", str(path))] == ["il2", "3558", "", "", ""]
+
+
 @pytest.mark.parametrize("make", [list, TermList])
 def test_terms_from_the_config(make: Any) -> None:
     assert read(make(["p53 ", "", "STAT 5"])) == [(["p53"], ""), (["STAT", "5"], "")]
@@ -102,6 +137,9 @@ def test_terms_from_the_config(make: Any) -> None:
         '{"label": "DNA", "pattern": [{"LOWER": "a", "OP": "+"}]}',
         '{"label": "DNA", "pattern": [{"LOWER": {"IN": ["a", "b"]}}]}',
         '{"label": "DNA", "pattern": [{"IS_DIGIT": true}]}',
+        '{"label": "DNA", "pattern": "p53", "id": true}',
+        '{"label": "DNA", "pattern": "p53", "id": 1.5}',
+        '{"label": "DNA", "pattern": "p53", "id": "\\ud800"}',
         "[" * 100_000,
     ],
 )
@@ -181,3 +219,8 @@ def test_numbers_of_labels() -> None:
     found = spell([Term(["a"], "x"), Term(["b"], ""), Term(["c"], "x")], lambda word: [word])
     assert found.labels == ["x", ""]
     np.testing.assert_array_equal(found.label, [1, 2, 1])
+
+
+def test_numbers_of_terms() -> None:
+    found = spell([Term(["a"], ""), Term(["b-c"], ""), Term(["d"], "")], lambda w: w.split("-"))
+    np.testing.assert_array_equal(found.term, [0, 1, 2, 1])

@@ -21,6 +21,7 @@ LAYERS = [
     "callbacks",
     "search",
     "reports",
+    "clustering",
     "workflows",
     "explaining",
     "pipeline",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import signal
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import active_children, get_context
@@ -15,12 +16,14 @@ from typing import Any, TypeVar
 
 from tqdm import tqdm
 
-from ..errors import TrainingError
-from ..files import temporary_folder
+from .errors import TrainingError
+from .files import temporary_folder
 
 Result = TypeVar("Result")
 
 _TICK_SECONDS = 1.0
+_AHEAD = 3
+"""Calls that wait for each process, so that none is idle."""
 
 
 def run_in_processes(
@@ -35,25 +38,49 @@ def run_in_processes(
     new. An error, Ctrl-C too, ends all processes at once; what they had written to the folder for
     temporary files is removed. Raises `TrainingError` if a process ends by itself.
     """
+    with _pool(min(processes, len(arguments))) as pool:
+        with _interrupts_wait():
+            waiting = {pool.submit(function, *one) for one in arguments}
+        while waiting:
+            done, waiting = wait(waiting, _TICK_SECONDS, FIRST_COMPLETED)
+            tick()
+            for future in done:
+                yield future.result()
+
+
+def stream_through_processes(
+    function: Callable[..., Result], arguments: Iterable[tuple[Any, ...]], processes: int
+) -> Iterator[Result]:
+    """Results of the calls with each of the arguments, in their order, with bounded memory.
+
+    arguments: read as they are needed, no more than three for each process ahead. All else is as
+    with `run_in_processes`.
+    """
+    waiting: deque[Future[Result]] = deque()
+    with _pool(processes) as pool:
+        for one in arguments:
+            with _interrupts_wait():
+                waiting.append(pool.submit(function, *one))
+            if len(waiting) > _AHEAD * processes:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+@contextmanager
+def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
+    """Processes that end at once with an error, and leave no files behind."""
     before = set(active_children())
     with (
         temporary_folder() as folder,
         # Spawned, because the threads of kernels do not survive a fork.
-        ProcessPoolExecutor(
-            min(processes, len(arguments)), get_context("spawn"), _begin, (folder,)
-        ) as pool,
+        ProcessPoolExecutor(processes, get_context("spawn"), _begin, (folder,)) as pool,
     ):
         try:
-            with _interrupts_wait():
-                waiting = {pool.submit(function, *one) for one in arguments}
-            while waiting:
-                done, waiting = wait(waiting, _TICK_SECONDS, FIRST_COMPLETED)
-                tick()
-                for future in done:
-                    yield future.result()
+            yield pool
         except BrokenProcessPool as error:
             raise TrainingError(
-                "A process ended before its training did, perhaps for want of memory. Try it with "
+                "A process ended before its work was done, perhaps for want of memory. Try it with "
                 "--processes 1."
             ) from error
         except BaseException:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from multiprocessing import active_children
 from pathlib import Path
 
@@ -15,10 +16,10 @@ import pytest
 
 from helpers import take_interrupts
 from spacy_cascade import TrainingError
-from spacy_cascade.search.processes import run_in_processes
+from spacy_cascade.processes import run_in_processes, stream_through_processes
 
 SCRIPT = """
-import sys, test_trial_processes as tests
+import sys, test_processes as tests
 if __name__ == "__main__":
     try:
         arguments = [(sys.argv[1],), (sys.argv[1],)]
@@ -57,6 +58,27 @@ def test_results_come_as_they_are() -> None:
     assert not active_children()
 
 
+def test_a_stream_is_in_order_and_read_as_it_is_needed() -> None:
+    read: list[int] = []
+
+    def arguments() -> Iterator[tuple[int]]:
+        for number in range(40):
+            read.append(number)
+            yield (number,)
+
+    results = stream_through_processes(double, arguments(), 2)
+    assert next(results) == 0
+    assert len(read) <= 8
+    assert list(results) == [2 * number for number in range(1, 40)]
+    assert not active_children()
+
+
+def test_an_error_ends_a_stream() -> None:
+    with pytest.raises(ValueError, match="no -1"):
+        list(stream_through_processes(double, ((1 - i,) for i in range(100)), 2))
+    assert not active_children()
+
+
 def test_temporary_files_go_with_the_processes() -> None:
     ticks: list[int] = []
     (folder,) = run_in_processes(wait_a_little, [()], 1, lambda: ticks.append(1))
@@ -68,7 +90,7 @@ def test_temporary_files_go_with_the_processes() -> None:
 def test_errors_end_all() -> None:
     with pytest.raises(ValueError, match="no -1"):
         list(run_in_processes(double, [(-1,), (2,)], 2, lambda: None))
-    with pytest.raises(TrainingError, match="ended before its training did"):
+    with pytest.raises(TrainingError, match="ended before its work was done"):
         list(run_in_processes(end, [()], 1, lambda: None))
     assert not active_children()
 

@@ -1,0 +1,146 @@
+"""`cascade_linker`: gives entities the identifiers of the terms that they match."""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from spacy.language import Language
+from spacy.pipeline import Pipe
+from spacy.tokens import Doc, Span
+from spacy.training import Example
+
+from ..errors import ConfigError, ModelFileError, NotTrainedError
+from ..features.resources import InvalidArray
+from ..features.term_ids import TermIds
+from ..storage import model_file
+from ..storage.arrays import Arrays, check_shapes
+from ..storage.header import Header, check_identity, make_header
+from .candidates import Candidate, CandidateGenerator, keep_candidates, register_candidates
+from .declared import LinkerOptions
+from .listed_candidates import ListedCandidates
+from .option_attributes import OptionAttributes
+from .options import takes
+from .reading import tokenizing
+
+register_candidates()
+
+_KIND = "term_ids"
+
+
+@Language.factory(
+    "cascade_linker",
+    requires=["doc.ents"],
+    assigns=["token.ent_kb_id"],
+    default_config={**LinkerOptions.defaults()},
+)
+@takes(LinkerOptions)
+def make_linker(nlp: Language, name: str, **settings: Any) -> "CascadeLinker":
+    """The factory `cascade_linker`; settings: `LinkerOptions`."""
+    return CascadeLinker(nlp, name, LinkerOptions.made_for(name, settings))
+
+
+class CascadeLinker(OptionAttributes, Pipe):
+    """Sets `kb_id_` of entities that match a listed term, and keeps all candidates of each.
+
+    It learns nothing: `initialize` reads the lists, which are saved with the component.
+
+    generators: asked for candidates one after the other, until one has any for an entity. A class
+    of its own can put others beside `ListedCandidates`.
+    """
+
+    name: str
+    options: LinkerOptions
+
+    def __init__(self, nlp: Language, name: str, options: LinkerOptions) -> None:
+        self.name = name
+        self._listed: TermIds | None = None
+        OptionAttributes.__init__(self, nlp, options)
+
+    @property
+    def generators(self) -> Sequence[CandidateGenerator]:
+        """Raises `NotTrainedError` before the lists were read."""
+        if self._listed is None:
+            raise NotTrainedError(
+                f"'{self.name}' has not read its lists yet. Train or initialize the pipeline, or "
+                "call its `initialize`, before you use it."
+            )
+        return (ListedCandidates(self._listed, self.options.entity_labels),)
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]] | None = None,
+        *,
+        nlp: Language | None = None,
+    ) -> None:
+        """Read the lists, whose terms the pipeline's tokenizer splits; examples are not looked at.
+
+        Raises `ConfigError` where there are none, `TemplateError` for one that cannot be read.
+        """
+        del get_examples
+        if not self.options.lists:
+            raise ConfigError(
+                f"'{self.name}' has no lists. Name them under [components.{self.name}], such as "
+                'lists = {"genes": "genes.tsv"}.'
+            )
+        with tokenizing(nlp or self.pipeline) as tokenize:
+            self._listed = TermIds.read(self.options.lists, tokenize)
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Link the entities of a Doc; those that have an id stay, unless `overwrite` is set."""
+        generators = self.generators
+        mentions = [e for e in doc.ents if self.options.overwrite or not e.kb_id]
+        for generator in generators:
+            if not mentions:
+                break
+            found = generator.candidates(mentions)
+            for mention, candidates in zip(mentions, found, strict=True):
+                if candidates:
+                    _link(mention, candidates)
+            mentions = [m for m, candidates in zip(mentions, found, strict=True) if not candidates]
+        return doc
+
+    # Saving
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """The terms and ids as bytes; see `storage.model_file` for the format."""
+        listed = self._listed
+        lists = [] if listed is None else list(listed.lists)
+        header = make_header(_KIND, [], {"lists": lists})
+        return model_file.pack(header, {} if listed is None else listed.arrays())
+
+    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "CascadeLinker":
+        """Load from bytes. Raises `ModelFileError` for anything that is no valid file."""
+        self._load(*model_file.unpack(data, f"the bytes given to '{self.name}'"))
+        return self
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Save into the folder `path`, as the single file `cascade.npz`."""
+        model_file.write_file(path, self.to_bytes())
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "CascadeLinker":
+        """Load from the folder `path`. Raises `ModelFileError` where that cannot be done."""
+        self._load(*model_file.unpack(*model_file.read_file(path)))
+        return self
+
+    def _load(self, header: Header, arrays: Arrays) -> None:
+        lists = header["identity"].get("lists")
+        check_identity(header, _KIND, {"lists": lists})
+        if not isinstance(lists, list) or header["labels"] or bool(lists) != bool(arrays):
+            raise ModelFileError(f"The file of '{self.name}' has no valid list of term lists.")
+        if not lists:
+            self._listed = None
+            return
+        check_shapes(arrays, TermIds.shapes(arrays))
+        try:
+            self._listed = TermIds.restore(lists, arrays)
+        except InvalidArray as error:
+            raise ModelFileError(
+                f"The array '{error.part}' of the saved model {error.problem}."
+            ) from None
+
+
+def _link(entity: Span, candidates: Sequence[Candidate]) -> None:
+    """Keep all candidates, and give the tokens of the entity the id of the first."""
+    keep_candidates(entity, candidates)
+    for token in entity:
+        token.ent_kb_id_ = candidates[0].id

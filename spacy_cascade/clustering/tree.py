@@ -62,11 +62,12 @@ def tree_paths(centres: Vectors) -> list[str]:
     longer than `LONGEST_PATH`, the clusters below are halved instead.
     """
     from scipy.cluster.hierarchy import to_tree, ward
+    from scipy.spatial.distance import pdist
 
     if len(centres) == 1:
         return ["0"]
     paths = [""] * len(centres)
-    stack: list[tuple[Any, str]] = [(to_tree(ward(centres)), "")]
+    stack: list[tuple[Any, str]] = [(to_tree(ward(pdist(centres))), "")]
     while stack:
         node, path = stack.pop()
         if node.is_leaf():

@@ -71,7 +71,7 @@ def test_words_of_like_direction_are_together(generator: np.random.Generator) ->
     words = [f"{theme} {i}" for i, theme in enumerate(themes)]
     counts = sorted(generator.integers(1, 100, size=n).tolist(), reverse=True)
     found = WordVectors(words, counts, vectors.astype(np.float32))
-    clustered = cluster_words(found, 4, seed=0, threads=1)
+    clustered = cluster_words(found, 4, seed=0)
     assert {one.word: one.count for one in clustered} == dict(zip(words, counts, strict=True))
     of_path: dict[str, set[str]] = {}
     for one in clustered:
@@ -80,9 +80,9 @@ def test_words_of_like_direction_are_together(generator: np.random.Generator) ->
     assert are_leaves(list(of_path))
     for before, after in pairwise(clustered):
         assert before.path < after.path or before.count >= after.count
-    assert cluster_words(found, 4, seed=0, threads=1) == clustered
+    assert cluster_words(found, 4, seed=0) == clustered
 
 
 def test_more_clusters_than_words() -> None:
     found = WordVectors(["a", "b"], [3, 2], np.eye(2, dtype=np.float32))
-    assert sorted(one.path for one in cluster_words(found, 1024, seed=0, threads=1)) == ["0", "1"]
+    assert sorted(one.path for one in cluster_words(found, 1024, seed=0)) == ["0", "1"]

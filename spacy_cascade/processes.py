@@ -22,6 +22,8 @@ from .files import temporary_folder
 Result = TypeVar("Result")
 
 _TICK_SECONDS = 1.0
+_ENDING_SECONDS = 5.0
+"""Longest time that a process may take to end, before its folder is removed."""
 _AHEAD = 3
 """Calls that wait for each process, so that none is idle."""
 
@@ -85,8 +87,11 @@ def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
             ) from error
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            for child in set(active_children()) - before:
+            children = set(active_children()) - before
+            for child in children:
                 child.terminate()
+            for child in children:
+                child.join(_ENDING_SECONDS)
             raise
 
 

@@ -100,7 +100,7 @@ def make_clusters(
     )
     found = WordVectors.load(vectors)
     told(f"Clusters of {len(found.words):,} words")
-    clustered = cluster_words(found, settings.clusters, settings.seed, threads)
+    clustered = cluster_words(found, settings.clusters, settings.seed)
     write_paths(output, clustered)
     stages.remove()
     return Made(len({one.path for one in clustered}), len(found.words), sum(found.counts))

@@ -16,16 +16,14 @@ _ROUNDS = 30
 """Times that k-means goes through all words at most."""
 
 
-def cluster_words(
-    found: WordVectors, n_clusters: int, seed: int, threads: int
-) -> list[ClusteredWord]:
+def cluster_words(found: WordVectors, n_clusters: int, seed: int) -> list[ClusteredWord]:
     """The words with the path to their cluster, ordered by path, then the most frequent first.
 
     Vectors are divided by their length, so clusters are of like direction. A part of the clusters
     may be empty, and then has no path.
     """
     unit = _unit_length(found.vectors)
-    labels, centres = _k_means(unit, min(n_clusters, len(unit)), seed, threads)
+    labels, centres = _k_means(unit, min(n_clusters, len(unit)), seed)
     used, labels = np.unique(labels, return_inverse=True)
     paths = tree_paths(centres[used])
     words = zip(found.words, found.counts, labels.tolist(), strict=True)
@@ -38,10 +36,11 @@ def _unit_length(vectors: Vectors) -> Vectors:
     return np.asarray(vectors / np.maximum(lengths, np.finfo(np.float32).tiny), dtype=np.float32)
 
 
-def _k_means(vectors: Vectors, n_clusters: int, seed: int, threads: int) -> tuple[Any, Any]:
+def _k_means(vectors: Vectors, n_clusters: int, seed: int) -> tuple[Any, Any]:
     """The cluster of each vector, `[W]`, and the centres, `[K, D]`.
 
-    Sculley (2010), Web-scale k-means clustering; scikit-learn's code.
+    Sculley (2010), Web-scale k-means clustering; scikit-learn's code. It has one thread: a batch
+    takes some hundredths of a second, and threads that wait for each other cost more.
     """
     from sklearn.cluster import MiniBatchKMeans
     from threadpoolctl import threadpool_limits
@@ -49,7 +48,7 @@ def _k_means(vectors: Vectors, n_clusters: int, seed: int, threads: int) -> tupl
     k_means = MiniBatchKMeans(
         n_clusters, batch_size=_BATCH, max_iter=_ROUNDS, n_init=1, random_state=seed
     )
-    with threadpool_limits(threads):
+    with threadpool_limits(1):
         k_means.fit(vectors)
     return k_means.labels_, k_means.cluster_centers_
 
@@ -62,11 +61,12 @@ def tree_paths(centres: Vectors) -> list[str]:
     longer than `LONGEST_PATH`, the clusters below are halved instead.
     """
     from scipy.cluster.hierarchy import to_tree, ward
+    from scipy.spatial.distance import pdist
 
     if len(centres) == 1:
         return ["0"]
     paths = [""] * len(centres)
-    stack: list[tuple[Any, str]] = [(to_tree(ward(centres)), "")]
+    stack: list[tuple[Any, str]] = [(to_tree(ward(pdist(centres))), "")]
     while stack:
         node, path = stack.pop()
         if node.is_leaf():

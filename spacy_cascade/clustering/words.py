@@ -70,11 +70,12 @@ def write_forms(target: Path, words: Path, min_count: int) -> None:
         for word, count in counts.items()
         if count < min_count and (form := word.translate(_ZEROS)) != word
     }
+    n_words = counts.total()
     for word, form in forms.items():
         counts[form] += counts[word]
     if max(counts.values(), default=0) < min_count:
         raise CorpusError(
-            f"No word occurs {min_count} times in the text: it has {counts.total():,} words. Give "
+            f"No word occurs {min_count} times in the text: it has {n_words:,} words. Give "
             "more text, or set a lower --min-count."
         )
     with target.open("wb") as file:

@@ -21,6 +21,7 @@ from .resources import ResourceSpec
 from .span_context import SpanContext
 from .strings import hash_strings
 from .tokens import Tokens
+from .word_vectors import WordVectors
 
 TextOf: TypeAlias = Callable[[int], str]
 """Gives the text of a 64-bit hash, as `vocab.strings` does."""
@@ -81,11 +82,12 @@ class Words(NamedTuple):
     """Words that are new to the table of lexemes.
 
     texts: `[n]`. codes: uint64 `[n]`, what the attribute's resource says of each
-    (`Resource.codes`), None where it says nothing.
+    (`Resource.codes`), None where it says nothing. vectors: of the vocabulary, None without any.
     """
 
     texts: Sequence[str]
     codes: Keys1d | None
+    vectors: WordVectors | None = None
 
 
 class WordAttribute(Attribute, ABC):
@@ -102,7 +104,11 @@ class WordAttribute(Attribute, ABC):
 
     @abstractmethod
     def describe(self, text: str, code: int, resource: Any) -> str | None:
-        """The value of a word for readers; None for an attribute without values."""
+        """The value of a word for readers; None for an attribute without values.
+
+        code: what the resource says of the word (`Resource.codes`); of a resource that tells no
+        tokens of a word apart, and where there is none, the value itself (`values`).
+        """
 
 
 class TextAttribute(WordAttribute):

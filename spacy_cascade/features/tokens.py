@@ -11,6 +11,7 @@ from spacy.tokens import Doc
 
 from ..types import Keys1d, Pointers1d
 from .strings import hash_string
+from .word_vectors import WordVectors
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Tokens:
     sequence_starts: int64 `[N + 1]`; a sequence is a sentence where sentence starts are
         set, else the whole Doc. Docs without tokens have none.
     doc_starts: int64 `[D + 1]`.
+    vectors: of the component's vocabulary; None where it has none.
     """
 
     words: Keys1d
@@ -33,6 +35,7 @@ class Tokens:
     sequence_starts: Pointers1d
     doc_starts: Pointers1d
     spans: Mapping[str, Keys1d] = field(default_factory=dict)
+    vectors: WordVectors | None = None
 
 
 _NO_VALUES = np.zeros(0, dtype=np.uint64)
@@ -43,11 +46,15 @@ FURTHER = {"lower": LOWER, "tags": TAG, "parts_of_speech": POS}
 
 
 def read_tokens(
-    docs: Sequence[Doc], further: Collection[str] = tuple(FURTHER), span_keys: Sequence[str] = ()
+    docs: Sequence[Doc],
+    further: Collection[str] = tuple(FURTHER),
+    span_keys: Sequence[str] = (),
+    vectors: WordVectors | None = None,
 ) -> Tokens:
     """Read a batch of Docs; nothing on them is changed.
 
     further: fields among `FURTHER` to be read; each takes time. span_keys: of span groups.
+    vectors: become part of the tokens.
     """
     names = [name for name in FURTHER if name in further]
     wanted = [ORTH, SENT_START, *(FURTHER[name] for name in names)]
@@ -66,6 +73,7 @@ def read_tokens(
             key: np.concatenate([_NO_VALUES, *(span_values(doc, key) for doc in docs)])
             for key in span_keys
         },
+        vectors=vectors,
         **{name: np.ascontiguousarray(columns.get(name, _NO_VALUES)) for name in FURTHER},
     )
 
@@ -92,6 +100,7 @@ def join_tokens(batches: Sequence[Tokens]) -> Tokens:
         sequence_starts=_joined_starts([batch.sequence_starts for batch in batches]),
         doc_starts=_joined_starts([batch.doc_starts for batch in batches]),
         spans={key: np.concatenate([batch.spans[key] for batch in batches]) for key in keys},
+        vectors=batches[0].vectors,
         **{
             name: np.concatenate([getattr(batch, name) for batch in batches])
             for name in ("words", *FURTHER)

@@ -39,6 +39,10 @@ class Options(Protocol):
         """Term lists by name (`terms.TermSource`)."""
 
     @property
+    def clusters(self) -> Mapping[str, Any]:
+        """Files of word clusters by name (`word_clusters.ClusterSource`)."""
+
+    @property
     def resources(self) -> Mapping[str, Any]:
         """Settings of further resources by name."""
 

@@ -25,6 +25,7 @@ BUILT_IN: dict[str, type[Attribute]] = {
     "suffix": word_attributes.Affix,
     "pattern": word_attributes.Pattern,
     **dict.fromkeys(SHARES, word_attributes.Share),
+    "cluster": word_attributes.Cluster,
     "tag": placed_attributes.Tag,
     "pos": placed_attributes.PartOfSpeech,
     "lexicon": placed_attributes.Membership,

@@ -1,7 +1,8 @@
 """Named template sets, so that a table of the thesis is one line of config.
 
 All of them take the same options. extra: further templates. lexicons: term lists, each of which
-adds membership at the token and beside it. resources: settings of resources that attributes of
+adds membership at the token and beside it. clusters: files of word clusters, each of which adds
+templates for the clusters of the words at hand. resources: settings of resources that attributes of
 other packages read. without: words such as `recurrence`; templates of the set that contain one
 are left out. `pyproject.toml` has the names that they are registered as.
 """
@@ -11,6 +12,7 @@ from typing import Any
 
 from .templates import Templates
 from .terms import TermSource
+from .word_clusters import ClusterSource
 
 WORDS = [
     "word@-2..2", "word@-2 & word@-1", "word@-1 & word@0", "word@0 & word@1", "word@1 & word@2",
@@ -45,31 +47,58 @@ ORTHOGRAPHY = [
 JNLPBA = ["bias", *WORDS, *ORTHOGRAPHY]
 """Tables 5.2 and 5.3 without part of speech and lexicons."""
 
+CLUSTERS_OF_TOKENS = [
+    "cluster(NAME, 4)@-2..2", "cluster(NAME, 6)@-2..2", "cluster(NAME, 10)@-2..2",
+    "cluster(NAME)@-2..2",
+]  # fmt: skip
+"""What a file of clusters adds on a chain."""
+
+CLUSTERS_OF_SPANS = [
+    "cluster(NAME, 6)@any", "cluster(NAME)@any", "cluster(NAME, 4)@last", "cluster(NAME, 6)@last",
+    "cluster(NAME, 10)@last", "cluster(NAME)@last", "cluster(NAME, 6)@first",
+    "cluster(NAME)@first", "cluster(NAME, 6)@first-1", "cluster(NAME)@first-1",
+    "cluster(NAME, 6)@last+1", "cluster(NAME)@last+1",
+]  # fmt: skip
+"""What a file of clusters adds for spans."""
+
 
 def make_templates(
     templates: Sequence[str],
     patterns: Mapping[str, str],
     lexicons: Mapping[str, TermSource],
     resources: Mapping[str, Any] | None = None,
+    clusters: Mapping[str, ClusterSource] | None = None,
 ) -> Templates:
     """A set written out in the config."""
-    return Templates(tuple(templates), dict(patterns), dict(lexicons), dict(resources or {}))
+    return Templates(
+        tuple(templates), dict(patterns), dict(lexicons), dict(resources or {}),
+        dict(clusters or {}),
+    )  # fmt: skip
 
 
 def _named_set(
-    templates: Sequence[str], patterns: Mapping[str, str] = JNLPBA_PATTERNS
+    templates: Sequence[str],
+    patterns: Mapping[str, str] = JNLPBA_PATTERNS,
+    of_clusters: Sequence[str] = CLUSTERS_OF_TOKENS,
 ) -> Callable[..., Templates]:
-    """The function that is registered for a set of templates."""
+    """The function that is registered for a set of templates.
+
+    of_clusters: what each file of clusters adds, with NAME for its name.
+    """
 
     def make(
         extra: Sequence[str] = (),
         lexicons: Mapping[str, TermSource] | None = None,
         resources: Mapping[str, Any] | None = None,
         without: Sequence[str] = (),
+        clusters: Mapping[str, ClusterSource] | None = None,
     ) -> Templates:
         kept = [text for text in templates if not any(word in text for word in without)]
         members = [f"lexicon({name})@-1..1" for name in lexicons or {}]
-        return make_templates((*kept, *members, *extra), patterns, lexicons or {}, resources)
+        looks = [text.replace("NAME", name) for name in clusters or {} for text in of_clusters]
+        return make_templates(
+            (*kept, *members, *looks, *extra), patterns, lexicons or {}, resources, clusters
+        )
 
     return make
 
@@ -149,8 +178,8 @@ _FEW_PATTERNS = {name: _CONLL2003_PATTERNS[name] for name in ("capital_initial",
 
 make_jnlpba = _named_set(JNLPBA)
 make_segmentation = _named_set(SEGMENTATION)
-make_classification = _named_set(CLASSIFICATION)
-make_reranking = _named_set(RERANKING)
+make_classification = _named_set(CLASSIFICATION, of_clusters=CLUSTERS_OF_SPANS)
+make_reranking = _named_set(RERANKING, of_clusters=CLUSTERS_OF_SPANS)
 make_tagging = _named_set(TAGGING)
 make_chunking = _named_set(CHUNKING)
 make_conll2003_chunks = _named_set(_CONLL2003, _CONLL2003_PATTERNS)

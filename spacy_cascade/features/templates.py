@@ -33,6 +33,7 @@ from ..errors import TemplateError
 from .attributes import Attribute, TokenAttribute, WordAttribute, numbers
 from .registry import attribute_class
 from .terms import TermSource
+from .word_clusters import ClusterSource
 
 FIRST, LAST, ANY, ALL, UNIT, SENTENCE, RECURRENCE, HEAD_RECURRENCE = range(8)
 """Where a part looks: from the first or last token, at any or all inside, at none, …"""
@@ -117,7 +118,8 @@ class Templates:
 
     templates: lines of the template language. patterns: regular expressions by name, searched
     anywhere in a word. lexicons: term lists by name (`features.terms`); the longest term is matched
-    first. resources: settings of further resources by name, for attributes of other packages.
+    first. clusters: files of word clusters by name (`features.word_clusters`). resources: settings
+    of further resources by name, for attributes of other packages.
 
     Raises `TemplateError` for anything that does not parse, naming the template.
     """
@@ -126,6 +128,7 @@ class Templates:
     patterns: Mapping[str, str]
     lexicons: Mapping[str, TermSource]
     resources: Mapping[str, Any] = field(default_factory=dict)
+    clusters: Mapping[str, ClusterSource] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, pattern in self.patterns.items():

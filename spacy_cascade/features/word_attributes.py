@@ -14,6 +14,7 @@ from ..types import Keys1d
 from .attributes import Attribute, Options, TextAttribute, WordAttribute, Words, chosen, numbers
 from .resources import ResourceSpec
 from .strings import hash_string, hash_strings
+from .word_clusters import WordClusters
 from .word_counts import SHARES, SpanWordCounts, share_text, share_value
 
 LONGEST = 1000
@@ -126,3 +127,38 @@ class Share(WordAttribute):
 
     def describe(self, text: str, code: int, resource: Any) -> str:
         return share_text(code, self._share)
+
+
+class Cluster(WordAttribute):
+    """`cluster(NAME)`, or `cluster(NAME, n)`: the path to a word's cluster, or its first n bits."""
+
+    def __init__(self, name: str, cluster_name: str, settings: Any, bits: int | None) -> None:
+        argument = cluster_name if bits is None else f"{cluster_name}, {bits}"
+        super().__init__(
+            f"{name}({argument})", ResourceSpec(WordClusters, name, cluster_name, settings)
+        )
+        self._part = slice(bits)
+
+    @classmethod
+    def expand(cls, name: str, argument: str | None, options: Options) -> Iterable[Attribute]:
+        cluster_name, comma, bits = (part.strip() for part in (argument or "").partition(","))
+        lengths: Iterable[int | None] = numbers(bits) if comma else [None]
+        if comma and min(numbers(bits)) < 1:
+            raise TemplateError("a path has 1 bit or more.")
+        return [
+            cls(name, each, options.clusters[each], length)
+            for each in chosen(cluster_name, "cluster", options.clusters)
+            for length in lengths
+        ]
+
+    def values(self, words: Words, resource: Any) -> Keys1d:
+        cut = [resource.path(cluster)[self._part] for cluster in range(len(resource.paths))]
+        # Words in none get the last value.
+        return np.asarray(hash_strings([*cut, None])[resource.clusters_of(words.texts)])
+
+    def describe(self, text: str, code: int, resource: Any) -> str | None:
+        (cluster,) = resource.clusters_of([text]).tolist()
+        if cluster < 0:
+            return None
+        path = resource.path(cluster)[self._part]
+        return f"{path} ({', '.join(resource.most_frequent(path))})"

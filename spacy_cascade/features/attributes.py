@@ -43,6 +43,10 @@ class Options(Protocol):
         """Files of word clusters by name (`word_clusters.ClusterSource`)."""
 
     @property
+    def vectors(self) -> Mapping[str, Any]:
+        """How word vectors are clustered, by name (`vector_codes.VectorSource`)."""
+
+    @property
     def resources(self) -> Mapping[str, Any]:
         """Settings of further resources by name."""
 

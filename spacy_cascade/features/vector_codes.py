@@ -107,7 +107,7 @@ class VectorCodes(Resource):
             raise _missing("has none of the words of the corpus")
         mean = found.mean(axis=0).astype(np.float32)
         centroids = k_means(_seen_from(mean, found), 1 << settings.bits, settings.seed)
-        made = {
+        made: Arrays = {
             **self.arrays(),
             "mean": mean,
             "centroids": centroids,
@@ -129,7 +129,7 @@ class VectorCodes(Resource):
     def _with_words(self, texts: Sequence[str], clusters: Ints1d) -> VectorCodes:
         keys = hash_strings(texts)
         is_new = (clusters >= 0) & (self._index.lookup(keys) < 0)
-        words = {
+        words: Arrays = {
             "keys": np.append(self._index.keys, keys[is_new]),
             "clusters": np.append(self._clusters, clusters[is_new]),
         }

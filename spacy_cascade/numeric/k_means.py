@@ -60,7 +60,8 @@ def k_means(points: Floats2d, k: int, seed: int) -> Floats2d:
         if not len(empty) and (numbers != before).mean() <= _SETTLED:
             break
         before = numbers
-    return centroids[np.unique(nearest(points, centroids))]
+    used: Floats2d = centroids[np.unique(nearest(points, centroids))]
+    return used
 
 
 def _means(points: Floats2d, numbers: Ints1d, centroids: Floats2d) -> Floats2d:
@@ -68,7 +69,7 @@ def _means(points: Floats2d, numbers: Ints1d, centroids: Floats2d) -> Floats2d:
     order = np.argsort(numbers, kind="stable")
     used, begin = np.unique(numbers[order], return_index=True)
     sums = np.add.reduceat(points[order], begin)
-    means = centroids.copy()
+    means: Floats2d = centroids.copy()
     is_sum = sums.any(axis=1)
     means[used[is_sum]] = directions(sums[is_sum])
     return means
@@ -98,9 +99,7 @@ def ward_groups(points: Floats2d, sizes: Sequence[int]) -> Ints2d:
     return np.array(found, dtype=np.int32).reshape(len(sizes), n)
 
 
-def _merging_costs(
-    middles: Floats2d, weights: Floats1d, is_there: Bools1d, i: int
-) -> Floats1d:
+def _merging_costs(middles: Floats2d, weights: Floats1d, is_there: Bools1d, i: int) -> Floats1d:
     """What the squared distances from the middles grow by when `i` is merged with each other."""
     factors = weights * weights[i] / (weights + weights[i])
     costs = factors * ((middles - middles[i]) ** 2).sum(axis=1)

@@ -65,6 +65,7 @@ class VocabularyVectors:
         vectors = np.zeros((len(texts), self.width), dtype=np.float32)
         known = [i for i, key in enumerate(hash_strings(texts).tolist()) if key in self._table]
         if known:
-            vectors[known] = to_numpy(self._table.get_batch([texts[i] for i in known]))
+            found = self._table.get_batch([texts[i] for i in known])
+            vectors[known] = to_numpy(found)  # type: ignore[no-untyped-call]
         vectors[~np.isfinite(vectors).all(axis=1)] = 0.0
         return vectors

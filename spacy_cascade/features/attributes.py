@@ -21,7 +21,6 @@ from .resources import ResourceSpec
 from .span_context import SpanContext
 from .strings import hash_strings
 from .tokens import Tokens
-from .word_vectors import WordVectors
 
 TextOf: TypeAlias = Callable[[int], str]
 """Gives the text of a 64-bit hash, as `vocab.strings` does."""
@@ -90,12 +89,11 @@ class Words(NamedTuple):
     """Words that are new to the table of lexemes.
 
     texts: `[n]`. codes: uint64 `[n]`, what the attribute's resource says of each
-    (`Resource.codes`), None where it says nothing. vectors: of the vocabulary, None without any.
+    (`Resource.codes`, `Resource.word_codes`), None where it says nothing.
     """
 
     texts: Sequence[str]
     codes: Keys1d | None
-    vectors: WordVectors | None = None
 
 
 class WordAttribute(Attribute, ABC):
@@ -114,8 +112,7 @@ class WordAttribute(Attribute, ABC):
     def describe(self, text: str, code: int, resource: Any) -> str | None:
         """The value of a word for readers; None for an attribute without values.
 
-        code: what the resource says of the word (`Resource.codes`); of a resource that tells no
-        tokens of a word apart, and where there is none, the value itself (`values`).
+        code: what the resource says of the token (`Resource.codes`); else the value itself.
         """
 
 

@@ -105,16 +105,28 @@ class LexemeTable:
             self._form_of = grown(self._form_of[:begin], 2 * end)
             self._origins = grown(self._origins[:begin], 2 * end)
         texts = [text_of(word) for word in words.tolist()]
+        said = self._said_of(texts, codes, vectors)
         new = self._attributes[begin:end]
         for column, attribute in enumerate(self._computed):
-            code = self.code_column(attribute)
-            of_attribute = Words(texts, None if code is None else codes[code - 1], vectors)
+            of_attribute = Words(texts, said.get(attribute.spec.key if attribute.spec else ""))
             new[:, column] = attribute.values(of_attribute, self._resources.of(attribute.spec))
         self._origins[begin:end] = np.stack([words, *codes], axis=1)
         lower = hash_strings(text.lower() for text in texts)
         self._forms.add(np.unique(lower[self._forms.lookup(lower) < 0]))
         self._form_of[begin:end] = self._forms.lookup(lower)
         self._index.add(keys)
+
+    def _said_of(
+        self, texts: Sequence[str], codes: Sequence[Keys1d], vectors: WordVectors | None
+    ) -> dict[str, Keys1d]:
+        """What each resource says of words; codes: what it says of their occurrences."""
+        resources = self._resources
+        of_words = {
+            key: resources.made[key].word_codes(texts, vectors)
+            for key in resources.worded
+            if key in resources.made
+        }
+        return {**dict(zip(resources.coded, codes, strict=True)), **of_words}
 
     def code_column(self, attribute: WordAttribute) -> int | None:
         """The column of `origins` with the codes of the attribute's resource; None without any."""

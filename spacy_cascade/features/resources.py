@@ -7,7 +7,7 @@ saved inside the model file. A loaded model therefore needs no file that a resou
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
@@ -15,6 +15,7 @@ from ..errors import ModelFileError, NotTrainedError
 from ..numeric.arrays import Array, Arrays, Shapes
 from ..types import Ints2d, Keys1d
 from .tokens import Tokens
+from .word_vectors import WordVectors
 
 Tokenize: TypeAlias = Callable[[str], Iterable[str]]
 """Gives the tokens of a text without spaces."""
@@ -34,10 +35,12 @@ class InvalidArray(ValueError):
 class Resource(ABC):
     """Base class of resources. Instances are not changed; methods return new ones.
 
-    gives_codes: whether `codes` tells apart tokens of the same word.
+    gives_codes: whether `codes` tells apart tokens of the same word. gives_word_codes: whether
+    `word_codes` says something of words, wherever they stand.
     """
 
     gives_codes: ClassVar[bool] = False
+    gives_word_codes: ClassVar[bool] = False
 
     @classmethod
     def empty(cls) -> Resource | None:
@@ -64,6 +67,14 @@ class Resource(ABC):
         own_flags: gold flags of the tokens in training, else None.
         """
         # Not abstract: only resources with `gives_codes` are asked.
+        raise NotImplementedError
+
+    def word_codes(self, texts: Sequence[str], vectors: WordVectors | None = None) -> Keys1d:
+        """What the resource says of each word, uint64 `[n]`; asked once for each distinct word.
+
+        vectors: of the vocabulary, None where it has none.
+        """
+        # Not abstract: only resources with `gives_word_codes` are asked.
         raise NotImplementedError
 
     @abstractmethod
@@ -124,6 +135,7 @@ class Resources:
     def __init__(self, specs: Iterable[ResourceSpec | None]) -> None:
         self.specs = {spec.key: spec for spec in specs if spec is not None}
         self.coded = [key for key, spec in self.specs.items() if spec.kind.gives_codes]
+        self.worded = [key for key, spec in self.specs.items() if spec.kind.gives_word_codes]
         empty = {key: spec.kind.empty() for key, spec in self.specs.items()}
         self.made: dict[str, Resource] = {k: made for k, made in empty.items() if made is not None}
         self.to_read = [key for key in self.specs if key not in self.made]

@@ -27,7 +27,7 @@ from ..errors import ConfigError, TemplateError
 from ..numeric.arrays import Array, Arrays, Shapes, blocks
 from ..numeric.index import KeyIndex
 from ..numeric.k_means import directions, k_means, nearest, ward_groups
-from ..types import Floats2d, Ints1d, Ints2d
+from ..types import Floats2d, Ints1d, Ints2d, Keys1d
 from .resources import InvalidArray, Resource, Tokenize
 from .strings import hash_strings
 from .tokens import Tokens
@@ -79,6 +79,8 @@ def clusters_from(source: VectorSource) -> VectorClusters:
 class VectorCodes(Resource):
     """Clusters of words; the arrays are those of the module's docstring."""
 
+    gives_word_codes = True
+
     def __init__(self, settings: VectorClusters, arrays: Mapping[str, Array]) -> None:
         self.settings = settings
         self._index = KeyIndex(arrays["keys"].astype(np.uint64))
@@ -99,12 +101,12 @@ class VectorCodes(Resource):
         """Cluster the vectors; raises `ConfigError` where the vocabulary has none of the words."""
         vectors, settings = tokens.vectors, self.settings
         if vectors is None:
-            raise _missing("has none")
+            raise _missing("has no vectors")
         texts = _words(tokens, vectors, settings.words)
         found = vectors.of(texts[: settings.words])
         found = directions(found[found.any(axis=1)])
         if len(found) < 2:
-            raise _missing("has none of the words of the corpus")
+            raise _missing(f"has vectors of {len(found)} of the words")
         mean = found.mean(axis=0).astype(np.float32)
         centroids = k_means(_seen_from(mean, found), 1 << settings.bits, settings.seed)
         made: Arrays = {
@@ -134,6 +136,14 @@ class VectorCodes(Resource):
             "clusters": np.append(self._clusters, clusters[is_new]),
         }
         return type(self)(self.settings, {**self.arrays(), **words})
+
+    def word_codes(self, texts: Sequence[str], vectors: WordVectors | None = None) -> Keys1d:
+        """The number of each word's cluster, from 1; 0 where it has no vector."""
+        return (self.clusters_of(texts, vectors) + 1).astype(np.uint64)
+
+    def group_values(self, bits: int) -> Keys1d:
+        """The number of each cluster's group, from 1, uint64 `[1 + C]`; 0 for no cluster."""
+        return np.append(0, self.groups[bits - 1] + 1).astype(np.uint64)
 
     def clusters_of(self, texts: Sequence[str], vectors: WordVectors | None) -> Ints1d:
         """The cluster of each word, int32 `[n]`; -1 where it has no vector.
@@ -192,8 +202,8 @@ class VectorCodes(Resource):
         return {
             "keys": ((n_words,), "u8"),
             "clusters": ((n_words,), "u2"),
-            "mean": ((width,), "f4"),
-            "centroids": ((n_clusters, width), "f4"),
+            "mean": ((width,), "f"),
+            "centroids": ((n_clusters, width), "f"),
             "groups": ((clusters_from(settings).bits, n_clusters), "u2"),
             "members": ((sizes.get("members", 0),), "u1"),
         }

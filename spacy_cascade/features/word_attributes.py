@@ -146,7 +146,7 @@ class Cluster(WordAttribute):
         super().__init__(
             f"{name}({argument})", ResourceSpec(WordClusters, name, cluster_name, settings)
         )
-        self._part = slice(bits)
+        self._bits = bits
 
     @classmethod
     def expand(cls, name: str, argument: str | None, options: Options) -> Iterable[Attribute]:
@@ -158,15 +158,14 @@ class Cluster(WordAttribute):
         ]
 
     def values(self, words: Words, resource: Any) -> Keys1d:
-        cut = [resource.path(cluster)[self._part] for cluster in range(len(resource.paths))]
-        # Words in none get the last value.
-        return np.asarray(hash_strings([*cut, None])[resource.clusters_of(words.texts)])
+        found: Keys1d = resource.path_values(self._bits)[words.codes]
+        return found
 
     def describe(self, text: str, code: int, resource: Any) -> str | None:
-        (cluster,) = resource.clusters_of([text]).tolist()
-        if cluster < 0:
+        (number,) = resource.word_codes([text]).tolist()
+        if number == 0:
             return None
-        path = resource.path(cluster)[self._part]
+        path = resource.path(number - 1)[: self._bits]
         return f"{path} ({', '.join(resource.most_frequent(path))})"
 
 
@@ -196,10 +195,8 @@ class VectorCode(WordAttribute):
         ]
 
     def values(self, words: Words, resource: Any) -> Keys1d:
-        clusters = resource.clusters_of(words.texts, words.vectors)
-        # Words without a vector get the last value.
-        numbers_of_groups = np.append(resource.groups[self._bits - 1] + 1, 0)
-        return np.asarray(numbers_of_groups[clusters].astype(np.uint64))
+        found: Keys1d = resource.group_values(self._bits)[words.codes]
+        return found
 
     def describe(self, text: str, code: int, resource: Any) -> str | None:
         if code == 0:

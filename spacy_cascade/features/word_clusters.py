@@ -28,6 +28,7 @@ from ..types import Ints2d, Keys1d
 from .cluster_paths import LONGEST_PATH, ClusteredWord, read_paths
 from .resources import InvalidArray, Resource, Tokenize
 from .strings import hash_strings, is_valid
+from .word_vectors import WordVectors
 
 MEMBERS = 3
 """Words of a cluster that are kept as texts, so that explanations can show it."""
@@ -60,11 +61,18 @@ def forms(text: str) -> tuple[str, str, str, str]:
 class WordClusters(Resource):
     """Paths of words; the arrays are those of the module's docstring."""
 
+    gives_word_codes = True
+
     def __init__(
         self, index: KeyIndex, clusters: Array, paths: Keys1d, members: Array, counts: Ints2d
     ) -> None:
         self.index, self.clusters, self.paths = index, clusters, paths
         self.members, self.member_counts = members, counts
+        self._path_values: dict[int | None, Keys1d] = {}
+
+    def __reduce__(self) -> tuple[type[WordClusters], tuple[object, ...]]:
+        arrays = (self.clusters, self.paths, self.members, self.member_counts)
+        return WordClusters, (self.index, *arrays)
 
     @classmethod
     def read(cls, name: str, settings: Any, tokenize: Tokenize) -> WordClusters:
@@ -103,16 +111,23 @@ class WordClusters(Resource):
             counts,
         )
 
-    def clusters_of(self, texts: Sequence[str]) -> Ints2d:
-        """The cluster of each word, int32 `[n]`; -1 where the word is in none."""
-        found = np.full(len(texts), -1, dtype=np.int32)
+    def word_codes(self, texts: Sequence[str], vectors: WordVectors | None = None) -> Keys1d:
+        """The number of each word's cluster, from 1; 0 where the word is in none."""
+        found = np.zeros(len(texts), dtype=np.uint64)
         places = np.arange(len(texts))
         for column in zip(*map(forms, texts), strict=True):
             entries = self.index.lookup(hash_strings(column[place] for place in places.tolist()))
             is_known = entries >= 0
-            found[places[is_known]] = self.clusters[entries[is_known]]
+            found[places[is_known]] = self.clusters[entries[is_known]].astype(np.uint64) + 1
             places = places[~is_known]
         return found
+
+    def path_values(self, bits: int | None) -> Keys1d:
+        """The value of each path, cut after so many bits, uint64 `[1 + C]`; 0 for no cluster."""
+        if bits not in self._path_values:
+            cut = [self.path(cluster)[:bits] for cluster in range(len(self.paths))]
+            self._path_values[bits] = hash_strings([None, *cut])
+        return self._path_values[bits]
 
     def path(self, cluster: int) -> str:
         """The path of a cluster, of the characters 0 and 1."""

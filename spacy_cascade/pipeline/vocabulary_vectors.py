@@ -24,7 +24,6 @@ class VocabularyVectors:
     def __init__(self, vocab: Vocab) -> None:
         self._table: Any = vocab.vectors
         self._strings = vocab.strings
-        self._latest: tuple[tuple[str, ...], Reals2d] | None = None
 
     @classmethod
     def of_vocabulary(cls, vocab: Vocab) -> VocabularyVectors | None:
@@ -36,11 +35,12 @@ class VocabularyVectors:
         return int(self._table.shape[1])
 
     def of(self, texts: Sequence[str]) -> Reals2d:
-        wanted = tuple(texts)
-        # Several grains ask for the same words, one after the other.
-        if self._latest is None or self._latest[0] != wanted:
-            self._latest = wanted, self._look_up(wanted)
-        return self._latest[1]
+        if self._table.attr == LOWER:
+            return self._rows([text.lower() for text in texts])
+        vectors = self._rows(texts)
+        unknown = np.flatnonzero(~vectors.any(axis=1))
+        vectors[unknown] = self._rows([texts[i].lower() for i in unknown.tolist()])
+        return vectors
 
     def text_of(self, word: int) -> str:
         return str(self._strings[word])
@@ -48,14 +48,6 @@ class VocabularyVectors:
     def first_words(self, n: int) -> list[str]:
         keys = islice(getattr(self._table, "key2row", ()), n)
         return [str(self._strings[key]) for key in keys if key in self._strings]
-
-    def _look_up(self, texts: Sequence[str]) -> Reals2d:
-        if self._table.attr == LOWER:
-            return self._rows([text.lower() for text in texts])
-        vectors = self._rows(texts)
-        unknown = np.flatnonzero(~vectors.any(axis=1))
-        vectors[unknown] = self._rows([texts[i].lower() for i in unknown.tolist()])
-        return vectors
 
     def _rows(self, texts: Sequence[str]) -> Reals2d:
         """Rows of the table, float32; zeros for words that it does not have, or has no numbers of.

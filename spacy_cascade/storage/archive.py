@@ -42,7 +42,7 @@ _DESCRIPTION = re.compile(
     rb"\{'descr': '([<>|][a-z]\d)', 'fortran_order': (True|False), "
     rb"'shape': \((\d{1,10}), ?(\d{1,10})?\), \} *\n"
 )
-_KINDS = ("f2", "f4", "f8", "u1", "u8", "i4", "b1")
+_KINDS = ("f2", "f4", "f8", "u1", "u2", "u8", "i4", "b1")
 
 
 def write(arrays: Mapping[str, Array]) -> bytes:

@@ -73,8 +73,8 @@ def test_patterns_look_at_the_beginning_of_endless_words() -> None:
 
 
 ARGUMENTS = {"prefix": "2", "suffix": "3", "pattern": "x", "lexicon": "x", "lexicon_exact": "x",
-             "span": "key"}  # fmt: skip
-OPTIONS = Templates(("word",), {"x": "[0-9]"}, {"x": ["p53"]})
+             "span": "key", "cluster": "x"}  # fmt: skip
+OPTIONS = Templates(("word",), {"x": "[0-9]"}, {"x": ["p53"]}, clusters={"x": "x.txt"})
 
 
 @pytest.mark.parametrize("name", BUILT_IN)

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 import spacy
-from other_package.clusters import Cluster, Clusters
 from other_package.neighbours import Neighbours
+from other_package.topics import Topic, Topics
 from spacy.language import Language
 
 from helpers import (
@@ -33,17 +33,17 @@ from spacy_cascade.features.registry import register_attribute
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.storage import model_file as storage
 
-register_attribute("cluster")(Cluster)
+register_attribute("topic")(Topic)
 register_attribute("neighbours")(Neighbours)
 
 OTHER_PACKAGE = Path(__file__).parent / "other_package"
 CLUSTERS = {"gene": 7, "site": 7, "cells": 3, "lymphocytes": 3, "STAT5": 12}
-OF_WORDS = ["cluster(words)@-1..1", "cluster(words)@0 & lower@1"]
+OF_WORDS = ["topic(words)@-1..1", "topic(words)@0 & lower@1"]
 OF_SPANS = ["neighbours(1..3)", "neighbours(3) & lower@last", "size & neighbours(2)"]
 
 
 def write_table(folder: Path) -> Path:
-    path = folder / "clusters.tsv"
+    path = folder / "topics.tsv"
     path.write_text("".join(f"{word}\t{n}\n" for word, n in CLUSTERS.items()), encoding="utf8")
     return path
 
@@ -65,7 +65,7 @@ def with_both(table: Path) -> Language:
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Language:
-    table = write_table(tmp_path_factory.mktemp("clusters"))
+    table = write_table(tmp_path_factory.mktemp("topics"))
     nlp = with_both(table)
     table.unlink()
     return nlp
@@ -80,32 +80,32 @@ def names_of(nlp: Language, component: str) -> set[str]:
 
 
 def test_templates_with_them() -> None:
-    found = Templates((*OF_WORDS[1:], *OF_SPANS[:1]), {}, {}, {"words": "clusters.tsv"}).expanded()
+    found = Templates((*OF_WORDS[1:], *OF_SPANS[:1]), {}, {}, {"words": "topics.tsv"}).expanded()
     assert [template.text for template in found] == [
-        "cluster(words)@first+0 & lower@first+1", "neighbours(1)", "neighbours(2)", "neighbours(3)",
+        "topic(words)@first+0 & lower@first+1", "neighbours(1)", "neighbours(2)", "neighbours(3)",
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
-        ("cluster(other)", "there is no resource 'other'. Known: words; add it under 'resources'"),
+        ("topic(other)", "there is no resource 'other'. Known: words; add it under 'resources'"),
         ("neighbours(0)", "'neighbours' looks 1 token away or more"),
         ("neighbours(1)@last", "'neighbours' has no place"),
-        ("clusters(words)", "unknown attribute 'clusters'. Known: word, .* cluster, neighbours"),
+        ("topics(words)", "unknown attribute 'topics'. Known: word, .* neighbours, topic"),
     ],
 )
 def test_templates_that_make_no_sense(line: str, complaint: str) -> None:
     with pytest.raises(TemplateError, match=complaint):
-        Templates((line,), {}, {}, {"words": "clusters.tsv"})
+        Templates((line,), {}, {}, {"words": "topics.tsv"})
 
 
 def test_they_are_features_with_names(trained: Language) -> None:
-    of_words = {name for name in names_of(trained, "cascade_segmenter") if "cluster" in name}
+    of_words = {name for name in names_of(trained, "cascade_segmenter") if "topic" in name}
     assert {
-        "cluster(words)=c7",
-        "cluster(words)@-1=c3",
-        "cluster(words)=c3 & lower@1=.",
+        "topic(words)=c7",
+        "topic(words)@-1=c3",
+        "topic(words)=c3 & lower@1=.",
     } <= of_words
     of_spans = {name for name in names_of(trained, "cascade_classifier") if "neighbours" in name}
     assert {"neighbours(1)=1", "neighbours(3)=2", "size=2 & neighbours(2)=1"} <= of_spans
@@ -115,7 +115,7 @@ def test_they_have_weights(trained: Language) -> None:
     pipe = trained.get_pipe("cascade_segmenter")
     units = pipe.units_of(make_examples(trained))
     names = find_names(pipe.space, units, trained.vocab.strings.__getitem__, range(len(pipe.space)))
-    (number,) = (n for n, name in names.items() if name == "cluster(words)=c7")
+    (number,) = (n for n, name in names.items() if name == "topic(words)=c7")
     assert pipe.model.get_param("W")[number].any()
 
 
@@ -129,8 +129,8 @@ def test_they_are_saved_without_the_file(trained: Language, how: str, tmp_path: 
     }[how]()
     assert annotations(other) == annotations(trained)
     assert names_of(other, "cascade_segmenter") == names_of(trained, "cascade_segmenter")
-    made = other.get_pipe("cascade_segmenter").space.resources.made["cluster(words)"]
-    assert isinstance(made, Clusters)
+    made = other.get_pipe("cascade_segmenter").space.resources.made["topic(words)"]
+    assert isinstance(made, Topics)
     assert sorted(made.numbers.tolist()) == sorted(CLUSTERS.values())
 
 
@@ -140,27 +140,27 @@ def test_another_file_gives_other_values(tmp_path: Path) -> None:
     nlp = with_both(table)
     table.write_text("gene\t1\n", encoding="utf8")
     nlp.initialize(lambda: make_examples(nlp))
-    found = {name for name in names_of(nlp, "cascade_segmenter") if name.startswith("cluster")}
+    found = {name for name in names_of(nlp, "cascade_segmenter") if name.startswith("topic")}
     assert {name for name in found if "&" not in name} == {
-        "cluster(words)=c1", "cluster(words)@-1=c1", "cluster(words)@1=c1",
+        "topic(words)=c1", "topic(words)@-1=c1", "topic(words)@1=c1",
     }  # fmt: skip
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(TemplateError, match="Cannot read the clusters 'words'"):
+    with pytest.raises(TemplateError, match="Cannot read the topics 'words'"):
         with_both(tmp_path / "none.tsv")
 
 
 @pytest.mark.parametrize(
     ("name", "change", "complaint"),
     [
-        ("cluster_numbers:words", lambda a: a * 1000, "numbers:words.* clusters beyond 1000"),
-        ("cluster_numbers:words", lambda a: -a, "negative numbers"),
-        ("cluster_numbers:words", lambda a: a[1:], "has shape"),
-        ("cluster_numbers:words", None, "no valid array 'cluster_numbers:words'"),
-        ("cluster_keys:words", None, "'cluster_keys:words'"),
-        ("cluster_keys:words", lambda a: np.append(a[1:], a[1]), "repeats a key"),
-        ("cluster_more:words", lambda _: np.zeros(3, np.float32), "unknown array"),
+        ("topic_numbers:words", lambda a: a * 1000, "numbers:words.* topics beyond 1000"),
+        ("topic_numbers:words", lambda a: -a, "negative numbers"),
+        ("topic_numbers:words", lambda a: a[1:], "has shape"),
+        ("topic_numbers:words", None, "no valid array 'topic_numbers:words'"),
+        ("topic_keys:words", None, "'topic_keys:words'"),
+        ("topic_keys:words", lambda a: np.append(a[1:], a[1]), "repeats a key"),
+        ("topic_more:words", lambda _: np.zeros(3, np.float32), "unknown array"),
     ],
 )
 def test_damaged_arrays_are_refused(
@@ -196,7 +196,7 @@ def test_an_entry_point_is_enough(trained: Language, tmp_path: Path) -> None:
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: other_package\nVersion: 1.0\n")
     (about / "entry_points.txt").write_text(
         "[spacy_cascade_attributes]\n"
-        "cluster = other_package.clusters:Cluster\n"
+        "topic = other_package.topics:Topic\n"
         "neighbours = other_package.neighbours:Neighbours\n"
     )
     arguments = ("-c", LOAD, str(tmp_path / "model"), json.dumps(TEXTS))
@@ -207,4 +207,4 @@ def test_an_entry_point_is_enough(trained: Language, tmp_path: Path) -> None:
         [[e.start, e.end, e.label_, e._.confidence] for e in ents] for ents in expected
     ]
     done = run_python(*arguments)
-    assert "unknown attribute 'cluster'" in done.stderr
+    assert "unknown attribute 'topic'" in done.stderr

@@ -29,9 +29,9 @@ def tokens_of(vocab: Vocab, words: Sequence[str]) -> Tokens:
     return read_tokens([make_doc(vocab, " ".join(words))], vectors=vectors)
 
 
-def codes_of(vocab: Vocab, words: Sequence[str], **settings: Any) -> VectorCodes:
+def codes_of(vocab: Vocab, corpus: Sequence[str], **settings: Any) -> VectorCodes:
     read = VectorCodes.read("v", VectorClusters(**settings), str.split)
-    return read.learn(tokens_of(vocab, words), NO_FLAGS)
+    return read.learn(tokens_of(vocab, corpus), NO_FLAGS)
 
 
 def centred(vectors: np.ndarray, mean: np.ndarray) -> np.ndarray:
@@ -91,8 +91,7 @@ def test_case_and_words_without_vectors() -> None:
 
 def test_a_table_of_words_in_lower_case() -> None:
     vocab = Vocab()
-    data = add_table(vocab, ["gene", "Gene"])
-    vocab.vectors.attr = vocab.strings["LOWER"]
+    data = add_table(vocab, ["gene", "Gene"], attr="LOWER")
     assert np.array_equal(VocabularyVectors.of_vocabulary(vocab).of(["Gene"]), data[:1])
 
 
@@ -135,12 +134,12 @@ def test_frequent_words_of_groups() -> None:
             assert codes.frequent_words(group, bits) == inside[:MEMBERS]
 
 
-@pytest.mark.parametrize("words", [["unknown", "words"], ["word1"]])
-def test_too_few_words_have_vectors(words: list[str]) -> None:
+@pytest.mark.parametrize(("corpus", "n"), [(["unknown", "words"], 1), (["word1"], 1)])
+def test_too_few_words_have_vectors(corpus: list[str], n: int) -> None:
     vocab = Vocab()
-    add_table(vocab, WORDS[:2])
-    with pytest.raises(ConfigError, match=r"none of the words.*\[initialize\]"):
-        codes_of(vocab, words, words=2)
+    add_table(vocab, ["word1"])
+    with pytest.raises(ConfigError, match=rf"vectors of {n} of the words.*\[initialize\]"):
+        codes_of(vocab, corpus)
 
 
 def test_vectors_of_another_width() -> None:

@@ -62,12 +62,12 @@ def test_equal_points_are_one_cluster() -> None:
     assert len(k_means(points, 10, seed=0)) == 3
 
 
-def test_empty_clusters_begin_anew() -> None:
-    """Hundreds of nearly equal points and a few others, which a bad start leaves out."""
-    near = directions(np.array([1.0, 0, 0]) + 1e-6 * np.random.default_rng(0).normal(size=(400, 3)))
-    points = np.concatenate([near, np.eye(3)[1:], -np.eye(3)])
-    centroids = k_means(points, 6, seed=0)
-    assert (points[400:] @ centroids.T).max(axis=1) == pytest.approx(np.ones(5))
+@pytest.mark.parametrize("seed", range(5))
+def test_no_cluster_is_empty(seed: int) -> None:
+    """A few points lie among hundreds that are nearly equal, of which most centroids begin."""
+    noise = 1e-9 * np.random.default_rng(seed).normal(size=(400, 3))
+    points = np.concatenate([directions(np.array([1.0, 0, 0]) + noise), unit_points(20, 3)])
+    assert len(k_means(points, 20, seed)) == 20
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -9,10 +9,14 @@ from spacy.vectors import Vectors
 from spacy.vocab import Vocab
 
 
-def add_table(vocab: Vocab, words: Sequence[str], width: int = 8, seed: int = 0) -> np.ndarray:
+def add_table(
+    vocab: Vocab, words: Sequence[str], width: int = 8, seed: int = 0, attr: str = "ORTH"
+):
     """Give a vocabulary random vectors of these words, which are returned."""
+    for word in words:
+        vocab.strings.add(word)
     data = np.random.default_rng(seed).normal(size=(len(words), width)).astype(np.float32)
-    vocab.vectors = Vectors(strings=vocab.strings, data=data, keys=list(words))
+    vocab.vectors = Vectors(strings=vocab.strings, data=data, keys=list(words), attr=attr)
     return data
 
 

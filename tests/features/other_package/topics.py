@@ -1,9 +1,9 @@
 """An attribute of the word with a resource, as another package would have it.
 
-`cluster(NAME)` is the number of the cluster that a file gives a word. The config names the file:
+`topic(NAME)` is the number of the topic that a file gives a word. The config names the file:
 
     [components.cascade_segmenter.model.templates.resources]
-    NAME = "clusters.tsv"
+    NAME = "topics.tsv"
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,20 +23,20 @@ from spacy_cascade.types import Ints1d, Keys1d
 MAXIMUM = 1000
 
 
-class Clusters(Resource):
-    """Clusters of words. index: hashes of the words. numbers: int32 `[n]`."""
+class Topics(Resource):
+    """Topics of words. index: hashes of the words. numbers: int32 `[n]`."""
 
     def __init__(self, index: KeyIndex, numbers: Ints1d) -> None:
         self.index, self.numbers = index, numbers
 
     @classmethod
-    def read(cls, name: str, settings: Any, tokenize: Tokenize) -> "Clusters":
+    def read(cls, name: str, settings: Any, tokenize: Tokenize) -> "Topics":
         try:
             lines = Path(settings).read_text(encoding="utf8").splitlines()
             pairs = dict(line.split("\t") for line in lines)
             numbers = np.array(list(pairs.values()), dtype=np.int32)
         except (OSError, ValueError) as error:
-            raise TemplateError(f"Cannot read the clusters '{name}': {error}.") from None
+            raise TemplateError(f"Cannot read the topics '{name}': {error}.") from None
         return cls(KeyIndex(hash_strings(pairs)), numbers)
 
     def arrays(self) -> Arrays:
@@ -50,24 +50,24 @@ class Clusters(Resource):
     @classmethod
     def check(cls, arrays: Mapping[str, Array]) -> None:
         if arrays["numbers"].max(initial=0) > MAXIMUM:
-            raise InvalidArray("numbers", f"has clusters beyond {MAXIMUM}")
+            raise InvalidArray("numbers", f"has topics beyond {MAXIMUM}")
 
     @classmethod
-    def restore(cls, arrays: Mapping[str, Array], settings: Any) -> "Clusters":
+    def restore(cls, arrays: Mapping[str, Array], settings: Any) -> "Topics":
         return cls(KeyIndex(arrays["keys"].astype(np.uint64)), arrays["numbers"].astype(np.int32))
 
 
-class Cluster(WordAttribute):
+class Topic(WordAttribute):
     @classmethod
     def expand(cls, name: str, argument: str | None, options: Options) -> Iterable[Attribute]:
         for key in chosen(argument, "resource", options.resources):
-            spec = ResourceSpec(Clusters, name, key, options.resources[key])
+            spec = ResourceSpec(Topics, name, key, options.resources[key])
             yield cls(f"{name}({key})", spec)
 
-    def values(self, words: Words, resource: Clusters) -> Keys1d:
+    def values(self, words: Words, resource: Topics) -> Keys1d:
         entries = resource.index.lookup(hash_strings(words.texts))
         return np.where(entries < 0, 0, resource.numbers[entries] + 1).astype(np.uint64)
 
-    def describe(self, text: str, code: int, resource: Clusters) -> str:
+    def describe(self, text: str, code: int, resource: Topics) -> str:
         (entry,) = resource.index.lookup(hash_strings([text]))
         return f"c{resource.numbers[entry]}"

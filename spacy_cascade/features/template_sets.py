@@ -8,12 +8,13 @@ of other packages read. without: words such as `recurrence`; templates of the se
 are left out. `pyproject.toml` has the names that they are registered as.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .templates import Templates
 from .terms import TermSource
-from .vector_codes import VectorSource
+from .vector_codes import VectorSource, clusters_from
 from .word_clusters import ClusterSource
 
 WORDS = [
@@ -72,6 +73,8 @@ VECTORS_OF_SPANS = [
 ]  # fmt: skip
 """What a clustering of word vectors adds for spans."""
 
+_GRAIN = re.compile(r"\(NAME, (\d+)\)")
+
 
 def make_templates(
     templates: Sequence[str],
@@ -86,6 +89,17 @@ def make_templates(
         tuple(templates), dict(patterns), dict(lexicons), dict(resources or {}),
         dict(clusters or {}), dict(vectors or {}),
     )  # fmt: skip
+
+
+def _looks_at_vectors(
+    templates: Sequence[str], vectors: Mapping[str, VectorSource]
+) -> Iterator[str]:
+    """The templates for each clustering, without those of grains that it does not have."""
+    for name, source in vectors.items():
+        for text in templates:
+            grain = _GRAIN.search(text)
+            if grain is None or int(grain[1]) < clusters_from(source).bits:
+                yield text.replace("NAME", name)
 
 
 def _named_set(
@@ -111,7 +125,7 @@ def _named_set(
         kept = [text for text in templates if not any(word in text for word in without)]
         members = [f"lexicon({name})@-1..1" for name in lexicons or {}]
         looks = [text.replace("NAME", name) for name in clusters or {} for text in of_clusters]
-        looks += [text.replace("NAME", name) for name in vectors or {} for text in of_vectors]
+        looks += _looks_at_vectors(of_vectors, vectors or {})
         return make_templates(
             (*kept, *members, *looks, *extra), patterns, lexicons or {}, resources, clusters,
             vectors,

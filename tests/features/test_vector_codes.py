@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -15,6 +15,7 @@ from spacy.vocab import Vocab
 from helpers import make_doc
 from made_vectors import add_floret, add_table
 from spacy_cascade import ConfigError, TemplateError
+from spacy_cascade.features.template_sets import make_classification, make_segmentation
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.tokens import Tokens, read_tokens
 from spacy_cascade.features.vector_codes import MEMBERS, VectorClusters, VectorCodes
@@ -168,6 +169,15 @@ def test_templates() -> None:
         "vector(v)@first-1", "vector(v, 2)@first+0", "vector(v, 3)@first+0", "vector(v, 1)@last+0",
     ]  # fmt: skip
     assert all(template.is_lexeme_level for template in found)
+
+
+@pytest.mark.parametrize("make", [make_segmentation, make_classification])
+def test_a_set_looks_at_the_grains_that_there_are(make: Callable[..., Templates]) -> None:
+    for bits in (10, 6, 1):
+        expanded = make(vectors={"v": bits}).expanded()
+        names = {part.attribute.name for template in expanded for part in template.parts}
+        assert "vector(v)" in names
+        assert ("vector(v, 6)" in names) == (bits > 6)
 
 
 @pytest.mark.parametrize(

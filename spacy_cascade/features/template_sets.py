@@ -64,13 +64,16 @@ CLUSTERS_OF_SPANS = [
 ]  # fmt: skip
 """What a file of clusters adds for spans."""
 
-VECTORS_OF_TOKENS = ["vector(NAME, 4)@-1..1", "vector(NAME, 6)@-1..1", "vector(NAME)@-1..1"]
+VECTORS_OF_TOKENS = [
+    "vector(NAME, 4)@-2..2", "vector(NAME, 6)@-2..2", "vector(NAME, 8)@-2..2", "vector(NAME)@-2..2",
+]  # fmt: skip
 """What a clustering of word vectors adds on a chain."""
 
 VECTORS_OF_SPANS = [
-    "vector(NAME, 6)@first", "vector(NAME)@first", "vector(NAME, 6)@last", "vector(NAME)@last",
-    "vector(NAME, 6)@any", "vector(NAME)@any",
-]  # fmt: skip
+    f"{attribute}@{place}"
+    for attribute in ("vector(NAME, 4)", "vector(NAME, 6)", "vector(NAME, 8)", "vector(NAME)")
+    for place in ("any", "first", "last", "first-1", "last+1")
+]
 """What a clustering of word vectors adds for spans."""
 
 _GRAIN = re.compile(r"\(NAME, (\d+)\)")

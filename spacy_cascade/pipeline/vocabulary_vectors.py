@@ -35,7 +35,7 @@ class VocabularyVectors:
         return int(self._table.shape[1])
 
     def of(self, texts: Sequence[str]) -> Reals2d:
-        if self._table.attr == LOWER:
+        if getattr(self._table, "attr", None) == LOWER:
             return self._rows([text.lower() for text in texts])
         vectors = self._rows(texts)
         unknown = np.flatnonzero(~vectors.any(axis=1))

@@ -22,6 +22,7 @@ Floats1d: TypeAlias = npt.NDArray[np.float64]
 Floats2d: TypeAlias = npt.NDArray[np.float64]
 Floats3d: TypeAlias = np.ndarray[tuple[int, int, int], np.dtype[np.float64]]
 Reals1d: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+Reals2d: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 RealsXd: TypeAlias = Reals1d
 """Of any shape."""
 

@@ -23,6 +23,7 @@ SHOWN = ("ini", "toml", "text", "json")
 SLOW = (
     "README.md", "docs/bulk.md", "docs/checkpoints.md", "docs/commands.md", "docs/lexicons.md",
     "docs/nbest.md", "docs/precision_and_recall.md", "docs/recipes.md", "docs/word_clusters.md",
+    "docs/word_vectors.md",
 )  # fmt: skip
 """Pages that take long: they train models, or start many processes."""
 MOST_SECONDS = 600

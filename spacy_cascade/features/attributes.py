@@ -42,6 +42,10 @@ class Options(Protocol):
         """Files of word clusters by name (`word_clusters.ClusterSource`)."""
 
     @property
+    def vectors(self) -> Mapping[str, Any]:
+        """How word vectors are clustered, by name (`vector_codes.VectorSource`)."""
+
+    @property
     def resources(self) -> Mapping[str, Any]:
         """Settings of further resources by name."""
 
@@ -106,7 +110,10 @@ class WordAttribute(Attribute, ABC):
 
     @abstractmethod
     def describe(self, text: str, code: int, resource: Any) -> str | None:
-        """The value of a word for readers; None for an attribute without values."""
+        """The value of a word for readers; None for an attribute without values.
+
+        code: what the resource says of the token (`Resource.codes`); else the value itself.
+        """
 
 
 class TextAttribute(WordAttribute):

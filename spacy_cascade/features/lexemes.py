@@ -17,6 +17,7 @@ from ..types import Ints1d, Keys1d, Keys2d
 from .attributes import TextOf, WordAttribute, Words
 from .resources import Resources
 from .strings import hash_string, hash_strings
+from .word_vectors import WordVectors
 
 BOUNDARY = 0
 """Row of the word that stands before and after every sequence."""
@@ -63,11 +64,18 @@ class LexemeTable:
         with LEXEME_LOCK:
             return self._origins[: len(self)]
 
-    def rows(self, words: Keys1d, codes: Sequence[Keys1d], text_of: TextOf) -> Ints1d:
+    def rows(
+        self,
+        words: Keys1d,
+        codes: Sequence[Keys1d],
+        text_of: TextOf,
+        vectors: WordVectors | None = None,
+    ) -> Ints1d:
         """Row of each word, int32 `[T]`; words not met before are added.
 
         words: spaCy's 64-bit string hashes. codes: uint64 `[T]` for each resource that tells
         apart occurrences of a word (`Resources.codes`). text_of: gives the text of a hash.
+        vectors: of the vocabulary, if it has any.
         """
         keys = words
         for i, code in enumerate(codes, start=1):
@@ -78,18 +86,26 @@ class LexemeTable:
                 # In the order of the text, so that rows of frequent words lie close together.
                 _, first = np.unique(keys[rows < 0], return_index=True)
                 new = np.flatnonzero(rows < 0)[np.sort(first)]
-                self._add(keys[new], words[new], [code[new] for code in codes], text_of)
+                of_new = [code[new] for code in codes]
+                self._add(keys[new], words[new], of_new, text_of, vectors)
                 rows = self._index.lookup(keys)
         return rows
 
-    def _add(self, keys: Keys1d, words: Keys1d, codes: Sequence[Keys1d], text_of: TextOf) -> None:
+    def _add(
+        self,
+        keys: Keys1d,
+        words: Keys1d,
+        codes: Sequence[Keys1d],
+        text_of: TextOf,
+        vectors: WordVectors | None,
+    ) -> None:
         begin, end = len(self), len(self) + len(keys)
         if end > len(self._attributes):
             self._attributes = grown(self._attributes[:begin], 2 * end)
             self._form_of = grown(self._form_of[:begin], 2 * end)
             self._origins = grown(self._origins[:begin], 2 * end)
         texts = [text_of(word) for word in words.tolist()]
-        said = self._said_of(texts, codes)
+        said = self._said_of(texts, codes, vectors)
         new = self._attributes[begin:end]
         for column, attribute in enumerate(self._computed):
             of_attribute = Words(texts, said.get(attribute.spec.key if attribute.spec else ""))
@@ -100,11 +116,13 @@ class LexemeTable:
         self._form_of[begin:end] = self._forms.lookup(lower)
         self._index.add(keys)
 
-    def _said_of(self, texts: Sequence[str], codes: Sequence[Keys1d]) -> dict[str, Keys1d]:
+    def _said_of(
+        self, texts: Sequence[str], codes: Sequence[Keys1d], vectors: WordVectors | None
+    ) -> dict[str, Keys1d]:
         """What each resource says of words; codes: what it says of their occurrences."""
         resources = self._resources
         of_words = {
-            key: resources.made[key].word_codes(texts)
+            key: resources.made[key].word_codes(texts, vectors)
             for key in resources.worded
             if key in resources.made
         }
@@ -120,5 +138,8 @@ class LexemeTable:
     def describe(self, attribute: WordAttribute, lexeme: int, text_of: TextOf) -> str | None:
         """The value of a row for readers; None where the attribute has no values."""
         origin, column = self.origins[lexeme].tolist(), self.code_column(attribute)
-        code = 0 if column is None else origin[column]
+        if column is None:
+            code = int(self.attributes[lexeme, self._computed.index(attribute)])
+        else:
+            code = origin[column]
         return attribute.describe(text_of(origin[0]), code, self._resources.of(attribute.spec))

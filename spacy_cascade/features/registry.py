@@ -26,6 +26,7 @@ BUILT_IN: dict[str, type[Attribute]] = {
     "pattern": word_attributes.Pattern,
     **dict.fromkeys(SHARES, word_attributes.Share),
     "cluster": word_attributes.Cluster,
+    "vector": word_attributes.VectorCode,
     "tag": placed_attributes.Tag,
     "pos": placed_attributes.PartOfSpeech,
     "lexicon": placed_attributes.Membership,

@@ -15,6 +15,7 @@ from ..errors import ModelFileError, NotTrainedError
 from ..numeric.arrays import Array, Arrays, Shapes
 from ..types import Ints2d, Keys1d
 from .tokens import Tokens
+from .word_vectors import WordVectors
 
 Tokenize: TypeAlias = Callable[[str], Iterable[str]]
 """Gives the tokens of a text without spaces."""
@@ -68,8 +69,11 @@ class Resource(ABC):
         # Not abstract: only resources with `gives_codes` are asked.
         raise NotImplementedError
 
-    def word_codes(self, texts: Sequence[str]) -> Keys1d:
-        """What the resource says of each word, uint64 `[n]`; asked once for each distinct word."""
+    def word_codes(self, texts: Sequence[str], vectors: WordVectors | None = None) -> Keys1d:
+        """What the resource says of each word, uint64 `[n]`; asked once for each distinct word.
+
+        vectors: of the vocabulary, None where it has none.
+        """
         # Not abstract: only resources with `gives_word_codes` are asked.
         raise NotImplementedError
 

@@ -141,7 +141,8 @@ class FeatureSpace:
     ) -> PaddedTokens:
         """The tokens in a line, boundary words between sequences; own_flags: gold, in training."""
         table, resources = self.lexemes, self.resources
-        lexemes = table.rows(tokens.words, resources.codes(tokens, own_flags), text_of)
+        codes = resources.codes(tokens, own_flags)
+        lexemes = table.rows(tokens.words, codes, text_of, tokens.vectors)
         of_words = table.attributes[:, : self.plan.n_unit_attributes]
         of_tokens = [
             attribute.values(tokens, resources.of(attribute.spec), own_flags)

@@ -2,16 +2,19 @@
 
 All of them take the same options. extra: further templates. lexicons: term lists, each of which
 adds membership at the token and beside it. clusters: files of word clusters, each of which adds
-templates for the clusters of the words at hand. resources: settings of resources that attributes of
-other packages read. without: words such as `recurrence`; templates of the set that contain one
+templates for the clusters of the words at hand. vectors: how the vocabulary's vectors are
+clustered; adds templates like those of clusters. resources: settings of resources that attributes
+of other packages read. without: words such as `recurrence`; templates of the set that contain one
 are left out. `pyproject.toml` has the names that they are registered as.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .templates import Templates
 from .terms import TermSource
+from .vector_codes import VectorSource, clusters_from
 from .word_clusters import ClusterSource
 
 WORDS = [
@@ -61,6 +64,20 @@ CLUSTERS_OF_SPANS = [
 ]  # fmt: skip
 """What a file of clusters adds for spans."""
 
+VECTORS_OF_TOKENS = [
+    "vector(NAME, 4)@-2..2", "vector(NAME, 6)@-2..2", "vector(NAME, 8)@-2..2", "vector(NAME)@-2..2",
+]  # fmt: skip
+"""What a clustering of word vectors adds on a chain."""
+
+VECTORS_OF_SPANS = [
+    f"{attribute}@{place}"
+    for attribute in ("vector(NAME, 4)", "vector(NAME, 6)", "vector(NAME, 8)", "vector(NAME)")
+    for place in ("any", "first", "last", "first-1", "last+1")
+]
+"""What a clustering of word vectors adds for spans."""
+
+_GRAIN = re.compile(r"\(NAME, (\d+)\)")
+
 
 def make_templates(
     templates: Sequence[str],
@@ -68,22 +85,36 @@ def make_templates(
     lexicons: Mapping[str, TermSource],
     resources: Mapping[str, Any] | None = None,
     clusters: Mapping[str, ClusterSource] | None = None,
+    vectors: Mapping[str, VectorSource] | None = None,
 ) -> Templates:
     """A set written out in the config."""
     return Templates(
         tuple(templates), dict(patterns), dict(lexicons), dict(resources or {}),
-        dict(clusters or {}),
+        dict(clusters or {}), dict(vectors or {}),
     )  # fmt: skip
+
+
+def _looks_at_vectors(
+    templates: Sequence[str], vectors: Mapping[str, VectorSource]
+) -> Iterator[str]:
+    """The templates for each clustering, without those of grains that it does not have."""
+    for name, source in vectors.items():
+        for text in templates:
+            grain = _GRAIN.search(text)
+            if grain is None or int(grain[1]) < clusters_from(source).bits:
+                yield text.replace("NAME", name)
 
 
 def _named_set(
     templates: Sequence[str],
     patterns: Mapping[str, str] = JNLPBA_PATTERNS,
     of_clusters: Sequence[str] = CLUSTERS_OF_TOKENS,
+    of_vectors: Sequence[str] = VECTORS_OF_TOKENS,
 ) -> Callable[..., Templates]:
     """The function that is registered for a set of templates.
 
-    of_clusters: what each file of clusters adds, with NAME for its name.
+    of_clusters, of_vectors: what each file of clusters and each clustering of the vocabulary's
+    vectors adds, with NAME for its name.
     """
 
     def make(
@@ -92,13 +123,16 @@ def _named_set(
         resources: Mapping[str, Any] | None = None,
         without: Sequence[str] = (),
         clusters: Mapping[str, ClusterSource] | None = None,
+        vectors: Mapping[str, VectorSource] | None = None,
     ) -> Templates:
         kept = [text for text in templates if not any(word in text for word in without)]
         members = [f"lexicon({name})@-1..1" for name in lexicons or {}]
         looks = [text.replace("NAME", name) for name in clusters or {} for text in of_clusters]
+        looks += _looks_at_vectors(of_vectors, vectors or {})
         return make_templates(
-            (*kept, *members, *looks, *extra), patterns, lexicons or {}, resources, clusters
-        )
+            (*kept, *members, *looks, *extra), patterns, lexicons or {}, resources, clusters,
+            vectors,
+        )  # fmt: skip
 
     return make
 
@@ -185,8 +219,10 @@ _FEW_PATTERNS = {name: _CONLL2003_PATTERNS[name] for name in ("capital_initial",
 
 make_jnlpba = _named_set(JNLPBA)
 make_segmentation = _named_set(SEGMENTATION)
-make_classification = _named_set(CLASSIFICATION, of_clusters=CLUSTERS_OF_SPANS)
-make_reranking = _named_set(RERANKING, of_clusters=CLUSTERS_OF_SPANS)
+make_classification = _named_set(
+    CLASSIFICATION, of_clusters=CLUSTERS_OF_SPANS, of_vectors=VECTORS_OF_SPANS
+)
+make_reranking = _named_set(RERANKING, of_clusters=CLUSTERS_OF_SPANS, of_vectors=VECTORS_OF_SPANS)
 make_tagging = _named_set(TAGGING)
 make_chunking = _named_set(CHUNKING)
 make_conll2003_chunks = _named_set(_CONLL2003, _CONLL2003_PATTERNS)

@@ -34,6 +34,7 @@ from ..errors import TemplateError
 from .attributes import Attribute, TokenAttribute, WordAttribute, numbers
 from .registry import attribute_class
 from .terms import TermSource
+from .vector_codes import VectorSource
 from .word_clusters import ClusterSource
 
 FIRST, LAST, ANY, ALL, UNIT, SENTENCE, RECURRENCE, HEAD_RECURRENCE, LONG_FORM, LONG_FORM_LAST = (
@@ -122,8 +123,9 @@ class Templates:
 
     templates: lines of the template language. patterns: regular expressions by name, searched
     anywhere in a word. lexicons: term lists by name (`features.terms`); the longest term is matched
-    first. clusters: files of word clusters by name (`features.word_clusters`). resources: settings
-    of further resources by name, for attributes of other packages.
+    first. clusters: files of word clusters by name (`features.word_clusters`). vectors: how the
+    vocabulary's vectors are clustered, by name (`features.vector_codes`). resources: settings of
+    further resources by name, for attributes of other packages.
 
     Raises `TemplateError` for anything that does not parse, naming the template.
     """
@@ -133,6 +135,7 @@ class Templates:
     lexicons: Mapping[str, TermSource]
     resources: Mapping[str, Any] = field(default_factory=dict)
     clusters: Mapping[str, ClusterSource] = field(default_factory=dict)
+    vectors: Mapping[str, VectorSource] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, pattern in self.patterns.items():

@@ -14,6 +14,7 @@ from ..types import Ints1d, Keys1d, Pointers1d
 from .abbreviations import Abbreviations, join_abbreviations
 from .long_forms import link_abbreviations
 from .strings import hash_string
+from .word_vectors import WordVectors
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class Tokens:
         set, else the whole Doc. Docs without tokens have none.
     doc_starts: int64 `[D + 1]`.
     abbreviations: those that the Docs explain, none where no template looks at them.
+    vectors: of the component's vocabulary; None where it has none.
     """
 
     words: Keys1d
@@ -38,6 +40,7 @@ class Tokens:
     doc_starts: Pointers1d
     spans: Mapping[str, Keys1d] = field(default_factory=dict)
     abbreviations: Abbreviations = field(default_factory=Abbreviations.none)
+    vectors: WordVectors | None = None
 
     @cached_property
     def abbreviation_of(self) -> Ints1d:
@@ -56,11 +59,15 @@ ABBREVIATIONS = "abbreviations"
 
 
 def read_tokens(
-    docs: Sequence[Doc], further: Collection[str] = tuple(FURTHER), span_keys: Sequence[str] = ()
+    docs: Sequence[Doc],
+    further: Collection[str] = tuple(FURTHER),
+    span_keys: Sequence[str] = (),
+    vectors: WordVectors | None = None,
 ) -> Tokens:
     """Read a batch of Docs; nothing on them is changed.
 
     further: fields among `FURTHER` to be read; each takes time. span_keys: of span groups.
+    vectors: become part of the tokens.
     """
     names = [name for name in FURTHER if name in further]
     wanted = [ORTH, SENT_START, *(FURTHER[name] for name in names)]
@@ -80,6 +87,7 @@ def read_tokens(
             for key in span_keys
         },
         abbreviations=Abbreviations.none(),
+        vectors=vectors,
         **{name: np.ascontiguousarray(columns.get(name, _NO_VALUES)) for name in FURTHER},
     )
 
@@ -109,6 +117,7 @@ def join_tokens(batches: Sequence[Tokens]) -> Tokens:
         sequence_starts=_joined_starts([batch.sequence_starts for batch in batches]),
         doc_starts=_joined_starts([batch.doc_starts for batch in batches]),
         spans={key: np.concatenate([batch.spans[key] for batch in batches]) for key in keys},
+        vectors=batches[0].vectors,
         **{
             name: np.concatenate([getattr(batch, name) for batch in batches])
             for name in ("words", *FURTHER)

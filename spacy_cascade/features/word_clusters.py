@@ -28,6 +28,7 @@ from ..types import Ints2d, Keys1d
 from .cluster_paths import LONGEST_PATH, ClusteredWord, read_paths
 from .resources import InvalidArray, Resource, Tokenize
 from .strings import hash_strings, is_valid
+from .word_vectors import WordVectors
 
 MEMBERS = 3
 """Words of a cluster that are kept as texts, so that explanations can show it."""
@@ -110,7 +111,7 @@ class WordClusters(Resource):
             counts,
         )
 
-    def word_codes(self, texts: Sequence[str]) -> Keys1d:
+    def word_codes(self, texts: Sequence[str], vectors: WordVectors | None = None) -> Keys1d:
         """The number of each word's cluster, from 1; 0 where the word is in none."""
         found = np.zeros(len(texts), dtype=np.uint64)
         places = np.arange(len(texts))

@@ -22,6 +22,7 @@ from ..features.units import Units
 from ..types import Ints2d, Keys1d
 from .spans.gold import GoldOf, ruled_spans
 from .spans.placing import BoundsArray, in_batch
+from .vocabulary_vectors import VocabularyVectors
 
 
 def read(
@@ -33,7 +34,8 @@ def read(
     or at spans of an earlier component, and no Doc has any.
     """
     _share_strings(docs, vocab, labels)
-    tokens = read_tokens(docs, space.reads, space.span_keys)
+    vectors = VocabularyVectors.of_vocabulary(vocab)
+    tokens = read_tokens(docs, space.reads, space.span_keys, vectors)
     for key, values in tokens.spans.items():
         advice = f'cascade_segmenter with spans_key = "{key}"'
         _check_stage(values, f"doc.spans['{key}']", advice, name)

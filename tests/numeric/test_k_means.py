@@ -1,0 +1,93 @@
+"""Spherical k-means and Ward's tree, against slow ones and SciPy."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.cluster.hierarchy import cut_tree, ward
+from scipy.spatial.distance import cdist
+
+from spacy_cascade.numeric import k_means as module
+from spacy_cascade.numeric.k_means import directions, k_means, nearest, ward_groups
+
+
+def unit_points(n: int, width: int, seed: int = 0) -> np.ndarray:
+    return directions(np.random.default_rng(seed).normal(size=(n, width)))
+
+
+def test_directions_have_length_one() -> None:
+    points = np.array([[3.0, 4.0], [0.0, 0.0], [0.0, -2.0]], dtype=np.float32)
+    assert directions(points).tolist() == [[0.6, 0.8], [0.0, 0.0], [0.0, -1.0]]
+
+
+def test_the_nearest_centroid(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In several blocks, of which the last one is short; SciPy compares distances."""
+    monkeypatch.setattr(module, "_BLOCK", 7)
+    points, centroids = unit_points(40, 5), unit_points(6, 5, seed=1)
+    assert nearest(points, centroids).tolist() == cdist(points, centroids).argmin(axis=1).tolist()
+    assert nearest(points[:0], centroids).shape == (0,)
+
+
+def test_separate_groups_are_found() -> None:
+    middles = np.eye(4, 6)
+    noise = 0.05 * np.random.default_rng(2).normal(size=(200, 6))
+    group = np.arange(200) % 4
+    points = directions(middles[group] + noise)
+    found = nearest(points, k_means(points, 4, seed=0))
+    assert len(set(zip(group.tolist(), found.tolist(), strict=True))) == 4
+
+
+def test_centroids_are_the_means_of_their_clusters() -> None:
+    points = unit_points(120, 4)
+    centroids = k_means(points, 8, seed=0)
+    assert centroids.shape == (8, 4)
+    assert np.linalg.norm(centroids, axis=1) == pytest.approx(np.ones(8))
+    numbers = nearest(points, centroids)
+    means = np.stack([directions(points[numbers == c].sum(axis=0)[None])[0] for c in range(8)])
+    assert (nearest(points, means) == numbers).mean() > 0.9
+    random = unit_points(8, 4, seed=3)
+    assert (points @ centroids.T).max(axis=1).sum() > (points @ random.T).max(axis=1).sum()
+
+
+def test_the_seed_decides() -> None:
+    points = unit_points(100, 4)
+    assert np.array_equal(k_means(points, 9, seed=1), k_means(points, 9, seed=1))
+    assert not np.array_equal(k_means(points, 9, seed=1), k_means(points, 9, seed=2))
+
+
+def test_equal_points_are_one_cluster() -> None:
+    points = np.repeat(unit_points(3, 4), 50, axis=0)
+    assert len(k_means(points, 10, seed=0)) == 3
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_cluster_is_empty(seed: int) -> None:
+    """A few points lie among hundreds that are nearly equal, of which most centroids begin."""
+    noise = 1e-9 * np.random.default_rng(seed).normal(size=(400, 3))
+    points = np.concatenate([directions(np.array([1.0, 0, 0]) + noise), unit_points(20, 3)])
+    assert len(k_means(points, 20, seed)) == 20
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_tree_is_that_of_scipy(seed: int) -> None:
+    points = unit_points(37, 5, seed)
+    sizes = [1, 2, 3, 4, 8, 16, 36]
+    tree = ward(points)
+    for size, found in zip(sizes, ward_groups(points, sizes), strict=True):
+        wanted = cut_tree(tree, size)[:, 0].tolist()
+        assert len(set(zip(wanted, found.tolist(), strict=True))) == size
+        assert sorted(set(found.tolist())) == list(range(size))
+
+
+def test_finer_groups_divide_coarser_ones() -> None:
+    groups = ward_groups(unit_points(50, 4), [2, 4, 8, 16, 32, 64])
+    for coarse, fine in pairwise(groups):
+        pairs = set(zip(fine.tolist(), coarse.tolist(), strict=True))
+        assert len(pairs) == len(set(fine.tolist()))
+    assert groups[-1].tolist() == list(range(50))
+
+
+def test_a_tree_of_one_point() -> None:
+    assert ward_groups(unit_points(1, 3), [2, 4]).tolist() == [[0], [0]]

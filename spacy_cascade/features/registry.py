@@ -7,7 +7,7 @@ from importlib.metadata import entry_points
 from typing import TypeVar
 
 from ..errors import TemplateError
-from . import placed_attributes, word_attributes
+from . import group_attributes, placed_attributes, word_attributes
 from .attributes import Attribute
 from .word_counts import SHARES
 
@@ -29,7 +29,10 @@ BUILT_IN: dict[str, type[Attribute]] = {
     "pos": placed_attributes.PartOfSpeech,
     "lexicon": placed_attributes.Membership,
     "lexicon_exact": placed_attributes.ExactMembership,
-    "span": placed_attributes.SpanTag,
+    "span": group_attributes.SpanTag,
+    "span_confidence": group_attributes.SpanConfidence,
+    "word_elsewhere": group_attributes.WordElsewhere,
+    "phrase_elsewhere": group_attributes.PhraseElsewhere,
     "size": placed_attributes.Size,
     "bias": word_attributes.Bias,
     **dict.fromkeys(placed_attributes.CONTEXT, placed_attributes.AroundSpan),

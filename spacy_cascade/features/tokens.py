@@ -10,6 +10,7 @@ from spacy.attrs import LOWER, ORTH, POS, SENT_START, TAG
 from spacy.tokens import Doc
 
 from ..types import Keys1d, Pointers1d
+from .group_spans import GroupSpans, join_groups, read_group
 from .strings import hash_string
 
 
@@ -21,6 +22,7 @@ class Tokens:
         further attributes, `[0]` where they were not asked for.
     spans: for each key of a span group that was asked for, values of the tags of its spans
         (`span_values`).
+    groups: for each of these keys, the spans themselves, counted from the first token.
     sequence_starts: int64 `[N + 1]`; a sequence is a sentence where sentence starts are
         set, else the whole Doc. Docs without tokens have none.
     doc_starts: int64 `[D + 1]`.
@@ -33,10 +35,11 @@ class Tokens:
     sequence_starts: Pointers1d
     doc_starts: Pointers1d
     spans: Mapping[str, Keys1d] = field(default_factory=dict)
+    groups: Mapping[str, GroupSpans] = field(default_factory=dict)
 
 
 _NO_VALUES = np.zeros(0, dtype=np.uint64)
-_OUTSIDE = hash_string("O")
+OUTSIDE = hash_string("O")
 
 FURTHER = {"lower": LOWER, "tags": TAG, "parts_of_speech": POS}
 """Fields of `Tokens` that not every template set needs, and spaCy's names for them."""
@@ -66,6 +69,10 @@ def read_tokens(
             key: np.concatenate([_NO_VALUES, *(span_values(doc, key) for doc in docs)])
             for key in span_keys
         },
+        groups={
+            key: join_groups([read_group(doc, key) for doc in docs], doc_starts[:-1].tolist())
+            for key in span_keys
+        },
         **{name: np.ascontiguousarray(columns.get(name, _NO_VALUES)) for name in FURTHER},
     )
 
@@ -79,7 +86,7 @@ def span_values(doc: Doc, key: str) -> Keys1d:
     group = doc.spans.get(key)
     if group is None:
         return np.zeros(len(doc), dtype=np.uint64)
-    values = np.full(len(doc), _OUTSIDE, dtype=np.uint64)
+    values = np.full(len(doc), OUTSIDE, dtype=np.uint64)
     for span in sorted(group, key=len):
         values[span.start] = hash_string(f"B-{span.label_}")
         values[span.start + 1 : span.end] = hash_string(f"I-{span.label_}")
@@ -88,10 +95,14 @@ def span_values(doc: Doc, key: str) -> Keys1d:
 
 def join_tokens(batches: Sequence[Tokens]) -> Tokens:
     keys = batches[0].spans
+    offsets = np.cumsum([0, *(len(batch.words) for batch in batches)])[:-1].tolist()
     return Tokens(
         sequence_starts=_joined_starts([batch.sequence_starts for batch in batches]),
         doc_starts=_joined_starts([batch.doc_starts for batch in batches]),
         spans={key: np.concatenate([batch.spans[key] for batch in batches]) for key in keys},
+        groups={
+            key: join_groups([batch.groups[key] for batch in batches], offsets) for key in keys
+        },
         **{
             name: np.concatenate([getattr(batch, name) for batch in batches])
             for name in ("words", *FURTHER)

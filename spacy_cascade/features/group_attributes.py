@@ -1,0 +1,130 @@
+"""Attributes of the token that look at a span group: at its own span, and at its words elsewhere.
+
+A value is the hash of a label with a small code that says how sure it is; `O` stands for tokens
+outside of spans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from ..errors import TemplateError
+from ..types import Ints2d, Keys1d
+from .attributes import Attribute, Options, TextOf, TokenAttribute
+from .elsewhere import phrases_elsewhere, words_elsewhere
+from .group_spans import GroupSpans
+from .strings import hash_string
+from .tokens import OUTSIDE, Tokens
+
+Made = TypeVar("Made", bound="GroupAttribute")
+
+_STEPS = np.array([0.5, 0.7, 0.85, 0.95])
+_STEP_NAMES = ("below 50 %", "50-70 %", "70-85 %", "85-95 %", "above 95 %")
+_CONTINUES = 16
+"""Added to the code of tokens that are not the first one of their span."""
+
+
+class GroupAttribute(TokenAttribute):
+    """`NAME(KEY)`: something that the spans of `doc.spans[KEY]` say of the token."""
+
+    codes: ClassVar[Mapping[int, str]] = {}
+    """What the codes in values say, for readers."""
+
+    def __init__(self, name: str, key: str) -> None:
+        super().__init__(f"{name}({key})")
+        self.span_groups = (key,)
+
+    @property
+    def key(self) -> str:
+        """Key of the span group."""
+        return self.span_groups[0]
+
+    @classmethod
+    def expand(
+        cls: type[Made], name: str, argument: str | None, options: Options
+    ) -> Iterable[Attribute]:
+        if not argument:
+            raise TemplateError(f"'{name}' needs the key of a span group, as in '{name}(chunks)'.")
+        return [cls(name, argument)]
+
+    def describe(self, value: int, text_of: TextOf, resource: Any) -> str:
+        for code, meaning in self.codes.items():
+            text = text_of(value ^ code)
+            if hash_string(text) == value ^ code:
+                return f"{text} {meaning}"
+        return text_of(value)
+
+
+class SpanTag(GroupAttribute):
+    """`span(KEY)`: the IOB2 tag that the spans of `doc.spans[KEY]` give the token."""
+
+    def values(self, tokens: Tokens, resource: Any, own_flags: Ints2d | None) -> Keys1d:
+        return tokens.spans[self.key]
+
+
+class SpanConfidence(GroupAttribute):
+    """`span_confidence(KEY)`: the label of the token's span, in steps of its confidence.
+
+    Tokens that are not the first one of their span have other values. `O` outside of spans; a
+    group without confidences counts as sure.
+    """
+
+    codes: ClassVar[Mapping[int, str]] = {
+        1 + step + place: f"{where}, {name}"
+        for step, name in enumerate(_STEP_NAMES)
+        for place, where in ((0, "begins"), (_CONTINUES, "continues"))
+    }
+
+    def values(self, tokens: Tokens, resource: Any, own_flags: Ints2d | None) -> Keys1d:
+        group = tokens.groups[self.key]
+        values = np.full(len(tokens.words), OUTSIDE, dtype=np.uint64)
+        _write(values, group)
+        return values
+
+
+class WordElsewhere(GroupAttribute):
+    """`word_elsewhere(KEY)`: the label that most other occurrences of the word in the Doc have.
+
+    With how many of them agree: all, most (70 % or more), or fewer. Upper and lower case do not
+    count. Nothing for words that no span of the Doc has, and for words that occur once.
+    """
+
+    reads: ClassVar[tuple[str, ...]] = ("lower",)
+    codes: ClassVar[Mapping[int, str]] = {1: "always", 2: "mostly", 3: "sometimes"}
+    most: ClassVar[float] = 0.7
+
+    def values(self, tokens: Tokens, resource: Any, own_flags: Ints2d | None) -> Keys1d:
+        found = words_elsewhere(tokens, tokens.groups[self.key], OUTSIDE)
+        share = found.n_agreeing / np.maximum(found.n_others, 1)
+        code = 1 + (share < 1).astype(np.uint64) + (share < self.most).astype(np.uint64)
+        values = np.zeros(len(tokens.words), dtype=np.uint64)
+        values[found.token] = found.label ^ code
+        return values
+
+
+class PhraseElsewhere(GroupAttribute):
+    """`phrase_elsewhere(KEY)`: the label of the longest phrase that is a span elsewhere in the Doc.
+
+    In steps of the mean confidence there, as `span_confidence` has them. Upper and lower case do
+    not count. Nothing for tokens that are in no such phrase.
+    """
+
+    reads: ClassVar[tuple[str, ...]] = ("lower",)
+    codes: ClassVar[Mapping[int, str]] = SpanConfidence.codes
+
+    def values(self, tokens: Tokens, resource: Any, own_flags: Ints2d | None) -> Keys1d:
+        values = np.zeros(len(tokens.words), dtype=np.uint64)
+        _write(values, phrases_elsewhere(tokens, tokens.groups[self.key]))
+        return values
+
+
+def _write(values: Keys1d, spans: GroupSpans) -> None:
+    """Set the values of tokens in spans: label, place in the span, and step of confidence."""
+    lengths, tokens = spans.end - spans.start, spans.tokens()
+    continues = tokens > np.repeat(spans.start, lengths)
+    code = 1 + np.digitize(spans.confidence, _STEPS).astype(np.uint64)
+    codes = np.repeat(code, lengths) + continues * np.uint64(_CONTINUES)
+    values[tokens] = np.repeat(spans.label, lengths) ^ codes

@@ -1,7 +1,7 @@
-"""Attributes of the token that look at a span group: at its own span, and at its words elsewhere.
+"""Attributes of the token that look at a span group: its own span, and its words elsewhere.
 
-A value is the hash of a label with a small code that says how sure it is; `O` stands for tokens
-outside of spans.
+A value is a label with a small code that says how sure it is; `O` stands for tokens outside of
+spans. The code is in the upper bits, because spaCy gives small numbers to some labels, such as LOC.
 """
 
 from __future__ import annotations
@@ -15,16 +15,15 @@ from ..errors import TemplateError
 from ..types import Ints2d, Keys1d
 from .attributes import Attribute, Options, TextOf, TokenAttribute
 from .elsewhere import phrases_elsewhere, words_elsewhere
-from .group_spans import GroupSpans
-from .strings import hash_string
 from .tokens import OUTSIDE, Tokens
 
 Made = TypeVar("Made", bound="GroupAttribute")
 
 _STEPS = np.array([0.5, 0.7, 0.85, 0.95])
 _STEP_NAMES = ("below 50 %", "50-70 %", "70-85 %", "85-95 %", "above 95 %")
+_CODE_SHIFT = 56
 _CONTINUES = 16
-"""Added to the code of tokens that are not the first one of their span."""
+"""Added to the code of tokens that are not the first one of their phrase."""
 
 
 class GroupAttribute(TokenAttribute):
@@ -52,8 +51,9 @@ class GroupAttribute(TokenAttribute):
 
     def describe(self, value: int, text_of: TextOf, resource: Any) -> str:
         for code, meaning in self.codes.items():
-            text = text_of(value ^ code)
-            if hash_string(text) == value ^ code:
+            label = value ^ code << _CODE_SHIFT
+            text = text_of(label)
+            if not text.startswith("#"):  # which an unknown hash is shown with
                 return f"{text} {meaning}"
         return text_of(value)
 
@@ -63,26 +63,6 @@ class SpanTag(GroupAttribute):
 
     def values(self, tokens: Tokens, resource: Any, own_flags: Ints2d | None) -> Keys1d:
         return tokens.spans[self.key]
-
-
-class SpanConfidence(GroupAttribute):
-    """`span_confidence(KEY)`: the label of the token's span, in steps of its confidence.
-
-    Tokens that are not the first one of their span have other values. `O` outside of spans; a
-    group without confidences counts as sure.
-    """
-
-    codes: ClassVar[Mapping[int, str]] = {
-        1 + step + place: f"{where}, {name}"
-        for step, name in enumerate(_STEP_NAMES)
-        for place, where in ((0, "begins"), (_CONTINUES, "continues"))
-    }
-
-    def values(self, tokens: Tokens, resource: Any, own_flags: Ints2d | None) -> Keys1d:
-        group = tokens.groups[self.key]
-        values = np.full(len(tokens.words), OUTSIDE, dtype=np.uint64)
-        _write(values, group)
-        return values
 
 
 class WordElsewhere(GroupAttribute):
@@ -101,30 +81,36 @@ class WordElsewhere(GroupAttribute):
         share = found.n_agreeing / np.maximum(found.n_others, 1)
         code = 1 + (share < 1).astype(np.uint64) + (share < self.most).astype(np.uint64)
         values = np.zeros(len(tokens.words), dtype=np.uint64)
-        values[found.token] = found.label ^ code
+        values[found.token] = _coded(found.label, code)
         return values
 
 
 class PhraseElsewhere(GroupAttribute):
     """`phrase_elsewhere(KEY)`: the label of the longest phrase that is a span elsewhere in the Doc.
 
-    In steps of the mean confidence there, as `span_confidence` has them. Upper and lower case do
-    not count. Nothing for tokens that are in no such phrase.
+    In steps of the mean confidence there; a group without confidences counts as sure. Tokens that
+    are not the first one of the phrase have other values. Upper and lower case do not count.
+    Nothing for tokens that are in no such phrase.
     """
 
     reads: ClassVar[tuple[str, ...]] = ("lower",)
-    codes: ClassVar[Mapping[int, str]] = SpanConfidence.codes
+    codes: ClassVar[Mapping[int, str]] = {
+        1 + step + place: f"{where}, {name}"
+        for step, name in enumerate(_STEP_NAMES)
+        for place, where in ((0, "begins"), (_CONTINUES, "continues"))
+    }
 
     def values(self, tokens: Tokens, resource: Any, own_flags: Ints2d | None) -> Keys1d:
         values = np.zeros(len(tokens.words), dtype=np.uint64)
-        _write(values, phrases_elsewhere(tokens, tokens.groups[self.key]))
+        found = phrases_elsewhere(tokens, tokens.groups[self.key])
+        lengths, inside = found.end - found.start, found.tokens()
+        continues = inside > np.repeat(found.start, lengths)
+        code = 1 + np.digitize(found.confidence, _STEPS).astype(np.uint64)
+        codes = np.repeat(code, lengths) + continues * np.uint64(_CONTINUES)
+        values[inside] = _coded(np.repeat(found.label, lengths), codes)
         return values
 
 
-def _write(values: Keys1d, spans: GroupSpans) -> None:
-    """Set the values of tokens in spans: label, place in the span, and step of confidence."""
-    lengths, tokens = spans.end - spans.start, spans.tokens()
-    continues = tokens > np.repeat(spans.start, lengths)
-    code = 1 + np.digitize(spans.confidence, _STEPS).astype(np.uint64)
-    codes = np.repeat(code, lengths) + continues * np.uint64(_CONTINUES)
-    values[tokens] = np.repeat(spans.label, lengths) ^ codes
+def _coded(labels: Keys1d, codes: Keys1d) -> Keys1d:
+    coded: Keys1d = labels ^ codes << np.uint64(_CODE_SHIFT)
+    return coded

@@ -30,7 +30,6 @@ BUILT_IN: dict[str, type[Attribute]] = {
     "lexicon": placed_attributes.Membership,
     "lexicon_exact": placed_attributes.ExactMembership,
     "span": group_attributes.SpanTag,
-    "span_confidence": group_attributes.SpanConfidence,
     "word_elsewhere": group_attributes.WordElsewhere,
     "phrase_elsewhere": group_attributes.PhraseElsewhere,
     "size": placed_attributes.Size,

@@ -44,17 +44,16 @@ def read_group(doc: Doc, key: str) -> GroupSpans:
     scores = getattr(group, "attrs", {}).get(CONFIDENCE_ATTRIBUTE)
     if scores is None or len(scores) != len(group):
         scores = np.ones(len(group))
-    bounds = [(span.start, span.end, i) for i, span in enumerate(group) if len(span)]
-    bounds.sort()
+    spans = [(span.start, span.end, span.label) for span in group]
+    bounds = sorted((start, end, i) for i, (start, end, _) in enumerate(spans) if start < end)
     if any(right[0] < left[1] for left, right in pairwise(bounds)):
         bounds = _disjoint(bounds)
     numbers = [i for _, _, i in bounds]
     table = np.array(bounds, dtype=np.int64).reshape(-1, 3)
-    labels = [span.label for span in group]
     return GroupSpans(
         table[:, 0],
         table[:, 1],
-        np.array([labels[i] for i in numbers], dtype=np.uint64),
+        np.array([spans[i][2] for i in numbers], dtype=np.uint64),
         np.asarray(scores, dtype=np.float64)[numbers],
     )
 

@@ -87,9 +87,14 @@ def span_values(doc: Doc, key: str) -> Keys1d:
     if group is None:
         return np.zeros(len(doc), dtype=np.uint64)
     values = np.full(len(doc), OUTSIDE, dtype=np.uint64)
-    for span in sorted(group, key=len):
-        values[span.start] = hash_string(f"B-{span.label_}")
-        values[span.start + 1 : span.end] = hash_string(f"I-{span.label_}")
+    spans = [(span.start, span.end, span.label) for span in group]
+    text_of = doc.vocab.strings
+    tags = {
+        label: [hash_string(f"{prefix}-{text_of[label]}") for prefix in "BI"]
+        for label in {label for _, _, label in spans}
+    }
+    for start, end, label in sorted(spans, key=lambda span: span[1] - span[0]):
+        values[start], values[start + 1 : end] = tags[label]
     return values
 
 

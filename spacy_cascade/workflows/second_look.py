@@ -35,7 +35,6 @@ _CALIBRATION = "spacy_cascade.calibrate.v1"
 class SecondLook:
     """Entity F1 of both pipelines on the development corpus, and how the second was trained.
 
-    span_f1: of the jackknifed first passes on the training corpus, None without gold spans there.
     n_trainings: of the first pass, without that on the whole corpus.
     """
 

@@ -36,8 +36,8 @@ EVERYWHERE = {
 CORPORA = {"corpora", "errors", "files"}
 """Readers of corpus files stand apart; only the command line knows them and components."""
 DOCS = {
-    "features.group_spans", "features.tokens", "pipeline", "explaining", "workflows", "search", "callbacks", "corpora.docs",
-    "cli", "reports",
+    "features.group_spans", "features.tokens", "pipeline", "explaining", "workflows", "search",
+    "callbacks", "corpora.docs", "cli", "reports",
 }  # fmt: skip
 """What may import spaCy, and so know its Doc."""
 STRINGS = {"features.strings"}

@@ -37,8 +37,8 @@ EVERYWHERE = {
 CORPORA = {"corpora", "errors", "files"}
 """Readers of corpus files stand apart; only the command line knows them and components."""
 DOCS = {
-    "features.tokens", "pipeline", "explaining", "workflows", "search", "callbacks", "corpora.docs",
-    "cli", "reports", "clustering",
+    "features.group_spans", "features.tokens", "pipeline", "explaining", "workflows", "search",
+    "callbacks", "corpora.docs", "cli", "reports", "clustering",
 }  # fmt: skip
 """What may import spaCy, and so know its Doc."""
 STRINGS = {"features.strings"}

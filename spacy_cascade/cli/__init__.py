@@ -23,6 +23,7 @@ from .init import init_command
 from .jackknife import jackknife_command
 from .options import OVERRIDES
 from .reranker import train_reranker_command, tune_reranker_command
+from .second_look import second_look_command
 from .tune import tune_command
 
 app = typer.Typer(
@@ -45,6 +46,7 @@ _command("hypotheses")(hypotheses_command)
 _command("init")(init_command)
 _command("jackknife", context_settings=OVERRIDES)(jackknife_command)
 _command("readings", hidden=True)(readings_command)
+_command("second-look", context_settings=OVERRIDES)(second_look_command)
 _command("train-reranker")(train_reranker_command)
 _command("tune", context_settings=OVERRIDES)(tune_command)
 _command("tune-reranker")(tune_reranker_command)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from ..errors import TemplateError
 from ..types import Ints2d, Keys1d
 from .attributes import (
     Attribute,
@@ -45,23 +44,6 @@ class PartOfSpeech(TokenAttribute):
 
     def values(self, tokens: Tokens, resource: Any, own_flags: Ints2d | None) -> Keys1d:
         return tokens.parts_of_speech
-
-
-class SpanTag(TokenAttribute):
-    """`span(KEY)`: the IOB2 tag that the spans of `doc.spans[KEY]` give the token."""
-
-    def __init__(self, name: str, key: str) -> None:
-        super().__init__(f"{name}({key})")
-        self.span_groups = (key,)
-
-    @classmethod
-    def expand(cls, name: str, argument: str | None, options: Options) -> Iterable[Attribute]:
-        if not argument:
-            raise TemplateError("'span' needs the key of a span group, as in 'span(chunks)'.")
-        return [cls(name, argument)]
-
-    def values(self, tokens: Tokens, resource: Any, own_flags: Ints2d | None) -> Keys1d:
-        return tokens.spans[self.span_groups[0]]
 
 
 class Membership(TokenAttribute):

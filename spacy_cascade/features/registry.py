@@ -7,7 +7,7 @@ from importlib.metadata import entry_points
 from typing import TypeVar
 
 from ..errors import TemplateError
-from . import placed_attributes, word_attributes
+from . import group_attributes, placed_attributes, word_attributes
 from .attributes import Attribute
 from .word_counts import SHARES
 
@@ -31,8 +31,10 @@ BUILT_IN: dict[str, type[Attribute]] = {
     "pos": placed_attributes.PartOfSpeech,
     "lexicon": placed_attributes.Membership,
     "lexicon_exact": placed_attributes.ExactMembership,
-    "span": placed_attributes.SpanTag,
     "abbreviation": placed_attributes.AbbreviationPart,
+    "span": group_attributes.SpanTag,
+    "word_elsewhere": group_attributes.WordElsewhere,
+    "phrase_elsewhere": group_attributes.PhraseElsewhere,
     "size": placed_attributes.Size,
     "bias": word_attributes.Bias,
     "type_of_long_form": placed_attributes.OfLongForm,

@@ -12,6 +12,7 @@ from spacy.tokens import Doc
 
 from ..types import Ints1d, Keys1d, Pointers1d
 from .abbreviations import Abbreviations, join_abbreviations
+from .group_spans import GroupSpans, join_groups, read_group
 from .long_forms import link_abbreviations
 from .strings import hash_string
 from .word_vectors import WordVectors
@@ -25,6 +26,7 @@ class Tokens:
         further attributes, `[0]` where they were not asked for.
     spans: for each key of a span group that was asked for, values of the tags of its spans
         (`span_values`).
+    groups: for each of these keys, the spans themselves, counted from the first token.
     sequence_starts: int64 `[N + 1]`; a sequence is a sentence where sentence starts are
         set, else the whole Doc. Docs without tokens have none.
     doc_starts: int64 `[D + 1]`.
@@ -41,6 +43,7 @@ class Tokens:
     spans: Mapping[str, Keys1d] = field(default_factory=dict)
     abbreviations: Abbreviations = field(default_factory=Abbreviations.none)
     vectors: WordVectors | None = None
+    groups: Mapping[str, GroupSpans] = field(default_factory=dict)
 
     @cached_property
     def abbreviation_of(self) -> Ints1d:
@@ -50,7 +53,7 @@ class Tokens:
 
 
 _NO_VALUES = np.zeros(0, dtype=np.uint64)
-_OUTSIDE = hash_string("O")
+OUTSIDE = hash_string("O")
 
 FURTHER = {"lower": LOWER, "tags": TAG, "parts_of_speech": POS}
 """Fields of `Tokens` that not every template set needs, and spaCy's names for them."""
@@ -88,6 +91,10 @@ def read_tokens(
         },
         abbreviations=Abbreviations.none(),
         vectors=vectors,
+        groups={
+            key: join_groups([read_group(doc, key) for doc in docs], doc_starts[:-1].tolist())
+            for key in span_keys
+        },
         **{name: np.ascontiguousarray(columns.get(name, _NO_VALUES)) for name in FURTHER},
     )
 
@@ -101,23 +108,31 @@ def span_values(doc: Doc, key: str) -> Keys1d:
     group = doc.spans.get(key)
     if group is None:
         return np.zeros(len(doc), dtype=np.uint64)
-    values = np.full(len(doc), _OUTSIDE, dtype=np.uint64)
-    for span in sorted(group, key=len):
-        values[span.start] = hash_string(f"B-{span.label_}")
-        values[span.start + 1 : span.end] = hash_string(f"I-{span.label_}")
+    values = np.full(len(doc), OUTSIDE, dtype=np.uint64)
+    spans = [(span.start, span.end, span.label) for span in group]
+    text_of = doc.vocab.strings
+    tags = {
+        label: [hash_string(f"{prefix}-{text_of[label]}") for prefix in "BI"]
+        for label in {label for _, _, label in spans}
+    }
+    for start, end, label in sorted(spans, key=lambda span: span[1] - span[0]):
+        values[start], values[start + 1 : end] = tags[label]
     return values
 
 
 def join_tokens(batches: Sequence[Tokens]) -> Tokens:
     keys = batches[0].spans
-    first = np.cumsum([0, *(len(batch.words) for batch in batches[:-1])])
     found = [batch.abbreviations for batch in batches]
+    offsets = np.cumsum([0, *(len(batch.words) for batch in batches)])[:-1].tolist()
     return Tokens(
-        abbreviations=join_abbreviations(found, first.tolist()),
+        abbreviations=join_abbreviations(found, offsets),
         sequence_starts=_joined_starts([batch.sequence_starts for batch in batches]),
         doc_starts=_joined_starts([batch.doc_starts for batch in batches]),
         spans={key: np.concatenate([batch.spans[key] for batch in batches]) for key in keys},
         vectors=batches[0].vectors,
+        groups={
+            key: join_groups([batch.groups[key] for batch in batches], offsets) for key in keys
+        },
         **{
             name: np.concatenate([getattr(batch, name) for batch in batches])
             for name in ("words", *FURTHER)

@@ -13,13 +13,11 @@ from spacy.attrs import ENT_IOB, ENT_TYPE
 from spacy.tokens import Doc, Span, SpanGroup
 from spacy.util import filter_spans
 
+from ...features.group_spans import CONFIDENCE_ATTRIBUTE as CONFIDENCE_ATTRIBUTE
 from ...features.tokens import Tokens
 from ...inference.schemes import UNOBSERVED, Spans, TagSet
 from ...types import Bools1d, Floats1d, Ints1d, Keys1d, Pointers1d
 from .placing import UNKNOWN, choose_disjoint, possible_spans, select
-
-CONFIDENCE_ATTRIBUTE = "scores"
-"""Key of a span group's attributes under which the confidences stand, as in spancat."""
 
 INSIDE, _OUTSIDE, _BEGIN = 1, 2, 3
 """Codes of `token.ent_iob`; 0 where nothing is known."""

@@ -11,7 +11,7 @@ import numpy as np
 from spacy.attrs import ENT_IOB, ENT_TYPE, ORTH, POS, TAG
 from spacy.pipeline import SpanRuler
 from spacy.strings import StringStore
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc, Span, SpanGroup
 from spacy.training import Example
 
 from ...errors import TrainingError
@@ -19,7 +19,7 @@ from ...features.space import FeatureSpace
 from ...features.tokens import Tokens
 from ...features.word_counts import span_flags
 from ...types import Bools1d, Ints2d, Keys1d
-from .entities import INSIDE, entity_bounds
+from .entities import CONFIDENCE_ATTRIBUTE, INSIDE, entity_bounds
 from .placing import BoundsArray, LabelledSpan, as_array
 
 
@@ -59,21 +59,38 @@ def as_seen(example: Example, space: FeatureSpace, stand_ins: Mapping[str, GoldO
     keys = [key for key in wanted if key in reference.spans]
     reads_tags = "tags" in space.reads or "parts_of_speech" in space.reads
     tags_known = reference.has_annotation("TAG") and not predicted.has_annotation("TAG")
-    from_reference = same_tokens(example) and (bool(keys) or (reads_tags and tags_known))
+    take_tags = reads_tags and tags_known and same_tokens(example)
     others = [key for key in wanted if key not in keys and key in stand_ins]
-    if not from_reference and not others:
+    if not take_tags and not keys and not others:
         return predicted
     # Not the reference itself: its sentence starts are not seen in training.
     seen = predicted.copy()
-    if from_reference:
-        if reads_tags and tags_known:
-            tags: Any = reference.to_array([TAG, POS])
-            seen.from_array([TAG, POS], tags)
-        for key in keys:
-            seen.spans[key] = [Span(seen, s.start, s.end, s.label) for s in reference.spans[key]]
+    if take_tags:
+        tags: Any = reference.to_array([TAG, POS])
+        seen.from_array([TAG, POS], tags)
+    for key in keys:
+        seen.spans[key] = _in_tokens_of(seen, example, reference.spans[key])
     for key in others:
         seen.spans[key] = [Span(seen, *span) for span in stand_ins[key](example)]
     return seen
+
+
+def _in_tokens_of(doc: Doc, example: Example, group: SpanGroup) -> SpanGroup:
+    """A group of the reference on a copy of the predicted Doc, its confidences too.
+
+    A span that does not begin and end where tokens of the predicted Doc do is left out.
+    """
+    spans, kept = [], []
+    identical = same_tokens(example)
+    for i, span in enumerate(group):
+        found = [span] if identical else example.get_aligned_spans_y2x([span], True)
+        spans += [Span(doc, its.start, its.end, span.label) for its in found]
+        kept += [i for _ in found]
+    attributes = dict(group.attrs)
+    scores = attributes.get(CONFIDENCE_ATTRIBUTE)
+    if scores is not None and len(scores) == len(group):
+        attributes[CONFIDENCE_ATTRIBUTE] = np.asarray(scores)[kept]
+    return SpanGroup(doc, name=group.name, attrs=attributes, spans=spans)
 
 
 def ruled_spans(ruler: SpanRuler, example: Example) -> list[LabelledSpan]:

@@ -1,0 +1,64 @@
+"""Attributes of span groups: their values, and what they say of them to readers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+import spacy
+from spacy.tokens import Doc, Span, SpanGroup
+
+from spacy_cascade.errors import TemplateError
+from spacy_cascade.features.registry import attribute_class
+from spacy_cascade.features.templates import Templates
+from spacy_cascade.features.tokens import read_tokens
+
+NLP = spacy.blank("en")
+WORDS = ["Mr", "Kelm", "left", ".", "kelm", "said", "it", ".", "Kelm"]
+
+
+def described(name: str, scores: Sequence[float] | None, found: Sequence[tuple[int, int, str]]):
+    """What an attribute of the group `k` says of each token, None where it says nothing."""
+    doc = Doc(NLP.vocab, words=WORDS)
+    attributes = {} if scores is None else {"scores": scores}
+    spans = [Span(doc, *span) for span in found]
+    doc.spans["k"] = SpanGroup(doc, name="k", spans=spans, attrs=attributes)
+    NLP.vocab.strings.add("O")
+    (attribute,) = attribute_class(name).expand(name, "k", Templates(("word",), {}, {}))
+    values = attribute.values(read_tokens([doc], span_keys=["k"]), None, None)
+
+    def text_of(number: int) -> str:
+        known = number in NLP.vocab.strings
+        return str(NLP.vocab.strings[number]) if known else f"#{number:016x}"
+
+    return [attribute.describe(v, text_of, None) if v else None for v in values.tolist()]
+
+
+def test_a_word_has_the_label_of_its_other_occurrences() -> None:
+    found = described("word_elsewhere", None, [(1, 2, "PER"), (8, 9, "PER")])
+    assert found == [None, "PER sometimes", *[None] * 2, "PER always", *[None] * 3, "PER sometimes"]
+
+
+def test_a_word_that_is_found_once_sees_that_it_is_not_elsewhere() -> None:
+    found = described("word_elsewhere", None, [(0, 2, "PER")])
+    assert found == [None, "O always", *[None] * 2, "PER sometimes", *[None] * 3, "PER sometimes"]
+
+
+def test_a_phrase_has_the_label_and_the_confidence_of_the_others() -> None:
+    found = described("phrase_elsewhere", [0.9, 0.6], [(1, 2, "PER"), (8, 9, "LOC")])
+    assert found[1] == "LOC begins, 50-70 %"
+    assert found[4] == found[8] == "PER begins, 85-95 %"
+    assert found.count(None) == len(WORDS) - 3
+
+
+def test_a_phrase_of_a_group_without_confidences_is_sure() -> None:
+    found = described("phrase_elsewhere", None, [(0, 2, "PER"), (4, 5, "PER")])
+    assert found[1] == found[8] == "PER begins, above 95 %"
+
+
+@pytest.mark.parametrize("name", ["span", "word_elsewhere", "phrase_elsewhere"])
+def test_the_key_of_a_group_is_needed(name: str) -> None:
+    with pytest.raises(
+        TemplateError, match=rf"needs the key of a span group, as in '{name}\(chunks"
+    ):
+        Templates((name,), {}, {})

@@ -138,8 +138,9 @@ class LexemeTable:
     def describe(self, attribute: WordAttribute, lexeme: int, text_of: TextOf) -> str | None:
         """The value of a row for readers; None where the attribute has no values."""
         origin, column = self.origins[lexeme].tolist(), self.code_column(attribute)
-        if column is None:
-            code = int(self.attributes[lexeme, self._computed.index(attribute)])
-        else:
+        code = 0
+        if column is not None:
             code = origin[column]
+        elif attribute in self._computed:  # the bias of a conjunction is not
+            code = int(self.attributes[lexeme, self._computed.index(attribute)])
         return attribute.describe(text_of(origin[0]), code, self._resources.of(attribute.spec))

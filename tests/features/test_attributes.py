@@ -73,8 +73,11 @@ def test_patterns_look_at_the_beginning_of_endless_words() -> None:
 
 
 ARGUMENTS = {"prefix": "2", "suffix": "3", "pattern": "x", "lexicon": "x", "lexicon_exact": "x",
-             "span": "key", "cluster": "x"}  # fmt: skip
-OPTIONS = Templates(("word",), {"x": "[0-9]"}, {"x": ["p53"]}, clusters={"x": "x.txt"})
+             "span": "key", "word_elsewhere": "key", "phrase_elsewhere": "key", "cluster": "x",
+             "vector": "x"}  # fmt: skip
+OPTIONS = Templates(
+    ("word",), {"x": "[0-9]"}, {"x": ["p53"]}, clusters={"x": "x.txt"}, vectors={"x": 10}
+)
 
 
 @pytest.mark.parametrize("name", BUILT_IN)

@@ -23,6 +23,7 @@ COMPONENTS = (
     spacy_cascade.CascadeClassifier,
     spacy_cascade.CascadeReranker,
     spacy_cascade.CascadeTagger,
+    spacy_cascade.CascadeLinker,
 )
 
 

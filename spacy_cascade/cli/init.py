@@ -64,6 +64,10 @@ def init_command(
             "--clusters",
         ),
     ] = None,
+    vectors: Annotated[
+        str | None,
+        option("Pipeline, such as en_core_web_md, whose word vectors are looked at", "--vectors"),
+    ] = None,
     trainings: Annotated[int, option("With --auto: the largest number of trainings")] = 5,
     folds: Annotated[
         int, option("With --auto and no --dev: each training is one for each of these parts")
@@ -95,6 +99,7 @@ def init_command(
     given: dict[str, Any] = {
         "train": train, "dev": dev, "lang": lang, "domain": domain, "recipe": model, "tags": tags,
         "small": small, "labels": None if labels is None else split_labels(labels),
+        "vectors": vectors,
     }  # fmt: skip
     if clusters:
         given["clusters"] = named_clusters(clusters)

@@ -65,6 +65,22 @@ def test_tags_are_looked_at_as_in_the_shipped_config(tmp_path: Path) -> None:
     assert "cascade_tagger" in (tmp_path / "x.cfg").read_text(encoding="utf8")
 
 
+def test_clusters_are_looked_at_as_in_the_shipped_config(tmp_path: Path) -> None:
+    """But for the path of their file."""
+    found = written(tmp_path / "x.cfg", "--clusters", "words.txt.gz")
+    places = {f"components.{name}.model.templates.clusters.words" for name in found["nlp.pipeline"]}
+    assert {found[place] for place in places} == {"words.txt.gz"}
+    assert changed(found, shipped("memb_clusters.cfg")) == {*places, "paths.clusters"}
+
+
+def test_vectors_are_looked_at_by_all_components(tmp_path: Path) -> None:
+    found = written(tmp_path / "x.cfg", "--vectors", "folder/of/vectors")
+    places = {f"components.{name}.model.templates.vectors.words" for name in found["nlp.pipeline"]}
+    assert found["initialize.vectors"] == "folder/of/vectors"
+    plain = written(tmp_path / "plain.cfg", "--model", "memb")
+    assert changed(found, plain) == {*places, "initialize.vectors"}
+
+
 def test_what_each_option_changes(tmp_path: Path) -> None:
     plain = written(tmp_path / "plain.cfg", "--model", "memb")
     for options, expected in (

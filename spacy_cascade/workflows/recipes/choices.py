@@ -31,6 +31,7 @@ class Choices:
     looked at. sentences: whether components see the sentence starts of the corpus. small: whether
     the corpus has a few hundred sentences. labels: the types; those of the corpus where there are
     none. train, dev: corpora. clusters: files of word clusters by name.
+    vectors: a pipeline, or another folder or package, whose word vectors are looked at.
     """
 
     lang: str = "en"
@@ -43,3 +44,4 @@ class Choices:
     train: Path | None = None
     dev: Path | None = None
     clusters: Mapping[str, str] = field(default_factory=dict)
+    vectors: str | None = None

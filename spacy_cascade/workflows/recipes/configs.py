@@ -86,6 +86,8 @@ _TRAINING: Mapping[Recipe, Section] = {
     Recipe.crf: {**_WHOLE, "max_steps": 9},
 }
 
+_VECTOR_BITS = 10
+"""There are two to the power of it clusters of word vectors."""
 _SCORES = {
     "ents_f": 1.0,
     "ents_p": 0.0,
@@ -109,15 +111,19 @@ def make_config(choices: Choices) -> Config:
     first, *_ = filled = config["components"]
     if choices.tags:
         filled[first]["model"]["templates"]["extra"] = list(_TAG_TEMPLATES)
-    if choices.clusters:
-        for component in filled.values():
-            component["model"]["templates"]["clusters"] = dict(choices.clusters)
+    for component in filled.values():
+        templates = component["model"]["templates"]
+        if choices.clusters:
+            templates["clusters"] = dict(choices.clusters)
+        if choices.vectors is not None:
+            templates["vectors"] = {"words": _VECTOR_BITS}
     if choices.small:
         for component in filled.values():
             component["model"]["min_count"] = 1
     if choices.labels:
         last = list(filled)[-1]
         config["initialize"]["components"] = {last: {"labels": sorted(set(choices.labels))}}
+    config["initialize"]["vectors"] = choices.vectors
     return config
 
 

@@ -10,16 +10,15 @@ A run that was stopped goes on where it was: results that are in the file are no
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from ..lib.arguments import new_parser, runner_for
 from ..lib.paths import PROJECT
 from ..reports import suite_report
 from ..reports.suite_results import DEFAULT, RAW, TOKENS, read_entries
+from .arguments import add_settings, read_settings
 from .corpora import CORPORA, MissingCorpus
 from .floors import FLOORS, below
 from .running import Suite, TrainingsFailed, plan
@@ -33,27 +32,14 @@ def read_arguments() -> argparse.Namespace:
     add("--corpora", nargs="+", choices=CORPORA, default=list(CORPORA))
     add("--systems", nargs="+", choices=ROWS, default=list(ROWS))
     add("--inputs", nargs="+", choices=(TOKENS, RAW), default=[TOKENS, RAW], help="of our systems")
-    add("--setting", nargs="+", action="append", default=[], metavar=("NAME", "OPTION=VALUE"),
-        help="a further setting of our systems, for leave_one_out")  # fmt: skip
+    add_settings(parser)
     add("--again", action="store_true", help="also measure what has a result")
     add("--fast", action="store_true", help="small corpora and floors only; nothing is stored")
     return parser.parse_args()
 
 
-def read_setting(given: Sequence[str]) -> tuple[str, dict[str, Any]]:
-    """A name, and settings of the config: `OPTION=VALUE`, where VALUE is JSON or a text."""
-    found: dict[str, Any] = {}
-    for text in given[1:]:
-        option, _, value = text.partition("=")
-        try:
-            found[option] = json.loads(value)
-        except json.JSONDecodeError:
-            found[option] = value
-    return given[0], found
-
-
 def chosen_rows(names: Sequence[str], settings: Sequence[Sequence[str]]) -> list[Row]:
-    further = dict(map(read_setting, settings))
+    further = read_settings(settings)
     rows = [ROWS[name] for name in names]
     return [row if row.is_peer else with_settings(row, further) for row in rows]
 

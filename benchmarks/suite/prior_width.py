@@ -12,10 +12,11 @@ from pathlib import Path
 
 from ..lib.arguments import existing, new_parser, runner_for
 from ..lib.machine import describe_run
-from ..lib.package import TOKENS_GIVEN, read_sigmas, sigma_settings
+from ..lib.package import read_sigmas, sigma_settings
 from ..lib.processes import Result, TaskRunner
 from ..reports.output import print_results, write_json
-from .corpora import CORPORA, Prepared
+from .corpora import CORPORA
+from .shares import Share
 
 SHARES = (0.01, 0.1, 1.0)
 FACTORS = (0.5, 1.0, 2.0, 4.0)
@@ -23,39 +24,17 @@ FACTORS = (0.5, 1.0, 2.0, 4.0)
 
 def measure(runner: TaskRunner, data: Path, name: str, factors: list[float]) -> list[Result]:
     """A row for each share of a corpus: its words, sigma, and F1 and updates by the factor."""
-    prepared = Prepared(runner, data)
-    prepared.sizes(name)
-    folder, rows = prepared.folder(name), []
-    dev = str(folder / "dev.spacy")
+    rows = []
     for share in SHARES:
-        part = {"train": f"{folder / 'train.spacy'}", "output": f"{folder}/share-{share:g}.spacy"}
-        size = runner.run("lib.corpora:first_docs", {**part, "share": share, "seed": 0})
-        config = f"{folder}/share-{share:g}.cfg"
-        corpora = {"train": part["output"], "dev": dev}
-        runner.run(
-            "lib.package:write_training_config",
-            {"output": config, **corpora, "lang": CORPORA[name].lang},
-        )
-        readers = {
-            f"corpora.{key}": {**TOKENS_GIVEN, "path": path} for key, path in corpora.items()
+        part = Share.prepare(runner, data, name, share)
+        sigmas = read_sigmas(part.config)
+        found = {
+            f"{factor:g}": part.train(f"{factor:g}", sigma_settings(sigmas, factor))
+            for factor in factors
         }
-        sigmas = read_sigmas(config)
-        found = {}
-        for factor in factors:
-            trained = runner.run(
-                "lib.training:train_as_configured",
-                {
-                    "config": config,
-                    **corpora,
-                    "model": f"{folder}/share-{share:g}-{factor:g}",
-                    "overrides": {**readers, **sigma_settings(sigmas, factor)},
-                },
-            )
-            found[f"{factor:g}"] = {
-                "f1": max(score for *_, score in trained["series"]),
-                "updates": trained["updates"],
-            }
-        rows.append({"corpus": name, "share": share, **size, "sigma": sigmas, "factors": found})
+        rows.append(
+            {"corpus": name, "share": share, **part.sizes, "sigma": sigmas, "factors": found}
+        )
     return rows
 
 

@@ -22,13 +22,16 @@ from benchmarks.suite import __main__ as command
 from benchmarks.suite import (
     auto_search,
     corpora,
+    few_documents,
     floors,
     leave_one_out,
     prior_width,
     running,
     scoring,
+    shares,
     systems,
 )
+from benchmarks.suite.arguments import read_settings
 from benchmarks.suite.corpora import Shift, SuiteCorpus
 from helpers import SENTENCES, make_doc
 
@@ -389,12 +392,24 @@ def test_the_width_of_the_prior_by_the_size_of_the_corpus(
 ) -> None:
     """A wider prior has its own score; the smaller part of the corpus has fewer words."""
     monkeypatch.setattr(prior_width, "SHARES", (0.5, 1.0))
-    monkeypatch.setattr(prior_width, "CORPORA", corpora.CORPORA)
+    monkeypatch.setattr(shares, "CORPORA", corpora.CORPORA)
     runner = InProcess(tmp_path / "work")
     small, whole = prior_width.measure(runner, data, "home", [0.01, 1.0])
     assert small["tokens"] < whole["tokens"]
     assert small["sigma"]["cascade_segmenter"] > whole["sigma"]["cascade_segmenter"] > 0.2667
     assert whole["factors"]["0.01"]["f1"] < whole["factors"]["1"]["f1"]
+
+
+def test_what_settings_gain_on_shares_of_a_corpus(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(few_documents, "SHARES", (0.5,))
+    monkeypatch.setattr(shares, "CORPORA", corpora.CORPORA)
+    narrow = {"components.cascade_segmenter.penalty.sigma": 0.001}
+    runner = InProcess(tmp_path / "work")
+    (row,) = few_documents.measure(runner, data, "home", {"narrow": narrow})
+    assert row["share"] == 0.5
+    assert row["f1"]["narrow"] < row["f1"]["as it is"]
 
 
 def test_what_the_search_gains_is_scored_on_documents_that_it_did_not_see(
@@ -449,9 +464,9 @@ def test_missing_data_is_one_message(
 
 def test_settings_of_the_command_line() -> None:
     given = ["count 1", "components.a.model.min_count=1", "nlp.lang=en", "x.y=null"]
-    assert command.read_setting(given) == (
-        "count 1", {"components.a.model.min_count": 1, "nlp.lang": "en", "x.y": None},
-    )  # fmt: skip
+    assert read_settings([given]) == {
+        "count 1": {"components.a.model.min_count": 1, "nlp.lang": "en", "x.y": None}
+    }
     rows = command.chosen_rows(["init", "ner"], [given])
     assert [list(row.settings) for row in rows] == [["as it is", "count 1"], ["as it is"]]
 

@@ -35,9 +35,8 @@ from spacy.vocab import Vocab
 from typer.testing import CliRunner, Result
 
 from helpers import PROJECT, SENTENCES, annotations, gold_doc
-from spacy_cascade import CascadeError, SavingError, save_pipeline
+from spacy_cascade import CascadeError, SavingError, processes, save_pipeline
 from spacy_cascade.cli import app
-from spacy_cascade.search import processes
 from spacy_cascade.storage import model_file as storage
 from spacy_cascade.workflows.adapt import adapt
 from spacy_cascade.workflows.tune_reranker import with_reranker

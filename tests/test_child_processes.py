@@ -19,7 +19,7 @@ from spacy_cascade import TrainingError
 from spacy_cascade.processes import run_in_processes, stream_through_processes
 
 SCRIPT = """
-import sys, test_processes as tests
+import sys, test_child_processes as tests
 if __name__ == "__main__":
     try:
         arguments = [(sys.argv[1],), (sys.argv[1],)]

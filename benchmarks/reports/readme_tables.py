@@ -19,6 +19,7 @@ from .comparison_report import type_table
 from .comparison_results import is_ours, learning_curves
 from .markdown import curve_table, in_milliseconds, table, thousands
 from .output import read_json
+from .settings_report import settings_table
 from .suite_report import suite_table
 from .suite_results import read_entries
 
@@ -245,6 +246,21 @@ def auto_search() -> str:
     return table(["corpus", "rules", "`--auto`", "gain", "changes that were kept"], shown, "lrrrl")
 
 
+def ingredients() -> str:
+    """What word clusters, abbreviations and term lists gain over the suite."""
+    return settings_table(read_entries(RESULTS / "ingredients.jsonl"))
+
+
+def few_documents() -> str:
+    """F1 with word clusters and without, on shares of the training documents."""
+    rows = _read("few_documents.json")["rows"]
+    shown = [
+        [row["corpus"], f"{row['tokens']:,}", *(f"{f1:.2f}" for f1 in row["f1"].values())]
+        for row in rows
+    ]
+    return table(["corpus", "words", *rows[0]["f1"]], shown)
+
+
 def robustness() -> str:
     """Results of the tests of robustness at their full size."""
     lines = (RESULTS / "robustness.jsonl").read_text(encoding="utf8").splitlines()
@@ -257,7 +273,7 @@ def robustness() -> str:
 
 _FUNCTIONS: tuple[Callable[[], str], ...] = (
     cascade, comparison, learning, conll2003, models, types, serving, bulk, bulk_memory, lexicons,
-    leaving_out, auto_search, prior_width, suite, robustness,
+    leaving_out, auto_search, prior_width, suite, ingredients, few_documents, robustness,
 )  # fmt: skip
 TABLES: dict[str, Callable[[], str]] = {
     **{function.__name__: function for function in _FUNCTIONS},

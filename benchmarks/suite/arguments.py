@@ -7,6 +7,9 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+AS_IT_IS = "as it is"
+"""The setting without any changes."""
+
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(

@@ -16,12 +16,11 @@ from ..lib.arguments import existing, new_parser, runner_for
 from ..lib.machine import describe_run
 from ..lib.processes import Result, TaskRunner
 from ..reports.output import print_results, write_json
-from .arguments import add_settings, read_settings
+from .arguments import AS_IT_IS, add_settings, read_settings
 from .corpora import CORPORA
 from .shares import Share
 
 SHARES = (0.01, 0.1)
-AS_IT_IS = "as it is"
 
 
 def measure(
@@ -31,7 +30,7 @@ def measure(
     rows = []
     for share in SHARES:
         part = Share.prepare(runner, data, name, share)
-        every = {AS_IT_IS: {}, **settings}
+        every: dict[str, Mapping[str, Any]] = {AS_IT_IS: {}, **settings}
         found = {its: part.train(its, every[its])["f1"] for its in every}
         rows.append({"corpus": name, "share": share, **part.sizes, "f1": found})
     return rows

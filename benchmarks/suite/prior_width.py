@@ -28,10 +28,10 @@ def measure(runner: TaskRunner, data: Path, name: str, factors: list[float]) -> 
     for share in SHARES:
         part = Share.prepare(runner, data, name, share)
         sigmas = read_sigmas(part.config)
-        found = {
-            f"{factor:g}": part.train(f"{factor:g}", sigma_settings(sigmas, factor))
-            for factor in factors
-        }
+        found = {}
+        for factor in factors:
+            result = part.train(f"{factor:g}", sigma_settings(sigmas, factor))
+            found[f"{factor:g}"] = {name: result[name] for name in ("f1", "updates")}
         rows.append(
             {"corpus": name, "share": share, **part.sizes, "sigma": sigmas, "factors": found}
         )

@@ -43,21 +43,22 @@ class Share:
         return f"{self.stem}.cfg"
 
     def train(self, setting: str, overrides: Mapping[str, Any]) -> Result:
-        """The best F1 on dev, with its tokens and sentences given, and the number of updates.
+        """The best F1 on dev, its tokens and sentences given, the updates, and the model's path.
 
         setting: a name for the overrides. Training ends by the score on dev, as `init` sets it.
         """
         readers = {
             f"corpora.{part}": {**TOKENS_GIVEN, "path": path} for part, path in self.corpora.items()
         }
+        model = f"{self.stem}-{setting.replace(' ', '-')}"
         trained = self.runner.run(
             "lib.training:train_as_configured",
             {
                 "config": self.config,
                 **self.corpora,
-                "model": f"{self.stem}-{setting}",
+                "model": model,
                 "overrides": {**readers, **overrides},
             },
         )
         best = max(score for *_, score in trained["series"])
-        return {"f1": best, "updates": trained["updates"]}
+        return {"f1": best, "updates": trained["updates"], "model": model}

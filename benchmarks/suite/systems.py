@@ -12,6 +12,7 @@ from ..lib.package import TOKENS_GIVEN
 from ..lib.processes import Result
 from ..peers.systems import CrfSuite, SpacyNer, System, TrainingSetup
 from ..reports.suite_results import RAW, TOKENS
+from .arguments import AS_IT_IS
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class Row:
 
 
 def our_row(name: str, title: str, recipe: str | None) -> Row:
-    return Row(name, title, {"as it is": Ours(name, title, recipe=recipe)}, is_peer=False)
+    return Row(name, title, {AS_IT_IS: Ours(name, title, recipe=recipe)}, is_peer=False)
 
 
 def with_settings(row: Row, settings: Mapping[str, Mapping[str, Any]]) -> Row:
@@ -137,6 +138,6 @@ PEERS: tuple[Row, ...] = (
         is_peer=True,
         large_settings=tuple(name for name in _PA if "count 3" in name or "iterations" in name),
     ),
-    Row("ner", "spaCy ner", {"as it is": SpacyNer("ner", "spaCy ner")}, is_peer=True),
+    Row("ner", "spaCy ner", {AS_IT_IS: SpacyNer("ner", "spaCy ner")}, is_peer=True),
 )
 ROWS: dict[str, Row] = {row.name: row for row in (*OURS, *PEERS)}

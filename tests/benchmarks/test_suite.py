@@ -30,6 +30,7 @@ from benchmarks.suite import (
     scoring,
     shares,
     systems,
+    warm_speed,
 )
 from benchmarks.suite.arguments import read_settings
 from benchmarks.suite.corpora import Shift, SuiteCorpus
@@ -410,6 +411,19 @@ def test_what_settings_gain_on_shares_of_a_corpus(
     (row,) = few_documents.measure(runner, data, "home", {"narrow": narrow})
     assert row["share"] == 0.5
     assert row["f1"]["narrow"] < row["f1"]["as it is"]
+
+
+def test_what_settings_cost_in_time(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shares, "CORPORA", corpora.CORPORA)
+    few = {"components.cascade_segmenter.model.min_count": 9}
+    runner = InProcess(tmp_path / "work")
+    plain, other = warm_speed.measure(runner, data, "home", {"few features": few}, 2)
+    assert (plain["speed"], plain["first_speed"]) == (1.0, 1.0)
+    assert other["setting"] == "few features"
+    assert other["speed"] > 0
+    assert other["megabytes"] < plain["megabytes"]
 
 
 def test_what_the_search_gains_is_scored_on_documents_that_it_did_not_see(

@@ -1,4 +1,4 @@
-"""How much time settings cost when Docs are annotated: words seen before, and words that are new.
+"""How much time settings cost when Docs are annotated whose words have been seen before.
 
 python -m benchmarks.suite.warm_speed jnlpba --data assets/suite \
     --setting clusters 'components.cascade_segmenter.model.templates.clusters={"news": "news.gz"}'
@@ -49,7 +49,6 @@ def measure(
             "f1": trained[setting]["f1"],
             "tokens_per_second": timed["tokens"] / median(found["seconds"]),
             "speed": median(map(_ratio, base["seconds"], found["seconds"])),
-            "first_speed": base["first_seconds"] / found["first_seconds"],
             "megabytes": size_in_bytes(Path(trained[setting]["model"])) / 1e6,
         }
         for setting, found in timed["models"].items()

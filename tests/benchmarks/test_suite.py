@@ -413,6 +413,7 @@ def test_what_settings_gain_on_shares_of_a_corpus(
     assert row["f1"]["narrow"] < row["f1"]["as it is"]
 
 
+@pytest.mark.slow
 def test_what_settings_cost_in_time(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -426,6 +427,7 @@ def test_what_settings_cost_in_time(
     assert other["megabytes"] < plain["megabytes"]
 
 
+@pytest.mark.slow
 def test_what_the_search_gains_is_scored_on_documents_that_it_did_not_see(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -38,6 +38,7 @@ def run(given: dict[str, Path], output: Path, *more: object, exit_code: int = 0)
     return result
 
 
+@pytest.mark.slow
 def test_it_writes_a_pipeline_and_says_which(given: dict[str, Path], tmp_path: Path) -> None:
     found = run(given, tmp_path / "OUT", "--folds", 2, *SETTINGS)
     assert "2 trainings without each of 2 folds" in found.stdout

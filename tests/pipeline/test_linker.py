@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import spacy
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
@@ -96,6 +96,7 @@ def test_docs_without_entities_or_words(tmp_path: Path) -> None:
     assert links(made(doc)) == [("", [])]
 
 
+@settings(max_examples=30)
 @given(
     rows=st.lists(
         st.tuples(

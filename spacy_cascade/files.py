@@ -7,20 +7,34 @@ Neither Python's standard library nor spaCy offers this for a folder, and a pipe
 from __future__ import annotations
 
 import errno
+import gzip
 import os
 import re
 import secrets
 import shutil
 import tempfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from .errors import SavingError
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _RANDOM_BYTES = 8
 """Number of random bytes in the name of a temporary file."""
+
+
+UNREADABLE = (OSError, EOFError, zlib.error, UnicodeDecodeError)
+"""What `text_lines` raises where a file is missing, damaged or no UTF-8."""
+
+
+def text_lines(path: str | Path) -> Iterator[str]:
+    """The lines of a UTF-8 text, compressed with gzip if its name ends in `.gz`."""
+    opened: Any = gzip.open if str(path).lower().endswith(".gz") else open
+    with opened(Path(path), "rt", encoding="utf-8-sig") as file:
+        yield from file
 
 
 def replace_file(path: str | Path, data: bytes) -> None:

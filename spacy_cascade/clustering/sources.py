@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import srsly
 
 from ..errors import CorpusError
+from ..files import UNREADABLE, text_lines
 
 DOCS = ".spacy"
 SUFFIXES = (".txt", ".txt.gz", ".jsonl", ".jsonl.gz", DOCS)
@@ -51,16 +49,13 @@ def read_texts(path: Path, field: str) -> Iterator[str]:
     field: the one with the text in each line of JSON. Raises `CorpusError` for a file that cannot
     be read, and for a line that is no JSON object with this field.
     """
-    name = path.name.lower()
-    opened: Any = gzip.open if name.endswith(".gz") else open
-    is_json = name.removesuffix(".gz").endswith(".jsonl")
+    is_json = path.name.lower().removesuffix(".gz").endswith(".jsonl")
     try:
-        with opened(path, "rt", encoding="utf-8-sig", newline="\n") as file:
-            for number, line in enumerate(file, start=1):
-                text = _field_of(line, field, path, number) if is_json else line
-                if not text.isspace() and text:
-                    yield text
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        for number, line in enumerate(text_lines(path), start=1):
+            text = _field_of(line, field, path, number) if is_json else line
+            if not text.isspace() and text:
+                yield text
+    except UNREADABLE as error:
         raise CorpusError(
             f"Cannot read {path}: {error}. Give UTF-8 text, compressed with gzip only if the name "
             "ends in .gz."

@@ -8,14 +8,12 @@ coarser division. Files may be compressed with gzip.
 from __future__ import annotations
 
 import gzip
-import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ..errors import TemplateError
-from ..files import replace_file
+from ..files import UNREADABLE, replace_file, text_lines
 
 LONGEST_PATH = 60
 """Characters of a path; as a number, it has to fit into 64 bits."""
@@ -35,13 +33,11 @@ def read_paths(name: str, path: str) -> Iterator[ClusteredWord]:
 
     Raises `TemplateError` for a file that cannot be read, and for a line that is damaged.
     """
-    opened: Any = gzip.open if path.endswith(".gz") else open
     try:
-        with opened(Path(path), "rt", encoding="utf-8-sig", newline="\n") as file:
-            for number, line in enumerate(file, start=1):
-                if line.strip():
-                    yield _parsed(name, number, line.rstrip("\r\n"))
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        for number, line in enumerate(text_lines(path), start=1):
+            if line.strip():
+                yield _parsed(name, number, line.rstrip("\r\n"))
+    except UNREADABLE as error:
         raise TemplateError(
             f"Cannot read the clusters '{name}': {error}. Give the path of a UTF-8 text file with "
             "'path TAB word TAB count' on each line, under "

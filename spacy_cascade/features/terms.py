@@ -5,18 +5,17 @@ patterns as spaCy's rulers have them, or terms in the config. Labels become part
 are for linking. Files may be compressed with gzip.
 """
 
-import gzip
 import json
-import zlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from ..errors import TemplateError
+from ..files import UNREADABLE, text_lines
 from ..numeric.design import BinaryCSR
 from ..types import Ints1d, Pointers1d
 from .resources import Tokenize
@@ -125,11 +124,9 @@ def _reader(path: str) -> Callable[[str, int, str], Term]:
 
 
 def _read_lines(name: str, path: str) -> Iterator[str]:
-    opened: Any = gzip.open if path.endswith(".gz") else open
     try:
-        with opened(Path(path), "rt", encoding="utf-8-sig") as file:
-            yield from file
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        yield from text_lines(path)
+    except UNREADABLE as error:
         raise TemplateError(
             f"Cannot read the lexicon '{name}': {error}. Give the path of a UTF-8 text file "
             "with a term a line, of a TSV file, or of a JSONL file of patterns, where the config "

@@ -17,6 +17,7 @@ from other_package.topics import Topic, Topics
 from spacy.language import Language
 
 from helpers import (
+    LOAD_AND_ANNOTATE,
     SENTENCES,
     TEXTS,
     TRAINER,
@@ -177,15 +178,6 @@ def test_damaged_arrays_are_refused(
     assert annotations(trained)
 
 
-LOAD = """
-import json, sys, spacy
-from spacy.tokens import Doc
-nlp = spacy.load(sys.argv[1])
-docs = [nlp(Doc(nlp.vocab, words=text.split())) for text in json.loads(sys.argv[2])]
-print(json.dumps([[[e.start, e.end, e.label_, e._.confidence] for e in doc.ents] for doc in docs]))
-"""
-
-
 def test_an_entry_point_is_enough(trained: Language, tmp_path: Path) -> None:
     """In a fresh process that imports nothing but spaCy."""
     trained.to_disk(tmp_path / "model")
@@ -199,7 +191,7 @@ def test_an_entry_point_is_enough(trained: Language, tmp_path: Path) -> None:
         "topic = other_package.topics:Topic\n"
         "neighbours = other_package.neighbours:Neighbours\n"
     )
-    arguments = ("-c", LOAD, str(tmp_path / "model"), json.dumps(TEXTS))
+    arguments = ("-c", LOAD_AND_ANNOTATE, str(tmp_path / "model"), json.dumps(TEXTS))
     done = run_python(*arguments, PYTHONPATH=str(installed))
     assert done.returncode == 0, done.stderr
     expected = [trained(make_doc(trained.vocab, text)).ents for text, _ in SENTENCES]

@@ -15,6 +15,7 @@ import spacy
 from spacy.language import Language
 
 from helpers import (
+    LOAD_AND_ANNOTATE,
     TEXTS,
     TRAINER,
     annotation,
@@ -140,21 +141,12 @@ def test_processes_and_memory_zones(trained: Language) -> None:
             assert [annotation(other(text)) for text in texts] == expected
 
 
-LOAD = """
-import json, sys, spacy
-from spacy.tokens import Doc
-nlp = spacy.load(sys.argv[1])
-docs = [nlp(Doc(nlp.vocab, words=text.split())) for text in json.loads(sys.argv[2])]
-print(json.dumps([[[e.start, e.end, e.label_, e._.confidence] for e in doc.ents] for doc in docs]))
-"""
-
-
 def test_a_fresh_process_without_vectors(trained: Language, tmp_path: Path) -> None:
     """Words of training are found as before; for others there is one warning."""
     trained.to_disk(tmp_path / "model")
     for file in (tmp_path / "model" / "vocab").glob("vectors*"):
         file.unlink()
-    command = ("-c", LOAD, str(tmp_path / "model"))
+    command = ("-c", LOAD_AND_ANNOTATE, str(tmp_path / "model"))
     result = run_python(*command, json.dumps(TEXTS))
     expected = [
         [

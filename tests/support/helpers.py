@@ -219,6 +219,16 @@ def write_sample(path: Path, split: str = "train", n_docs: int | None = None) ->
     return path
 
 
+LOAD_AND_ANNOTATE = """
+import json, sys, spacy
+from spacy.tokens import Doc
+nlp = spacy.load(sys.argv[1])
+docs = [nlp(Doc(nlp.vocab, words=text.split())) for text in json.loads(sys.argv[2])]
+print(json.dumps([[[e.start, e.end, e.label_, e._.confidence] for e in doc.ents] for doc in docs]))
+"""
+"""A script: entities of texts, split at spaces; arguments: a pipeline, and the texts as JSON."""
+
+
 def run_python(
     *arguments: str, timeout: float = 120.0, **variables: str
 ) -> subprocess.CompletedProcess[str]:

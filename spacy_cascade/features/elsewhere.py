@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import kernel
+from ..numeric.index import KeyIndex
 from ..types import Bools1d, Floats2d, Ints1d, Keys1d, Pointers1d
 from .group_spans import GroupSpans
 from .span_context import phrase_keys
@@ -37,19 +38,12 @@ def words_elsewhere(tokens: Tokens, group: GroupSpans, outside: int) -> WordsEls
     outside: label of occurrences in no span; a label of spans wins where both are as frequent.
     """
     labels, covered = _labels_of_tokens(len(tokens.words), group)
-    n_columns = len(labels) + 1
-    everywhere = np.arange(len(tokens.words))
-    keys = _keys(tokens, everywhere, everywhere + 1)
-    token, entry, n_words = _matches(keys, keys[covered < len(labels)])
-    own = covered[token]
-    counts = np.bincount(entry * n_columns + own, minlength=n_words * n_columns)
-    others = counts.reshape(-1, n_columns)[entry]
-    rows = np.arange(len(token))
-    others[rows, own] -= 1
-    best, there = others.argmax(axis=1), others.any(axis=1)
+    keys = _word_keys(tokens)
+    token, word, n_words = _matches(keys, keys[covered < len(labels)])
+    best, n_agreeing, n_others = _majorities(covered[token], word, n_words, len(labels) + 1)
     names = np.append(labels, np.uint64(outside))
-    agreeing, n_others = others[rows, best], others.sum(axis=1)
-    return WordsElsewhere(token[there], names[best[there]], agreeing[there], n_others[there])
+    there = np.flatnonzero(n_others)
+    return WordsElsewhere(token[there], names[best[there]], n_agreeing[there], n_others[there])
 
 
 def phrases_elsewhere(tokens: Tokens, group: GroupSpans) -> GroupSpans:
@@ -99,20 +93,49 @@ def _keys(tokens: Tokens, start: Pointers1d, end: Pointers1d) -> Keys1d:
     return phrase_keys(tokens.lower, start, end, doc)
 
 
-def _matches(keys: Keys1d, wanted: Keys1d) -> tuple[Pointers1d, Pointers1d, int]:
+def _word_keys(tokens: Tokens) -> Keys1d:
+    """Keys of all words as phrases of one word."""
+    everywhere = np.arange(len(tokens.words))
+    doc = np.repeat(np.arange(len(tokens.doc_starts) - 1), np.diff(tokens.doc_starts))
+    return phrase_keys(tokens.lower, everywhere, everywhere + 1, (doc + 1).astype(np.uint64))
+
+
+def _matches(keys: Keys1d, wanted: Keys1d) -> tuple[Pointers1d, Ints1d, int]:
     """Which keys are among the wanted ones, their numbers there, and how many there are."""
-    distinct = np.unique(wanted)
-    if not len(distinct):
-        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), 0
-    place = np.minimum(np.searchsorted(distinct, keys), len(distinct) - 1)
-    matching = np.flatnonzero(distinct[place] == keys)
-    return matching, place[matching], len(distinct)
+    index = KeyIndex(np.unique(wanted))
+    number = index.lookup(keys)
+    matching = np.flatnonzero(number >= 0)
+    return matching, number[matching], len(index)
+
+
+@kernel
+def _majorities(
+    label: Ints1d, word: Ints1d, n_words: int, n_labels: int
+) -> tuple[Pointers1d, Pointers1d, Pointers1d]:
+    """The most frequent label of the other occurrences of a word, for each occurrence `[M]`.
+
+    With `n(t, y) = |{u ≠ t: word(u) = word(t), label(u) = y}|`: the first `y` of the largest
+    `n(t, y)`, that number, and the sum of all `n(t, y)`. Krishnan and Manning (2006).
+    """
+    counts = np.zeros((n_words, n_labels), dtype=np.int64)
+    for i in range(len(word)):
+        counts[word[i], label[i]] += 1
+    best = np.zeros(len(word), dtype=np.int64)
+    n_agreeing, n_others = np.zeros_like(best), np.zeros_like(best)
+    for i in range(len(word)):
+        others = counts[word[i]]
+        others[label[i]] -= 1
+        for y in range(n_labels):
+            n_others[i] += others[y]
+            if others[y] > n_agreeing[i]:
+                best[i], n_agreeing[i] = y, others[y]
+        others[label[i]] += 1
+    return best, n_agreeing, n_others
 
 
 def _windows(tokens: Tokens, group: GroupSpans) -> tuple[Pointers1d, Pointers1d]:
     """As many tokens as a span of the Doc that begins with the same word, wherever that stands."""
-    everywhere = np.arange(len(tokens.words))
-    keys = _keys(tokens, everywhere, everywhere + 1)
+    keys = _word_keys(tokens)
     doc_end = np.repeat(tokens.doc_starts[1:], np.diff(tokens.doc_starts))
     lengths = group.end - group.start
     starts, ends = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]

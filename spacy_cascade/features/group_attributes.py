@@ -15,7 +15,8 @@ from ..errors import TemplateError
 from ..types import Ints2d, Keys1d
 from .attributes import Attribute, Options, TextOf, TokenAttribute
 from .elsewhere import phrases_elsewhere, words_elsewhere
-from .tokens import OUTSIDE, Tokens
+from .group_spans import OUTSIDE
+from .tokens import Tokens
 
 Made = TypeVar("Made", bound="GroupAttribute")
 
@@ -62,7 +63,7 @@ class SpanTag(GroupAttribute):
     """`span(KEY)`: the IOB2 tag that the spans of `doc.spans[KEY]` give the token."""
 
     def values(self, tokens: Tokens, resource: Any, own_flags: Ints2d | None) -> Keys1d:
-        return tokens.spans[self.key]
+        return tokens.groups[self.key].tags
 
 
 class WordElsewhere(GroupAttribute):
@@ -77,7 +78,7 @@ class WordElsewhere(GroupAttribute):
     most: ClassVar[float] = 0.7
 
     def values(self, tokens: Tokens, resource: Any, own_flags: Ints2d | None) -> Keys1d:
-        found = words_elsewhere(tokens, tokens.groups[self.key], OUTSIDE)
+        found = words_elsewhere(tokens, tokens.groups[self.key].disjoint, OUTSIDE)
         share = found.n_agreeing / np.maximum(found.n_others, 1)
         code = 1 + (share < 1).astype(np.uint64) + (share < self.most).astype(np.uint64)
         values = np.zeros(len(tokens.words), dtype=np.uint64)
@@ -102,7 +103,7 @@ class PhraseElsewhere(GroupAttribute):
 
     def values(self, tokens: Tokens, resource: Any, own_flags: Ints2d | None) -> Keys1d:
         values = np.zeros(len(tokens.words), dtype=np.uint64)
-        found = phrases_elsewhere(tokens, tokens.groups[self.key])
+        found = phrases_elsewhere(tokens, tokens.groups[self.key].disjoint)
         lengths, inside = found.end - found.start, found.tokens()
         continues = inside > np.repeat(found.start, lengths)
         code = 1 + np.digitize(found.confidence, _STEPS).astype(np.uint64)

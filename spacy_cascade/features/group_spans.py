@@ -1,22 +1,27 @@
-"""The spans of a span group of Docs as arrays, with their confidences."""
+"""The spans of a span group of a batch of Docs as arrays, with their confidences."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
-from spacy.tokens import Doc
+from spacy.tokens import Doc, SpanGroup
 
-from ..types import Floats1d, Keys1d, Pointers1d
+from ..types import Bools1d, Floats1d, Keys1d, Pointers1d
+from .strings import hash_string
 
 CONFIDENCE_ATTRIBUTE = "scores"
 """Key of a span group's attributes under which the confidences stand, as in spancat."""
+OUTSIDE = hash_string("O")
+"""Value of tokens in no span."""
 
 
 class GroupSpans(NamedTuple):
-    """Spans of a group, in ascending order and without overlap.
+    """Spans of a group.
 
     start, end (exclusive): int64 `[F]`. label: uint64 `[F]`, spaCy's hashes. confidence: float64
     `[F]`, 1 where the group gives none.
@@ -27,6 +32,11 @@ class GroupSpans(NamedTuple):
     label: Keys1d
     confidence: Floats1d
 
+    def take(self, numbers: Pointers1d) -> GroupSpans:
+        """Some of the spans, in the given order."""
+        start, end, label, confidence = self
+        return GroupSpans(start[numbers], end[numbers], label[numbers], confidence[numbers])
+
     def tokens(self) -> Pointers1d:
         """Numbers of the tokens in spans, span by span."""
         lengths = self.end - self.start
@@ -35,47 +45,103 @@ class GroupSpans(NamedTuple):
         return numbers
 
 
-def read_group(doc: Doc, key: str) -> GroupSpans:
-    """The spans of `doc.spans[key]`; none where the Doc has no such group.
+@dataclass(frozen=True)
+class BatchGroup:
+    """A span group of the Docs of a batch; its spans are read once, whatever templates ask for.
 
-    Where spans overlap, the longest one is kept, and the last one of those that are equally long.
+    spans: as they stand there, in any order and perhaps with overlap, counted from the first token
+    of the batch; none is empty. is_given: bool `[T]`, tokens of Docs that have the group. texts:
+    of the labels, by their hashes.
     """
-    group = doc.spans.get(key, ())
-    scores = getattr(group, "attrs", {}).get(CONFIDENCE_ATTRIBUTE)
-    if scores is None or len(scores) != len(group):
-        scores = np.ones(len(group))
-    spans = [(span.start, span.end, span.label) for span in group]
-    bounds = sorted((start, end, i) for i, (start, end, _) in enumerate(spans) if start < end)
-    if any(right[0] < left[1] for left, right in pairwise(bounds)):
-        bounds = _disjoint(bounds)
-    numbers = [i for _, _, i in bounds]
-    table = np.array(bounds, dtype=np.int64).reshape(-1, 3)
-    return GroupSpans(
-        table[:, 0],
-        table[:, 1],
-        np.array([spans[i][2] for i in numbers], dtype=np.uint64),
-        np.asarray(scores, dtype=np.float64)[numbers],
-    )
+
+    spans: GroupSpans
+    is_given: Bools1d
+    texts: Mapping[int, str]
+
+    @cached_property
+    def disjoint(self) -> GroupSpans:
+        """The spans in ascending order and without overlap.
+
+        Where spans overlap, the longest one is kept, and the last one of those that are equally
+        long.
+        """
+        start, end = self.spans.start, self.spans.end
+        order = np.lexsort((end, start))
+        if (start[order[1:]] < end[order[:-1]]).any():
+            order = _longest(start, end)
+        return self.spans.take(order)
+
+    @cached_property
+    def tags(self) -> Keys1d:
+        """Hashes of the IOB2 tags that the spans give the tokens, uint64 `[T]`.
+
+        0 in Docs that have no such group. Where spans overlap, the longest one counts, and the
+        last one of those that are equally long.
+        """
+        values = np.where(self.is_given, OUTSIDE, np.uint64(0))
+        painted = self.spans.take(np.argsort(self.spans.end - self.spans.start, kind="stable"))
+        labels, number = np.unique(painted.label, return_inverse=True)
+        texts = [self.texts[label] for label in labels.tolist()]
+        begin, inside = (
+            np.array([hash_string(f"{prefix}-{text}") for text in texts], dtype=np.uint64)
+            for prefix in "BI"
+        )
+        lengths = painted.end - painted.start
+        of_tokens = np.repeat(inside[number], lengths)
+        of_tokens[np.cumsum(lengths) - lengths] = begin[number]
+        values[painted.tokens()] = of_tokens  # of several values of a token the last one stays
+        return values
 
 
-def _disjoint(bounds: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+def read_group(docs: Sequence[Doc], key: str, doc_starts: Sequence[int]) -> BatchGroup:
+    """The spans of `doc.spans[key]` of each Doc; doc_starts: of all tokens, `[D + 1]`."""
+    is_given = np.zeros(doc_starts[-1], dtype=np.bool_)
+    rows: list[tuple[int, int, int]] = []
+    confidences: list[Sequence[float] | Floats1d] = [()]
+    texts: dict[int, str] = {}
+    for doc, (begin, end) in zip(docs, pairwise(doc_starts), strict=True):
+        group = doc.spans.get(key)
+        if group is None:
+            continue
+        is_given[begin:end] = True
+        found = [(span.start + begin, span.end + begin, span.label) for span in group]
+        for label in {label for _, _, label in found} - texts.keys():
+            texts[label] = doc.vocab.strings[label]
+        rows += found
+        confidences.append(_confidences(group))
+    flat = np.fromiter(chain.from_iterable(rows), dtype=np.uint64, count=3 * len(rows))
+    start, end_, label_ = flat.reshape(-1, 3).T
+    spans = GroupSpans(
+        start.astype(np.int64), end_.astype(np.int64), label_.copy(),
+        np.concatenate(confidences, dtype=np.float64),
+    )  # fmt: skip
+    return BatchGroup(spans.take(np.flatnonzero(spans.start < spans.end)), is_given, texts)
+
+
+def _confidences(group: SpanGroup) -> Sequence[float] | Floats1d:
+    scores: Sequence[float] | None = group.attrs.get(CONFIDENCE_ATTRIBUTE)
+    return np.ones(len(group)) if scores is None or len(scores) != len(group) else scores
+
+
+def _longest(start: Pointers1d, end: Pointers1d) -> Pointers1d:
+    """Numbers of spans without overlap, longer and later ones first, in ascending order."""
     taken: set[int] = set()
     kept = []
-    for start, end, i in sorted(bounds, key=lambda b: (b[1] - b[0], b[2]), reverse=True):
-        if taken.isdisjoint(range(start, end)):
-            taken.update(range(start, end))
-            kept.append((start, end, i))
-    return sorted(kept)
+    bounds = list(zip(start.tolist(), end.tolist(), range(len(start)), strict=True))
+    for first, after, i in sorted(bounds, key=lambda b: (b[1] - b[0], b[2]), reverse=True):
+        if taken.isdisjoint(range(first, after)):
+            taken.update(range(first, after))
+            kept.append((first, i))
+    return np.array([i for _, i in sorted(kept)], dtype=np.int64)
 
 
-def join_groups(parts: Sequence[GroupSpans], offsets: Sequence[int]) -> GroupSpans:
-    """Groups as one, each counted from its own offset."""
-    start = [part.start + offset for part, offset in zip(parts, offsets, strict=True)]
-    end = [part.end + offset for part, offset in zip(parts, offsets, strict=True)]
-    none = np.zeros(0)
-    return GroupSpans(
-        np.concatenate([none.astype(np.int64), *start]),
-        np.concatenate([none.astype(np.int64), *end]),
-        np.concatenate([none.astype(np.uint64), *(part.label for part in parts)]),
-        np.concatenate([none, *(part.confidence for part in parts)]),
+def join_groups(parts: Sequence[BatchGroup], offsets: Sequence[int]) -> BatchGroup:
+    """The groups of several batches as one, each counted from its own offset."""
+    spans = GroupSpans(
+        np.concatenate([part.spans.start + n for part, n in zip(parts, offsets, strict=True)]),
+        np.concatenate([part.spans.end + n for part, n in zip(parts, offsets, strict=True)]),
+        np.concatenate([part.spans.label for part in parts]),
+        np.concatenate([part.spans.confidence for part in parts]),
     )
+    texts = {label: text for part in parts for label, text in part.texts.items()}
+    return BatchGroup(spans, np.concatenate([part.is_given for part in parts]), texts)

@@ -12,9 +12,8 @@ from spacy.tokens import Doc
 
 from ..types import Ints1d, Keys1d, Pointers1d
 from .abbreviations import Abbreviations, join_abbreviations
-from .group_spans import GroupSpans, join_groups, read_group
+from .group_spans import BatchGroup, join_groups, read_group
 from .long_forms import link_abbreviations
-from .strings import hash_string
 from .word_vectors import WordVectors
 
 
@@ -24,9 +23,7 @@ class Tokens:
 
     words: uint64 `[T]`, spaCy's string hashes. lower, tags, parts_of_speech: the same for
         further attributes, `[0]` where they were not asked for.
-    spans: for each key of a span group that was asked for, values of the tags of its spans
-        (`span_values`).
-    groups: for each of these keys, the spans themselves, counted from the first token.
+    groups: the span groups that were asked for, by their keys.
     sequence_starts: int64 `[N + 1]`; a sequence is a sentence where sentence starts are
         set, else the whole Doc. Docs without tokens have none.
     doc_starts: int64 `[D + 1]`.
@@ -40,10 +37,9 @@ class Tokens:
     parts_of_speech: Keys1d
     sequence_starts: Pointers1d
     doc_starts: Pointers1d
-    spans: Mapping[str, Keys1d] = field(default_factory=dict)
     abbreviations: Abbreviations = field(default_factory=Abbreviations.none)
     vectors: WordVectors | None = None
-    groups: Mapping[str, GroupSpans] = field(default_factory=dict)
+    groups: Mapping[str, BatchGroup] = field(default_factory=dict)
 
     @cached_property
     def abbreviation_of(self) -> Ints1d:
@@ -53,7 +49,6 @@ class Tokens:
 
 
 _NO_VALUES = np.zeros(0, dtype=np.uint64)
-OUTSIDE = hash_string("O")
 
 FURTHER = {"lower": LOWER, "tags": TAG, "parts_of_speech": POS}
 """Fields of `Tokens` that not every template set needs, and spaCy's names for them."""
@@ -85,53 +80,24 @@ def read_tokens(
         words=np.ascontiguousarray(table[:, 0]),
         sequence_starts=np.append(np.flatnonzero(is_start), len(table)),
         doc_starts=doc_starts,
-        spans={
-            key: np.concatenate([_NO_VALUES, *(span_values(doc, key) for doc in docs)])
-            for key in span_keys
-        },
         abbreviations=Abbreviations.none(),
         vectors=vectors,
-        groups={
-            key: join_groups([read_group(doc, key) for doc in docs], doc_starts[:-1].tolist())
-            for key in span_keys
-        },
+        groups={key: read_group(docs, key, doc_starts.tolist()) for key in span_keys},
         **{name: np.ascontiguousarray(columns.get(name, _NO_VALUES)) for name in FURTHER},
     )
 
 
-def span_values(doc: Doc, key: str) -> Keys1d:
-    """Hashes of the IOB2 tags that the spans of `doc.spans[key]` give the tokens, uint64 `[T]`.
-
-    0 where the Doc has no such group. Where spans overlap, the longest one counts, and the last
-    one of those that are equally long.
-    """
-    group = doc.spans.get(key)
-    if group is None:
-        return np.zeros(len(doc), dtype=np.uint64)
-    values = np.full(len(doc), OUTSIDE, dtype=np.uint64)
-    spans = [(span.start, span.end, span.label) for span in group]
-    text_of = doc.vocab.strings
-    tags = {
-        label: [hash_string(f"{prefix}-{text_of[label]}") for prefix in "BI"]
-        for label in {label for _, _, label in spans}
-    }
-    for start, end, label in sorted(spans, key=lambda span: span[1] - span[0]):
-        values[start], values[start + 1 : end] = tags[label]
-    return values
-
-
 def join_tokens(batches: Sequence[Tokens]) -> Tokens:
-    keys = batches[0].spans
     found = [batch.abbreviations for batch in batches]
     offsets = np.cumsum([0, *(len(batch.words) for batch in batches)])[:-1].tolist()
     return Tokens(
         abbreviations=join_abbreviations(found, offsets),
         sequence_starts=_joined_starts([batch.sequence_starts for batch in batches]),
         doc_starts=_joined_starts([batch.doc_starts for batch in batches]),
-        spans={key: np.concatenate([batch.spans[key] for batch in batches]) for key in keys},
         vectors=batches[0].vectors,
         groups={
-            key: join_groups([batch.groups[key] for batch in batches], offsets) for key in keys
+            key: join_groups([batch.groups[key] for batch in batches], offsets)
+            for key in batches[0].groups
         },
         **{
             name: np.concatenate([getattr(batch, name) for batch in batches])

@@ -19,7 +19,7 @@ from ..features.space import FeatureSpace
 from ..features.span_context import FoundSpans, SpanContext
 from ..features.tokens import Tokens, read_tokens
 from ..features.units import Units
-from ..types import Ints2d, Keys1d
+from ..types import Bools1d, Ints2d, Keys1d
 from .spans.gold import GoldOf, ruled_spans
 from .spans.placing import BoundsArray, in_batch
 from .vocabulary_vectors import VocabularyVectors
@@ -36,9 +36,9 @@ def read(
     _share_strings(docs, vocab, labels)
     vectors = VocabularyVectors.of_vocabulary(vocab)
     tokens = read_tokens(docs, space.reads, space.span_keys, vectors)
-    for key, values in tokens.spans.items():
+    for key, group in tokens.groups.items():
         advice = f'cascade_segmenter with spans_key = "{key}"'
-        _check_stage(values, f"doc.spans['{key}']", advice, name)
+        _check_stage(group.is_given, f"doc.spans['{key}']", advice, name)
     if "tags" in space.reads:
         _check_stage(tokens.tags, "token.tag", "cascade_tagger", name)
     if "parts_of_speech" in space.reads:
@@ -59,7 +59,7 @@ def _share_strings(docs: Sequence[Doc], vocab: Vocab, labels: Sequence[str]) -> 
                 doc.vocab.strings.add(label)
 
 
-def _check_stage(values: Keys1d, where: str, component: str, name: str) -> None:
+def _check_stage(values: Keys1d | Bools1d, where: str, component: str, name: str) -> None:
     if len(values) and not values.any():
         raise MissingStageError(
             f"The templates of '{name}' look at {where}, but these Docs have none. Add a "

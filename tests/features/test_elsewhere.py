@@ -77,7 +77,7 @@ def test_words_elsewhere_agree_with_all_pairs_of_places(
     docs: list[tuple[list[str], Found]],
 ) -> None:
     tokens = read_tokens(made(docs), span_keys=["k"])
-    found = words_elsewhere(tokens, tokens.groups["k"], OUTSIDE)
+    found = words_elsewhere(tokens, tokens.groups["k"].disjoint, OUTSIDE)
     wanted = {
         t + offset: value
         for (words, spans), offset in zip(docs, tokens.doc_starts.tolist(), strict=False)
@@ -120,7 +120,7 @@ def test_phrases_elsewhere_agree_with_all_pairs_of_places(
     docs: list[tuple[list[str], Found]],
 ) -> None:
     tokens = read_tokens(made(docs), span_keys=["k"])
-    found = phrases_elsewhere(tokens, tokens.groups["k"])
+    found = phrases_elsewhere(tokens, tokens.groups["k"].disjoint)
     wanted = [
         (start + offset, end + offset, labels, means)
         for (words, spans), offset in zip(docs, tokens.doc_starts.tolist(), strict=False)
@@ -141,17 +141,19 @@ def test_a_batch_says_what_its_docs_say_alone(docs: list[tuple[list[str], Found]
     together = read_tokens(made(docs), span_keys=["k"])
     alone = [read_tokens([doc], span_keys=["k"]) for doc in made(docs)]
     joined = join_tokens(alone)
-    for ours, others in zip(together.groups["k"], joined.groups["k"], strict=True):
+    for ours, others in zip(
+        together.groups["k"].disjoint, joined.groups["k"].disjoint, strict=True
+    ):
         np.testing.assert_array_equal(ours, others)
-    found = words_elsewhere(together, together.groups["k"], OUTSIDE)
-    phrases = phrases_elsewhere(together, together.groups["k"])
+    found = words_elsewhere(together, together.groups["k"].disjoint, OUTSIDE)
+    phrases = phrases_elsewhere(together, together.groups["k"].disjoint)
     n_words = n_phrases = 0
     for offset, tokens in zip(together.doc_starts.tolist(), alone, strict=False):
-        of_words = words_elsewhere(tokens, tokens.groups["k"], OUTSIDE)
+        of_words = words_elsewhere(tokens, tokens.groups["k"].disjoint, OUTSIDE)
         part = slice(n_words, n_words + len(of_words.token))
         np.testing.assert_array_equal(found.token[part] - offset, of_words.token)
         np.testing.assert_array_equal(found.label[part], of_words.label)
-        of_phrases = phrases_elsewhere(tokens, tokens.groups["k"])
+        of_phrases = phrases_elsewhere(tokens, tokens.groups["k"].disjoint)
         n_words, begin = part.stop, n_phrases
         n_phrases += len(of_phrases.start)
         np.testing.assert_array_equal(phrases.start[begin:n_phrases] - offset, of_phrases.start)
@@ -168,9 +170,27 @@ def test_of_overlapping_spans_the_longest_is_read_with_its_own_confidence() -> N
         Span(doc, 3, 4, "PER"),
     ]
     doc.spans["k"] = SpanGroup(doc, spans=spans, attrs={"scores": [0.1, 0.2, 0.3, 0.4]})
-    group = read_group(doc, "k")
+    group = read_group([doc], "k", [0, 4]).disjoint
     assert group.start.tolist() == [0, 3]
     assert group.end.tolist() == [2, 4]
     assert group.label.tolist() == [VOCAB.strings["LOC"], VOCAB.strings["PER"]]
     assert group.confidence.tolist() == [0.2, 0.4]
-    assert not len(read_group(doc, "other").start)
+    assert not len(read_group([doc], "other", [0, 4]).disjoint.start)
+
+
+def test_spans_of_a_batch_are_read_as_if_alone() -> None:
+    """In any order, with or without confidences, of Docs with and without the group."""
+    docs = [Doc(VOCAB, words=["a", "b", "c"]) for _ in range(4)]
+    docs[0].spans["k"] = [Span(docs[0], 2, 3, "PER"), Span(docs[0], 0, 2, "LOC")]
+    scores = {"scores": [0.5]}
+    docs[2].spans["k"] = SpanGroup(docs[2], spans=[Span(docs[2], 1, 3, "LOC")], attrs=scores)
+    docs[3].spans["k"] = [docs[3][1:1]]  # no token
+    group = read_group(docs, "k", [0, 3, 6, 9, 12])
+    assert [part.tolist() for part in group.disjoint] == [
+        [0, 2, 7],
+        [2, 3, 9],
+        [NUMBERS[label] for label in ("LOC", "PER", "LOC")],
+        [1.0, 1.0, 0.5],
+    ]
+    assert group.is_given.tolist() == [True] * 3 + [False] * 3 + [True] * 6
+    assert group.tags[9:].tolist() == [OUTSIDE] * 3

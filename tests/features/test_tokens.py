@@ -131,7 +131,7 @@ def test_the_longest_of_overlapping_spans_counts() -> None:
     spans = [Span(doc, 0, 3, "A"), Span(doc, 1, 2, "B"), Span(doc, 2, 4, "C"), Span(doc, 0, 3, "D")]
     for group in (spans, [*reversed(spans[:3]), spans[3]]):
         doc.spans["np"] = group
-        values = read_tokens([doc], (), ["np"]).spans["np"].tolist()
+        values = read_tokens([doc], (), ["np"]).groups["np"].tags.tolist()
         assert values == tags_of("B-D I-D I-D I-C O")
 
 
@@ -141,8 +141,8 @@ def test_tags_of_spans() -> None:
     other.spans["np"] = []
     expected = tags_of("B-NP I-NP B-VP O O O - -")
     tokens = read_tokens([doc, other, bare], (), ["np"])
-    assert tokens.spans["np"].tolist() == expected
+    assert tokens.groups["np"].tags.tolist() == expected
     joined = join_tokens([read_tokens([d], (), ["np"]) for d in (doc, other, bare)])
-    assert joined.spans["np"].tolist() == expected
-    assert read_tokens([doc]).spans == {}
-    assert read_tokens([], (), ["np"]).spans["np"].tolist() == []
+    assert joined.groups["np"].tags.tolist() == expected
+    assert read_tokens([doc]).groups == {}
+    assert read_tokens([], (), ["np"]).groups["np"].tags.tolist() == []

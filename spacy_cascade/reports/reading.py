@@ -94,7 +94,7 @@ def _listed(stages: Stages | None, example: Example, found: Sequence[Choice]) ->
 def confidences_of(doc: Doc) -> dict[SpanKey, float]:
     """`span._.confidence` of all spans that have one, read only once."""
     found: dict[SpanKey, float] = {}
-    for group in doc.spans.values():
+    for group in reversed(list(doc.spans.values())):
         scores = group.attrs.get(CONFIDENCE_ATTRIBUTE)
         for span, score in zip(group, () if scores is None else scores, strict=False):
             found.setdefault((span.start, span.end, span.label), float(score))

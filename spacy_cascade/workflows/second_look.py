@@ -114,7 +114,10 @@ def _first_config(config: Config, stages: Sequence[str]) -> Config:
 
 
 def _as_first_pass(first: Language, config: Config, stages: Sequence[str]) -> Language:
-    """The trained pipeline with other names of the stages, which write `KEY` and no entities."""
+    """The trained pipeline with other names of the stages, which write `KEY` and no entities.
+
+    Its spans have no confidences, which nothing looks at, except where a threshold needs them.
+    """
     changed = first.config.copy()
     changed["nlp"]["pipeline"] = [_first_name(name, stages) for name in first.pipe_names]
     changed["nlp"]["disabled"] = []
@@ -122,6 +125,7 @@ def _as_first_pass(first: Language, config: Config, stages: Sequence[str]) -> La
         # Calibration has set the temperatures, and decoding what a first pass must not have.
         own = dict(config["components"][name])
         own["temperature"] = changed["components"][name]["temperature"]
+        own["confidence"] = bool(own["threshold"] or own["label_thresholds"])
         changed["components"].pop(name)
         changed["components"][PREFIX + name] = {**own, "spans_key": KEY, "set_ents": False}
     made = load_model_from_config(changed, vocab=first.vocab, auto_fill=True)

@@ -87,7 +87,11 @@ def test_an_unclear_mention_gets_the_type_of_the_clear_one(looked: tuple[Languag
     first = [[span.label_ for span in doc.spans[KEY]] for doc in docs]
     assert [labels[1] for labels in first] == ["PER", "LOC"] * 3
     assert len({labels[0] for labels in first}) == 1  # a first pass cannot tell
-    assert all(entity._.confidence is not None for doc in docs for entity in doc.ents)
+    for doc in docs:
+        assert "scores" not in doc.spans[KEY].attrs  # the confidences are those of the second pass
+        own = doc.spans["cascade"]
+        sure = {(s.start, s.label): c for s, c in zip(own, own.attrs["scores"], strict=True)}
+        assert [e._.confidence for e in doc.ents] == [sure[e.start, e.label] for e in doc.ents]
 
 
 def test_predictions_do_not_depend_on_the_batch(looked: tuple[Language, Any]) -> None:

@@ -175,9 +175,10 @@ def replace_entities(
 def confidence_of(span: Span) -> float | None:
     """Confidence of a span that a cascade component found, else None.
 
-    Looked up in the Doc's span groups with confidences; the getter of `Span._.confidence`.
+    Looked up in the Doc's span groups with confidences, the last one first: a later component
+    knows more. The getter of `Span._.confidence`.
     """
-    for group in span.doc.spans.values():
+    for group in reversed(list(span.doc.spans.values())):
         scores = group.attrs.get(CONFIDENCE_ATTRIBUTE)
         place = None if scores is None else _place_in(group, span)
         if scores is not None and place is not None and place < len(scores):

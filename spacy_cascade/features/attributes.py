@@ -12,7 +12,7 @@ cannot have the name of a built-in attribute. Attributes are pickled with their 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 from ..errors import TemplateError
@@ -118,6 +118,11 @@ class WordAttribute(Attribute, ABC):
 
 class TextAttribute(WordAttribute):
     """A function of nothing but the word's text."""
+
+    @property
+    def identity(self) -> Hashable | None:
+        """Attributes of the same identity have the same values; None: no other one has them."""
+        return None
 
     @abstractmethod
     def value(self, text: str) -> str | None:

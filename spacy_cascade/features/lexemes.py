@@ -6,15 +6,15 @@ Rows are added and never changed, so what a thread has read stays valid while ot
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 
 from ..numeric.arrays import grown
 from ..numeric.index import KeyIndex
 from ..parallel import LEXEME_LOCK
-from ..types import Ints1d, Keys1d, Keys2d
-from .attributes import TextOf, WordAttribute, Words
+from ..types import Bools1d, Ints1d, Keys1d, Keys2d
+from .attributes import TextAttribute, TextOf, WordAttribute, Words
 from .resources import Resources
 from .strings import hash_string, hash_strings
 from .word_vectors import WordVectors
@@ -40,6 +40,8 @@ class LexemeTable:
         self._forms = KeyIndex(np.array([_BOUNDARY_KEY], dtype=np.uint64))
         self._form_of = np.zeros(64, dtype=np.int32)
         self._origins = np.zeros((64, 1 + len(resources.coded)), dtype=np.uint64)
+        self._words, self._row_of_word = KeyIndex(), np.zeros(64, dtype=np.int32)
+        self._columns_of_text = _columns_of_text(attributes)
         is_set = [attribute.is_set_at_boundary for attribute in attributes]
         self._attributes[BOUNDARY, is_set] = hash_string("\ue000boundary")
 
@@ -70,12 +72,14 @@ class LexemeTable:
         codes: Sequence[Keys1d],
         text_of: TextOf,
         vectors: WordVectors | None = None,
+        earlier: LexemeTable | None = None,
     ) -> Ints1d:
         """Row of each word, int32 `[T]`; words not met before are added.
 
         words: spaCy's 64-bit string hashes. codes: uint64 `[T]` for each resource that tells
         apart occurrences of a word (`Resources.codes`). text_of: gives the text of a hash.
-        vectors: of the vocabulary, if it has any.
+        vectors: of the vocabulary, if it has any. earlier: a table that may have met the new words
+        already; what follows from their texts is taken from it.
         """
         keys = words
         for i, code in enumerate(codes, start=1):
@@ -87,7 +91,7 @@ class LexemeTable:
                 _, first = np.unique(keys[rows < 0], return_index=True)
                 new = np.flatnonzero(rows < 0)[np.sort(first)]
                 of_new = [code[new] for code in codes]
-                self._add(keys[new], words[new], of_new, text_of, vectors)
+                self._add(keys[new], words[new], of_new, text_of, vectors, earlier)
                 rows = self._index.lookup(keys)
         return rows
 
@@ -98,16 +102,24 @@ class LexemeTable:
         codes: Sequence[Keys1d],
         text_of: TextOf,
         vectors: WordVectors | None,
+        earlier: LexemeTable | None,
     ) -> None:
         begin, end = len(self), len(self) + len(keys)
         if end > len(self._attributes):
             self._attributes = grown(self._attributes[:begin], 2 * end)
             self._form_of = grown(self._form_of[:begin], 2 * end)
             self._origins = grown(self._origins[:begin], 2 * end)
+            self._row_of_word = grown(self._row_of_word[:begin], 2 * end)
         texts = [text_of(word) for word in words.tolist()]
         said = self._said_of(texts, codes, vectors)
         new = self._attributes[begin:end]
+        taken, is_known = self._taken_over(words, new, earlier)
+        missing = np.flatnonzero(~is_known)
+        missing_texts = Words([texts[i] for i in missing.tolist()], None)
         for column, attribute in enumerate(self._computed):
+            if column in taken:
+                new[missing, column] = attribute.values(missing_texts, None)
+                continue
             of_attribute = Words(texts, said.get(attribute.spec.key if attribute.spec else ""))
             new[:, column] = attribute.values(of_attribute, self._resources.of(attribute.spec))
         self._origins[begin:end] = np.stack([words, *codes], axis=1)
@@ -115,6 +127,30 @@ class LexemeTable:
         self._forms.add(np.unique(lower[self._forms.lookup(lower) < 0]))
         self._form_of[begin:end] = self._forms.lookup(lower)
         self._index.add(keys)
+        distinct, first = np.unique(words, return_index=True)
+        is_new = self._words.lookup(distinct) < 0
+        self._row_of_word[len(self._words) :][: is_new.sum()] = begin + first[is_new]
+        self._words.add(distinct[is_new])
+
+    def _taken_over(
+        self, words: Keys1d, new: Keys2d, earlier: LexemeTable | None
+    ) -> tuple[list[int], Bools1d]:
+        """Write what the earlier table knows of words to their new rows `[n, A]`.
+
+        Returns the columns that are written, and which words are known.
+        """
+        own = self._columns_of_text
+        theirs = {} if earlier is None else earlier._columns_of_text
+        shared = [identity for identity in own if identity in theirs]
+        if earlier is None or not shared:
+            return [], np.zeros(len(words), dtype=np.bool_)
+        columns = [own[identity] for identity in shared]
+        number = earlier._words.lookup(words)
+        is_known: Bools1d = number >= 0
+        rows = earlier._row_of_word[number[is_known]]
+        values = earlier._attributes[rows[:, None], [theirs[identity] for identity in shared]]
+        new[np.flatnonzero(is_known)[:, None], columns] = values
+        return columns, is_known
 
     def _said_of(
         self, texts: Sequence[str], codes: Sequence[Keys1d], vectors: WordVectors | None
@@ -144,3 +180,9 @@ class LexemeTable:
         elif attribute in self._computed:  # the bias of a conjunction is not
             code = int(self.attributes[lexeme, self._computed.index(attribute)])
         return attribute.describe(text_of(origin[0]), code, self._resources.of(attribute.spec))
+
+
+def _columns_of_text(attributes: Sequence[WordAttribute]) -> dict[Hashable, int]:
+    """The columns of attributes whose values other tables have, too, by their identity."""
+    of_text = [(i, each) for i, each in enumerate(attributes) if isinstance(each, TextAttribute)]
+    return {each.identity: i for i, each in of_text if each.identity is not None}

@@ -54,7 +54,8 @@ class FeatureSpace:
     the Docs. lexemes: the words met so far, until `forget_lexemes`. spelled: those near brackets,
     where templates look at abbreviations. index: keys of known features, in the order of the rows
     of the weights. reads, span_keys: what `tokens.read_tokens` has to read besides the words.
-    reads_abbreviations: whether tokens need those (`with_abbreviations`).
+    reads_abbreviations: whether tokens need those (`with_abbreviations`). earlier: the space of a
+    component that meets the same words just before, if there is one.
     """
 
     def __init__(self, templates: Templates) -> None:
@@ -66,6 +67,7 @@ class FeatureSpace:
         self.lexemes = self._no_lexemes()
         self.spelled = SpelledWords()
         self.index = KeyIndex()
+        self.earlier: FeatureSpace | None = None
         self._known: _KnownFeatures | None = None
         fields = {field for attribute in plan.all_attributes for field in attribute.reads}
         self.reads = tuple(field for field in FURTHER if field in fields)
@@ -79,7 +81,7 @@ class FeatureSpace:
     def __getstate__(self) -> dict[str, object]:
         """What is copied and pickled: no words, which another thread may be adding."""
         words = {"lexemes": self._no_lexemes(), "spelled": SpelledWords()}
-        return {**self.__dict__, **words, "_known": None}
+        return {**self.__dict__, **words, "_known": None, "earlier": None}
 
     # Resources
 
@@ -142,7 +144,8 @@ class FeatureSpace:
         """The tokens in a line, boundary words between sequences; own_flags: gold, in training."""
         table, resources = self.lexemes, self.resources
         codes = resources.codes(tokens, own_flags)
-        lexemes = table.rows(tokens.words, codes, text_of, tokens.vectors)
+        earlier = None if self.earlier is None else self.earlier.lexemes
+        lexemes = table.rows(tokens.words, codes, text_of, tokens.vectors, earlier)
         of_words = table.attributes[:, : self.plan.n_unit_attributes]
         of_tokens = [
             attribute.values(tokens, resources.of(attribute.spec), own_flags)

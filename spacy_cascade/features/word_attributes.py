@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from itertools import groupby
 from typing import Any
 
@@ -34,7 +34,16 @@ class Bias(WordAttribute):
         return None
 
 
-class Word(TextAttribute):
+class _BuiltIn(TextAttribute):
+    """One whose values follow from its name, so that components can share them."""
+
+    @property
+    def identity(self) -> Hashable | None:
+        # A class of another package may depend on more.
+        return (type(self), self.name) if type(self).__module__ == __name__ else None
+
+
+class Word(_BuiltIn):
     is_set_at_boundary = True
 
     def value(self, text: str) -> str:
@@ -46,7 +55,7 @@ class Lower(Word):
         return text.lower()
 
 
-class Length(TextAttribute):
+class Length(_BuiltIn):
     def value(self, text: str) -> str:
         return str(len(text))
 
@@ -62,7 +71,7 @@ def _character_class(character: str) -> str:
 _ASCII_CLASS = {code: _character_class(chr(code)) for code in range(128)}
 
 
-class Class(TextAttribute):
+class Class(_BuiltIn):
     """Capital -> A, other letter -> a, digit -> 0, all else -> _ (docs/method.md, section 7.4)."""
 
     def value(self, text: str) -> str:
@@ -78,7 +87,7 @@ class BriefClass(Class):
         return "".join(character for character, _ in groupby(super().value(text)))
 
 
-class Affix(TextAttribute):
+class Affix(_BuiltIn):
     """`prefix(n)` or `suffix(n)`: the first or last `n` characters of words that have as many."""
 
     def __init__(self, name: str, n: int) -> None:
@@ -96,12 +105,17 @@ class Affix(TextAttribute):
         return text[self._part] if len(text) >= self._n else None
 
 
-class Pattern(TextAttribute):
+class Pattern(_BuiltIn):
     """`yes` where a regular expression is found in the first `LONGEST` characters."""
 
     def __init__(self, name: str, pattern: str) -> None:
         super().__init__(name)
         self._pattern = re.compile(pattern)
+
+    @property
+    def identity(self) -> Hashable | None:
+        identity = super().identity
+        return identity and (identity, self._pattern)
 
     @classmethod
     def expand(cls, name: str, argument: str | None, options: Options) -> Iterable[Attribute]:

@@ -29,7 +29,7 @@ from ..types import Ints2d
 from .option_attributes import OptionAttributes
 from .options import Options
 from .progress import is_interrupted
-from .reading import read, read_resources
+from .reading import earlier_space, read, read_resources
 from .spans.entities import register_confidence
 
 register_confidence()
@@ -245,6 +245,7 @@ class CascadePipe(OptionAttributes, TrainablePipe):  # type: ignore[misc]
         """Called before a batch is predicted: new weights, and the table of words within bounds."""
         self.sync_weights()
         self.space.forget_lexemes(_MAXIMUM_LEXEMES)
+        self.space.earlier = earlier_space(self.pipeline, self)
 
     # Saving
 

@@ -107,6 +107,18 @@ def stand_ins(nlp: Language | None, keys: Sequence[str], own: object) -> dict[st
     return {key: found[key] for key in keys if key in found}
 
 
+def earlier_space(nlp: Language | None, own: object) -> FeatureSpace | None:
+    """The feature space of the nearest component before this one, which has met its words."""
+    components: list[tuple[str, Any]] = [] if nlp is None else nlp.pipeline
+    found = None
+    for _, pipe in components:
+        if pipe is own:
+            return found
+        space = getattr(pipe, "space", None)
+        found = space if isinstance(space, FeatureSpace) else found
+    return None
+
+
 def token_units(
     space: FeatureSpace,
     string_of: Callable[[int], str],

@@ -79,6 +79,43 @@ def test_equal_words_share_a_row_with_their_attributes(batches):
     assert len(texts.asked) == len(row_of)
 
 
+OTHER = Templates(
+    ("word@0", "suffix(2)", "pattern(digit)", "seen_inside@0", "prefix(3)"), {"digit": "[5-9]"}, {}
+)
+"""Further templates, and a pattern of the same name that is another one."""
+
+
+@given(st.lists(st.tuples(st.booleans(), st.lists(words(), max_size=8)), max_size=6))
+def test_a_table_that_takes_values_over_is_as_one_that_computes_them(batches):
+    """Whichever of two tables meets a word first; a word has several rows where codes differ."""
+    tables = table_for(TEMPLATES), table_for(OTHER)
+    texts = Texts(*(word for _, batch in batches for word in batch))
+    for which, batch in batches:
+        code = [np.arange(len(batch), dtype=np.uint64) % 3] if which else []
+        arguments = keys_of(batch), code, texts.text_of
+        rows = tables[which].rows(*arguments, earlier=tables[not which])
+        alone = table_for((TEMPLATES, OTHER)[which])
+        own_rows = alone.rows(*arguments)
+        expected = alone.attributes[own_rows]
+        np.testing.assert_array_equal(tables[which].attributes[rows], expected)
+
+
+def test_only_what_follows_from_the_text_is_taken_over():
+    first, second = table_for(TEMPLATES), table_for(OTHER)
+    texts = Texts("new7", "old")
+    first.rows(keys_of(["new7"]), [], texts.text_of)
+    first._attributes[:] = 1  # so that a copy of it can be told
+    rows = second.rows(
+        keys_of(["new7", "old"]), [np.zeros(2, np.uint64)], texts.text_of, None, first
+    )
+    names = [attribute.name for attribute in make_plan(OTHER).attributes]
+    taken = {
+        name for name, value in zip(names, second.attributes[rows[0]], strict=True) if value == 1
+    }
+    assert taken == {"word", "prefix(3)"}
+    assert 1 not in second.attributes[rows[1]]
+
+
 def test_more_words_than_there_was_room_for():
     table = table_for(TEMPLATES)
     texts = [f"word{n}" for n in range(1000)]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from spacy.language import Language
 from spacy.util import load_model_from_config
@@ -61,18 +61,37 @@ def second_look(
     train_path, dev_path: `.spacy` files. Raises `ConfigError` for a config that does not define a
     segmenter or that has a reranker, and as `jackknife` does.
     """
+    stages, first, second, n_trainings = train_passes(config, train_path, dev_path, folds=folds)
+    f1 = [_entity_f1(nlp, dev_path) for nlp in (first, second)]
+    result = SecondLook(f1[0], f1[1], n_trainings)
+    kept = second if result.is_better else first
+    kept.config = _as_given(kept.config, config, kept is second, stages)
+    return kept, result
+
+
+class Passes(NamedTuple):
+    """Two trained pipelines: of the first pass alone, and of both passes.
+
+    stages: names of the components of the first one that find the entities. n_trainings: of the
+    first pass, without that on the whole corpus.
+    """
+
+    stages: list[str]
+    first: Language
+    both: Language
+    n_trainings: int
+
+
+def train_passes(config: Config, train_path: Path, dev_path: Path, *, folds: int) -> Passes:
+    """Train the first pass and both, whichever is better; as for `second_look`."""
     filled = _filled(config, train_path, dev_path)
     stages = _stages(filled)
     first = train_pipeline(filled, read_docs(train_path, Vocab()), dev_path)
     found = jackknife(_first_config(filled, stages), train_path, dev_path, folds=folds)
     with temporary_folder() as folder:
         _as_first_pass(first, filled, stages).to_disk(folder)
-        second = train_pipeline(_second_config(filled, stages, folder), found.docs, dev_path)
-    f1 = [_entity_f1(nlp, dev_path) for nlp in (first, second)]
-    result = SecondLook(f1[0], f1[1], found.n_trainings)
-    kept = second if result.is_better else first
-    kept.config = _as_given(kept.config, config, kept is second, stages)
-    return kept, result
+        both = train_pipeline(_second_config(filled, stages, folder), found.docs, dev_path)
+    return Passes(stages, first, both, found.n_trainings)
 
 
 def _filled(config: Config, train_path: Path, dev_path: Path) -> Config:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -93,28 +93,30 @@ class BatchGroup:
         return values
 
 
-def read_group(docs: Sequence[Doc], key: str, doc_starts: Sequence[int]) -> BatchGroup:
-    """The spans of `doc.spans[key]` of each Doc; doc_starts: of all tokens, `[D + 1]`."""
-    is_given = np.zeros(doc_starts[-1], dtype=np.bool_)
-    rows: list[tuple[int, int, int]] = []
-    confidences: list[Sequence[float] | Floats1d] = [()]
-    texts: dict[int, str] = {}
-    for doc, (begin, end) in zip(docs, pairwise(doc_starts), strict=True):
-        group = doc.spans.get(key)
-        if group is None:
-            continue
-        is_given[begin:end] = True
-        found = [(span.start + begin, span.end + begin, span.label) for span in group]
-        for label in {label for _, _, label in found} - texts.keys():
-            texts[label] = doc.vocab.strings[label]
-        rows += found
-        confidences.append(_confidences(group))
-    flat = np.fromiter(chain.from_iterable(rows), dtype=np.uint64, count=3 * len(rows))
-    start, end_, label_ = flat.reshape(-1, 3).T
+def read_group(docs: Sequence[Doc], key: str, doc_starts: Pointers1d) -> BatchGroup:
+    """The spans of `doc.spans[key]` of each Doc; doc_starts: of all tokens, int64 `[D + 1]`."""
+    groups = [doc.spans.get(key) for doc in docs]
+    start: list[int] = []
+    end: list[int] = []
+    label: list[int] = []
+    for span in chain.from_iterable(group for group in groups if group is not None):
+        start.append(span.start)
+        end.append(span.end)
+        label.append(span.label)
+    doc = np.repeat(np.arange(len(docs)), [0 if group is None else len(group) for group in groups])
+    confidences = [_confidences(group) for group in groups if group is not None]
     spans = GroupSpans(
-        start.astype(np.int64), end_.astype(np.int64), label_.copy(),
-        np.concatenate(confidences, dtype=np.float64),
-    )  # fmt: skip
+        np.array(start, dtype=np.int64) + doc_starts[doc],
+        np.array(end, dtype=np.int64) + doc_starts[doc],
+        np.array(label, dtype=np.uint64),
+        np.concatenate([np.zeros(0), *confidences]),
+    )
+    labels, first = np.unique(spans.label, return_index=True)
+    texts = {
+        number: docs[i].vocab.strings[number]
+        for number, i in zip(labels.tolist(), doc[first].tolist(), strict=True)
+    }
+    is_given = np.repeat([group is not None for group in groups], np.diff(doc_starts))
     return BatchGroup(spans.take(np.flatnonzero(spans.start < spans.end)), is_given, texts)
 
 

@@ -118,7 +118,8 @@ class LexemeTable:
         missing_texts = Words([texts[i] for i in missing.tolist()], None)
         for column, attribute in enumerate(self._computed):
             if column in taken:
-                new[missing, column] = attribute.values(missing_texts, None)
+                if len(missing):
+                    new[missing, column] = attribute.values(missing_texts, None)
                 continue
             of_attribute = Words(texts, said.get(attribute.spec.key if attribute.spec else ""))
             new[:, column] = attribute.values(of_attribute, self._resources.of(attribute.spec))

@@ -82,7 +82,7 @@ def read_tokens(
         doc_starts=doc_starts,
         abbreviations=Abbreviations.none(),
         vectors=vectors,
-        groups={key: read_group(docs, key, doc_starts.tolist()) for key in span_keys},
+        groups={key: read_group(docs, key, doc_starts) for key in span_keys},
         **{name: np.ascontiguousarray(columns.get(name, _NO_VALUES)) for name in FURTHER},
     )
 

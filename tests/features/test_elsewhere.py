@@ -170,12 +170,12 @@ def test_of_overlapping_spans_the_longest_is_read_with_its_own_confidence() -> N
         Span(doc, 3, 4, "PER"),
     ]
     doc.spans["k"] = SpanGroup(doc, spans=spans, attrs={"scores": [0.1, 0.2, 0.3, 0.4]})
-    group = read_group([doc], "k", [0, 4]).disjoint
+    group = read_group([doc], "k", np.array([0, 4])).disjoint
     assert group.start.tolist() == [0, 3]
     assert group.end.tolist() == [2, 4]
     assert group.label.tolist() == [VOCAB.strings["LOC"], VOCAB.strings["PER"]]
     assert group.confidence.tolist() == [0.2, 0.4]
-    assert not len(read_group([doc], "other", [0, 4]).disjoint.start)
+    assert not len(read_group([doc], "other", np.array([0, 4])).disjoint.start)
 
 
 def test_spans_of_a_batch_are_read_as_if_alone() -> None:
@@ -185,7 +185,7 @@ def test_spans_of_a_batch_are_read_as_if_alone() -> None:
     scores = {"scores": [0.5]}
     docs[2].spans["k"] = SpanGroup(docs[2], spans=[Span(docs[2], 1, 3, "LOC")], attrs=scores)
     docs[3].spans["k"] = [docs[3][1:1]]  # no token
-    group = read_group(docs, "k", [0, 3, 6, 9, 12])
+    group = read_group(docs, "k", np.array([0, 3, 6, 9, 12]))
     assert [part.tolist() for part in group.disjoint] == [
         [0, 2, 7],
         [2, 3, 9],

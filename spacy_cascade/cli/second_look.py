@@ -25,8 +25,8 @@ def second_look_command(
 
     The first pass is the pipeline of CONFIG. TRAIN is cut into parts, and each part is annotated
     by a first pass that was trained without it. The second pass, with the same settings, learns
-    from this. In use it takes a little longer than the first. OUTPUT is the pipeline of both passes
-    if its entity F1 on DEV is higher, else that of the first pass alone.
+    from this. In use both take about twice the time of the first. OUTPUT is the pipeline of both
+    passes if its entity F1 on DEV is higher, else that of the first pass alone.
 
     Settings of CONFIG can be changed at the end of the line, as for spacy train:
     --components.cascade_segmenter.model.min_count 3.

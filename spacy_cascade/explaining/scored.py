@@ -91,9 +91,7 @@ class ScoredDoc:
         starts = self.tokens.sequence_starts
         i = int(np.searchsorted(starts, span[0], side="right"))
         begin, end = int(starts[i - 1]), int(starts[i])
-        of_sequence = self._potentials._replace(
-            scores=self._potentials.scores[begin:end], starts=np.array([0, end - begin])
-        )
+        of_sequence = self._potentials.of_sequence(begin, end)
         paths = self._pipe.structure.contrast(of_sequence, labels, span[0] - begin)
         if paths is None:
             return None

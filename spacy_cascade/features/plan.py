@@ -8,12 +8,13 @@ span of tokens; on a chain, one token.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from ..errors import TemplateError
 from ..types import Ints1d, Keys1d
 from .attributes import Attribute, ContextAttribute, LengthAttribute, TokenAttribute, WordAttribute
 from .span_context import SpanContext
@@ -22,6 +23,7 @@ from .templates import (
     HEAD_RECURRENCE,
     LONG_FORM,
     LONG_FORM_LAST,
+    MULTIPLE,
     RECURRENCE,
     UNIT,
     Part,
@@ -66,6 +68,7 @@ class Plan:
     of_tokens: of the token in its Doc. Values of a position are those of its word, then these.
     of_spans, lengths: of the span. Values of a unit are those of `of_spans`, then `lengths`.
     context: those of `of_spans` with the resources that they read, for `SpanContext.values`.
+    segment_templates, segment_level: the templates of segments, and the same for kernels.
     slots, slot_start: places of lexeme-level templates; template `j` belongs to slot `s` when
         `slot_start[s] <= j < slot_start[s + 1]`.
     lexeme_templates, lexeme_attribute, lexeme_salt: the lexeme-level templates, ordered by slot.
@@ -90,6 +93,8 @@ class Plan:
     looks_at_recurrences: bool
     looks_at_long_forms: bool
     margin: int
+    segment_templates: tuple[Template, ...]
+    segment_level: UnitLevelTemplates
     context: tuple[Callable[[SpanContext], Keys1d], ...] = ()
 
     @property
@@ -106,8 +111,11 @@ class Plan:
         return (*self.attributes, *self.of_tokens, *self.of_spans, *self.lengths)
 
 
-def make_plan(templates: Templates) -> Plan:
-    """Sort the templates into lexeme-level and unit-level ones and number what they read."""
+def make_plan(templates: Templates, segments: Templates | None = None) -> Plan:
+    """Sort the templates into lexeme-level and unit-level ones and number what they read.
+
+    segments: templates of segments, all of which are unit-level.
+    """
     expanded = templates.expanded()
     lexeme_level = [template for template in expanded if template.is_lexeme_level]
     of_lexemes = [template.parts[0].attribute for template in lexeme_level]
@@ -116,11 +124,11 @@ def make_plan(templates: Templates) -> Plan:
     lexeme_level.sort(key=lambda template: slot_of[template.place])
     slots = np.array(places, dtype=np.int32).reshape(-1, 2)
     per_slot = np.bincount([slot_of[t.place] for t in lexeme_level], minlength=len(places))
-    unit_level = [template for template in expanded if not template.is_lexeme_level]
-    unit_level.sort(key=lambda template: len(template.parts))
-    parts = [list(filter(_adds_something, template.parts)) for template in unit_level]
-    flat = [part for of_template in parts for part in of_template]
-    read = [part.attribute for part in flat]
+    unit_level = _by_size(t for t in expanded if not t.is_lexeme_level)
+    of_segments = [] if segments is None else _by_size(segments.expanded())
+    for template in of_segments:
+        _check_segment_template(template)
+    read = [p.attribute for t in (*unit_level, *of_segments) for p in t.parts if _adds_something(p)]
     of_units = _distinct(a for a in read if isinstance(a, WordAttribute))
     of_tokens = _distinct(a for a in read if isinstance(a, TokenAttribute))
     of_spans = _distinct(a for a in read if isinstance(a, ContextAttribute))
@@ -141,17 +149,43 @@ def make_plan(templates: Templates) -> Plan:
         lexeme_attribute=_ints([attributes.index(t.parts[0].attribute) for t in lexeme_level]),
         lexeme_salt=_salts(lexeme_level),
         unit_templates=tuple(unit_level),
-        unit_level=UnitLevelTemplates(
-            _salts(unit_level),
-            _ints(np.cumsum([0, *map(len, parts)])),
-            _ints([column[attribute] for attribute in read]),
-            _ints([part.anchor for part in flat]),
-            _ints([part.offset for part in flat]),
-            *_parents(unit_level),
-        ),
+        unit_level=_for_kernels(unit_level, column, _salts(unit_level)),
         looks_at_recurrences=any(anchor in (RECURRENCE, HEAD_RECURRENCE) for anchor, _ in places),
         looks_at_long_forms=any(anchor in (LONG_FORM, LONG_FORM_LAST) for anchor, _ in places),
-        margin=max((abs(p.offset) for t in expanded for p in t.parts), default=0) or 1,
+        margin=max((abs(p.offset) for t in (*expanded, *of_segments) for p in t.parts), default=0)
+        or 1,
+        segment_templates=tuple(of_segments),
+        segment_level=_for_kernels(of_segments, column, _salts(of_segments, "segment: ")),
+    )
+
+
+def _by_size(templates: Iterable[Template]) -> list[Template]:
+    """Conjunctions after their parts."""
+    return sorted(templates, key=lambda template: len(template.parts))
+
+
+def _check_segment_template(template: Template) -> None:
+    for part in template.parts:
+        if part.anchor in MULTIPLE:
+            raise TemplateError(
+                f"'{template.text}' is a sum over tokens, and so no template of segments. Put it "
+                "among the templates of tokens, or use '@first', '@last' or '@all'."
+            )
+
+
+def _for_kernels(
+    templates: Sequence[Template], column: Mapping[Attribute, int], salts: Keys1d
+) -> UnitLevelTemplates:
+    """Unit-level templates as arrays; column: where the value of each attribute stands."""
+    parts = [list(filter(_adds_something, template.parts)) for template in templates]
+    flat = [part for of_template in parts for part in of_template]
+    return UnitLevelTemplates(
+        salts,
+        _ints(np.cumsum([0, *map(len, parts)])),
+        _ints([column[part.attribute] for part in flat]),
+        _ints([part.anchor for part in flat]),
+        _ints([part.offset for part in flat]),
+        *_parents(templates),
     )
 
 
@@ -164,8 +198,9 @@ def _distinct(attributes: Iterable[Kind]) -> tuple[Kind, ...]:
     return tuple(dict.fromkeys(attributes))
 
 
-def _salts(templates: Sequence[Template]) -> Keys1d:
-    return np.array([hash_string(str(template)) or 1 for template in templates], dtype=np.uint64)
+def _salts(templates: Sequence[Template], prefix: str = "") -> Keys1d:
+    """What keys of features begin with; prefix: tells templates of segments from the others."""
+    return np.array([hash_string(f"{prefix}{t}") or 1 for t in templates], dtype=np.uint64)
 
 
 def _parents(templates: Sequence[Template]) -> tuple[Ints1d, Ints1d]:

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from ..numeric.design import BinaryCSR, Design
+from ..numeric.design import BinaryCSR, Design, SegmentRows
 from ..numeric.index import KeyIndex, frequent_keys
 from ..parallel import LEXEME_LOCK
 from ..types import Ints2d, Keys1d, Keys2d
@@ -21,7 +21,9 @@ from .lexicons import Lexicon
 from .listed_terms import ListedTerms
 from .plan import make_plan
 from .resources import Resources
+from .segments import SegmentFeatures, SegmentSettings
 from .span_context import SpanContext
+from .span_lengths import SPAN_LENGTHS, SpanLengths
 from .spelled_words import SpelledWords
 from .templates import Templates
 from .tokens import ABBREVIATIONS, FURTHER, Tokens
@@ -50,7 +52,8 @@ class FeatureSpace:
 
     A *unit* is what gets a label: a token (`first = last`) or a span of positions.
 
-    templates: what to look at. plan: the same for kernels. resources: what attributes read besides
+    templates: what to look at. segments: how segments of units are looked at, if they are.
+    plan: the same for kernels. resources: what attributes read besides
     the Docs. lexemes: the words met so far, until `forget_lexemes`. spelled: those near brackets,
     where templates look at abbreviations. index: keys of known features, in the order of the rows
     of the weights. reads, span_keys: what `tokens.read_tokens` has to read besides the words.
@@ -58,10 +61,11 @@ class FeatureSpace:
     component that meets the same words just before, if there is one.
     """
 
-    def __init__(self, templates: Templates) -> None:
-        self.templates = templates
-        plan = make_plan(templates)
-        self.resources = Resources(attribute.spec for attribute in plan.all_attributes)
+    def __init__(self, templates: Templates, segments: SegmentSettings | None = None) -> None:
+        self.templates, self.segments = templates, segments
+        plan = make_plan(templates, None if segments is None else segments.templates)
+        specs = [attribute.spec for attribute in plan.all_attributes]
+        self.resources = Resources([*specs, None if segments is None else SPAN_LENGTHS])
         context = tuple(partial(_values_of_spans, each, self.resources) for each in plan.of_spans)
         self.plan = replace(plan, context=context)
         self.lexemes = self._no_lexemes()
@@ -82,6 +86,19 @@ class FeatureSpace:
         """What is copied and pickled: no words, which another thread may be adding."""
         words = {"lexemes": self._no_lexemes(), "spelled": SpelledWords()}
         return {**self.__dict__, **words, "_known": None, "earlier": None}
+
+    def identity(self) -> dict[str, object]:
+        """What has to be the same for keys of features to mean the same."""
+        identity: dict[str, object] = {
+            "templates": [str(template) for template in self.templates.expanded()],
+            "patterns": dict(self.templates.patterns),
+        }
+        if self.segments is not None:
+            templates = self.segments.templates
+            identity["segments"] = [str(template) for template in templates.expanded()]
+            identity["segment_patterns"] = dict(templates.patterns)
+            identity["longest"] = self.segments.longest
+        return identity
 
     # Resources
 
@@ -157,20 +174,42 @@ class FeatureSpace:
         laid_out = lay_out(tokens, table, lexemes, values, boundary, self.plan.margin)
         return with_long_forms(laid_out, tokens) if self.plan.looks_at_long_forms else laid_out
 
+    # Segments
+
+    @property
+    def longest(self) -> int | None:
+        """The most tokens of a segment, None where there are no segments."""
+        if self.segments is None:
+            return None
+        return self.segments.longest or self.lengths.longest()
+
+    @property
+    def lengths(self) -> SpanLengths:
+        """How long the spans of the corpus were."""
+        lengths: SpanLengths = self.resources.of(SPAN_LENGTHS)
+        return lengths
+
+    def segment_rows(self, units: Units) -> SegmentRows | None:
+        """The segments with known features, None where templates look at none."""
+        if self.longest is None or units.source is None:
+            return None
+        return SegmentFeatures(self.plan, units, units.source).rows(self.index, self.longest)
+
     # Features
 
     def learn(self, units: Units, minimum: int) -> None:
         """Number all features that are seen in at least `minimum` units."""
-        self.index = KeyIndex(self._frequent(units, minimum))
+        of_segments = 1 if self.segments is None else self.segments.min_count
+        self.index = KeyIndex(self._frequent(units, minimum, of_segments))
 
     def extend(self, units: Units, minimum: int) -> int:
         """Number the unknown ones among them after the others; returns how many there are."""
-        keys = self._frequent(units, minimum)
+        keys = self._frequent(units, minimum, minimum)
         new = keys[self.index.lookup(keys) < 0]
         self.index = KeyIndex(np.append(self.index.keys, new))
         return len(new)
 
-    def _frequent(self, units: Units, minimum: int) -> Keys1d:
+    def _frequent(self, units: Units, minimum: int, of_segments: int) -> Keys1d:
         attributes, n_slots = units.positions.table.attributes, self.plan.n_slots
         rows = self.unit_lexemes(units).indices
         counts = np.bincount(rows, minlength=len(attributes) * n_slots).astype(np.float64)
@@ -179,7 +218,11 @@ class FeatureSpace:
             np.repeat(counts, np.tile(np.diff(self.plan.slot_start), len(attributes))),
             minimum,
         )
-        return np.append(of_lexemes, frequent_keys(self.unit_keys(units), None, minimum))
+        keys = [of_lexemes, frequent_keys(self.unit_keys(units), None, minimum)]
+        if self.segments is not None and units.source is not None:
+            gold = SegmentFeatures(self.plan, units, units.source).gold_keys()
+            keys.append(frequent_keys(gold, None, of_segments))
+        return np.concatenate(keys)
 
     def lexeme_keys(self, attributes: Keys2d) -> Keys2d:
         """Keys of the lexeme-level templates, uint64 `[n, templates]`; attributes `[n, A]`."""
@@ -251,4 +294,5 @@ class FeatureSpace:
             lexeme_features=self._table_features(units.positions.table).take(seen),
             unit_lexemes=BinaryCSR(lexemes.indptr, number[lexemes.indices], len(seen)),
             unit_features=self.unit_features(units),
+            segments=self.segment_rows(units),
         )

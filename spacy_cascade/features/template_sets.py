@@ -150,6 +150,15 @@ Compared with the JNLPBA tables it has counts of words in training in place of t
 bigrams: there are fewer features to look up, and the segmentation is better.
 """
 
+SEGMENTS = [
+    "lower@all", "brief_class@all", "size & lower@first", "size & lower@last",
+    "size & suffix(3)@last", "lower@first & lower@last", "lower@first-1 & lower@first",
+    "lower@first-1 & lower@last+1", "lower@first-1 & lower@last", "lower@last & lower@last+1",
+    "brief_class@first & lower@last", "lower@last-1 & lower@last",
+]  # fmt: skip
+"""The default of segments: the phrase and its shape, and pairs of what stands at its edges, which
+no chain sees together. What is a sum over tokens belongs to the templates of tokens."""
+
 CLASSIFICATION = [
     "bias", "size", "word@any", "lower@any", "word@first-3..2", "word@last-2..3", "word@all",
     "lower@all", "brief_class@all", "class@first", "class@last", "brief_class@first",
@@ -219,6 +228,7 @@ _FEW_PATTERNS = {name: _CONLL2003_PATTERNS[name] for name in ("capital_initial",
 
 make_jnlpba = _named_set(JNLPBA)
 make_segmentation = _named_set(SEGMENTATION)
+make_segments = _named_set(SEGMENTS, of_clusters=(), of_vectors=())
 make_classification = _named_set(
     CLASSIFICATION, of_clusters=CLUSTERS_OF_SPANS, of_vectors=VECTORS_OF_SPANS
 )

@@ -6,12 +6,14 @@ before, between and after the sequences. Looking a few places to the side then n
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from ..types import Ints1d, Keys1d, Keys2d, Pointers1d
+from ..types import Ints1d, Ints2d, Keys1d, Keys2d, Pointers1d
 from .keys import Occurrences, link_occurrences
 from .lexemes import BOUNDARY, LexemeTable
 from .long_forms import NO_LONG_FORMS, LongForms
@@ -75,19 +77,32 @@ def with_long_forms(positions: PaddedTokens, tokens: Tokens) -> PaddedTokens:
     return replace(positions, long_forms=long_forms)
 
 
+class SegmentSource(NamedTuple):
+    """Tokens whose segments are looked at, one unit each.
+
+    text_of: of a hash. own_flags: gold flags in training, else None.
+    """
+
+    tokens: Tokens
+    text_of: Callable[[int], str]
+    own_flags: Ints2d | None
+
+
 @dataclass(frozen=True)
 class Units:
     """What is to be scored.
 
     positions: those of a batch. first, last: int32 `[U]`, first and last position of each
     unit. context: uint64 `[U, C]`, what templates read of a span's surroundings, in the order
-    of `Plan.context`, 0 for "no value"; nothing where there are no such templates.
+    of `Plan.context`, 0 for "no value"; nothing where there are no such templates. source: what
+    segments of the units are read from, where templates look at segments.
     """
 
     positions: PaddedTokens
     first: Ints1d
     last: Ints1d
     context: Keys2d = field(default_factory=lambda: np.zeros((0, 0), dtype=np.uint64))
+    source: SegmentSource | None = None
 
     def take(self, numbers: Pointers1d | slice) -> Units:
         """Some of the units, in the given order; a slice gives views."""

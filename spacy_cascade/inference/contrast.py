@@ -8,23 +8,31 @@ path that breaks it is found, and the best of these is the best path without the
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..types import Floats1d, Floats2d, Ints1d
 from .lattice import Chains, Lattice
 from .structure import Contrast
-from .viterbi import best_paths
+from .viterbi import best_labellings
 
 _OPEN = -1
 
 
 def contrast(
-    lattice: Lattice, scores: Floats2d, transitions: Floats1d, labels: Ints1d, start: int
+    lattice: Lattice,
+    scores: Floats2d,
+    transitions: Floats1d,
+    labels: Ints1d,
+    start: int,
+    best_of: Callable[[Chains], tuple[Ints1d, Floats1d]] = best_labellings,
 ) -> Contrast | None:
     """The best paths of one sequence with and without a span.
 
     scores `[T, S]`, transitions `[E]`: as in `Chains`. labels: int32 `[P]`, those of the
-    span, which begins at position `start`. None where every path has the span, or none has.
+    span, which begins at position `start`. best_of: gives the best path of each
+    sequence, and its score. None where every path has the span, or none has.
     """
     n_labels, length = lattice.n_labels, len(scores)
     cost = _costs(lattice, int(labels[-1]))
@@ -41,9 +49,10 @@ def contrast(
     lacking[len(labels) :, end : end + 1] = continued
     starts = np.arange(n + 1, dtype=np.int64) * length
     scores_of_all = np.tile(scores, (n, 1))
-    paths, found = np.empty((n, length), dtype=np.int32), np.empty(n)
-    chains = Chains(lattice, scores_of_all, transitions, cost, tags.reshape(-1), starts)
-    best_paths(chains, paths.reshape(-1), found)
+    line, found = best_of(
+        Chains(lattice, scores_of_all, transitions, cost, tags.reshape(-1), starts)
+    )
+    paths = line.reshape(n, length)
     best = 1 + int(found[1:].argmax())
     return Contrast(paths[0], paths[best]) if np.isfinite(found[[0, best]]).all() else None
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from .passive_aggressive import cut_sequences, passive_aggressive
 from .schemes import SCHEMES, UNOBSERVED, Spans, TagSet
 from .spans import likely_spans, span_posteriors
 from .structure import Contrast, LabelCosts, OnlineStep, Potentials, Structure
-from .viterbi import best_paths
+from .viterbi import best_labellings
 
 
 class LinearChain(Structure):
@@ -36,17 +37,15 @@ class LinearChain(Structure):
         self.lattice = lattice
         self.n_labels, self.n_columns = lattice.n_labels, lattice.n_columns
         self.n_transitions = lattice.n_edges
-        self.has_transition_weights = not lattice.label_pairs
+        if lattice.label_pairs:
+            self.free_transitions = slice(0)
         self._labels = np.empty(self.n_columns, dtype=np.int32)
         self._labels[lattice.column] = lattice.target
         self._no_costs = np.zeros((self.n_labels + 1, self.n_labels))
 
     def best(self, potentials: Potentials) -> tuple[Ints1d, Floats1d]:
         """The Viterbi path; ties go to the transition listed first."""
-        path = np.empty(len(potentials.scores), dtype=np.int32)
-        scores = np.empty(len(potentials.starts) - 1)
-        best_paths(self._chains(potentials), path, scores)
-        return path, scores
+        return best_labellings(self._chains(potentials))
 
     def k_best(self, potentials: Potentials, k: int) -> tuple[Ints2d, Floats2d]:
         n_sequences = len(potentials.starts) - 1
@@ -184,7 +183,7 @@ class LinearChain(Structure):
         self, potentials: Potentials, costs: Floats2d | None = None, observed: Ints1d | None = None
     ) -> Chains:
         """Sequences as kernels take them, without costs and observations if none are given."""
-        scores, transitions, starts = potentials
+        scores, transitions, starts, _ = potentials
         if costs is None:
             costs = self._no_costs
         if observed is None:
@@ -208,7 +207,7 @@ class ChainFamily:
 
     label_pairs: bool
 
-    structure = LinearChain
+    structure: ClassVar[type[LinearChain]] = LinearChain
     """The class of its structures, which says what they offer."""
 
     def of_spans(self, tag_set: TagSet) -> LinearChain:

@@ -14,25 +14,60 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from ..errors import ConfigError
 from ..numeric.design import BinaryCSR
 from ..types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d, RealsXd
 from .schemes import Spans, TagSet
 
 
+class SegmentScores(NamedTuple):
+    """Scores of segments as wholes, beside those of their units.
+
+    ends: int64 `[T + 1]`; rows `ends[t]:ends[t + 1]` are segments whose last unit is `t`, the
+    shortest first. length: int32 `[M]`, their units. scores: float64 `[M, n]`, for each label of a
+    segment; those without a row have 0. longest: `L`; there are no longer ones.
+    """
+
+    ends: Pointers1d
+    length: Ints1d
+    scores: Floats2d
+    longest: int
+
+    def of_units(self, begin: int, end: int) -> SegmentScores:
+        """Those of the sequence from unit `begin` to before `end`."""
+        first, last = self.ends[begin], self.ends[end]
+        ends = self.ends[begin : end + 1] - first
+        return SegmentScores(ends, self.length[first:last], self.scores[first:last], self.longest)
+
+
 class Potentials(NamedTuple):
     """What the labellings of a batch are scored with, `[T, S]` and `[E]`.
 
     starts: `[N + 1]`; sequence `i` is the units from `starts[i]` to before `starts[i + 1]`.
+    segments: scores of segments, for structures that have them.
     """
 
     scores: Floats2d
     transitions: Floats1d
     starts: Pointers1d
+    segments: SegmentScores | None = None
 
     def at_temperature(self, temperature: float) -> Potentials:
         """Potentials of flatter probabilities where the temperature is above 1."""
-        return Potentials(self.scores / temperature, self.transitions / temperature, self.starts)
+        segments = self.segments
+        if segments is not None:
+            segments = segments._replace(scores=segments.scores / temperature)
+        return Potentials(
+            self.scores / temperature, self.transitions / temperature, self.starts, segments
+        )
+
+    def of_sequence(self, begin: int, end: int) -> Potentials:
+        """Those of the sequence from unit `begin` to before `end`."""
+        segments = self.segments and self.segments.of_units(begin, end)
+        starts = np.array([0, end - begin])
+        return Potentials(self.scores[begin:end], self.transitions, starts, segments)
 
 
 class Weights(NamedTuple):
@@ -89,14 +124,16 @@ class OnlineStep(NamedTuple):
 class Structure:
     """Base of all structures: each operation that one does not define is not offered.
 
-    n_labels: `Y`. n_columns: `S`, scores of a unit. n_transitions: `E`. has_transition_weights:
-    whether transitions have weights besides those in the score columns.
+    n_labels: `Y`. n_columns: `S`, scores of a unit. n_transitions: `E`. free_transitions: those
+    that have weights besides those in the score columns. segment_columns: columns of the weights of
+    features of segments; none for structures without these.
     """
 
     n_labels: int
     n_columns: int
     n_transitions: int
-    has_transition_weights: bool = True
+    free_transitions: slice = slice(None)
+    segment_columns: slice = slice(0)
 
     # What trained models are asked
 

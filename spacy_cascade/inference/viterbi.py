@@ -152,3 +152,11 @@ def best_paths(chains: Chains, path: Ints1d, path_scores: Floats1d) -> None:
         dense_viterbi(chains, path, path_scores)
     else:
         viterbi(chains, path, path_scores)
+
+
+def best_labellings(chains: Chains) -> tuple[Ints1d, Floats1d]:
+    """The best labels of every sequence, int32 `[T]`, and their scores, float64 `[N]`."""
+    path = np.empty(len(chains.scores), dtype=np.int32)
+    scores = np.empty(len(chains.starts) - 1)
+    best_paths(chains, path, scores)
+    return path, scores

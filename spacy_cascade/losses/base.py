@@ -14,7 +14,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from ..inference.structure import Potentials, Structure, Weights
+from ..inference.structure import Potentials, SegmentScores, Structure, Weights
 from ..numeric.design import Design
 from ..parallel import Workers, split
 from ..types import Floats1d, Floats2d, Ints1d, Pointers1d
@@ -90,8 +90,20 @@ class CorpusLoss:
         return self.data.design.counts(self.workers)
 
     def potentials(self, weights: Weights) -> Potentials:
-        scores = self.data.design.scores(weights.features, self.workers)
-        return Potentials(scores, weights.transitions, self.data.starts)
+        rows, columns = self.data.design.segments, self.data.structure.segment_columns
+        scores, segments = self.data.design.scores(weights.features, self.workers), None
+        if rows is not None:
+            of_rows = rows.scores(weights.features[:, columns], self.workers)
+            segments = SegmentScores(rows.ends, rows.length, of_rows, rows.longest)
+        return Potentials(scores, weights.transitions, self.data.starts, segments)
+
+    def gradient(self, of_potentials: Potentials, out: Floats2d | None = None) -> Floats2d:
+        """Gradient of the features `[K, S]`, given that of potentials; written to `out`."""
+        rows, columns = self.data.design.segments, self.data.structure.segment_columns
+        gradient = self.data.design.gradient(of_potentials.scores, self.workers, out=out)
+        if rows is not None and of_potentials.segments is not None:
+            gradient[:, columns] += rows.gradient(of_potentials.segments.scores, self.workers)
+        return gradient
 
     def losses(self, potentials: Potentials) -> tuple[Floats1d, Floats1d]:
         """Loss of each sequence `[N]`, and the gradient of the transitions `[E]`.
@@ -120,7 +132,7 @@ class CorpusLoss:
         """Loss, and the gradient of transitions `[E]`; that of features `[K, S]` goes to `out`."""
         potentials = self.potentials(weights)
         losses, of_transitions = self.losses(potentials)
-        self.data.design.gradient(potentials.scores, self.workers, out=out)
+        self.gradient(potentials, out)
         return float(losses.sum()), of_transitions
 
     def hessian_diagonal(self, weights: Weights) -> Floats2d:
@@ -130,8 +142,13 @@ class CorpusLoss:
         """
         potentials = self.potentials(weights)
         self.losses(potentials)
-        variances = self.loss.variances(potentials.scores)
-        own = self.data.design.gradient(variances, self.workers)
+        variances = potentials._replace(scores=self.loss.variances(potentials.scores))
+        if potentials.segments is not None:
+            of_segments = self.loss.variances(potentials.segments.scores)
+            variances = variances._replace(
+                segments=potentials.segments._replace(scores=of_segments)
+            )
+        own = self.gradient(variances)
         mixed: Floats2d = own @ self.data.structure.mixing() ** 2
         self.data.design.release_memory()
         return mixed

@@ -76,13 +76,43 @@ class BinaryCSR:
 _EACH_PART = [(i, i + 1) for i in range(_PARTS)]
 
 
+@dataclass(frozen=True)
+class SegmentRows:
+    """Features of segments of units, for those segments that have any.
+
+    ends: int64 `[U + 1]`; rows `ends[u]:ends[u + 1]` are segments whose last unit is `u`, the
+    shortest first. length: int32 `[M]`, in units. features: `[M, K]`. longest: `L`.
+    """
+
+    ends: Pointers1d
+    length: Ints1d
+    features: BinaryCSR
+    longest: int
+
+    def scores(self, weights: RealsXd, workers: Workers) -> Floats2d:
+        """Scores `[M, n]` under weights `[K, n]`."""
+        scores = np.zeros((len(self.length), weights.shape[1]))
+        self.features.add_product(weights, scores, workers)
+        return scores
+
+    def gradient(self, score_gradient: Floats2d, workers: Workers) -> Floats2d:
+        """Gradient `[K, n]` of the weights, given that of scores `[M, n]`."""
+        sums = np.zeros((_PARTS, self.features.n_columns, score_gradient.shape[1]))
+        self.features.add_transposed_product(score_gradient, sums, workers)
+        return _total(sums, workers)
+
+
 @dataclass
 class Design:
-    """Factored design matrix of a corpus (the module gives its formula)."""
+    """Factored design matrix of a corpus (the module gives its formula).
+
+    segments: features of segments of the units, for models that have such.
+    """
 
     lexeme_features: BinaryCSR
     unit_lexemes: BinaryCSR
     unit_features: BinaryCSR
+    segments: SegmentRows | None = None
     _memory: Floats1d | None = field(default=None, repr=False)
 
     @property
@@ -108,8 +138,10 @@ class Design:
         return BinaryCSR(indptr, indices, self.unit_features.n_columns)
 
     def counts(self, workers: Workers) -> Floats1d:
-        """How many units each feature is active in, `[K]`."""
+        """How many units, and segments, each feature is active in, `[K]`."""
         counts = self.gradient(np.ones((self.n_units, 1)), workers)[:, 0]
+        if self.segments is not None:
+            counts += np.bincount(self.segments.features.indices, minlength=len(counts))
         self.release_memory()
         return counts
 

@@ -276,8 +276,7 @@ class CascadePipe(OptionAttributes, TrainablePipe):  # type: ignore[misc]
     def _identity(self) -> dict[str, Any]:
         """Settings without which the weights mean something else."""
         return {
-            "templates": [str(t) for t in self.space.templates.expanded()],
-            "patterns": dict(self.space.templates.patterns),
+            **self.space.identity(),
             **self.family.identity(),
             "scheme": getattr(self.options, "scheme", None),
         }

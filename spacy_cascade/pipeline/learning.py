@@ -17,7 +17,7 @@ from ..features.units import Units
 from ..inference.structure import Potentials
 from ..losses.base import LabelledSequences, Loss
 from ..losses.margin import Hinge
-from ..models.linear import add_features, get_hessian_diagonal
+from ..models.linear import add_features, get_hessian_diagonal, segment_scores
 from ..penalties.base import Penalty
 from ..storage.arrays import Arrays
 from ..storage.header import Header
@@ -112,12 +112,14 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         """
         self.begin_batch()
         tokens = self.read(docs)
-        weights = self.weights
+        weights, segments = self.weights, None
         if len(tokens.words):
-            scores = self.model.predict(self.token_units(tokens))
+            units = self.token_units(tokens)
+            scores = self.model.predict(units)
+            segments = segment_scores(self.model, units, self.structure.segment_columns)
         else:
             scores = np.zeros((0, weights.features.shape[1]))
-        return tokens, Potentials(scores, weights.transitions, tokens.sequence_starts)
+        return tokens, Potentials(scores, weights.transitions, tokens.sequence_starts, segments)
 
     def _read_examples(self, examples: Iterable[Example]) -> Tokens:
         """The tokens of predicted Docs, as the templates see them in training.

@@ -18,7 +18,7 @@ from ..features.resources import Tokenize
 from ..features.space import FeatureSpace
 from ..features.span_context import FoundSpans, SpanContext
 from ..features.tokens import Tokens, read_tokens
-from ..features.units import Units
+from ..features.units import SegmentSource, Units
 from ..types import Bools1d, Ints2d, Keys1d
 from .spans.gold import GoldOf, ruled_spans
 from .spans.placing import BoundsArray, in_batch
@@ -130,7 +130,8 @@ def token_units(
     string_of: text of a hash. own_flags: gold flags of the tokens, in training.
     """
     padded = space.positions(tokens, string_of, own_flags)
-    return Units(padded, padded.of_token, padded.of_token)
+    source = None if space.segments is None else SegmentSource(tokens, string_of, own_flags)
+    return Units(padded, padded.of_token, padded.of_token, source=source)
 
 
 def span_units(

@@ -269,7 +269,10 @@ class CascadeSegmenter(LearningPipe[GoldSpans]):
         self, tokens: Tokens, spans: Sequence[Sequence[LabelledSpan]]
     ) -> tuple[Spans, Bools1d]:
         numbers = {label: i for i, label in enumerate(self.labels)}
-        return place_spans(tokens, [self._collapsed(of_doc) for of_doc in spans], numbers)
+        placed, known = place_spans(tokens, [self._collapsed(of_doc) for of_doc in spans], numbers)
+        if self.space.longest is not None:
+            known &= placed.end - placed.start <= self.space.longest
+        return placed, known
 
     def _collapsed(self, spans: Sequence[LabelledSpan]) -> list[LabelledSpan]:
         typed = self.options.typed

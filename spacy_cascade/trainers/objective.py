@@ -34,7 +34,8 @@ class Function(Protocol):
 class Parametrisation:
     """From parameters `[K·S + E]` to weights and back, and from gradients to gradients.
 
-    Parameters are `u` `[K, S]`, then one for each transition, if these have weights of their own.
+    Parameters are `u` `[K, S]`, then one for each transition that has a weight of its own
+    (`Structure.free_transitions`).
 
     loss: gives the numbers of occurrences. n_units: of its corpus.
     """
@@ -54,8 +55,9 @@ class Parametrisation:
         self._scale = (_TYPICAL_VARIANCE * loss.counts() + of_features) ** -0.5
         self._transition_scale = (_TYPICAL_VARIANCE * n_units + of_transitions) ** -0.5
         self.shape = len(self._scale), structure.n_columns
-        own = structure.n_transitions if structure.has_transition_weights else 0
-        self.n_parameters = self.shape[0] * self.shape[1] + own
+        self._free = structure.free_transitions
+        n_free = len(range(structure.n_transitions)[self._free])
+        self.n_parameters = self.shape[0] * self.shape[1] + n_free
         rows = np.arange(len(self._scale) + 1, dtype=np.int64)
         self._rows = split(rows * structure.n_columns)
 
@@ -68,7 +70,7 @@ class Parametrisation:
             weights[begin:end] += centre.features[begin:end]
 
         self.workers.map(piece, self._rows)
-        return Weights(weights, centre.transitions + of_transitions * self._transition_scale)
+        return Weights(weights, centre.transitions + self._deviation(of_transitions))
 
     def parameters(self, weights: Weights) -> Floats1d:
         """The parameters that give these weights."""
@@ -76,21 +78,20 @@ class Parametrisation:
         deviation = weights.features.astype(np.float64) - centre.features
         unmixed = np.linalg.solve(self._mixing, deviation.T).T
         of_features = (unmixed / self._scale[:, None]).reshape(-1)
-        if not self.structure.has_transition_weights:
-            return np.ascontiguousarray(of_features)
         of_transitions = (weights.transitions - centre.transitions) / self._transition_scale
-        return np.concatenate([of_features, of_transitions])
+        return np.concatenate([of_features, of_transitions[self._free]])
 
     def parts(self, vector: Floats1d) -> tuple[Floats2d, Floats1d]:
-        """Views of the features' part `[K, S]` and of the transitions' part `[E]`.
-
-        Zeros stand for the latter where transitions have no weights of their own.
-        """
+        """Views of the features' part `[K, S]` and of the part of the free transitions."""
         n = self.shape[0] * self.shape[1]
-        transitions = vector[n:]
-        if not self.structure.has_transition_weights:
-            transitions = np.zeros(self.structure.n_transitions)
-        return vector[:n].reshape(self.shape), transitions
+        return vector[:n].reshape(self.shape), vector[n:]
+
+    def _deviation(self, of_transitions: Floats1d) -> Floats1d:
+        """Deviation of all transitions `[E]`, zero for those without weights of their own."""
+        deviation = np.zeros_like(self._transition_scale)
+        deviation[self._free] = of_transitions
+        deviation *= self._transition_scale
+        return deviation
 
     def add_penalty(
         self, parameters: Floats1d, gradient: Floats1d, transition_gradient: Floats1d
@@ -102,9 +103,10 @@ class Parametrisation:
         """
         of_features, of_transitions = self.parts(gradient)
         own, own_transitions = self.parts(parameters)
-        scale = self._transition_scale
-        transition_value, prior_gradient = self.penalty.of_transitions(own_transitions * scale)
-        of_transitions[:] = scale * (transition_gradient + prior_gradient)
+        deviation = self._deviation(own_transitions)
+        transition_value, prior_gradient = self.penalty.of_transitions(deviation)
+        of_all = self._transition_scale * (transition_gradient + prior_gradient)
+        of_transitions[:] = of_all[self._free]
         values = np.zeros(len(self._scale))
 
         def piece(begin: int, end: int) -> None:
@@ -186,7 +188,7 @@ def _with_penalty(
     """Value of the penalty, and the gradient with respect to the parameters."""
     gradient = np.empty_like(parameters)
     of_features, _ = objective.parametrisation.parts(gradient)
-    loss.data.design.gradient(of_potentials.scores, loss.workers, out=of_features)
+    loss.gradient(of_potentials, of_features)
     of_transitions = of_potentials.transitions
     penalty = objective.parametrisation.add_penalty(parameters, gradient, of_transitions)
     return penalty, gradient

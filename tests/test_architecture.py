@@ -149,12 +149,23 @@ def test_kernels_are_compiled_in_one_way() -> None:
     assert users == {"numba": {"jit", "kernel_cache"}, "jit": COMPILED, "kernel_cache": {"jit"}}
 
 
+# Segmentations are scored as chains, and more.
+SEMI_MARKOV = {f"inference.{name}" for name in ("semi_markov", "segment_losses", "online_segments")}
+
+
 def test_kernels_of_the_chain_are_chosen_in_one_place() -> None:
     kernels = {"chain", "contrast", "dense_losses", "k_best", "passive_aggressive", "viterbi"}
     of_chain = {f"inference.{name}" for name in kernels}
     # `spans` uses the sums of `chain`; everything else asks the structure.
     users = {name for name in FILES if of_chain & IMPORTS[name]} - of_chain
-    assert users == {"inference.linear_chain", "inference.spans"}
+    assert users == {"inference.linear_chain", "inference.spans", *SEMI_MARKOV}
+
+
+def test_kernels_of_segmentations_are_chosen_in_one_place() -> None:
+    names = "segments", "segment_losses", "segment_posteriors", "best_segments", "online_segments"
+    kernels = {f"inference.{name}" for name in names}
+    users = {name for name in FILES if kernels & IMPORTS[name]} - kernels
+    assert users == {"inference.semi_markov"}
 
 
 @pytest.mark.parametrize("name", INNER)

@@ -44,7 +44,9 @@ class SpanLengths(Resource):
 
     def learn(self, tokens: Tokens, flags: Ints2d) -> SpanLengths:
         bounds = gold_bounds(flags)
-        return SpanLengths(np.bincount(bounds[:, 1] - bounds[:, 0], minlength=1)[1:].astype(np.int32))
+        return SpanLengths(
+            np.bincount(bounds[:, 1] - bounds[:, 0], minlength=1)[1:].astype(np.int32)
+        )
 
     def arrays(self) -> Arrays:
         return {"counts": self.counts}

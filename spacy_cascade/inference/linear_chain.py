@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..numeric.design import BinaryCSR
+from ..numeric.design import BinaryCSR, SegmentRows
 from ..types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
 from .chain import chain_losses, edge_marginals, log_partitions, path_scores
 from .contrast import contrast
@@ -149,7 +149,12 @@ class LinearChain(Structure):
         return cut_sequences(observed, starts, self.lattice.start, least)
 
     def learn_online(
-        self, features: BinaryCSR, observed: Ints1d, starts: Pointers1d, step: OnlineStep
+        self,
+        features: BinaryCSR,
+        observed: Ints1d,
+        starts: Pointers1d,
+        step: OnlineStep,
+        segments: SegmentRows | None = None,
     ) -> float:
         mixing = self.mixing()
         return passive_aggressive(

@@ -45,7 +45,7 @@ def cut_sequences(tags: Ints1d, starts: Pointers1d, label: int, least: int) -> P
 
 
 @helper
-def _score(weights, active, begin, end, scores):  # type: ignore[no-untyped-def]
+def unit_score(weights, active, begin, end, scores):  # type: ignore[no-untyped-def]
     """`scores = Σ_j weights[active[j]]`, four rows at a time to leave the sums in registers."""
     scores[:] = 0.0
     width = len(scores)
@@ -61,7 +61,7 @@ def _score(weights, active, begin, end, scores):  # type: ignore[no-untyped-def]
 
 
 @helper
-def _edges(lattice, path, edges):  # type: ignore[no-untyped-def]
+def path_edges(lattice, path, edges):  # type: ignore[no-untyped-def]
     """Write the edges of a path."""
     previous = lattice.start
     for t in range(len(path)):
@@ -70,7 +70,7 @@ def _edges(lattice, path, edges):  # type: ignore[no-untyped-def]
 
 
 @helper
-def _difference(lattice, right, wrong, starts, active, mixing, place_of, features, changes):  # type: ignore[no-untyped-def]
+def token_differences(lattice, right, wrong, starts, active, mixing, place_of, features, changes):  # type: ignore[no-untyped-def]
     """Features in which two paths differ, written to `features`, and `d M²` to their `changes`.
 
     `d` is a feature's row of `F(y) - F(ŷ)`. place_of `[K]` is -1 everywhere, before and after.
@@ -149,15 +149,15 @@ def passive_aggressive(
         observed = tags[begin:end]
         ends = unit_starts[begin : end + 1]
         for t in range(length):
-            _score(weights, unit_features, ends[t], ends[t + 1], scores[t])
+            unit_score(weights, unit_features, ends[t], ends[t + 1], scores[t])
         chains = Chains(lattice, scores, transitions, decoding_cost, observed, bounds)
         best_paths(chains, wrong, path_score)
         right[:length] = observed
         if (observed < 0).any():
             chains = Chains(lattice, scores, transitions, clamp, observed, bounds)
             best_paths(chains, right, path_score)
-        _edges(lattice, right[:length], right_edges)
-        _edges(lattice, wrong[:length], wrong_edges)
+        path_edges(lattice, right[:length], right_edges)
+        path_edges(lattice, wrong[:length], wrong_edges)
         loss = 0.0
         counts[:] = 0.0
         for t in range(length):
@@ -170,7 +170,7 @@ def passive_aggressive(
         if loss <= 0.0:
             continue
         total_loss += loss
-        n, norm = _difference(
+        n, norm = token_differences(
             lattice, right_edges[:length], wrong_edges[:length], ends, unit_features, mixing,
             place_of, features, changes,
         )  # fmt: skip

@@ -2,7 +2,7 @@
 
 A labelling is the tags of a segmentation under a scheme, and spans have at most `L` tokens. Its
 score is that of the linear chain with these tags, plus scores of its spans. Without those, and with
-a large `L`, it *is* the linear chain. (docs/method.md, section 2.9)
+a large `L`, it *is* the linear chain. (docs/method.md, section 2.10)
 
 Score columns are those of the chain `[S]`, then one for each span label `[n]`; the weights in the
 latter belong to features of spans. Transitions are those of the chain `[E]`, then weights of
@@ -18,23 +18,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..types import Floats1d, Floats2d, Ints1d, Ints2d
+from ..numeric.design import BinaryCSR, SegmentRows
+from ..types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
 from .best_segments import best_segmentations
 from .contrast import contrast
 from .lattice import Chains
 from .linear_chain import ChainFamily, LinearChain
+from .online_segments import SegmentFeatures, learn_segmentations
 from .schemes import SCHEMES, Spans, TagSet
-from .segments import (
-    Grid,
-    Segments,
-    probable_segments,
-    segment_losses,
-    segment_marginals,
-    segment_partitions,
-    segment_path_scores,
-    segment_posteriors,
-)
-from .structure import Contrast, LabelCosts, Potentials, Structure
+from .segment_losses import segment_losses, segment_marginals, segment_path_scores
+from .segment_posteriors import probable_segments, segment_posteriors
+from .segments import Grid, Segments, segment_partitions
+from .structure import Contrast, LabelCosts, OnlineStep, Potentials
 
 LENGTHS = 16
 """`D`, the lengths that are told apart."""
@@ -165,8 +160,21 @@ class SemiMarkovChain(LinearChain):
         segment_path_scores(self._grid, chains, self._segments(potentials), values)
         return values
 
-    cut = Structure.cut
-    learn_online = Structure.learn_online
+    def learn_online(
+        self,
+        features: BinaryCSR,
+        observed: Ints1d,
+        starts: Pointers1d,
+        step: OnlineStep,
+        segments: SegmentRows | None = None,
+    ) -> float:
+        assert segments is not None, "the features of a semi-Markov chain have segments"
+        mixing, sparse = self.mixing(), segments.features
+        rows = SegmentFeatures(segments.ends, segments.length, sparse.indptr, sparse.indices)
+        return learn_segmentations(
+            features.indptr, features.indices, rows, self._grid, self.lattice, observed, starts,
+            step, mixing @ mixing, length_basis(segments.longest),
+        )  # fmt: skip
 
     def mixing(self) -> Floats2d:
         """That of the chain; columns of spans share nothing."""

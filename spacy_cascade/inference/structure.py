@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import ConfigError
-from ..numeric.design import BinaryCSR
+from ..numeric.design import BinaryCSR, SegmentRows
 from ..types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d, RealsXd
 from .schemes import Spans, TagSet
 
@@ -223,9 +223,17 @@ class Structure:
         raise self._not_offered("cut")
 
     def learn_online(
-        self, features: BinaryCSR, observed: Ints1d, starts: Pointers1d, step: OnlineStep
+        self,
+        features: BinaryCSR,
+        observed: Ints1d,
+        starts: Pointers1d,
+        step: OnlineStep,
+        segments: SegmentRows | None = None,
     ) -> float:
-        """Passive-aggressive updates, sequence by sequence; the sum of their losses."""
+        """Passive-aggressive updates, sequence by sequence; the sum of their losses.
+
+        features: of units `[T, K]`. segments: features of segments, for structures with such.
+        """
         raise self._not_offered("learn_online")
 
     def mixing(self) -> Floats2d:

@@ -87,7 +87,9 @@ class OnlineFit(Fit[LabelledSequences]):
             step = OnlineStep(
                 costs, settings.cost_augmented, settings.C, order, before, self._averaged
             )
-            loss += structure.learn_online(features, data.observed, starts, step)
+            loss += structure.learn_online(
+                features, data.observed, starts, step, data.design.segments
+            )
         return loss / settings.passes
 
     def _before(self, n_sequences: int) -> Floats1d:

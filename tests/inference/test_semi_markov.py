@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import ENDED, UNOBSERVED, Spans, TagSet
 from spacy_cascade.inference.semi_markov import SemiMarkovChain, length_basis
-from spacy_cascade.inference.structure import Potentials, SegmentScores
+from spacy_cascade.inference.structure import Averaged, OnlineStep, Potentials, SegmentScores
 from spacy_cascade.losses.margin import wrong_label_costs
+from spacy_cascade.numeric.design import BinaryCSR, SegmentRows
 
 EXAMPLES = settings(max_examples=40, deadline=None)
 Array = npt.NDArray[np.float64]
@@ -309,10 +310,68 @@ def test_squared_lengths_are_gaussian() -> None:
         ))[0]
         for d in range(1, longest + 1)
     ])  # fmt: skip
-    before = structure.log_partitions(potentials._replace(
-        scores=scores[:10], starts=np.array([0, 10]), segments=nothing._replace(ends=np.zeros(11, np.int64)),
-    ))[0]  # fmt: skip
+    none_before = nothing._replace(ends=np.zeros(11, np.int64))
+    first = potentials._replace(scores=scores[:10], starts=np.array([0, 10]), segments=none_before)
+    before = structure.log_partitions(first)[0]
     d = np.arange(1, longest + 1)
     log_weight = np.log(found) + partition - rest - before
     gaussian = -((d - mean) ** 2) / (2 * variance)
     np.testing.assert_allclose(log_weight - log_weight[3], gaussian - gaussian[3], atol=1e-9)
+
+
+@EXAMPLES
+@given(cases(), st.integers(0, 2**32 - 1))
+def test_an_online_update_gives_the_margin(case: Case, seed: int) -> None:
+    """After an update that nothing limits, the observed labels win by their cost."""
+    generator = np.random.default_rng(seed)
+    n_features, n = 6, case.structure.n_spans
+    structure = case.structure
+
+    def rows(n_rows: int, first: int) -> BinaryCSR:
+        sizes = generator.integers(0, 3, n_rows)
+        indptr = np.append(0, np.cumsum(sizes)).astype(np.int64)
+        chosen = [generator.choice(3, size, replace=False) + first for size in sizes]
+        indices = np.concatenate([np.zeros(0, np.int64), *chosen]).astype(np.int32)
+        return BinaryCSR(indptr, indices, n_features)
+
+    of_units = rows(case.n_tokens, 0)
+    segments = SegmentRows(
+        case.segments.ends, case.segments.length, rows(len(case.segments.length), 3),
+        case.segments.longest,
+    )  # fmt: skip
+    weights = generator.normal(size=(n_features, structure.n_columns))
+    transitions = generator.normal(size=structure.n_transitions)
+    if structure.lattice.label_pairs:
+        transitions[: structure.lattice.n_edges] = 0.0
+
+    def with_weights(weights: Array, transitions: Array) -> Case:
+        dense = np.zeros((case.n_tokens, n_features))
+        of_segments = np.zeros((len(segments.length), n_features))
+        for matrix, sparse in ((dense, of_units), (of_segments, segments.features)):
+            for row in range(len(matrix)):
+                matrix[row, sparse.indices[sparse.indptr[row] : sparse.indptr[row + 1]]] = 1.0
+        scores = case.segments._replace(scores=of_segments @ weights[:, -n:])
+        own = Potentials(dense @ weights, transitions, case.potentials.starts, scores)
+        return Case(structure, own, case.observed, case.costs)
+
+    before = with_weights(weights, transitions)
+    costs = structure.label_costs(case.costs)
+    averaged = Averaged(
+        weights.copy(), np.zeros_like(weights), transitions.copy(), np.zeros_like(transitions)
+    )
+    step = OnlineStep(costs, True, 1e9, np.zeros(1, np.int64), np.ones(1), averaged)
+    loss = structure.learn_online(of_units, case.observed, case.potentials.starts, step, segments)
+    all_spans = [tuple(s) for s in before.segmentations()]
+    wrong = max(all_spans, key=lambda s: before.score(list(s)) + before.cost(list(s), case.costs))
+    right = max(
+        (s for s in all_spans if before.agrees(list(s))), key=lambda s: before.score(list(s))
+    )
+
+    def violation(of: Case) -> float:
+        return of.score(list(wrong)) + of.cost(list(wrong), case.costs) - of.score(list(right))
+
+    assert loss == pytest.approx(max(0.0, violation(before)), abs=1e-9)
+    after = with_weights(averaged.weights, averaged.transitions)
+    if loss > 1e-9 and wrong != right:
+        assert violation(after) == pytest.approx(0.0, abs=1e-6)
+        np.testing.assert_allclose(averaged.weights_drift, averaged.weights - weights, atol=1e-9)

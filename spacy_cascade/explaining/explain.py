@@ -17,7 +17,7 @@ from ..pipeline.classifier import CascadeClassifier
 from ..pipeline.recognisers import recognisers
 from ..pipeline.segmenter import CascadeSegmenter
 from ..pipeline.spans.entities import confidence_of
-from ..pipeline.spans.placing import ENTITY, LabelledSpan, place_spans, rows_of
+from ..pipeline.spans.placing import ENTITY, LabelledSpan, rows_of
 from ..pipeline.spans.results import class_probabilities
 from ..pipeline.tagger import CascadeTagger
 from ..types import Ints1d
@@ -69,8 +69,7 @@ def explain_spans(
     if not wanted:
         return []
     scored = ScoredDoc(segmenter, doc)
-    numbers = {label: i for i, label in enumerate(labels)}
-    placed, possible = place_spans(scored.tokens, [wanted], numbers)
+    placed, possible = segmenter.place(scored.tokens, [wanted])
     explained = []
     for i in np.flatnonzero(possible).tolist():
         length = wanted[i][1] - wanted[i][0]

@@ -1,12 +1,13 @@
 """Docs and spans as components score them, and their scores taken apart into features."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from spacy.tokens import Doc
 
-from ..features.names import named_features
+from ..features.names import named_features, named_segments
 from ..features.space import TextOf
 from ..features.strings import hash_string
 from ..features.units import Units
@@ -99,13 +100,14 @@ class ScoredDoc:
             [(first + begin, last + begin, label) for first, last, label in spans_of(path)]
             for path in paths
         )
+        one, other = [s for s in one if s not in other], [s for s in other if s not in one]
         return Explanation(
             self._pipe.name,
             span,
-            tuple(found for found in one if found not in other),
-            tuple(found for found in other if found not in one),
+            tuple(one),
+            tuple(other),
             probability,
-            by_push(self._contributions(paths, begin)),
+            by_push(self._contributions(paths, begin) + self._of_segments(one, other)),
         )
 
     def _contributions(self, paths: Contrast, begin: int) -> list[Contribution]:
@@ -125,4 +127,27 @@ class ScoredDoc:
             texts = [" to ".join(names[edge]) for edge in edges]
             found.append(Contribution(f"transition {texts[0]}", begin + place, weight, 0.0))
             found.append(Contribution(f"transition {texts[1]}", begin + place, 0.0, runner_up))
+        return found
+
+    def _of_segments(
+        self, one: Sequence[LabelledSpan], other: Sequence[LabelledSpan]
+    ) -> list[Contribution]:
+        """What spans of either hypothesis add to its score as wholes."""
+        space, structure, weights = self._pipe.space, self._pipe.structure, self._pipe.weights
+        longest = space.longest
+        if longest is None:
+            return []
+        bounds = np.array([span[:2] for span in (*one, *other)], dtype=np.int64).reshape(-1, 2)
+        named = named_segments(space, self._units, self._text_of, bounds)
+        of_lengths = structure.length_scores(weights.transitions, longest)
+        found = []
+        for i, (span, features) in enumerate(zip((*one, *other), named, strict=True)):
+            length, label = span[1] - span[0], self._pipe.labels.index(span[2])
+            column = structure.segment_columns.start + label
+            of_span = [Contribution(f"length {length}", None, of_lengths[length - 1, label], 0.0)]
+            of_span += of_features(features, None, weights.features, [column])
+            is_of_other = i >= len(one)
+            found += [
+                replace(c, weight=0.0, runner_up=c.weight) if is_of_other else c for c in of_span
+            ]
         return found

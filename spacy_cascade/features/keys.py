@@ -41,7 +41,7 @@ def lexeme_level_keys(attributes: Keys2d, attribute: Ints1d, salt: Keys1d) -> Ke
 
 
 @inlined
-def _unit_level_key(templates, j, values, of_unit, unit, first, last):  # type: ignore[no-untyped-def]
+def unit_level_key(templates, j, values, of_unit, unit, first, last):  # type: ignore[no-untyped-def]
     """Key of template `j` for the unit from position `first` to `last`.
 
     The template's salt mixed with the value of each part in turn; 0 where one has none.
@@ -75,7 +75,7 @@ def unit_level_keys(
     keys = np.empty((len(first), len(templates.salt)), dtype=np.uint64)
     for unit in range(len(first)):
         for j in range(len(templates.salt)):
-            keys[unit, j] = _unit_level_key(
+            keys[unit, j] = unit_level_key(
                 templates, j, values, of_unit, unit, first[unit], last[unit]
             )
     return keys
@@ -104,7 +104,7 @@ def unit_level_features(
     for unit in range(len(first)):
         # All keys first: the processor then waits for several places of the table at once.
         for j in range(n_templates):
-            unit_keys[j] = _unit_level_key(
+            unit_keys[j] = unit_level_key(
                 templates, j, values, of_unit, unit, first[unit], last[unit]
             )
         for j in range(n_templates):

@@ -6,13 +6,16 @@ tell which features a unit has, and templates tell which values a key was made o
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from ..numeric.design import BinaryCSR
+from ..types import Bools1d, Keys2d, Pointers1d, Pointers2d
 from .attributes import Attribute, PlacedAttribute, TextOf, WordAttribute
 from .lexemes import BOUNDARY
+from .segments import SegmentFeatures
 from .space import FeatureSpace
 from .templates import ALL, ANY, FIRST, LAST, UNIT, Part, Template
 from .units import Units
@@ -31,7 +34,8 @@ class NamedFeature:
 
 def named_features(space: FeatureSpace, units: Units, text_of: TextOf) -> list[list[NamedFeature]]:
     """Known features of each unit, as often as they count; text_of: of labels and tags, too."""
-    namer = _Namer(space, units, text_of)
+    namer = _Namer(space, units, text_of, space.unit_values(units))
+    namer.look_up(space.plan.unit_templates, space.unit_keys(units))
     by_lexeme, unit_level = space.unit_lexemes(units), space.unit_features(units)
     named = []
     for unit in range(len(units.first)):
@@ -45,31 +49,63 @@ def named_features(space: FeatureSpace, units: Units, text_of: TextOf) -> list[l
 def find_names(
     space: FeatureSpace, units: Units, text_of: TextOf, wanted: Collection[int]
 ) -> dict[int, str]:
-    """Names of those of the wanted features that the units have."""
-    features = space.design(units).active_features()
+    """Names of those of the wanted features that the units, or segments of them, have."""
+    design = space.design(units)
     is_wanted = np.zeros(len(space), dtype=np.bool_)
     is_wanted[list(wanted)] = True
-    places = np.flatnonzero(is_wanted[features.indices])
-    _, first = np.unique(features.indices[places], return_index=True)
-    having = np.unique(np.searchsorted(features.indptr, places[first], side="right") - 1)
+    having = _first_having(design.active_features(), is_wanted)
+    named = named_features(space, units.take(having), text_of)
+    if design.segments is not None:
+        rows = design.segments.bounds[_first_having(design.segments.features, is_wanted)]
+        named += named_segments(space, units, text_of, rows)
     return {
         feature.number: feature.name
-        for of_unit in named_features(space, units.take(having), text_of)
+        for of_unit in named
         for feature in of_unit
         if is_wanted[feature.number]
     }
 
 
+def _first_having(features: BinaryCSR, is_wanted: Bools1d) -> Pointers1d:
+    """For each wanted feature the first row that has it, without repeats."""
+    places = np.flatnonzero(is_wanted[features.indices])
+    _, first = np.unique(features.indices[places], return_index=True)
+    return np.unique(np.searchsorted(features.indptr, places[first], side="right") - 1)
+
+
+def named_segments(
+    space: FeatureSpace, units: Units, text_of: TextOf, bounds: Pointers2d
+) -> list[list[NamedFeature]]:
+    """Known features of segments of units; bounds: start and end, int64 `[P, 2]`."""
+    if space.longest is None or units.source is None:
+        return [[] for _ in bounds]
+    segments = SegmentFeatures(space.plan, units, units.source)
+    namer = _Namer(space, segments.as_units(bounds), text_of, segments.values(bounds))
+    known = segments.known(space.index, bounds)
+    numbers = np.split(known.indices, known.indptr[1:-1])
+    namer.look_up(space.plan.segment_templates, segments.keys(bounds))
+    return [namer.of_unit(i, of_segment.tolist()) for i, of_segment in enumerate(numbers)]
+
+
 class _Namer:
-    def __init__(self, space: FeatureSpace, units: Units, text_of: TextOf) -> None:
+    """Names features of units; of_units: values of the units themselves, uint64 `[U, D]`."""
+
+    def __init__(
+        self, space: FeatureSpace, units: Units, text_of: TextOf, of_units: Keys2d
+    ) -> None:
         self._space, self._units, self._text_of = space, units, text_of
         templates = space.templates.expanded()
         anchors = {part.anchor for template in templates for part in template.parts}
         self._is_of_spans = bool(anchors & {LAST, ANY, ALL})
         self._rows: dict[int, list[NamedFeature]] = {}
         self._of_spans: list[Attribute] = [*space.plan.of_spans, *space.plan.lengths]
-        self._of_units = space.unit_values(units)
-        self._numbers = space.index.lookup(space.unit_keys(units))
+        self._of_units = of_units
+
+    def look_up(self, templates: Sequence[Template], keys: Keys2d) -> None:
+        """Be told the unit-level templates, and their keys for each unit `[U, templates]`."""
+        self._templates, self._numbers = templates, self._space.index.lookup(keys)
+        anchors = {part.anchor for template in templates for part in template.parts}
+        self._is_of_spans |= bool(anchors & {LAST, ANY, ALL})
 
     def of_row(self, row: int) -> list[NamedFeature]:
         """Features of a (lexeme, slot) row."""
@@ -89,9 +125,8 @@ class _Namer:
     def of_unit(self, unit: int, numbers: list[int]) -> list[NamedFeature]:
         """The unit-level features of a unit, by their numbers."""
         template_of = {number: j for j, number in enumerate(self._numbers[unit].tolist())}
-        templates = self._space.plan.unit_templates
         return [
-            NamedFeature(number, self._unit_name(templates[template_of[number]], unit))
+            NamedFeature(number, self._unit_name(self._templates[template_of[number]], unit))
             for number in numbers
         ]
 

@@ -6,8 +6,9 @@ memory: only the others become rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -17,11 +18,17 @@ from ..numeric.index import KeyIndex
 from ..types import Ints1d, Keys1d, Keys2d, Pointers1d, Pointers2d
 from .keys import unit_level_features, unit_level_keys
 from .plan import Plan
+from .segment_keys import segment_features
 from .span_context import FoundSpans, SpanContext
 from .span_lengths import gold_bounds
 from .templates import Templates
 from .units import SegmentSource, Units
 
+_Found: TypeAlias = tuple[Pointers1d, Ints1d, Pointers1d, Ints1d]
+"""What `segment_keys.segment_features` gives."""
+_NOTHING: _Found = (
+    np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(1, np.int64), np.zeros(0, np.int32)
+)  # fmt: skip
 _BLOCK = 1 << 16
 """So many segments are looked at together."""
 _NONE = np.zeros(0, dtype=np.int64)
@@ -52,20 +59,33 @@ class SegmentSettings:
             )
 
 
-def segment_blocks(starts: Pointers1d, longest: int) -> Iterator[Pointers2d]:
-    """Start and end of all segments, int64 `[P, 2]`, by end, and of one end the shortest first.
+def reaches(starts: Pointers1d, longest: int) -> Pointers1d:
+    """Units of the longest segment that ends at each, int64 `[U]`; starts `[N + 1]`."""
+    place = np.arange(starts[-1]) - np.repeat(starts[:-1], np.diff(starts))
+    reach: Pointers1d = np.minimum(place + 1, longest)
+    return reach
 
-    starts: int64 `[N + 1]`, of sequences. In blocks, to bound the memory.
+
+def blocks(reach: Pointers1d) -> Iterator[tuple[int, int]]:
+    """Ranges of units that divide them, to bound the memory."""
+    total = np.cumsum(reach)
+    begin = 0
+    while begin < len(reach):
+        before = total[begin - 1] if begin else 0
+        end = max(begin + 1, int(np.searchsorted(total, before + _BLOCK, side="right")))
+        yield begin, end
+        begin = end
+
+
+def segments_between(reach: Pointers1d, begin: int, end: int) -> Pointers2d:
+    """Start and end of the segments that end in a range of units, int64 `[P, 2]`.
+
+    By end, and of one end the shortest first.
     """
-    n_units = int(starts[-1])
-    place = np.arange(n_units) - np.repeat(starts[:-1], np.diff(starts))
-    reach = np.minimum(place + 1, longest)
-    step = max(1, _BLOCK // longest)
-    for begin in range(0, n_units, step):
-        of_block = reach[begin : begin + step]
-        last = np.repeat(np.arange(begin, begin + len(of_block)), of_block)
-        before = np.repeat(np.cumsum(of_block) - of_block, of_block)
-        yield np.stack([last - (np.arange(len(last)) - before), last + 1], axis=1)
+    of_block = reach[begin:end]
+    last = np.repeat(np.arange(begin, end), of_block)
+    before = np.repeat(np.cumsum(of_block) - of_block, of_block)
+    return np.stack([last - (np.arange(len(last)) - before), last + 1], axis=1)
 
 
 class SegmentFeatures:
@@ -73,6 +93,10 @@ class SegmentFeatures:
 
     def __init__(self, plan: Plan, units: Units, source: SegmentSource) -> None:
         self._plan, self._units, self._source = plan, units, source
+
+    def as_units(self, bounds: Pointers2d) -> Units:
+        """Segments as units of their own."""
+        return Units(self._units.positions, *self._positions(bounds))
 
     def keys(self, bounds: Pointers2d) -> Keys2d:
         """Keys of the templates, uint64 `[P, templates]`; bounds: start and end `[P, 2]`."""
@@ -89,12 +113,7 @@ class SegmentFeatures:
         """Values of the segments themselves, uint64 `[P, D]` (`Plan.of_spans`, `lengths`)."""
         lengths = (bounds[:, 1] - bounds[:, 0]).astype(np.uint64)
         columns: list[Keys1d] = [each.values(lengths) for each in self._plan.lengths]
-        context = np.zeros((len(bounds), 0), dtype=np.uint64)
-        if self._plan.context:
-            start, end = np.ascontiguousarray(bounds.T)
-            around = SpanContext(self._source.tokens, start, end, _NONE_FOUND)
-            context = around.values(self._plan.context)
-        return np.column_stack([context, *columns])
+        return np.column_stack([self._context(bounds), *columns])
 
     def known(self, index: KeyIndex, bounds: Pointers2d) -> BinaryCSR:
         """Known features of segments."""
@@ -106,35 +125,46 @@ class SegmentFeatures:
         return BinaryCSR(indptr, indices, len(index))
 
     def rows(self, index: KeyIndex, longest: int) -> SegmentRows:
-        """The segments that have known features, in the order of `segment_blocks`."""
-        starts = self._source.tokens.sequence_starts
-        features = BinaryCSR(np.zeros(1, np.int64), np.zeros(0, np.int32), len(index))
-        kept = [np.zeros((0, 2), dtype=np.int64)]
-        parts = [features]
-        for bounds in segment_blocks(starts, longest):
-            found = self.known(index, bounds)
-            active = np.flatnonzero(np.diff(found.indptr))
-            kept.append(bounds[active])
-            # Rows without features take no place among the indices.
-            indptr = np.append(0, found.indptr[1:][active])
-            parts.append(BinaryCSR(indptr, found.indices, len(index)))
-        bounds = np.concatenate(kept)
-        of_ends = np.bincount(bounds[:, 1] - 1, minlength=int(starts[-1]))
-        return SegmentRows(
-            ends=np.append(0, np.cumsum(of_ends)).astype(np.int64),
-            length=(bounds[:, 1] - bounds[:, 0]).astype(np.int32),
-            features=_joined(parts),
-            longest=longest,
-        )
+        """The segments that have known features, by end, and of one end the shortest first."""
+        reach = reaches(self._source.tokens.sequence_starts, longest)
+        lengths = np.arange(1, longest + 1, dtype=np.uint64)
+        columns = [each.values(lengths) for each in self._plan.lengths]
+        of_lengths = np.column_stack([np.zeros((longest, 0), np.uint64), *columns])
+        parts = []
+        for begin, end in blocks(reach):
+            context = self._context(segments_between(reach, begin, end))
+            found = index.apply(
+                segment_features, index.filter(), self._plan.segment_level,
+                self._units.positions.values, context, of_lengths, self._units.first,
+                self._units.last, reach, begin, end,
+            )  # fmt: skip
+            parts.append(found)
+        counts, of_segments, indptr, indices = _joined(parts)
+        features = BinaryCSR(indptr, indices, len(index))
+        ends = np.append(0, np.cumsum(counts))
+        return SegmentRows(ends, of_segments, features, longest)
+
+    def _context(self, bounds: Pointers2d) -> Keys2d:
+        """Values of `Plan.of_spans` of segments, uint64 `[P, D]`."""
+        if not self._plan.context:
+            return np.zeros((len(bounds), 0), dtype=np.uint64)
+        source = self._source
+        start, end = np.ascontiguousarray(bounds.T)
+        return SpanContext(source.tokens, start, end, _NONE_FOUND).values(self._plan.context)
 
     def _positions(self, bounds: Pointers2d) -> tuple[Ints1d, Ints1d]:
         units = self._units
         return units.first[bounds[:, 0]], units.last[bounds[:, 1] - 1]
 
 
-def _joined(parts: list[BinaryCSR]) -> BinaryCSR:
-    """Rows of several matrices, one after the other."""
-    sizes = np.cumsum([0, *(part.indptr[-1] for part in parts)])
-    indptr = [part.indptr[1:] + size for part, size in zip(parts, sizes, strict=False)]
-    indices = np.concatenate([part.indices for part in parts])
-    return BinaryCSR(np.concatenate([[0], *indptr]).astype(np.int64), indices, parts[0].n_columns)
+def _joined(parts: Sequence[_Found]) -> _Found:
+    """Counts, lengths and sparse rows of several blocks, one after the other."""
+    counts, lengths, indptr, indices = zip(_NOTHING, *parts, strict=True)
+    sizes = np.cumsum([0, *(len(each) for each in indices)])
+    moved = [each[1:] + size for each, size in zip(indptr, sizes, strict=False)]
+    return (
+        np.concatenate(counts),
+        np.concatenate(lengths),
+        np.concatenate([np.zeros(1, np.int64), *moved]),
+        np.concatenate(indices),
+    )

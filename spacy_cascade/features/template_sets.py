@@ -152,12 +152,10 @@ bigrams: there are fewer features to look up, and the segmentation is better.
 
 SEGMENTS = [
     "lower@all", "brief_class@all", "size & lower@first", "size & lower@last",
-    "size & suffix(3)@last", "lower@first & lower@last", "lower@first-1 & lower@first",
-    "lower@first-1 & lower@last+1", "lower@first-1 & lower@last", "lower@last & lower@last+1",
-    "brief_class@first & lower@last", "lower@last-1 & lower@last",
+    "lower@first & lower@last", "lower@first-1 & lower@last+1",
 ]  # fmt: skip
-"""The default of segments: the phrase and its shape, and pairs of what stands at its edges, which
-no chain sees together. What is a sum over tokens belongs to the templates of tokens."""
+"""The default of segments: the phrase and its shape, and pairs of what stands at its two ends,
+which no chain sees together. What is a sum over tokens belongs to the templates of tokens."""
 
 CLASSIFICATION = [
     "bias", "size", "word@any", "lower@any", "word@first-3..2", "word@last-2..3", "word@all",

@@ -7,8 +7,6 @@ edges gets it where it begins, and loses it where it ends.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from ..jit import helper, kernel
@@ -19,7 +17,6 @@ from .segments import (
     Grid,
     Segments,
     backward,
-    edge_score,
     fill_within,
     forward,
     room_for,
@@ -50,7 +47,7 @@ def _add_span(grid, lattice, row, label, d, p, counts, inside, of_edges):  # typ
 
 @helper
 def add_expectations(  # type: ignore[no-untyped-def]
-    grid, chains, segments, begin, end, room, log_partition, sign, counts, of_segments, totals
+    grid, chains, segments, begin, end, room, sign, counts, of_segments, totals
 ):
     """Add `sign` times all probabilities to counts of columns, segments and transitions.
 
@@ -66,13 +63,7 @@ def add_expectations(  # type: ignore[no-untyped-def]
     for row in range(length):
         t = begin + row
         for e in range(len(lattice.source)):
-            before, follows = (
-                room.closing[row, lattice.source[e]],
-                room.ahead[row, lattice.target[e]],
-            )
-            if lattice.continues[e] or before == -np.inf or follows == -np.inf:
-                continue
-            p = sign * math.exp(before + edge_score(chains, t, e) + follows - log_partition)
+            p = sign * room.entering[row, lattice.target[e]] * room.into[row, e]
             counts[row, lattice.column[e]] += p
             of_edges[e] += p
         m = segments.ends[t]
@@ -81,7 +72,7 @@ def add_expectations(  # type: ignore[no-untyped-def]
                 m += 1
             has_row = m < segments.ends[t + 1] and segments.length[m] == d
             for label in range(n):
-                p = sign * span_probability(grid, room, row, label, d, log_partition)
+                p = sign * span_probability(grid, room, row, label, d)
                 if p == 0.0:
                     continue
                 of_lengths[d - 1, label] += p
@@ -142,10 +133,8 @@ def _expectations(grid, chains, segments, begin, end, room, sign, counts, of_seg
     """Forward and backward; the log-partition."""
     fill_within(grid, chains, segments, begin, end, room.within)
     log_partition = forward(grid, chains, begin, end, room)
-    backward(grid, chains, begin, end, room)
-    add_expectations(
-        grid, chains, segments, begin, end, room, log_partition, sign, counts, of_segments, totals
-    )
+    backward(grid, chains.lattice, end - begin, room)
+    add_expectations(grid, chains, segments, begin, end, room, sign, counts, of_segments, totals)
     return log_partition
 
 

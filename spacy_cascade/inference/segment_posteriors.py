@@ -28,12 +28,12 @@ def probable_segments(
     for i in range(len(chains.starts) - 1):
         begin, end = chains.starts[i], chains.starts[i + 1]
         fill_within(grid, chains, segments, begin, end, room.within)
-        log_partition = forward(grid, chains, begin, end, room)
-        backward(grid, chains, begin, end, room)
+        forward(grid, chains, begin, end, room)
+        backward(grid, chains.lattice, end - begin, room)
         for row in range(end - begin):
             for d in range(1, min(most, row + 1) + 1):
                 for label in range(n):
-                    p = span_probability(grid, room, row, label, d, log_partition)
+                    p = span_probability(grid, room, row, label, d)
                     if p < least:
                         continue
                     if n_found < len(posteriors):
@@ -57,17 +57,17 @@ def segment_posteriors(
     """Probability of each span `[P]`, in the order of their sequences `[P]`; written."""
     room = room_for(chains, segments)
     most = segments.of_lengths.shape[0]
-    current, log_partition = -1, 0.0
+    current = -1
     for p in range(len(posteriors)):
         begin, end = chains.starts[sequences[p]], chains.starts[sequences[p] + 1]
         if sequences[p] != current:
             current = sequences[p]
             fill_within(grid, chains, segments, begin, end, room.within)
-            log_partition = forward(grid, chains, begin, end, room)
-            backward(grid, chains, begin, end, room)
+            forward(grid, chains, begin, end, room)
+            backward(grid, chains.lattice, end - begin, room)
         d = spans.end[p] - spans.start[p]
         posteriors[p] = 0.0
         if d <= most:
             row = spans.end[p] - 1 - begin
-            value = span_probability(grid, room, row, spans.label[p], d, log_partition)
+            value = span_probability(grid, room, row, spans.label[p], d)
             posteriors[p] = min(1.0, value)

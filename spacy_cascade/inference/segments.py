@@ -10,7 +10,13 @@ is written as the tags that a scheme gives it, and its score is that of the chai
     γ(t, y) = log Σ_d exp(ε(t-d+1, first tag) + W(t, l, d))      `y` the last tag of such a span
 
 `ε` is the sum of all beginnings in which a segment begins at `t` with the tag `y`, `γ` of those in
-which one ends. The cost is O(T·L·n + T·E). (docs/method.md, section 2.10)
+which one ends. With the shares of their terms
+
+    w(t, e) = P(source(e) closes at t-1 | target(e) enters at t)
+    v(t, l, d) = P(the span has d tokens | a span of label l, not of one token, closes at t)
+
+the way back needs products only, which cannot overflow. The cost is O(T·L·n + T·E).
+(docs/method.md, section 2.10)
 """
 
 from __future__ import annotations
@@ -56,16 +62,16 @@ class Segments(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Memory for the longest sequence: `W` `[T, n, L]`, `ε` `[T, Y]`, `γ` `[T + 1, Y]`.
+    """Memory for the longest sequence.
 
-    ahead, after: the same from the end, `[T + 1, Y]` each (`backward`).
+    within `[T, n, L]`: `W`, then `v`. into `[T, E]`: `w`. entering `[T, Y]`, closing `[T + 1, Y]`:
+    `ε` and `γ`, then their probabilities.
     """
 
     within: Floats3d
+    into: Floats2d
     entering: Floats2d
     closing: Floats2d
-    ahead: Floats2d
-    after: Floats2d
 
 
 @helper
@@ -76,9 +82,8 @@ def room_for(chains, segments):  # type: ignore[no-untyped-def]
     n_labels = len(chains.lattice.first_edge) - 1
     return Room(
         np.empty((longest, n, most)),
+        np.empty((longest, len(chains.lattice.source))),
         np.empty((longest, n_labels)),
-        np.empty((longest + 1, n_labels)),
-        np.empty((longest + 1, n_labels)),
         np.empty((longest + 1, n_labels)),
     )
 
@@ -119,99 +124,93 @@ def fill_within(grid, chains, segments, begin, end, within):  # type: ignore[no-
 
 
 @helper
-def _add(one, other):  # type: ignore[no-untyped-def]
-    """`log(exp(one) + exp(other))`."""
-    if one < other:
-        one, other = other, one
-    return one if other == -np.inf else one + math.log1p(math.exp(other - one))
+def _normalised(values):  # type: ignore[no-untyped-def]
+    """`log Σ exp(values)`; the values become their shares of the sum, 0 where that is 0."""
+    best = -np.inf
+    for i in range(len(values)):
+        best = max(best, values[i])
+    if best == -np.inf:
+        values[:] = 0.0
+        return best
+    total = 0.0
+    for i in range(len(values)):
+        # Most are impossible, or next to it.
+        values[i] = math.exp(values[i] - best) if values[i] > -np.inf else 0.0
+        total += values[i]
+    for i in range(len(values)):
+        values[i] /= total
+    return best + math.log(total)
 
 
 @helper
 def forward(grid, chains, begin, end, room):  # type: ignore[no-untyped-def]
-    """Fill `ε` and `γ`; the log-partition, `-inf` when no segmentation is possible."""
-    within, entering, closing = room.within, room.entering, room.closing
-    lattice = chains.lattice
+    """Fill `ε`, `γ` and `w`, and turn `W` into `v`; the log-partition.
+
+    The last row of `closing` becomes the probabilities of the last tags. `-inf` when no
+    segmentation is possible.
+    """
+    within, into, entering, closing = room
+    lattice, outside = chains.lattice, chains.lattice.start
+    most, length = within.shape[2], end - begin
     closing[0, :] = -np.inf
-    closing[0, lattice.start] = 0.0
-    most = within.shape[2]
-    for row in range(end - begin):
+    closing[0, outside] = 0.0
+    for row in range(length):
         for y in range(entering.shape[1]):
-            total = -np.inf
-            for e in range(lattice.first_edge[y], lattice.first_edge[y + 1]):
-                if not lattice.continues[e]:
-                    before = closing[row, lattice.source[e]]
-                    if before > -np.inf:
-                        total = _add(total, before + edge_score(chains, begin + row, e))
-            entering[row, y] = total
+            first_edge, last_edge = lattice.first_edge[y], lattice.first_edge[y + 1]
+            for e in range(first_edge, last_edge):
+                before = -np.inf if lattice.continues[e] else closing[row, lattice.source[e]]
+                if before > -np.inf:
+                    before += edge_score(chains, begin + row, e)
+                into[row, e] = before
+            entering[row, y] = _normalised(into[row, first_edge:last_edge])
         closing[row + 1, :] = -np.inf
-        closing[row + 1, lattice.start] = entering[row, lattice.start]
+        closing[row + 1, outside] = entering[row, outside]
+        reach = min(most, row + 1)
         for label in range(len(grid.single)):
             single, first = grid.single[label], grid.first[label]
             values = within[row, label]
             closing[row + 1, single] = entering[row, single] + values[0]
-            best = -np.inf
-            reach = min(most, row + 1)
+            values[0] = 1.0
             for d in range(2, reach + 1):
-                best = max(best, entering[row + 1 - d, first] + values[d - 1])
-            if best > -np.inf:
-                total = 0.0
-                for d in range(2, reach + 1):
-                    total += math.exp(entering[row + 1 - d, first] + values[d - 1] - best)
-                closing[row + 1, grid.last[label]] = best + math.log(total)
-    total = -np.inf
+                values[d - 1] += entering[row + 1 - d, first]
+            if reach > 1:
+                closing[row + 1, grid.last[label]] = _normalised(values[1:reach])
+            values[reach:] = 0.0
     for y in range(entering.shape[1]):
-        if lattice.final[y]:
-            total = _add(total, closing[end - begin, y])
-    return total
+        if not lattice.final[y]:
+            closing[length, y] = -np.inf
+    return _normalised(closing[length])
 
 
 @helper
-def backward(grid, chains, begin, end, room):  # type: ignore[no-untyped-def]
-    """Fill the sums over all ends of a segmentation, given how the rest of it begins.
+def backward(grid, lattice, length, room):  # type: ignore[no-untyped-def]
+    """Turn `ε` and `γ` into the probabilities that a segmentation has these tags there.
 
-        ahead(t, y) = log Σ exp(score of all from t on), where a segment begins at t with the tag y
-        after(t, y) = log Σ_{e from y} exp(s(t, e) + ahead(t, target(e)))       a segment ended
-
-    The score of `ahead` leaves out the edge that enters.
+    P(y closes at t-1) = Σ_{e from y} P(target(e) enters at t)·w(t, e)
+    P(y enters at t) = Σ_d P(last tag closes at t+d-1)·v(t+d-1, l, d)
     """
-    within, ahead, after = room.within, room.ahead, room.after
-    lattice, length = chains.lattice, end - begin
-    most = within.shape[2]
-    for y in range(after.shape[1]):
-        after[length, y] = 0.0 if lattice.final[y] else -np.inf
+    within, into, entering, closing = room
+    outside, most = lattice.start, within.shape[2]
+    entering[:length] = 0.0
     for row in range(length - 1, -1, -1):
-        ahead[row, :] = -np.inf
-        ahead[row, lattice.start] = after[row + 1, lattice.start]
+        entering[row, outside] += closing[row + 1, outside]
         for label in range(len(grid.single)):
-            single, first, last = grid.single[label], grid.first[label], grid.last[label]
-            alone = within[row, label, 0] + after[row + 1, single]
-            best = -np.inf
-            reach = min(most, length - row)
-            for d in range(2, reach + 1):
-                best = max(best, within[row + d - 1, label, d - 1] + after[row + d, last])
-            ahead[row, single] = alone
-            if best > -np.inf:
-                total = 0.0
-                for d in range(2, reach + 1):
-                    value = within[row + d - 1, label, d - 1] + after[row + d, last]
-                    total += math.exp(value - best)
-                ahead[row, first] = _add(ahead[row, first], best + math.log(total))
-        after[row, :] = -np.inf
+            single, first = grid.single[label], grid.first[label]
+            entering[row, single] += closing[row + 1, single]
+            mass = closing[row + 1, grid.last[label]]
+            if mass > 0.0 and grid.last[label] != single:
+                for d in range(2, min(most, row + 1) + 1):
+                    entering[row + 1 - d, first] += mass * within[row, label, d - 1]
+        closing[row, :] = 0.0
         for e in range(len(lattice.source)):
-            follows = ahead[row, lattice.target[e]]
-            if not lattice.continues[e] and follows > -np.inf:
-                value = edge_score(chains, begin + row, e) + follows
-                after[row, lattice.source[e]] = _add(after[row, lattice.source[e]], value)
+            closing[row, lattice.source[e]] += entering[row, lattice.target[e]] * into[row, e]
 
 
 @helper
-def span_probability(grid, room, row, label, d, log_partition):  # type: ignore[no-untyped-def]
+def span_probability(grid, room, row, label, d):  # type: ignore[no-untyped-def]
     """Probability of the span of `d` tokens and a label that ends at a row."""
-    tag = grid.single[label] if d == 1 else grid.first[label]
     last = grid.single[label] if d == 1 else grid.last[label]
-    value = room.entering[row + 1 - d, tag] + room.within[row, label, d - 1]
-    value += room.after[row + 1, last]
-    return math.exp(value - log_partition) if value > -np.inf else 0.0
+    return room.closing[row + 1, last] * room.within[row, label, d - 1]
 
 
 @kernel

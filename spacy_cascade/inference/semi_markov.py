@@ -123,6 +123,11 @@ class SemiMarkovChain(LinearChain):
         own = potentials.scores[:, : self._n_chain_columns]
         super().clamp(potentials._replace(scores=own), observed)
 
+    def length_scores(self, transitions: Floats1d, longest: int) -> Floats2d:
+        weights = transitions[self._n_edges :].reshape(N_LENGTH_WEIGHTS, self.n_spans)
+        scores: Floats2d = length_basis(longest) @ weights
+        return scores
+
     # What losses and trainers ask
 
     def margin_losses(
@@ -208,8 +213,7 @@ class SemiMarkovChain(LinearChain):
         """Scores of spans, with what the weights of lengths add."""
         found = potentials.segments
         assert found is not None, "the features of a semi-Markov chain have segments"
-        weights = potentials.transitions[self._n_edges :].reshape(N_LENGTH_WEIGHTS, self.n_spans)
-        of_lengths = length_basis(found.longest) @ weights
+        of_lengths = self.length_scores(potentials.transitions, found.longest)
         return Segments(found.ends, found.length, found.scores, of_lengths)
 
     def _best(self, chains: Chains, segments: Segments, k: int) -> tuple[Ints2d, Floats2d]:

@@ -182,6 +182,10 @@ class Structure:
         """Columns and transitions, int32 `[T]`, in the score of a legal labelling of a sequence."""
         raise self._not_offered("parts")
 
+    def length_scores(self, transitions: Floats1d, longest: int) -> Floats2d:
+        """What a segment's length adds to its score, float64 `[L, n]`; transitions `[E]`."""
+        raise self._not_offered("length_scores")
+
     # What losses and trainers ask
 
     def label_costs(self, costs: Floats2d) -> LabelCosts:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..parallel import Workers, split
-from ..types import Floats1d, Floats2d, Floats3d, Ints1d, Pointers1d, RealsXd
+from ..types import Floats1d, Floats2d, Floats3d, Ints1d, Pointers1d, Pointers2d, RealsXd
 from .csr import active_features, add_rows, add_to_columns
 
 _PARTS = 4
@@ -88,6 +88,12 @@ class SegmentRows:
     length: Ints1d
     features: BinaryCSR
     longest: int
+
+    @property
+    def bounds(self) -> Pointers2d:
+        """First unit of each segment, and the one after its last, int64 `[M, 2]`."""
+        end = np.repeat(np.arange(1, len(self.ends)), np.diff(self.ends))
+        return np.stack([end - self.length, end], axis=1)
 
     def scores(self, weights: RealsXd, workers: Workers) -> Floats2d:
         """Scores `[M, n]` under weights `[K, n]`."""

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..jit import helper
+from ..jit import helper, kernel
 from ..types import Floats1d, Ints1d, Keys1d
 from .arrays import grown
-from .hashing import HashTable, distance, draw_hash, probe
+from .hashing import HashTable, KeyFilter, distance, draw_hash, home, probe
 
 _REPEATED = -1
+_PLACES_A_KEY = 16
 
 
 @helper
@@ -40,6 +41,13 @@ def _lookup(table, queries, ids):  # type: ignore[no-untyped-def]
         ids[i] = table.places[probe(table, queries[i])] if queries[i] != 0 else -1
 
 
+@kernel
+def _fill_filter(keys: Keys1d, known: KeyFilter) -> None:
+    for i in range(len(keys)):
+        place = home(known.hashed, keys[i])
+        known.bits[place >> 6] |= np.uint64(1) << np.uint64(place & 63)
+
+
 def _empty_table(keys: Keys1d, n_places: int) -> HashTable:
     return HashTable(np.full(n_places, -1, dtype=np.int32), keys, draw_hash(n_places))
 
@@ -50,6 +58,7 @@ class KeyIndex:
     def __init__(self, keys: Keys1d | None = None) -> None:
         self._table = _empty_table(np.zeros(16, dtype=np.uint64), 32)
         self._size, self._steps = 0, 0
+        self._filter: KeyFilter | None = None
         if keys is not None:
             self.add(keys)
 
@@ -78,13 +87,23 @@ class KeyIndex:
             begin, steps = 0, 0
         if steps == _REPEATED:
             raise ValueError("A key was added twice.")
-        self._size, self._steps = size, steps
+        self._size, self._steps, self._filter = size, steps, None
 
     def lookup(self, queries: Keys1d) -> Ints1d:
         """The ids of the queries, int32 of the same shape; -1 where unknown."""
         ids = np.empty(queries.size, dtype=np.int32)
         _lookup(self._table, queries.reshape(-1), ids)
         return ids.reshape(queries.shape)
+
+    def filter(self) -> KeyFilter:
+        """A filter of the keys, made once."""
+        known = self._filter
+        if known is None:
+            n_places = max(64, 1 << (_PLACES_A_KEY * self._size).bit_length())
+            bits, hashed = np.zeros(n_places // 64, dtype=np.uint64), draw_hash(n_places)
+            _fill_filter(self.keys, KeyFilter(bits, hashed))
+            known = self._filter = KeyFilter(bits, hashed)
+        return known
 
     def apply(self, kernel: Callable[..., Any], *arguments: object) -> Any:
         """Call `kernel(table, *arguments)` with the table for `hashing.probe`."""

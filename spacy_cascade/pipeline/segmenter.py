@@ -160,7 +160,7 @@ class CascadeSegmenter(LearningPipe[GoldSpans]):
         labelling has, across sentences or of an unknown label, have probability 0.
         """
         batch = self.scored(docs)
-        placed, known = self._place(batch.tokens, spans)
+        placed, known = self.place(batch.tokens, spans)
         values = np.zeros(len(known))
         if known.any():
             possible = select(placed, known)
@@ -233,7 +233,7 @@ class CascadeSegmenter(LearningPipe[GoldSpans]):
         tags = np.zeros(len(tokens.words), dtype=np.int32)
         for offset, of_doc in zip(tokens.doc_starts.tolist(), gold, strict=False):
             tags[offset : offset + len(of_doc.observed)][~of_doc.observed] = UNOBSERVED
-        placed, known = self._place(tokens, [of_doc.spans for of_doc in gold])
+        placed, known = self.place(tokens, [of_doc.spans for of_doc in gold])
         for i in np.flatnonzero(~known):
             tags[placed.start[i] : placed.end[i]] = UNOBSERVED
         self.tag_set.write(tags, *select(placed, known))
@@ -265,9 +265,10 @@ class CascadeSegmenter(LearningPipe[GoldSpans]):
             spans, confidences = select(spans, kept), confidences[kept]
         return segments_by_doc(spans, confidences, batch.tokens)
 
-    def _place(
+    def place(
         self, tokens: Tokens, spans: Sequence[Sequence[LabelledSpan]]
     ) -> tuple[Spans, Bools1d]:
+        """Spans of each Doc as spans of the batch, and which of them some labelling has."""
         numbers = {label: i for i, label in enumerate(self.labels)}
         placed, known = place_spans(tokens, [self._collapsed(of_doc) for of_doc in spans], numbers)
         if self.space.longest is not None:

@@ -151,8 +151,7 @@ bigrams: there are fewer features to look up, and the segmentation is better.
 """
 
 SEGMENTS = [
-    "lower@all", "brief_class@all", "size & lower@first", "size & lower@last",
-    "lower@first & lower@last", "lower@first-1 & lower@last+1",
+    "lower@all", "brief_class@all", "lower@first & lower@last", "lower@first-1 & lower@last+1",
 ]  # fmt: skip
 """The default of segments: the phrase and its shape, and pairs of what stands at its two ends,
 which no chain sees together. What is a sum over tokens belongs to the templates of tokens."""

@@ -12,9 +12,81 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import helper, kernel
-from ..types import Floats2d, Ints1d, Ints2d
+from ..types import Floats1d, Floats2d, Ints1d, Ints2d
 from .lattice import Chains, longest_of
 from .segments import Grid, Segments, edge_score, fill_within
+
+
+@kernel
+def best_segmentation(
+    grid: Grid, chains: Chains, segments: Segments, path: Ints1d, scores: Floats1d
+) -> None:
+    """The best segmentation of every sequence, as tags; costs count.
+
+    path `[T]`, scores `[N]`: written. Ties go to the edge listed first, and to the shorter span.
+    """
+    lattice, outside = chains.lattice, chains.lattice.start
+    n_labels = len(lattice.first_edge) - 1
+    longest = longest_of(chains.starts)
+    most, n = segments.of_lengths.shape
+    within = np.empty((longest, n, most))
+    entering, closing = np.empty((longest, n_labels)), np.empty((longest + 1, n_labels))
+    before = np.empty((longest, n_labels), dtype=np.int32)
+    length_of = np.ones((longest + 1, n_labels), dtype=np.int32)
+    for i in range(len(chains.starts) - 1):
+        begin, end = chains.starts[i], chains.starts[i + 1]
+        fill_within(grid, chains, segments, begin, end, within)
+        closing[0, :] = -np.inf
+        closing[0, outside] = 0.0
+        for row in range(end - begin):
+            for y in range(n_labels):
+                entering[row, y] = -np.inf
+                before[row, y] = outside
+                for e in range(lattice.first_edge[y], lattice.first_edge[y + 1]):
+                    score = closing[row, lattice.source[e]]
+                    if score == -np.inf or lattice.continues[e]:
+                        continue
+                    score += edge_score(chains, begin + row, e)
+                    if score > entering[row, y]:
+                        entering[row, y] = score
+                        before[row, y] = lattice.source[e]
+            closing[row + 1, :] = -np.inf
+            closing[row + 1, outside] = entering[row, outside]
+            for label in range(n):
+                single, first, last = grid.single[label], grid.first[label], grid.last[label]
+                values = within[row, label]
+                closing[row + 1, single] = entering[row, single] + values[0]
+                best, length = -np.inf, 2
+                for d in range(2, min(most, row + 1) + 1):
+                    score = entering[row + 1 - d, first] + values[d - 1]
+                    if score > best:
+                        best, length = score, d
+                if best > closing[row + 1, last]:
+                    closing[row + 1, last] = best
+                    length_of[row + 1, last] = length
+        tag = -1
+        for y in range(n_labels):
+            if lattice.final[y] and (
+                tag < 0 or closing[end - begin, y] > closing[end - begin, tag]
+            ):
+                tag = y
+        scores[i] = closing[end - begin, tag]
+        row = end - begin
+        while row > 0:
+            d = 1 if tag == outside else length_of[row, tag]
+            first = tag
+            for label in range(n):
+                if tag == grid.single[label]:
+                    d = 1
+                elif tag == grid.last[label]:
+                    first = grid.first[label]
+                    path[begin + row - d + 1 : begin + row - 1] = lattice.target[
+                        grid.inside_inside[label]
+                    ]
+            path[begin + row - 1] = tag
+            path[begin + row - d] = first
+            row -= d
+            tag = before[row, first]
 
 
 @helper

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..numeric.design import BinaryCSR, SegmentRows
 from ..types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
-from .best_segments import best_segmentations
+from .best_segments import best_segmentation, best_segmentations
 from .contrast import contrast
 from .lattice import Chains
 from .linear_chain import ChainFamily, LinearChain
@@ -66,11 +66,18 @@ class SemiMarkovChain(LinearChain):
 
     def best(self, potentials: Potentials) -> tuple[Ints1d, Floats1d]:
         """The best segmentation, as tags."""
-        paths, scores = self.k_best(potentials, 1)
-        return paths[0], scores[0]
+        return self._best_of(self._chains(potentials), self._segments(potentials))
 
     def k_best(self, potentials: Potentials, k: int) -> tuple[Ints2d, Floats2d]:
-        return self._best(self._chains(potentials), self._segments(potentials), k)
+        chains, segments = self._chains(potentials), self._segments(potentials)
+        n_sequences = len(chains.starts) - 1
+        paths = np.zeros((k, len(chains.scores)), dtype=np.int32)
+        by_sequence = np.empty((n_sequences, k))
+        n_paths = np.empty(n_sequences, dtype=np.int32)
+        best_segmentations(self._grid, chains, segments, paths, by_sequence, n_paths)
+        scores = by_sequence.T.copy()
+        scores[np.arange(k)[:, None] >= n_paths] = -np.inf
+        return paths, scores
 
     def log_partitions(self, potentials: Potentials) -> Floats1d:
         values = np.empty(len(potentials.starts) - 1)
@@ -111,9 +118,7 @@ class SemiMarkovChain(LinearChain):
         segments = self._segments(potentials)
 
         def best_of(chains: Chains) -> tuple[Ints1d, Floats1d]:
-            n = len(chains.starts) - 1
-            paths, scores = self._best(chains, _repeated(segments, n), 1)
-            return paths[0], scores[0]
+            return self._best_of(chains, _repeated(segments, len(chains.starts) - 1))
 
         edges = potentials.transitions[: self._n_edges]
         return contrast(self.lattice, potentials.scores, edges, labels, start, best_of)
@@ -216,15 +221,11 @@ class SemiMarkovChain(LinearChain):
         of_lengths = self.length_scores(potentials.transitions, found.longest)
         return Segments(found.ends, found.length, found.scores, of_lengths)
 
-    def _best(self, chains: Chains, segments: Segments, k: int) -> tuple[Ints2d, Floats2d]:
-        n_sequences = len(chains.starts) - 1
-        paths = np.zeros((k, len(chains.scores)), dtype=np.int32)
-        by_sequence = np.empty((n_sequences, k))
-        n_paths = np.empty(n_sequences, dtype=np.int32)
-        best_segmentations(self._grid, chains, segments, paths, by_sequence, n_paths)
-        scores = by_sequence.T.copy()
-        scores[np.arange(k)[:, None] >= n_paths] = -np.inf
-        return paths, scores
+    def _best_of(self, chains: Chains, segments: Segments) -> tuple[Ints1d, Floats1d]:
+        path = np.empty(len(chains.scores), dtype=np.int32)
+        scores = np.empty(len(chains.starts) - 1)
+        best_segmentation(self._grid, chains, segments, path, scores)
+        return path, scores
 
 
 def _grid(tag_set: TagSet, source: Ints1d, target: Ints1d) -> Grid:

@@ -139,6 +139,26 @@ def test_longer_spans_are_left_open_in_training_and_never_found() -> None:
     assert explain_spans(segmenter, doc, [(0, 3, "ENT")]) == []
 
 
+@pytest.mark.parametrize(
+    ("longest", "said"),
+    [
+        (1, "'cascade_segmenter' looks at segments of up to 1 token. 7 of 13 gold spans are longer "
+            "and left out of training."),
+        (2, "'cascade_segmenter' looks at segments of up to 2 tokens. 1 of 13 gold spans is longer "
+            "and left out of training."),
+        (None, None),
+    ],
+)  # fmt: skip
+def test_the_log_says_what_is_too_long(
+    longest: int | None, said: str | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    nlp = segmenter_of(semi_markov(longest=longest))
+    examples = [*make_examples(nlp), make_example(nlp, LONG, [(0, 3, "DNA")])]
+    with caplog.at_level("INFO", "spacy"):
+        nlp.initialize(lambda: examples)
+    assert [text for text in caplog.messages if "segments of up to" in text] == [said] * bool(said)
+
+
 def test_the_longest_segment_is_taken_from_the_corpus() -> None:
     nlp = segmenter_of()
     example = make_example(nlp, LONG, [(1, 7, "DNA")])

@@ -226,6 +226,25 @@ def test_keys_and_known_features_of_given_segments() -> None:
         assert of_row[of_row >= 0].tolist() == expected.tolist()
 
 
+@pytest.mark.parametrize("size", [1, 7, 1 << 16])
+def test_what_is_read_of_the_segment_itself(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here opening brackets minus closing ones, with the number of tokens."""
+    monkeypatch.setattr(segments, "_BLOCK", size)
+    texts = ["(", "a", ")", "b", "(", "(", "c", ")", "d"]
+    docs = [[[Word(text) for text in texts], [Word(text) for text in texts[::-1]]]]
+    space = space_of(["brackets & size"], 4)
+    gold = [s for s in all_segments(docs, 4) if bounds_of([s])[0] in ((0, 3), (4, 6))]
+    rows = learnt_rows(space, units_of(space, docs, gold))
+    expected = []
+    for segment in all_segments(docs, 4):
+        _, s, first, last, _ = segment
+        inside = [word.text for word in docs[0][s][first : last + 1]]
+        if (inside.count("(") - inside.count(")"), len(inside)) in ((0, 3), (2, 2)):
+            expected.append(list(bounds_of([segment])[0]))
+    assert len(expected) > 4
+    assert rows.bounds.tolist() == expected
+
+
 def test_features_of_tokens_and_of_segments_are_different_ones() -> None:
     """Even where a template and its value are the same."""
     templates = Templates(("word",), {}, {})

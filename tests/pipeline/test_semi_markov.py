@@ -272,6 +272,36 @@ def test_it_adapts_to_new_examples_and_keeps_what_it_knew() -> None:
     assert found(loaded) == wanted(False)
 
 
+@pytest.mark.parametrize("label_pairs", [False, True])
+def test_a_new_label_leaves_the_weights_of_the_others(label_pairs: bool) -> None:
+    nlp = segmenter_of(semi_markov(label_pairs=label_pairs), typed=True)
+    train(nlp, make_examples(nlp), updates=4)
+    _, structure, columns = segment_weights(nlp)
+    before = dict(zip(structure.tag_set.labels, columns.T, strict=True))
+    names = structure.transition_names(nlp.get_pipe("cascade_segmenter").structure_labels)
+    transitions = dict(
+        zip(names, nlp.get_pipe("cascade_segmenter").weights.transitions, strict=True)
+    )
+    loaded = segmenter_of(semi_markov(label_pairs=label_pairs), typed=True)
+    loaded.from_bytes(nlp.to_bytes())
+    segmenter: Any = loaded.get_pipe("cascade_segmenter")
+    assert segmenter.add_label("animal") == 1
+    _, structure, columns = segment_weights(loaded)
+    after = dict(zip(structure.tag_set.labels, columns.T, strict=True))
+    assert not after.pop("animal").any()
+    assert after.keys() == before.keys()
+    for label, weights_of_label in before.items():
+        np.testing.assert_array_equal(after[label], weights_of_label)
+    names = structure.transition_names(segmenter.structure_labels)
+    now = dict(zip(names, segmenter.weights.transitions, strict=True))
+    assert {name: now[name] for name in transitions} == transitions
+    assert found(loaded) == wanted(True)
+    example = make_example(loaded, "Zebra fish swim .", [(0, 2, "animal")])
+    for _ in range(3):
+        loaded.update([example])
+    assert found(loaded, ["Zebra fish swim ."]) == [[(0, 2, "animal")]]
+
+
 def test_two_phases_with_a_classifier() -> None:
     nlp = segmenter_of()
     add_classifier(nlp)

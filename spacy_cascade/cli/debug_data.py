@@ -13,6 +13,8 @@ from spacy.training.initialize import init_nlp
 from spacy.util import resolve_dot_names
 
 from ..errors import CascadeError, ConfigError
+from ..pipeline.component import CascadePipe
+from ..pipeline.reading import cut_spans
 from ..reports import corpus
 from ..workflows.folds import refused
 from ..workflows.jackknife import read_config
@@ -50,6 +52,7 @@ def debug_data_command(
     print_tokenizers(nlp, train)
     _print_overlap(train_docs, dev_docs)
     _print_models(nlp)
+    _print_cut_spans(nlp)
 
 
 def _read(config: Path, overrides: dict[str, Any]) -> tuple[Language, list[Example], list[Example]]:
@@ -149,3 +152,11 @@ def _print_models(nlp: Language) -> None:
         rows.append((name, f"{features:,}", f"{weights:,}", on_disk, in_training))
     header = ("component", "features", "weights", "disk space, at most", "optimizer memory")
     print_table(rows, header, "lrrrr")
+
+
+def _print_cut_spans(nlp: Language) -> None:
+    """What components with a longest segment leave out."""
+    for name, pipe in nlp.pipeline:
+        cut = cut_spans(pipe.space) if isinstance(pipe, CascadePipe) else None
+        if cut is not None:
+            print_warning(f"'{name}' {cut}")

@@ -42,9 +42,10 @@ def init_command(
     model: Annotated[
         Recipe | None,
         option(
-            "memb (the default): the cascade with maximum entropy and a margin; ocr: the online "
-            "cascade with reranking, faster to train and slightly less accurate; crf: a single "
-            "conditional random field, for comparison"
+            "memb (the default): the cascade with maximum entropy and a margin; semi: the same, "
+            "whose segmenter scores spans as wholes, too; ocr: the online cascade with reranking, "
+            "faster to train and slightly less accurate; crf: a single conditional random field, "
+            "for comparison"
         ),
     ] = None,
     tags: Annotated[

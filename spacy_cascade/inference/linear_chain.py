@@ -170,10 +170,13 @@ class LinearChain(Structure):
 
     def column_names(self, labels: Sequence[str]) -> list[Hashable]:
         if self.lattice.label_pairs:
-            return [*self.transition_names(labels)]
+            return [*self._edge_names(labels)]
         return [labels[label] for label in self._labels.tolist()]
 
     def transition_names(self, labels: Sequence[str]) -> list[tuple[str, str]]:
+        return self._edge_names(labels)
+
+    def _edge_names(self, labels: Sequence[str]) -> list[tuple[str, str]]:
         edges = zip(self.lattice.source.tolist(), self.lattice.target.tolist(), strict=True)
         return [(labels[previous], labels[current]) for previous, current in edges]
 

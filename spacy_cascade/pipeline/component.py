@@ -29,7 +29,7 @@ from ..types import Ints2d
 from .option_attributes import OptionAttributes
 from .options import Options
 from .progress import is_interrupted
-from .reading import earlier_space, read, read_resources
+from .reading import earlier_space, learn_resources, read, read_resources
 from .spans.entities import register_confidence
 
 register_confidence()
@@ -226,7 +226,7 @@ class CascadePipe(OptionAttributes, TrainablePipe):  # type: ignore[misc]
         called when lexicons are read and words are counted.
         """
         read_resources(self.space, nlp)
-        self.space.learn_resources(tokens, flags)
+        learn_resources(self.space, tokens, flags, self.name)
         self.space.learn(make_units(), self.model.attrs["min_count"])
         try:
             linear.set_to_zero(self.model, self.structure.n_columns, self.structure.n_transitions)

@@ -11,6 +11,7 @@ import numpy as np
 from spacy.language import Language
 from spacy.pipeline import SpanRuler
 from spacy.tokens import Doc
+from spacy.util import logger
 from spacy.vocab import Vocab
 
 from ..errors import MissingStageError
@@ -66,6 +67,34 @@ def _check_stage(values: Keys1d | Bools1d, where: str, component: str, name: str
             f"{component} before it in the pipeline, or, for training and evaluation, have "
             "that in the corpus."
         )
+
+
+def learn_resources(space: FeatureSpace, tokens: Tokens, flags: Ints2d, name: str) -> None:
+    """Let what templates look at learn from a corpus, and say in the log what segments leave out.
+
+    flags: what the gold annotation says of the tokens (`features.word_counts`). name: of the
+    component.
+    """
+    space.learn_resources(tokens, flags)
+    cut = cut_spans(space)
+    if cut is not None:
+        logger.info("'%s' %s", name, cut)
+
+
+def cut_spans(space: FeatureSpace) -> str | None:
+    """What a component with this space leaves out of a corpus since it is too long, in words.
+
+    None where it leaves out nothing. To follow the name of the component.
+    """
+    n_longer = 0 if space.longest is None else space.lengths.n_longer(space.longest)
+    if not n_longer:
+        return None
+    unit = "token" if space.longest == 1 else "tokens"
+    return (
+        f"looks at segments of up to {space.longest} {unit}. {n_longer:,} of "
+        f"{space.lengths.n_longer(0):,} gold spans "
+        f"{'is' if n_longer == 1 else 'are'} longer and left out of training."
+    )
 
 
 def read_resources(space: FeatureSpace, nlp: Language | None) -> None:

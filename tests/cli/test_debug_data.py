@@ -53,6 +53,16 @@ def test_counts_and_warnings(paths: list[str]) -> None:
     assert int(sizes["cascade_segmenter"][0].replace(",", "")) > 100
 
 
+def test_what_the_longest_segment_leaves_out(paths: list[str]) -> None:
+    config, setting = PROJECT / "configs/semi.cfg", "--components.cascade_segmenter.model"
+    stdout, stderr = run(config, *paths, f"{setting}.min_count=1", f"{setting}.longest=2")
+    assert "segments of up to" not in stdout + stderr
+    stdout, stderr = run(config, *paths, f"{setting}.min_count=1", f"{setting}.longest=1")
+    text = " ".join((stdout + stderr).split())
+    assert "'cascade_segmenter' looks at segments of up to 1 token. 7 of 13" in text
+    assert "gold spans are longer and left out of training." in text
+
+
 def test_labels_that_the_config_leaves_out(paths: list[str], tmp_path: Path) -> None:
     text = CONFIG.read_text(encoding="utf8")
     sections = (

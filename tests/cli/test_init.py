@@ -15,7 +15,10 @@ from typer.testing import CliRunner
 
 from helpers import PROJECT, sample_docs, write_sample
 from spacy_cascade.cli import app, init
-from spacy_cascade.workflows.recipes import Recipe
+from spacy_cascade.workflows.recipes import Choices, Recipe, make_config
+from spacy_cascade.workflows.recipes.configs import with_filled
+from spacy_cascade.workflows.recipes.deciding import change_of
+from spacy_cascade.workflows.recipes.rules import BY_CORPUS, VARIANTS
 
 LABELS = "DNA,RNA,cell_line,cell_type,protein"
 SLOW = pytest.mark.slow
@@ -56,6 +59,14 @@ def changed(one: dict[str, Any], other: dict[str, Any]) -> set[str]:
 @pytest.mark.parametrize("recipe", Recipe)
 def test_it_has_the_settings_of_the_shipped_configs(recipe: Recipe, tmp_path: Path) -> None:
     assert written(tmp_path / "x.cfg", "--model", recipe.value) == shipped(f"{recipe.value}.cfg")
+
+
+def test_the_variant_of_one_phase_is_that_of_the_shipped_config() -> None:
+    (variant,) = (each for each in VARIANTS if each.name == "spans and types in one phase")
+    config = make_config(Choices(recipe=Recipe.semi))
+    made = with_filled(config, change_of(config, BY_CORPUS, variant))
+    found, expected = settings(made.interpolate()), shipped("semi_typed.cfg")
+    assert changed(found, expected) == {"training.score_weights.types_acc"}
 
 
 def test_tags_are_looked_at_as_in_the_shipped_config(tmp_path: Path) -> None:
@@ -103,6 +114,7 @@ def test_what_each_option_changes(tmp_path: Path) -> None:
         ("--labels", LABELS),
         pytest.param(("--model", "ocr", "--domain", "general", "--lang", "xx"), marks=SLOW),
         pytest.param(("--model", "crf", "--labels", LABELS), marks=SLOW),
+        pytest.param(("--model", "semi"), marks=SLOW),
         pytest.param(("--tags",), marks=SLOW),
     ],
     ids=" ".join,

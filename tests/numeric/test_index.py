@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spacy_cascade.numeric.hashing import may_have
 from spacy_cascade.numeric.index import KeyIndex, frequent_keys
 from strategies import keys1d
 
@@ -51,6 +52,24 @@ def test_keys_that_fall_into_the_same_place(unlucky):
     assert index._table.hashed != before
     np.testing.assert_array_equal(index.lookup(index.keys), np.arange(16))
     assert (index.lookup(np.arange(17, 99, dtype=np.uint64)) == -1).all()
+
+
+@given(keys1d(), keys1d())
+def test_a_filter_passes_all_known_keys(keys, more):
+    """Also those that were added when there was a filter already."""
+    index = KeyIndex(keys)
+    assert all(may_have(index.filter(), key) for key in keys)
+    new = more[~np.isin(more, keys)]
+    index.add(new)
+    assert all(may_have(index.filter(), key) for key in index.keys)
+
+
+def test_a_filter_stops_most_other_keys(generator):
+    keys = np.unique(generator.integers(1, 2**62, 3000, dtype=np.uint64))
+    known = KeyIndex(keys).filter()
+    others = generator.integers(2**62, 2**63, 3000, dtype=np.uint64)
+    assert np.mean([may_have(known, key) for key in others]) < 0.12
+    assert not any(may_have(KeyIndex().filter(), key) for key in others[:100])
 
 
 def test_a_key_added_twice_to_a_crowded_table(unlucky):

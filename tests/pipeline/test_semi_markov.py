@@ -139,6 +139,26 @@ def test_longer_spans_are_left_open_in_training_and_never_found() -> None:
     assert explain_spans(segmenter, doc, [(0, 3, "ENT")]) == []
 
 
+@pytest.mark.parametrize(
+    ("longest", "said"),
+    [
+        (1, "'cascade_segmenter' looks at segments of up to 1 token. 7 of 13 gold spans are longer "
+            "and left out of training."),
+        (2, "'cascade_segmenter' looks at segments of up to 2 tokens. 1 of 13 gold spans is longer "
+            "and left out of training."),
+        (None, None),
+    ],
+)  # fmt: skip
+def test_the_log_says_what_is_too_long(
+    longest: int | None, said: str | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    nlp = segmenter_of(semi_markov(longest=longest))
+    examples = [*make_examples(nlp), make_example(nlp, LONG, [(0, 3, "DNA")])]
+    with caplog.at_level("INFO", "spacy"):
+        nlp.initialize(lambda: examples)
+    assert [text for text in caplog.messages if "segments of up to" in text] == [said] * bool(said)
+
+
 def test_the_longest_segment_is_taken_from_the_corpus() -> None:
     nlp = segmenter_of()
     example = make_example(nlp, LONG, [(1, 7, "DNA")])
@@ -250,6 +270,36 @@ def test_it_adapts_to_new_examples_and_keeps_what_it_knew() -> None:
         loaded.update([example])
     assert found(loaded, ["Zebra fish swim ."]) == [[(0, 2, "ENT")]]
     assert found(loaded) == wanted(False)
+
+
+@pytest.mark.parametrize("label_pairs", [False, True])
+def test_a_new_label_leaves_the_weights_of_the_others(label_pairs: bool) -> None:
+    nlp = segmenter_of(semi_markov(label_pairs=label_pairs), typed=True)
+    train(nlp, make_examples(nlp), updates=4)
+    _, structure, columns = segment_weights(nlp)
+    before = dict(zip(structure.tag_set.labels, columns.T, strict=True))
+    names = structure.transition_names(nlp.get_pipe("cascade_segmenter").structure_labels)
+    transitions = dict(
+        zip(names, nlp.get_pipe("cascade_segmenter").weights.transitions, strict=True)
+    )
+    loaded = segmenter_of(semi_markov(label_pairs=label_pairs), typed=True)
+    loaded.from_bytes(nlp.to_bytes())
+    segmenter: Any = loaded.get_pipe("cascade_segmenter")
+    assert segmenter.add_label("animal") == 1
+    _, structure, columns = segment_weights(loaded)
+    after = dict(zip(structure.tag_set.labels, columns.T, strict=True))
+    assert not after.pop("animal").any()
+    assert after.keys() == before.keys()
+    for label, weights_of_label in before.items():
+        np.testing.assert_array_equal(after[label], weights_of_label)
+    names = structure.transition_names(segmenter.structure_labels)
+    now = dict(zip(names, segmenter.weights.transitions, strict=True))
+    assert {name: now[name] for name in transitions} == transitions
+    assert found(loaded) == wanted(True)
+    example = make_example(loaded, "Zebra fish swim .", [(0, 2, "animal")])
+    for _ in range(3):
+        loaded.update([example])
+    assert found(loaded, ["Zebra fish swim ."]) == [[(0, 2, "animal")]]
 
 
 def test_two_phases_with_a_classifier() -> None:

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 N_GENERATED = 5000
 N_TRAININGS = 40
-KINDS = ["memb", "tagged", "reranked", "overlapping", "lexicons", "typed"]
+KINDS = ["memb", "tagged", "reranked", "overlapping", "lexicons", "typed", "semi-Markov"]
 WITH_SENTENCES = ["memb", "reranked"]
 ODD = ("Cc", "Cf", "Cn", "Co", "Me", "Mn", "Mc", "Zs", "Zl", "Zp", "Sk", "So", "Lo", "No")
 WORDS = ["STAT5", "T cells", "NF-kappa B", "IL-2", ".", "the", "(", "\n\n", " ", "\u200d", "\r\n"]

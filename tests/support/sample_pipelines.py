@@ -81,6 +81,18 @@ def typed() -> Language:
     return nlp
 
 
+def semi_markov() -> Language:
+    model = {
+        "@architectures": "spacy_cascade.SemiMarkov.v1",
+        "templates": {"@misc": "spacy_cascade.SegmentationTemplates.v1"},
+        "segments": {"@misc": "spacy_cascade.SegmentTemplates.v1", "extra": ["brackets & size"]},
+        "min_count": 1,
+    }
+    nlp = cascade({"model": model}, {})
+    train(nlp, sample_examples(nlp, n_docs=N_DOCS), updates=2)
+    return nlp
+
+
 def overlapping() -> Language:
     nlp = cascade({"overlapping": True, "threshold": 0.05}, {"reject": True})
     train(nlp, sample_examples(nlp, n_docs=N_DOCS), updates=1)
@@ -132,6 +144,7 @@ PIPELINES: dict[str, Callable[[], Language]] = {
     "ocr": ocr,
     "joint": joint,
     "typed": typed,
+    "semi-Markov": semi_markov,
     "overlapping": overlapping,
     "tagged": tagged,
     "lexicons": with_lexicons,

@@ -12,6 +12,7 @@ class Recipe(str, Enum):
     """How the entities are found and typed."""
 
     memb = "memb"
+    semi = "semi"
     ocr = "ocr"
     crf = "crf"
 

@@ -73,6 +73,17 @@ def test_few_and_many_words() -> None:
     assert "min_count" not in decided(seen, model="crf")
 
 
+def test_a_semi_markov_cascade_gets_what_the_cascade_gets() -> None:
+    for seen in (profile(), replace(profile(), words=10, documents=FEW_DOCUMENTS - 1)):
+        one, other = decided(seen, model="semi"), decided(seen, model="memb")
+        assert (one.pop("model").value, other.pop("model").value) == ("semi", "memb")
+        assert one == other
+        names = [
+            [v.name for v in variants_for(BY_CORPUS, seen, model)] for model in ("semi", "memb")
+        ]
+        assert names[0] == names[1]
+
+
 def test_the_prior_is_wider_for_fewer_words() -> None:
     """By the eighth root; from the usual size on it is that of the recipe."""
     seen, by_size = profile(), []

@@ -1,0 +1,188 @@
+"""The Jaccard similarity of a span to its nearest term, `|x & y| / |x | y|` over distinct words.
+
+Only terms are looked at that can be similar enough: words have an order, from the rarest to the
+most frequent one, and the place of the first common word in both bounds what they can have in
+common (Xiao, Wang, Lin and Yu 2008, "Efficient similarity joins for near duplicate detection").
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ...jit import helper, inlined, kernel
+from ...types import Bools1d, Floats1d, Ints1d, Pointers1d
+from .dictionary import MOST_TOKENS, TermDictionary, WordSets
+from .seen_words import Seen
+from .spans import AskedSpans
+
+LEAST = 0.5
+_BASE = MOST_TOKENS + 1
+_TINY = 1e-9
+
+
+class JaccardIndex(NamedTuple):
+    """Terms by their words, in groups with the same size and the same place of the word.
+
+    set_starts, sets: the distinct words of each term (`TermDictionary.sets`). group_starts: int64
+    `[V + 1]`, the groups of each word. size, place: int32 `[G]`. starts: int64 `[G + 1]`, the terms
+    of each group. terms: int32. signs: uint32 beside these, a bit for each word of the term.
+    """
+
+    set_starts: Pointers1d
+    sets: Ints1d
+    group_starts: Pointers1d
+    size: Ints1d
+    place: Ints1d
+    starts: Pointers1d
+    terms: Ints1d
+    signs: npt.NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, dictionary: TermDictionary) -> JaccardIndex:
+        sets = dictionary.sets
+        sizes = np.diff(sets.indptr)
+        size = np.repeat(sizes, sizes)
+        place = np.arange(len(sets.indices)) - np.repeat(sets.indptr[:-1], sizes)
+        # If the first common word is later, too little is left in common with any span.
+        useful = np.flatnonzero(size - place >= LEAST * size - _TINY)
+        term = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)[useful]
+        code = (sets.indices[useful].astype(np.int64) * _BASE + size[useful]) * _BASE
+        code += place[useful]
+        order = np.argsort(code, kind="stable")
+        code, starts = np.unique(code[order], return_index=True)
+        word, rest = np.divmod(code, _BASE * _BASE)
+        terms = term[order]
+        return cls(
+            sets.indptr,
+            sets.indices,
+            np.searchsorted(word, np.arange(len(dictionary.keys) + 1)),
+            (rest // _BASE).astype(np.int32),
+            (rest % _BASE).astype(np.int32),
+            np.append(starts, len(order)),
+            terms,
+            signs_of(sets)[terms],
+        )
+
+
+def signs_of(sets: WordSets) -> npt.NDArray[np.uint32]:
+    """For each term a number with a bit for each of its words, uint32 `[N]`."""
+    bits = np.uint32(1) << (sets.indices & 31).astype(np.uint32)
+    signs = np.zeros(sets.n_rows, dtype=np.uint32)
+    filled = np.flatnonzero(np.diff(sets.indptr))
+    if len(filled):
+        signs[filled] = np.bitwise_or.reduceat(bits, sets.indptr[filled])
+    return signs
+
+
+@inlined
+def _enter(codes, n, code):  # type: ignore[no-untyped-def]
+    """Put a number into an ascending row of distinct ones; returns how many there are."""
+    k = n
+    while k > 0 and codes[k - 1] > code:
+        k -= 1
+    if k == 0 or codes[k - 1] != code:
+        for i in range(n, k, -1):
+            codes[i] = codes[i - 1]
+        codes[k] = code
+        n += 1
+    return n
+
+
+@inlined
+def _n_common(index, term, codes, first, n):  # type: ignore[no-untyped-def]
+    """How many of the codes from `first` on are words of the term."""
+    common = 0
+    k, end = index.set_starts[term], index.set_starts[term + 1]
+    i = first
+    while i < n and k < end:
+        if codes[i] == index.sets[k]:
+            common += 1
+            i += 1
+            k += 1
+        elif codes[i] < index.sets[k]:
+            i += 1
+        else:
+            k += 1
+    return common
+
+
+@inlined
+def _most_common(sign, codes, first, n):  # type: ignore[no-untyped-def]
+    """How many of the codes a term with this sign can have, if it has the first one."""
+    most = 1
+    for k in range(first + 1, n):
+        most += np.int64((sign >> np.uint32(codes[k] & 31)) & np.uint32(1))
+    return most
+
+
+@helper
+def _nearest(index, codes, n, owner, doc):  # type: ignore[no-untyped-def]
+    """Nearest term of the distinct words `codes[:n]`, ascending, unknown ones negative."""
+    best, found = 0.0, -1
+    for i in range(n):
+        if codes[i] < 0:
+            continue
+        bound = (n - i) / n
+        if bound < LEAST - _TINY or bound <= best:
+            break
+        for g in range(index.group_starts[codes[i]], index.group_starts[codes[i] + 1]):
+            size = index.size[g]
+            common = min(n - i, size - index.place[g])
+            bound = common / (n + size - common)
+            if bound < LEAST - _TINY or bound <= best:
+                continue
+            least = max(LEAST, best)
+            needed = np.ceil(least * (n + size) / (1 + least) - _TINY)
+            for k in range(index.starts[g], index.starts[g + 1]):
+                if _most_common(index.signs[k], codes, i, n) < needed:
+                    continue
+                term = index.terms[k]
+                if len(owner) and owner[term] == doc:
+                    continue
+                both = _n_common(index, term, codes, i, n)
+                similarity = both / (n + size - both)
+                if similarity > best and similarity >= LEAST - _TINY:
+                    best, found = similarity, term
+                    if bound <= best:
+                        break
+    return found, best
+
+
+@helper
+def _enter_span(codes, seen, start, end):  # type: ignore[no-untyped-def]
+    """Write the distinct words of a span; returns how many there are, and how many are known."""
+    n = n_unknown = 0
+    for t in range(start, end):
+        row = seen.rows[t]
+        number = seen.table.number[row]
+        n = _enter(codes, n, number if number >= 0 else -1 - row)
+    while n_unknown < n and codes[n_unknown] < 0:
+        n_unknown += 1
+    return n, n - n_unknown
+
+
+@kernel
+def reachable_by_words(seen: Seen, asked: AskedSpans) -> Bools1d:
+    """Which spans have enough words that the dictionary has."""
+    reachable = np.zeros(len(asked.start), dtype=np.bool_)
+    codes = np.empty(MOST_TOKENS, dtype=np.int32)
+    for u in range(len(asked.start)):
+        if asked.end[u] - asked.start[u] <= MOST_TOKENS:
+            n, n_known = _enter_span(codes, seen, asked.start[u], asked.end[u])
+            reachable[u] = n_known >= LEAST * n
+    return reachable
+
+
+@kernel
+def nearest_by_words(index: JaccardIndex, seen: Seen, asked: AskedSpans) -> tuple[Ints1d, Floats1d]:
+    """Nearest term of each span, -1 for none, and its similarity."""
+    terms = np.full(len(asked.start), -1, dtype=np.int32)
+    similarities = np.zeros(len(asked.start))
+    codes = np.empty(MOST_TOKENS, dtype=np.int32)
+    for u in range(len(asked.start)):
+        n, _ = _enter_span(codes, seen, asked.start[u], asked.end[u])
+        terms[u], similarities[u] = _nearest(index, codes, n, asked.owner, asked.doc[u])
+    return terms, similarities

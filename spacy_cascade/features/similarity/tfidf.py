@@ -1,0 +1,266 @@
+"""The soft TF-IDF similarity of a span to its nearest term (Cohen, Ravikumar and Fienberg 2003).
+
+The cosine of the vectors of their distinct words, weighted by the inverse document frequency in the
+dictionary, where words match that are close (`seen_words`), not only equal ones:
+
+    s(x, y) = sum of weight(w) weight(v) closeness(w, v) over matches / (|x| |y|)
+
+A word is in one match at most. Equal words match first; then each other word of the span, in its
+order, with the word of the term that adds most ("A comparison of string distance metrics for
+name-matching tasks").
+
+Terms are looked at by their rarest matching word. The norms of what follows it bound the similarity
+(Bayardo, Ma and Srikant 2007, "Scaling up all pairs similarity search").
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ...jit import helper, kernel
+from ...types import Bools1d, Floats1d, Ints1d, Pointers1d
+from .characters import Bytes1d
+from .dictionary import MOST_TOKENS, TermDictionary
+from .jaccard import signs_of
+from .seen_words import MOST_CLOSE, Seen
+from .spans import AskedSpans
+
+LEAST = 0.5
+_STEPS = 255.0
+_TINY = 1e-9
+_ONE = np.uint64(1)
+
+
+class TfIdfIndex(NamedTuple):
+    """Terms by their words, those first of which most follows the word.
+
+    set_starts, sets: the distinct words of each term, the rarest first. weights: float64 `[V]`.
+    weight_of_unknown: of words that the dictionary does not have. norms: float64 `[N]`. starts:
+    int64 `[V + 1]`, the terms of each word. terms: int32. signs: uint32 beside these, as in
+    `jaccard`. own, rest: uint8, in 255ths and rounded up: the weight of the word in the term of
+    norm 1, and the norm of the words after it. suffix: the norm of both.
+    """
+
+    set_starts: Pointers1d
+    sets: Ints1d
+    weights: Floats1d
+    weight_of_unknown: float
+    norms: Floats1d
+    starts: Pointers1d
+    terms: Ints1d
+    signs: npt.NDArray[np.uint32]
+    own: Bytes1d
+    rest: Bytes1d
+    suffix: Bytes1d
+
+    @classmethod
+    def of(cls, dictionary: TermDictionary) -> TfIdfIndex:
+        sets, weights = dictionary.sets, dictionary.weights
+        squares = weights[sets.indices] ** 2
+        sums = np.append(0.0, np.cumsum(squares))
+        totals = sums[sets.indptr[1:]] - sums[sets.indptr[:-1]]
+        sizes = np.diff(sets.indptr)
+        ends, total = np.repeat(sums[sets.indptr[1:]], sizes), np.repeat(totals, sizes)
+        suffix = _rounded_up((ends - sums[:-1]) / total)
+        useful = np.flatnonzero(suffix >= LEAST * _STEPS)
+        order = useful[np.lexsort((-suffix[useful].astype(np.int16), sets.indices[useful]))]
+        terms = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)[order]
+        counts = np.bincount(sets.indices[order], minlength=len(weights))
+        return cls(
+            sets.indptr,
+            sets.indices,
+            weights,
+            dictionary.weight_of_unknown,
+            np.sqrt(totals),
+            np.append(0, np.cumsum(counts)),
+            terms,
+            signs_of(sets)[terms],
+            _rounded_up((squares / total)[order]),
+            _rounded_up(((ends - sums[1:]) / total)[order]),
+            suffix[order],
+        )
+
+
+def _rounded_up(squares: Floats1d) -> Bytes1d:
+    """Roots of squares up to 1 in 255ths; a little more for what sums of many lose by rounding."""
+    roots = np.sqrt(np.maximum(squares, 0.0) + _TINY)
+    return np.minimum(np.ceil(_STEPS * roots), _STEPS).astype(np.uint8)
+
+
+class Query(NamedTuple):
+    """A span for the search, with room for the longest one.
+
+    rows: int32, its distinct words by row of the table of seen words. weights: float64 beside them,
+    of norm 1 together. numbers: int32, the close words of all its words, ascending. word: int32
+    beside them, the place in `rows`. strength: float64, weight of the word times closeness.
+    norms: float64, the largest similarity of what stands from there on to a vector of norm 1.
+    strongest: float64, beside rows, room to work in.
+    """
+
+    rows: Ints1d
+    weights: Floats1d
+    numbers: Ints1d
+    word: Ints1d
+    strength: Floats1d
+    norms: Floats1d
+    strongest: Floats1d
+
+
+@helper
+def _make_query():  # type: ignore[no-untyped-def]
+    n = MOST_TOKENS * MOST_CLOSE
+    return Query(
+        np.empty(MOST_TOKENS, dtype=np.int32),
+        np.empty(MOST_TOKENS),
+        np.empty(n, dtype=np.int32),
+        np.empty(n, dtype=np.int32),
+        np.empty(n),
+        np.empty(n + 1),
+        np.empty(MOST_TOKENS),
+    )
+
+
+@helper
+def _enter_words(query, index, seen, start, end):  # type: ignore[no-untyped-def]
+    """Write the distinct words of a span and their weights; returns how many there are.
+
+    0 where too few of them have close words for any term to be similar enough.
+    """
+    n = 0
+    total = reachable = 0.0
+    table = seen.table
+    for row in seen.rows[start:end]:
+        is_new = True
+        for k in range(n):
+            is_new &= query.rows[k] != row
+        if not is_new:
+            continue
+        number = table.number[row]
+        weight = index.weights[number] if number >= 0 else index.weight_of_unknown
+        query.rows[n], query.weights[n] = row, weight
+        n += 1
+        total += weight * weight
+        if table.close_starts[row] < table.close_starts[row + 1]:
+            reachable += weight * weight
+    if reachable < (LEAST * LEAST - _TINY) * total or total == 0.0:
+        return 0
+    norm = np.sqrt(total)
+    for k in range(n):
+        query.weights[k] /= norm
+    return n
+
+
+@helper
+def _enter_close(query, table, n):  # type: ignore[no-untyped-def]
+    """Write the close words of the words of a span; returns how many there are."""
+    size = 0
+    for k in range(n):
+        row = query.rows[k]
+        query.strongest[k] = 0.0
+        for c in range(table.close_starts[row], table.close_starts[row + 1]):
+            i = size
+            while i > 0 and query.numbers[i - 1] > table.close[c]:
+                query.numbers[i], query.word[i] = query.numbers[i - 1], query.word[i - 1]
+                query.strength[i] = query.strength[i - 1]
+                i -= 1
+            query.numbers[i], query.word[i] = table.close[c], k
+            query.strength[i] = query.weights[k] * table.closeness[c]
+            size += 1
+    square = 0.0
+    query.norms[size] = 0.0
+    for i in range(size - 1, -1, -1):
+        strength, before = query.strength[i], query.strongest[query.word[i]]
+        if strength > before:
+            square += strength * strength - before * before
+            query.strongest[query.word[i]] = strength
+        query.norms[i] = np.sqrt(square)
+    return size
+
+
+@helper
+def _similarity(index, table, query, n, term):  # type: ignore[no-untyped-def]
+    """Of a span with n distinct words to a term."""
+    begin, end = index.set_starts[term], index.set_starts[term + 1]
+    matched = used = np.uint64(0)
+    total = 0.0
+    for k in range(n):
+        for j in range(begin, end):
+            if table.number[query.rows[k]] == index.sets[j]:
+                matched |= _ONE << np.uint64(k)
+                used |= _ONE << np.uint64(j - begin)
+                total += query.weights[k] * index.weights[index.sets[j]]
+    for k in range(n):
+        if matched & (_ONE << np.uint64(k)):
+            continue
+        row = query.rows[k]
+        best, place = 0.0, -1
+        for c in range(table.close_starts[row], table.close_starts[row + 1]):
+            for j in range(begin, end):
+                if table.close[c] == index.sets[j] and not used & (_ONE << np.uint64(j - begin)):
+                    gain = table.closeness[c] * index.weights[index.sets[j]]
+                    if gain > best or (gain == best and j - begin < place):
+                        best, place = gain, j - begin
+        if place >= 0:
+            used |= _ONE << np.uint64(place)
+            total += query.weights[k] * best
+    return total / index.norms[term]
+
+
+@helper
+def _nearest(index, table, query, n, owner, doc):  # type: ignore[no-untyped-def]
+    """Nearest term of the span with n distinct words in `query`, and its similarity."""
+    size = _enter_close(query, table, n)
+    best, found = 0.0, -1
+    least = LEAST - _TINY
+    for i in range(size):
+        norm, after, strength = query.norms[i], query.norms[i + 1], query.strength[i]
+        if norm < least or norm <= best:
+            break
+        following = np.uint32(0)
+        for k in range(i + 1, size):
+            following |= np.uint32(1) << np.uint32(query.numbers[k] & 31)
+        number = query.numbers[i]
+        for p in range(index.starts[number], index.starts[number + 1]):
+            bound = norm * index.suffix[p] / _STEPS
+            if bound < least or bound <= best:
+                break
+            bound = strength * index.own[p] / _STEPS
+            if index.signs[p] & following:
+                bound += after * index.rest[p] / _STEPS
+            if bound < least or bound <= best:
+                continue
+            term = index.terms[p]
+            if len(owner) and owner[term] == doc:
+                continue
+            value = _similarity(index, table, query, n, term)
+            if value > best and value >= least:
+                best, found = value, term
+    return found, best
+
+
+@kernel
+def reachable_by_weight(index: TfIdfIndex, seen: Seen, asked: AskedSpans) -> Bools1d:
+    """Which spans have enough words, by weight, that are close to words of the dictionary."""
+    reachable = np.zeros(len(asked.start), dtype=np.bool_)
+    query = _make_query()
+    for u in range(len(asked.start)):
+        start, end = asked.start[u], asked.end[u]
+        if end - start <= MOST_TOKENS:
+            reachable[u] = _enter_words(query, index, seen, start, end) > 0
+    return reachable
+
+
+@kernel
+def nearest_by_weight(index: TfIdfIndex, seen: Seen, asked: AskedSpans) -> tuple[Ints1d, Floats1d]:
+    """Nearest term of each span, -1 for none, and its similarity."""
+    terms = np.full(len(asked.start), -1, dtype=np.int32)
+    similarities = np.zeros(len(asked.start))
+    query = _make_query()
+    for u in range(len(asked.start)):
+        n = _enter_words(query, index, seen, asked.start[u], asked.end[u])
+        found = _nearest(index, seen.table, query, n, asked.owner, asked.doc[u])
+        terms[u], similarities[u] = found
+    return terms, similarities

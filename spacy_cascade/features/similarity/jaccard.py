@@ -18,7 +18,7 @@ from .dictionary import MOST_TOKENS, TermDictionary, WordSets
 from .seen_words import Seen
 from .spans import AskedSpans
 
-LEAST = 0.5
+LEAST = 0.6
 _BASE = MOST_TOKENS + 1
 _TINY = 1e-9
 

@@ -50,7 +50,7 @@ class Measure(ABC):
 class Jaccard(Measure):
     """Over the distinct words of span and term, in lower case."""
 
-    steps = (jaccard.LEAST, 0.6, 0.7, 0.8, 0.9, 1.0)
+    steps = (jaccard.LEAST, 0.7, 0.8, 0.9, 1.0)
 
     def __init__(self, dictionary: TermDictionary, words: SeenWords) -> None:
         del words
@@ -66,7 +66,7 @@ class Jaccard(Measure):
 class TfIdf(Measure):
     """Soft TF-IDF: words count by their rarity, and similar words match."""
 
-    steps = (tfidf.LEAST, 0.6, 0.7, 0.8, 0.9, 1.0)
+    steps = (tfidf.LEAST, 0.8, 0.9, 0.95, 1.0)
 
     def __init__(self, dictionary: TermDictionary, words: SeenWords) -> None:
         del words

@@ -28,7 +28,7 @@ from .jaccard import signs_of
 from .seen_words import MOST_CLOSE, Seen
 from .spans import AskedSpans
 
-LEAST = 0.5
+LEAST = 0.7
 _STEPS = 255.0
 _TINY = 1e-9
 _ONE = np.uint64(1)

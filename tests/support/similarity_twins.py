@@ -19,7 +19,7 @@ def jaccard(span: Words, term: Words) -> float:
 
 def nearest_by_jaccard(span: Words, terms: Terms) -> float:
     best = max((jaccard(span, term) for term in terms), default=0.0)
-    return best if best >= 0.5 else 0.0
+    return best if best >= 0.6 - 1e-9 else 0.0
 
 
 def jaro_winkler(one: str, other: str) -> float:
@@ -85,4 +85,4 @@ def soft_tfidf(span: Words, term: Words, weights: dict[str, float], n_terms: int
 def nearest_by_tfidf(span: Words, terms: Terms) -> float:
     weights = weights_of(terms)
     best = max((soft_tfidf(span, term, weights, len(terms)) for term in terms), default=0.0)
-    return best if best >= 0.5 - 1e-9 else 0.0
+    return best if best >= 0.7 - 1e-9 else 0.0

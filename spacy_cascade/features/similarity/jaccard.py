@@ -13,10 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ...jit import helper, inlined, kernel
-from ...types import Bools1d, Floats1d, Ints1d, Pointers1d
+from ...types import Floats1d, Ints1d, Keys1d, Pointers1d
 from .dictionary import MOST_TOKENS, TermDictionary, WordSets
+from .memory import MISSING, key_of, recall, remember
 from .seen_words import Seen
-from .spans import AskedSpans
+from .spans import AskedSpans, Found, enter_found, make_found
+from .together import are_together
 
 LEAST = 0.6
 _BASE = MOST_TOKENS + 1
@@ -152,37 +154,65 @@ def _nearest(index, codes, n, owner, doc):  # type: ignore[no-untyped-def]
 
 
 @helper
-def _enter_span(codes, seen, start, end):  # type: ignore[no-untyped-def]
-    """Write the distinct words of a span; returns how many there are, and how many are known."""
-    n = n_unknown = 0
+def _enter_span(codes, places, seen, start, end):  # type: ignore[no-untyped-def]
+    """Write the distinct words of a span; returns how many there are, and how many are known.
+
+    places: where the known ones stand.
+    """
+    n = n_known = 0
     for t in range(start, end):
         row = seen.rows[t]
         number = seen.table.number[row]
+        before = n
         n = _enter(codes, n, number if number >= 0 else -1 - row)
-    while n_unknown < n and codes[n_unknown] < 0:
-        n_unknown += 1
-    return n, n - n_unknown
+        if n > before and number >= 0:
+            places[n_known] = t
+            n_known += 1
+    return n, n_known
+
+
+@inlined
+def _is_reachable(together, places, n_known, n):  # type: ignore[no-untyped-def]
+    """Whether enough words of a span stand in a term with enough of the others."""
+    needed = np.int64(np.ceil(LEAST * n - _TINY))
+    n_linked = 0
+    if n_known >= needed:
+        for i in range(n_known):
+            n_others = 0
+            for j in range(n_known):
+                if i != j and are_together(together, places[i], places[j]):
+                    n_others += 1
+            n_linked += n_others >= needed - 1
+    return n_linked >= needed
 
 
 @kernel
-def reachable_by_words(seen: Seen, asked: AskedSpans) -> Bools1d:
-    """Which spans have enough words that the dictionary has."""
-    reachable = np.zeros(len(asked.start), dtype=np.bool_)
-    codes = np.empty(MOST_TOKENS, dtype=np.int32)
-    for u in range(len(asked.start)):
-        if asked.end[u] - asked.start[u] <= MOST_TOKENS:
-            n, n_known = _enter_span(codes, seen, asked.start[u], asked.end[u])
-            reachable[u] = n_known >= LEAST * n
-    return reachable
+def search_by_words(
+    index: JaccardIndex,
+    together: Keys1d,
+    seen: Seen,
+    asked: AskedSpans,
+    edges: Floats1d,
+    memory: Keys1d,
+) -> Found:
+    """Nearest term of each span, -1 for none, its similarity, and the step of this.
 
-
-@kernel
-def nearest_by_words(index: JaccardIndex, seen: Seen, asked: AskedSpans) -> tuple[Ints1d, Floats1d]:
-    """Nearest term of each span, -1 for none, and its similarity."""
-    terms = np.full(len(asked.start), -1, dtype=np.int32)
-    similarities = np.zeros(len(asked.start))
-    codes = np.empty(MOST_TOKENS, dtype=np.int32)
+    Where the step is remembered, only that is given.
+    """
+    found = make_found(len(asked.start))
+    codes, places = np.empty(MOST_TOKENS, dtype=np.int32), np.empty(MOST_TOKENS, dtype=np.int64)
     for u in range(len(asked.start)):
-        n, _ = _enter_span(codes, seen, asked.start[u], asked.end[u])
-        terms[u], similarities[u] = _nearest(index, codes, n, asked.owner, asked.doc[u])
-    return terms, similarities
+        start, end = asked.start[u], asked.end[u]
+        if end - start > MOST_TOKENS:
+            continue
+        n, n_known = _enter_span(codes, places, seen, start, end)
+        if not _is_reachable(together, places, n_known, n):
+            continue
+        key = key_of(asked, u)
+        step = recall(memory, key)
+        if step == MISSING:
+            term, similarity = _nearest(index, codes, n, asked.owner, asked.doc[u])
+            step = enter_found(found, u, term, similarity, edges)
+            remember(memory, key, step)
+        found.step[u] = step
+    return found

@@ -7,11 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...types import Bools1d, Ints1d
+from ...types import Floats1d, Keys1d
 from . import jaccard, phrases, tfidf
 from .dictionary import TermDictionary
 from .seen_words import Seen, SeenWords
-from .spans import AskedSpans, Nearest
+from .spans import AskedSpans, Found
+from .together import WordPairs, tokens_together
 
 _ROUNDING = 1e-6
 """What sums of weights lose; a step begins so much earlier."""
@@ -27,24 +28,19 @@ class Measure(ABC):
     steps: ClassVar[tuple[float, ...]]
 
     @abstractmethod
-    def reachable(self, seen: Seen, asked: AskedSpans) -> Bools1d:
-        """Which spans can be similar to a term at all, found out quickly."""
-
-    @abstractmethod
-    def nearest(self, seen: Seen, asked: AskedSpans) -> Nearest:
-        """The most similar term of spans that are reachable."""
-
-    @classmethod
-    def step_of(cls, nearest: Nearest) -> Ints1d:
-        """Number of the step that each similarity is in, from 1; 0 where there is none."""
-        steps = np.digitize(nearest.similarity, np.array(cls.steps) - _ROUNDING)
-        return np.where(nearest.term >= 0, steps, 0).astype(np.int32)
+    def search(self, seen: Seen, asked: AskedSpans, memory: Keys1d) -> Found:
+        """The most similar term of each span."""
 
     @classmethod
     def describe(cls, step: int) -> str:
         """A step for readers, such as `0.8-0.9`."""
         bounds = [f"{bound:g}" for bound in cls.steps]
         return "-".join(bounds[step - 1 : step + 1])
+
+    @property
+    def edges(self) -> Floats1d:
+        """Where the steps begin."""
+        return np.array(self.steps) - _ROUNDING
 
 
 class Jaccard(Measure):
@@ -55,12 +51,14 @@ class Jaccard(Measure):
     def __init__(self, dictionary: TermDictionary, words: SeenWords) -> None:
         del words
         self._index = jaccard.JaccardIndex.of(dictionary)
+        self._pairs = WordPairs.of(dictionary.sets)
 
-    def reachable(self, seen: Seen, asked: AskedSpans) -> Bools1d:
-        return jaccard.reachable_by_words(seen, asked)
-
-    def nearest(self, seen: Seen, asked: AskedSpans) -> Nearest:
-        return Nearest(*jaccard.nearest_by_words(self._index, seen, asked))
+    def search(self, seen: Seen, asked: AskedSpans, memory: Keys1d) -> Found:
+        is_known = seen.table.number >= 0
+        starts = np.append(0, np.cumsum(is_known))
+        matching = seen.rows, starts, seen.table.number[is_known]
+        together = tokens_together(self._pairs, *matching, asked.longest)
+        return jaccard.search_by_words(self._index, together, seen, asked, self.edges, memory)
 
 
 class TfIdf(Measure):
@@ -71,12 +69,12 @@ class TfIdf(Measure):
     def __init__(self, dictionary: TermDictionary, words: SeenWords) -> None:
         del words
         self._index = tfidf.TfIdfIndex.of(dictionary)
+        self._pairs = WordPairs.of(dictionary.sets)
 
-    def reachable(self, seen: Seen, asked: AskedSpans) -> Bools1d:
-        return tfidf.reachable_by_weight(self._index, seen, asked)
-
-    def nearest(self, seen: Seen, asked: AskedSpans) -> Nearest:
-        return Nearest(*tfidf.nearest_by_weight(self._index, seen, asked))
+    def search(self, seen: Seen, asked: AskedSpans, memory: Keys1d) -> Found:
+        matching = seen.rows, seen.table.close_starts, seen.table.close
+        together = tokens_together(self._pairs, *matching, asked.longest)
+        return tfidf.search_by_weight(self._index, together, seen, asked, self.edges, memory)
 
 
 class JaroWinkler(Measure):
@@ -87,11 +85,8 @@ class JaroWinkler(Measure):
     def __init__(self, dictionary: TermDictionary, words: SeenWords) -> None:
         self._index = phrases.PhraseIndex.of(dictionary, words.encoded)
 
-    def reachable(self, seen: Seen, asked: AskedSpans) -> Bools1d:
-        return phrases.reachable_by_characters(self._index, seen, asked)
-
-    def nearest(self, seen: Seen, asked: AskedSpans) -> Nearest:
-        return Nearest(*phrases.nearest_by_characters(self._index, seen, asked))
+    def search(self, seen: Seen, asked: AskedSpans, memory: Keys1d) -> Found:
+        return phrases.search_by_characters(self._index, seen, asked, self.edges, memory)
 
 
 MEASURES: dict[str, type[Jaccard] | type[TfIdf] | type[JaroWinkler]] = {

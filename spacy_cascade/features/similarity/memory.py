@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...jit import kernel
-from ...types import Ints1d, Keys1d
+from ...jit import inlined
+from ...numeric.hashing import mix
+from ...types import Keys1d
 
 _SLOTS = 1 << 19
 _FOUND = np.uint64(0xFF)
@@ -23,22 +24,34 @@ def make_memory() -> Keys1d:
     return np.zeros(_SLOTS, dtype=np.uint64)
 
 
-@kernel
-def recall(memory: Keys1d, keys: Keys1d) -> Ints1d:
-    """What was found for each key, or `MISSING`."""
-    found = np.empty(len(keys), dtype=np.int32)
-    last = np.uint64(len(memory) - 1)
-    for i in range(len(keys)):
-        slot = memory[np.int64(keys[i] & last)]
-        # What was found is stored from 1, so that no key fits an empty slot.
-        is_there = slot & _FOUND and (slot ^ keys[i]) & ~_FOUND == 0
-        found[i] = np.int32(slot & _FOUND) - 1 if is_there else MISSING
-    return found
+def no_memory() -> Keys1d:
+    """A memory that forgets everything."""
+    return np.zeros(0, dtype=np.uint64)
 
 
-@kernel
-def remember(memory: Keys1d, keys: Keys1d, found: Ints1d) -> None:
-    """Keep numbers from 0 to 254 for the keys."""
-    last = np.uint64(len(memory) - 1)
-    for i in range(len(keys)):
-        memory[np.int64(keys[i] & last)] = (keys[i] & ~_FOUND) | np.uint64(found[i] + 1)
+@inlined
+def key_of(asked, u):  # type: ignore[no-untyped-def]
+    """Key of the words of a span and of what it must not see."""
+    key = mix(np.uint64(asked.doc[u]), np.uint64(asked.end[u] - asked.start[u] + 1))
+    for t in range(asked.start[u], asked.end[u]):
+        key = mix(key, asked.words[t])
+    return key
+
+
+@inlined
+def recall(memory, key):  # type: ignore[no-untyped-def]
+    """What was found for a key, or `MISSING`."""
+    if len(memory) == 0:
+        return MISSING
+    slot = memory[np.int64(key & np.uint64(len(memory) - 1))]
+    # What was found is stored from 1, so that no key fits an empty slot.
+    found = np.int64(slot & _FOUND) - 1
+    return found if (slot ^ key) & ~_FOUND == 0 else MISSING
+
+
+@inlined
+def remember(memory, key, found):  # type: ignore[no-untyped-def]
+    """Keep a number from 0 to 254 for a key."""
+    if len(memory):
+        place = np.int64(key & np.uint64(len(memory) - 1))
+        memory[place] = (key & ~_FOUND) | np.uint64(found + 1)

@@ -14,12 +14,13 @@ import numpy as np
 
 from ...jit import helper, inlined, kernel
 from ...numeric.hashing import HashFunction, draw_hash, home, mix
-from ...types import Bools1d, Floats1d, Ints1d, Keys1d, Keys2d, Pointers1d
+from ...types import Floats1d, Ints1d, Keys1d, Keys2d, Pointers1d
 from .characters import Bytes1d, Encoded, packed
 from .dictionary import TermDictionary
 from .jaro_winkler import MOST_CHARACTERS, jaro_winkler, most_similar
+from .memory import MISSING, key_of, recall, remember
 from .seen_words import Seen
-from .spans import AskedSpans
+from .spans import AskedSpans, Found, enter_found, make_found
 
 LEAST = 0.8
 REACH = 8
@@ -135,17 +136,6 @@ def _has_known_head(index, seen, start, n):  # type: ignore[no-untyped-def]
         t += 1
 
 
-@kernel
-def reachable_by_characters(index: PhraseIndex, seen: Seen, asked: AskedSpans) -> Bools1d:
-    """Which spans may begin as a term does."""
-    reachable = np.zeros(len(asked.start), dtype=np.bool_)
-    for u in range(len(asked.start)):
-        n = _n_characters(seen, asked.start[u], asked.end[u])
-        if 2 <= n <= MOST_CHARACTERS:
-            reachable[u] = _has_known_head(index, seen, asked.start[u], n)
-    return reachable
-
-
 @helper
 def _place(index, first, second):  # type: ignore[no-untyped-def]
     """Where a span with these heads would stand."""
@@ -196,19 +186,34 @@ def _nearest(index, text, owner, doc):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def nearest_by_characters(
-    index: PhraseIndex, seen: Seen, asked: AskedSpans
-) -> tuple[Ints1d, Floats1d]:
-    """Nearest term of each span, -1 for none, and its similarity."""
-    terms = np.full(len(asked.start), -1, dtype=np.int32)
-    similarities = np.zeros(len(asked.start))
+def search_by_characters(
+    index: PhraseIndex, seen: Seen, asked: AskedSpans, edges: Floats1d, memory: Keys1d
+) -> Found:
+    """As `jaccard.search_by_words`."""
+    found = make_found(len(asked.start))
     text = np.empty(MOST_CHARACTERS, dtype=np.uint8)
-    starts, characters = seen.table.character_starts, seen.table.characters
     for u in range(len(asked.start)):
-        n = 0
-        for t in range(asked.start[u], asked.end[u]):
-            for k in range(starts[seen.rows[t]], starts[seen.rows[t] + 1]):
-                text[n] = characters[k]
-                n += 1
-        terms[u], similarities[u] = _nearest(index, text[:n], asked.owner, asked.doc[u])
-    return terms, similarities
+        start, end = asked.start[u], asked.end[u]
+        n = _n_characters(seen, start, end)
+        if n < 2 or n > MOST_CHARACTERS or not _has_known_head(index, seen, start, n):
+            continue
+        key = key_of(asked, u)
+        step = recall(memory, key)
+        if step == MISSING:
+            _write(text, seen, start, end)
+            term, similarity = _nearest(index, text[:n], asked.owner, asked.doc[u])
+            step = enter_found(found, u, term, similarity, edges)
+            remember(memory, key, step)
+        found.step[u] = step
+    return found
+
+
+@inlined
+def _write(text, seen, start, end):  # type: ignore[no-untyped-def]
+    """Write the characters of a span."""
+    n = 0
+    for t in range(start, end):
+        row = seen.rows[t]
+        for k in range(seen.table.character_starts[row], seen.table.character_starts[row + 1]):
+            text[n] = seen.table.characters[k]
+            n += 1

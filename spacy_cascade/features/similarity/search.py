@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from ...types import Ints1d, Keys1d
-from ..span_context import SpanContext, phrase_keys
+from ..span_context import SpanContext
 from .dictionary import TermDictionary
 from .gold import gold_terms
 from .measures import MEASURES, Measure
-from .memory import MISSING, make_memory, recall, remember
+from .memory import make_memory, no_memory
 from .seen_words import Seen, SeenWords
-from .spans import AskedSpans, Nearest
+from .spans import AskedSpans, Found
 
 
 class DictionarySearch:
@@ -42,31 +42,14 @@ class DictionarySearch:
         A phrase that recurs is searched for once. In training what is left out depends on the Doc,
         and so what was found for one Doc is not used for another.
         """
-        measure, seen, asked = self.measure(name), self._see(spans), self._asked(spans)
-        steps = np.zeros(len(spans.start), dtype=np.int32)
-        reachable = np.flatnonzero(measure.reachable(seen, asked))
-        if not len(reachable):
-            return steps
-        asked = asked.take(reachable)
-        keys = phrase_keys(asked.words, asked.start, asked.end, asked.doc.astype(np.uint64))
+        asked = self._asked(spans)
         memory = self._memory((name, spans.text_of is not None), asked)
-        found = recall(memory, keys)
-        (missing,) = np.nonzero(found == MISSING)
-        distinct, first, phrase = np.unique(keys[missing], return_index=True, return_inverse=True)
-        new = measure.step_of(measure.nearest(seen, asked.take(missing[first])))
-        remember(memory, distinct, new)
-        found[missing] = new[phrase]
-        steps[reachable] = found
-        return steps
+        return self.measure(name).search(self._see(spans), asked, memory).step
 
-    def nearest(self, name: str, spans: SpanContext) -> Nearest:
+    def nearest(self, name: str, spans: SpanContext) -> Found:
         """The most similar term of each span, by its number in the dictionary."""
-        measure, seen, asked = self.measure(name), self._see(spans), self._asked(spans)
-        reachable = np.flatnonzero(measure.reachable(seen, asked))
-        nearest = Nearest.none(len(spans.start))
-        found = measure.nearest(seen, asked.take(reachable))
-        nearest.term[reachable], nearest.similarity[reachable] = found
-        return nearest
+        asked = self._asked(spans)
+        return self.measure(name).search(self._see(spans), asked, no_memory())
 
     def _see(self, spans: SpanContext) -> Seen:
         words = spans.tokens.lower

@@ -22,7 +22,7 @@ from .dictionary import TermDictionary, texts_of
 from .jaro_winkler import MOST_CHARACTERS, jaro_winkler, most_similar
 
 CLOSE = 0.9
-MOST_CLOSE = 8
+MOST_CLOSE = 4
 """A word has at most so many close words: the most similar ones."""
 SHARED = 3
 _MOST_SEEN = 200_000

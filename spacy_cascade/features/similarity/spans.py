@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...jit import helper
 from ...types import Floats1d, Ints1d, Keys1d, Pointers1d
 
 
@@ -23,21 +24,37 @@ class AskedSpans(NamedTuple):
     doc: Pointers1d
     owner: Ints1d
 
-    def take(self, spans: Pointers1d) -> AskedSpans:
-        """Some of the spans."""
-        return self._replace(start=self.start[spans], end=self.end[spans], doc=self.doc[spans])
+    @property
+    def longest(self) -> int:
+        """Tokens of the longest span."""
+        return int((self.end - self.start).max(initial=0))
 
 
-class Nearest(NamedTuple):
+class Found(NamedTuple):
     """The most similar term of each span.
 
     term: int32 `[U]`, its number, -1 where none is similar enough. similarity: float64 `[U]`, 0
-    where there is none.
+    where there is none. step: int32 `[U]`, the step that the similarity is in (`Measure.steps`),
+    from 1, 0 where there is none; all that is known of spans that a memory had.
     """
 
     term: Ints1d
     similarity: Floats1d
+    step: Ints1d
 
-    @classmethod
-    def none(cls, n_spans: int) -> Nearest:
-        return cls(np.full(n_spans, -1, dtype=np.int32), np.zeros(n_spans))
+
+@helper
+def make_found(n):  # type: ignore[no-untyped-def]
+    """That there is none for n spans."""
+    return Found(np.full(n, -1, dtype=np.int32), np.zeros(n), np.zeros(n, dtype=np.int32))
+
+
+@helper
+def enter_found(found, u, term, similarity, edges):  # type: ignore[no-untyped-def]
+    """Write what was found for a span; returns the step. edges: where each step begins."""
+    found.term[u], found.similarity[u] = term, similarity
+    step = 0
+    if term >= 0:
+        while step < len(edges) and similarity >= edges[step]:
+            step += 1
+    return step

@@ -21,12 +21,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ...jit import helper, kernel
-from ...types import Bools1d, Floats1d, Ints1d, Pointers1d
+from ...types import Floats1d, Ints1d, Keys1d, Pointers1d
 from .characters import Bytes1d
 from .dictionary import MOST_TOKENS, TermDictionary
 from .jaccard import signs_of
+from .memory import MISSING, key_of, recall, remember
 from .seen_words import MOST_CLOSE, Seen
-from .spans import AskedSpans
+from .spans import AskedSpans, Found, enter_found, make_found
+from .together import are_together
 
 LEAST = 0.7
 _STEPS = 255.0
@@ -96,8 +98,9 @@ class Query(NamedTuple):
     rows: int32, its distinct words by row of the table of seen words. weights: float64 beside them,
     of norm 1 together. numbers: int32, the close words of all its words, ascending. word: int32
     beside them, the place in `rows`. strength: float64, weight of the word times closeness.
-    norms: float64, the largest similarity of what stands from there on to a vector of norm 1.
-    strongest: float64, beside rows, room to work in.
+    place: int64 beside rows, the token. linked: uint64 beside rows, a bit for each word that may
+    stand in one term with the word. reach: float64 beside rows, the largest similarity of the word
+    with these to a vector of norm 1.
     """
 
     rows: Ints1d
@@ -105,8 +108,9 @@ class Query(NamedTuple):
     numbers: Ints1d
     word: Ints1d
     strength: Floats1d
-    norms: Floats1d
-    strongest: Floats1d
+    place: Pointers1d
+    linked: Keys1d
+    reach: Floats1d
 
 
 @helper
@@ -118,7 +122,8 @@ def _make_query():  # type: ignore[no-untyped-def]
         np.empty(n, dtype=np.int32),
         np.empty(n, dtype=np.int32),
         np.empty(n),
-        np.empty(n + 1),
+        np.empty(MOST_TOKENS, dtype=np.int64),
+        np.empty(MOST_TOKENS, dtype=np.uint64),
         np.empty(MOST_TOKENS),
     )
 
@@ -132,7 +137,8 @@ def _enter_words(query, index, seen, start, end):  # type: ignore[no-untyped-def
     n = 0
     total = reachable = 0.0
     table = seen.table
-    for row in seen.rows[start:end]:
+    for t in range(start, end):
+        row = seen.rows[t]
         is_new = True
         for k in range(n):
             is_new &= query.rows[k] != row
@@ -140,7 +146,7 @@ def _enter_words(query, index, seen, start, end):  # type: ignore[no-untyped-def
             continue
         number = table.number[row]
         weight = index.weights[number] if number >= 0 else index.weight_of_unknown
-        query.rows[n], query.weights[n] = row, weight
+        query.rows[n], query.weights[n], query.place[n] = row, weight, t
         n += 1
         total += weight * weight
         if table.close_starts[row] < table.close_starts[row + 1]:
@@ -154,12 +160,30 @@ def _enter_words(query, index, seen, start, end):  # type: ignore[no-untyped-def
 
 
 @helper
+def _enter_reach(query, together, n):  # type: ignore[no-untyped-def]
+    """Write what each word of a span can reach; returns whether any reaches enough."""
+    total = 0.0
+    for k in range(n):
+        query.linked[k] = np.uint64(0)
+        reach = query.weights[k] ** 2
+        for other in range(n):
+            if other != k and are_together(together, query.place[k], query.place[other]):
+                query.linked[k] |= _ONE << np.uint64(other)
+                reach += query.weights[other] ** 2
+        query.reach[k] = np.sqrt(reach)
+        if query.reach[k] >= LEAST - _TINY:
+            total += query.weights[k] ** 2
+    return n > 0 and total >= LEAST * LEAST - _TINY
+
+
+@helper
 def _enter_close(query, table, n):  # type: ignore[no-untyped-def]
-    """Write the close words of the words of a span; returns how many there are."""
+    """Write the close words of the words that reach enough; returns how many there are."""
     size = 0
     for k in range(n):
+        if query.reach[k] < LEAST - _TINY:
+            continue
         row = query.rows[k]
-        query.strongest[k] = 0.0
         for c in range(table.close_starts[row], table.close_starts[row + 1]):
             i = size
             while i > 0 and query.numbers[i - 1] > table.close[c]:
@@ -169,15 +193,24 @@ def _enter_close(query, table, n):  # type: ignore[no-untyped-def]
             query.numbers[i], query.word[i] = table.close[c], k
             query.strength[i] = query.weights[k] * table.closeness[c]
             size += 1
-    square = 0.0
-    query.norms[size] = 0.0
-    for i in range(size - 1, -1, -1):
-        strength, before = query.strength[i], query.strongest[query.word[i]]
-        if strength > before:
-            square += strength * strength - before * before
-            query.strongest[query.word[i]] = strength
-        query.norms[i] = np.sqrt(square)
     return size
+
+
+@helper
+def _after(query, i, size, room):  # type: ignore[no-untyped-def]
+    """What can match beside the i-th close word, and after it in order.
+
+    Returns the largest similarity of that to a vector of norm 1, and the bits of its words; room:
+    float64, beside the words of the span.
+    """
+    word, bits = query.word[i], np.uint32(0)
+    room[:] = 0.0
+    for k in range(i + 1, size):
+        other = query.word[k]
+        if (query.linked[word] >> np.uint64(other)) & _ONE:
+            room[other] = max(room[other], query.strength[k])
+            bits |= np.uint32(1) << np.uint32(query.numbers[k] & 31)
+    return np.sqrt((room**2).sum()), bits
 
 
 @helper
@@ -215,13 +248,13 @@ def _nearest(index, table, query, n, owner, doc):  # type: ignore[no-untyped-def
     size = _enter_close(query, table, n)
     best, found = 0.0, -1
     least = LEAST - _TINY
+    room = np.empty(n)
     for i in range(size):
-        norm, after, strength = query.norms[i], query.norms[i + 1], query.strength[i]
+        strength = query.strength[i]
+        after, following = _after(query, i, size, room)
+        norm = np.sqrt(strength * strength + after * after)
         if norm < least or norm <= best:
-            break
-        following = np.uint32(0)
-        for k in range(i + 1, size):
-            following |= np.uint32(1) << np.uint32(query.numbers[k] & 31)
+            continue
         number = query.numbers[i]
         for p in range(index.starts[number], index.starts[number + 1]):
             bound = norm * index.suffix[p] / _STEPS
@@ -242,25 +275,29 @@ def _nearest(index, table, query, n, owner, doc):  # type: ignore[no-untyped-def
 
 
 @kernel
-def reachable_by_weight(index: TfIdfIndex, seen: Seen, asked: AskedSpans) -> Bools1d:
-    """Which spans have enough words, by weight, that are close to words of the dictionary."""
-    reachable = np.zeros(len(asked.start), dtype=np.bool_)
+def search_by_weight(
+    index: TfIdfIndex,
+    together: Keys1d,
+    seen: Seen,
+    asked: AskedSpans,
+    edges: Floats1d,
+    memory: Keys1d,
+) -> Found:
+    """As `jaccard.search_by_words`."""
+    found = make_found(len(asked.start))
     query = _make_query()
     for u in range(len(asked.start)):
         start, end = asked.start[u], asked.end[u]
-        if end - start <= MOST_TOKENS:
-            reachable[u] = _enter_words(query, index, seen, start, end) > 0
-    return reachable
-
-
-@kernel
-def nearest_by_weight(index: TfIdfIndex, seen: Seen, asked: AskedSpans) -> tuple[Ints1d, Floats1d]:
-    """Nearest term of each span, -1 for none, and its similarity."""
-    terms = np.full(len(asked.start), -1, dtype=np.int32)
-    similarities = np.zeros(len(asked.start))
-    query = _make_query()
-    for u in range(len(asked.start)):
-        n = _enter_words(query, index, seen, asked.start[u], asked.end[u])
-        found = _nearest(index, seen.table, query, n, asked.owner, asked.doc[u])
-        terms[u], similarities[u] = found
-    return terms, similarities
+        if end - start > MOST_TOKENS:
+            continue
+        n = _enter_words(query, index, seen, start, end)
+        if not _enter_reach(query, together, n):
+            continue
+        key = key_of(asked, u)
+        step = recall(memory, key)
+        if step == MISSING:
+            term, similarity = _nearest(index, seen.table, query, n, asked.owner, asked.doc[u])
+            step = enter_found(found, u, term, similarity, edges)
+            remember(memory, key, step)
+        found.step[u] = step
+    return found

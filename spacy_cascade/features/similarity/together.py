@@ -1,0 +1,88 @@
+"""Which words stand together in a term: what most spans can be passed over by.
+
+A span can be similar to a term only if enough of its words stand in it, and so each of them stands
+in some term with enough of the others. Pairs are kept as single bits: a pair that is found may be
+in no term, a pair that is not found is in none (Bloom 1970).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...jit import inlined, kernel
+from ...numeric.hashing import HashFunction, draw_hash, home, mix
+from ...types import Ints1d, Keys1d, Pointers1d
+from .dictionary import MOST_TOKENS, WordSets
+
+_PLACES_A_PAIR = 12
+_BITS = np.int64(63)
+_ONE = np.uint64(1)
+
+
+class WordPairs(NamedTuple):
+    """Pairs of words of terms; bits: uint64, a bit for each place that `hashed` gives."""
+
+    bits: Keys1d
+    hashed: HashFunction
+
+    @classmethod
+    def of(cls, sets: WordSets) -> WordPairs:
+        sizes = np.diff(sets.indptr)
+        n_pairs = int((sizes * (sizes - 1) // 2).sum())
+        n_places = 1 << max(_PLACES_A_PAIR * n_pairs, 64).bit_length()
+        pairs = cls(np.zeros(n_places // 64, dtype=np.uint64), draw_hash(n_places))
+        _mark(pairs, sets.indptr, sets.indices)
+        return pairs
+
+
+@inlined
+def _place(pairs, low, high):  # type: ignore[no-untyped-def]
+    key = mix(np.uint64(low) << np.uint64(32), np.uint64(high))
+    return home(pairs.hashed, key)
+
+
+@kernel
+def _mark(pairs: WordPairs, starts: Pointers1d, sets: Ints1d) -> None:
+    for term in range(len(starts) - 1):
+        for i in range(starts[term], starts[term + 1]):
+            for j in range(i + 1, starts[term + 1]):
+                place = _place(pairs, sets[i], sets[j])
+                pairs.bits[place >> 6] |= _ONE << np.uint64(place & _BITS)
+
+
+@inlined
+def _is_pair(pairs, one, other):  # type: ignore[no-untyped-def]
+    place = _place(pairs, min(one, other), max(one, other))
+    return (pairs.bits[place >> 6] >> np.uint64(place & _BITS)) & _ONE != 0
+
+
+@kernel
+def tokens_together(
+    pairs: WordPairs, rows: Ints1d, starts: Pointers1d, numbers: Ints1d, longest: int
+) -> Keys1d:
+    """For each token bits for those before it that may stand in one term with it, uint64 `[T]`.
+
+    Bit k is for the token k places before, below `longest`. rows: int32 `[T]`. numbers: those that
+    each row may match in the dictionary, from `starts[row]` to `starts[row + 1]`.
+    """
+    together = np.zeros(len(rows), dtype=np.uint64)
+    for t in range(len(rows)):
+        for distance in range(1, min(longest, MOST_TOKENS, t + 1)):
+            one, other = rows[t], rows[t - distance]
+            found = False
+            for i in range(starts[one], starts[one + 1]):
+                for j in range(starts[other], starts[other + 1]):
+                    if not found and numbers[i] != numbers[j]:
+                        found = _is_pair(pairs, numbers[i], numbers[j])
+            if found:
+                together[t] |= _ONE << np.uint64(distance)
+    return together
+
+
+@inlined
+def are_together(together, one, other):  # type: ignore[no-untyped-def]
+    """Whether two tokens at different places of a span may stand in one term."""
+    late, distance = max(one, other), abs(one - other)
+    return (together[late] >> np.uint64(distance)) & _ONE != 0

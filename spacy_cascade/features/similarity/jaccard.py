@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ...jit import helper, inlined, kernel
 from ...types import Floats1d, Ints1d, Keys1d, Pointers1d
@@ -30,7 +29,7 @@ class JaccardIndex(NamedTuple):
 
     set_starts, sets: the distinct words of each term (`TermDictionary.sets`). group_starts: int64
     `[V + 1]`, the groups of each word. size, place: int32 `[G]`. starts: int64 `[G + 1]`, the terms
-    of each group. terms: int32. signs: uint32 beside these, a bit for each word of the term.
+    of each group. terms: int32. signs: uint64 beside these, a bit for each word of the term.
     """
 
     set_starts: Pointers1d
@@ -40,7 +39,7 @@ class JaccardIndex(NamedTuple):
     place: Ints1d
     starts: Pointers1d
     terms: Ints1d
-    signs: npt.NDArray[np.uint32]
+    signs: Keys1d
 
     @classmethod
     def of(cls, dictionary: TermDictionary) -> JaccardIndex:
@@ -69,10 +68,10 @@ class JaccardIndex(NamedTuple):
         )
 
 
-def signs_of(sets: WordSets) -> npt.NDArray[np.uint32]:
-    """For each term a number with a bit for each of its words, uint32 `[N]`."""
-    bits = np.uint32(1) << (sets.indices & 31).astype(np.uint32)
-    signs = np.zeros(sets.n_rows, dtype=np.uint32)
+def signs_of(sets: WordSets) -> Keys1d:
+    """For each term a number with a bit for each of its words, uint64 `[N]`."""
+    bits = np.uint64(1) << (sets.indices & 63).astype(np.uint64)
+    signs = np.zeros(sets.n_rows, dtype=np.uint64)
     filled = np.flatnonzero(np.diff(sets.indptr))
     if len(filled):
         signs[filled] = np.bitwise_or.reduceat(bits, sets.indptr[filled])
@@ -116,7 +115,7 @@ def _most_common(sign, codes, first, n):  # type: ignore[no-untyped-def]
     """How many of the codes a term with this sign can have, if it has the first one."""
     most = 1
     for k in range(first + 1, n):
-        most += np.int64((sign >> np.uint32(codes[k] & 31)) & np.uint32(1))
+        most += np.int64((sign >> np.uint64(codes[k] & 63)) & np.uint64(1))
     return most
 
 

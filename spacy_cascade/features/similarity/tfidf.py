@@ -18,10 +18,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from ...jit import helper, kernel
-from ...types import Floats1d, Ints1d, Keys1d, Pointers1d
+from ...jit import helper, inlined, kernel
+from ...types import Bools1d, Floats1d, Ints1d, Keys1d, Pointers1d
 from .characters import Bytes1d
 from .dictionary import MOST_TOKENS, TermDictionary
 from .jaccard import signs_of
@@ -41,7 +40,7 @@ class TfIdfIndex(NamedTuple):
 
     set_starts, sets: the distinct words of each term, the rarest first. weights: float64 `[V]`.
     weight_of_unknown: of words that the dictionary does not have. norms: float64 `[N]`. starts:
-    int64 `[V + 1]`, the terms of each word. terms: int32. signs: uint32 beside these, as in
+    int64 `[V + 1]`, the terms of each word. terms: int32. signs: uint64 beside these, as in
     `jaccard`. own, rest: uint8, in 255ths and rounded up: the weight of the word in the term of
     norm 1, and the norm of the words after it. suffix: the norm of both.
     """
@@ -53,7 +52,7 @@ class TfIdfIndex(NamedTuple):
     norms: Floats1d
     starts: Pointers1d
     terms: Ints1d
-    signs: npt.NDArray[np.uint32]
+    signs: Keys1d
     own: Bytes1d
     rest: Bytes1d
     suffix: Bytes1d
@@ -99,8 +98,8 @@ class Query(NamedTuple):
     of norm 1 together. numbers: int32, the close words of all its words, ascending. word: int32
     beside them, the place in `rows`. strength: float64, weight of the word times closeness.
     place: int64 beside rows, the token. linked: uint64 beside rows, a bit for each word that may
-    stand in one term with the word. reach: float64 beside rows, the largest similarity of the word
-    with these to a vector of norm 1.
+    match together with the word. is_enough: bool beside rows, whether the word and these are
+    enough. strongest: float64, and bits: uint64, beside rows, room to work in.
     """
 
     rows: Ints1d
@@ -110,7 +109,9 @@ class Query(NamedTuple):
     strength: Floats1d
     place: Pointers1d
     linked: Keys1d
-    reach: Floats1d
+    is_enough: Bools1d
+    strongest: Floats1d
+    bits: Keys1d
 
 
 @helper
@@ -124,7 +125,9 @@ def _make_query():  # type: ignore[no-untyped-def]
         np.empty(n),
         np.empty(MOST_TOKENS, dtype=np.int64),
         np.empty(MOST_TOKENS, dtype=np.uint64),
+        np.empty(MOST_TOKENS, dtype=np.bool_),
         np.empty(MOST_TOKENS),
+        np.empty(MOST_TOKENS, dtype=np.uint64),
     )
 
 
@@ -159,21 +162,49 @@ def _enter_words(query, index, seen, start, end):  # type: ignore[no-untyped-def
     return n
 
 
+@inlined
+def _square(query, words, n):  # type: ignore[no-untyped-def]
+    """The squared weights of some words of a span together; words: a bit for each."""
+    square = 0.0
+    for k in range(n):
+        if (words >> np.uint64(k)) & _ONE:
+            square += query.weights[k] ** 2
+    return square
+
+
 @helper
-def _enter_reach(query, together, n):  # type: ignore[no-untyped-def]
-    """Write what each word of a span can reach; returns whether any reaches enough."""
-    total = 0.0
+def _link(query, together, n):  # type: ignore[no-untyped-def]
+    """Write which words of a span may match together; returns whether these may be enough.
+
+    Two words may match together if they are in one term, and weigh enough with all other words
+    that are in one term with both.
+    """
     for k in range(n):
         query.linked[k] = np.uint64(0)
-        reach = query.weights[k] ** 2
         for other in range(n):
             if other != k and are_together(together, query.place[k], query.place[other]):
                 query.linked[k] |= _ONE << np.uint64(other)
-                reach += query.weights[other] ** 2
-        query.reach[k] = np.sqrt(reach)
-        if query.reach[k] >= LEAST - _TINY:
+    least, enough = LEAST * LEAST - _TINY, np.uint64(0)
+    for k in range(n):
+        if query.weights[k] ** 2 + _square(query, query.linked[k], n) >= least:
+            enough |= _ONE << np.uint64(k)
+    if _square(query, enough, n) < least:
+        return False
+    total = 0.0
+    for k in range(n):
+        linked, kept = query.linked[k] & enough, np.uint64(0)
+        for other in range(n):
+            if (linked >> np.uint64(other)) & _ONE:
+                third = linked & query.linked[other]
+                pair = query.weights[k] ** 2 + query.weights[other] ** 2
+                if pair >= least or pair + _square(query, third, n) >= least:
+                    kept |= _ONE << np.uint64(other)
+        query.linked[k] = kept
+        reach = query.weights[k] ** 2 + _square(query, kept, n)
+        query.is_enough[k] = (enough >> np.uint64(k)) & _ONE and reach >= least
+        if query.is_enough[k]:
             total += query.weights[k] ** 2
-    return n > 0 and total >= LEAST * LEAST - _TINY
+    return n > 0 and total >= least
 
 
 @helper
@@ -181,7 +212,7 @@ def _enter_close(query, table, n):  # type: ignore[no-untyped-def]
     """Write the close words of the words that reach enough; returns how many there are."""
     size = 0
     for k in range(n):
-        if query.reach[k] < LEAST - _TINY:
+        if not query.is_enough[k]:
             continue
         row = query.rows[k]
         for c in range(table.close_starts[row], table.close_starts[row + 1]):
@@ -197,20 +228,34 @@ def _enter_close(query, table, n):  # type: ignore[no-untyped-def]
 
 
 @helper
-def _after(query, i, size, room):  # type: ignore[no-untyped-def]
-    """What can match beside the i-th close word, and after it in order.
+def _enter_following(query, i, size, n):  # type: ignore[no-untyped-def]
+    """Write what can match beside the i-th close word, and after it in order.
 
-    Returns the largest similarity of that to a vector of norm 1, and the bits of its words; room:
-    float64, beside the words of the span.
+    For each word of the span how strongly, and bits of the numbers. Returns the largest similarity
+    of all that to a vector of norm 1.
     """
-    word, bits = query.word[i], np.uint32(0)
-    room[:] = 0.0
+    linked = query.linked[query.word[i]]
+    for k in range(n):
+        query.strongest[k], query.bits[k] = 0.0, np.uint64(0)
     for k in range(i + 1, size):
         other = query.word[k]
-        if (query.linked[word] >> np.uint64(other)) & _ONE:
-            room[other] = max(room[other], query.strength[k])
-            bits |= np.uint32(1) << np.uint32(query.numbers[k] & 31)
-    return np.sqrt((room**2).sum()), bits
+        if (linked >> np.uint64(other)) & _ONE:
+            query.strongest[other] = max(query.strongest[other], query.strength[k])
+            query.bits[other] |= _ONE << np.uint64(query.numbers[k] & 63)
+    square = 0.0
+    for k in range(n):
+        square += query.strongest[k] ** 2
+    return np.sqrt(square)
+
+
+@inlined
+def _following_in(query, sign, n):  # type: ignore[no-untyped-def]
+    """The same for a term with this sign."""
+    square = 0.0
+    for k in range(n):
+        if query.bits[k] & sign:
+            square += query.strongest[k] ** 2
+    return np.sqrt(square)
 
 
 @helper
@@ -248,10 +293,9 @@ def _nearest(index, table, query, n, owner, doc):  # type: ignore[no-untyped-def
     size = _enter_close(query, table, n)
     best, found = 0.0, -1
     least = LEAST - _TINY
-    room = np.empty(n)
     for i in range(size):
         strength = query.strength[i]
-        after, following = _after(query, i, size, room)
+        after = _enter_following(query, i, size, n)
         norm = np.sqrt(strength * strength + after * after)
         if norm < least or norm <= best:
             continue
@@ -260,10 +304,12 @@ def _nearest(index, table, query, n, owner, doc):  # type: ignore[no-untyped-def
             bound = norm * index.suffix[p] / _STEPS
             if bound < least or bound <= best:
                 break
-            bound = strength * index.own[p] / _STEPS
-            if index.signs[p] & following:
-                bound += after * index.rest[p] / _STEPS
-            if bound < least or bound <= best:
+            bound = strength * index.own[p] + after * index.rest[p]
+            if bound < least * _STEPS or bound <= best * _STEPS:
+                continue
+            following = _following_in(query, index.signs[p], n)
+            bound = strength * index.own[p] + following * index.rest[p]
+            if bound < least * _STEPS or bound <= best * _STEPS:
                 continue
             term = index.terms[p]
             if len(owner) and owner[term] == doc:
@@ -291,7 +337,7 @@ def search_by_weight(
         if end - start > MOST_TOKENS:
             continue
         n = _enter_words(query, index, seen, start, end)
-        if not _enter_reach(query, together, n):
+        if not _link(query, together, n):
             continue
         key = key_of(asked, u)
         step = recall(memory, key)

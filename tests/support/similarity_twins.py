@@ -63,7 +63,7 @@ def weights_of(terms: Terms) -> dict[str, float]:
 
 
 def soft_tfidf(span: Words, term: Words, weights: dict[str, float], n_terms: int) -> float:
-    """Terms must be distinct. Equal words match first, then the others in the span's order."""
+    """Terms must be distinct. Equal words match first, then the others, the last first."""
 
     def weight(word: str) -> float:
         return weights.get(word, math.log1p(n_terms))
@@ -73,7 +73,7 @@ def soft_tfidf(span: Words, term: Words, weights: dict[str, float], n_terms: int
 
     free = {*term} - {*span}
     total = sum(weight(word) ** 2 for word in {*term} & {*span})
-    for word in distinct(span):
+    for word in distinct(span[::-1]):
         gains = [(closeness(word, other) * weight(other), other) for other in sorted(free)]
         if word not in term and gains and max(gains)[0] > 0:
             gain, other = max(gains)
@@ -85,4 +85,4 @@ def soft_tfidf(span: Words, term: Words, weights: dict[str, float], n_terms: int
 def nearest_by_tfidf(span: Words, terms: Terms) -> float:
     weights = weights_of(terms)
     best = max((soft_tfidf(span, term, weights, len(terms)) for term in terms), default=0.0)
-    return best if best >= 0.7 - 1e-9 else 0.0
+    return best if best >= 0.8 - 1e-9 else 0.0

@@ -116,7 +116,7 @@ class TermDictionary:
 
     @cached_property
     def weights(self) -> Floats1d:
-        """Inverse document frequency of each word, `log(1 + N / n)` for a word of n terms, `[V]`."""
+        """Inverse document frequency of words, `log(1 + N / n)` for one of n terms, `[V]`."""
         n_terms = np.diff(self.sets.transposed)
         weights: Floats1d = np.log1p(len(self) / np.maximum(n_terms, 1))
         return weights

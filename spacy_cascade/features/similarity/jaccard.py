@@ -12,9 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ...jit import helper, inlined, kernel
+from ...numeric.hashing import mix
 from ...types import Floats1d, Ints1d, Keys1d, Pointers1d
 from .dictionary import MOST_TOKENS, TermDictionary, WordSets
-from .memory import MISSING, key_of, recall, remember
+from .memory import MISSING, first_key, recall, remember
 from .seen_words import Seen
 from .spans import AskedSpans, Found, enter_found, make_found
 from .together import are_together
@@ -79,20 +80,6 @@ def signs_of(sets: WordSets) -> Keys1d:
 
 
 @inlined
-def _enter(codes, n, code):  # type: ignore[no-untyped-def]
-    """Put a number into an ascending row of distinct ones; returns how many there are."""
-    k = n
-    while k > 0 and codes[k - 1] > code:
-        k -= 1
-    if k == 0 or codes[k - 1] != code:
-        for i in range(n, k, -1):
-            codes[i] = codes[i - 1]
-        codes[k] = code
-        n += 1
-    return n
-
-
-@inlined
 def _n_common(index, term, codes, first, n):  # type: ignore[no-untyped-def]
     """How many of the codes from `first` on are words of the term."""
     common = 0
@@ -152,37 +139,54 @@ def _nearest(index, codes, n, owner, doc):  # type: ignore[no-untyped-def]
     return found, best
 
 
-@helper
-def _enter_span(codes, places, seen, start, end):  # type: ignore[no-untyped-def]
-    """Write the distinct words of a span; returns how many there are, and how many are known.
+class Query(NamedTuple):
+    """The distinct words of a span, with room for the longest one, from the last to the first.
 
-    places: where the known ones stand.
+    codes: int32, their numbers, negative ones for unknown words. places: int64, the tokens.
+    n_linked: int32, how many of the others may be in one term with the word.
     """
-    n = n_known = 0
-    for t in range(start, end):
-        row = seen.rows[t]
-        number = seen.table.number[row]
-        before = n
-        n = _enter(codes, n, number if number >= 0 else -1 - row)
-        if n > before and number >= 0:
-            places[n_known] = t
-            n_known += 1
-    return n, n_known
+
+    codes: Ints1d
+    places: Pointers1d
+    n_linked: Ints1d
 
 
-@inlined
-def _is_reachable(together, places, n_known, n):  # type: ignore[no-untyped-def]
+@helper
+def _make_query():  # type: ignore[no-untyped-def]
+    return Query(
+        np.empty(MOST_TOKENS, dtype=np.int32),
+        np.empty(MOST_TOKENS, dtype=np.int64),
+        np.empty(MOST_TOKENS, dtype=np.int32),
+    )
+
+
+@helper
+def _add_word(query, together, seen, n, t):  # type: ignore[no-untyped-def]
+    """Put token t before the n distinct words of a span; returns how many there are."""
+    row = seen.rows[t]
+    code = seen.table.number[row]
+    if code < 0:
+        code = -1 - row
+    for k in range(n):
+        if query.codes[k] == code:
+            return n
+    query.codes[n], query.places[n], query.n_linked[n] = code, t, 0
+    if code >= 0:
+        for k in range(n):
+            if are_together(together, query.places[k], t):
+                query.n_linked[k] += 1
+                query.n_linked[n] += 1
+    return n + 1
+
+
+@helper
+def _is_reachable(query, n):  # type: ignore[no-untyped-def]
     """Whether enough words of a span stand in a term with enough of the others."""
     needed = np.int64(np.ceil(LEAST * n - _TINY))
-    n_linked = 0
-    if n_known >= needed:
-        for i in range(n_known):
-            n_others = 0
-            for j in range(n_known):
-                if i != j and are_together(together, places[i], places[j]):
-                    n_others += 1
-            n_linked += n_others >= needed - 1
-    return n_linked >= needed
+    n_enough = 0
+    for k in range(n):
+        n_enough += query.codes[k] >= 0 and query.n_linked[k] >= needed - 1
+    return n_enough >= needed
 
 
 @kernel
@@ -194,22 +198,28 @@ def search_by_words(
     edges: Floats1d,
     memory: Keys1d,
 ) -> Found:
-    """Nearest term of each span, -1 for none, its similarity, and the step of this.
+    """Nearest term of each span; of those that the memory has only the step.
 
-    Where the step is remembered, only that is given.
+    Fast where spans with the same end follow each other, the shorter ones first. together:
+    `tokens_together`. edges: where the steps begin.
     """
     found = make_found(len(asked.start))
-    codes, places = np.empty(MOST_TOKENS, dtype=np.int32), np.empty(MOST_TOKENS, dtype=np.int64)
+    query = _make_query()
+    n, key, begin, end = 0, np.uint64(0), -1, -1
     for u in range(len(asked.start)):
-        start, end = asked.start[u], asked.end[u]
-        if end - start > MOST_TOKENS:
+        if asked.end[u] - asked.start[u] > MOST_TOKENS:
             continue
-        n, n_known = _enter_span(codes, places, seen, start, end)
-        if not _is_reachable(together, places, n_known, n):
+        if asked.end[u] != end or asked.start[u] > begin:
+            n, key, begin, end = 0, first_key(asked.doc[u]), asked.end[u], asked.end[u]
+        while begin > asked.start[u]:
+            begin -= 1
+            key = mix(key, asked.words[begin])
+            n = _add_word(query, together, seen, n, begin)
+        if not _is_reachable(query, n):
             continue
-        key = key_of(asked, u)
         step = recall(memory, key)
         if step == MISSING:
+            codes = np.sort(query.codes[:n])
             term, similarity = _nearest(index, codes, n, asked.owner, asked.doc[u])
             step = enter_found(found, u, term, similarity, edges)
             remember(memory, key, step)

@@ -64,7 +64,7 @@ class Jaccard(Measure):
 class TfIdf(Measure):
     """Soft TF-IDF: words count by their rarity, and similar words match."""
 
-    steps = (tfidf.LEAST, 0.8, 0.9, 0.95, 1.0)
+    steps = (tfidf.LEAST, 0.85, 0.9, 0.95, 1.0)
 
     def __init__(self, dictionary: TermDictionary, words: SeenWords) -> None:
         del words
@@ -80,7 +80,7 @@ class TfIdf(Measure):
 class JaroWinkler(Measure):
     """Over the characters of span and term."""
 
-    steps = (phrases.LEAST, 0.85, 0.9, 0.95, 1.0)
+    steps = (phrases.LEAST, 0.9, 0.95, 1.0)
 
     def __init__(self, dictionary: TermDictionary, words: SeenWords) -> None:
         self._index = phrases.PhraseIndex.of(dictionary, words.encoded)

@@ -18,11 +18,11 @@ from ...types import Floats1d, Ints1d, Keys1d, Keys2d, Pointers1d
 from .characters import Bytes1d, Encoded, packed
 from .dictionary import TermDictionary
 from .jaro_winkler import MOST_CHARACTERS, jaro_winkler, most_similar
-from .memory import MISSING, key_of, recall, remember
+from .memory import MISSING, first_key, recall, remember
 from .seen_words import Seen
 from .spans import AskedSpans, Found, enter_found, make_found
 
-LEAST = 0.8
+LEAST = 0.85
 REACH = 8
 """So many terms before a span in alphabetical order, and as many after it, are compared with it."""
 _LONGEST_HEAD = 16
@@ -113,11 +113,9 @@ def _head_length(n):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _n_characters(seen, start, end):  # type: ignore[no-untyped-def]
-    n, starts = 0, seen.table.character_starts
-    for t in range(start, end):
-        n += starts[seen.rows[t] + 1] - starts[seen.rows[t]]
-    return n
+def _n_characters(seen, t):  # type: ignore[no-untyped-def]
+    starts = seen.table.character_starts
+    return starts[seen.rows[t] + 1] - starts[seen.rows[t]]
 
 
 @helper
@@ -192,15 +190,19 @@ def search_by_characters(
     """As `jaccard.search_by_words`."""
     found = make_found(len(asked.start))
     text = np.empty(MOST_CHARACTERS, dtype=np.uint8)
+    n, key, begin, end = 0, np.uint64(0), -1, -1
     for u in range(len(asked.start)):
-        start, end = asked.start[u], asked.end[u]
-        n = _n_characters(seen, start, end)
-        if n < 2 or n > MOST_CHARACTERS or not _has_known_head(index, seen, start, n):
+        if asked.end[u] != end or asked.start[u] > begin:
+            n, key, begin, end = 0, first_key(asked.doc[u]), asked.end[u], asked.end[u]
+        while begin > asked.start[u]:
+            begin -= 1
+            key = mix(key, asked.words[begin])
+            n += _n_characters(seen, begin)
+        if n < 2 or n > MOST_CHARACTERS or not _has_known_head(index, seen, begin, n):
             continue
-        key = key_of(asked, u)
         step = recall(memory, key)
         if step == MISSING:
-            _write(text, seen, start, end)
+            _write(text, seen, begin, end)
             term, similarity = _nearest(index, text[:n], asked.owner, asked.doc[u])
             step = enter_found(found, u, term, similarity, edges)
             remember(memory, key, step)

@@ -5,9 +5,9 @@ dictionary, where words match that are close (`seen_words`), not only equal ones
 
     s(x, y) = sum of weight(w) weight(v) closeness(w, v) over matches / (|x| |y|)
 
-A word is in one match at most. Equal words match first; then each other word of the span, in its
-order, with the word of the term that adds most ("A comparison of string distance metrics for
-name-matching tasks").
+A word is in one match at most. Equal words match first; then each other word of the span, from the
+last to the first, with the word of the term that adds most ("A comparison of string distance
+metrics for name-matching tasks").
 
 Terms are looked at by their rarest matching word. The norms of what follows it bound the similarity
 (Bayardo, Ma and Srikant 2007, "Scaling up all pairs similarity search").
@@ -20,18 +20,20 @@ from typing import NamedTuple
 import numpy as np
 
 from ...jit import helper, inlined, kernel
+from ...numeric.hashing import mix
 from ...types import Bools1d, Floats1d, Ints1d, Keys1d, Pointers1d
 from .characters import Bytes1d
 from .dictionary import MOST_TOKENS, TermDictionary
 from .jaccard import signs_of
-from .memory import MISSING, key_of, recall, remember
+from .memory import MISSING, first_key, recall, remember
 from .seen_words import MOST_CLOSE, Seen
 from .spans import AskedSpans, Found, enter_found, make_found
 from .together import are_together
 
-LEAST = 0.7
+LEAST = 0.8
 _STEPS = 255.0
 _TINY = 1e-9
+_LEAST_SQUARE = LEAST * LEAST - _TINY
 _ONE = np.uint64(1)
 
 
@@ -92,24 +94,29 @@ def _rounded_up(squares: Floats1d) -> Bytes1d:
 
 
 class Query(NamedTuple):
-    """A span for the search, with room for the longest one.
+    """A span for the search, with room for the longest one; its words from the last to the first.
 
-    rows: int32, its distinct words by row of the table of seen words. weights: float64 beside them,
-    of norm 1 together. numbers: int32, the close words of all its words, ascending. word: int32
-    beside them, the place in `rows`. strength: float64, weight of the word times closeness.
-    place: int64 beside rows, the token. linked: uint64 beside rows, a bit for each word that may
-    match together with the word. is_enough: bool beside rows, whether the word and these are
-    enough. strongest: float64, and bits: uint64, beside rows, room to work in.
+    rows: int32, its distinct words by row of the table of seen words. squares: float64 beside them,
+    squared weights. place: int64, the token. linked: uint64, a bit for each word that may match
+    together with the word. reach: float64, the squared weight of the word and these. Once the span
+    is searched for, weights: float64, such that the span has norm 1; kept: as `linked`, without
+    those that are not enough with the word; is_enough: bool, whether all together are.
+    numbers: int32, the close words of all its words, ascending. word: int32 beside them, the place
+    in `rows`. strength: float64, weight of the word times closeness.
+    strongest: float64, and bits: uint64, beside rows, of the words that follow a close word.
     """
 
     rows: Ints1d
+    squares: Floats1d
+    place: Pointers1d
+    linked: Keys1d
+    reach: Floats1d
     weights: Floats1d
+    kept: Keys1d
+    is_enough: Bools1d
     numbers: Ints1d
     word: Ints1d
     strength: Floats1d
-    place: Pointers1d
-    linked: Keys1d
-    is_enough: Bools1d
     strongest: Floats1d
     bits: Keys1d
 
@@ -120,46 +127,55 @@ def _make_query():  # type: ignore[no-untyped-def]
     return Query(
         np.empty(MOST_TOKENS, dtype=np.int32),
         np.empty(MOST_TOKENS),
+        np.empty(MOST_TOKENS, dtype=np.int64),
+        np.empty(MOST_TOKENS, dtype=np.uint64),
+        np.empty(MOST_TOKENS),
+        np.empty(MOST_TOKENS),
+        np.empty(MOST_TOKENS, dtype=np.uint64),
+        np.empty(MOST_TOKENS, dtype=np.bool_),
         np.empty(n, dtype=np.int32),
         np.empty(n, dtype=np.int32),
         np.empty(n),
-        np.empty(MOST_TOKENS, dtype=np.int64),
-        np.empty(MOST_TOKENS, dtype=np.uint64),
-        np.empty(MOST_TOKENS, dtype=np.bool_),
         np.empty(MOST_TOKENS),
         np.empty(MOST_TOKENS, dtype=np.uint64),
     )
 
 
 @helper
-def _enter_words(query, index, seen, start, end):  # type: ignore[no-untyped-def]
-    """Write the distinct words of a span and their weights; returns how many there are.
+def _add_word(query, index, together, seen, n, t):  # type: ignore[no-untyped-def]
+    """Put token t before the n distinct words of a span; returns how many there are.
 
-    0 where too few of them have close words for any term to be similar enough.
+    Words may match together if they are in one term.
     """
-    n = 0
-    total = reachable = 0.0
-    table = seen.table
-    for t in range(start, end):
-        row = seen.rows[t]
-        is_new = True
-        for k in range(n):
-            is_new &= query.rows[k] != row
-        if not is_new:
-            continue
-        number = table.number[row]
-        weight = index.weights[number] if number >= 0 else index.weight_of_unknown
-        query.rows[n], query.weights[n], query.place[n] = row, weight, t
-        n += 1
-        total += weight * weight
-        if table.close_starts[row] < table.close_starts[row + 1]:
-            reachable += weight * weight
-    if reachable < (LEAST * LEAST - _TINY) * total or total == 0.0:
-        return 0
-    norm = np.sqrt(total)
+    row = seen.rows[t]
     for k in range(n):
-        query.weights[k] /= norm
-    return n
+        if query.rows[k] == row:
+            return n
+    number = seen.table.number[row]
+    square = index.weight_of_unknown**2 if number < 0 else index.weights[number] ** 2
+    query.rows[n], query.squares[n], query.place[n] = row, square, t
+    query.linked[n], query.reach[n] = np.uint64(0), square
+    if seen.table.close_starts[row] == seen.table.close_starts[row + 1]:
+        query.reach[n] = -np.inf
+    for k in range(n):
+        if are_together(together, query.place[k], t):
+            query.linked[k] |= _ONE << np.uint64(n)
+            query.linked[n] |= _ONE << np.uint64(k)
+            query.reach[k] += square
+            query.reach[n] += query.squares[k]
+    return n + 1
+
+
+@helper
+def _is_reachable(query, n):  # type: ignore[no-untyped-def]
+    """Whether enough of the n words of a span are, each with those linked to it, enough."""
+    total = enough = 0.0
+    for k in range(n):
+        total += query.squares[k]
+    for k in range(n):
+        if query.reach[k] >= _LEAST_SQUARE * total:
+            enough += query.squares[k]
+    return enough > 0.0 and enough >= _LEAST_SQUARE * total
 
 
 @inlined
@@ -167,44 +183,36 @@ def _square(query, words, n):  # type: ignore[no-untyped-def]
     """The squared weights of some words of a span together; words: a bit for each."""
     square = 0.0
     for k in range(n):
-        if (words >> np.uint64(k)) & _ONE:
-            square += query.weights[k] ** 2
+        square += query.squares[k] * np.float64((words >> np.uint64(k)) & _ONE)
     return square
 
 
 @helper
-def _link(query, together, n):  # type: ignore[no-untyped-def]
-    """Write which words of a span may match together; returns whether these may be enough.
+def _choose(query, n):  # type: ignore[no-untyped-def]
+    """Write the weights of the words, and which of them may match; returns whether any.
 
-    Two words may match together if they are in one term, and weigh enough with all other words
-    that are in one term with both.
+    Two linked words match together only if they are enough with all words linked to both.
     """
+    total = enough = 0.0
     for k in range(n):
-        query.linked[k] = np.uint64(0)
-        for other in range(n):
-            if other != k and are_together(together, query.place[k], query.place[other]):
-                query.linked[k] |= _ONE << np.uint64(other)
-    least, enough = LEAST * LEAST - _TINY, np.uint64(0)
+        total += query.squares[k]
+    least = _LEAST_SQUARE * total
     for k in range(n):
-        if query.weights[k] ** 2 + _square(query, query.linked[k], n) >= least:
-            enough |= _ONE << np.uint64(k)
-    if _square(query, enough, n) < least:
-        return False
-    total = 0.0
-    for k in range(n):
-        linked, kept = query.linked[k] & enough, np.uint64(0)
-        for other in range(n):
-            if (linked >> np.uint64(other)) & _ONE:
-                third = linked & query.linked[other]
-                pair = query.weights[k] ** 2 + query.weights[other] ** 2
-                if pair >= least or pair + _square(query, third, n) >= least:
-                    kept |= _ONE << np.uint64(other)
-        query.linked[k] = kept
-        reach = query.weights[k] ** 2 + _square(query, kept, n)
-        query.is_enough[k] = (enough >> np.uint64(k)) & _ONE and reach >= least
+        query.weights[k] = np.sqrt(query.squares[k] / total)
+        query.is_enough[k] = query.reach[k] >= least
+        linked, kept = query.linked[k], np.uint64(0)
         if query.is_enough[k]:
-            total += query.weights[k] ** 2
-    return n > 0 and total >= least
+            for other in range(n):
+                if (linked >> np.uint64(other)) & _ONE and query.reach[other] >= least:
+                    third = linked & query.linked[other]
+                    pair = query.squares[k] + query.squares[other]
+                    if pair >= least or pair + _square(query, third, n) >= least:
+                        kept |= _ONE << np.uint64(other)
+            query.is_enough[k] = query.squares[k] + _square(query, kept, n) >= least
+        query.kept[k] = kept
+        if query.is_enough[k]:
+            enough += query.squares[k]
+    return enough >= least
 
 
 @helper
@@ -234,7 +242,7 @@ def _enter_following(query, i, size, n):  # type: ignore[no-untyped-def]
     For each word of the span how strongly, and bits of the numbers. Returns the largest similarity
     of all that to a vector of norm 1.
     """
-    linked = query.linked[query.word[i]]
+    linked = query.kept[query.word[i]]
     for k in range(n):
         query.strongest[k], query.bits[k] = 0.0, np.uint64(0)
     for k in range(i + 1, size):
@@ -332,17 +340,23 @@ def search_by_weight(
     """As `jaccard.search_by_words`."""
     found = make_found(len(asked.start))
     query = _make_query()
+    n, key, begin, end = 0, np.uint64(0), -1, -1
     for u in range(len(asked.start)):
-        start, end = asked.start[u], asked.end[u]
-        if end - start > MOST_TOKENS:
+        if asked.end[u] - asked.start[u] > MOST_TOKENS:
             continue
-        n = _enter_words(query, index, seen, start, end)
-        if not _link(query, together, n):
+        if asked.end[u] != end or asked.start[u] > begin:
+            n, key, begin, end = 0, first_key(asked.doc[u]), asked.end[u], asked.end[u]
+        while begin > asked.start[u]:
+            begin -= 1
+            key = mix(key, asked.words[begin])
+            n = _add_word(query, index, together, seen, n, begin)
+        if not _is_reachable(query, n):
             continue
-        key = key_of(asked, u)
         step = recall(memory, key)
         if step == MISSING:
-            term, similarity = _nearest(index, seen.table, query, n, asked.owner, asked.doc[u])
+            term, similarity = -1, 0.0
+            if _choose(query, n):
+                term, similarity = _nearest(index, seen.table, query, n, asked.owner, asked.doc[u])
             step = enter_found(found, u, term, similarity, edges)
             remember(memory, key, step)
         found.step[u] = step

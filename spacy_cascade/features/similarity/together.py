@@ -82,7 +82,6 @@ def tokens_together(
 
 
 @inlined
-def are_together(together, one, other):  # type: ignore[no-untyped-def]
-    """Whether two tokens at different places of a span may stand in one term."""
-    late, distance = max(one, other), abs(one - other)
-    return (together[late] >> np.uint64(distance)) & _ONE != 0
+def are_together(together, late, early):  # type: ignore[no-untyped-def]
+    """Whether a token and one before it in the same span may stand in one term."""
+    return (together[late] >> np.uint64(late - early)) & _ONE != 0

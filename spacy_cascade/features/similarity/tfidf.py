@@ -21,7 +21,7 @@ import numpy as np
 
 from ...jit import helper, inlined, kernel
 from ...numeric.hashing import mix
-from ...types import Bools1d, Floats1d, Ints1d, Keys1d, Pointers1d
+from ...types import Bools1d, Floats1d, Ints1d, Keys1d, Keys2d, Pointers1d
 from .characters import Bytes1d
 from .dictionary import MOST_TOKENS, TermDictionary
 from .jaccard import signs_of
@@ -34,7 +34,7 @@ LEAST = 0.8
 _STEPS = 255.0
 _TINY = 1e-9
 _LEAST_SQUARE = LEAST * LEAST - _TINY
-_ONE = np.uint64(1)
+_ONE, _BYTE, _TERM = np.uint64(1), np.uint64(255), np.uint64(24)
 
 
 class TfIdfIndex(NamedTuple):
@@ -42,9 +42,10 @@ class TfIdfIndex(NamedTuple):
 
     set_starts, sets: the distinct words of each term, the rarest first. weights: float64 `[V]`.
     weight_of_unknown: of words that the dictionary does not have. norms: float64 `[N]`. starts:
-    int64 `[V + 1]`, the terms of each word. terms: int32. signs: uint64 beside these, as in
-    `jaccard`. own, rest: uint8, in 255ths and rounded up: the weight of the word in the term of
-    norm 1, and the norm of the words after it. suffix: the norm of both.
+    int64 `[V + 1]`, the postings of each word. postings: uint64 `[P, 2]`, each posting as the
+    term's sign (`jaccard.signs_of`) and four numbers in one: its number above 24 bits, and in
+    255ths and rounded up three norms in the term of norm 1: that of the word and all after it, that
+    of the word, and that of all after it. Side by side they are one place in memory.
     """
 
     set_starts: Pointers1d
@@ -53,11 +54,7 @@ class TfIdfIndex(NamedTuple):
     weight_of_unknown: float
     norms: Floats1d
     starts: Pointers1d
-    terms: Ints1d
-    signs: Keys1d
-    own: Bytes1d
-    rest: Bytes1d
-    suffix: Bytes1d
+    postings: Keys2d
 
     @classmethod
     def of(cls, dictionary: TermDictionary) -> TfIdfIndex:
@@ -71,6 +68,10 @@ class TfIdfIndex(NamedTuple):
         useful = np.flatnonzero(suffix >= LEAST * _STEPS)
         order = useful[np.lexsort((-suffix[useful].astype(np.int16), sets.indices[useful]))]
         terms = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)[order]
+        numbers = terms.astype(np.uint64)
+        for squares_of in (ends - sums[:-1], squares, ends - sums[1:]):
+            of_postings = _rounded_up((squares_of / total)[order]).astype(np.uint64)
+            numbers = numbers << np.uint64(8) | of_postings
         counts = np.bincount(sets.indices[order], minlength=len(weights))
         return cls(
             sets.indptr,
@@ -79,11 +80,7 @@ class TfIdfIndex(NamedTuple):
             dictionary.weight_of_unknown,
             np.sqrt(totals),
             np.append(0, np.cumsum(counts)),
-            terms,
-            signs_of(sets)[terms],
-            _rounded_up((squares / total)[order]),
-            _rounded_up(((ends - sums[1:]) / total)[order]),
-            suffix[order],
+            np.stack([signs_of(sets)[terms], numbers], axis=1),
         )
 
 
@@ -295,6 +292,11 @@ def _similarity(index, table, query, n, term):  # type: ignore[no-untyped-def]
     return total / index.norms[term]
 
 
+@inlined
+def _norm(numbers, shift):  # type: ignore[no-untyped-def]
+    return np.float64((numbers >> np.uint64(shift)) & _BYTE) / _STEPS
+
+
 @helper
 def _nearest(index, table, query, n, owner, doc):  # type: ignore[no-untyped-def]
     """Nearest term of the span with n distinct words in `query`, and its similarity."""
@@ -309,17 +311,18 @@ def _nearest(index, table, query, n, owner, doc):  # type: ignore[no-untyped-def
             continue
         number = query.numbers[i]
         for p in range(index.starts[number], index.starts[number + 1]):
-            bound = norm * index.suffix[p] / _STEPS
+            sign, numbers = index.postings[p, 0], index.postings[p, 1]
+            bound = norm * _norm(numbers, 16)
             if bound < least or bound <= best:
                 break
-            bound = strength * index.own[p] + after * index.rest[p]
-            if bound < least * _STEPS or bound <= best * _STEPS:
+            own, rest = _norm(numbers, 8), _norm(numbers, 0)
+            bound = strength * own + after * rest
+            if bound < least or bound <= best:
                 continue
-            following = _following_in(query, index.signs[p], n)
-            bound = strength * index.own[p] + following * index.rest[p]
-            if bound < least * _STEPS or bound <= best * _STEPS:
+            bound = strength * own + _following_in(query, sign, n) * rest
+            if bound < least or bound <= best:
                 continue
-            term = index.terms[p]
+            term = np.int64(numbers >> _TERM)
             if len(owner) and owner[term] == doc:
                 continue
             value = _similarity(index, table, query, n, term)

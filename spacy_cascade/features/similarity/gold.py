@@ -12,8 +12,14 @@ from .dictionary import TermDictionary, texts_of
 
 
 def gold_spans(flags: Ints2d) -> tuple[Pointers1d, Pointers1d]:
-    """Start and end of the gold spans that flags tell of (`word_counts.span_flags`)."""
-    return np.flatnonzero(flags[:, 2]), np.flatnonzero(flags[:, 3]) + 1
+    """Start and end of the gold spans that flags tell of (`word_counts.span_flags`).
+
+    Flags do not tell which ends belong together where spans overlap: the next one is taken.
+    """
+    start, end = np.flatnonzero(flags[:, 2]), np.flatnonzero(flags[:, 3]) + 1
+    place = np.searchsorted(end, start, side="right")
+    start, place = start[place < len(end)], place[place < len(end)]
+    return start, end[place]
 
 
 def gold_terms(

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...types import Floats1d, Keys1d
-from . import jaccard, phrases, tfidf
+from . import jaccard, phrases, tfidf, weighted_query
 from .dictionary import TermDictionary
 from .seen_words import Seen, SeenWords
 from .spans import AskedSpans, Found
@@ -64,7 +64,7 @@ class Jaccard(Measure):
 class TfIdf(Measure):
     """Soft TF-IDF: words count by their rarity, and similar words match."""
 
-    steps = (tfidf.LEAST, 0.85, 0.9, 0.95, 1.0)
+    steps = (weighted_query.LEAST, 0.85, 0.9, 0.95, 1.0)
 
     def __init__(self, dictionary: TermDictionary, words: SeenWords) -> None:
         del words

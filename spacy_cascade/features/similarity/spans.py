@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...jit import helper
+from ...jit import kernel
 from ...types import Floats1d, Ints1d, Keys1d, Pointers1d
 
 
@@ -43,14 +43,14 @@ class Found(NamedTuple):
     step: Ints1d
 
 
-@helper
-def make_found(n):  # type: ignore[no-untyped-def]
+@kernel
+def make_found(n: int) -> Found:
     """That there is none for n spans."""
     return Found(np.full(n, -1, dtype=np.int32), np.zeros(n), np.zeros(n, dtype=np.int32))
 
 
-@helper
-def enter_found(found, u, term, similarity, edges):  # type: ignore[no-untyped-def]
+@kernel
+def enter_found(found: Found, u: int, term: int, similarity: float, edges: Floats1d) -> int:
     """Write what was found for a span; returns the step. edges: where each step begins."""
     found.term[u], found.similarity[u] = term, similarity
     step = 0

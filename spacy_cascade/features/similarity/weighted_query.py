@@ -1,0 +1,195 @@
+"""A span as soft TF-IDF searches for it: its words, what they weigh, and which may match together.
+
+The words are entered one before the other, so that spans with the same end are made step by step.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...jit import helper, inlined
+from ...types import Bools1d, Floats1d, Ints1d, Keys1d, Pointers1d
+from .dictionary import MOST_TOKENS
+from .seen_words import MOST_CLOSE
+from .together import are_together
+
+LEAST = 0.8
+"""Smaller similarities do not count."""
+_TINY = 1e-9
+_LEAST_SQUARE = LEAST * LEAST - _TINY
+_ONE = np.uint64(1)
+
+
+class Query(NamedTuple):
+    """A span for the search, with room for the longest one; its words from the last to the first.
+
+    rows: int32, its distinct words by row of the table of seen words. squares: float64 beside them,
+    squared weights. place: int64, the token. linked: uint64, a bit for each word that may match
+    together with the word. reach: float64, the squared weight of the word and these. Once the span
+    is searched for, weights: float64, such that the span has norm 1; kept: as `linked`, without
+    those that are not enough with the word; is_enough: bool, whether all together are.
+    numbers: int32, the close words of all its words, ascending. word: int32 beside them, the place
+    in `rows`. strength: float64, weight of the word times closeness.
+    strongest: float64, and bits: uint64, beside rows, of the words that follow a close word.
+    """
+
+    rows: Ints1d
+    squares: Floats1d
+    place: Pointers1d
+    linked: Keys1d
+    reach: Floats1d
+    weights: Floats1d
+    kept: Keys1d
+    is_enough: Bools1d
+    numbers: Ints1d
+    word: Ints1d
+    strength: Floats1d
+    strongest: Floats1d
+    bits: Keys1d
+
+
+@helper
+def make_query():  # type: ignore[no-untyped-def]
+    n = MOST_TOKENS * MOST_CLOSE
+    return Query(
+        np.empty(MOST_TOKENS, dtype=np.int32),
+        np.empty(MOST_TOKENS),
+        np.empty(MOST_TOKENS, dtype=np.int64),
+        np.empty(MOST_TOKENS, dtype=np.uint64),
+        np.empty(MOST_TOKENS),
+        np.empty(MOST_TOKENS),
+        np.empty(MOST_TOKENS, dtype=np.uint64),
+        np.empty(MOST_TOKENS, dtype=np.bool_),
+        np.empty(n, dtype=np.int32),
+        np.empty(n, dtype=np.int32),
+        np.empty(n),
+        np.empty(MOST_TOKENS),
+        np.empty(MOST_TOKENS, dtype=np.uint64),
+    )
+
+
+@helper
+def add_word(query, index, together, seen, n, t):  # type: ignore[no-untyped-def]
+    """Put token t before the n distinct words of a span; returns how many there are.
+
+    Words may match together if they are in one term.
+    """
+    row = seen.rows[t]
+    for k in range(n):
+        if query.rows[k] == row:
+            return n
+    number = seen.table.number[row]
+    square = index.weight_of_unknown**2 if number < 0 else index.weights[number] ** 2
+    query.rows[n], query.squares[n], query.place[n] = row, square, t
+    query.linked[n], query.reach[n] = np.uint64(0), square
+    if seen.table.close_starts[row] == seen.table.close_starts[row + 1]:
+        query.reach[n] = -np.inf
+    for k in range(n):
+        if are_together(together, query.place[k], t):
+            query.linked[k] |= _ONE << np.uint64(n)
+            query.linked[n] |= _ONE << np.uint64(k)
+            query.reach[k] += square
+            query.reach[n] += query.squares[k]
+    return n + 1
+
+
+@helper
+def is_reachable(query, n):  # type: ignore[no-untyped-def]
+    """Whether enough of the n words of a span are, each with those linked to it, enough."""
+    total = enough = 0.0
+    for k in range(n):
+        total += query.squares[k]
+    for k in range(n):
+        if query.reach[k] >= _LEAST_SQUARE * total:
+            enough += query.squares[k]
+    return enough > 0.0 and enough >= _LEAST_SQUARE * total
+
+
+@inlined
+def _square(query, words, n):  # type: ignore[no-untyped-def]
+    """The squared weights of some words of a span together; words: a bit for each."""
+    square = 0.0
+    for k in range(n):
+        square += query.squares[k] * np.float64((words >> np.uint64(k)) & _ONE)
+    return square
+
+
+@helper
+def choose(query, n):  # type: ignore[no-untyped-def]
+    """Write the weights of the words, and which of them may match; returns whether any.
+
+    Two linked words match together only if they are enough with all words linked to both.
+    """
+    total = enough = 0.0
+    for k in range(n):
+        total += query.squares[k]
+    least = _LEAST_SQUARE * total
+    for k in range(n):
+        query.weights[k] = np.sqrt(query.squares[k] / total)
+        query.is_enough[k] = query.reach[k] >= least
+        linked, kept = query.linked[k], np.uint64(0)
+        if query.is_enough[k]:
+            for other in range(n):
+                if (linked >> np.uint64(other)) & _ONE and query.reach[other] >= least:
+                    third = linked & query.linked[other]
+                    pair = query.squares[k] + query.squares[other]
+                    if pair >= least or pair + _square(query, third, n) >= least:
+                        kept |= _ONE << np.uint64(other)
+            query.is_enough[k] = query.squares[k] + _square(query, kept, n) >= least
+        query.kept[k] = kept
+        if query.is_enough[k]:
+            enough += query.squares[k]
+    return enough >= least
+
+
+@helper
+def enter_close(query, table, n):  # type: ignore[no-untyped-def]
+    """Write the close words of the words that reach enough; returns how many there are."""
+    size = 0
+    for k in range(n):
+        if not query.is_enough[k]:
+            continue
+        row = query.rows[k]
+        for c in range(table.close_starts[row], table.close_starts[row + 1]):
+            i = size
+            while i > 0 and query.numbers[i - 1] > table.close[c]:
+                query.numbers[i], query.word[i] = query.numbers[i - 1], query.word[i - 1]
+                query.strength[i] = query.strength[i - 1]
+                i -= 1
+            query.numbers[i], query.word[i] = table.close[c], k
+            query.strength[i] = query.weights[k] * table.closeness[c]
+            size += 1
+    return size
+
+
+@helper
+def enter_following(query, i, size, n):  # type: ignore[no-untyped-def]
+    """Write what can match beside the i-th close word, and after it in order.
+
+    For each word of the span how strongly, and bits of the numbers. Returns the largest similarity
+    of all that to a vector of norm 1.
+    """
+    linked = query.kept[query.word[i]]
+    for k in range(n):
+        query.strongest[k], query.bits[k] = 0.0, np.uint64(0)
+    for k in range(i + 1, size):
+        other = query.word[k]
+        if (linked >> np.uint64(other)) & _ONE:
+            query.strongest[other] = max(query.strongest[other], query.strength[k])
+            query.bits[other] |= _ONE << np.uint64(query.numbers[k] & 63)
+    square = 0.0
+    for k in range(n):
+        square += query.strongest[k] ** 2
+    return np.sqrt(square)
+
+
+@inlined
+def following_in(query, sign, n):  # type: ignore[no-untyped-def]
+    """The same for a term with this sign."""
+    square = 0.0
+    for k in range(n):
+        if query.bits[k] & sign:
+            square += query.strongest[k] ** 2
+    return np.sqrt(square)

@@ -63,7 +63,9 @@ class TermDictionary:
         text_of: gives their texts; without it only measures over whole words have values.
         """
         lengths = np.diff(indptr)
-        fitting = np.flatnonzero((lengths > 0) & (lengths <= MOST_TOKENS))
+        nameless = np.append(0, np.cumsum(words == 0))[indptr]
+        is_whole = nameless[1:] == nameless[:-1]
+        fitting = np.flatnonzero((lengths > 0) & (lengths <= MOST_TOKENS) & is_whole)
         phrases = whole_keys(words, indptr[fitting], indptr[fitting + 1])
         _, first = np.unique(phrases, return_index=True)
         every_word = BinaryCSR(indptr, np.arange(len(words), dtype=np.int32), len(words))

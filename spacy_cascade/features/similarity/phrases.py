@@ -1,9 +1,10 @@
 """The Jaro-Winkler similarity of a span to a term, both without spaces.
 
-An approximation: a span is compared with the terms next to it in alphabetical order that share its
-first half (Hernandez and Stolfo 1995, "The merge/purge problem for large databases", call this a
-sorted neighbourhood). Of two strings with Jaro-Winkler similarities to a third, the one with the
-longer common beginning mostly is the more similar one.
+An approximation: a span of n characters is compared with the terms next to it in alphabetical order
+that share its first `n / 2 - 2` characters, at least two (Hernandez and Stolfo 1995, "The
+merge/purge problem for large databases", call this a sorted neighbourhood). Of two strings with
+Jaro-Winkler similarities to a third, the one with the longer common beginning mostly is the more
+similar one.
 """
 
 from __future__ import annotations
@@ -109,7 +110,7 @@ def _mark(
 @inlined
 def _head_length(n):  # type: ignore[no-untyped-def]
     """How many first characters a term shares with a span of n."""
-    return max(2, min(n // 2, _LONGEST_HEAD))
+    return max(2, min(n // 2 - 2, _LONGEST_HEAD))
 
 
 @inlined

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...jit import inlined, kernel
+from ...jit import helper, inlined, kernel
 from ...numeric.hashing import HashFunction, draw_hash, home, mix
 from ...types import Ints1d, Keys1d, Pointers1d
 from .dictionary import MOST_TOKENS, WordSets
@@ -58,6 +58,16 @@ def _is_pair(pairs, one, other):  # type: ignore[no-untyped-def]
     return (pairs.bits[place >> 6] >> np.uint64(place & _BITS)) & _ONE != 0
 
 
+@helper
+def _may_match(pairs, starts, numbers, one, other):  # type: ignore[no-untyped-def]
+    """Whether two rows may match different words of one term."""
+    for i in range(starts[one], starts[one + 1]):
+        for j in range(starts[other], starts[other + 1]):
+            if numbers[i] != numbers[j] and _is_pair(pairs, numbers[i], numbers[j]):
+                return True
+    return False
+
+
 @kernel
 def tokens_together(
     pairs: WordPairs, rows: Ints1d, starts: Pointers1d, numbers: Ints1d, longest: int
@@ -70,13 +80,7 @@ def tokens_together(
     together = np.zeros(len(rows), dtype=np.uint64)
     for t in range(len(rows)):
         for distance in range(1, min(longest, MOST_TOKENS, t + 1)):
-            one, other = rows[t], rows[t - distance]
-            found = False
-            for i in range(starts[one], starts[one + 1]):
-                for j in range(starts[other], starts[other + 1]):
-                    if not found and numbers[i] != numbers[j]:
-                        found = _is_pair(pairs, numbers[i], numbers[j])
-            if found:
+            if _may_match(pairs, starts, numbers, rows[t], rows[t - distance]):
                 together[t] |= _ONE << np.uint64(distance)
     return together
 

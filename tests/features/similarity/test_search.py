@@ -13,7 +13,19 @@ from spacy_cascade.features.similarity.dictionary import MOST_TOKENS
 from spacy_cascade.features.similarity.measures import MEASURES
 from spacy_cascade.features.similarity.search import DictionarySearch
 
-VOCABULARY = ["alpha", "alphas", "alpham", "beta", "betas", "gene", "genes", "of", "the", "il2", "x"]
+VOCABULARY = [
+    "alpha",
+    "alphas",
+    "alpham",
+    "beta",
+    "betas",
+    "gene",
+    "genes",
+    "of",
+    "the",
+    "il2",
+    "x",
+]
 WORDS = st.sampled_from(VOCABULARY)
 TERMS = st.lists(st.lists(WORDS, min_size=1, max_size=6), max_size=12, unique_by=tuple)
 DOCS = st.lists(st.lists(WORDS | st.sampled_from(["alphaz", "new"]), max_size=7), max_size=3)

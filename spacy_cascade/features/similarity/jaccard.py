@@ -160,7 +160,7 @@ def _make_query():  # type: ignore[no-untyped-def]
     )
 
 
-@helper
+@inlined
 def _add_word(query, together, seen, n, t):  # type: ignore[no-untyped-def]
     """Put token t before the n distinct words of a span; returns how many there are."""
     row = seen.rows[t]
@@ -179,7 +179,7 @@ def _add_word(query, together, seen, n, t):  # type: ignore[no-untyped-def]
     return n + 1
 
 
-@helper
+@inlined
 def _is_reachable(query, n):  # type: ignore[no-untyped-def]
     """Whether enough words of a span stand in a term with enough of the others."""
     needed = np.int64(np.ceil(LEAST * n - _TINY))

@@ -70,7 +70,7 @@ def make_query():  # type: ignore[no-untyped-def]
     )
 
 
-@helper
+@inlined
 def add_word(query, index, together, seen, n, t):  # type: ignore[no-untyped-def]
     """Put token t before the n distinct words of a span; returns how many there are.
 
@@ -95,7 +95,7 @@ def add_word(query, index, together, seen, n, t):  # type: ignore[no-untyped-def
     return n + 1
 
 
-@helper
+@inlined
 def is_reachable(query, n):  # type: ignore[no-untyped-def]
     """Whether enough of the n words of a span are, each with those linked to it, enough."""
     total = enough = 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -174,7 +175,8 @@ def test_texts_come_from_the_documents() -> None:
 
 def test_words_without_a_text_in_lower_case_are_in_no_term() -> None:
     """As of a vocabulary that has no such attribute."""
-    tokens = tokens_of([["", "alpha"]])
+    tokens = tokens_of([["x", "alpha"]])
+    tokens = replace(tokens, lower=tokens.lower * np.array([0, 1], dtype=np.uint64))
     training = TrainingTerms.empty().learn(tokens, flags_of(tokens, [(0, 1), (1, 2)]))
     TrainingTerms.check(training.arrays())
     assert len(training.dictionary) == 1

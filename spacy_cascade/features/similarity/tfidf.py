@@ -165,6 +165,19 @@ def _nearest(index, table, query, n, owner, doc):  # type: ignore[no-untyped-def
     return found, best
 
 
+@helper
+def _squares(index, seen):  # type: ignore[no-untyped-def]
+    """Squared weight of each token; negative where no word of the dictionary is close to it."""
+    squares = np.empty(len(seen.rows))
+    for t in range(len(seen.rows)):
+        row = seen.rows[t]
+        number = seen.table.number[row]
+        squares[t] = index.weight_of_unknown**2 if number < 0 else index.weights[number] ** 2
+        if seen.table.close_starts[row] == seen.table.close_starts[row + 1]:
+            squares[t] = -squares[t]
+    return squares
+
+
 @kernel
 def search_by_weight(
     index: TfIdfIndex,
@@ -177,6 +190,8 @@ def search_by_weight(
     """As `jaccard.search_by_words`."""
     found = make_found(len(asked.start))
     query = make_query()
+    span = query.rows, query.squares, query.place, query.linked, query.reach
+    tokens = seen.rows, _squares(index, seen), together
     n, key, begin, end = 0, np.uint64(0), -1, -1
     for u in range(len(asked.start)):
         if asked.end[u] - asked.start[u] > MOST_TOKENS:
@@ -186,8 +201,8 @@ def search_by_weight(
         while begin > asked.start[u]:
             begin -= 1
             key = mix(key, asked.words[begin])
-            n = add_word(query, index, together, seen, n, begin)
-        if not is_reachable(query, n):
+            n = add_word(span, tokens, n, begin)
+        if not is_reachable(query.squares, query.reach, n):
             continue
         step = recall(memory, key)
         if step == MISSING:

@@ -71,39 +71,42 @@ def make_query():  # type: ignore[no-untyped-def]
 
 
 @inlined
-def add_word(query, index, together, seen, n, t):  # type: ignore[no-untyped-def]
+def add_word(span, tokens, n, t):  # type: ignore[no-untyped-def]
     """Put token t before the n distinct words of a span; returns how many there are.
 
-    Words may match together if they are in one term.
+    span: `rows`, `squares`, `place`, `linked` and `reach` of the query; tokens: their rows, squared
+    weights and `tokens_together`. Both are taken apart here, because reading an array out of a
+    larger structure counts a reference each time.
     """
-    row = seen.rows[t]
+    rows, squares, place, linked, reach = span
+    row_of, square_of, together = tokens
+    is_new = True
     for k in range(n):
-        if query.rows[k] == row:
-            return n
-    number = seen.table.number[row]
-    square = index.weight_of_unknown**2 if number < 0 else index.weights[number] ** 2
-    query.rows[n], query.squares[n], query.place[n] = row, square, t
-    query.linked[n], query.reach[n] = np.uint64(0), square
-    if seen.table.close_starts[row] == seen.table.close_starts[row + 1]:
-        query.reach[n] = -np.inf
-    for k in range(n):
-        if are_together(together, query.place[k], t):
-            query.linked[k] |= _ONE << np.uint64(n)
-            query.linked[n] |= _ONE << np.uint64(k)
-            query.reach[k] += square
-            query.reach[n] += query.squares[k]
-    return n + 1
+        if rows[k] == row_of[t]:
+            is_new = False
+    if is_new:
+        rows[n], place[n], linked[n] = row_of[t], t, np.uint64(0)
+        square = squares[n] = abs(square_of[t])
+        reach[n] = square if square_of[t] >= 0.0 else -np.inf
+        for k in range(n):
+            if are_together(together, place[k], t):
+                linked[k] |= _ONE << np.uint64(n)
+                linked[n] |= _ONE << np.uint64(k)
+                reach[k] += square
+                reach[n] += squares[k]
+        n += 1
+    return n
 
 
 @inlined
-def is_reachable(query, n):  # type: ignore[no-untyped-def]
+def is_reachable(squares, reach, n):  # type: ignore[no-untyped-def]
     """Whether enough of the n words of a span are, each with those linked to it, enough."""
     total = enough = 0.0
     for k in range(n):
-        total += query.squares[k]
+        total += squares[k]
     for k in range(n):
-        if query.reach[k] >= _LEAST_SQUARE * total:
-            enough += query.squares[k]
+        if reach[k] >= _LEAST_SQUARE * total:
+            enough += squares[k]
     return enough > 0.0 and enough >= _LEAST_SQUARE * total
 
 

@@ -80,17 +80,17 @@ def signs_of(sets: WordSets) -> Keys1d:
 
 
 @inlined
-def _n_common(index, term, codes, first, n):  # type: ignore[no-untyped-def]
+def _n_common(set_starts, sets, term, codes, first, n):  # type: ignore[no-untyped-def]
     """How many of the codes from `first` on are words of the term."""
     common = 0
-    k, end = index.set_starts[term], index.set_starts[term + 1]
+    k, end = set_starts[term], set_starts[term + 1]
     i = first
     while i < n and k < end:
-        if codes[i] == index.sets[k]:
+        if codes[i] == sets[k]:
             common += 1
             i += 1
             k += 1
-        elif codes[i] < index.sets[k]:
+        elif codes[i] < sets[k]:
             i += 1
         else:
             k += 1
@@ -109,6 +109,13 @@ def _most_common(sign, codes, first, n):  # type: ignore[no-untyped-def]
 @helper
 def _nearest(index, codes, n, owner, doc):  # type: ignore[no-untyped-def]
     """Nearest term of the distinct words `codes[:n]`, ascending, unknown ones negative."""
+    set_starts, sets = index.set_starts, index.sets
+    group_starts = index.group_starts
+    sizes = index.size
+    places = index.place
+    starts = index.starts
+    signs = index.signs
+    terms = index.terms
     best, found = 0.0, -1
     for i in range(n):
         if codes[i] < 0:
@@ -116,21 +123,21 @@ def _nearest(index, codes, n, owner, doc):  # type: ignore[no-untyped-def]
         bound = (n - i) / n
         if bound < LEAST - _TINY or bound <= best:
             break
-        for g in range(index.group_starts[codes[i]], index.group_starts[codes[i] + 1]):
-            size = index.size[g]
-            common = min(n - i, size - index.place[g])
+        for g in range(group_starts[codes[i]], group_starts[codes[i] + 1]):
+            size = sizes[g]
+            common = min(n - i, size - places[g])
             bound = common / (n + size - common)
             if bound < LEAST - _TINY or bound <= best:
                 continue
             least = max(LEAST, best)
             needed = np.ceil(least * (n + size) / (1 + least) - _TINY)
-            for k in range(index.starts[g], index.starts[g + 1]):
-                if _most_common(index.signs[k], codes, i, n) < needed:
+            for k in range(starts[g], starts[g + 1]):
+                if _most_common(signs[k], codes, i, n) < needed:
                     continue
-                term = index.terms[k]
+                term = terms[k]
                 if len(owner) and owner[term] == doc:
                     continue
-                both = _n_common(index, term, codes, i, n)
+                both = _n_common(set_starts, sets, term, codes, i, n)
                 similarity = both / (n + size - both)
                 if similarity > best and similarity >= LEAST - _TINY:
                     best, found = similarity, term
@@ -139,21 +146,14 @@ def _nearest(index, codes, n, owner, doc):  # type: ignore[no-untyped-def]
     return found, best
 
 
-class Query(NamedTuple):
-    """The distinct words of a span, with room for the longest one, from the last to the first.
+@helper
+def _make_span():  # type: ignore[no-untyped-def]
+    """Room for the distinct words of the longest span, from the last to the first.
 
     codes: int32, their numbers, negative ones for unknown words. places: int64, the tokens.
     n_linked: int32, how many of the others may be in one term with the word.
     """
-
-    codes: Ints1d
-    places: Pointers1d
-    n_linked: Ints1d
-
-
-@helper
-def _make_query():  # type: ignore[no-untyped-def]
-    return Query(
+    return (
         np.empty(MOST_TOKENS, dtype=np.int32),
         np.empty(MOST_TOKENS, dtype=np.int64),
         np.empty(MOST_TOKENS, dtype=np.int32),
@@ -161,31 +161,45 @@ def _make_query():  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _add_word(query, together, seen, n, t):  # type: ignore[no-untyped-def]
-    """Put token t before the n distinct words of a span; returns how many there are."""
-    row = seen.rows[t]
-    code = seen.table.number[row]
-    if code < 0:
-        code = -1 - row
+def _add_word(span, tokens, n, t):  # type: ignore[no-untyped-def]
+    """Put token t before the n distinct words of a span; returns how many there are.
+
+    span: `_make_span`. tokens: their codes and `tokens_together`. Reading an array out
+    of a larger structure here would count a reference each time.
+    """
+    codes, places, n_linked = span
+    code_of, together = tokens
+    is_new = True
     for k in range(n):
-        if query.codes[k] == code:
-            return n
-    query.codes[n], query.places[n], query.n_linked[n] = code, t, 0
-    if code >= 0:
+        if codes[k] == code_of[t]:
+            is_new = False
+    if is_new:
+        codes[n], places[n], n_linked[n] = code_of[t], t, 0
         for k in range(n):
-            if are_together(together, query.places[k], t):
-                query.n_linked[k] += 1
-                query.n_linked[n] += 1
-    return n + 1
+            if are_together(together, places[k], t):
+                n_linked[k] += 1
+                n_linked[n] += 1
+        n += 1
+    return n
+
+
+@helper
+def _codes(seen):  # type: ignore[no-untyped-def]
+    """The number of each token, negative for words that the dictionary does not have."""
+    codes = np.empty(len(seen.rows), dtype=np.int32)
+    for t in range(len(codes)):
+        number = seen.table.number[seen.rows[t]]
+        codes[t] = number if number >= 0 else -1 - seen.rows[t]
+    return codes
 
 
 @inlined
-def _is_reachable(query, n):  # type: ignore[no-untyped-def]
+def _is_reachable(codes, n_linked, n):  # type: ignore[no-untyped-def]
     """Whether enough words of a span stand in a term with enough of the others."""
     needed = np.int64(np.ceil(LEAST * n - _TINY))
     n_enough = 0
     for k in range(n):
-        n_enough += query.codes[k] >= 0 and query.n_linked[k] >= needed - 1
+        n_enough += codes[k] >= 0 and n_linked[k] >= needed - 1
     return n_enough >= needed
 
 
@@ -204,7 +218,8 @@ def search_by_words(
     `tokens_together`. edges: where the steps begin.
     """
     found = make_found(len(asked.start))
-    query = _make_query()
+    span, tokens = _make_span(), (_codes(seen), together)
+    codes, _, n_linked = span
     n, key, begin, end = 0, np.uint64(0), -1, -1
     for u in range(len(asked.start)):
         if asked.end[u] - asked.start[u] > MOST_TOKENS:
@@ -214,13 +229,13 @@ def search_by_words(
         while begin > asked.start[u]:
             begin -= 1
             key = mix(key, asked.words[begin])
-            n = _add_word(query, together, seen, n, begin)
-        if not _is_reachable(query, n):
+            n = _add_word(span, tokens, n, begin)
+        if not _is_reachable(codes, n_linked, n):
             continue
         step = recall(memory, key)
         if step == MISSING:
-            codes = np.sort(query.codes[:n])
-            term, similarity = _nearest(index, codes, n, asked.owner, asked.doc[u])
+            ordered = np.sort(codes[:n])
+            term, similarity = _nearest(index, ordered, n, asked.owner, asked.doc[u])
             step = enter_found(found, u, term, similarity, edges)
             remember(memory, key, step)
         found.step[u] = step

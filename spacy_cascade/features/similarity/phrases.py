@@ -122,11 +122,14 @@ def _n_characters(seen, t):  # type: ignore[no-untyped-def]
 @helper
 def _has_known_head(index, seen, start, n):  # type: ignore[no-untyped-def]
     """Whether some term may begin as the span of n characters that begins at `start`."""
+    rows = seen.rows
+    starts = seen.table.character_starts
+    characters = seen.table.characters
     key, left, t = _SALT, _head_length(n), start
     while True:
-        row = seen.rows[t]
-        for k in range(seen.table.character_starts[row], seen.table.character_starts[row + 1]):
-            key = mix(key, np.uint64(seen.table.characters[k]))
+        row = rows[t]
+        for k in range(starts[row], starts[row + 1]):
+            key = mix(key, np.uint64(characters[k]))
             left -= 1
             if left == 0:
                 place = home(index.hashed, key)
@@ -138,11 +141,12 @@ def _has_known_head(index, seen, start, n):  # type: ignore[no-untyped-def]
 @helper
 def _place(index, first, second):  # type: ignore[no-untyped-def]
     """Where a span with these heads would stand."""
+    heads = index.heads
     low, high = 0, len(index.terms)
     while low < high:
         middle = (low + high) >> 1
-        head = index.heads[middle, 0]
-        if head < first or (head == first and index.heads[middle, 1] < second):
+        head = heads[middle, 0]
+        if head < first or (head == first and heads[middle, 1] < second):
             low = middle + 1
         else:
             high = middle
@@ -152,6 +156,9 @@ def _place(index, first, second):  # type: ignore[no-untyped-def]
 @helper
 def _nearest(index, text, owner, doc):  # type: ignore[no-untyped-def]
     """Nearest term of the characters of a span, and its similarity."""
+    starts = index.starts
+    characters = index.characters
+    terms = index.terms
     n = len(text)
     first = second = np.uint64(0)
     for k in range(8):
@@ -162,15 +169,15 @@ def _nearest(index, text, owner, doc):  # type: ignore[no-untyped-def]
     for step in (-1, 1):
         i = place if step == 1 else place - 1
         left = REACH
-        while left > 0 and 0 <= i < len(index.terms):
-            begin, m = index.starts[i], index.starts[i + 1] - index.starts[i]
+        while left > 0 and 0 <= i < len(terms):
+            begin, m = starts[i], starts[i + 1] - starts[i]
             shared = m >= head
             for k in range(head):
-                if shared and index.characters[begin + k] != text[k]:
+                if shared and characters[begin + k] != text[k]:
                     shared = False
             if not shared:
                 break
-            term = index.terms[i]
+            term = terms[i]
             i += step
             if len(owner) and owner[term] == doc:
                 continue
@@ -178,7 +185,7 @@ def _nearest(index, text, owner, doc):  # type: ignore[no-untyped-def]
             bound = most_similar(n, m)
             if bound < LEAST - _TINY or bound <= best:
                 continue
-            value = jaro_winkler(text, index.characters[begin : begin + m])
+            value = jaro_winkler(text, characters[begin : begin + m])
             if value > best and value >= LEAST - _TINY:
                 best, found = value, term
     return found, best
@@ -214,9 +221,12 @@ def search_by_characters(
 @inlined
 def _write(text, seen, start, end):  # type: ignore[no-untyped-def]
     """Write the characters of a span."""
+    rows = seen.rows
+    starts = seen.table.character_starts
+    characters = seen.table.characters
     n = 0
     for t in range(start, end):
-        row = seen.rows[t]
-        for k in range(seen.table.character_starts[row], seen.table.character_starts[row + 1]):
-            text[n] = seen.table.characters[k]
+        row = rows[t]
+        for k in range(starts[row], starts[row + 1]):
+            text[n] = characters[k]
             n += 1

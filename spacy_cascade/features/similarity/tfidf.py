@@ -100,29 +100,37 @@ def _rounded_up(squares: Floats1d) -> Bytes1d:
 @helper
 def _similarity(index, table, query, n, term):  # type: ignore[no-untyped-def]
     """Of a span with n distinct words to a term."""
+    sets = index.sets
+    weights = index.weights
+    number = table.number
+    starts = table.close_starts
+    close = table.close
+    closeness = table.closeness
+    rows = query.rows
+    of_span = query.weights
     begin, end = index.set_starts[term], index.set_starts[term + 1]
     matched = used = np.uint64(0)
     total = 0.0
     for k in range(n):
         for j in range(begin, end):
-            if table.number[query.rows[k]] == index.sets[j]:
+            if number[rows[k]] == sets[j]:
                 matched |= _ONE << np.uint64(k)
                 used |= _ONE << np.uint64(j - begin)
-                total += query.weights[k] * index.weights[index.sets[j]]
+                total += of_span[k] * weights[sets[j]]
     for k in range(n):
         if matched & (_ONE << np.uint64(k)):
             continue
-        row = query.rows[k]
+        row = rows[k]
         best, place = 0.0, -1
-        for c in range(table.close_starts[row], table.close_starts[row + 1]):
+        for c in range(starts[row], starts[row + 1]):
             for j in range(begin, end):
-                if table.close[c] == index.sets[j] and not used & (_ONE << np.uint64(j - begin)):
-                    gain = table.closeness[c] * index.weights[index.sets[j]]
+                if close[c] == sets[j] and not used & (_ONE << np.uint64(j - begin)):
+                    gain = closeness[c] * weights[sets[j]]
                     if gain > best or (gain == best and j - begin < place):
                         best, place = gain, j - begin
         if place >= 0:
             used |= _ONE << np.uint64(place)
-            total += query.weights[k] * best
+            total += of_span[k] * best
     return total / index.norms[term]
 
 
@@ -134,18 +142,23 @@ def _norm(numbers, shift):  # type: ignore[no-untyped-def]
 @helper
 def _nearest(index, table, query, n, owner, doc):  # type: ignore[no-untyped-def]
     """Nearest term of the span with n distinct words in `query`, and its similarity."""
+    starts = index.starts
+    postings = index.postings
+    strengths = query.strength
+    bits = query.bits
+    strongest = query.strongest
     size = enter_close(query, table, n)
     best, found = 0.0, -1
     least = LEAST - _TINY
     for i in range(size):
-        strength = query.strength[i]
+        strength = strengths[i]
         after = enter_following(query, i, size, n)
         norm = np.sqrt(strength * strength + after * after)
         if norm < least or norm <= best:
             continue
         number = query.numbers[i]
-        for p in range(index.starts[number], index.starts[number + 1]):
-            sign, numbers = index.postings[p, 0], index.postings[p, 1]
+        for p in range(starts[number], starts[number + 1]):
+            sign, numbers = postings[p, 0], postings[p, 1]
             bound = norm * _norm(numbers, 16)
             if bound < least or bound <= best:
                 break
@@ -153,7 +166,7 @@ def _nearest(index, table, query, n, owner, doc):  # type: ignore[no-untyped-def
             bound = strength * own + after * rest
             if bound < least or bound <= best:
                 continue
-            bound = strength * own + following_in(query, sign, n) * rest
+            bound = strength * own + following_in(bits, strongest, sign, n) * rest
             if bound < least or bound <= best:
                 continue
             term = np.int64(numbers >> _TERM)

@@ -111,11 +111,11 @@ def is_reachable(squares, reach, n):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _square(query, words, n):  # type: ignore[no-untyped-def]
-    """The squared weights of some words of a span together; words: a bit for each."""
+def _square(squares, words, n):  # type: ignore[no-untyped-def]
+    """Some of the squared weights together; words: a bit for each."""
     square = 0.0
     for k in range(n):
-        square += query.squares[k] * np.float64((words >> np.uint64(k)) & _ONE)
+        square += squares[k] * np.float64((words >> np.uint64(k)) & _ONE)
     return square
 
 
@@ -125,44 +125,54 @@ def choose(query, n):  # type: ignore[no-untyped-def]
 
     Two linked words match together only if they are enough with all words linked to both.
     """
+    squares = query.squares
+    linked_to = query.linked
+    reach = query.reach
+    is_enough = query.is_enough
     total = enough = 0.0
     for k in range(n):
-        total += query.squares[k]
+        total += squares[k]
     least = _LEAST_SQUARE * total
     for k in range(n):
-        query.weights[k] = np.sqrt(query.squares[k] / total)
-        query.is_enough[k] = query.reach[k] >= least
-        linked, kept = query.linked[k], np.uint64(0)
-        if query.is_enough[k]:
+        query.weights[k] = np.sqrt(squares[k] / total)
+        is_enough[k] = reach[k] >= least
+        linked, kept = linked_to[k], np.uint64(0)
+        if is_enough[k]:
             for other in range(n):
-                if (linked >> np.uint64(other)) & _ONE and query.reach[other] >= least:
-                    third = linked & query.linked[other]
-                    pair = query.squares[k] + query.squares[other]
-                    if pair >= least or pair + _square(query, third, n) >= least:
+                if (linked >> np.uint64(other)) & _ONE and reach[other] >= least:
+                    third = linked & linked_to[other]
+                    pair = squares[k] + squares[other]
+                    if pair >= least or pair + _square(squares, third, n) >= least:
                         kept |= _ONE << np.uint64(other)
-            query.is_enough[k] = query.squares[k] + _square(query, kept, n) >= least
+            is_enough[k] = squares[k] + _square(squares, kept, n) >= least
         query.kept[k] = kept
-        if query.is_enough[k]:
-            enough += query.squares[k]
+        if is_enough[k]:
+            enough += squares[k]
     return enough >= least
 
 
 @helper
 def enter_close(query, table, n):  # type: ignore[no-untyped-def]
     """Write the close words of the words that reach enough; returns how many there are."""
+    numbers = query.numbers
+    word = query.word
+    strength = query.strength
+    rows = query.rows
+    starts = table.close_starts
+    close = table.close
     size = 0
     for k in range(n):
         if not query.is_enough[k]:
             continue
-        row = query.rows[k]
-        for c in range(table.close_starts[row], table.close_starts[row + 1]):
+        row = rows[k]
+        for c in range(starts[row], starts[row + 1]):
             i = size
-            while i > 0 and query.numbers[i - 1] > table.close[c]:
-                query.numbers[i], query.word[i] = query.numbers[i - 1], query.word[i - 1]
-                query.strength[i] = query.strength[i - 1]
+            while i > 0 and numbers[i - 1] > close[c]:
+                numbers[i], word[i] = numbers[i - 1], word[i - 1]
+                strength[i] = strength[i - 1]
                 i -= 1
-            query.numbers[i], query.word[i] = table.close[c], k
-            query.strength[i] = query.weights[k] * table.closeness[c]
+            numbers[i], word[i] = close[c], k
+            strength[i] = query.weights[k] * table.closeness[c]
             size += 1
     return size
 
@@ -174,25 +184,30 @@ def enter_following(query, i, size, n):  # type: ignore[no-untyped-def]
     For each word of the span how strongly, and bits of the numbers. Returns the largest similarity
     of all that to a vector of norm 1.
     """
-    linked = query.kept[query.word[i]]
+    strongest = query.strongest
+    bits = query.bits
+    word = query.word
+    strength = query.strength
+    numbers = query.numbers
+    linked = query.kept[word[i]]
     for k in range(n):
-        query.strongest[k], query.bits[k] = 0.0, np.uint64(0)
+        strongest[k], bits[k] = 0.0, np.uint64(0)
     for k in range(i + 1, size):
-        other = query.word[k]
+        other = word[k]
         if (linked >> np.uint64(other)) & _ONE:
-            query.strongest[other] = max(query.strongest[other], query.strength[k])
-            query.bits[other] |= _ONE << np.uint64(query.numbers[k] & 63)
+            strongest[other] = max(strongest[other], strength[k])
+            bits[other] |= _ONE << np.uint64(numbers[k] & 63)
     square = 0.0
     for k in range(n):
-        square += query.strongest[k] ** 2
+        square += strongest[k] ** 2
     return np.sqrt(square)
 
 
 @inlined
-def following_in(query, sign, n):  # type: ignore[no-untyped-def]
-    """The same for a term with this sign."""
+def following_in(bits, strongest, sign, n):  # type: ignore[no-untyped-def]
+    """The same for a term with this sign; bits, strongest: of the query."""
     square = 0.0
     for k in range(n):
-        if query.bits[k] & sign:
-            square += query.strongest[k] ** 2
+        if bits[k] & sign:
+            square += strongest[k] ** 2
     return np.sqrt(square)

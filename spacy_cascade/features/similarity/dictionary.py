@@ -81,8 +81,14 @@ class TermDictionary:
 
     def text(self, number: int) -> str:
         """A term in lower case, with spaces between its words."""
-        row = self.terms.indices[slice(*self.terms.indptr[number : number + 2])]
-        return " ".join(self.texts.text(word) for word in row.tolist())
+        return " ".join(self.texts.text(word) for word in self._row(number).tolist())
+
+    def words_of(self, number: int) -> Keys1d:
+        """The hashes of the words of a term, in order."""
+        return self.keys[self._row(number)]
+
+    def _row(self, number: int) -> Ints1d:
+        return self.terms.indices[slice(*self.terms.indptr[number : number + 2].tolist())]
 
     def with_docs(self, n_docs: Ints1d) -> TermDictionary:
         return TermDictionary(self.keys, self.texts, self.terms, n_docs)

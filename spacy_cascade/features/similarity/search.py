@@ -26,6 +26,9 @@ class DictionarySearch:
         self._measures: dict[str, Measure] = {}
         self._memories: dict[tuple[str, bool], Keys1d] = {}
 
+    def __reduce__(self) -> tuple[type[DictionarySearch], tuple[TermDictionary]]:
+        return DictionarySearch, (self.dictionary,)
+
     def _words(self) -> SeenWords:
         if self._seen is None:
             self._seen = SeenWords(self.dictionary)

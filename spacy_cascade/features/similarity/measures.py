@@ -12,7 +12,7 @@ from . import jaccard, phrases, tfidf, weighted_query
 from .dictionary import TermDictionary
 from .seen_words import Seen, SeenWords
 from .spans import AskedSpans, Found
-from .together import WordPairs, tokens_together
+from .together import pairs_of, tokens_together
 
 _ROUNDING = 1e-6
 """What sums of weights lose; a step begins so much earlier."""
@@ -51,12 +51,11 @@ class Jaccard(Measure):
     def __init__(self, dictionary: TermDictionary, words: SeenWords) -> None:
         del words
         self._index = jaccard.JaccardIndex.of(dictionary)
-        self._pairs = WordPairs.of(dictionary.sets)
+        self._pairs = pairs_of(dictionary)
 
     def search(self, seen: Seen, asked: AskedSpans, memory: Keys1d) -> Found:
-        is_known = seen.table.number >= 0
-        starts = np.append(0, np.cumsum(is_known))
-        matching = seen.rows, starts, seen.table.number[is_known]
+        everywhere = np.arange(len(seen.rows) + 1)
+        matching = everywhere[:-1].astype(np.int32), everywhere, seen.table.number[seen.rows]
         together = tokens_together(self._pairs, *matching, asked.longest)
         return jaccard.search_by_words(self._index, together, seen, asked, self.edges, memory)
 
@@ -69,7 +68,7 @@ class TfIdf(Measure):
     def __init__(self, dictionary: TermDictionary, words: SeenWords) -> None:
         del words
         self._index = tfidf.TfIdfIndex.of(dictionary)
-        self._pairs = WordPairs.of(dictionary.sets)
+        self._pairs = pairs_of(dictionary)
 
     def search(self, seen: Seen, asked: AskedSpans, memory: Keys1d) -> Found:
         matching = seen.rows, seen.table.close_starts, seen.table.close

@@ -37,14 +37,14 @@ class PhraseIndex(NamedTuple):
     """Terms of at most 64 characters in alphabetical order, by their first 16.
 
     terms: int32 `[n]`, their numbers. heads: uint64 `[n, 2]`, the first 16 characters. characters,
-    starts: of each term in this order. beginnings: uint64, a bit for each key of the first two or
-    more characters of a term, at the place that `hashed` gives it.
+    starts: of each term in this order, int32. beginnings: uint64, a bit for each key of the first
+    two or more characters of a term, at the place that `hashed` gives it.
     """
 
     terms: Ints1d
     heads: Keys2d
     characters: Bytes1d
-    starts: Pointers1d
+    starts: Ints1d
     beginnings: Keys1d
     hashed: HashFunction
 
@@ -65,7 +65,12 @@ class PhraseIndex(NamedTuple):
         beginnings = np.zeros(n_places // 64, dtype=np.uint64)
         _mark(characters, starts, beginnings, hashed)
         return cls(
-            of_terms, np.ascontiguousarray(heads[order]), characters, starts, beginnings, hashed
+            of_terms,
+            np.ascontiguousarray(heads[order]),
+            characters,
+            starts.astype(np.int32),
+            beginnings,
+            hashed,
         )
 
 

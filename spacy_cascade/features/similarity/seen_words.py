@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...jit import helper, inlined, kernel
+from ...numeric.arrays import Array, grown
 from ...numeric.index import KeyIndex
 from ...parallel import LEXEME_LOCK
 from ...types import Floats1d, Ints1d, Keys1d, Pointers1d
@@ -62,7 +63,7 @@ class _Vocabulary(NamedTuple):
 
 
 class SeenTable(NamedTuple):
-    """Words that were seen, by row.
+    """Words that were seen, by row; the arrays may have room for more.
 
     number: int32 `[n]`, that in the dictionary, -1 for none. characters, character_starts: as the
     alphabet of the dictionary has them. close_starts: int64 `[n + 1]`. close: int32, numbers of
@@ -132,16 +133,28 @@ class SeenWords:
         counts, close, closeness = _close_words(
             self._vocabulary, packed(encoded, 0, SHARED), place, numbers, _signs(encoded), *encoded
         )
-        old = self._table
+        old, n = self._table, len(self._index)
+        n_characters, n_close = int(old.character_starts[n]), int(old.close_starts[n])
         self._table = SeenTable(
-            np.append(old.number, numbers),
-            np.append(old.characters, encoded.characters),
-            np.append(old.character_starts, old.character_starts[-1] + encoded.starts[1:]),
-            np.append(old.close_starts, old.close_starts[-1] + np.cumsum(counts)),
-            np.append(old.close, close),
-            np.append(old.closeness, closeness),
+            _with(old.number, n, numbers),
+            _with(old.characters, n_characters, encoded.characters),
+            _with(old.character_starts, n + 1, n_characters + encoded.starts[1:]),
+            _with(old.close_starts, n + 1, n_close + np.cumsum(counts)),
+            _with(old.close, n_close, close),
+            _with(old.closeness, n_close, closeness),
         )
         self._index.add(keys)
+
+
+def _with(array: Array, size: int, more: Array) -> Array:
+    """The first values of an array and more behind them, with room for others.
+
+    Nothing before `size` is changed, so that another thread can go on reading.
+    """
+    if size + len(more) > len(array):
+        array = grown(array, max(2 * len(array), size + len(more)))
+    array[size : size + len(more)] = more
+    return array
 
 
 def _signs(encoded: Encoded) -> npt.NDArray[np.uint64]:

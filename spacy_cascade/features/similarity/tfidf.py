@@ -21,7 +21,7 @@ import numpy as np
 
 from ...jit import helper, inlined, kernel
 from ...numeric.hashing import mix
-from ...types import Floats1d, Ints1d, Keys1d, Keys2d, Pointers1d
+from ...types import Floats1d, Ints1d, Keys1d, Keys2d, Pointers1d, Reals1d
 from .characters import Bytes1d
 from .dictionary import MOST_TOKENS, TermDictionary
 from .jaccard import signs_of
@@ -48,7 +48,7 @@ class TfIdfIndex(NamedTuple):
     """Terms by their words, those first of which most follows the word.
 
     set_starts, sets: the distinct words of each term, the rarest first. weights: float64 `[V]`.
-    weight_of_unknown: of words that the dictionary does not have. norms: float64 `[N]`. starts:
+    weight_of_unknown: of words that the dictionary does not have. norms: float32 `[N]`. starts:
     int64 `[V + 1]`, the postings of each word. postings: uint64 `[P, 2]`, each posting as the
     term's sign (`jaccard.signs_of`) and four numbers in one: its number above 24 bits, and in
     255ths and rounded up three norms in the term of norm 1: that of the word and all after it, that
@@ -59,7 +59,7 @@ class TfIdfIndex(NamedTuple):
     sets: Ints1d
     weights: Floats1d
     weight_of_unknown: float
-    norms: Floats1d
+    norms: Reals1d
     starts: Pointers1d
     postings: Keys2d
 
@@ -85,7 +85,7 @@ class TfIdfIndex(NamedTuple):
             sets.indices,
             weights,
             dictionary.weight_of_unknown,
-            np.sqrt(totals),
+            np.sqrt(totals).astype(np.float32),
             np.append(0, np.cumsum(counts)),
             np.stack([signs_of(sets)[terms], numbers], axis=1),
         )

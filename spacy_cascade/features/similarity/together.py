@@ -8,13 +8,14 @@ in no term, a pair that is not found is in none (Bloom 1970).
 from __future__ import annotations
 
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ...jit import helper, inlined, kernel
 from ...numeric.hashing import HashFunction, draw_hash, home, mix
 from ...types import Ints1d, Keys1d, Pointers1d
-from .dictionary import MOST_TOKENS, WordSets
+from .dictionary import MOST_TOKENS, TermDictionary, WordSets
 
 _PLACES_A_PAIR = 12
 _BITS = np.int64(63)
@@ -37,6 +38,16 @@ class WordPairs(NamedTuple):
         return pairs
 
 
+def pairs_of(dictionary: TermDictionary) -> WordPairs:
+    """The pairs of a dictionary, which all measures over it share."""
+    if dictionary not in _PAIRS:
+        _PAIRS[dictionary] = WordPairs.of(dictionary.sets)
+    return _PAIRS[dictionary]
+
+
+_PAIRS: WeakKeyDictionary[TermDictionary, WordPairs] = WeakKeyDictionary()
+
+
 @inlined
 def _place(pairs, low, high):  # type: ignore[no-untyped-def]
     key = mix(np.uint64(low) << np.uint64(32), np.uint64(high))
@@ -53,8 +64,8 @@ def _mark(pairs: WordPairs, starts: Pointers1d, sets: Ints1d) -> None:
 
 
 @inlined
-def _is_pair(pairs, one, other):  # type: ignore[no-untyped-def]
-    place = _place(pairs, min(one, other), max(one, other))
+def _is_pair(pairs, low, high):  # type: ignore[no-untyped-def]
+    place = _place(pairs, low, high)
     return (pairs.bits[place >> 6] >> np.uint64(place & _BITS)) & _ONE != 0
 
 
@@ -63,7 +74,8 @@ def _may_match(pairs, starts, numbers, one, other):  # type: ignore[no-untyped-d
     """Whether two rows may match different words of one term."""
     for i in range(starts[one], starts[one + 1]):
         for j in range(starts[other], starts[other + 1]):
-            if numbers[i] != numbers[j] and _is_pair(pairs, numbers[i], numbers[j]):
+            low, high = min(numbers[i], numbers[j]), max(numbers[i], numbers[j])
+            if 0 <= low < high and _is_pair(pairs, low, high):
                 return True
     return False
 
@@ -75,7 +87,7 @@ def tokens_together(
     """For each token bits for those before it that may stand in one term with it, uint64 `[T]`.
 
     Bit k is for the token k places before, below `longest`. rows: int32 `[T]`. numbers: those that
-    each row may match in the dictionary, from `starts[row]` to `starts[row + 1]`.
+    each row may match in the dictionary, from `starts[row]` to `starts[row + 1]`, -1 for none.
     """
     together = np.zeros(len(rows), dtype=np.uint64)
     for t in range(len(rows)):

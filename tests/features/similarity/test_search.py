@@ -84,6 +84,18 @@ def test_steps_are_those_of_the_similarities(measure: str) -> None:
     assert {0, len(edges)} <= set(expected.tolist())
 
 
+def test_words_of_text_after_text() -> None:
+    """The table of seen words grows; it begins anew once it has too many."""
+    words = [f"{first}{n:03}" for first in ("gene", "alpha", "beta") for n in range(300)]
+    search = search_of([[word] for word in words[::3]])
+    for begin in range(0, len(words), 90):
+        tokens = tokens_of([words[begin : begin + 90]])
+        context = context_of(tokens, [(t, t + 1) for t in range(90)])
+        for measure in MEASURES:
+            found = search.nearest(measure, context).similarity
+            np.testing.assert_array_equal(np.flatnonzero(found == 1.0), np.arange(0, 90, 3))
+
+
 def test_words_that_are_close_match() -> None:
     terms = [["receptor", "kinases"], ["other", "thing"]]
     tokens = tokens_of([["receptors", "kinase"]])

@@ -9,6 +9,7 @@ from typing import TypeVar
 from ..errors import TemplateError
 from . import group_attributes, placed_attributes, word_attributes
 from .attributes import Attribute
+from .similarity.attribute import Similarity
 from .word_counts import SHARES
 
 GROUP = "spacy_cascade_attributes"
@@ -37,6 +38,7 @@ BUILT_IN: dict[str, type[Attribute]] = {
     "phrase_elsewhere": group_attributes.PhraseElsewhere,
     "size": placed_attributes.Size,
     "bias": word_attributes.Bias,
+    "similarity": Similarity,
     "type_of_long_form": placed_attributes.OfLongForm,
     **dict.fromkeys(placed_attributes.CONTEXT, placed_attributes.AroundSpan),
 }

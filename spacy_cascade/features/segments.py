@@ -150,7 +150,9 @@ class SegmentFeatures:
             return np.zeros((len(bounds), 0), dtype=np.uint64)
         source = self._source
         start, end = np.ascontiguousarray(bounds.T)
-        return SpanContext(source.tokens, start, end, _NONE_FOUND).values(self._plan.context)
+        return SpanContext(
+            source.tokens, start, end, _NONE_FOUND, source.text_of, source.own_flags
+        ).values(self._plan.context)
 
     def _positions(self, bounds: Pointers2d) -> tuple[Ints1d, Ints1d]:
         units = self._units

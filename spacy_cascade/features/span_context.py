@@ -13,7 +13,7 @@ import numpy as np
 
 from ..jit import kernel
 from ..numeric.hashing import mix
-from ..types import Bools1d, Keys1d, Keys2d, Pointers1d, Pointers2d
+from ..types import Bools1d, Ints2d, Keys1d, Keys2d, Pointers1d, Pointers2d
 from .strings import hash_string
 from .tokens import Tokens
 
@@ -77,15 +77,24 @@ class SpanContext:
     """Spans of a batch, and the spans that were found around them.
 
     tokens: the batch, with words in lower case. start, end: int64 `[U]`, the spans that are
-    asked for. found: the spans that were found, among which may be some of those.
+    asked for. found: the spans that were found, among which may be some of those. text_of: gives
+    the texts of words; without it attributes that look at characters say nothing. own_flags: gold
+    flags of the tokens in training (`word_counts.span_flags`), else None.
     """
 
     def __init__(
-        self, tokens: Tokens, start: Pointers1d, end: Pointers1d, found: FoundSpans
+        self,
+        tokens: Tokens,
+        start: Pointers1d,
+        end: Pointers1d,
+        found: FoundSpans,
+        text_of: Callable[[int], str] | None = None,
+        own_flags: Ints2d | None = None,
     ) -> None:
         self.tokens = tokens
         self.start, self.end = start, end
         self.found = found
+        self.text_of, self.own_flags = text_of, own_flags
         self._sequence = _numbers(tokens.sequence_starts, start)
 
     def values(self, attributes: Sequence[Callable[[SpanContext], Keys1d]]) -> Keys2d:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -29,6 +29,7 @@ class Tokens:
     doc_starts: int64 `[D + 1]`.
     abbreviations: those that the Docs explain, none where no template looks at them.
     vectors: of the component's vocabulary; None where it has none.
+    text_of: gives the texts of the words, as the Docs' vocabulary has them; None without Docs.
     """
 
     words: Keys1d
@@ -40,6 +41,7 @@ class Tokens:
     abbreviations: Abbreviations = field(default_factory=Abbreviations.none)
     vectors: WordVectors | None = None
     groups: Mapping[str, BatchGroup] = field(default_factory=dict)
+    text_of: Callable[[int], str] | None = None
 
     @cached_property
     def abbreviation_of(self) -> Ints1d:
@@ -82,6 +84,7 @@ def read_tokens(
         doc_starts=doc_starts,
         abbreviations=Abbreviations.none(),
         vectors=vectors,
+        text_of=docs[0].vocab.strings.__getitem__ if docs else None,
         groups={key: read_group(docs, key, doc_starts) for key in span_keys},
         **{name: np.ascontiguousarray(columns.get(name, _NO_VALUES)) for name in FURTHER},
     )
@@ -95,6 +98,7 @@ def join_tokens(batches: Sequence[Tokens]) -> Tokens:
         sequence_starts=_joined_starts([batch.sequence_starts for batch in batches]),
         doc_starts=_joined_starts([batch.doc_starts for batch in batches]),
         vectors=batches[0].vectors,
+        text_of=next((batch.text_of for batch in batches if batch.text_of), None),
         groups={
             key: join_groups([batch.groups[key] for batch in batches], offsets)
             for key in batches[0].groups

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..errors import ConfigError
+from ..features.similarity import phrases
 from ..inference.schemes import SCHEMES
 from .options import Options, above, at_least, between, one_of, option, values_of
 from .spans.nbest import MOST
@@ -152,6 +153,12 @@ class LinkerOptions(Options):
         "the label of the term, where the term has one",
     )
     overwrite: bool = option(False, "replace `kb_id_` of entities that have one already")
+    similarity: float = option(
+        1.0,
+        "below 1: an entity that equals no term is linked to the most similar one, if their "
+        "Jaro-Winkler similarity is this or more",
+        between(phrases.LEAST, 1),
+    )
 
     def check_together(self) -> None:
         for name in sorted(self.entity_labels.keys() - self.lists.keys()):

@@ -11,6 +11,7 @@ from spacy.training import Example
 
 from ..errors import ConfigError, ModelFileError, NotTrainedError
 from ..features.resources import InvalidArray
+from ..features.similarity.search import DictionarySearch
 from ..features.term_ids import TermIds
 from ..storage import model_file
 from ..storage.arrays import Arrays, check_shapes
@@ -21,6 +22,7 @@ from .listed_candidates import ListedCandidates
 from .option_attributes import OptionAttributes
 from .options import takes
 from .reading import tokenizing
+from .similar_candidates import SimilarCandidates, dictionary_of
 
 register_candidates()
 
@@ -54,6 +56,7 @@ class CascadeLinker(OptionAttributes, Pipe):
     def __init__(self, nlp: Language, name: str, options: LinkerOptions) -> None:
         self.name = name
         self._listed: TermIds | None = None
+        self._similar: DictionarySearch | None = None
         OptionAttributes.__init__(self, nlp, options)
 
     @property
@@ -64,7 +67,13 @@ class CascadeLinker(OptionAttributes, Pipe):
                 f"'{self.name}' has not read its lists yet. Train or initialize the pipeline, or "
                 "call its `initialize`, before you use it."
             )
-        return (ListedCandidates(self._listed, self.options.entity_labels),)
+        listed, labels, least = self._listed, self.options.entity_labels, self.options.similarity
+        equal = ListedCandidates(listed, labels)
+        if least == 1:
+            return (equal,)
+        if self._similar is None:
+            self._similar = DictionarySearch(dictionary_of(listed))
+        return equal, SimilarCandidates(listed, labels, self._similar, least)
 
     def initialize(
         self,
@@ -84,6 +93,7 @@ class CascadeLinker(OptionAttributes, Pipe):
             )
         with tokenizing(nlp or self.pipeline) as tokenize:
             self._listed = TermIds.read(self.options.lists, tokenize)
+        self._similar = None
 
     def __call__(self, doc: Doc) -> Doc:
         """Link the entities of a Doc; those that have an id stay, unless `overwrite` is set."""
@@ -127,6 +137,7 @@ class CascadeLinker(OptionAttributes, Pipe):
         check_identity(header, _KIND, {"lists": lists})
         if not isinstance(lists, list) or header["labels"] or bool(lists) != bool(arrays):
             raise ModelFileError(f"The file of '{self.name}' has no valid list of term lists.")
+        self._similar = None
         if not lists:
             self._listed = None
             return

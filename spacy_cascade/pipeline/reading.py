@@ -178,7 +178,7 @@ def span_units(
     padded = space.positions(tokens, string_of, own_flags)
     context = np.zeros((0, 0), dtype=np.uint64)
     if space.plan.context:
-        around = SpanContext(tokens, spans[:, 0], spans[:, 1], found)
+        around = SpanContext(tokens, spans[:, 0], spans[:, 1], found, string_of, own_flags)
         context = around.values(space.plan.context)
     first, last = padded.of_token[spans[:, 0]], padded.of_token[spans[:, 1] - 1]
     return Units(padded, first, last, context)

@@ -252,7 +252,7 @@ class CascadeSegmenter(LearningPipe[GoldSpans]):
             preset = presets.taken
             if preset.any():
                 hashes = self._label_hashes() if self.options.typed else None
-                tags = preset_tags(presets, tokens, self.tag_set, hashes)
+                tags = preset_tags(presets, tokens, self.tag_set, hashes, self.space.longest)
                 self.structure.clamp(potentials, tags)
         return ScoredBatch(tokens, self.tag_set, self.structure, potentials, preset)
 

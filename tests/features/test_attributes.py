@@ -74,7 +74,7 @@ def test_patterns_look_at_the_beginning_of_endless_words() -> None:
 
 ARGUMENTS = {"prefix": "2", "suffix": "3", "pattern": "x", "lexicon": "x", "lexicon_exact": "x",
              "span": "key", "word_elsewhere": "key", "phrase_elsewhere": "key", "cluster": "x",
-             "vector": "x"}  # fmt: skip
+             "vector": "x", "similarity": "x, tfidf"}  # fmt: skip
 OPTIONS = Templates(
     ("word",), {"x": "[0-9]"}, {"x": ["p53"]}, clusters={"x": "x.txt"}, vectors={"x": 10}
 )

@@ -13,6 +13,7 @@ from spacy_cascade.errors import ConfigError
 from spacy_cascade.inference.lattice import choice_lattice
 from spacy_cascade.inference.linear_chain import ChainFamily, FreeChoice, LinearChain
 from spacy_cascade.inference.schemes import UNOBSERVED, Spans, TagSet
+from spacy_cascade.inference.semi_markov import SemiMarkovChain
 from spacy_cascade.inference.structure import (
     OPERATIONS,
     Potentials,
@@ -171,8 +172,9 @@ def test_sizes_are_known_without_making_a_structure(label_pairs: bool, n_labels:
         assert size == (structure.n_transitions, structure.n_columns)
 
 
-def test_the_chain_offers_everything() -> None:
-    assert offered(LinearChain) == OPERATIONS
+def test_what_chains_offer() -> None:
+    assert offered(LinearChain) == OPERATIONS - {"length_scores"}
+    assert offered(SemiMarkovChain) == OPERATIONS
     assert len(OPERATIONS) >= 15
 
 

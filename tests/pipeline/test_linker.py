@@ -55,6 +55,30 @@ def test_as_written_first_and_then_in_lower_case(tmp_path: Path) -> None:
     assert [t.ent_kb_id_ for t in doc] == ["G1", "D1", "D1", "G2"]
 
 
+def test_similar_terms_where_none_is_equal(tmp_path: Path) -> None:
+    rows = "interleukin 2\tG1\tprotein\nkinase\tG2\nIL-2 gene\tD1\tDNA\n"
+    nlp, made = linker(tmp_path, rows, similarity=0.9)
+    text = "Interleukins 2 Kinase interleukinz 2 other"
+    entities = ((0, 2, "protein"), (2, 3, "cell"), (3, 5, "DNA"), (5, 6, "protein"))
+    first, equal, other_label, unlike = links(made(entity_doc(nlp, text, *entities)))
+    assert first[0] == "G1"
+    assert 0.9 <= first[1][0][1] < 1
+    assert equal == ("G2", [("G2", 0.9)])
+    assert other_label == unlike == ("", [])
+    made.similarity = 1
+    assert links(made(entity_doc(nlp, text, *entities)))[0] == ("", [])
+
+
+def test_a_new_list_is_searched_for_similar_terms(tmp_path: Path) -> None:
+    nlp, made = linker(tmp_path, "interleukin\tG1\n", similarity=0.9)
+    text = "interleukins receptors"
+    entities = ((0, 1, "protein"), (1, 2, "protein"))
+    assert [kb_id for kb_id, _ in links(made(entity_doc(nlp, text, *entities)))] == ["G1", ""]
+    (tmp_path / "genes.tsv").write_text("receptor\tG2\n", encoding="utf8")
+    made.initialize(nlp=nlp)
+    assert [kb_id for kb_id, _ in links(made(entity_doc(nlp, text, *entities)))] == ["", "G2"]
+
+
 def test_other_tokens_than_those_of_the_tokenizer(tmp_path: Path) -> None:
     """A term matches as split at spaces and as the tokenizer splits it; spaces do not count."""
     nlp, made = linker(tmp_path, "(IL-2) gene\tD1\n")

@@ -199,6 +199,15 @@ def test_presets_and_blocked_tokens_are_kept() -> None:
     assert all(not start <= 6 < end for start, end, _ in spans)
 
 
+def test_a_preset_longer_than_any_segment_is_outside() -> None:
+    nlp = segmenter_of(semi_markov(longest=2), constrained=True)
+    train(nlp, make_examples(nlp), updates=4)
+    doc = make_doc(nlp.vocab, TEXTS[0])
+    doc.set_ents([Span(doc, 1, 6, "OTHER")], default="missing")
+    doc = nlp(doc)
+    assert bounds(doc.spans["cascade"]) == [(6, 8, "ENT")]
+
+
 def test_what_is_not_annotated_teaches_nothing() -> None:
     nlp = segmenter_of()
     doc = make_doc(nlp.vocab, TEXTS[0])

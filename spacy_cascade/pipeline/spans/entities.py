@@ -87,12 +87,17 @@ def read_presets(docs: Sequence[Doc], doc_starts: Pointers1d, key: str) -> Prese
 
 
 def preset_tags(
-    presets: Presets, tokens: Tokens, tag_set: TagSet, labels: Sequence[int] | None
+    presets: Presets,
+    tokens: Tokens,
+    tag_set: TagSet,
+    labels: Sequence[int] | None,
+    longest: int | None = None,
 ) -> Ints1d:
     """Tags `[T]` of tokens that are taken, `UNOBSERVED` or `ENDED` for the others.
 
-    labels: hashes of the labels by number; None where there is one for all. Entities that a chain
-    cannot have, across sentences or with another label, are outside for it.
+    labels: hashes of the labels by number; None where there is one for all. longest: most tokens of
+    a span, None for any number. Entities that no labelling has, across sentences, longer or with
+    another label, are outside.
     """
     numbers = np.zeros(len(presets.label), dtype=np.int32)
     if labels is not None:
@@ -100,7 +105,10 @@ def preset_tags(
         numbers[:] = [known.get(label, UNKNOWN) for label in presets.label.tolist()]
     spans = Spans(presets.start, presets.end, numbers)
     tags = np.where(presets.taken, 0, UNOBSERVED).astype(np.int32)
-    tag_set.write(tags, *select(spans, possible_spans(tokens, spans)))
+    possible = possible_spans(tokens, spans)
+    if longest is not None:
+        possible &= spans.end - spans.start <= longest
+    tag_set.write(tags, *select(spans, possible))
     return tags
 
 

@@ -151,10 +151,15 @@ bigrams: there are fewer features to look up, and the segmentation is better.
 """
 
 SEGMENTS = [
-    "lower@all", "brief_class@all", "lower@first & lower@last", "lower@first-1 & lower@last+1",
+    "similarity(training, jaccard)", "similarity(training, jaro_winkler)", "brief_class@all",
+    "lower@first & lower@last", "lower@first-1 & lower@last+1",
 ]  # fmt: skip
-"""The default of segments: the phrase and its shape, and pairs of what stands at its two ends,
-which no chain sees together. What is a sum over tokens belongs to the templates of tokens."""
+"""The default of segments: how similar the phrase is to entities of other training documents, its
+shape, and pairs of what stands at its two ends, which no chain sees together.
+
+The phrase itself (`lower@all`) is not among them: a document would see its own entities. What is a
+sum over tokens belongs to the templates of tokens.
+"""
 
 CLASSIFICATION = [
     "bias", "size", "word@any", "lower@any", "word@first-3..2", "word@last-2..3", "word@all",

@@ -245,7 +245,7 @@ def test_an_explanation_accounts_for_the_whole_difference() -> None:
     assert len(explained) == 3
     for explanation in explained:
         names = [c.name for c in explanation.contributions]
-        assert any(name.startswith("lower@all=") for name in names)
+        assert any(name.startswith("brief_class@all=") for name in names)
         assert any(name.startswith("length ") for name in names)
     ranked = segmenter.scored([doc])
     paths, scores = ranked.best_paths(60)

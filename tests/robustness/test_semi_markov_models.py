@@ -78,7 +78,7 @@ def test_other_lengths_give_a_longest_segment_within_bounds(
     [
         ({"longest": 3}, "longest"),
         ({"segments": {"@misc": SEGMENTS, "extra": ["size"]}}, "segments"),
-        ({"segments": {"@misc": SEGMENTS, "without": ["lower@all"]}}, "segments"),
+        ({"segments": {"@misc": SEGMENTS, "without": ["brief_class@all"]}}, "segments"),
         ({"@architectures": "spacy_cascade.LinearChain.v1"}, "kind"),
     ],
     ids=["longest", "a template more", "a template less", "a chain"],

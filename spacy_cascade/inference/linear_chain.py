@@ -202,7 +202,7 @@ class LinearChain(Structure):
 class FreeChoice(LinearChain):
     """One choice among labels: a chain of length one, whose transitions belong to one label."""
 
-    def transition_names(self, labels: Sequence[str]) -> list[tuple[str, str]]:
+    def _edge_names(self, labels: Sequence[str]) -> list[tuple[str, str]]:
         return [("", label) for label in labels]
 
 

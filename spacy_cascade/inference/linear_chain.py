@@ -17,6 +17,7 @@ from ..types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
 from .chain import chain_losses, edge_marginals, log_partitions, path_scores
 from .contrast import contrast
 from .dense_losses import dense_log_partitions, dense_losses
+from .gathered import gather_k_best, gather_likely, gather_posteriors
 from .k_best import best_paths as k_best_paths
 from .lattice import Chains, Lattice, choice_lattice, free_lattice, label_pair_mixing
 from .passive_aggressive import cut_sequences, passive_aggressive
@@ -48,14 +49,8 @@ class LinearChain(Structure):
         return best_labellings(self._chains(potentials))
 
     def k_best(self, potentials: Potentials, k: int) -> tuple[Ints2d, Floats2d]:
-        n_sequences = len(potentials.starts) - 1
-        paths = np.zeros((k, len(potentials.scores)), dtype=np.int32)
-        by_sequence = np.empty((n_sequences, k))
-        n_paths = np.empty(n_sequences, dtype=np.int32)
-        k_best_paths(self._chains(potentials), paths, by_sequence, n_paths)
-        path_scores = by_sequence.T.copy()
-        path_scores[np.arange(k)[:, None] >= n_paths] = -np.inf
-        return paths, path_scores
+        chains = self._chains(potentials)
+        return gather_k_best(potentials, k, lambda *written: k_best_paths(chains, *written))
 
     def log_partitions(self, potentials: Potentials) -> Floats1d:
         values = np.empty(len(potentials.starts) - 1)
@@ -69,26 +64,23 @@ class LinearChain(Structure):
 
     def span_posteriors(self, potentials: Potentials, labels: Ints1d, spans: Spans) -> Floats1d:
         """Spans have to be in the order of their sequences."""
-        found = np.empty(len(spans.start))
-        starts = potentials.starts
-        sequences = (np.searchsorted(starts, spans.start, side="right") - 1).astype(np.int32)
-        span_posteriors(self._chains(potentials), labels, spans, sequences, found)
-        return found
+        chains = self._chains(potentials)
+
+        def write(sequences: Ints1d, found: Floats1d) -> None:
+            span_posteriors(chains, labels, spans, sequences, found)
+
+        return gather_posteriors(potentials.starts, spans, write)
 
     def likely_spans(
         self, potentials: Potentials, tag_set: TagSet, least: float
     ) -> tuple[Spans, Floats1d]:
         """In the order of the ends."""
-        chains = self._chains(potentials)
-        n_found, room = len(potentials.scores), 0
-        while n_found > room:  # a second time where there are more than one a token
-            room = n_found
-            start, end = np.empty((2, room), dtype=np.int64)
-            spans = Spans(start, end, np.empty(room, dtype=np.int32))
-            probabilities = np.empty(room)
-            n_found = likely_spans(chains, tag_set.span_labels, least, spans, probabilities)
-        found = slice(n_found)
-        return Spans(start[found], end[found], spans.label[found]), probabilities[found]
+        chains, labels = self._chains(potentials), tag_set.span_labels
+
+        def write(spans: Spans, probabilities: Floats1d) -> int:
+            return likely_spans(chains, labels, least, spans, probabilities)
+
+        return gather_likely(len(potentials.scores), write)
 
     def contrast(self, potentials: Potentials, labels: Ints1d, start: int) -> Contrast | None:
         return contrast(self.lattice, potentials.scores, potentials.transitions, labels, start)

@@ -22,6 +22,7 @@ from ..numeric.design import BinaryCSR, SegmentRows
 from ..types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
 from .best_segments import best_segmentation, best_segmentations
 from .contrast import contrast
+from .gathered import gather_k_best, gather_likely, gather_posteriors
 from .lattice import Chains
 from .linear_chain import ChainFamily, LinearChain
 from .online_segments import SegmentFeatures, learn_segmentations
@@ -70,14 +71,11 @@ class SemiMarkovChain(LinearChain):
 
     def k_best(self, potentials: Potentials, k: int) -> tuple[Ints2d, Floats2d]:
         chains, segments = self._chains(potentials), self._segments(potentials)
-        n_sequences = len(chains.starts) - 1
-        paths = np.zeros((k, len(chains.scores)), dtype=np.int32)
-        by_sequence = np.empty((n_sequences, k))
-        n_paths = np.empty(n_sequences, dtype=np.int32)
-        best_segmentations(self._grid, chains, segments, paths, by_sequence, n_paths)
-        scores = by_sequence.T.copy()
-        scores[np.arange(k)[:, None] >= n_paths] = -np.inf
-        return paths, scores
+
+        def write(paths: Ints2d, scores: Floats2d, n_paths: Ints1d) -> None:
+            best_segmentations(self._grid, chains, segments, paths, scores, n_paths)
+
+        return gather_k_best(potentials, k, write)
 
     def log_partitions(self, potentials: Potentials) -> Floats1d:
         values = np.empty(len(potentials.starts) - 1)
@@ -92,27 +90,23 @@ class SemiMarkovChain(LinearChain):
 
     def span_posteriors(self, potentials: Potentials, labels: Ints1d, spans: Spans) -> Floats1d:
         """Spans have to be in the order of their sequences."""
-        found = np.empty(len(spans.start))
-        starts = potentials.starts
-        sequences = (np.searchsorted(starts, spans.start, side="right") - 1).astype(np.int32)
         chains, segments = self._chains(potentials), self._segments(potentials)
-        segment_posteriors(self._grid, chains, segments, spans, sequences, found)
-        return found
+
+        def write(sequences: Ints1d, found: Floats1d) -> None:
+            segment_posteriors(self._grid, chains, segments, spans, sequences, found)
+
+        return gather_posteriors(potentials.starts, spans, write)
 
     def likely_spans(
         self, potentials: Potentials, tag_set: TagSet, least: float
     ) -> tuple[Spans, Floats1d]:
         """In the order of the ends."""
         chains, segments = self._chains(potentials), self._segments(potentials)
-        n_found, room = len(potentials.scores), 0
-        while n_found > room:  # a second time where there are more than one a token
-            room = n_found
-            start, end = np.empty((2, room), dtype=np.int64)
-            spans = Spans(start, end, np.empty(room, dtype=np.int32))
-            probabilities = np.empty(room)
-            n_found = probable_segments(self._grid, chains, segments, least, spans, probabilities)
-        found = slice(n_found)
-        return Spans(start[found], end[found], spans.label[found]), probabilities[found]
+
+        def write(spans: Spans, probabilities: Floats1d) -> int:
+            return probable_segments(self._grid, chains, segments, least, spans, probabilities)
+
+        return gather_likely(len(potentials.scores), write)
 
     def contrast(self, potentials: Potentials, labels: Ints1d, start: int) -> Contrast | None:
         segments = self._segments(potentials)

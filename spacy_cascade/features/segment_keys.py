@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import kernel
-from ..numeric.hashing import HashTable, KeyFilter, may_have, probe
+from ..numeric.hashing import HashTable, probe
+from ..numeric.key_filter import KeyFilter, may_have
 from ..types import Ints1d, Keys2d, Pointers1d
 from .keys import unit_level_key
 from .plan import UnitLevelTemplates

@@ -29,8 +29,8 @@ _Found: TypeAlias = tuple[Pointers1d, Ints1d, Pointers1d, Ints1d]
 _NOTHING: _Found = (
     np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(1, np.int64), np.zeros(0, np.int32)
 )  # fmt: skip
-_BLOCK = 1 << 16
-"""So many segments are looked at together."""
+_BLOCK = 1 << 20
+"""So many segments are looked at together. What is read of all tokens is read once a block."""
 _NONE = np.zeros(0, dtype=np.int64)
 _NONE_FOUND = FoundSpans(_NONE, _NONE, np.zeros(0, dtype=np.uint64))
 

@@ -79,20 +79,3 @@ def probe(table, key):  # type: ignore[no-untyped-def]
     while table.places[place] >= 0 and table.keys[table.places[place]] != key:
         place = (place + 1) & last
     return place
-
-
-class KeyFilter(NamedTuple):
-    """One bit for each of many places, set where some key belongs; bits: uint64 `[2^n]`.
-
-    With 16 places a key, it knows 94 % of the keys that are not in a table.
-    """
-
-    bits: Keys1d
-    hashed: HashFunction
-
-
-@inlined
-def may_have(known, key):  # type: ignore[no-untyped-def]
-    """Whether a key can be one of those of a filter."""
-    place = home(known.hashed, key)
-    return (known.bits[place >> 6] >> np.uint64(place & 63)) & _ONE != 0

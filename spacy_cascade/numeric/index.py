@@ -10,10 +10,10 @@ import numpy as np
 from ..jit import helper, kernel
 from ..types import Floats1d, Ints1d, Keys1d
 from .arrays import grown
-from .hashing import HashTable, KeyFilter, distance, draw_hash, home, probe
+from .hashing import HashTable, distance, draw_hash, probe
+from .key_filter import KeyFilter, empty_filter, let_through
 
 _REPEATED = -1
-_PLACES_A_KEY = 16
 
 
 @helper
@@ -44,8 +44,7 @@ def _lookup(table, queries, ids):  # type: ignore[no-untyped-def]
 @kernel
 def _fill_filter(keys: Keys1d, known: KeyFilter) -> None:
     for i in range(len(keys)):
-        place = home(known.hashed, keys[i])
-        known.bits[place >> 6] |= np.uint64(1) << np.uint64(place & 63)
+        let_through(known, keys[i])
 
 
 def _empty_table(keys: Keys1d, n_places: int) -> HashTable:
@@ -99,10 +98,9 @@ class KeyIndex:
         """A filter of the keys, made once."""
         known = self._filter
         if known is None:
-            n_places = max(64, 1 << (_PLACES_A_KEY * self._size).bit_length())
-            bits, hashed = np.zeros(n_places // 64, dtype=np.uint64), draw_hash(n_places)
-            _fill_filter(self.keys, KeyFilter(bits, hashed))
-            known = self._filter = KeyFilter(bits, hashed)
+            known = empty_filter(self._size)
+            _fill_filter(self.keys, known)
+            self._filter = known  # when it is full, for other threads may look
         return known
 
     def apply(self, kernel: Callable[..., Any], *arguments: object) -> Any:

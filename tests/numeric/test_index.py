@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_cascade.numeric.hashing import may_have
 from spacy_cascade.numeric.index import KeyIndex, frequent_keys
+from spacy_cascade.numeric.key_filter import may_have
 from strategies import keys1d
 
 

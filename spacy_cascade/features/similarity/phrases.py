@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...jit import helper, inlined, kernel
-from ...numeric.hashing import HashFunction, draw_hash, home, mix
+from ...numeric.hashing import mix
+from ...numeric.key_filter import KeyFilter, empty_filter, let_through, may_have
 from ...types import Floats1d, Ints1d, Keys1d, Keys2d, Pointers1d
 from .characters import Bytes1d, Encoded, packed
 from .dictionary import TermDictionary
@@ -27,9 +28,9 @@ LEAST = 0.85
 REACH = 8
 """So many terms before a span in alphabetical order, and as many after it, are compared with it."""
 _LONGEST_HEAD = 16
-_PLACES_A_TERM = 64
+_BEGINNINGS_A_TERM = 4
+"""That no other term has, about."""
 _TINY = 1e-9
-_BITS = np.int64(63)
 _SALT = np.uint64(0x2545F4914F6CDD1D)
 
 
@@ -37,16 +38,15 @@ class PhraseIndex(NamedTuple):
     """Terms of at most 64 characters in alphabetical order, by their first 16.
 
     terms: int32 `[n]`, their numbers. heads: uint64 `[n, 2]`, the first 16 characters. characters,
-    starts: of each term in this order, int32. beginnings: uint64, a bit for each key of the first
-    two or more characters of a term, at the place that `hashed` gives it.
+    starts: of each term in this order, int32. beginnings: of the first two or more characters of a
+    term.
     """
 
     terms: Ints1d
     heads: Keys2d
     characters: Bytes1d
     starts: Ints1d
-    beginnings: Keys1d
-    hashed: HashFunction
+    beginnings: KeyFilter
 
     @classmethod
     def of(cls, dictionary: TermDictionary, words: Encoded) -> PhraseIndex:
@@ -60,17 +60,14 @@ class PhraseIndex(NamedTuple):
         order = np.lexsort((heads[:, 1], heads[:, 0]))
         of_terms = fitting[order]
         characters, starts = _taken(spelled, of_terms)
-        n_places = 1 << max(_PLACES_A_TERM * len(order), 64).bit_length()
-        hashed = draw_hash(n_places)
-        beginnings = np.zeros(n_places // 64, dtype=np.uint64)
-        _mark(characters, starts, beginnings, hashed)
+        beginnings = empty_filter(_BEGINNINGS_A_TERM * len(order))
+        _mark(characters, starts, beginnings)
         return cls(
             of_terms,
             np.ascontiguousarray(heads[order]),
             characters,
             starts.astype(np.int32),
             beginnings,
-            hashed,
         )
 
 
@@ -100,16 +97,13 @@ def _taken(texts: Encoded, numbers: Ints1d) -> tuple[Bytes1d, Pointers1d]:
 
 
 @kernel
-def _mark(
-    characters: Bytes1d, starts: Pointers1d, beginnings: Keys1d, hashed: HashFunction
-) -> None:
+def _mark(characters: Bytes1d, starts: Pointers1d, beginnings: KeyFilter) -> None:
     for i in range(len(starts) - 1):
         key = _SALT
         for k in range(starts[i], min(starts[i + 1], starts[i] + _LONGEST_HEAD)):
             key = mix(key, np.uint64(characters[k]))
             if k > starts[i]:
-                place = home(hashed, key)
-                beginnings[place >> 6] |= np.uint64(1) << np.uint64(place & _BITS)
+                let_through(beginnings, key)
 
 
 @inlined
@@ -137,9 +131,7 @@ def _has_known_head(index, seen, start, n):  # type: ignore[no-untyped-def]
             key = mix(key, np.uint64(characters[k]))
             left -= 1
             if left == 0:
-                place = home(index.hashed, key)
-                bit = index.beginnings[place >> 6] >> np.uint64(place & _BITS)
-                return bit & np.uint64(1) != 0
+                return may_have(index.beginnings, key)
         t += 1
 
 

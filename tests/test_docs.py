@@ -22,8 +22,8 @@ RUN = ("python", "bash")
 SHOWN = ("ini", "toml", "text", "json")
 SLOW = (
     "README.md", "docs/bulk.md", "docs/checkpoints.md", "docs/commands.md", "docs/lexicons.md",
-    "docs/nbest.md", "docs/precision_and_recall.md", "docs/recipes.md", "docs/word_clusters.md",
-    "docs/word_vectors.md",
+    "docs/nbest.md", "docs/precision_and_recall.md", "docs/quick_start.md", "docs/recipes.md",
+    "docs/second_look.md", "docs/word_clusters.md", "docs/word_vectors.md",
 )  # fmt: skip
 """Pages that take long: they train models, or start many processes."""
 MOST_SECONDS = 600

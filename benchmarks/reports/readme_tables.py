@@ -246,9 +246,9 @@ def auto_search() -> str:
     return table(["corpus", "rules", "`--auto`", "gain", "changes that were kept"], shown, "lrrrl")
 
 
-def ingredients() -> str:
-    """What word clusters, abbreviations and term lists gain over the suite."""
-    return settings_table(read_entries(RESULTS / "ingredients.jsonl"))
+def gains_of_settings(name: str) -> str:
+    """What further settings of our systems gain over the suite."""
+    return settings_table(read_entries(RESULTS / f"{name}.jsonl"))
 
 
 def few_documents() -> str:
@@ -273,10 +273,11 @@ def robustness() -> str:
 
 _FUNCTIONS: tuple[Callable[[], str], ...] = (
     cascade, comparison, learning, conll2003, models, types, serving, bulk, bulk_memory, lexicons,
-    leaving_out, auto_search, prior_width, suite, ingredients, few_documents, robustness,
+    leaving_out, auto_search, prior_width, suite, few_documents, robustness,
 )  # fmt: skip
 TABLES: dict[str, Callable[[], str]] = {
     **{function.__name__: function for function in _FUNCTIONS},
+    **{name: partial(gains_of_settings, name) for name in ("ingredients", "semi_markov")},
     "labels": partial(curves, "labels", "types", 1),
     "nbest": partial(curves, "nbest", "N", 2),
     "adapting_type": partial(adapting, "type"),

@@ -1,7 +1,7 @@
 """The best label sequence of a chain that has given labels somewhere, and the best that has not.
 
-A path has a span where it has all labels of the span, and the label after them does not continue
-it. So a path without the span breaks at least one of these conditions: for each condition the best
+A path has a span where it has all labels of the span, the label before them does not go on with
+them, and the label after them does not continue them. So a path without the span breaks at least one of these conditions: for each condition the best
 path that breaks it is found, and the best of these is the best path without the span
 (docs/method.md, section 2.5).
 """
@@ -35,18 +35,22 @@ def contrast(
     sequence, and its score. None where every path has the span, or none has.
     """
     n_labels, length = lattice.n_labels, len(scores)
-    cost = _costs(lattice, int(labels[-1]))
+    cost = _costs(lattice, int(labels[0]), int(labels[-1]))
     forbidden, required = labels, labels + n_labels
-    continued, ended = 2 * n_labels, 2 * n_labels + 1
+    continued, ended, open_before, shut_before = 2 * n_labels + np.arange(4)
     end = start + len(labels)
-    # A label after the span that continues it cannot be kept off and missing at once.
-    n = 1 + len(labels) + (end < length)
+    # A label beside the span that belongs to it cannot be kept off and missing at once.
+    is_preceded, is_followed = start > 0, end < length
+    n = 1 + len(labels) + is_followed + is_preceded
     tags = np.full((n, length), _OPEN, dtype=np.int32)
     having, lacking = tags[0], tags[1:]
     having[start:end] = required
     having[end : end + 1] = ended
     lacking[np.arange(len(labels)), np.arange(start, end)] = forbidden
-    lacking[len(labels) :, end : end + 1] = continued
+    if is_followed:
+        lacking[len(labels), end] = continued
+    if is_preceded:
+        having[start - 1], lacking[-1, start - 1] = shut_before, open_before
     starts = np.arange(n + 1, dtype=np.int64) * length
     scores_of_all = np.tile(scores, (n, 1))
     line, found = best_of(
@@ -57,14 +61,17 @@ def contrast(
     return Contrast(paths[0], paths[best]) if np.isfinite(found[[0, best]]).all() else None
 
 
-def _costs(lattice: Lattice, last: int) -> Floats2d:
-    """What the constraints add to each label, float64 `[2 Y + 3, Y]`: nothing, or `-inf`.
+def _costs(lattice: Lattice, first: int, last: int) -> Floats2d:
+    """What the constraints add to each label, float64 `[2 Y + 5, Y]`: nothing, or `-inf`.
 
     The rows: no constraint; for each label, not this one; only this one; then only labels that
-    continue a span whose last label is `last`, and only others.
+    continue a span whose last label is `last`, and only others; only labels of a span that `first`
+    continues, and only others.
     """
     same = np.eye(lattice.n_labels, dtype=np.bool_)
-    continues = np.zeros(lattice.n_labels, dtype=np.bool_)
+    continues, is_open = np.zeros((2, lattice.n_labels), dtype=np.bool_)
     continues[lattice.target[lattice.continues & (lattice.source == last)]] = True
-    allowed = np.vstack([np.ones_like(continues), ~same, same, continues, ~continues])
+    is_open[lattice.source[lattice.continues & (lattice.target == first)]] = True
+    anything = np.ones_like(continues)
+    allowed = np.vstack([anything, ~same, same, continues, ~continues, is_open, ~is_open])
     return np.where(allowed, 0.0, -np.inf)

@@ -22,7 +22,8 @@ class Scheme(NamedTuple):
     """The prefixes of the tags of a span by the place of the token; tags are `O` or `PREFIX-LABEL`.
 
     single: of the only token of a span. Where `last` is not `inside`, a span ends with a tag of its
-    own, and so it goes on after any other.
+    own, and so it goes on after any other. Where `first` is `inside`, a span goes on as long as it
+    can: two spans of one label that touch are one.
     """
 
     first: str
@@ -33,6 +34,11 @@ class Scheme(NamedTuple):
     @property
     def prefixes(self) -> str:
         return "".join(dict.fromkeys(self))
+
+    @property
+    def separates(self) -> bool:
+        """Whether spans of one label that touch are told apart."""
+        return self.first != self.inside
 
     def path(self, length: int) -> str:
         """The prefixes of a span of `length` tokens, one letter each."""
@@ -46,19 +52,27 @@ class Scheme(NamedTuple):
     def follows(self, previous: str, current: str) -> bool:
         """Whether `current` may stand right after `previous`; sequences start after `O`."""
         return self.continues(previous, current) or (
-            not self.is_inside(current) and self.ends(previous)
+            self.begins(current) and self.ends(previous)
         )
 
     def is_inside(self, tag: str) -> bool:
-        """Whether a tag goes on with the span before."""
+        """Whether a tag may go on with the span before."""
         return tag[0] in (self.inside, self.last)
+
+    def begins(self, tag: str) -> bool:
+        """Whether a tag may stand where no span goes on."""
+        return tag[0] in (OUTSIDE, self.first, self.single)
 
     def ends(self, tag: str) -> bool:
         """Whether a span may end at this tag, so that a sequence may."""
         return self.last == self.inside or tag[0] not in (self.first, self.inside)
 
 
-SCHEMES = {"IOB2": Scheme("B", "I", "I", "B"), "BILOU": Scheme("B", "I", "L", "U")}
+SCHEMES = {
+    "IOB2": Scheme("B", "I", "I", "B"),
+    "BILOU": Scheme("B", "I", "L", "U"),
+    "IO": Scheme("I", "I", "I", "I"),
+}
 
 
 class Spans(NamedTuple):
@@ -73,7 +87,7 @@ class Spans(NamedTuple):
 class TagSet:
     """The tags of some span labels under a scheme, numbered; tag 0 is `O`.
 
-    scheme: `IOB2` or `BILOU`. labels: the span labels, in order.
+    scheme: one of `SCHEMES`. labels: the span labels, in order.
     """
 
     scheme: str
@@ -119,7 +133,8 @@ class TagSet:
     ) -> None:
         """Write the tags of spans into `tags`; start, end, label: int `[P]`, without overlap.
 
-        A tag after a span of which nothing is known becomes `ENDED`.
+        A tag after a span of which nothing is known becomes `ENDED` where the scheme separates
+        spans. Elsewhere the span may be part of a longer one.
         """
         scheme = SCHEMES[self.scheme]
         length = end - start
@@ -128,7 +143,7 @@ class TagSet:
             these = np.flatnonzero(length == n)
             base = 1 + label[these] * len(scheme.prefixes)
             tags[start[these, None] + np.arange(n)] = base[:, None] + np.array(path)
-        after = end[end < len(tags)]
+        after = end[end < len(tags)] if scheme.separates else end[:0]
         tags[after[tags[after] == UNOBSERVED]] = ENDED
 
     def spans(self, tags: Ints1d, sequence_starts: Pointers1d) -> Spans:
@@ -136,10 +151,11 @@ class TagSet:
 
         tags: int32 `[T]`. sequence_starts: int64 `[N + 1]`.
         """
-        scheme = SCHEMES[self.scheme]
+        scheme, label = SCHEMES[self.scheme], self.span_labels[tags]
         inside = np.array([scheme.is_inside(tag) for tag in self.tags])[tags]
+        inside[1:] &= label[1:] == label[:-1]
         inside[sequence_starts[:-1]] = False
         start = np.flatnonzero((tags > 0) & ~inside)
         stops = np.append(np.flatnonzero(~inside), len(tags))
         end = stops[np.searchsorted(stops, start, side="right")]
-        return Spans(start, end, (tags[start] - 1) // len(scheme.prefixes))
+        return Spans(start, end, label[start])

@@ -18,6 +18,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..errors import ConfigError
 from ..numeric.design import BinaryCSR, SegmentRows
 from ..types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
 from .best_segments import best_segmentation, best_segmentations
@@ -52,6 +53,12 @@ class SemiMarkovChain(LinearChain):
     """Segmentations of sequences; all sums and searches are exact."""
 
     def __init__(self, tag_set: TagSet, label_pairs: bool) -> None:
+        """Raises `ConfigError` where tags do not tell segments of one label apart."""
+        if not SCHEMES[tag_set.scheme].separates:
+            raise ConfigError(
+                f"A semi-Markov model cannot have the tagging scheme '{tag_set.scheme}', under "
+                'which touching spans are one. Set scheme = "BILOU" or "IOB2" in the component.'
+            )
         super().__init__(tag_set.lattice(label_pairs))
         self.tag_set = tag_set
         self.n_spans = len(tag_set.labels)

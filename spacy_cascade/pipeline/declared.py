@@ -17,7 +17,11 @@ class SegmenterOptions(Options):
     component: ClassVar[str] = "cascade_segmenter"
 
     scheme: str = option(
-        "BILOU", 'how tags mark spans: `"BILOU"` or `"IOB2"`', one_of(SCHEMES), is_fixed=True
+        "BILOU",
+        'how tags mark spans: `"BILOU"`, `"IOB2"`, or `"IO"`, under which spans of one label that '
+        "touch become one",
+        one_of(SCHEMES),
+        is_fixed=True,
     )
     typed: bool = option(
         False,

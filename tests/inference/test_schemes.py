@@ -26,7 +26,9 @@ def span_lists(draw: st.DrawFn) -> tuple[TagSet, list[int], list[tuple[int, int,
         cuts.sort()
         for start, end in pairwise(cuts):
             label = draw(st.integers(-1, len(tag_set.labels) - 1))
-            if label >= 0:
+            separates = SCHEMES[tag_set.scheme].separates
+            touches = bool(spans) and spans[-1][1:] == (offset + start, label) and start > 0
+            if label >= 0 and (separates or not touches):
                 spans.append((offset + start, offset + end, label))
         offset += length
     return tag_set, lengths, spans
@@ -46,7 +48,12 @@ def test_spans_survive_the_way_through_tags(example):
     found = tag_set.spans(tags, starts)
     assert list(zip(*(column.tolist() for column in found), strict=True)) == spans
     named = [(start, end, tag_set.labels[label]) for start, end, label in spans]
-    assert spans_of([tag_set.tags[tag] for tag in tags]) == named
+    by_sequence = [
+        (start + begin, end + begin, label)
+        for begin, after in pairwise(starts.tolist())
+        for start, end, label in spans_of([tag_set.tags[tag] for tag in tags[begin:after]])
+    ]
+    assert by_sequence == named
 
 
 @given(span_lists())
@@ -72,7 +79,21 @@ def test_legal_tags_survive_the_way_through_spans(tag_set, length, number):
     np.testing.assert_array_equal(written(tag_set, length, spans), tags)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+def test_spans_that_touch_are_one_under_io():
+    tag_set = TagSet("IO", LABELS)
+    tags = written(tag_set, 6, [(0, 1, 0), (1, 3, 0), (3, 4, 1), (4, 6, 0)])
+    assert tags.tolist() == [1, 1, 1, 2, 1, 1]
+    found = tag_set.spans(tags, np.array([0, 5, 6], dtype=np.int64))
+    assert [column.tolist() for column in found] == [[0, 3, 4, 5], [3, 4, 5, 6], [0, 1, 0, 0]]
+
+
+def test_a_span_may_go_on_where_nothing_is_known_under_io():
+    tags = np.array([UNOBSERVED] * 3, dtype=np.int32)
+    TagSet("IO", LABELS).write(tags, np.array([1]), np.array([2]), np.array([0]))
+    assert tags.tolist() == [UNOBSERVED, 1, UNOBSERVED]
+
+
+@pytest.mark.parametrize("scheme", ["BILOU", "IOB2"])
 def test_what_is_not_known_after_a_span_is_not_part_of_it(scheme):
     tag_set = TagSet(scheme, LABELS)
     tags = np.array([UNOBSERVED] * 5 + [0, UNOBSERVED], dtype=np.int32)
@@ -93,7 +114,11 @@ def test_reading_spans_leaves_the_tags_alone():
 
 @pytest.mark.parametrize(
     ("scheme", "paths"),
-    [(SCHEMES["IOB2"], ["B", "BI", "BII", "BIII"]), (SCHEMES["BILOU"], ["U", "BL", "BIL", "BIIL"])],
+    [
+        (SCHEMES["IOB2"], ["B", "BI", "BII", "BIII"]),
+        (SCHEMES["BILOU"], ["U", "BL", "BIL", "BIIL"]),
+        (SCHEMES["IO"], ["I", "II", "III", "IIII"]),
+    ],
 )
 def test_paths(scheme, paths):
     assert [scheme.path(n) for n in range(1, 5)] == paths
@@ -123,7 +148,8 @@ def test_pairs_that_are_legal():
     n_legal = {name: len(TagSet(name, ("x", "y")).lattice(True).source) for name in SCHEMES}
     # IOB2: 3 tags that start anew after each of 5, and I after B and I of its label.
     # BILOU: 5 free tags after each of 5 finished ones, and I, L after B, I of the label.
-    assert n_legal == {"IOB2": 3 * 5 + 2 * 2, "BILOU": 5 * 5 + 2 * 2 * 2}
+    # IO: any tag after any.
+    assert n_legal == {"IOB2": 3 * 5 + 2 * 2, "BILOU": 5 * 5 + 2 * 2 * 2, "IO": 3 * 3}
 
 
 def test_where_sequences_may_end():
@@ -148,7 +174,7 @@ def test_no_tokens():
 
 
 def test_unknown_scheme():
-    with pytest.raises(ConfigError, match=r"'IOB1'.*IOB2, BILOU"):
+    with pytest.raises(ConfigError, match=r"'IOB1'.*IOB2, BILOU, IO"):
         TagSet("IOB1", LABELS)
 
 

@@ -114,7 +114,7 @@ def test_bad_settings_are_named_when_the_component_is_made(
 
 @pytest.mark.parametrize("scheme", ["IOBES", "", "bilou"])
 def test_an_unknown_scheme_is_named(scheme: str) -> None:
-    with pytest.raises(ConfigError, match=f"scheme .*one of IOB2, BILOU, not '{scheme}'"):
+    with pytest.raises(ConfigError, match=f"scheme .*one of IOB2, BILOU, IO, not '{scheme}'"):
         blank().add_pipe("cascade_segmenter", config={"scheme": scheme})
 
 

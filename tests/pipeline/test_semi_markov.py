@@ -187,6 +187,12 @@ def test_templates_that_are_sums_over_tokens_are_refused() -> None:
         segmenter_of(semi_markov(segments=segments))
 
 
+def test_a_scheme_that_joins_segments_is_refused() -> None:
+    nlp = segmenter_of(scheme="IO")
+    with pytest.raises(ConfigError, match=r"'IO'.*BILOU"):
+        nlp.initialize(lambda: make_examples(nlp))
+
+
 def test_presets_and_blocked_tokens_are_kept() -> None:
     nlp = segmenter_of(constrained=True)
     train(nlp, make_examples(nlp), updates=4)

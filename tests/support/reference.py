@@ -161,13 +161,15 @@ def best_expected_f1(
 
 
 def spans_of(tags: Sequence[str]) -> list[tuple[int, int, str]]:
-    """Spans (start, end, label) of a legal tag sequence, IOB2 or BILOU."""
+    """Spans (start, end, label) of a legal tag sequence, IOB2, BILOU or IO."""
     spans: list[tuple[int, int, str]] = []
     for t, tag in enumerate(tags):
         if tag[0] in "BU":
             spans.append((t, t + 1, tag[2:]))
+        elif tag[0] in "IL" and spans and spans[-1][1:] == (t, tag[2:]):
+            spans[-1] = (spans[-1][0], t + 1, tag[2:])
         elif tag[0] in "IL":
-            spans[-1] = (spans[-1][0], t + 1, spans[-1][2])
+            spans.append((t, t + 1, tag[2:]))
     return spans
 
 

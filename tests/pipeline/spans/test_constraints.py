@@ -43,7 +43,8 @@ WORDS = "IL-2 gene STAT5 binds"
 N = len(WORDS.split())
 STATES = ("B", "I", "outside", "blocked", "missing", "outside", "missing")
 LABELS = ("DNA", "protein")
-PIPELINES = list(product(SCHEMES, (False, True), (False, True)))
+SEPARATING = [name for name, scheme in SCHEMES.items() if scheme.separates]
+PIPELINES = list(product(SEPARATING, (False, True), (False, True)))
 
 
 @cache

@@ -37,7 +37,8 @@ from spacy_cascade.parallel import Workers
 WORDS = "IL-2 gene STAT5 binds p53"
 STATES = ("B", "I", "outside", "blocked", "missing", "B", "missing")
 LABELS = ("DNA", "protein")
-PIPELINES = list(product(SCHEMES, (False, True), (False, True)))
+SEPARATING = [name for name, scheme in SCHEMES.items() if scheme.separates]
+PIPELINES = list(product(SEPARATING, (False, True), (False, True)))
 
 
 @cache

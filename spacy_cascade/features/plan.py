@@ -102,6 +102,12 @@ class Plan:
         return len(self.slots.anchor)
 
     @property
+    def units_have_context(self) -> bool:
+        """Whether a template of units, not only of segments, reads one of `of_spans`."""
+        parts = [part for template in self.unit_templates for part in template.parts]
+        return any(isinstance(part.attribute, ContextAttribute) for part in parts)
+
+    @property
     def placed(self) -> tuple[str, ...]:
         """Names of the attributes of tokens, such as `tag`, `lexicon(NAME)` and `span(KEY)`."""
         return tuple(attribute.name for attribute in self.of_tokens)

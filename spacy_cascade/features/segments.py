@@ -19,7 +19,7 @@ from ..types import Ints1d, Keys1d, Keys2d, Pointers1d, Pointers2d
 from .keys import unit_level_features, unit_level_keys
 from .plan import Plan
 from .segment_keys import segment_features
-from .span_context import FoundSpans, SpanContext
+from .span_context import NONE_FOUND, SpanContext
 from .span_lengths import gold_bounds
 from .templates import Templates
 from .units import SegmentSource, Units
@@ -31,8 +31,6 @@ _NOTHING: _Found = (
 )  # fmt: skip
 _BLOCK = 1 << 20
 """So many segments are looked at together. What is read of all tokens is read once a block."""
-_NONE = np.zeros(0, dtype=np.int64)
-_NONE_FOUND = FoundSpans(_NONE, _NONE, np.zeros(0, dtype=np.uint64))
 
 
 @dataclass(frozen=True)
@@ -151,7 +149,7 @@ class SegmentFeatures:
         source = self._source
         start, end = np.ascontiguousarray(bounds.T)
         return SpanContext(
-            source.tokens, start, end, _NONE_FOUND, source.text_of, source.own_flags
+            source.tokens, start, end, NONE_FOUND, source.text_of, source.own_flags
         ).values(self._plan.context)
 
     def _positions(self, bounds: Pointers2d) -> tuple[Ints1d, Ints1d]:

@@ -53,6 +53,10 @@ class FoundSpans(NamedTuple):
         return cls(bounds[:, 0], bounds[:, 1], label)
 
 
+_NONE = np.zeros(0, dtype=np.int64)
+NONE_FOUND = FoundSpans(_NONE, _NONE, np.zeros(0, dtype=np.uint64))
+
+
 @kernel
 def phrase_keys(words: Keys1d, start: Pointers1d, end: Pointers1d, salt: Keys1d) -> Keys1d:
     """Key of the words from `start` to `end` (exclusive) of each phrase: its salt and all words."""

@@ -77,6 +77,9 @@ def with_long_forms(positions: PaddedTokens, tokens: Tokens) -> PaddedTokens:
     return replace(positions, long_forms=long_forms)
 
 
+NO_CONTEXT = np.zeros((0, 0), dtype=np.uint64)
+
+
 class SegmentSource(NamedTuple):
     """Tokens whose segments are looked at, one unit each.
 
@@ -101,7 +104,7 @@ class Units:
     positions: PaddedTokens
     first: Ints1d
     last: Ints1d
-    context: Keys2d = field(default_factory=lambda: np.zeros((0, 0), dtype=np.uint64))
+    context: Keys2d = field(default_factory=lambda: NO_CONTEXT)
     source: SegmentSource | None = None
 
     def take(self, numbers: Pointers1d | slice) -> Units:

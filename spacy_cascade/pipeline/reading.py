@@ -17,9 +17,9 @@ from spacy.vocab import Vocab
 from ..errors import MissingStageError
 from ..features.resources import Tokenize
 from ..features.space import FeatureSpace
-from ..features.span_context import FoundSpans, SpanContext
+from ..features.span_context import NONE_FOUND, FoundSpans, SpanContext
 from ..features.tokens import Tokens, read_tokens
-from ..features.units import SegmentSource, Units
+from ..features.units import NO_CONTEXT, SegmentSource, Units
 from ..types import Bools1d, Ints2d, Keys1d
 from .spans.gold import GoldOf, ruled_spans
 from .spans.placing import BoundsArray, in_batch
@@ -156,11 +156,17 @@ def token_units(
 ) -> Units:
     """Every token of the batch as a unit of its own.
 
-    string_of: text of a hash. own_flags: gold flags of the tokens, in training.
+    string_of: text of a hash. own_flags: gold flags of the tokens, in training. Templates that look
+    at the surroundings of a span see a span of one token, and no other one.
     """
     padded = space.positions(tokens, string_of, own_flags)
     source = None if space.segments is None else SegmentSource(tokens, string_of, own_flags)
-    return Units(padded, padded.of_token, padded.of_token, source=source)
+    context = NO_CONTEXT
+    if space.plan.units_have_context:
+        start = np.arange(len(padded.of_token))
+        around = SpanContext(tokens, start, start + 1, NONE_FOUND, string_of, own_flags)
+        context = around.values(space.plan.context)
+    return Units(padded, padded.of_token, padded.of_token, context, source)
 
 
 def span_units(
@@ -176,7 +182,7 @@ def span_units(
     spans: int64 `[P, 2]`, tokens of the batch. found: the spans that they are seen among.
     """
     padded = space.positions(tokens, string_of, own_flags)
-    context = np.zeros((0, 0), dtype=np.uint64)
+    context = NO_CONTEXT
     if space.plan.context:
         around = SpanContext(tokens, spans[:, 0], spans[:, 1], found, string_of, own_flags)
         context = around.values(space.plan.context)

@@ -49,6 +49,7 @@ REJECT = {
 }
 TRAININGS: dict[str, tuple[str, dict[str, Any], int]] = {
     "L-BFGS": ("memb", {"training__patience": 0}, 3),
+    "segmentations": ("semi", {"training__patience": 0}, 3),
     "one update": ("memb", {}, 1),
     "patience": ("memb", {"training__max_steps": 20, "training__patience": 2}, 2),
     "one component looks at the other": ("memb", REJECT, 2),
@@ -63,6 +64,7 @@ TRAININGS: dict[str, tuple[str, dict[str, Any], int]] = {
 
 QUICK: dict[str, dict[str, Any]] = {
     "memb": {"training__max_steps": 4, "training__before_to_disk": None},
+    "semi": {"training__max_steps": 4, "training__before_to_disk": None},
     "ocr": {"training__batcher__size": 250, "training__max_epochs": 2},
     "icrf": {"training__max_steps": 4, "training__before_to_disk": None},
     "tagger": {"training__batcher__size": 250, "training__max_epochs": 2},

@@ -359,3 +359,24 @@ def test_rows_of_units_are_made_block_by_block(monkeypatch: pytest.MonkeyPatch) 
     expected = annotations(nlp)
     monkeypatch.setattr("spacy_cascade.models.linear._BLOCK", 3)
     assert annotations(nlp) == expected
+
+
+def test_a_chain_looks_at_how_similar_single_tokens_are() -> None:
+    templates = {
+        "@misc": "spacy_cascade.Templates.v1",
+        "templates": ["bias", "similarity(genes, jaro_winkler)", "similarity(training, jaccard)"],
+        "patterns": {},
+        "lexicons": {"genes": ["interleukin", "tumor necrosis"]},
+    }
+    model = {
+        "@architectures": "spacy_cascade.LinearChain.v1", "templates": templates, "min_count": 1
+    }  # fmt: skip
+    sentences = [
+        ("We saw interleukin .", [(2, 3, "protein")]), ("They saw it .", []),
+        ("An interleukins gene .", [(1, 2, "protein")]), ("No other gene .", []),
+    ]  # fmt: skip
+    nlp = blank()
+    add_segmenter(nlp, model=model, penalty={"@misc": "spacy_cascade.Gaussian.v1", "sigma": 5.0})
+    train(nlp, make_examples(nlp, sentences))
+    assert found(nlp, "Where is interleukine now ?") == [(2, 3, "ENT")]
+    assert found(nlp, "Where is Paris now ?") == []

@@ -324,3 +324,22 @@ def test_two_phases_with_a_classifier() -> None:
     train(nlp, examples, updates=5)
     docs = list(nlp.pipe(make_doc(nlp.vocab, text) for text in TEXTS))
     assert [[(e.start, e.end, e.label_) for e in doc.ents] for doc in docs] == wanted(True)
+
+
+def test_its_n_best_lists_are_reranked() -> None:
+    nlp = segmenter_of(n_best=4)
+    add_classifier(nlp)
+    reranker: Any = nlp.add_pipe("cascade_reranker", config={"weight": 1.0, "keep_candidates": True})
+    with nlp.select_pipes(disable=["cascade_reranker"]):
+        train(nlp, make_examples(nlp), updates=5)
+    docs = list(nlp.pipe(make_doc(nlp.vocab, text) for text in TEXTS))
+    assert [[(e.start, e.end, e.label_) for e in doc.ents] for doc in docs] == wanted(True)
+    doc = docs[0]
+    lists = [bounds(doc.spans[key]) for key in ("cascade", "cascade/2", "cascade/3", "cascade/4")]
+    assert len({tuple(spans) for spans in lists}) == 4
+    # The list changes its order where its third segmentation is made the most likely one.
+    with nlp.select_pipes(disable=["cascade_reranker"]):
+        doc = nlp(make_doc(nlp.vocab, TEXTS[0]))
+    third = bounds(doc.spans["cascade/3"])
+    doc.spans["cascade/3"].attrs["sequence_scores"][0] = 100.0
+    assert [span[:2] for span in bounds(reranker(doc).spans["cascade"])] == [s[:2] for s in third]

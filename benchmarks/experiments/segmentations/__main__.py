@@ -1,0 +1,147 @@
+"""Chains and semi-Markov chains on few documents: table 1 and figure 1 of the paper.
+
+python -m benchmarks.experiments.segmentations --data assets/suite --lexicons assets/lexicons
+
+The F1 of spans on dev, tokens and sentences given, is a mean over draws of the training documents.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from ...lib.arguments import add_at_once, existing, new_parser, runner_for
+from ...lib.machine import describe_run
+from ...lib.processes import Result, TaskRunner
+from ...reports.output import write_report
+from ...reports.segmentation_report import draw, make_report
+from ...suite.corpora import Prepared
+from .systems import (
+    BASELINE,
+    BOTH,
+    CRF_4,
+    DICTIONARIES,
+    EXTERNAL,
+    INTERNAL,
+    SEMI_CRF,
+    SYSTEMS,
+    segmenter,
+)
+from .tasks import TASKS, Task
+
+SHARE = 0.1
+"""Of the training documents, for the table."""
+SHARES = (0.05, SHARE, 0.25, 0.5)
+CURVES = ((CRF_4, BASELINE), (SEMI_CRF, INTERNAL), (CRF_4, EXTERNAL), (SEMI_CRF, BOTH))
+"""The learners of figure 1."""
+SIGMA = 2.0
+"""Width of the prior of all systems: the best of 0.3, 1, 2 and 5 for CRF/4 without dictionaries."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One learner on draws of a share of a task's documents."""
+
+    task: Task
+    system: str
+    dictionaries: str
+    share: float
+
+    def row(self, found: Result) -> Result:
+        """What the results have of it."""
+        named = {"task": self.task.name, "system": self.system, "dictionaries": self.dictionaries}
+        return {**named, "share": self.share, **found}
+
+
+def trials(shares: Sequence[float]) -> list[Trial]:
+    """Those of the table, then those of the curves that the table has not, small shares first."""
+    of_table = [
+        Trial(task, system, dictionaries, SHARE)
+        for task in TASKS
+        for system in SYSTEMS
+        for dictionaries in DICTIONARIES
+    ]
+    of_curves = [
+        Trial(task, *learner, share)
+        for share in sorted(shares)
+        for task in TASKS
+        for learner in CURVES
+        if task.in_figure
+    ]
+    return list(dict.fromkeys([*of_table, *of_curves]))
+
+
+@dataclass(frozen=True)
+class Study:
+    """data, lexicons: folders. draws: of the table's share and smaller ones, and of larger ones."""
+
+    runner: TaskRunner
+    data: Path
+    lexicons: Path
+    draws: tuple[int, int]
+
+    def prepare(self, task: Task) -> None:
+        prepared = Prepared(self.runner, self.data)
+        prepared.sizes(task.corpus)
+        for part in ("train", "dev"):
+            source = str(prepared.folder(task.corpus) / f"{part}.spacy")
+            arguments = {"source": source, "target": self._file(task, part), "label": task.label}
+            self.runner.run("experiments.segmentations.tasks:only", arguments)
+
+    def _file(self, task: Task, part: str) -> str:
+        folder = Prepared(self.runner, self.data).folder(task.corpus)
+        return str(folder / f"{part}-{task.label}.spacy")
+
+    def run(self, trial: Trial) -> Result:
+        terms = str(self.lexicons / trial.task.terms)
+        n_draws = self.draws[trial.share > SHARE]
+        found = self.runner.run(
+            "experiments.segmentations.training:score_draws",
+            {
+                "train": self._file(trial.task, "train"),
+                "dev": self._file(trial.task, "dev"),
+                "settings": segmenter(trial.system, trial.dictionaries, terms, SIGMA),
+                "share": trial.share,
+                "draws": list(range(n_draws)),
+                "lang": "en",
+            },
+        )
+        row = trial.row(found)
+        print(*(f"{value}" for value in row.values()), flush=True)
+        return row
+
+
+def read_arguments() -> argparse.Namespace:
+    parser = new_parser(__doc__, output="segmentations.json")
+    parser.add_argument("--data", type=existing, default="assets/suite", help="as for the suite")
+    parser.add_argument("--lexicons", type=existing, default="assets/lexicons", help="of the lists")
+    parser.add_argument("--draws", type=int, nargs=2, default=(7, 3), metavar=("SMALL", "LARGE"),
+                        help=f"of shares up to {SHARE:g}, and of larger ones")
+    parser.add_argument("--shares", type=float, nargs="*", default=SHARES, help="of the curves")
+    add_at_once(parser)
+    return parser.parse_args()
+
+
+def main() -> None:
+    arguments = read_arguments()
+    results = describe_run()
+    study = Study(
+        runner_for(arguments, "segmentations"), arguments.data, arguments.lexicons,
+        tuple(arguments.draws),
+    )  # fmt: skip
+    for task in TASKS:
+        study.prepare(task)
+    planned = trials(arguments.shares)
+    study.run(planned[0])  # so that kernels are compiled once
+    jobs = [partial(study.run, trial) for trial in planned]
+    results["sigma"] = SIGMA
+    results["rows"] = study.runner.run_in_parallel(jobs, arguments.at_once)
+    title = "F1 by the share of the training documents"
+    write_report(results, arguments.output, make_report(results), title, draw)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""The three systems under four sets of dictionaries, as settings of a `cascade_segmenter`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Settings = dict[str, Any]
+
+CRF_1, CRF_4, SEMI_CRF = "CRF/1", "CRF/4", "semi-CRF"
+SYSTEMS = (CRF_1, CRF_4, SEMI_CRF)
+"""Chains with tags I and O and with tags B, I, L, O and U, and segmentations."""
+BASELINE, INTERNAL, EXTERNAL, BOTH = "baseline", "internal", "external", "both"
+DICTIONARIES = (BASELINE, INTERNAL, EXTERNAL, BOTH)
+
+MEASURES = ("jaccard", "tfidf", "jaro_winkler")
+LIST = "external"
+"""Name of the external dictionary."""
+
+TOKENS = ["bias", "word@-3..3", "brief_class@-3..3"]
+"""Words and their patterns at a token and up to three tokens away."""
+SEGMENTS = [
+    "brief_class@all", "brief_class@first-1 & brief_class@last+1",
+    "brief_class@first-1 & brief_class@all & brief_class@last+1",
+]  # fmt: skip
+"""What a segment adds to its tokens: its pattern, and those on both sides. Indicators of lengths
+belong to the model, and words with the ends of a segment are features of tokens with their tags.
+
+The paper also has the phrase itself. It is the internal dictionary here that stands for it: a
+phrase that is a feature is always an entity in the training documents (docs/semi_markov.md).
+"""
+MOST_ITERATIONS = 100
+
+
+def segmenter(system: str, dictionaries: str, terms: str, sigma: float) -> Settings:
+    """Settings of the component. terms: file of the external dictionary. sigma: of the prior.
+
+    Segments have all features of tokens, those of dictionaries too, and their own.
+    """
+    has_internal, has_external = (dictionaries in (its, BOTH) for its in (INTERNAL, EXTERNAL))
+    of_tokens, of_segments = [], []
+    if has_internal:
+        of_tokens += [f"similar_word({measure})" for measure in MEASURES]
+        of_segments += [f"similarity(training, {measure})" for measure in MEASURES]
+    if has_external:
+        external = [f"similarity({LIST}, {measure})" for measure in MEASURES]
+        of_tokens += external
+        of_segments += external
+    lexicons = {LIST: terms} if has_external else {}
+    model: Settings = {
+        "@architectures": "spacy_cascade.LinearChain.v1",
+        "min_count": 1,
+        "label_pairs": False,
+        "templates": _templates([*TOKENS, *of_tokens], lexicons),
+    }
+    if system == SEMI_CRF:
+        model["@architectures"] = "spacy_cascade.SemiMarkov.v1"
+        model["segment_min_count"] = 1
+        model["segments"] = _templates([*SEGMENTS, *of_segments], lexicons)
+    return {
+        "scheme": "IO" if system == CRF_1 else "BILOU",
+        "confidence": False,
+        "model": model,
+        "loss": {"@misc": "spacy_cascade.Likelihood.v2"},
+        "penalty": {"@misc": "spacy_cascade.Gaussian.v1", "sigma": sigma},
+        "trainer": {
+            "@misc": "spacy_cascade.LBFGS.v1", "iterations": MOST_ITERATIONS, "threads": 1,
+            "tolerance": 1e-3,
+        },
+    }  # fmt: skip
+
+
+def _templates(templates: list[str], lexicons: dict[str, str]) -> Settings:
+    return {
+        "@misc": "spacy_cascade.Templates.v1", "templates": templates, "patterns": {},
+        "lexicons": lexicons,
+    }  # fmt: skip

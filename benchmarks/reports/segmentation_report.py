@@ -33,7 +33,8 @@ class Scores:
         self.tasks = list(dict.fromkeys(key[0] for key in self.rows))
 
     def f1(self, task: str, system: str, dictionaries: str, share: float = TABLE_SHARE) -> float:
-        return mean(self.rows[task, system, dictionaries, share]["f1"])
+        values: list[float] = self.rows[task, system, dictionaries, share]["f1"]
+        return mean(values)
 
     def change(self, task: str, system: str, dictionaries: str, since: str) -> float:
         """Of F1 in percent of that with other dictionaries."""
@@ -95,11 +96,11 @@ def _about(results: Result, scores: Scores) -> str:
     draws = sorted({(row["share"], len(row["f1"])) for row in results["rows"]})
     counted = ", ".join(f"{n} of {100 * share:g} %" for share, n in draws)
     return (
-        f"Mean F1 of spans on dev over random draws of the training documents ({counted}). Maximum "
-        f"likelihood with a Gaussian prior of width {results['sigma']:g}, to the optimum. CRF/1 has "
-        "tags I and O, CRF/4 has B, I, L, O and U. ∆base: change in percent of the baseline. "
-        "∆extern: in percent of F1 with the external dictionary alone. The internal dictionary of "
-        "the chains has words, that of the semi-CRF words and phrases.\n\n"
+        f"Mean F1 of spans on dev over random draws of the training documents ({counted}). "
+        f"Maximum likelihood with a Gaussian prior of width {results['sigma']:g}, to the optimum. "
+        "CRF/1 has tags I and O, CRF/4 has B, I, L, O and U. ∆base: change in percent of the "
+        "baseline. ∆extern: in percent of F1 with the external dictionary alone. The internal "
+        "dictionary of the chains has words, that of the semi-CRF words and phrases.\n\n"
         f"{machine_sentence(results['machine'])}\n"
     )
 
@@ -162,9 +163,10 @@ def _listed(values: Sequence[float]) -> str:
 def _curves(scores: Scores, task: str) -> str:
     curves = scores.curves(task)
     shares = sorted({share for curve in curves.values() for share, _ in curve})
-    rows = [
-        [name, *(f"{dict(curve)[share]:.1f}" for share in shares)] for name, curve in curves.items()
-    ]
+    rows = []
+    for name, curve in curves.items():
+        f1 = {point[0]: point[1] for point in curve}
+        rows.append([name, *(f"{f1[share]:.1f}" for share in shares)])
     return table([task, *(f"{100 * share:g} %" for share in shares)], rows)
 
 

@@ -1,9 +1,9 @@
 """The best label sequence of a chain that has given labels somewhere, and the best that has not.
 
 A path has a span where it has all labels of the span, the label before them does not go on with
-them, and the label after them does not continue them. So a path without the span breaks at least one of these conditions: for each condition the best
-path that breaks it is found, and the best of these is the best path without the span
-(docs/method.md, section 2.5).
+them, and the label after them does not continue them. So a path without the span breaks at least
+one of these conditions: for each condition the best path that breaks it is found, and the best of
+these is the best path without the span (docs/method.md, section 2.5).
 """
 
 from __future__ import annotations

@@ -51,9 +51,7 @@ class Scheme(NamedTuple):
 
     def follows(self, previous: str, current: str) -> bool:
         """Whether `current` may stand right after `previous`; sequences start after `O`."""
-        return self.continues(previous, current) or (
-            self.begins(current) and self.ends(previous)
-        )
+        return self.continues(previous, current) or (self.begins(current) and self.ends(previous))
 
     def is_inside(self, tag: str) -> bool:
         """Whether a tag may go on with the span before."""

@@ -329,7 +329,9 @@ def test_two_phases_with_a_classifier() -> None:
 def test_its_n_best_lists_are_reranked() -> None:
     nlp = segmenter_of(n_best=4)
     add_classifier(nlp)
-    reranker: Any = nlp.add_pipe("cascade_reranker", config={"weight": 1.0, "keep_candidates": True})
+    reranker: Any = nlp.add_pipe(
+        "cascade_reranker", config={"weight": 1.0, "keep_candidates": True}
+    )
     with nlp.select_pipes(disable=["cascade_reranker"]):
         train(nlp, make_examples(nlp), updates=5)
     docs = list(nlp.pipe(make_doc(nlp.vocab, text) for text in TEXTS))

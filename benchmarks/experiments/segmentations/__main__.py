@@ -118,8 +118,14 @@ def read_arguments() -> argparse.Namespace:
     parser = new_parser(__doc__, output="segmentations.json")
     parser.add_argument("--data", type=existing, default="assets/suite", help="as for the suite")
     parser.add_argument("--lexicons", type=existing, default="assets/lexicons", help="of the lists")
-    parser.add_argument("--draws", type=int, nargs=2, default=(7, 3), metavar=("SMALL", "LARGE"),
-                        help=f"of shares up to {SHARE:g}, and of larger ones")
+    parser.add_argument(
+        "--draws",
+        type=int,
+        nargs=2,
+        default=(7, 3),
+        metavar=("SMALL", "LARGE"),
+        help=f"of shares up to {SHARE:g}, and of larger ones",
+    )
     parser.add_argument("--shares", type=float, nargs="*", default=SHARES, help="of the curves")
     add_at_once(parser)
     return parser.parse_args()

@@ -28,7 +28,7 @@ INSIDE, FIRST, LAST = 1, 2, 3
 
 def _words_as_spans(flags: Ints2d) -> Ints2d:
     """Flags under which every word of a gold span is a gold span of its own."""
-    alone = flags.copy()
+    alone: Ints2d = flags.copy()
     alone[:, FIRST] = alone[:, LAST] = flags[:, INSIDE]
     return alone
 

@@ -75,7 +75,8 @@ class ScoredDoc:
     def __init__(self, pipe: LearningPipe[Any], doc: Doc) -> None:
         self._pipe = pipe
         self._text_of = text_reader(pipe, [doc])
-        self.tokens, self._potentials = pipe.potentials([doc])
+        self.tokens, self._linear = pipe.linear_potentials([doc])
+        self._potentials = pipe.structure.normalised(self._linear)
         self._units = pipe.token_units(self.tokens)
 
     def explain(
@@ -127,7 +128,23 @@ class ScoredDoc:
             texts = [" to ".join(names[edge]) for edge in edges]
             found.append(Contribution(f"transition {texts[0]}", begin + place, weight, 0.0))
             found.append(Contribution(f"transition {texts[1]}", begin + place, 0.0, runner_up))
+            if structure.is_local:
+                found += self._of_decisions(begin + place, pair, [names[edge][0] for edge in edges])
         return found
+
+    def _of_decisions(
+        self, token: int, columns: list[int], before: list[str]
+    ) -> list[Contribution]:
+        """What is taken off two scores of a token, so that those after one label sum to 1.
+
+        before: the label before in each path.
+        """
+        normalised, linear = (p.scores[token, columns] for p in (self._potentials, self._linear))
+        one, other = (normalised - linear).tolist()
+        return [
+            Contribution(f"all choices after {before[0]}", token, one, 0.0),
+            Contribution(f"all choices after {before[1]}", token, 0.0, other),
+        ]
 
     def _of_segments(
         self, one: Sequence[LabelledSpan], other: Sequence[LabelledSpan]

@@ -126,7 +126,8 @@ class Structure:
 
     n_labels: `Y`. n_columns: `S`, scores of a unit. n_transitions: `E`. free_transitions: those
     that have weights besides those in the score columns. segment_columns: columns of the weights of
-    features of segments; none for structures without these.
+    features of segments; none for structures without these. is_local: whether `normalised` changes
+    potentials.
     """
 
     n_labels: int
@@ -134,8 +135,13 @@ class Structure:
     n_transitions: int
     free_transitions: slice = slice(None)
     segment_columns: slice = slice(0)
+    is_local: bool = False
 
     # What trained models are asked
+
+    def normalised(self, potentials: Potentials) -> Potentials:
+        """Potentials as the operations on trained models take them, of those that weights give."""
+        return potentials
 
     def best(self, potentials: Potentials) -> tuple[Ints1d, Floats1d]:
         """The best labelling, int32 `[T]`, and its score for each sequence, float64 `[N]`."""

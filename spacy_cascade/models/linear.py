@@ -20,6 +20,7 @@ from ..features.space import FeatureSpace
 from ..features.templates import Templates
 from ..features.units import Units
 from ..inference.linear_chain import ChainFamily
+from ..inference.local_chain import LocalFamily
 from ..inference.semi_markov import SemiMarkovFamily
 from ..inference.structure import SegmentScores
 from ..numeric.arrays import grown
@@ -115,6 +116,15 @@ def make_linear_chain(
     combine features with the pair (previous label, label) too, not only with the label.
     """
     return make_linear_model("cascade_linear_chain", templates, min_count, ChainFamily(label_pairs))
+
+
+def make_local_chain(templates: Templates, min_count: int = 5) -> Model[Units, Floats2d]:
+    """A maximum entropy Markov model: a linear chain whose transitions are normalised locally.
+
+    templates: what features look at; all are combined with the pair (previous label, label).
+    min_count: features in fewer tokens are dropped.
+    """
+    return make_linear_model("cascade_local_chain", templates, min_count, LocalFamily())
 
 
 def make_semi_markov(

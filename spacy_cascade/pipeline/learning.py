@@ -106,10 +106,15 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         return token_units(self.space, self.vocab.strings.__getitem__, tokens, own_flags)
 
     def potentials(self, docs: Sequence[Doc]) -> tuple[Tokens, Potentials]:
-        """The tokens of a batch, and the potentials of their labels.
+        """The tokens of a batch, and the potentials of their labels, normalised where they are.
 
         Raises `NotTrainedError` before there are weights.
         """
+        tokens, linear = self.linear_potentials(docs)
+        return tokens, self.structure.normalised(linear)
+
+    def linear_potentials(self, docs: Sequence[Doc]) -> tuple[Tokens, Potentials]:
+        """The tokens of a batch, and what their features and weights give."""
         self.begin_batch()
         tokens = self.read(docs)
         weights, segments = self.weights, None

@@ -43,7 +43,8 @@ def init_command(
         Recipe | None,
         option(
             "memb (the default): the cascade with maximum entropy and a margin; semi: the same, "
-            "whose segmenter scores spans as wholes, too; ocr: the online cascade with reranking, "
+            "whose segmenter scores spans as wholes, too; memm: the same, whose segmenter is a "
+            "maximum entropy Markov model, for comparison; ocr: the online cascade with reranking, "
             "faster to train and slightly less accurate; crf: a single conditional random field, "
             "for comparison"
         ),

@@ -79,6 +79,3 @@ class LocalFamily(ChainFamily):
 
     def of_labels(self, n_labels: int) -> LocalChain:
         return LocalChain(free_lattice(n_labels, self.label_pairs))
-
-    def identity(self) -> dict[str, bool]:
-        return {**super().identity(), "is_local": True}

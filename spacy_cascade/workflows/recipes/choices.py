@@ -13,6 +13,7 @@ class Recipe(str, Enum):
 
     memb = "memb"
     semi = "semi"
+    memm = "memm"
     ocr = "ocr"
     crf = "crf"
 

@@ -41,6 +41,13 @@ _SEMI = {
         "segments": {"@misc": "spacy_cascade.SegmentTemplates.v1"},
     },
 }
+_MEMM = {
+    **_MEMB,
+    "model": {
+        "@architectures": "spacy_cascade.MaximumEntropyMarkov.v1",
+        "templates": {"@misc": "spacy_cascade.SegmentationTemplates.v1"},
+    },
+}
 _ONLINE = {
     "@misc": "spacy_cascade.PassiveAggressive.v1",
     "average_power": 1,
@@ -63,6 +70,7 @@ _CRF = {
 _COMPONENTS: Mapping[Recipe, Mapping[str, Section]] = {
     Recipe.memb: {"cascade_segmenter": _MEMB, "cascade_classifier": _MEMB},
     Recipe.semi: {"cascade_segmenter": _SEMI, "cascade_classifier": _MEMB},
+    Recipe.memm: {"cascade_segmenter": _MEMM, "cascade_classifier": _MEMB},
     Recipe.ocr: {
         "cascade_segmenter": {
             "loss": {"@misc": "spacy_cascade.Hinge.v2", "kappa": 3.5, "false_negative_weight": 1.2},
@@ -86,6 +94,7 @@ _WHOLE = {
 _TRAINING: Mapping[Recipe, Section] = {
     Recipe.memb: {**_WHOLE, "max_steps": 5},
     Recipe.semi: {**_WHOLE, "max_steps": 5},
+    Recipe.memm: {**_WHOLE, "max_steps": 5},
     Recipe.ocr: {
         "batcher": {"@batchers": "spacy.batch_by_words.v1", "size": 30000, "tolerance": 0.2},
         "patience": 0,

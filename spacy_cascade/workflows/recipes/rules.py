@@ -112,7 +112,7 @@ RULES = [
         choose=1,
         because="features that occur once gain on corpora below 300,000 words, and this one has "
         "{p.words:,}",
-        models=("memb", "semi", "ocr"),
+        models=("memb", "semi", "memm", "ocr"),
     ),
     # What recurs.
     Rule(
@@ -121,7 +121,7 @@ RULES = [
         choose={_SEGMENTER: ["recurrence", "seen_"], _CLASSIFIER: ["recurrence"]},
         because="{p.documents} documents are too few to learn from what recurs inside a document, "
         "or elsewhere in training",
-        models=("memb", "semi", "ocr"),
+        models=("memb", "semi", "memm", "ocr"),
     ),
     # The prior.
     Rule(
@@ -129,7 +129,7 @@ RULES = [
         where=lambda p: p.words < USUAL_WORDS,
         choose=widened,
         because="the prior is a little wider for {p.words:,} words than for many",
-        models=("memb", "semi"),
+        models=("memb", "semi", "memm"),
     ),
     # The end of training.
     Rule(
@@ -137,7 +137,7 @@ RULES = [
         choose=11,
         because="the score on dev ends the training (patience), which needs more updates on some "
         "corpora than on others",
-        models=("memb", "semi"),
+        models=("memb", "semi", "memm"),
     ),
     # Which entities are written.
     Rule(
@@ -191,7 +191,7 @@ VARIANTS = [
         where=lambda p: p.words < 60_000 and p.types <= 5,
         change={"nlp.pipeline": [_SEGMENTER], f"components.{_SEGMENTER}": _one_phase},
         because="a chain decides on both at once, where few entities teach a classifier",
-        models=("memb", "semi"),
+        models=("memb", "semi", "memm"),
     ),
     Variant(
         "the long forms of abbreviations",
@@ -203,13 +203,13 @@ VARIANTS = [
             ),
         },
         because="the corpus explains abbreviations in brackets, and what they stand for tells more",
-        models=("memb", "semi", "ocr"),
+        models=("memb", "semi", "memm", "ocr"),
     ),
     Variant(
         "the sentence's words as features of types",
         change={f"components.{_CLASSIFIER}.model.templates.extra": with_more("lower@sentence")},
         because="what a text is about can tell the types apart",
-        models=("memb", "semi", "ocr"),
+        models=("memb", "semi", "memm", "ocr"),
     ),
     Variant(
         "a wider prior",

@@ -220,9 +220,7 @@ def trained_weights(structure, features, observed, sigma):
 
     def objective(flat):
         free = flat.reshape(shape)
-        potentials = Potentials(
-            features @ free @ mixing, np.zeros(structure.n_transitions), starts
-        )
+        potentials = Potentials(features @ free @ mixing, np.zeros(structure.n_transitions), starts)
         losses, of_scores, _ = loss_of(structure, potentials, costs, observed)
         gradient = features.T @ of_scores @ mixing + free / sigma**2
         return losses.sum() + 0.5 * (free**2).sum() / sigma**2, gradient.reshape(-1)

@@ -190,3 +190,20 @@ def test_two_phases_with_a_classifier() -> None:
     train(nlp, make_examples(nlp), updates=5)
     docs = list(nlp.pipe(make_doc(nlp.vocab, text) for text in TEXTS))
     assert [[(e.start, e.end, e.label_) for e in doc.ents] for doc in docs] == wanted(True)
+
+
+def test_label_bias() -> None:
+    """After a tag that must be followed by another one, only a chain looks at the word."""
+    templates = {
+        "@misc": "spacy_cascade.Templates.v1", "templates": ["bias", "word"], "patterns": {},
+        "lexicons": {},
+    }  # fmt: skip
+    sentences = 3 * [("New York grew .", [(0, 2, "X")])] + 2 * [("New ideas grew .", [])]
+    for architecture, spans in (("LinearChain", []), ("MaximumEntropyMarkov", [(0, 2, "ENT")])):
+        model = memm(templates=templates)
+        model["@architectures"] = f"spacy_cascade.{architecture}.v1"
+        nlp = blank()
+        penalty = {"@misc": "spacy_cascade.Gaussian.v1", "sigma": 3.0}
+        add_segmenter(nlp, model=model, penalty=penalty, **LIKELIHOOD)
+        train(nlp, make_examples(nlp, sentences), updates=20)
+        assert found(nlp, ["New York grew .", "New ideas grew ."]) == [[(0, 2, "ENT")], spans]

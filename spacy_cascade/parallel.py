@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from itertools import pairwise
 from threading import RLock
-
-import numpy as np
 
 from .types import Pointers1d
 
@@ -38,20 +38,23 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-def split(starts: Pointers1d, cost: int = 1) -> list[tuple[int, int]]:
+def split(starts: Pointers1d | range, cost: int = 1) -> list[tuple[int, int]]:
     """Ranges of rows with about equal numbers of entries; they do not depend on the threads.
 
     starts: int64 `[n + 1]`; row `i` has `starts[i + 1] - starts[i]` entries. cost: work per entry
     and per empty row; a larger cost makes it worth sharing fewer rows.
     """
-    n_rows = len(starts) - 1
-    # Even an empty row costs something.
-    work = (starts - starts[0] + np.arange(n_rows + 1)) * cost
-    total = int(work[-1])
+    n_rows, before = len(starts) - 1, int(starts[0])
+
+    def work(row: int) -> int:
+        """Of the rows before; even an empty row costs something."""
+        return (int(starts[row]) - before + row) * cost
+
+    total = work(n_rows)
     n_pieces = max(min(_PIECES, total // _SMALLEST_PIECE), total // _LARGEST_PIECE, 1)
-    targets = np.arange(1, n_pieces) * (total / n_pieces)
-    cuts = np.unique(np.concatenate([[0], np.searchsorted(work, targets), [n_rows]]))
-    return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
+    rows, targets = range(n_rows + 1), (piece * (total / n_pieces) for piece in range(1, n_pieces))
+    cuts = sorted({0, *(bisect_left(rows, target, key=work) for target in targets), n_rows})
+    return list(pairwise(cuts))
 
 
 class Workers:

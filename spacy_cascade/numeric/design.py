@@ -186,5 +186,6 @@ def _total(sums: Floats3d, workers: Workers, out: Floats2d | None = None) -> Flo
     def piece(begin: int, end: int) -> None:
         np.sum(sums[:, begin:end], axis=0, out=total[begin:end])
 
-    workers.map(piece, split(np.arange(n_rows + 1) * n_parts * width))
+    entries = n_parts * width
+    workers.map(piece, split(range(0, (n_rows + 1) * entries, entries)))
     return total

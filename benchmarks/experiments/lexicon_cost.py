@@ -15,7 +15,7 @@ from typing import Any
 from ..lib.arguments import add_rounds, existing, new_parser, runner_for
 from ..lib.corpora import read_docs
 from ..lib.machine import describe_run, folder_megabytes
-from ..lib.package import build_lexicons, for_stages, read_examples
+from ..lib.package import SEGMENTER, Settings, build_lexicons, for_stages, read_examples
 from ..lib.paths import CONFIGS
 from ..lib.processes import TaskRunner
 from ..lib.timing import Stopwatch, median_ratio
@@ -55,18 +55,31 @@ def write_terms(train: str, n_terms: int, path: str) -> dict[str, Any]:
     return {"terms": n_terms, "megabytes": Path(path).stat().st_size / 1e6}
 
 
+def list_settings(terms: str, by_similarity: bool) -> Settings:
+    """A list in both stages; by_similarity: in the segments of a semi-Markov segmenter."""
+    if not by_similarity:
+        return for_stages("model.templates.lexicons", {"terms": terms})
+    segments = f"components.{SEGMENTER}.model.segments"
+    return {f"{segments}.lexicons": {"terms": terms}, f"{segments}.extra": ["similarity(terms)"]}
+
+
 def train_with_terms(
-    config: str, train: str, terms: str | None, updates: int, model: str
+    config: str,
+    train: str,
+    terms: str | None,
+    updates: int,
+    model: str,
+    by_similarity: bool = False,
 ) -> dict[str, Any]:
-    """Train a cascade with a term list in both stages, or without one, and save it.
+    """Train a cascade with a term list (`list_settings`), or without one, and save it.
 
     A few updates are enough, because speed does not depend on the weights. `build_seconds`:
     reading and building the list of one stage, which is a part of `initialize`.
     """
     from ..lib.training import build, initialize, update
 
-    lexicons = for_stages("model.templates.lexicons", {"terms": terms})
-    nlp, _ = build(config, threads=1, overrides=lexicons if terms else None)
+    overrides = list_settings(terms, by_similarity) if terms else None
+    nlp, _ = build(config, threads=1, overrides=overrides)
     examples = read_examples(train, nlp)
     watch, build_watch, save_watch = Stopwatch(), Stopwatch(), Stopwatch()
     initialize(nlp, examples, watch)
@@ -107,6 +120,7 @@ def measure(runner: TaskRunner, arguments: argparse.Namespace) -> dict[str, Any]
     for name, model in models.items():
         settings: dict[str, Any] = {"config": str(arguments.config), "train": train, "model": model}
         settings |= {"terms": listed if name == "with" else None, "updates": arguments.updates}
+        settings["by_similarity"] = arguments.similarity
         found[f"training_{name}"] = runner.run(
             "experiments.lexicon_cost:train_with_terms", settings
         )
@@ -138,6 +152,7 @@ def main() -> None:
     add = parser.add_argument
     add("--terms", type=int, default=1_000_000, help="number of terms")
     add("--config", type=existing, default=str(CONFIGS / "memb.cfg"))
+    add("--similarity", action="store_true", help="by all measures; needs --config semi.cfg")
     add("--updates", type=int, default=2)
     add("--loads", type=int, default=3, help="timed loads of each pipeline")
     add_rounds(parser, 5, 5)

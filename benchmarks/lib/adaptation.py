@@ -15,7 +15,7 @@ import spacy
 from spacy.tokens import Doc
 
 from .corpora import read_docs, write_docs
-from .package import adapt, read_examples
+from .package import adapt, forget_curvature, read_examples
 from .timing import Stopwatch
 
 Split = Callable[[Sequence[Doc], Sequence[Doc]], tuple[list[bool], list[bool]]]
@@ -122,13 +122,21 @@ def first_sentences(docs: Sequence[Doc], n: int) -> list[Doc]:
 
 
 def adapt_cascade(
-    model: str, data: str, output: str, overrides: Mapping[str, Any], updates: int
+    model: str,
+    data: str,
+    output: str,
+    overrides: Mapping[str, Any],
+    updates: int,
+    has_curvature: bool = True,
 ) -> dict[str, Any]:
     """Adapt a trained pipeline. Returns the seconds without loading and saving.
 
-    overrides: other settings of the pipeline by their dotted names.
+    overrides: other settings of the pipeline by their dotted names. has_curvature: whether weights
+    that the old corpus determined well move less.
     """
     nlp = spacy.load(model, config=dict(overrides))
+    if not has_curvature:
+        forget_curvature(nlp)
     examples = read_examples(data, nlp)
     gc.collect()
     watch = Stopwatch()

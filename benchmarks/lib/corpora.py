@@ -94,6 +94,22 @@ def first_docs(train: str, output: str, share: float, seed: int) -> dict[str, in
     }
 
 
+def keep_labels(source: str, target: str, labels: Sequence[str]) -> dict[str, int]:
+    """Write a corpus again with the entities of some labels only."""
+    docs = read_docs(source)
+    for doc in docs:
+        doc.ents = [entity for entity in doc.ents if entity.label_ in labels]
+    write_docs(docs, Path(target))
+    return {"documents": len(docs), "entities": sum(len(doc.ents) for doc in docs)}
+
+
+def join(sources: Sequence[str], target: str) -> dict[str, int]:
+    """Write the Docs of several corpora as one."""
+    docs = [doc for source in sources for doc in read_docs(source)]
+    write_docs(docs, Path(target))
+    return {"documents": len(docs)}
+
+
 def every_second_doc(source: str, targets: Sequence[str]) -> dict[str, int]:
     """Write the Docs of a corpus to two others in turn."""
     docs = read_docs(source)

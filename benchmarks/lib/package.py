@@ -129,6 +129,15 @@ def adapt(nlp: Language, examples: Sequence[Example], updates: int) -> None:
     adapt(nlp, examples, updates)
 
 
+def forget_curvature(nlp: Language) -> None:
+    """Let an adaptation know the weights of components only, not how sure each of them is."""
+    from spacy_cascade.models.linear import set_hessian_diagonal
+
+    for name in nlp.pipe_names:
+        if hasattr(component(nlp, name), "space"):
+            set_hessian_diagonal(component(nlp, name).model, None)
+
+
 def calibrate(nlp: Language, examples: Sequence[Example]) -> tuple[Language, dict[str, float]]:
     """A copy with calibrated confidences, and the temperature of each component."""
     from spacy_cascade.workflows.calibrate import calibrate

@@ -88,8 +88,8 @@ class Study:
         prepared.sizes(task.corpus)
         for part in ("train", "dev"):
             source = str(prepared.folder(task.corpus) / f"{part}.spacy")
-            arguments = {"source": source, "target": self._file(task, part), "label": task.label}
-            self.runner.run("experiments.segmentations.tasks:only", arguments)
+            arguments = {"source": source, "target": self._file(task, part)}
+            self.runner.run("lib.corpora:keep_labels", {**arguments, "labels": [task.label]})
 
     def _file(self, task: Task, part: str) -> str:
         folder = Prepared(self.runner, self.data).folder(task.corpus)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -25,14 +24,3 @@ TASKS = (
     Task("anatomy", "anatem", "Anatomy", "cells.txt"),
 )
 """`in_figure`: those of the learning curves; the paper draws three, too."""
-
-
-def only(source: str, target: str, label: str) -> dict[str, int]:
-    """Write a corpus again with the entities of one label."""
-    from ...lib.corpora import read_docs, write_docs
-
-    docs = read_docs(source)
-    for doc in docs:
-        doc.ents = [entity for entity in doc.ents if entity.label_ == label]
-    write_docs(docs, Path(target))
-    return {"documents": len(docs), "entities": sum(len(doc.ents) for doc in docs)}

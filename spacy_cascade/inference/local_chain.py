@@ -41,7 +41,7 @@ class LocalChain(LinearChain):
         self._first_from = bounds.astype(np.int32)
 
     def normalised(self, potentials: Potentials) -> Potentials:
-        """Logarithms of the probabilities of decisions `[T, E]`; transitions add nothing to them."""
+        """Logarithms of the probabilities of decisions `[T, E]`, with transitions of 0."""
         found = np.full(potentials.scores.shape, -np.inf)
         local_scores(self._chains(potentials), self._first_from, self._edges, found)
         return potentials._replace(scores=found, transitions=np.zeros(self.n_transitions))

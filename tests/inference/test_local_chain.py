@@ -49,10 +49,8 @@ def decisions(structure: LocalChain, potentials: Potentials) -> np.ndarray:
 def as_chain(structure: LocalChain, local: np.ndarray) -> Chain:
     """One sequence of decisions as a chain that can be enumerated."""
     lattice = structure.lattice
-    return Chain(
-        lattice, local, np.zeros(lattice.n_edges), np.zeros((lattice.n_labels + 2, lattice.n_labels)),
-        [UNOBSERVED] * len(local),
-    )  # fmt: skip
+    costs = np.zeros((lattice.n_labels + 2, lattice.n_labels))
+    return Chain(lattice, local, np.zeros(lattice.n_edges), costs, [UNOBSERVED] * len(local))
 
 
 @pytest.mark.parametrize(("scheme", "labels"), CASES)

@@ -75,7 +75,7 @@ def test_a_saved_model_says_the_same_and_is_no_linear_chain() -> None:
     assert found(loaded) == found(nlp)
     chain = blank()
     add_segmenter(chain, model={**memm(), "@architectures": "spacy_cascade.LinearChain.v1"})
-    with pytest.raises(ModelFileError, match="cascade_local_chain.*cascade_linear_chain"):
+    with pytest.raises(ModelFileError, match=r"cascade_local_chain.*cascade_linear_chain"):
         chain.from_bytes(nlp.to_bytes())
 
 

@@ -129,7 +129,8 @@ class Study:
         """F1 of a model, and of each type, on dev of a target and of the source."""
         parts = {"target": self.corpus(name, "dev"), "source": self.corpus(SOURCE, "dev")}
         path = model()
-        scores = self.runner.run("lib.adaptation:score_parts", {"model": path, "parts": parts})
+        found = self.runner.run("lib.adaptation:score_parts", {"model": path, "parts": parts})
+        scores = {part: found[part] for part in parts}
         row = {**named, "target": name, "scores": scores}
         print(*named.values(), name, *(f"{part['f1']:.2f}" for part in scores.values()), flush=True)
         return row

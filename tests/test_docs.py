@@ -21,9 +21,10 @@ from pages import DOCS, PAGES, Block, anchors, blocks, links
 RUN = ("python", "bash")
 SHOWN = ("ini", "toml", "text", "json")
 SLOW = (
-    "README.md", "docs/bulk.md", "docs/checkpoints.md", "docs/commands.md", "docs/lexicons.md",
-    "docs/nbest.md", "docs/precision_and_recall.md", "docs/quick_start.md", "docs/recipes.md",
-    "docs/second_look.md", "docs/word_clusters.md", "docs/word_vectors.md",
+    "README.md", "docs/adapting.md", "docs/bulk.md", "docs/checkpoints.md", "docs/commands.md",
+    "docs/explaining.md", "docs/lexicons.md", "docs/nbest.md", "docs/precision_and_recall.md",
+    "docs/quick_start.md", "docs/recipes.md", "docs/second_look.md", "docs/within_spacy.md",
+    "docs/word_clusters.md", "docs/word_vectors.md",
 )  # fmt: skip
 """Pages that take long: they train models, or start many processes."""
 MOST_SECONDS = 600

@@ -179,6 +179,7 @@ def test_every_training_is_run_once(suite: running.Suite) -> None:
     assert len(suite_results.read_entries(suite.output)) == 3
 
 
+@pytest.mark.slow
 def test_a_run_that_was_stopped_goes_on(suite: running.Suite) -> None:
     trainings = peers_only()[:3]
     begun: Iterator[str] = suite.run(trainings)

@@ -1,4 +1,4 @@
-"""Tables and a figure of results of `experiments.domains`, as the report on MEMMs has them."""
+"""Tables and a figure of results of `suite.domains`, as the report on MEMMs has them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Table 1 and figure 1 of Sarawagi and Cohen (2004), of results of `experiments.segmentations`."""
+"""Table 1 and figure 1 of Sarawagi and Cohen (2004), of results of `suite.segmentations`."""
 
 from __future__ import annotations
 
@@ -6,19 +6,13 @@ from collections.abc import Iterable, Sequence
 from statistics import mean, stdev
 from typing import Any
 
-from ..experiments.segmentations.systems import (
-    BASELINE,
-    BOTH,
-    CRF_1,
-    CRF_4,
-    DICTIONARIES,
-    EXTERNAL,
-    INTERNAL,
-    SEMI_CRF,
-    SYSTEMS,
-)
 from .markdown import Curves, machine_sentence, table
 
+CRF_1, CRF_4, SEMI_CRF = "CRF/1", "CRF/4", "semi-CRF"
+SYSTEMS = (CRF_1, CRF_4, SEMI_CRF)
+"""Chains with tags I and O and with tags B, I, L, O and U, and segmentations."""
+BASELINE, INTERNAL, EXTERNAL, BOTH = "baseline", "internal", "external", "both"
+DICTIONARIES = (BASELINE, INTERNAL, EXTERNAL, BOTH)
 TABLE_SHARE = 0.1
 Result = dict[str, Any]
 

@@ -17,6 +17,7 @@ from .convert import convert_command
 from .debug_data import debug_data_command
 from .evaluate import evaluate_command
 from .explain import explain_command
+from .grow_lexicon import grow_lexicon_command
 from .grow_list import grow_list_command
 from .hypotheses import hypotheses_command, readings_command
 from .init import init_command
@@ -41,6 +42,7 @@ _command("convert")(convert_command)
 _command("debug-data", context_settings=OVERRIDES)(debug_data_command)
 _command("evaluate")(evaluate_command)
 _command("explain")(explain_command)
+_command("grow-lexicon")(grow_lexicon_command)
 _command("grow-list")(grow_list_command)
 _command("hypotheses")(hypotheses_command)
 _command("init")(init_command)

@@ -126,8 +126,7 @@ class Structure:
 
     n_labels: `Y`. n_columns: `S`, scores of a unit. n_transitions: `E`. free_transitions: those
     that have weights besides those in the score columns. segment_columns: columns of the weights of
-    features of segments; none for structures without these. is_local: whether `normalised` changes
-    potentials.
+    features of segments, if there are any. is_local: whether `normalised` changes potentials.
     """
 
     n_labels: int

@@ -106,24 +106,19 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         return token_units(self.space, self.vocab.strings.__getitem__, tokens, own_flags)
 
     def potentials(self, docs: Sequence[Doc]) -> tuple[Tokens, Potentials]:
-        """The tokens of a batch, and the potentials of their labels, normalised where they are.
-
-        Raises `NotTrainedError` before there are weights.
-        """
+        """The tokens of a batch, and the potentials of their labels; as `linear_potentials`."""
         tokens, linear = self.linear_potentials(docs)
         return tokens, self.structure.normalised(linear)
 
     def linear_potentials(self, docs: Sequence[Doc]) -> tuple[Tokens, Potentials]:
-        """The tokens of a batch, and what their features and weights give."""
+        """The tokens of a batch, and what weights give. Raises `NotTrainedError` without such."""
         self.begin_batch()
-        tokens = self.read(docs)
-        weights, segments = self.weights, None
+        tokens, weights, segments = self.read(docs), self.weights, None
+        scores = np.zeros((0, weights.features.shape[1]))
         if len(tokens.words):
             units = self.token_units(tokens)
             scores = self.model.predict(units)
             segments = segment_scores(self.model, units, self.structure.segment_columns)
-        else:
-            scores = np.zeros((0, weights.features.shape[1]))
         return tokens, Potentials(scores, weights.transitions, tokens.sequence_starts, segments)
 
     def _read_examples(self, examples: Iterable[Example]) -> Tokens:

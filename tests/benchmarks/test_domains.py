@@ -9,9 +9,9 @@ from typing import Any
 from spacy.lang.en import English
 from spacy.util import load_config, load_model_from_config
 
-from benchmarks.experiments import domains
 from benchmarks.lib.corpora import join, keep_labels, read_docs
 from benchmarks.reports.domain_report import Rows, make_report
+from benchmarks.suite import domains
 from helpers import sample_docs, write_sample
 
 TARGETS = ("one", "two")

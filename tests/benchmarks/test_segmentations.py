@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.experiments.segmentations.systems import (
+from benchmarks.reports.segmentation_report import (
     BASELINE,
     BOTH,
     CRF_1,
@@ -18,11 +18,13 @@ from benchmarks.experiments.segmentations.systems import (
     INTERNAL,
     SEMI_CRF,
     SYSTEMS,
-    segmenter,
+    Scores,
+    conditions,
+    make_report,
 )
-from benchmarks.experiments.segmentations.training import score_draws
-from benchmarks.experiments.segmentations.words import SimilarWord
-from benchmarks.reports.segmentation_report import Scores, conditions, make_report
+from benchmarks.suite.segmentations.systems import segmenter
+from benchmarks.suite.segmentations.training import score_draws
+from benchmarks.suite.segmentations.words import SimilarWord
 from helpers import blank, make_examples, train, write_sample
 from spacy_cascade.features.registry import attribute_class
 

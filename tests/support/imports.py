@@ -22,6 +22,7 @@ LAYERS = [
     "search",
     "reports",
     "clustering",
+    "web",
     "workflows",
     "explaining",
     "pipeline",

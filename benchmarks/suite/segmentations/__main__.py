@@ -1,6 +1,6 @@
 """Chains and semi-Markov chains on few documents: table 1 and figure 1 of the paper.
 
-python -m benchmarks.experiments.segmentations --data assets/suite --lexicons assets/lexicons
+python -m benchmarks.suite.segmentations --data assets/suite --lexicons assets/lexicons
 
 The F1 of spans on dev, tokens and sentences given, is a mean over draws of the training documents.
 """
@@ -17,9 +17,7 @@ from ...lib.arguments import add_at_once, existing, new_parser, runner_for
 from ...lib.machine import describe_run
 from ...lib.processes import Result, TaskRunner
 from ...reports.output import write_report
-from ...reports.segmentation_report import draw, make_report
-from ...suite.corpora import Prepared
-from .systems import (
+from ...reports.segmentation_report import (
     BASELINE,
     BOTH,
     CRF_4,
@@ -28,8 +26,11 @@ from .systems import (
     INTERNAL,
     SEMI_CRF,
     SYSTEMS,
-    segmenter,
+    draw,
+    make_report,
 )
+from ..corpora import Prepared
+from .systems import segmenter
 from .tasks import TASKS, Task
 
 SHARE = 0.1
@@ -99,7 +100,7 @@ class Study:
         terms = str(self.lexicons / trial.task.terms)
         n_draws = self.draws[trial.share > SHARE]
         found = self.runner.run(
-            "experiments.segmentations.training:score_draws",
+            "suite.segmentations.training:score_draws",
             {
                 "train": self._file(trial.task, "train"),
                 "dev": self._file(trial.task, "dev"),

@@ -1,6 +1,6 @@
 """A model of one domain in another: as it is, adapted, pooled, and trained there alone.
 
-python -m benchmarks.experiments.domains --data assets/suite
+python -m benchmarks.suite.domains --data assets/suite
 
 Tables 2 to 6 and figure 2 of the report on maximum entropy Markov models: persons, places and
 organisations of CoNLL-2003 in three other corpora, tokens and sentences given.
@@ -21,7 +21,7 @@ from ..lib.paths import CONFIGS
 from ..lib.processes import Result, TaskRunner
 from ..reports.domain_report import draw, make_report
 from ..reports.output import write_report
-from ..suite.corpora import Prepared
+from .corpora import Prepared
 
 SOURCE, TARGETS = "conll2003", ("wikigold", "btc", "sec-filings")
 LABELS = ["PER", "LOC", "ORG"]
@@ -80,7 +80,7 @@ class Study:
 
     def prepare(self) -> Result:
         """Write all corpora and configs; numbers of sentences of each part."""
-        task, here = self.runner.run, "experiments.domains"
+        task, here = self.runner.run, "suite.domains"
         prepared = Prepared(self.runner, self.data)
         for name in (SOURCE, *TARGETS):
             prepared.sizes(name)

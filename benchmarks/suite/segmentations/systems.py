@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-Settings = dict[str, Any]
+from ...reports.segmentation_report import BOTH, CRF_1, EXTERNAL, INTERNAL, SEMI_CRF
 
-CRF_1, CRF_4, SEMI_CRF = "CRF/1", "CRF/4", "semi-CRF"
-SYSTEMS = (CRF_1, CRF_4, SEMI_CRF)
-"""Chains with tags I and O and with tags B, I, L, O and U, and segmentations."""
-BASELINE, INTERNAL, EXTERNAL, BOTH = "baseline", "internal", "external", "both"
-DICTIONARIES = (BASELINE, INTERNAL, EXTERNAL, BOTH)
+Settings = dict[str, Any]
 
 MEASURES = ("jaccard", "tfidf", "jaro_winkler")
 LIST = "external"

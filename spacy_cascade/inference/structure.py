@@ -6,7 +6,7 @@ chooses a kernel. A labelling is the number of one label a unit, int32 `[T]`; nu
 stand for what is not known (`inference.schemes`).
 
 A structure offers as many of the operations below as it can. Who needs one that a structure does
-not offer is refused early (`require`).
+not offer is refused early (`require`). All of them have `normalised`.
 """
 
 from __future__ import annotations
@@ -279,7 +279,7 @@ class Structure:
 OPERATIONS = frozenset(
     name
     for name, member in vars(Structure).items()
-    if callable(member) and not name.startswith("_")
+    if callable(member) and not name.startswith(("_", "normalised"))
 )
 
 

@@ -113,7 +113,7 @@ def test_wrong_answers_are_named_at_once(
     stdout, _ = run(asked, answers="".join(f"{answer}\n" for answer in answers))
     for reason in (
         "There is no corpus at", "nothing to learn", "nothing to score on",
-        "the language 'klingon'", "'best' is none of memb, semi, ocr, crf",
+        "the language 'klingon'", "'best' is none of memb, semi, memm, ocr, crf",
         "The nearest label that it has is 'LOC'",
     ):  # fmt: skip
         assert stdout.count(reason) == 1

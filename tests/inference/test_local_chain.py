@@ -157,7 +157,8 @@ def expected_losses(structure, potentials, costs, observed) -> list[float]:
 
 def test_a_span_that_has_ended_says_something_of_the_next_label():
     structure = LocalFamily().of_spans(TagSet("IOB2", LABELS[:1]))
-    potentials = Potentials(np.zeros((2, structure.n_columns)), np.zeros(5), np.array([0, 2]))
+    nothing = np.zeros((2, structure.n_columns)), np.zeros(structure.n_transitions)
+    potentials = Potentials(*nothing, np.array([0, 2]))
     observed = np.array([1, ENDED], dtype=np.int32)
     losses, _, _ = loss_of(structure, potentials, structure.label_costs(np.zeros((3, 3))), observed)
     # O or B at first, one of three labels then, of which I is excluded.

@@ -338,11 +338,13 @@ def check_disjoint(likely: dict[tuple[int, int], float]) -> None:
 
 
 def check_contrast(generator: np.random.Generator, chain: Chain, paths: Paths) -> None:
-    """The best path with a label at a position, ended there, and the best without."""
+    """The best path with a label at a position, begun and ended there, and the best without."""
     position = int(generator.integers(len(chain)))
     label = int(generator.integers(chain.lattice.n_labels))
     targets = chain.lattice.target[paths.edges]
     has = targets[:, position] == label
+    if position:
+        has &= ~chain.lattice.continues[paths.edges[:, position]]
     if position + 1 < len(chain):
         has &= ~chain.lattice.continues[paths.edges[:, position + 1]]
     found = contrast(

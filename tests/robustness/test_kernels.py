@@ -98,6 +98,8 @@ def random_chains(generator: np.random.Generator) -> tuple[list[Chain], TagSet |
     for length in generator.integers(0, longest + 1, generator.integers(1, 4)).tolist():
         path = np.array(random_path(generator, lattice, length), dtype=np.int32)
         observed, ended = generator.random((2, length)) >= [[missing], [0.5]]
+        if tag_set is not None:  # under the scheme IO nobody knows that a span has ended
+            ended &= SCHEMES[tag_set.scheme].separates
         tags = partly_observed(lattice, path, observed, ended).tolist()
         scores = random_weights(generator, size, (length, lattice.n_columns))
         chains.append(Chain(lattice, scores, transitions, costs, tags))

@@ -1,77 +1,40 @@
-"""The segmenter with a semi-Markov chain: whatever the linear chain can do, it does, too."""
+"""A segmenter with a semi-Markov chain: what only it does, or does in a way of its own."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from spacy.language import Language
 from spacy.tokens import Span
-from spacy.training import Example
 
 from helpers import (
-    SENTENCES,
-    SHORT,
     TEXTS,
-    TRAINER,
     add_classifier,
-    add_segmenter,
-    blank,
     bounds,
-    confidences,
     make_doc,
     make_example,
     make_examples,
     train,
-    weights,
 )
 from spacy_cascade import ConfigError, TemplateError
 from spacy_cascade.explaining.explain import explain_spans
 from spacy_cascade.explaining.top_features import top_features
+from structures import found, segmenter_of, semi_markov, wanted
 
 LONG = "a b c d e f g h"
 
 
-def semi_markov(**settings: Any) -> dict[str, Any]:
-    return {
-        "@architectures": "spacy_cascade.SemiMarkov.v1",
-        "templates": {"@misc": "spacy_cascade.SegmentationTemplates.v1"},
-        "segments": {"@misc": "spacy_cascade.SegmentTemplates.v1"},
-        "min_count": 1,
-        "segment_min_count": 1,
-        **settings,
-    }
-
-
-def segmenter_of(model: dict[str, Any] | None = None, **settings: Any) -> Language:
-    nlp = blank()
-    add_segmenter(nlp, model=model or semi_markov(), **settings)
-    return nlp
-
-
-def wanted(typed: bool) -> list[list[tuple[int, int, str]]]:
-    return [[(s, e, label if typed else "ENT") for s, e, label in of] for _, of in SENTENCES]
-
-
-def found(nlp: Language, texts: list[str] = TEXTS) -> list[list[tuple[int, int, str]]]:
-    docs = [nlp(make_doc(nlp.vocab, text)) for text in texts]
-    return [bounds(doc.spans["cascade"]) for doc in docs]
-
-
 @pytest.mark.parametrize("typed", [False, True])
-@pytest.mark.parametrize("label_pairs", [False, True])
-@pytest.mark.parametrize("scheme", ["BILOU", "IOB2"])
-def test_it_learns_a_few_sentences_by_heart(scheme: str, label_pairs: bool, typed: bool) -> None:
-    nlp = segmenter_of(semi_markov(label_pairs=label_pairs), scheme=scheme, typed=typed)
-    losses = [loss["cascade_segmenter"] for loss in train(nlp, make_examples(nlp), updates=4)]
-    assert losses == sorted(losses, reverse=True)
+def test_it_learns_with_label_pairs(typed: bool) -> None:
+    nlp = segmenter_of("semi", semi_markov(label_pairs=True), typed=typed)
+    train(nlp, make_examples(nlp), updates=4)
     assert found(nlp) == wanted(typed)
 
 
 def test_it_learns_online() -> None:
-    nlp = segmenter_of(
+    nlp = segmenter_of("semi",
         loss={"@misc": "spacy_cascade.Hinge.v2"}, penalty=None,
         trainer={"@misc": "spacy_cascade.PassiveAggressive.v1", "passes": 10, "C": 1.0},
     )  # fmt: skip
@@ -88,7 +51,7 @@ def segment_weights(nlp: Language) -> tuple[Any, Any, Any]:
 
 
 def test_features_of_spans_and_lengths_get_weights_of_their_own() -> None:
-    nlp = segmenter_of()
+    nlp = segmenter_of("semi")
     train(nlp, make_examples(nlp), updates=2)
     segmenter, structure, columns = segment_weights(nlp)
     of_spans = columns.any(axis=1)
@@ -97,37 +60,8 @@ def test_features_of_spans_and_lengths_get_weights_of_their_own() -> None:
     assert segmenter.weights.transitions[structure.free_transitions].any()
 
 
-@pytest.mark.parametrize("through", ["disk", "bytes"])
-def test_a_saved_model_says_the_same(through: str, tmp_path: Path) -> None:
-    nlp = segmenter_of()
-    train(nlp, make_examples(nlp), updates=2)
-    other = segmenter_of()
-    if through == "disk":
-        nlp.to_disk(tmp_path)
-        other.from_disk(tmp_path)
-    else:
-        other.from_bytes(nlp.to_bytes())
-    docs = [nlp(make_doc(nlp.vocab, text)) for text in SHORT]
-    again = [other(make_doc(other.vocab, text)) for text in SHORT]
-    assert [bounds(doc.spans["cascade"]) for doc in docs] == [
-        bounds(doc.spans["cascade"]) for doc in again
-    ]
-    assert [confidences(doc) for doc in docs] == [confidences(doc) for doc in again]
-    assert other.get_pipe("cascade_segmenter").space.longest == 2
-
-
-def test_threads_do_not_change_a_bit() -> None:
-    found = []
-    for threads in (1, 2):
-        nlp = segmenter_of(trainer={**TRAINER, "threads": threads})
-        train(nlp, make_examples(nlp) * 20, updates=2)
-        found.append(weights(nlp.get_pipe("cascade_segmenter")))
-    for one, two in zip(*found, strict=True):
-        np.testing.assert_array_equal(one, two)
-
-
 def test_longer_spans_are_left_open_in_training_and_never_found() -> None:
-    nlp = segmenter_of(semi_markov(longest=2))
+    nlp = segmenter_of("semi", semi_markov(longest=2))
     example = make_example(nlp, LONG, [(0, 3, "DNA"), (4, 5, "DNA")])
     train(nlp, [*make_examples(nlp), example], updates=4)
     (spans,) = found(nlp, [LONG])
@@ -152,7 +86,7 @@ def test_longer_spans_are_left_open_in_training_and_never_found() -> None:
 def test_the_log_says_what_is_too_long(
     longest: int | None, said: str | None, caplog: pytest.LogCaptureFixture
 ) -> None:
-    nlp = segmenter_of(semi_markov(longest=longest))
+    nlp = segmenter_of("semi", semi_markov(longest=longest))
     examples = [*make_examples(nlp), make_example(nlp, LONG, [(0, 3, "DNA")])]
     with caplog.at_level("INFO", "spacy"):
         nlp.initialize(lambda: examples)
@@ -160,14 +94,14 @@ def test_the_log_says_what_is_too_long(
 
 
 def test_the_longest_segment_is_taken_from_the_corpus() -> None:
-    nlp = segmenter_of()
+    nlp = segmenter_of("semi")
     example = make_example(nlp, LONG, [(1, 7, "DNA")])
     train(nlp, [*make_examples(nlp), example], updates=1)
     assert nlp.get_pipe("cascade_segmenter").space.longest == 6
 
 
 def test_a_single_token_at_most_gives_a_model_of_single_tokens() -> None:
-    nlp = segmenter_of(semi_markov(longest=1))
+    nlp = segmenter_of("semi", semi_markov(longest=1))
     train(nlp, make_examples(nlp), updates=4)
     of_one = [[s for s in of if s[1] - s[0] == 1] for of in wanted(False)]
     for spans, single in zip(found(nlp), of_one, strict=True):
@@ -178,35 +112,23 @@ def test_a_single_token_at_most_gives_a_model_of_single_tokens() -> None:
 @pytest.mark.parametrize("settings", [{"longest": 0}, {"longest": -3}, {"segment_min_count": 0}])
 def test_settings_out_of_range_are_refused(settings: dict[str, int]) -> None:
     with pytest.raises(ConfigError, match=next(iter(settings))):
-        segmenter_of(semi_markov(**settings))
+        segmenter_of("semi", semi_markov(**settings))
 
 
 def test_templates_that_are_sums_over_tokens_are_refused() -> None:
     segments = {"@misc": "spacy_cascade.SegmentTemplates.v1", "extra": ["lower@any"]}
     with pytest.raises(TemplateError, match="sum over tokens"):
-        segmenter_of(semi_markov(segments=segments))
+        segmenter_of("semi", semi_markov(segments=segments))
 
 
 def test_a_scheme_that_joins_segments_is_refused() -> None:
-    nlp = segmenter_of(scheme="IO")
+    nlp = segmenter_of("semi", scheme="IO")
     with pytest.raises(ConfigError, match=r"'IO'.*BILOU"):
         nlp.initialize(lambda: make_examples(nlp))
 
 
-def test_presets_and_blocked_tokens_are_kept() -> None:
-    nlp = segmenter_of(constrained=True)
-    train(nlp, make_examples(nlp), updates=4)
-    doc = make_doc(nlp.vocab, TEXTS[0])
-    doc.set_ents([Span(doc, 2, 4, "OTHER")], blocked=[doc[6:7]], default="missing")
-    doc = nlp(doc)
-    spans = bounds(doc.spans["cascade"])
-    assert spans
-    assert all(end <= 2 or start >= 4 for start, end, _ in spans)
-    assert all(not start <= 6 < end for start, end, _ in spans)
-
-
 def test_a_preset_longer_than_any_segment_is_outside() -> None:
-    nlp = segmenter_of(semi_markov(longest=2), constrained=True)
+    nlp = segmenter_of("semi", semi_markov(longest=2), constrained=True)
     train(nlp, make_examples(nlp), updates=4)
     doc = make_doc(nlp.vocab, TEXTS[0])
     doc.set_ents([Span(doc, 1, 6, "OTHER")], default="missing")
@@ -214,59 +136,20 @@ def test_a_preset_longer_than_any_segment_is_outside() -> None:
     assert bounds(doc.spans["cascade"]) == [(6, 8, "ENT")]
 
 
-def test_what_is_not_annotated_teaches_nothing() -> None:
-    nlp = segmenter_of()
-    doc = make_doc(nlp.vocab, TEXTS[0])
-    doc.set_ents([Span(doc, 4, 5, "protein")], default="missing")
-    train(nlp, [*make_examples(nlp), Example(make_doc(nlp.vocab, TEXTS[0]), doc)], updates=4)
-    assert found(nlp) == wanted(False)
-
-
-def test_n_best_overlapping_spans_and_confidences() -> None:
-    nlp = segmenter_of()
-    train(nlp, make_examples(nlp), updates=1)
-    segmenter: Any = nlp.get_pipe("cascade_segmenter")
-    doc = make_doc(nlp.vocab, SHORT[0])
-    best = segmenter.nbest(doc, 100)[0]
-    probability = {}
-    for segmentation in best:
-        for span in segmentation.spans:
-            key = span.start, span.end, span.label_
-            probability[key] = probability.get(key, 0.0) + segmentation.probability
-    assert sum(s.probability for s in best) == pytest.approx(1.0, abs=1e-6)
-    keys = list(probability)
-    exact = [float(segmenter.posteriors([doc], [[key]])[0][0]) for key in keys]
-    assert exact == pytest.approx([probability[key] for key in keys], abs=1e-6)
-    segmenter.overlapping, segmenter.threshold = True, 0.05
-    (likely,) = found(nlp, [SHORT[0]])
-    assert set(likely) == {key for key, p in probability.items() if p >= 0.05}
-
-
-def test_an_explanation_accounts_for_the_whole_difference() -> None:
-    nlp = segmenter_of()
+def test_an_explanation_names_what_is_of_the_span_as_a_whole() -> None:
+    nlp = segmenter_of("semi")
     train(nlp, make_examples(nlp), updates=2)
     segmenter: Any = nlp.get_pipe("cascade_segmenter")
-    doc = make_doc(nlp.vocab, TEXTS[0])
-    explained = explain_spans(segmenter, doc)
+    explained = explain_spans(segmenter, make_doc(nlp.vocab, TEXTS[0]))
     assert len(explained) == 3
     for explanation in explained:
         names = [c.name for c in explanation.contributions]
         assert any(name.startswith("brief_class@all=") for name in names)
         assert any(name.startswith("length ") for name in names)
-    ranked = segmenter.scored([doc])
-    paths, scores = ranked.best_paths(60)
-    for explanation in explained:
-        span = explanation.span[:2]
-        lacking = [
-            score
-            for path, score in zip(paths, scores[:, 0].tolist(), strict=True)
-            if span not in list(zip(*(c.tolist() for c in ranked.spans(path)[:2]), strict=True))
-        ]
-        assert explanation.evidence == pytest.approx(scores[0, 0] - max(lacking), abs=1e-5)
 
 
 def test_the_strongest_features_of_spans_have_names() -> None:
-    nlp = segmenter_of()
+    nlp = segmenter_of("semi")
     examples = make_examples(nlp)
     train(nlp, examples, updates=2)
     top = top_features(nlp.get_pipe("cascade_segmenter"), examples, 5)
@@ -275,21 +158,9 @@ def test_the_strongest_features_of_spans_have_names() -> None:
     assert all(feature.name for feature in of_spans.strongest)
 
 
-def test_it_adapts_to_new_examples_and_keeps_what_it_knew() -> None:
-    nlp = segmenter_of()
-    train(nlp, make_examples(nlp), updates=4)
-    loaded = segmenter_of()
-    loaded.from_bytes(nlp.to_bytes())
-    example = make_example(loaded, "Zebra fish swim .", [(0, 2, "animal")])
-    for _ in range(3):
-        loaded.update([example])
-    assert found(loaded, ["Zebra fish swim ."]) == [[(0, 2, "ENT")]]
-    assert found(loaded) == wanted(False)
-
-
 @pytest.mark.parametrize("label_pairs", [False, True])
 def test_a_new_label_leaves_the_weights_of_the_others(label_pairs: bool) -> None:
-    nlp = segmenter_of(semi_markov(label_pairs=label_pairs), typed=True)
+    nlp = segmenter_of("semi", semi_markov(label_pairs=label_pairs), typed=True)
     train(nlp, make_examples(nlp), updates=4)
     _, structure, columns = segment_weights(nlp)
     before = dict(zip(structure.tag_set.labels, columns.T, strict=True))
@@ -297,7 +168,7 @@ def test_a_new_label_leaves_the_weights_of_the_others(label_pairs: bool) -> None
     transitions = dict(
         zip(names, nlp.get_pipe("cascade_segmenter").weights.transitions, strict=True)
     )
-    loaded = segmenter_of(semi_markov(label_pairs=label_pairs), typed=True)
+    loaded = segmenter_of("semi", semi_markov(label_pairs=label_pairs), typed=True)
     loaded.from_bytes(nlp.to_bytes())
     segmenter: Any = loaded.get_pipe("cascade_segmenter")
     assert segmenter.add_label("animal") == 1
@@ -317,17 +188,8 @@ def test_a_new_label_leaves_the_weights_of_the_others(label_pairs: bool) -> None
     assert found(loaded, ["Zebra fish swim ."]) == [[(0, 2, "animal")]]
 
 
-def test_two_phases_with_a_classifier() -> None:
-    nlp = segmenter_of()
-    add_classifier(nlp)
-    examples = make_examples(nlp)
-    train(nlp, examples, updates=5)
-    docs = list(nlp.pipe(make_doc(nlp.vocab, text) for text in TEXTS))
-    assert [[(e.start, e.end, e.label_) for e in doc.ents] for doc in docs] == wanted(True)
-
-
 def test_its_n_best_lists_are_reranked() -> None:
-    nlp = segmenter_of(n_best=4)
+    nlp = segmenter_of("semi", n_best=4)
     add_classifier(nlp)
     reranker: Any = nlp.add_pipe(
         "cascade_reranker", config={"weight": 1.0, "keep_candidates": True}

@@ -1,17 +1,21 @@
-"""The command `spacy cascade grow-lexicon`: terms of web pages formatted like known ones."""
+"""The command `spacy cascade grow-lexicon`: terms like known ones, of web pages and vectors."""
 
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
+import spacy
 import typer
 
-from ..errors import CorpusError
+from ..errors import ConfigError, CorpusError
 from ..features.terms import read_terms
 from ..files import UNREADABLE
+from ..growing.evidence import Evidence, GrownTerm, distinct_seeds, ranked_terms
+from ..growing.formatting import Thresholds, from_pages
+from ..growing.neighbours import from_vectors
 from ..pipeline.progress import progress
-from ..web.growing import GrownLexicon, Thresholds, WebTerm, grow_lexicon
+from ..pipeline.vocabulary_vectors import VocabularyVectors
 from .options import argument, option
 from .output import counted, print_table, print_warning, reports_errors, write_file
 
@@ -28,8 +32,13 @@ def grow_lexicon_command(
     seeds: Annotated[
         Path, argument("SEEDS", "Known terms of one kind: .txt (a term a line), .tsv or .jsonl")
     ],
-    pages: Annotated[list[Path], argument("PAGE...", "HTML pages, or folders of them")],
     output: Annotated[Path, option("The list", "--output", "-o")],
+    pages: Annotated[
+        list[Path] | None, argument("[PAGE...]", "HTML pages, or folders of them")
+    ] = None,
+    vectors: Annotated[
+        str | None, option("Pipeline with word vectors: words near the seeds are terms, too")
+    ] = None,
     label: Annotated[str, option("Label of the terms. Default: the name of the seeds' file")] = "",
     min_score: Annotated[
         float, option("Least score of a term, from 0 to 1", min=0, max=1)
@@ -44,25 +53,55 @@ def grow_lexicon_command(
     with_seeds: Annotated[bool, option("Also write the seeds")] = False,
 ) -> None:
     """
-    Find terms that share the formatting of known terms on web pages.
+    Find terms like known ones, on web pages and among words with vectors.
 
-    Terms stand in the same list, in the same column of a table, or in elements of the same kind as
-    the seeds. Each line of the list is a pattern with its score and the evidence for it. Read the
-    list before you use it as a lexicon.
+    On a page they stand in the same list, in the same column of a table, or in elements of the same
+    kind as the seeds. Among words with vectors, they are as near to the seeds as seeds are to each
+    other. Each line of the list is a pattern with its score and the evidence for it. Read the list
+    before you use it as a lexicon.
     """
-    known = [" ".join(term.words) for term in read_terms("seeds", str(seeds))]
+    known = distinct_seeds([" ".join(term.words) for term in read_terms("seeds", str(seeds))])
+    if not pages and vectors is None:
+        raise ConfigError("There is nothing to look at. Give pages, or a pipeline with --vectors.")
     thresholds = Thresholds(min_seeds, min_share)
+    evidence: list[tuple[str, Evidence]] = []
     try:
-        grown = grow_lexicon(known, _read_pages(_find_pages(pages)), thresholds)
+        if pages:
+            evidence += _of_pages(list(known.values()), pages, thresholds)
+        if vectors is not None:
+            evidence += _of_vectors(list(known.values()), vectors)
     except KeyboardInterrupt:
         print_warning("Stopped. No list was written.", to_stderr=True)
         raise typer.Exit(_STOPPED) from None
-    terms = [term for term in grown.terms if term.score >= min_score][:max_terms]
-    _report(grown, terms, len(set(known)))
+    found = [term for term in ranked_terms(evidence) if term.score >= min_score][:max_terms]
+    _report(found)
     label = label or seeds.name.partition(".")[0]
-    lines = [_line(text, label) for text in known] if with_seeds else []
-    lines += [_line(term.text, label, term) for term in terms]
-    write_file(output, "".join(lines), counted(len(terms), "new term"))
+    lines = [_line(text, label) for text in known.values()] if with_seeds else []
+    lines += [_line(term.text, label, term) for term in found]
+    write_file(output, "".join(lines), counted(len(found), "new term"))
+
+
+def _of_pages(
+    seeds: list[str], paths: list[Path], thresholds: Thresholds
+) -> list[tuple[str, Evidence]]:
+    pages = _find_pages(paths)
+    found = from_pages(seeds, _read_pages(pages), thresholds)
+    of_seeds = f"{found.found_seeds:,} of {counted(len(seeds), 'seed')}"
+    typer.echo(f"{of_seeds} on {counted(len(pages), 'page')}")
+    return found.evidence
+
+
+def _of_vectors(seeds: list[str], pipeline: str) -> list[tuple[str, Evidence]]:
+    nlp = spacy.load(pipeline)
+    vectors = VocabularyVectors.of_vocabulary(nlp.vocab)
+    if vectors is None:
+        raise ConfigError(f"The pipeline {pipeline} has no word vectors. Give one that has.")
+    found = from_vectors(
+        seeds, pipeline, vectors, lambda text: [token.text for token in nlp.make_doc(text)]
+    )
+    of_seeds = f"{found.found_seeds:,} of {counted(len(seeds), 'seed')}"
+    typer.echo(f"{of_seeds} with vectors in {pipeline}")
+    return found.evidence
 
 
 def _find_pages(paths: list[Path]) -> list[Path]:
@@ -93,21 +132,19 @@ def _read_pages(paths: list[Path]) -> Iterator[tuple[str, bytes]]:
             bar.update()
 
 
-def _line(text: str, label: str, term: WebTerm | None = None) -> str:
+def _line(text: str, label: str, term: GrownTerm | None = None) -> str:
     """One pattern of the list; a seed has no evidence."""
     row: dict[str, object] = {"label": label, "pattern": text}
     if term is not None:
         row["score"] = round(term.score, 4)
         row["evidence"] = [
-            {"page": e.page, "formatting": e.formatting, "seeds": e.seeds, "texts": e.size}
+            {"source": e.source, "group": e.group, "seeds": e.seeds, "texts": e.size}
             for e in term.evidence
         ]
     return json.dumps(row, ensure_ascii=False) + "\n"
 
 
-def _report(grown: GrownLexicon, terms: list[WebTerm], n_seeds: int) -> None:
-    found = f"{grown.found_seeds:,} of {counted(n_seeds, 'seed')}"
-    typer.echo(f"{found} on {counted(grown.n_pages, 'page')}")
+def _report(terms: list[GrownTerm]) -> None:
     if not terms:
         print_warning(
             "No new terms: too few seeds stand together. Give more seeds, pages that list such "
@@ -115,7 +152,7 @@ def _report(grown: GrownLexicon, terms: list[WebTerm], n_seeds: int) -> None:
         )
         return
     rows = [
-        (term.text, f"{term.score:.2f}", term.evidence[0].page, term.evidence[0].formatting)
+        (term.text, f"{term.score:.2f}", term.evidence[0].source, term.evidence[0].group)
         for term in terms[:_SHOWN]
     ]
-    print_table(rows, ("best terms", "score", "page", "formatting"), "lrll")
+    print_table(rows, ("best terms", "score", "source", "group"), "lrll")

@@ -26,8 +26,8 @@ import numpy as np
 from ..errors import ConfigError, TemplateError
 from ..numeric.arrays import Array, Arrays, Shapes, blocks
 from ..numeric.index import KeyIndex
-from ..numeric.k_means import directions, k_means, nearest, ward_groups
-from ..types import Floats2d, Ints1d, Ints2d, Keys1d
+from ..numeric.k_means import directions, directions_from, k_means, nearest, ward_groups
+from ..types import Ints1d, Ints2d, Keys1d
 from .resources import InvalidArray, Resource, Tokenize
 from .strings import hash_strings
 from .tokens import Tokens
@@ -108,7 +108,7 @@ class VectorCodes(Resource):
         if len(found) < 2:
             raise _missing(f"has vectors of {len(found)} of the words")
         mean = found.mean(axis=0).astype(np.float32)
-        centroids = k_means(_seen_from(mean, found), 1 << settings.bits, settings.seed)
+        centroids = k_means(directions_from(mean, found), 1 << settings.bits, settings.seed)
         made: Arrays = {
             **self.arrays(),
             "mean": mean,
@@ -166,7 +166,7 @@ class VectorCodes(Resource):
             places = unknown[begin : begin + _AT_ONCE]
             found = vectors.of([texts[place] for place in places.tolist()])
             has_vector = found.any(axis=1)
-            points = _seen_from(self._mean, directions(found[has_vector]))
+            points = directions_from(self._mean, directions(found[has_vector]))
             clusters[places[has_vector]] = nearest(points, self._centroids.astype(np.float64))
         return clusters
 
@@ -237,11 +237,6 @@ def _missing(problem: str) -> ConfigError:
 def _sizes(settings: VectorClusters) -> list[int]:
     """Numbers of groups, one for each grain."""
     return [1 << bits for bits in range(1, settings.bits + 1)]
-
-
-def _seen_from(mean: Array, points: Floats2d) -> Floats2d:
-    """Directions of points from the mean: vectors of words mostly lie in one direction."""
-    return directions(points - mean)
 
 
 def _words(tokens: Tokens, vectors: WordVectors, n: int) -> list[str]:

@@ -25,6 +25,11 @@ def directions(points: Reals2d) -> Floats2d:
     return points / np.where(lengths == 0.0, 1.0, lengths)
 
 
+def directions_from(mean: Reals2d, points: Reals2d) -> Floats2d:
+    """Directions of points from their mean: vectors of words mostly lie in one direction."""
+    return directions(points - mean)
+
+
 def nearest(points: Floats2d, centroids: Floats2d) -> Ints1d:
     """Number of the centroid in whose direction each point lies most, int32 `[n]`."""
     return _products(points, centroids)[0]

@@ -6,7 +6,9 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+import spacy
 from typer.testing import CliRunner
 
 from spacy_cascade.cli import app
@@ -42,7 +44,7 @@ def test_the_list_is_a_lexicon(pages: Path, tmp_path: Path) -> None:
     assert {term.label for term in terms} == {"cities"}
     last = json.loads(output.read_text(encoding="utf8").splitlines()[-1])
     assert last["score"] > 0.7
-    assert [e["formatting"] for e in last["evidence"]] == ["list 0: li"] * 2
+    assert [e["group"] for e in last["evidence"]] == ["list 0: li"] * 2
 
 
 def test_options(pages: Path, tmp_path: Path) -> None:
@@ -57,10 +59,30 @@ def test_options(pages: Path, tmp_path: Path) -> None:
     assert output.read_text(encoding="utf8") == ""
 
 
+def test_words_near_the_seeds_join_the_terms_of_pages(pages: Path, tmp_path: Path) -> None:
+    nlp = spacy.blank("en")
+    empty, output = tmp_path / "no_vectors", tmp_path / "more.jsonl"
+    nlp.to_disk(empty)
+    nlp.vocab.reset_vectors(width=2)
+    for word, row in {"Rome": [2, 1], "Oslo": [3, 1], "Lima": [4, 1], "Kyiv": [3, 1.1],
+                      "oxygen": [0, 1], "water": [0.1, 1]}.items():  # fmt: skip
+        nlp.vocab.set_vector(word, np.array(row, dtype="f"))
+    nlp.to_disk(tmp_path / "vectors")
+    seeds = tmp_path / "cities.txt"
+    seeds.write_text("Rome\nOslo\nNew Delhi\nLima\n", encoding="utf8")
+    two = run(seeds, pages, "--vectors", tmp_path / "vectors", "--output", output)
+    assert "4 of 4 seeds on 2 pages" in two
+    assert "3 of 4 seeds with vectors" in two
+    (row,) = map(json.loads, output.read_text(encoding="utf8").splitlines())
+    assert (row["pattern"], row["evidence"][0]["group"][:8]) == ("Kyiv", "vectors:")
+    assert "has no word vectors" in run(seeds, "--vectors", empty, "--output", output, exit_code=1)
+
+
 def test_what_cannot_be_read(pages: Path, tmp_path: Path) -> None:
     seeds, output = tmp_path / "cities.txt", ("--output", tmp_path / "more.jsonl")
     assert "no page at" in run(seeds, tmp_path / "gone.html", *output, exit_code=1)
     (tmp_path / "empty").mkdir()
+    assert "nothing to look at" in run(seeds, *output, exit_code=1)
     assert "no pages in" in run(seeds, tmp_path / "empty", *output, exit_code=1)
     assert "Cannot read the lexicon" in run(tmp_path / "gone.txt", pages, *output, exit_code=1)
 

@@ -22,7 +22,7 @@ LAYERS = [
     "search",
     "reports",
     "clustering",
-    "web",
+    "growing",
     "workflows",
     "explaining",
     "pipeline",

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_cascade import ConfigError
-from spacy_cascade.web.growing import Evidence, Thresholds, grow_lexicon
-from spacy_cascade.web.pages import MOST_CHARACTERS, read_items
+from spacy_cascade.growing.evidence import Found, GrownTerm, ranked_terms
+from spacy_cascade.growing.formatting import Thresholds, from_pages, of_group
+from spacy_cascade.growing.pages import MOST_CHARACTERS, read_items
 
 SEEDS = ["Rome", "Oslo", "Bern"]
 LIST = b"<ul><li>Rome</li><li><a href=x>Oslo</a></li><li>Paris [1]</li><li>Lima,</li></ul>"
@@ -21,10 +22,14 @@ TABLE = (
 MENU = b"<div class=menu><p class=m1>Home</p><p class=m2>Rome</p><p class=m3>News</p></div>"
 
 
-def texts(*pages: bytes, **settings: float) -> dict[str, float]:
+def terms(*pages: bytes, **settings: float) -> list[GrownTerm]:
     thresholds = Thresholds(**settings)  # type: ignore[arg-type]
-    found = grow_lexicon(SEEDS, [(f"{n}.html", page) for n, page in enumerate(pages)], thresholds)
-    return {term.text: term.score for term in found.terms}
+    found = from_pages(SEEDS, [(f"{n}.html", page) for n, page in enumerate(pages)], thresholds)
+    return ranked_terms(found.evidence)
+
+
+def texts(*pages: bytes, **settings: float) -> dict[str, float]:
+    return {term.text: term.score for term in terms(*pages, **settings)}
 
 
 def test_terms_of_the_same_list_or_column_are_found() -> None:
@@ -52,20 +57,18 @@ def test_a_long_list_with_all_seeds_is_trusted_and_a_long_pattern_is_not() -> No
 
 
 def test_scores_and_evidence() -> None:
-    found = grow_lexicon(SEEDS, [("a", LIST), ("b", TABLE)])
-    assert (found.n_pages, found.found_seeds) == (2, 3)
-    (kyiv,) = (term for term in found.terms if term.text == "Kyiv")
+    assert from_pages(SEEDS, [("a", LIST), ("b", TABLE)]).found_seeds == 3
+    (kyiv,) = (term for term in terms(LIST, TABLE) if term.text == "Kyiv")
     (evidence,) = kyiv.evidence
-    assert evidence[:4] == ("b", "column 1 of table 0: td", 2, 3)
+    assert evidence[:4] == ("1.html", "column 1 of table 0: td", 2, 3)
     assert kyiv.score == pytest.approx(1 - (1 - 1.5 / 4) * (1 - 1.5 / 4))
-    assert Evidence.of("p", "pattern x", 2, 3, 3).probability == pytest.approx(1.5 / 4)
+    assert of_group("p", "pattern x", 2, 3, 3).probability == pytest.approx(1.5 / 4)
 
 
 def test_seeds_that_occur_nowhere_give_an_empty_list() -> None:
-    found = grow_lexicon(["Atlantis"], [("a", LIST)])
-    assert (found.terms, found.n_pages, found.found_seeds) == ([], 1, 0)
+    assert from_pages(["Atlantis"], [("a", LIST)]) == Found([], 0)
     with pytest.raises(ConfigError, match="no seeds"):
-        grow_lexicon([" "], [("a", LIST)])
+        from_pages([" "], [("a", LIST)])
     with pytest.raises(ConfigError, match="share from 0 to 1"):
         Thresholds(share=2.0)
 
@@ -93,8 +96,7 @@ def test_scripts_and_long_texts_are_left_out() -> None:
 )
 def test_damaged_and_hostile_pages_survive(page: bytes) -> None:
     begin = time.perf_counter()
-    found = grow_lexicon(SEEDS, [("bad", page), ("good", LIST)])
-    assert {"Paris", "Lima"} <= {term.text for term in found.terms}
+    assert {"Paris", "Lima"} <= texts(page, LIST).keys()
     assert time.perf_counter() - begin < 5
 
 
@@ -114,6 +116,5 @@ def test_fifty_megabytes_of_one_page() -> None:
     page = b"<ul><li>Rome<li>Oslo<li>Lima</ul><ol>" + rows + b"</ol>"
     assert len(page) > 50_000_000
     begin = time.perf_counter()
-    found = grow_lexicon(SEEDS, [("large", page)])
-    assert [term.text for term in found.terms] == ["Lima"]
+    assert list(texts(page)) == ["Lima"]
     assert time.perf_counter() - begin < 300

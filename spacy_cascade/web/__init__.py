@@ -1,1 +1,0 @@
-"""Terms from web pages: what stands in the same formatting as known terms."""

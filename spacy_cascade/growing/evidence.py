@@ -61,7 +61,7 @@ def distinct_seeds(seeds: Collection[str]) -> dict[str, str]:
 
 
 def ranked_terms(evidence: Iterable[tuple[str, Evidence]]) -> list[GrownTerm]:
-    """The best first, of equals those of smaller groups. Spellings of one term are taken together."""
+    """The best first, of equals those of smaller groups. Spellings of one term are one term."""
     found: dict[str, list[Evidence]] = defaultdict(list)
     spelled: dict[str, str] = {}
     for text, each in evidence:

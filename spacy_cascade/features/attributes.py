@@ -175,8 +175,15 @@ class ContextAttribute(PlacedAttribute):
         """Values of the spans, uint64 `[U]`."""
 
 
+MOST_NUMBERS = 1_000
+"""Of a range. It is far more than any template needs, and bounds what a config can ask for."""
+
+
 def numbers(text: str) -> range:
-    """The numbers that `3` or `1..5` stands for. Raises `TemplateError` for anything else."""
+    """The numbers that `3` or `1..5` stands for, `MOST_NUMBERS` at most.
+
+    Raises `TemplateError` for anything else.
+    """
     low, dots, high = text.partition("..")
     try:
         found = range(int(low), int(high if dots else low) + 1)
@@ -184,6 +191,8 @@ def numbers(text: str) -> range:
         raise TemplateError(f"expected a number or a range such as '1..5', not '{text}'.") from None
     if not found:
         raise TemplateError(f"the range '{text}' is empty.")
+    if found[-1] - found[0] >= MOST_NUMBERS:
+        raise TemplateError(f"the range '{text}' has more than {MOST_NUMBERS:,} numbers.")
     return found
 
 

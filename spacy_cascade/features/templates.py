@@ -27,6 +27,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
+from math import prod
 from typing import Any
 
 from ..deprecation import warn_renamed
@@ -60,6 +61,8 @@ _PART = re.compile(
     r"(?P<offset>[+-]?\d+(?:\.\.[+-]?\d+)?)?)?"
 )
 MAXIMUM_OFFSET = 16
+MOST_TEMPLATES = 10_000
+"""Of a set, ranges written out. A config that asks for more would fill the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +157,14 @@ class Templates:
 
     @cached_property
     def _parsed(self) -> tuple[Template, ...]:
-        found = {str(template): template for line in self.templates for template in self._of(line)}
+        found: dict[str, Template] = {}
+        for line in self.templates:
+            found.update((str(template), template) for template in self._of(line))
+            if len(found) > MOST_TEMPLATES:
+                raise TemplateError(
+                    f"A template set has {MOST_TEMPLATES:,} templates at most, ranges written out. "
+                    f"With '{line}' there are more. Narrow its ranges, or leave lines out."
+                )
         if not found:
             raise TemplateError("A template set needs at least one template, such as 'word@0'.")
         return tuple(found.values())
@@ -162,6 +172,8 @@ class Templates:
     def _of(self, line: str) -> Iterator[Template]:
         try:
             choices = [list(self._parts(line, text.strip())) for text in line.split("&")]
+            if prod(map(len, choices)) > MOST_TEMPLATES:
+                raise TemplateError(f"it stands for more than {MOST_TEMPLATES:,} templates.")
             for parts in product(*choices):
                 several = [part for part in parts if part.anchor in MULTIPLE]
                 if len(parts) > 1 and several:

@@ -119,6 +119,9 @@ def test_repeated_templates_count_once():
         ("suffix(-1..2)", "an affix has 1 character or more"),
         ("word@17", "the offset 17 is too far; the furthest is 16"),
         ("word@-17..0", "the offset -17 is too far"),
+        ("word@-999999999..999999999", "has more than 1,000 numbers"),
+        ("prefix(1..300000000)", "the range '1..300000000' has more than 1,000 numbers"),
+        ("&".join(5 * ["word@-16..16"]), "it stands for more than 10,000 templates"),
         ("pattern", "there is no pattern 'None'. Known: digit, dash; add it under 'patterns'"),
         ("pattern(capital)", "there is no pattern 'capital'. Known: digit, dash"),
         ("span", "'span' needs the key of a span group"),
@@ -153,6 +156,12 @@ def test_any_line_is_understood_or_refused(line):
         return
     for template in templates:
         assert expand(template) == [template]
+
+
+def test_a_set_has_an_end():
+    lines = [f"prefix(1..1000)@{n}" for n in range(11)]
+    with pytest.raises(TemplateError, match=r"10,000 templates at most.*'prefix\(1..1000\)@10'"):
+        expand(*lines)
 
 
 def test_no_templates():

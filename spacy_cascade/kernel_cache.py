@@ -14,9 +14,7 @@ import pickle
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryFile
 from types import CodeType
 from typing import Any
 
@@ -29,6 +27,7 @@ from numba.misc.appdirs import AppDirs
 
 from .errors import SavingError
 from .files import replace_file
+from .kernel_folders import kernel_folders
 
 _REDUCE: Callable[..., Any] = CompileResult._reduce
 _REBUILD: Callable[..., Any] = CompileResult._rebuild
@@ -52,8 +51,8 @@ class KernelCache:
 
     @property
     def cache_path(self) -> str:
-        """The folder that kernels are written to."""
-        return str(self._folders[-1])
+        """The folder that kernels are written to; empty where there is none."""
+        return str(self._folders[-1]) if self._folders else ""
 
     def load_overload(self, signature: Any, target: Any) -> Any | None:
         """Machine code for a signature, or None if no undamaged file has it."""
@@ -69,8 +68,8 @@ class KernelCache:
         return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
-        if result.library.has_dynamic_globals:
-            return  # The code contains addresses of this process.
+        if result.library.has_dynamic_globals or not self._folders:
+            return  # The code contains addresses of this process, or there is no place for it.
         name, key = self._name(signature, result.codegen)
         data = dumps(_REDUCE(result))  # type: ignore[no-untyped-call]
         with suppress(SavingError):
@@ -83,46 +82,34 @@ class KernelCache:
     def _name(self, signature: Any, codegen: Any) -> tuple[str, bytes]:
         """Name of the file, and the whole digest; the name has a part of it."""
         source = _digest("\n".join([numba.__version__, *_sources(self._compiled)]))
-        target = _digest(repr((codegen.magic_tuple(), [_layout(part) for part in signature])))
+        processor = codegen.magic_tuple(), _compiler_settings()
+        target = _digest(repr((processor, [_layout(part) for part in signature])))
         name = f"{self._stem}.{source.hex()[:_SHORT]}-{target.hex()[:_SHORT]}.kernel"
         return name, source + target
 
     def _remove(self, but: str = "\0") -> None:
         """Remove the files of this kernel, except those whose names begin with `but`."""
-        with suppress(OSError):
+        with suppress(OSError, IndexError):
             for path in self._folders[-1].glob(f"{self._stem}.*.kernel"):
                 if not path.name.startswith(but):
                     path.unlink()
 
 
 def _folders(source: Path) -> Iterator[Path]:
-    """Folders for the kernels of a source file, the same as numba's; only the last is writable."""
-    folder = source.absolute().parent
-    own = f"{folder.name}_{_digest(str(folder)).hex()[:_SHORT]}"
-    places = [folder / "__pycache__"]
-    if config.CACHE_DIR:  # type: ignore[attr-defined]
-        places.insert(0, Path(config.CACHE_DIR, own))  # type: ignore[attr-defined]
-    users = Path(AppDirs("numba", appauthor=False).user_cache_dir)  # type: ignore[no-untyped-call]
-    if users.is_absolute():  # Without a home directory it would be a folder called "~".
-        places.append(users / own)
-    for place in places:
-        yield place
-        if _is_writable(place):
-            return
-
-
-@cache
-def _is_writable(folder: Path) -> bool:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        TemporaryFile(dir=folder).close()
-    except OSError:
-        return False
-    return True
+    users = AppDirs("numba", appauthor=False).user_cache_dir  # type: ignore[no-untyped-call]
+    return kernel_folders(source, config.CACHE_DIR, Path(users))  # type: ignore[attr-defined]
 
 
 def _digest(content: str | bytes) -> bytes:
     return hashlib.sha256(content.encode() if isinstance(content, str) else content).digest()
+
+
+_SETTINGS = ("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "BOUNDSCHECK", "DEBUGINFO_DEFAULT")
+"""Of numba's configuration, what machine code depends on besides the processor."""
+
+
+def _compiler_settings() -> list[str]:
+    return [str(getattr(config, name, None)) for name in _SETTINGS]
 
 
 def _sources(compiled: Any) -> Iterator[str]:

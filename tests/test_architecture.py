@@ -30,6 +30,7 @@ EVERYWHERE = {
     "processes",
     "jit",
     "kernel_cache",
+    "kernel_folders",
     "deprecation",
     "checks",
 }

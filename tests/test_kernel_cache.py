@@ -13,8 +13,9 @@ from typing import Any
 
 import numba
 import pytest
+from numba.core.codegen import CPUCodegen
 
-from spacy_cascade import jit, kernel_cache
+from spacy_cascade import jit, kernel_folders
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
 
@@ -147,6 +148,34 @@ def test_other_edits_change_nothing(start: Start) -> None:
     assert found(again.count)
 
 
+@pytest.mark.parametrize("setting", ["OPT", "BOUNDSCHECK", "SLP_VECTORIZE"])
+def test_settings_of_the_compiler_are_noticed(
+    setting: str, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start().count(5)
+    before = getattr(numba.config, setting)
+    changed_to = type(before)(0) if before else 1
+    monkeypatch.setattr(numba.config, setting, changed_to)
+    changed = start()
+    changed.count(5)
+    assert not found(changed.count)
+
+
+def test_another_processor_or_numba_is_noticed(
+    start: Start, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start().count(5)
+    monkeypatch.setattr(CPUCodegen, "magic_tuple", lambda self: ("another", "processor"))
+    moved = start()
+    moved.count(5)
+    assert not found(moved.count)
+    assert len(files(kept, "count")) == 2
+    monkeypatch.setattr(numba, "__version__", "0.0.1")
+    updated = start()
+    updated.count(5)
+    assert not found(updated.count)
+
+
 def test_names_of_fields_are_noticed(start: Start) -> None:
     first = start()
     assert first.difference(sys.modules["cache_other"].Pair(5, 3)) == 2
@@ -248,7 +277,7 @@ def test_a_folder_that_cannot_be_written_is_read(
     start: Start, kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start().count(5)
-    monkeypatch.setattr(kernel_cache, "_is_writable", lambda folder: kept not in folder.parents)
+    monkeypatch.setattr(kernel_folders, "is_writable", lambda folder: kept not in folder.parents)
     again = start()
     assert again.count(5) == 16
     assert found(again.count)

@@ -1,0 +1,98 @@
+"""Where compiled kernels may be kept: only where nobody else can write."""
+
+from __future__ import annotations
+
+import os
+import stat
+import warnings
+from pathlib import Path
+
+import pytest
+
+from spacy_cascade import kernel_folders as folders
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no owners of files")
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """A source file."""
+    for cached in (folders.is_writable, folders._warn, folders._is_private):
+        cached.cache_clear()
+    package = tmp_path / "package"
+    package.mkdir(0o755)
+    return package / "kernels.py"
+
+
+def chosen(source: Path, named: Path | str = "") -> list[Path]:
+    users = source.parent.parent / "users"
+    return list(folders.kernel_folders(source, str(named), users))
+
+
+def make_folder(path: Path, mode: int) -> Path:
+    path.mkdir()
+    path.chmod(mode)
+    return path
+
+
+def test_a_new_folder_is_its_owners_alone(source: Path) -> None:
+    kept = source.parent.parent / "deep" / "kept"
+    (folder,) = chosen(source, kept)
+    assert folder.parent == kept
+    for path in (kept.parent, kept, folder):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o757, 0o722])
+def test_a_folder_that_others_can_write_to_is_refused_once(
+    mode: int, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = make_folder(source.parent.parent / "open", mode)
+    monkeypatch.setattr(folders, "_is_private", lambda group: False)
+    with pytest.warns(UserWarning, match=f"below {shared}: another user can write there"):
+        assert chosen(source, shared) == [source.parent / "__pycache__"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert chosen(source, shared) == [source.parent / "__pycache__"]
+
+
+def test_so_is_a_folder_below_one_like_that(source: Path) -> None:
+    shared = make_folder(source.parent.parent / "open", 0o777)
+    with pytest.warns(UserWarning, match="another user"):
+        assert chosen(source, shared / "own") == [source.parent / "__pycache__"]
+    link = source.parent.parent / "link"
+    link.symlink_to(shared / "own")
+    assert chosen(source, link) == [source.parent / "__pycache__"]
+
+
+def test_a_folder_in_which_only_owners_move_files_may_be_above(source: Path) -> None:
+    shared = make_folder(source.parent.parent / "tmp", 0o1777)
+    (folder,) = chosen(source, shared / "own")
+    assert folder.parent == shared / "own"
+
+
+def test_a_folder_of_another_user_is_refused(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = make_folder(source.parent.parent / "kept", 0o700)
+    assert chosen(source, kept)[0].parent == kept
+    monkeypatch.setattr(folders, "_user", lambda: os.geteuid() + 1)
+    monkeypatch.setattr(folders, "_ROOT", os.geteuid() + 2)
+    with pytest.warns(UserWarning, match="another user"):
+        # The package is that user's, too, so its folder is no worse than its source.
+        assert chosen(source, kept) == [source.parent / "__pycache__"]
+
+
+def test_the_folder_beside_a_source_is_compared_with_it(source: Path) -> None:
+    pycache = make_folder(source.parent / "__pycache__", 0o757)
+    with pytest.warns(UserWarning, match="__pycache__"):
+        (folder,) = chosen(source)
+    assert folder.is_relative_to(source.parent.parent / "users")
+    source.parent.chmod(0o757)
+    assert chosen(source) == [pycache]
+
+
+def test_a_group_of_ones_own_is_nobody_else(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = make_folder(source.parent.parent / "kept", 0o770)
+    monkeypatch.setattr(folders, "_is_private", lambda group: group == kept.stat().st_gid)
+    assert chosen(source, kept)[0].parent == kept
+    monkeypatch.undo()
+    assert not folders._is_private(2**31 - 2), "nobody knows who is in this group"

@@ -19,6 +19,7 @@ from ..files import replace_file
 from ..storage import archive
 from ..storage.arrays import Arrays
 from ..trainers.base import State
+from .checkpoint_header import checked_header, read_json
 from .training_fingerprint import TrainingFingerprint
 
 FORMAT = "spacy_cascade checkpoint"
@@ -112,8 +113,17 @@ def pack(checkpoint: Checkpoint) -> bytes:
         "randomness": checkpoint.randomness,
         "trainings": values,
     }
-    text = json.dumps(header, default=str).encode()
+    text = json.dumps(_finite(header), default=str, allow_nan=False).encode()
     return archive.write({"header": np.frombuffer(text, np.uint8), **arrays})
+
+
+def _finite(value: Any) -> Any:
+    """The same with null for scores that are no finite numbers: those count as missing."""
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _named(kind: str, states: Mapping[str, Mapping[str, Any]]) -> Arrays:
@@ -129,7 +139,7 @@ def unpack(data: bytes, where: str) -> Checkpoint:
     """The checkpoint in a file. Raises `ModelFileError`, naming `where` and why."""
     with reading(where):
         arrays = dict(archive.read(data))
-        header = json.loads(arrays.pop("header").tobytes())
+        header = read_json(arrays.pop("header").tobytes())
         if header["format"] != FORMAT:
             raise ValueError(f"its format is {header['format']!r}")
         if header["version"] != VERSION:
@@ -137,19 +147,20 @@ def unpack(data: bytes, where: str) -> Checkpoint:
                 f"{where} is one of another release of spacy_cascade (version {header['version']} "
                 f"of the format, here {VERSION}). Remove it, or train on with that release."
             )
-        trainings = {name: dict(values) for name, values in header["trainings"].items()}
+        fields = checked_header(header)
+        trainings = fields.trainings
         best: dict[str, Arrays] = {name: {} for name in trainings}
         for full_name, array in arrays.items():
             kind, _, rest = full_name.partition("/")
             name, _, key = rest.rpartition("/")
             {"training": trainings, "best": best}[kind][name][key] = array
-        evaluations = [Evaluation(**evaluation) for evaluation in header["evaluations"]]
+        evaluations = [Evaluation(**dict(each)) for each in fields.evaluations]
         return Checkpoint(
-            step=int(header["step"]),
-            epoch=int(header["epoch"]),
-            origin=TrainingFingerprint(**header["origin"]),
-            history=History(evaluations, dict(header["losses"]), best),
-            randomness=header["randomness"],
+            step=fields.step,
+            epoch=fields.epoch,
+            origin=TrainingFingerprint(**dict(fields.origin)),
+            history=History(evaluations, fields.losses, best),
+            randomness=dict(fields.randomness),
             trainings=trainings,
         )
 
@@ -161,7 +172,7 @@ def reading(where: str) -> Iterator[None]:
         yield
     except CascadeError:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise ModelFileError(
             f"{where} is damaged or no checkpoint of spacy_cascade ({error!r}). Remove it, or set "
             "resume = false in [training.before_update], to begin anew."

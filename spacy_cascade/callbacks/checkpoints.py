@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from spacy.language import Language
 from spacy.training.loop import DIR_MODEL_BEST, DIR_MODEL_LAST
 from spacy.util import logger
@@ -15,6 +13,7 @@ from spacy.util import logger
 from ..errors import ConfigError
 from ..files import remove_leftovers
 from .checkpoint_files import Checkpoint, History, read_checkpoint, reading, write_checkpoint
+from .checkpoint_header import randomness, restore_randomness
 from .step_replay import StepReplay
 from .training_fingerprint import check_pipeline, check_same, trained_pipes, training_fingerprint
 
@@ -88,7 +87,7 @@ class Checkpoints:
     def _write(self, nlp: Language, step: int, epoch: int) -> None:
         trainings = {name: pipe.training_state() for name, pipe in trained_pipes(nlp)}
         checkpoint = Checkpoint(
-            step, epoch, self._origin, self._course.history, _randomness(), trainings
+            step, epoch, self._origin, self._course.history, randomness(), trainings
         )
         write_checkpoint(self._path, checkpoint)
 
@@ -96,7 +95,7 @@ class Checkpoints:
         with reading(self._where):
             for name, pipe in trained_pipes(nlp):
                 pipe.restore_training(saved.trainings[name])
-            _restore_randomness(saved.randomness)
+            restore_randomness(saved.randomness)
 
 
 def _check_position(saved: Checkpoint, training: dict[str, Any], where: str) -> None:
@@ -113,17 +112,6 @@ def _check_position(saved: Checkpoint, training: dict[str, Any], where: str) -> 
             )
     with reading(where):
         steps = [evaluation.step for evaluation in saved.history.evaluations]
-        if saved.step < 1 or steps != list(range(0, saved.step, training["eval_frequency"])):
+        expected = range(0, saved.step, training["eval_frequency"])
+        if not len(steps) == len(expected) > 0 or steps != list(expected):
             raise ValueError("its evaluations are not those of its training")
-
-
-def _randomness() -> dict[str, Any]:
-    """States of the generators that spaCy seeds: Python's and NumPy's global ones."""
-    name, keys, *rest = np.random.get_state()  # noqa: NPY002
-    return {"python": random.getstate(), "numpy": [name, np.asarray(keys).tolist(), *rest]}
-
-
-def _restore_randomness(states: dict[str, Any]) -> None:
-    version, internal, gauss = states["python"]
-    random.setstate((version, tuple(internal), gauss))
-    np.random.set_state(tuple(states["numpy"]))  # noqa: NPY002

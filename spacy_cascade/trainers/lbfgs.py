@@ -19,11 +19,14 @@ from ..parallel import Workers
 from ..types import Floats1d, Floats2d, Reals1d
 from .base import Fit, Progress, State, Task, array_like, check_needs, no_progress
 from .objective import Function, Objective
+from .states import count_in, number_in, truth_in
 
 _SUFFICIENT_DECREASE = 1e-4
 _CURVATURE = 0.9
 _MOST_TRIALS = 20
 _LARGEST_GROWTH = 100.0
+_LEAST_CURVATURE = float(np.finfo(np.float64).tiny)
+"""Directions are divided by it."""
 
 
 @dataclass(frozen=True)
@@ -150,14 +153,16 @@ class LBFGSRun:
             (
                 array_like(remembered, state[f"move {i}"]),
                 array_like(remembered, state[f"change {i}"]),
-                float(curvature),
+                number_in(curvature, _LEAST_CURVATURE),
             )
             for i, curvature in enumerate(state["curvatures"])
         ]
+        if not all(change.any() for _, change, _ in pairs):
+            raise ValueError("a change of the gradient that is zero")
         gradient = array_like(self._gradient, state["gradient"])
         self.parameters = array_like(self.parameters, state["parameters"])
-        self.value, self._gradient = float(state["value"]), gradient
-        self.iteration, self.converged = int(state["iteration"]), bool(state["converged"])
+        self.value, self._gradient = number_in(state["value"]), gradient
+        self.iteration, self.converged = count_in(state["iteration"]), truth_in(state["converged"])
         self._pairs = deque(pairs, maxlen=self.settings.history)
 
     def _is_stationary(self) -> bool:

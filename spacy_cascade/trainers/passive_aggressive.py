@@ -11,6 +11,7 @@ from ..losses.base import LabelledSequences
 from ..losses.margin import Hinge
 from ..types import Floats1d
 from .base import Fit, Progress, State, Task, array_like, check_needs
+from .states import count_in, generator_in, number_in
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,7 @@ class OnlineFit(Fit[LabelledSequences]):
     def _restore(self, state: State) -> None:
         now = self._averaged._asdict()
         averaged = Averaged(**{name: array_like(now[name], state[name]) for name in now})
-        self._generator.bit_generator.state = state["generator"]
-        self._n_sequences, self._n_counted = int(state["n_sequences"]), float(state["n_counted"])
+        n_sequences, n_counted = count_in(state["n_sequences"]), state["n_counted"]
+        self._generator, self._n_counted = generator_in(state["generator"]), number_in(n_counted, 0)
+        self._n_sequences = n_sequences
         self._averaged = averaged

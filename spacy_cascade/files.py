@@ -74,10 +74,32 @@ def replace_folder(path: str | Path, fill: Callable[[Path], object]) -> None:
 
     fill: writes into an empty temporary folder, whose files reach the disk before it takes the
     name. A crash leaves either the old folder or the new one, except between two renames: the old
-    folder is then called `.NAME.replaced`, and the next call puts it back. Raises `SavingError`
-    as `replace_file` does.
+    folder is then called `.NAME.replaced`, and the next call puts it back. A folder that cannot be
+    moved (a mounted one, the working directory) gets its new files one by one, so a crash can leave
+    some old ones, in a hidden folder of it. Raises `SavingError` as `replace_file` does.
     """
     path = Path(path).resolve()
+    replace = _replace_entries if _has_to_stay(path) else _replace_whole
+    try:
+        replace(path, fill)
+    except (OSError, SavingError) as error:
+        raise _not_saved(path, error) from error
+
+
+def _has_to_stay(path: Path) -> bool:
+    """Whether a folder cannot be exchanged: a mounted one, or one that the process works in.
+
+    So it is if nothing can be made beside it, as where a container may write to a volume alone.
+    """
+    if not path.is_dir():
+        return False
+    works_there = False
+    with suppress(OSError):
+        works_there = Path.cwd().is_relative_to(path)
+    return works_there or path.is_mount() or not os.access(path.parent, os.W_OK | os.X_OK)
+
+
+def _replace_whole(path: Path, fill: Callable[[Path], object]) -> None:
     temporary, replaced = _beside(path), path.with_name(f".{path.name}.replaced")
     try:
         _tidy(path, replaced)
@@ -90,12 +112,54 @@ def replace_folder(path: str | Path, fill: Callable[[Path], object]) -> None:
             path.rename(replaced)
         temporary.rename(path)
         _sync_folder(path.parent)
-    except (OSError, SavingError) as error:
-        raise _not_saved(path, error) from error
     finally:
         with suppress(OSError):
             _tidy(path, replaced)
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _replace_entries(path: Path, fill: Callable[[Path], object]) -> None:
+    """The same, one file or folder of the folder at a time; nothing is touched before all is there.
+
+    Old entries are set aside until all new ones are in place, and put back if one cannot be.
+    """
+    new, old = _inside(path), _inside(path)
+    try:
+        new.mkdir()
+        fill(new)
+        _sync(new)
+        old.mkdir()
+        _exchange(path, new, old)
+        _sync_folder(path)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+
+
+def _exchange(path: Path, new: Path, old: Path) -> None:
+    """Move the entries of `new` into the folder, by way of `old`, which is then removed."""
+    moved: list[Path] = []
+    try:
+        for entry in sorted(new.iterdir()):
+            place = path / entry.name
+            if os.path.lexists(place):
+                place.rename(old / entry.name)
+            moved.append(place)
+            entry.rename(place)
+    except BaseException:
+        for place in moved:
+            _remove(place)
+            if os.path.lexists(old / place.name):
+                (old / place.name).rename(place)
+        old.rmdir()
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -128,6 +192,10 @@ def _tidy(path: Path, replaced: Path) -> None:
 
 def _beside(path: Path) -> Path:
     return path.with_name(f".{path.name}.{secrets.token_hex(_RANDOM_BYTES)}")
+
+
+def _inside(path: Path) -> Path:
+    return path / f".{secrets.token_hex(_RANDOM_BYTES)}"
 
 
 def _not_saved(path: Path, error: OSError | SavingError) -> SavingError:

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+import spacy
 
+from spacy_cascade import save_pipeline
 from spacy_cascade.errors import SavingError
 from spacy_cascade.files import remove_leftovers, replace_file, replace_folder, temporary_folder
 
 
-def no_room(*_: object) -> NoReturn:
+def no_room(*_: object, **__: object) -> NoReturn:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
@@ -119,7 +121,8 @@ def test_an_old_folder_stays_when_the_new_one_cannot_be_written(
     failing: str, old: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = files(old)
-    monkeypatch.setattr(os, failing, no_room)
+    # Python 3.10's `pathlib` holds the functions of `os` that were there when it was imported.
+    monkeypatch.setattr(os if failing == "fsync" else Path, failing, no_room)
     with pytest.raises(SavingError, match=r"model: No space left on device\. What was there"):
         replace_folder(old, fill)
     assert files(old) == before
@@ -158,6 +161,60 @@ def test_the_next_call_puts_back_what_was_set_aside(old: Path) -> None:
     replace_folder(old, fill)
     assert files(old) == {**NEW, "README": "mine"}
     assert os.listdir(old.parent) == ["model"]
+
+
+@pytest.fixture(params=["works there", "works below", "mounted", "nothing beside it"])
+def fixed(request: pytest.FixtureRequest, old: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that cannot be moved."""
+    if request.param == "works there":
+        monkeypatch.chdir(old)
+    elif request.param == "works below":
+        (old / "below").mkdir()
+        monkeypatch.chdir(old / "below")
+    elif request.param == "mounted":
+        monkeypatch.setattr(Path, "is_mount", lambda path: path == old)
+    else:
+        monkeypatch.setattr(os, "access", lambda path, mode: path != old.parent)
+    return old
+
+
+def test_a_folder_that_cannot_be_moved_stays_the_same_one(fixed: Path) -> None:
+    number, here = fixed.stat().st_ino, os.getcwd()
+    for _ in range(2):
+        replace_folder(fixed, fill)
+        assert files(fixed) == {**NEW, "README": "mine"}
+        assert set(os.listdir(fixed)) - {"below"} == {"part", "meta", "README"}
+    assert (fixed.stat().st_ino, os.getcwd()) == (number, here)
+
+
+def test_a_pipeline_is_saved_where_the_process_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        save_pipeline(spacy.blank("en"), ".")
+        assert spacy.load(".").lang == "en"
+
+
+@pytest.mark.parametrize("n_passed", range(4))
+def test_what_was_moved_is_put_back(
+    n_passed: int, old: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two entries are moved twice each; one of these moves fails, and then all go back."""
+    monkeypatch.chdir(old)
+    before, rename, calls = files(old), Path.rename, []
+
+    def fail_once(path: Path, to: Path) -> None:
+        calls.append(path)
+        if len(calls) == n_passed + 1:
+            no_room()
+        rename(path, to)
+
+    monkeypatch.setattr(Path, "rename", fail_once)
+    with pytest.raises(SavingError, match="No space left"):
+        replace_folder(old, fill)
+    assert files(old) == before
+    assert sorted(os.listdir(old)) == ["README", "meta", "part"]
 
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:

@@ -19,16 +19,13 @@ import numpy as np
 
 from ..errors import ConfigError
 from ..types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
-from .chain import edge_marginals
 from .contrast import contrast, having_span
 from .gathered import gather_posteriors
 from .histories import Run, histories, history_lattice, n_runs
 from .lattice import Chains, Lattice, free_lattice
 from .linear_chain import ChainFamily, LinearChain
-from .passive_aggressive import cut_sequences
 from .schemes import UNOBSERVED, Spans, TagSet
 from .structure import Contrast, LabelCosts, Potentials, Structure
-from .viterbi import best_labellings
 
 
 class HigherOrderChain(LinearChain):
@@ -63,19 +60,12 @@ class HigherOrderChain(LinearChain):
 
     # What trained models are asked
 
-    def best(self, potentials: Potentials) -> tuple[Ints1d, Floats1d]:
-        path, scores = super().best(potentials)
-        return self._tags[path], scores
-
     def k_best(self, potentials: Potentials, k: int) -> tuple[Ints2d, Floats2d]:
         paths, scores = super().k_best(potentials, k)
         return self._tags[paths], scores
 
     def marginals(self, potentials: Potentials) -> Floats2d:
-        chains = self._chains(potentials)
-        found = np.zeros(chains.scores.shape)
-        edge_marginals(chains, found)
-        return self._summed(found)
+        return self._summed(self._marginals(self._chains(potentials)))
 
     def span_posteriors(self, potentials: Potentials, labels: Ints1d, spans: Spans) -> Floats1d:
         """Each is a sum over all sequences that have the span, divided by that over all."""
@@ -95,8 +85,7 @@ class HigherOrderChain(LinearChain):
     def contrast(self, potentials: Potentials, labels: Ints1d, start: int) -> Contrast | None:
         def best_of(chains: Chains) -> tuple[Ints1d, Floats1d]:
             own = potentials._replace(scores=chains.scores, starts=chains.starts)
-            path, scores = best_labellings(self._of_histories(own, chains.cost, chains.tags))
-            return self._tags[path], scores
+            return self._best_labels(self._of_histories(own, chains.cost, chains.tags))
 
         tags = self._of_tags.lattice
         return contrast(tags, potentials.scores, potentials.transitions, labels, start, best_of)
@@ -150,8 +139,7 @@ class HigherOrderChain(LinearChain):
 
     def cut(self, observed: Ints1d, starts: Pointers1d, least: int) -> Pointers1d:
         """A piece starts after the history that stands before every sequence."""
-        known = self._as_histories(observed, starts)
-        return cut_sequences(known, starts, self.lattice.start, least)
+        return super().cut(self._as_histories(observed, starts), starts, least)
 
     def mixing(self) -> Floats2d:
         """Runs of tags share nothing, unless they are edges."""
@@ -203,6 +191,10 @@ class HigherOrderChain(LinearChain):
         numbers = np.minimum(np.searchsorted(self._codes, codes), len(self._codes) - 1)
         alone = np.where(observed >= 0, len(self._codes) + observed, observed)
         return np.where(is_known, numbers, alone).astype(np.int32)
+
+    def _best_labels(self, chains: Chains) -> tuple[Ints1d, Floats1d]:
+        path, scores = super()._best_labels(chains)
+        return self._tags[path], scores
 
     def _chains(
         self, potentials: Potentials, costs: Floats2d | None = None, observed: Ints1d | None = None

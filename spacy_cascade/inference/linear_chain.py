@@ -47,7 +47,7 @@ class LinearChain(Structure):
 
     def best(self, potentials: Potentials) -> tuple[Ints1d, Floats1d]:
         """The Viterbi path; ties go to the transition listed first."""
-        return best_labellings(self._chains(potentials))
+        return self._best_labels(self._chains(potentials))
 
     def k_best(self, potentials: Potentials, k: int) -> tuple[Ints2d, Floats2d]:
         chains = self._chains(potentials)
@@ -59,9 +59,7 @@ class LinearChain(Structure):
         return values
 
     def marginals(self, potentials: Potentials) -> Floats2d:
-        found = np.zeros_like(potentials.scores, dtype=np.float64)
-        edge_marginals(self._chains(potentials), found)
-        return found
+        return self._marginals(self._chains(potentials))
 
     def span_posteriors(self, potentials: Potentials, labels: Ints1d, spans: Spans) -> Floats1d:
         """Spans have to be in the order of their sequences."""
@@ -173,6 +171,16 @@ class LinearChain(Structure):
         if self.lattice.label_pairs and len(columns) > 1:
             return columns, self.lattice.source[edges]
         return columns[:1], None
+
+    def _best_labels(self, chains: Chains) -> tuple[Ints1d, Floats1d]:
+        """As `best`, of chains."""
+        return best_labellings(chains)
+
+    def _marginals(self, chains: Chains) -> Floats2d:
+        """As `marginals`, of chains."""
+        found = np.zeros(chains.scores.shape)
+        edge_marginals(chains, found)
+        return found
 
     def _losses(
         self,

@@ -12,7 +12,7 @@ from helpers import TEXTS, TRAINER, add_segmenter, blank, make_doc, make_example
 from spacy_cascade import ConfigError, ModelFileError
 from spacy_cascade.explaining.explain import explain_spans, explain_tags
 from spacy_cascade.explaining.top_features import top_features
-from structures import chain, found, higher_order, segmenter_of, wanted
+from structures import LIKELIHOOD, NARROW, chain, found, higher_order, segmenter_of, wanted
 
 
 @pytest.mark.parametrize("tags_seen", [2, 3, 4])
@@ -64,8 +64,11 @@ def test_a_tag_after_two_others() -> None:
         settings = {"label_pairs": False} if name == "first" else {}
         tagger: Any = nlp.add_pipe(
             "cascade_tagger",
-            config={"model": make_model(templates=templates, **settings), "trainer": TRAINER},
-        )
+            config={
+                "model": make_model(templates=templates, **settings), "trainer": TRAINER,
+                **LIKELIHOOD, **NARROW,
+            },
+        )  # fmt: skip
         examples = [
             Example(Doc(nlp.vocab, words=text.split()), Doc(nlp.vocab, text.split(), tags=tags))
             for text, tags in sentences.items()

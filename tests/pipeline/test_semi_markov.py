@@ -10,6 +10,7 @@ from spacy.language import Language
 from spacy.tokens import Span
 
 from helpers import (
+    SENTENCES,
     TEXTS,
     add_classifier,
     bounds,
@@ -155,14 +156,14 @@ def test_a_span_has_each_step_of_similarity_that_it_has_reached() -> None:
     lexicons = {"mine": [" ".join(TEXTS[0].split()[start:end]).upper()]}
     segments = {"extra": ["similarity(mine, jaccard, cumulative)"], "lexicons": lexicons}
     model = semi_markov(segments={"@misc": "spacy_cascade.SegmentTemplates.v1", **segments})
-    nlp = segmenter_of(model)
+    nlp = segmenter_of("semi", model)
     train(nlp, make_examples(nlp), updates=4)
     segmenter: Any = nlp.get_pipe("cascade_segmenter")
     explained = {e.span[:2]: e for e in explain_spans(segmenter, make_doc(nlp.vocab, TEXTS[0]))}
     for bounds_of, explanation in explained.items():
         names = [c.name.partition("=")[0] for c in explanation.contributions if c.token is None]
         assert [each for each in steps if each in names] == steps * (bounds_of == (start, end))
-    other = segmenter_of(model)
+    other = segmenter_of("semi", model)
     other.from_bytes(nlp.to_bytes())
     assert found(other) == found(nlp) == wanted(False)
 

@@ -157,9 +157,11 @@ SEMI_MARKOV = {f"inference.{name}" for name in ("semi_markov", "segment_losses",
 def test_kernels_of_the_chain_are_chosen_in_one_place() -> None:
     kernels = {"chain", "contrast", "dense_losses", "k_best", "passive_aggressive", "viterbi"}
     of_chain = {f"inference.{name}" for name in kernels}
-    # `spans` uses the sums of `chain`; everything else asks the structure.
+    # `spans` uses the sums of `chain`, `higher_order` the constraints of `contrast`. Everything
+    # else asks the structure.
     users = {name for name in FILES if of_chain & IMPORTS[name]} - of_chain
-    assert users == {"inference.linear_chain", "inference.spans", *SEMI_MARKOV}
+    others = {"inference.linear_chain", "inference.spans", "inference.higher_order"}
+    assert users == {*others, *SEMI_MARKOV}
 
 
 def test_kernels_of_segmentations_are_chosen_in_one_place() -> None:

@@ -1,4 +1,4 @@
-"""Table 1 and figure 1 of Sarawagi and Cohen (2004), of results of `suite.segmentations`."""
+"""Tables and figure 1 of Sarawagi and Cohen (2004), of results of `suite.segmentations`."""
 
 from __future__ import annotations
 
@@ -11,10 +11,17 @@ from .markdown import Curves, machine_sentence, table
 CRF_1, CRF_4, SEMI_CRF = "CRF/1", "CRF/4", "semi-CRF"
 SYSTEMS = (CRF_1, CRF_4, SEMI_CRF)
 """Chains with tags I and O and with tags B, I, L, O and U, and segmentations."""
+ORDERS = (1, 2, 3)
+"""Of the chains of table 2."""
 BASELINE, INTERNAL, EXTERNAL, BOTH = "baseline", "internal", "external", "both"
 DICTIONARIES = (BASELINE, INTERNAL, EXTERNAL, BOTH)
 TABLE_SHARE = 0.1
 Result = dict[str, Any]
+
+
+def of_order(system: str, order: int) -> str:
+    """The name of a chain in which a tag depends on so many tags before."""
+    return system if order == 1 else f"{system}, L = {order}"
 
 
 class Scores:
@@ -72,7 +79,7 @@ def make_report(results: Result) -> str:
     scores = Scores(results["rows"])
     return "\n".join(
         [
-            "# Segmentations: table 1 and figure 1 of Sarawagi and Cohen (2004)\n",
+            "# Segmentations: tables and figure 1 of Sarawagi and Cohen (2004)\n",
             _about(results, scores),
             "## Table 1\n",
             _table_1(scores),
@@ -80,6 +87,8 @@ def make_report(results: Result) -> str:
             _conditions(scores),
             "## In short\n",
             _summary(scores),
+            "## Table 2\n",
+            _table_2(scores),
             "## Figure 1\n",
             *(_curves(scores, task) for task in scores.tasks if scores.curves(task)),
         ]
@@ -115,6 +124,26 @@ def _table_1(scores: Scores) -> str:
                 ]
             rows.append([*row, f"{scores.change(task, system, BOTH, EXTERNAL):.1f}"])
     return table(header, rows, "ll" + "r" * 8)
+
+
+def _table_2(scores: Scores) -> str:
+    """Chains of higher orders, on the tasks and draws that all of them were trained for."""
+    chains = [of_order(system, order) for system in (CRF_1, CRF_4) for order in ORDERS]
+    systems = [*chains, SEMI_CRF]
+    by_task = {
+        task: [scores.rows.get((task, system, BASELINE, TABLE_SHARE)) for system in systems]
+        for task in scores.tasks
+    }
+    found = {task: [row["f1"] for row in rows if row] for task, rows in by_task.items()}
+    found = {task: f1 for task, f1 in found.items() if len(f1) == len(systems)}
+    n_draws = min((len(f1) for of_task in found.values() for f1 in of_task), default=0)
+    rows = [[task, *(f"{mean(f1[:n_draws]):.1f}" for f1 in f1s)] for task, f1s in found.items()]
+    header = [f"{system} L = {order}" for system in (CRF_1, CRF_4) for order in ORDERS]
+    about = (
+        "A tag depends on the L tags before, and features see L tags. Without dictionaries, mean "
+        f"of {n_draws} draws.\n\n"
+    )
+    return about + table(["", *header, SEMI_CRF], rows, "l" + "r" * len(systems))
 
 
 def _conditions(scores: Scores) -> str:

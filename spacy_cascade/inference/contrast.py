@@ -35,22 +35,19 @@ def contrast(
     sequence, and its score. None where every path has the span, or none has.
     """
     n_labels, length = lattice.n_labels, len(scores)
-    cost = _costs(lattice, int(labels[0]), int(labels[-1]))
-    forbidden, required = labels, labels + n_labels
-    continued, ended, open_before, shut_before = 2 * n_labels + np.arange(4)
+    having, cost = having_span(lattice, labels, start, length)
+    continued, open_before = 2 * n_labels, 2 * n_labels + 2
     end = start + len(labels)
     # A label beside the span that belongs to it cannot be kept off and missing at once.
     is_preceded, is_followed = start > 0, end < length
     n = 1 + len(labels) + is_followed + is_preceded
     tags = np.full((n, length), _OPEN, dtype=np.int32)
-    having, lacking = tags[0], tags[1:]
-    having[start:end] = required
-    having[end : end + 1] = ended
-    lacking[np.arange(len(labels)), np.arange(start, end)] = forbidden
+    tags[0], lacking = having, tags[1:]
+    lacking[np.arange(len(labels)), np.arange(start, end)] = labels
     if is_followed:
         lacking[len(labels), end] = continued
     if is_preceded:
-        having[start - 1], lacking[-1, start - 1] = shut_before, open_before
+        lacking[-1, start - 1] = open_before
     starts = np.arange(n + 1, dtype=np.int64) * length
     scores_of_all = np.tile(scores, (n, 1))
     line, found = best_of(
@@ -59,6 +56,23 @@ def contrast(
     paths = line.reshape(n, length)
     best = 1 + int(found[1:].argmax())
     return Contrast(paths[0], paths[best]) if np.isfinite(found[[0, best]]).all() else None
+
+
+def having_span(
+    lattice: Lattice, labels: Ints1d, start: int, length: int
+) -> tuple[Ints1d, Floats2d]:
+    """What keeps one sequence of so many positions to a span, as tags `[T]` and costs of them.
+
+    labels: int32 `[P]`, those of the span, which begins at position `start`.
+    """
+    n_labels, end = lattice.n_labels, start + len(labels)
+    ended, shut_before = 2 * n_labels + 1, 2 * n_labels + 3
+    tags = np.full(length, _OPEN, dtype=np.int32)
+    tags[start:end] = labels + n_labels
+    tags[end : end + 1] = ended
+    if start > 0:
+        tags[start - 1] = shut_before
+    return tags, _costs(lattice, int(labels[0]), int(labels[-1]))
 
 
 def _costs(lattice: Lattice, first: int, last: int) -> Floats2d:

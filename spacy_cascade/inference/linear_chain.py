@@ -43,10 +43,11 @@ class LinearChain(Structure):
         self._labels = np.empty(self.n_columns, dtype=np.int32)
         self._labels[lattice.column] = lattice.target
         self._no_costs = np.zeros((self.n_labels + 1, self.n_labels))
+        self._tags = np.arange(self.n_labels, dtype=np.int32)
 
     def best(self, potentials: Potentials) -> tuple[Ints1d, Floats1d]:
         """The Viterbi path; ties go to the transition listed first."""
-        return best_labellings(self._chains(potentials))
+        return self._best_labels(self._chains(potentials))
 
     def k_best(self, potentials: Potentials, k: int) -> tuple[Ints2d, Floats2d]:
         chains = self._chains(potentials)
@@ -58,9 +59,7 @@ class LinearChain(Structure):
         return values
 
     def marginals(self, potentials: Potentials) -> Floats2d:
-        found = np.zeros_like(potentials.scores, dtype=np.float64)
-        edge_marginals(self._chains(potentials), found)
-        return found
+        return self._marginals(self._chains(potentials))
 
     def span_posteriors(self, potentials: Potentials, labels: Ints1d, spans: Spans) -> Floats1d:
         """Spans have to be in the order of their sequences."""
@@ -75,7 +74,7 @@ class LinearChain(Structure):
         self, potentials: Potentials, tag_set: TagSet, least: float
     ) -> tuple[Spans, Floats1d]:
         """In the order of the ends."""
-        chains, labels = self._chains(potentials), tag_set.span_labels
+        chains, labels = self._chains(potentials), tag_set.span_labels[self._tags]
 
         def write(spans: Spans, probabilities: Floats1d) -> int:
             return likely_spans(chains, labels, least, spans, probabilities)
@@ -117,19 +116,13 @@ class LinearChain(Structure):
         losses: Floats1d,
         gradient_weights: tuple[Floats1d, Floats1d],
     ) -> Floats1d:
-        counts = np.zeros(self.n_transitions)
         chains = self._chains(potentials, costs.margin, observed)
-        losses_of = chain_losses if self.lattice.label_pairs else dense_losses
-        losses_of(chains, costs.clamp, gradient_weights, first, last, losses, counts)
-        return counts
+        return self._losses(chains, costs.clamp, gradient_weights, first, last, losses)
 
     def margin_partitions(
         self, potentials: Potentials, costs: LabelCosts, observed: Ints1d
     ) -> Floats1d:
-        values = np.empty(len(potentials.starts) - 1)
-        partitions_of = log_partitions if self.lattice.label_pairs else dense_log_partitions
-        partitions_of(self._chains(potentials, costs.margin, observed), values)
-        return values
+        return self._partitions(self._chains(potentials, costs.margin, observed))
 
     def path_scores(self, potentials: Potentials, labels: Ints1d) -> Floats1d:
         values = np.empty(len(potentials.starts) - 1)
@@ -178,6 +171,38 @@ class LinearChain(Structure):
         if self.lattice.label_pairs and len(columns) > 1:
             return columns, self.lattice.source[edges]
         return columns[:1], None
+
+    def _best_labels(self, chains: Chains) -> tuple[Ints1d, Floats1d]:
+        """As `best`, of chains."""
+        return best_labellings(chains)
+
+    def _marginals(self, chains: Chains) -> Floats2d:
+        """As `marginals`, of chains."""
+        found = np.zeros(chains.scores.shape)
+        edge_marginals(chains, found)
+        return found
+
+    def _losses(
+        self,
+        chains: Chains,
+        clamp: Floats2d,
+        gradient_weights: tuple[Floats1d, Floats1d],
+        first: int,
+        last: int,
+        losses: Floats1d,
+    ) -> Floats1d:
+        """As `margin_losses`, of chains."""
+        counts = np.zeros(self.n_transitions)
+        losses_of = chain_losses if self.lattice.label_pairs else dense_losses
+        losses_of(chains, clamp, gradient_weights, first, last, losses, counts)
+        return counts
+
+    def _partitions(self, chains: Chains) -> Floats1d:
+        """As `margin_partitions`, of chains."""
+        values = np.empty(len(chains.starts) - 1)
+        partitions_of = log_partitions if self.lattice.label_pairs else dense_log_partitions
+        partitions_of(chains, values)
+        return values
 
     def _chains(
         self, potentials: Potentials, costs: Floats2d | None = None, observed: Ints1d | None = None

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.reports.output import write_json
 from benchmarks.reports.segmentation_report import (
     BASELINE,
     BOTH,
@@ -16,13 +17,16 @@ from benchmarks.reports.segmentation_report import (
     DICTIONARIES,
     EXTERNAL,
     INTERNAL,
+    ORDERS,
     SEMI_CRF,
     SYSTEMS,
     Scores,
     conditions,
     make_report,
+    of_order,
 )
-from benchmarks.suite.segmentations.systems import segmenter
+from benchmarks.suite.segmentations.__main__ import PARTS, kept, trials
+from benchmarks.suite.segmentations.systems import CHAINS, segmenter
 from benchmarks.suite.segmentations.training import score_draws
 from benchmarks.suite.segmentations.words import SimilarWord
 from helpers import blank, make_examples, train, write_sample
@@ -56,6 +60,31 @@ def test_all_systems_can_be_trained_with_all_dictionaries(system: str, terms: st
     assert names[BOTH] == {*lengths, "similar_word", "similarity"}
 
 
+def test_chains_of_table_2(terms: str) -> None:
+    for system, (scheme, order) in CHAINS.items():
+        nlp = blank()
+        settings = segmenter(system, BASELINE, terms, 1.0)
+        pipe: Any = nlp.add_pipe("cascade_segmenter", config=settings)
+        train(nlp, make_examples(nlp), updates=1)
+        n_edges, n_columns = pipe.family.size_of_spans(scheme, 1)
+        assert settings["scheme"] == scheme
+        assert [each.shape[-1] for each in pipe.weights] == [n_columns, n_edges]
+        if scheme == "IO":  # features see as many tags as a transition has before its last one
+            assert (n_columns, n_edges) == (2**order, 2 ** (order + 1))
+
+
+def test_parts_are_run_again_and_the_rest_is_kept(tmp_path: Path) -> None:
+    everything = trials(PARTS, [0.05])
+    (of_orders,) = [trials([part], [0.05]) for part in PARTS if part == "table-2"]
+    assert {trial.system for trial in of_orders} == CHAINS.keys() - {CRF_1, CRF_4}
+    assert set(of_orders) < set(everything)
+    earlier = tmp_path / "segmentations.json"
+    assert kept(earlier, of_orders) == []
+    write_json({"rows": [trial.row({"f1": [1.0]}) for trial in everything]}, earlier)
+    assert len(kept(earlier, of_orders)) == len(everything) - len(of_orders)
+    assert kept(earlier, everything) == []
+
+
 @pytest.mark.slow
 def test_draws_are_trained_and_scored(terms: str, tmp_path: Path) -> None:
     data = [str(write_sample(tmp_path / f"{part}.spacy", part)) for part in ("train", "dev")]
@@ -74,6 +103,9 @@ def rows() -> list[dict[str, Any]]:
             f1 -= 9
         named = {"task": task, "system": system, "dictionaries": dictionaries}
         found.append({**named, "share": 0.1, "f1": [f1 - 1, f1 + 1]})
+    for system, order in product((CRF_1, CRF_4), ORDERS[1:]):
+        named = {"task": "gene", "system": of_order(system, order), "dictionaries": BASELINE}
+        found.append({**named, "share": 0.1, "f1": [39.0 + order, 41.0 + order, 0.0]})
     extra = {"task": "person", "system": CRF_4, "dictionaries": BASELINE, "share": 0.5}
     return [*found, {**extra, "f1": [70.0]}]
 
@@ -95,3 +127,5 @@ def test_tables() -> None:
     assert "best of the three in 3 of 4 conditions" in report
     assert "gains +1.00 F1 over CRF/4 on average (+1.00, +1.00)" in report
     assert "| CRF/4 | 51.0 | 70.0 |" in report
+    assert "mean of 2 draws" in report
+    assert "| gene | 50.0 | 42.0 | 43.0 | 51.0 | 42.0 | 43.0 | 52.0 |" in report

@@ -10,6 +10,7 @@ from spacy.language import Language
 from spacy.tokens import Span
 
 from helpers import (
+    SENTENCES,
     TEXTS,
     add_classifier,
     bounds,
@@ -146,6 +147,25 @@ def test_an_explanation_names_what_is_of_the_span_as_a_whole() -> None:
         names = [c.name for c in explanation.contributions]
         assert any(name.startswith("brief_class@all=") for name in names)
         assert any(name.startswith("length ") for name in names)
+
+
+def test_a_span_has_each_step_of_similarity_that_it_has_reached() -> None:
+    """Equal to a term it has all five, beside it the others of a span have none."""
+    steps = [f"similarity(mine, jaccard, {least} or more)" for least in (0.6, 0.7, 0.8, 0.9, 1)]
+    start, end, _ = SENTENCES[0][1][0]
+    lexicons = {"mine": [" ".join(TEXTS[0].split()[start:end]).upper()]}
+    segments = {"extra": ["similarity(mine, jaccard, cumulative)"], "lexicons": lexicons}
+    model = semi_markov(segments={"@misc": "spacy_cascade.SegmentTemplates.v1", **segments})
+    nlp = segmenter_of("semi", model)
+    train(nlp, make_examples(nlp), updates=4)
+    segmenter: Any = nlp.get_pipe("cascade_segmenter")
+    explained = {e.span[:2]: e for e in explain_spans(segmenter, make_doc(nlp.vocab, TEXTS[0]))}
+    for bounds_of, explanation in explained.items():
+        names = [c.name.partition("=")[0] for c in explanation.contributions if c.token is None]
+        assert [each for each in steps if each in names] == steps * (bounds_of == (start, end))
+    other = segmenter_of("semi", model)
+    other.from_bytes(nlp.to_bytes())
+    assert found(other) == found(nlp) == wanted(False)
 
 
 def test_the_strongest_features_of_spans_have_names() -> None:

@@ -26,6 +26,10 @@ def memm(**settings: Any) -> dict[str, Any]:
     return chain(**{"@architectures": "spacy_cascade.MaximumEntropyMarkov.v1", **settings})
 
 
+def higher_order(**settings: Any) -> dict[str, Any]:
+    return chain(**{"@architectures": "spacy_cascade.HigherOrderChain.v1", **settings})
+
+
 def semi_markov(**settings: Any) -> dict[str, Any]:
     return chain(
         **{
@@ -37,7 +41,12 @@ def semi_markov(**settings: Any) -> dict[str, Any]:
     )
 
 
-MODELS = {"chain": (chain, {}), "memm": (memm, NARROW), "semi": (semi_markov, {})}
+MODELS = {
+    "chain": (chain, {}),
+    "higher order": (higher_order, {}),
+    "memm": (memm, NARROW),
+    "semi": (semi_markov, {}),
+}
 """Each model with the options of the segmenter that it is tested with."""
 
 

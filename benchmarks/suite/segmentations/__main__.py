@@ -1,14 +1,15 @@
-"""Chains and semi-Markov chains on few documents: table 1 and figure 1 of the paper.
+"""Chains and semi-Markov chains on few documents: both tables and figure 1 of the paper.
 
 python -m benchmarks.suite.segmentations --data assets/suite --lexicons assets/lexicons
 
 The F1 of spans on dev, tokens and sentences given, is a mean over draws of the training documents.
+With `--parts` some of it is run again; the rest is kept as it is in the file of results.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,18 +17,21 @@ from pathlib import Path
 from ...lib.arguments import add_at_once, existing, new_parser, runner_for
 from ...lib.machine import describe_run
 from ...lib.processes import Result, TaskRunner
-from ...reports.output import write_report
+from ...reports.output import read_json, write_report
 from ...reports.segmentation_report import (
     BASELINE,
     BOTH,
+    CRF_1,
     CRF_4,
     DICTIONARIES,
     EXTERNAL,
     INTERNAL,
+    ORDERS,
     SEMI_CRF,
     SYSTEMS,
     draw,
     make_report,
+    of_order,
 )
 from ..corpora import Prepared
 from .systems import segmenter
@@ -57,13 +61,23 @@ class Trial:
         return {**named, "share": self.share, **found}
 
 
-def trials(shares: Sequence[float]) -> list[Trial]:
-    """Those of the table, then those of the curves that the table has not, small shares first."""
-    of_table = [
+PARTS = ("table-1", "table-2", "figure-1")
+
+
+def trials(parts: Collection[str], shares: Sequence[float]) -> list[Trial]:
+    """Those of the tables, then those of the curves that table 1 has not, small shares first."""
+    of_table_1 = [
         Trial(task, system, dictionaries, SHARE)
         for task in TASKS
         for system in SYSTEMS
         for dictionaries in DICTIONARIES
+    ]
+    of_table_2 = [
+        Trial(task, of_order(system, order), BASELINE, SHARE)
+        for task in TASKS
+        for system in (CRF_1, CRF_4)
+        for order in ORDERS
+        if order > 1 and task.in_figure
     ]
     of_curves = [
         Trial(task, *learner, share)
@@ -72,7 +86,17 @@ def trials(shares: Sequence[float]) -> list[Trial]:
         for learner in CURVES
         if task.in_figure
     ]
-    return list(dict.fromkeys([*of_table, *of_curves]))
+    of_parts = dict(zip(PARTS, (of_table_1, of_table_2, of_curves), strict=True))
+    return list(dict.fromkeys(trial for part in PARTS if part in parts for trial in of_parts[part]))
+
+
+def kept(earlier: Path, planned: Sequence[Trial]) -> list[Result]:
+    """Rows of earlier results, without those that are run again."""
+    if not earlier.exists():
+        return []
+    again = [trial.row({}) for trial in planned]
+    rows: list[Result] = read_json(earlier)["rows"]
+    return [row for row in rows if {name: row[name] for name in again[0]} not in again]
 
 
 @dataclass(frozen=True)
@@ -128,6 +152,7 @@ def read_arguments() -> argparse.Namespace:
         help=f"of shares up to {SHARE:g}, and of larger ones",
     )
     parser.add_argument("--shares", type=float, nargs="*", default=SHARES, help="of the curves")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="to run")
     add_at_once(parser)
     return parser.parse_args()
 
@@ -141,11 +166,12 @@ def main() -> None:
     )  # fmt: skip
     for task in TASKS:
         study.prepare(task)
-    planned = trials(arguments.shares)
+    planned = trials(arguments.parts, arguments.shares)
     study.run(planned[0])  # so that kernels are compiled once
     jobs = [partial(study.run, trial) for trial in planned]
     results["sigma"] = SIGMA
-    results["rows"] = study.runner.run_in_parallel(jobs, arguments.at_once)
+    earlier = [] if set(arguments.parts) == set(PARTS) else kept(arguments.output, planned)
+    results["rows"] = [*earlier, *study.runner.run_in_parallel(jobs, arguments.at_once)]
     title = "F1 by the share of the training documents"
     write_report(results, arguments.output, make_report(results), title, draw)
 

@@ -1,13 +1,28 @@
-"""The three systems under four sets of dictionaries, as settings of a `cascade_segmenter`."""
+"""The systems under four sets of dictionaries, as settings of a `cascade_segmenter`."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ...reports.segmentation_report import BOTH, CRF_1, EXTERNAL, INTERNAL, SEMI_CRF
+from ...reports.segmentation_report import (
+    BOTH,
+    CRF_1,
+    CRF_4,
+    EXTERNAL,
+    INTERNAL,
+    ORDERS,
+    SEMI_CRF,
+    of_order,
+)
 
 Settings = dict[str, Any]
 
+CHAINS = {
+    of_order(system, order): (scheme, order)
+    for system, scheme in ((CRF_1, "IO"), (CRF_4, "BILOU"))
+    for order in ORDERS
+}
+"""Tags and order of each chain."""
 MEASURES = ("jaccard", "tfidf", "jaro_winkler")
 LIST = "external"
 """Name of the external dictionary."""
@@ -42,18 +57,23 @@ def segmenter(system: str, dictionaries: str, terms: str, sigma: float) -> Setti
         of_tokens += external
         of_segments += external
     lexicons = {LIST: terms} if has_external else {}
+    scheme, order = CHAINS.get(system, ("BILOU", 1))
     model: Settings = {
         "@architectures": "spacy_cascade.LinearChain.v1",
         "min_count": 1,
-        "label_pairs": False,
         "templates": _templates([*TOKENS, *of_tokens], lexicons),
     }
+    if order == 1:
+        model["label_pairs"] = False
+    else:
+        model["@architectures"] = "spacy_cascade.HigherOrderChain.v1"
+        model["order"] = model["tags_seen"] = order
     if system == SEMI_CRF:
         model["@architectures"] = "spacy_cascade.SemiMarkov.v1"
         model["segment_min_count"] = 1
         model["segments"] = _templates([*SEGMENTS, *of_segments], lexicons)
     return {
-        "scheme": "IO" if system == CRF_1 else "BILOU",
+        "scheme": scheme,
         "confidence": False,
         "model": model,
         "loss": {"@misc": "spacy_cascade.Likelihood.v2"},

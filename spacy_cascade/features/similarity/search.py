@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+from weakref import ref
+
 import numpy as np
 
 from ...types import Ints1d, Keys1d
@@ -12,6 +15,14 @@ from .measures import MEASURES, Measure
 from .memory import make_memory, no_memory
 from .seen_words import Seen, SeenWords
 from .spans import AskedSpans, Found
+
+
+class _Latest(NamedTuple):
+    """What was found when the search was asked last."""
+
+    spans: ref[SpanContext]
+    measure: str
+    steps: Ints1d
 
 
 class DictionarySearch:
@@ -25,6 +36,7 @@ class DictionarySearch:
         self._seen: SeenWords | None = None
         self._measures: dict[str, Measure] = {}
         self._memories: dict[tuple[str, bool], Keys1d] = {}
+        self._latest: _Latest | None = None
 
     def __reduce__(self) -> tuple[type[DictionarySearch], tuple[TermDictionary]]:
         return DictionarySearch, (self.dictionary,)
@@ -43,11 +55,16 @@ class DictionarySearch:
         """Steps of the similarities of spans, int32 `[U]`, 0 where there is none.
 
         A phrase that recurs is searched for once. In training what is left out depends on the Doc,
-        and so what was found for one Doc is not used for another.
+        and so what was found for one Doc is not used for another. What was asked last is kept.
         """
+        latest = self._latest
+        if latest is not None and latest.spans() is spans and latest.measure == name:
+            return latest.steps
         asked = self._asked(spans)
         memory = self._memory((name, spans.text_of is not None), asked)
-        return self.measure(name).search(self._see(spans), asked, memory).step
+        found = self.measure(name).search(self._see(spans), asked, memory).step
+        self._latest = _Latest(ref(spans), name, found)
+        return found
 
     def nearest(self, name: str, spans: SpanContext) -> Found:
         """The most similar term of each span, by its number in the dictionary."""

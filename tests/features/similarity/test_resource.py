@@ -56,6 +56,8 @@ def test_a_name_stands_for_all_measures() -> None:
         ("genes", {"mine": LISTED}, "there is no lexicon 'genes'. Known: mine"),
         ("mine, cosine", {"mine": LISTED}, "'cosine' is no measure .* jaccard, tfidf, jaro_wink"),
         ("mine,", {"mine": LISTED}, "'' is no measure"),
+        ("mine, tfidf, value", {"mine": LISTED}, "'value' is not known after a measure"),
+        ("mine, tfidf, cumulative, 2", {"mine": LISTED}, "'cumulative, 2' is not known"),
         ("mine", {"mine": LISTED, "training": LISTED}, "no list can have the name 'training'"),
         ("training", {"training": LISTED}, "no list can have the name 'training'"),
     ],
@@ -72,6 +74,23 @@ def test_values_are_described() -> None:
     texts = [attribute.describe(value, str, of_list()) for value in found if value]
     assert texts == ["jaccard 1 to mine"] * 2 + ["jaccard 0.7-0.8 to mine"]
     assert found[0] == found[4] == 0
+
+
+def test_steps_that_are_reached() -> None:
+    """A feature of each step up to the one that the similarity is in, and one search for all."""
+    (single,) = attributes("mine, jaccard", mine=LISTED)
+    reached = attributes("mine, jaccard, cumulative", mine=LISTED)
+    assert [str(each) for each in reached[:2]] == [
+        "similarity(mine, jaccard, 0.6 or more)", "similarity(mine, jaccard, 0.7 or more)",
+    ]  # fmt: skip
+    assert all(each.spec == single.spec for each in reached)
+    context, resource = context_of(tokens_of(DOCS), all_spans(DOCS)), of_list()
+    steps = single.values(context, resource)
+    assert {0, 2, 5} <= set(steps.tolist())
+    resource.search.measure("jaccard").search = None  # type: ignore[assignment, method-assign]
+    found = np.stack([each.values(context, resource) for each in reached], axis=1)
+    np.testing.assert_array_equal(found, steps[:, None] >= np.arange(1, 6))
+    assert reached[1].describe(1, str, resource) == "jaccard 0.7 or more to mine"
 
 
 def test_terms_are_known_as_the_tokenizer_splits_them() -> None:

@@ -42,12 +42,10 @@ class Gaussian(Penalty):
     ) -> "CentredGaussian":
         if hessian_diagonal is None:
             hessian_diagonal = np.zeros(weights.features.shape)
-        # No transition is more certain than the most frequent feature of its column.
-        of_columns = hessian_diagonal.max(axis=0, initial=0.0)
         return CentredGaussian(
             weights,
             self.sigma**-2 + hessian_diagonal,
-            self.sigma**-2 + of_columns[transition_columns],
+            self.sigma**-2 + of_transitions(hessian_diagonal, transition_columns),
             self.sigma,
         )
 
@@ -74,3 +72,12 @@ class CentredGaussian:
 
     def inherited(self) -> Floats2d | float:
         return self.precision - self.sigma**-2
+
+
+def of_transitions(hessian_diagonal: Floats2d, transition_columns: Ints1d) -> Floats1d:
+    """The Hessian's diagonal of transitions `[E]`, given that of features `[K, S]`.
+
+    No transition is more certain than the most frequent feature of its column.
+    """
+    of_columns: Floats1d = hessian_diagonal.max(axis=0, initial=0.0)
+    return of_columns[transition_columns]

@@ -71,7 +71,7 @@ class OnlineFit(Fit[LabelledSequences]):
     def __init__(self, settings: PassiveAggressive, task: Task) -> None:
         self.settings, self._loss, start = settings, task.loss, task.start
         structure = task.data.structure
-        self._prior = _prior_of(structure, task.known, settings.C)
+        self._prior = _prior_of(structure, task.known, settings)
         self._curvature: OnlineCurvature | None = None
         if settings.curvature:
             shape = start.features.shape
@@ -151,14 +151,18 @@ class OnlineFit(Fit[LabelledSequences]):
         self._averaged = averaged
 
 
-def _prior_of(structure: Structure, known: Floats2d | None, largest_step: float) -> OnlinePrior:
+def _prior_of(
+    structure: Structure, known: Floats2d | None, settings: PassiveAggressive
+) -> OnlinePrior:
     """The prior of updates; known: the diagonal of the Hessian `[K, S]` that earlier data gave.
 
-    An update that goes all the way, `C`, minimises `ℓ + ½ Σ (1/C + known)·(change)²`.
+    An update that goes all the way, `C`, minimises `ℓ + ½ Σ (1/C + passes·known)·(change)²`. What
+    is learnt several times counts as often, and so does what is known.
     """
     if known is None:
         return no_prior(structure.n_columns, structure.n_transitions)
+    weight = settings.C * settings.passes
     moves = of_transitions(known, structure.transition_columns())
     mixing = structure.mixing()
     inverse = np.linalg.inv(mixing).astype(np.float64)
-    return OnlinePrior(largest_step * known, 1.0 + largest_step * moves, mixing, inverse)
+    return OnlinePrior(weight * known, 1.0 + weight * moves, mixing, inverse)

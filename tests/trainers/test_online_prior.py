@@ -100,7 +100,7 @@ def solution(precision: Array, gain: Array, loss: float, largest: float) -> Arra
 @pytest.mark.parametrize("C", [0.03, 100.0])
 @pytest.mark.parametrize("name", LATTICES)
 def test_an_update_solves_the_quadratic_programme(name: str, C: float, generator: Any) -> None:
-    """In the parameters before mixing, whose precisions are `1 + C·known`."""
+    """In the parameters before mixing, whose precisions are `1 + C·passes·known`."""
     lattice = LATTICES[name]
     design, corpus = corpus_of(generator, lattice, [1 if name == "choice" else 3])
     mixing = LinearChain(lattice).mixing()
@@ -189,3 +189,19 @@ def test_curvature_goes_on_from_a_state(generator: Any) -> None:
     for fit in (learner, other):
         fit.step(data)
     np.testing.assert_array_equal(learner.hessian_diagonal(), other.hessian_diagonal())
+
+
+def test_what_is_learnt_several_times_counts_as_often(generator: Any) -> None:
+    """Two passes at once are two passes, one after the other, with twice the curvature."""
+    lattice = LATTICES["pairs"]
+    design, corpus = corpus_of(generator, lattice, [3])
+    known = generator.gamma(1.0, 2.0, size=(corpus.matrix.shape[1], lattice.n_columns))
+    seed = int(generator.integers(1 << 30))
+    at_once, singly = (
+        begun(np.random.default_rng(seed), design, corpus, of, C=0.1, passes=passes)
+        for of, passes in ((known, 2), (2.0 * known, 1))
+    )
+    assert at_once[0].step(at_once[1]) > 0.0
+    for _ in range(2):
+        singly[0].step(singly[1])
+    np.testing.assert_array_equal(at_once[0].weights()[0], singly[0].weights()[0])

@@ -6,7 +6,7 @@ changes the weights by
 
     τ·((d M) / (1 + c)) M           and its squared norm is     Σ (d M)² / (1 + c)
 
-Where `c = 0` this is `τ·d M²`, and that is what is computed there. (docs/method.md, section 5.6)
+Where `c = 0` this is `τ·d M²`, and that is what is computed there. (docs/method.md, section 4.4)
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The second derivatives are those of the softmax margin, which is a smooth upper bound of the hinge.
 Each batch adds its own at the weights that it has just been learnt with; so batches that are seen
-`p` times count `1/p` each time (docs/method.md, section 5.6).
+`p` times count `1/p` each time (docs/method.md, section 4.4).
 """
 
 import numpy as np

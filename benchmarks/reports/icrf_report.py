@@ -1,0 +1,2 @@
+def make_report(r):
+    return ""

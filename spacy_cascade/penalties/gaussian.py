@@ -7,11 +7,12 @@ old data gave (docs/method.md, section 4.3).
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..checks import check_positive
-from ..inference.structure import Weights
+from ..inference.structure import Structure, Weights
 from ..types import Floats1d, Floats2d, Ints1d
 from .base import Penalty
 
@@ -48,6 +49,20 @@ class Gaussian(Penalty):
             self.sigma**-2 + of_transitions(hessian_diagonal, transition_columns),
             self.sigma,
         )
+
+    def with_share(
+        self, share: float, weights: Weights, hessian_diagonal: Floats2d, structure: Structure
+    ) -> Weights:
+        """By the parabola that the old loss is near the weights (docs/method.md, section 4.3)."""
+        of_moves = of_transitions(hessian_diagonal, structure.transition_columns())
+        mixing, width = structure.mixing(), self.sigma**-2
+
+        def kept(known: Any) -> Any:
+            return share * (width + known) / (width + share * known)
+
+        parameters = np.linalg.solve(mixing, weights.features.T.astype(np.float64)).T
+        features = (parameters * kept(hessian_diagonal)) @ mixing
+        return Weights(features, weights.transitions * kept(of_moves))
 
 
 @dataclass(frozen=True)

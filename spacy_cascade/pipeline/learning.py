@@ -200,8 +200,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         with progress(f"Training {self.name}", total=iterations) as bar:
             fit, data = self._prepared(examples)
             losses[self.name] += fit.step(data, bar.update)
-        for term, value in fit.terms().items():
-            losses[f"{self.name}{SEPARATOR}{term}"] = value
+        losses |= {f"{self.name}{SEPARATOR}{term}": value for term, value in fit.terms().items()}
         if self.trainer.sees_all:
             self.sync_weights()
         if isinstance(self.trainer, JointTrainer):
@@ -275,11 +274,8 @@ class LearningPipe(CascadePipe, Generic[Gold]):
             fit_of_first, self._fit = self.trainer.begin_jointly(first, task)
             earlier.join(fit_of_first)
         else:
-            task = self.task(examples)
-            self._fit = self.trainer.begin(task)
-        self._corpus = Corpus()
-        self._corpus.add(examples)
-        self._corpus.data = task.data
+            self._fit = self.trainer.begin(task := self.task(examples))
+        self._corpus = Corpus(examples, task.data)
 
     def _load(self, header: Header, arrays: Arrays) -> None:
         super()._load(header, arrays)

@@ -66,7 +66,7 @@ class SegmenterOptions(Options):
         None,
         "`spans_key` of an earlier `cascade_segmenter` with `n_best` above 1: find what is most "
         "probable together with one of its segmentations, instead of given the best "
-        "([recipes](recipes.md#two-chains))",
+        "([recipes](recipes.md#two-chains-decoded-together))",
     )
 
     def check_together(self) -> None:

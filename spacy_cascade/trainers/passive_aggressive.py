@@ -24,9 +24,9 @@ class PassiveAggressive:
     of the best one. average: annotate with the mean of all weights so far, instead of the last
     ones. average_power: the weights after the `i`-th update count `i ** average_power` in the mean,
     as the first ones are bad. passes: over each batch. cut_after: learn from pieces of sequences,
-    cut outside of spans when they are at least so long; 0 for whole sequences. curvature: find out
-    how surely the data determine each weight, so that later adaptation keeps it. seed: of the order
-    of sequences within a batch.
+    cut outside of spans when they are at least so long; 0 for whole sequences. seed: of the order
+    of sequences within a batch. curvature: find out how surely the data determine each weight, so
+    that later adaptation keeps it.
 
     Raises `ConfigError` for a setting out of range.
     """
@@ -37,8 +37,8 @@ class PassiveAggressive:
     average_power: int = 0
     passes: int = 1
     cut_after: int = 0
-    curvature: bool = True
     seed: int = 0
+    curvature: bool = True
 
     def __post_init__(self) -> None:
         lowest = min(self.average_power, self.passes - 1, self.cut_after, self.seed)

@@ -260,7 +260,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         data = self._data_of(examples, [self._read_gold(example) for example in examples])
         data = replace(data, share=len(examples) / max(1, self.n_examples or len(self._corpus)))
         if self._fit is None:
-            known = get_hessian_diagonal(self.model)
+            known = get_hessian_diagonal(self.model) if self.warm_start else None
             self._fit = self.trainer.begin(Task(data, self.loss, None, self.weights, known))
         return self._fit, data
 

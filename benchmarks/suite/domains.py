@@ -1,7 +1,7 @@
 """A model of one domain in another: as it is, adapted, pooled, and trained there alone.
 
 python -m benchmarks.suite.domains --data assets/suite
-python -m benchmarks.suite.domains --data assets/suite --system online --output domains_online.json
+python -m benchmarks.suite.domains --data assets/suite --system online --output online.json
 
 Tables 2 to 6 and figure 2 of the report on maximum entropy Markov models: persons, places and
 organisations of CoNLL-2003 in three other corpora, tokens and sentences given.

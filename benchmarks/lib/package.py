@@ -129,6 +129,22 @@ def adapt(nlp: Language, examples: Sequence[Example], updates: int) -> None:
     adapt(nlp, examples, updates)
 
 
+def set_old_share(nlp: Language, share: float) -> None:
+    from spacy_cascade.workflows.old_share import set_share
+
+    set_share(nlp, share)
+
+
+def choose_old_share(
+    nlp: Language, examples: Sequence[Example], updates: int
+) -> tuple[float, dict[str, float]]:
+    """The best share of the old corpus on kept-back documents, and F1 by share."""
+    from spacy_cascade.workflows.old_share import choose_share
+
+    share, tried = choose_share(nlp, examples, updates)
+    return share, {f"{found.share:g}": 100 * found.f1 for found in tried}
+
+
 def forget_curvature(nlp: Language) -> None:
     """Let an adaptation know the weights of components only, not how sure each of them is."""
     from spacy_cascade.models.linear import set_hessian_diagonal

@@ -53,5 +53,5 @@ class OnlineCurvature:
 
     def restore(self, state: State) -> None:
         """Go on from a state. Raises `ValueError` for one of other weights."""
-        self._sum = array_like(self._sum, state["curvature"])
-        self._passes = number_in(state["passes"], 0)
+        total = array_like(self._sum, state["curvature"])
+        self._passes, self._sum = number_in(state["passes"], 0), total

@@ -15,13 +15,15 @@ import spacy
 from spacy.tokens import Doc
 
 from .corpora import read_docs, write_docs
-from .package import adapt, forget_curvature, read_examples
+from .package import adapt, choose_old_share, forget_curvature, read_examples, set_old_share
 from .timing import Stopwatch
 
 Split = Callable[[Sequence[Doc], Sequence[Doc]], tuple[list[bool], list[bool]]]
 """Which Docs of train and of dev belong to the new part."""
 
 NEW_TYPE = "cell_line"
+UPDATES = 2
+"""Calls of `nlp.update` to adapt."""
 _RARE, _FREQUENT = 20, 0.5
 """The least number of documents, and the largest share of them, that have a word of a topic."""
 
@@ -144,6 +146,24 @@ def adapt_cascade(
         adapt(nlp, examples, updates)
     nlp.to_disk(output)
     return {"seconds": watch.passed, "computed_seconds": watch.computed}
+
+
+def adapt_with_share(model: str, data: str, output: str, share: float) -> dict[str, Any]:
+    """Adapt a trained pipeline whose old corpus counts a share."""
+    nlp = spacy.load(model)
+    set_old_share(nlp, share)
+    adapt(nlp, read_examples(data, nlp), UPDATES)
+    nlp.to_disk(output)
+    return {}
+
+
+def choose_share(model: str, data: str) -> dict[str, Any]:
+    """The share that does best on kept-back documents, what each did, and the seconds."""
+    nlp = spacy.load(model)
+    examples, watch = read_examples(data, nlp), Stopwatch()
+    with watch:
+        share, tried = choose_old_share(nlp, examples, UPDATES)
+    return {"share": share, "tried": tried, "seconds": watch.passed}
 
 
 def score_parts(model: str, parts: Mapping[str, str]) -> dict[str, Any]:

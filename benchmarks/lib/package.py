@@ -129,6 +129,22 @@ def adapt(nlp: Language, examples: Sequence[Example], updates: int) -> None:
     adapt(nlp, examples, updates)
 
 
+def set_old_share(nlp: Language, share: float) -> None:
+    from spacy_cascade.workflows.old_share import set_share
+
+    set_share(nlp, share)
+
+
+def choose_old_share(
+    nlp: Language, examples: Sequence[Example], updates: int
+) -> tuple[float, dict[str, float]]:
+    """The best share of the old corpus on kept-back documents, and F1 by share."""
+    from spacy_cascade.workflows.old_share import choose_share
+
+    share, tried = choose_share(nlp, examples, updates)
+    return share, {f"{found.share:g}": 100 * found.f1 for found in tried}
+
+
 def forget_curvature(nlp: Language) -> None:
     """Let an adaptation know the weights of components only, not how sure each of them is."""
     from spacy_cascade.models.linear import set_hessian_diagonal
@@ -196,3 +212,28 @@ def with_reranker(nlp: Language, n_best: int, **settings: Any) -> Language:
     from spacy_cascade.workflows.tune_reranker import with_reranker
 
     return with_reranker(nlp, n_best, **settings)
+
+
+def show_ranked_spans(pipe: Any, docs: Sequence[Any], candidates: Sequence[Any], rank: int) -> None:
+    """Let Docs have the spans of a component that its path of some rank has."""
+    from spacy_cascade.pipeline.spans.entities import write_group
+    from spacy_cascade.pipeline.spans.placing import make_spans
+
+    labels = [pipe.vocab.strings.add(label) for label in pipe.labels]
+    for doc, of_doc in zip(docs, candidates, strict=True):
+        spans = make_spans(doc, of_doc.spans[rank], labels)
+        write_group(doc, pipe.spans_key, spans, None)
+
+
+def rows_of_path(pipe: Any, path: Any, starts: Any) -> set[tuple[int, int, int]]:
+    """Start, end and label number of the spans of tags `[T]`."""
+    from spacy_cascade.pipeline.spans.placing import rows_of
+
+    return set(rows_of(pipe.tag_set.spans(path, starts)))
+
+
+def gold_rows(pipe: Any, examples: Sequence[Example], starts: Any) -> set[tuple[int, int, int]]:
+    """As `rows_of_path`, of the spans that a component should find."""
+    tokens = pipe.read([example.predicted for example in examples])
+    tags = pipe._gold_labels(tokens, [pipe._read_gold(example) for example in examples])
+    return rows_of_path(pipe, tags.clip(min=0), starts)

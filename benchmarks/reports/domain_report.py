@@ -10,6 +10,11 @@ from .markdown import Curves, machine_sentence, table
 Result = dict[str, Any]
 FEW = 100
 """Sentences by which forgetting is judged."""
+PRIORS = {
+    "Gaussian": "Gaussian: the prior of the report, centred on the weights of the source.",
+    "plain": "Plain: passive-aggressive updates that go on from the weights of the source.",
+    "curvature": "Curvature: a weight that the source has determined well moves less.",
+}
 TABLES = {
     "matched": "Tables 2 and 3, matched: trained and scored on the target",
     "mismatched": "Table 4, mismatched: trained on CoNLL-2003, scored on the target",
@@ -56,9 +61,9 @@ def make_report(results: Result) -> str:
     parts = [
         "# A model of one domain in another\n",
         "Persons, places and organisations of CoNLL-2003 in three other corpora. F1 on dev, and "
-        "F1 of persons in brackets, in percent; tokens and sentences given. Two priors centre on "
-        "the weights of the source: the Gaussian one of the report, and one that is narrower "
-        f"where a weight is well known (curvature).\n\n{machine_sentence(results['machine'])}\n",
+        "F1 of persons in brackets, in percent; tokens and sentences given. "
+        f"{' '.join(PRIORS[prior] for prior in rows.priors)}\n\n"
+        f"{machine_sentence(results['machine'])}\n",
     ]
     for regime, title in TABLES.items():
         parts += [f"## {title}\n", _table(rows, regime)]

@@ -1,6 +1,7 @@
 """A model of one domain in another: as it is, adapted, pooled, and trained there alone.
 
 python -m benchmarks.suite.domains --data assets/suite
+python -m benchmarks.suite.domains --data assets/suite --system online --output online.json
 
 Tables 2 to 6 and figure 2 of the report on maximum entropy Markov models: persons, places and
 organisations of CoNLL-2003 in three other corpora, tokens and sentences given.
@@ -25,21 +26,22 @@ from .corpora import Prepared
 
 SOURCE, TARGETS = "conll2003", ("wikigold", "btc", "sec-filings")
 LABELS = ["PER", "LOC", "ORG"]
-CRF, MEMM, CASCADE = "CRF", "MEMM", "cascade"
-SYSTEMS = (CRF, MEMM, CASCADE)
+CRF, MEMM, CASCADE, ONLINE = "CRF", "MEMM", "cascade", "online cascade"
+SYSTEMS = {"batch": (CRF, MEMM, CASCADE), "online": (ONLINE,)}
 SIZES = (20, 100, 300, 0)
 """Sentences to adapt to, 0 for all."""
-GAUSSIAN, CURVATURE = "Gaussian", "curvature"
-PRIORS = (GAUSSIAN, CURVATURE)
-"""The report's prior, centred on the weights; and ours, narrow where a weight is well known."""
+GAUSSIAN, PLAIN, CURVATURE = "Gaussian", "plain", "curvature"
+PRIORS = {"batch": (GAUSSIAN, CURVATURE), "online": (PLAIN, CURVATURE)}
+"""The report's prior, centred on the weights, or plain updates; and ours, narrow where a weight is
+well known."""
 
 
 def write_config(system: str, path: str) -> Result:
     """Write the config of a system: one phase with tags of types, or two phases."""
     from spacy.util import load_config
 
-    if system == CASCADE:
-        config = load_config(CONFIGS / "memb.cfg")
+    if system in (CASCADE, ONLINE):
+        config = load_config(CONFIGS / ("memb.cfg" if system == CASCADE else "ocr.cfg"))
     else:
         config = load_config(CONFIGS / "crf.cfg")
         model = config["components"][SEGMENTER]["model"]
@@ -49,7 +51,8 @@ def write_config(system: str, path: str) -> Result:
             model["@architectures"] = "spacy_cascade.MaximumEntropyMarkov.v1"
             del model["label_pairs"]
     for component in config["components"].values():
-        component["trainer"]["threads"] = 1
+        if "threads" in component["trainer"]:
+            component["trainer"]["threads"] = 1
     for part in ("train", "dev"):
         config["corpora"][part] = {**TOKENS_GIVEN, "path": f"${{paths.{part}}}"}
     config["training"]["before_to_disk"] = None
@@ -73,10 +76,11 @@ def first_sentences(source: str, target: str, n: int) -> Result:
 
 @dataclass(frozen=True)
 class Study:
-    """data: folder of the corpora."""
+    """data: folder of the corpora. kind: of the systems, a key of `SYSTEMS`."""
 
     runner: TaskRunner
     data: Path
+    kind: str
 
     def prepare(self) -> Result:
         """Write all corpora and configs; numbers of sentences of each part."""
@@ -95,7 +99,7 @@ class Study:
             for size in SIZES:
                 cut: Result = {"source": both[1], "target": self.corpus(name, f"{size}"), "n": size}
                 found[f"{name} {size}"] = task(f"{here}:first_sentences", cut)["sentences"]
-        for system in SYSTEMS:
+        for system in SYSTEMS[self.kind]:
             task(f"{here}:write_config", {"system": system, "path": self._path(f"{system}.cfg")})
         return found
 
@@ -138,7 +142,7 @@ class Study:
 
 def jobs(study: Study) -> list[Callable[[], Result]]:
     found: list[Callable[[], Result]] = []
-    for system in SYSTEMS:
+    for system in SYSTEMS[study.kind]:
         for name in TARGETS:
             models = {
                 "matched": partial(study.train, system, name, "train"),
@@ -148,7 +152,7 @@ def jobs(study: Study) -> list[Callable[[], Result]]:
             for regime, model in models.items():
                 found.append(partial(study.score, model, name, system=system, regime=regime))
             for size in SIZES:
-                for prior in PRIORS:
+                for prior in PRIORS[study.kind]:
                     model = partial(study.adapt, system, name, size, prior)
                     named = {"system": system, "regime": "adapted", "prior": prior, "size": size}
                     found.append(partial(study.score, model, name, **named))
@@ -157,7 +161,7 @@ def jobs(study: Study) -> list[Callable[[], Result]]:
 
 def measure(study: Study, at_once: int) -> tuple[Result, Sequence[Result]]:
     sizes = study.prepare()
-    first = [partial(study.train, system, SOURCE, "train") for system in SYSTEMS]
+    first = [partial(study.train, system, SOURCE, "train") for system in SYSTEMS[study.kind]]
     study.runner.run_in_parallel(first, at_once)
     return sizes, study.runner.run_in_parallel(jobs(study), at_once)
 
@@ -165,10 +169,11 @@ def measure(study: Study, at_once: int) -> tuple[Result, Sequence[Result]]:
 def main() -> None:
     parser = new_parser(__doc__, output="domains.json")
     parser.add_argument("--data", type=existing, default="assets/suite", help="as for the suite")
+    parser.add_argument("--system", choices=SYSTEMS, default="batch")
     add_at_once(parser)
     arguments = parser.parse_args()
     results = describe_run()
-    study = Study(runner_for(arguments, "domains"), arguments.data)
+    study = Study(runner_for(arguments, "domains"), arguments.data, arguments.system)
     results["sentences"], results["rows"] = measure(study, arguments.at_once)
     title = "F1 by the number of sentences to adapt to"
     write_report(results, arguments.output, make_report(results), title, draw)

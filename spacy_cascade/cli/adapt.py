@@ -5,9 +5,12 @@ from typing import Annotated
 
 import spacy
 from spacy.language import Language
+from spacy.training import Example
 
+from ..errors import ConfigError
 from ..pipeline.readers import examples_for
 from ..workflows.adapt import UPDATES, adapt
+from ..workflows.old_share import choose_share, set_share
 from .options import Model, Output, argument, option
 from .output import percent, print_table, reports_errors, write_pipeline
 
@@ -19,22 +22,45 @@ def adapt_command(
     output: Output,
     dev: Annotated[Path | None, option("Docs to score on, before and after")] = None,
     updates: Annotated[int, option("Number of calls of nlp.update on DATA")] = UPDATES,
+    old_share: Annotated[
+        str,
+        option(
+            "How much the old corpus counts, from 0 to 1; 'auto' chooses what is best for parts of "
+            "DATA that are kept back"
+        ),
+    ] = "1",
 ) -> None:
     """
     Adapt a pipeline to new Docs without losing what it has learnt before.
 
     The components of the cascade learn the words and labels of DATA. A prior keeps their weights
-    close to what they are now. Other components, settings and temperatures stay the same. MODEL
-    is not changed; the adapted pipeline is written to OUTPUT.
+    close to what they are now, the closer the more the old corpus counts. Other components,
+    settings and temperatures stay the same. MODEL is not changed; the adapted pipeline is written
+    to OUTPUT.
     """
     nlp = spacy.load(model)
     before = _entity_f1(nlp, dev)
-    adapt(nlp, examples_for(nlp, data), updates)
+    examples = list(examples_for(nlp, data))
+    set_share(nlp, _share(nlp, examples, updates, old_share))
+    adapt(nlp, examples, updates)
     after = _entity_f1(nlp, dev)
     if dev is not None:
         rows = [(label, percent(before.get(label)), percent(f1)) for label, f1 in after.items()]
         print_table(rows, ("F1 of", "before", "after"), "lrr")
     write_pipeline(nlp, output, "Adapted pipeline")
+
+
+def _share(nlp: Language, examples: list[Example], updates: int, text: str) -> float:
+    """The share that the command line names, or that is best on kept-back documents."""
+    if text != "auto":
+        try:
+            return float(text)
+        except ValueError:
+            raise ConfigError(f"--old-share takes a number or 'auto', not '{text}'.") from None
+    share, tried = choose_share(nlp, examples, updates)
+    rows = [(f"{each.share:g}", percent(each.f1)) for each in tried]
+    print_table(rows, ("old share", "F1 on kept-back Docs"), "rr")
+    return share
 
 
 def _entity_f1(nlp: Language, dev: Path | None) -> dict[str, float | None]:

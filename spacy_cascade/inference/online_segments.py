@@ -15,6 +15,7 @@ from ..jit import helper, kernel
 from ..types import Floats2d, Ints1d, Pointers1d
 from .best_segments import best_segmentations
 from .lattice import Chains, Lattice
+from .online_prior import hold_back
 from .passive_aggressive import path_edges, token_differences, unit_score
 from .segments import Grid, Segments
 from .structure import OnlineStep
@@ -110,6 +111,7 @@ def learn_segmentations(
     cost, clamp = settings.costs
     decoding_cost = cost if settings.is_cost_augmented else np.zeros_like(cost)
     order, before, averaged = settings.order, settings.before, settings.averaged
+    prior = settings.prior
     weights, transitions = averaged.weights, averaged.transitions
     n_edges, n = len(lattice.source), len(grid.single)
     width = weights.shape[1]
@@ -179,7 +181,9 @@ def learn_segmentations(
             place_of[features[k]] = -1
         if not edges_are_free:
             counts[:n_edges] = 0.0
-        norm += (counts * counts).sum()
+        norm -= hold_back(prior, features, n_features, changes)
+        moves = counts / prior.transitions
+        norm += (counts * moves).sum()
         if norm <= 0.0:
             continue
         tau = min(settings.largest_step, loss / norm)
@@ -187,6 +191,6 @@ def learn_segmentations(
             for s in range(width):
                 weights[features[k], s] += tau * changes[k, s]
                 averaged.weights_drift[features[k], s] += before[step] * tau * changes[k, s]
-        transitions += tau * counts
-        averaged.transitions_drift[:] += before[step] * tau * counts
+        transitions += tau * moves
+        averaged.transitions_drift[:] += before[step] * tau * moves
     return total_loss

@@ -8,7 +8,7 @@ With `F(y)` the features of a path, `y` the observed one and `ŷ` the best other
 Let the weights after sequence `i` count `a_i` in the average, and `A_i = a_1 + … + a_i`. The
 average after `c` sequences is `w - v/A_c`, where `v` adds up each change times `A_{i-1}`; so an
 update touches nothing but the features in which the two paths differ. (docs/method.md, sections 5.3
-and 5.4)
+and 5.4) Weights that are known from earlier data move less (`inference.online_prior`).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from ..jit import helper, kernel
 from ..types import Floats2d, Ints1d, Pointers1d
 from .chain import edge_between
 from .lattice import Chains, Lattice
+from .online_prior import hold_back
 from .structure import OnlineStep
 from .viterbi import best_paths
 
@@ -126,6 +127,7 @@ def passive_aggressive(
     cost, clamp = settings.costs
     decoding_cost = cost if settings.is_cost_augmented else np.zeros_like(cost)
     order, before, averaged = settings.order, settings.before, settings.averaged
+    prior = settings.prior
     weights, transitions = averaged.weights, averaged.transitions
     width, n_edges = weights.shape[1], len(lattice.source)
     longest = 0
@@ -174,8 +176,10 @@ def passive_aggressive(
             lattice, right_edges[:length], wrong_edges[:length], ends, unit_features, mixing,
             place_of, features, changes,
         )  # fmt: skip
+        norm -= hold_back(prior, features, n, changes)
+        moves = counts / prior.transitions
         if width != n_edges:
-            norm += (counts * counts).sum()
+            norm += (counts * moves).sum()
         if norm <= 0.0:
             continue
         tau = min(settings.largest_step, loss / norm)
@@ -187,6 +191,6 @@ def passive_aggressive(
                 averaged.weights_drift[feature, s] += before[step] * tau * changes[k, s]
         if width != n_edges:
             for e in range(n_edges):
-                transitions[e] += tau * counts[e]
-                averaged.transitions_drift[e] += before[step] * tau * counts[e]
+                transitions[e] += tau * moves[e]
+                averaged.transitions_drift[e] += before[step] * tau * moves[e]
     return total_loss

@@ -19,6 +19,7 @@ import numpy as np
 from ..errors import ConfigError
 from ..numeric.design import BinaryCSR, SegmentRows
 from ..types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d, RealsXd
+from .online_prior import OnlinePrior
 from .schemes import Spans, TagSet
 
 
@@ -85,10 +86,7 @@ class Contrast(NamedTuple):
 
 
 class Averaged(NamedTuple):
-    """Weights under online training, changed in place.
-
-    They are `w` and `v` of `inference.passive_aggressive`, `[K, S]` and `[E]`.
-    """
+    """Weights under online training, `w` and `v` of `inference.passive_aggressive`, in place."""
 
     weights: Floats2d
     weights_drift: Floats2d
@@ -109,8 +107,8 @@ class LabelCosts(NamedTuple):
 class OnlineStep(NamedTuple):
     """A pass of passive-aggressive updates (`inference.passive_aggressive`).
 
-    is_cost_augmented: whether the costs count in the search for `ŷ`. largest_step: `C`. order:
-    numbers of sequences `[n]`. before: `A_{i-1}` of each of them `[n]`. averaged: what changes.
+    is_cost_augmented: whether the costs count in the search for `ŷ`. largest_step: `C`. order: of
+    sequences `[n]`. before: `A_{i-1}` of each `[n]`. averaged: what changes. prior: holds it back.
     """
 
     costs: LabelCosts
@@ -119,6 +117,7 @@ class OnlineStep(NamedTuple):
     order: Pointers1d
     before: Floats1d
     averaged: Averaged
+    prior: OnlinePrior
 
 
 class Structure:

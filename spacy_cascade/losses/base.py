@@ -25,13 +25,15 @@ class LabelledSequences:
     """Sequences with what is known of their labels.
 
     design: features of `T` units. observed `[T]`: labels of the structure, negative where they are
-    not known (`inference.schemes`). starts `[N + 1]`: the sequences.
+    not known (`inference.schemes`). starts `[N + 1]`: the sequences. share: the part of the corpus
+    that they are.
     """
 
     design: Design
     structure: Structure
     observed: Ints1d
     starts: Pointers1d
+    share: float = 1.0
 
 
 class SequenceLosses(Protocol):
@@ -140,18 +142,20 @@ class CorpusLoss:
 
         See `Loss.variances` for what is left out.
         """
-        potentials = self.potentials(weights)
-        self.losses(potentials)
-        variances = potentials._replace(scores=self.loss.variances(potentials.scores))
-        if potentials.segments is not None:
-            of_segments = self.loss.variances(potentials.segments.scores)
-            variances = variances._replace(
-                segments=potentials.segments._replace(scores=of_segments)
-            )
-        own = self.gradient(variances)
+        own = self.gradient(self.variances(weights))
         mixed: Floats2d = own @ self.data.structure.mixing() ** 2
         self.data.design.release_memory()
         return mixed
+
+    def variances(self, weights: Weights) -> Potentials:
+        """Second derivatives with respect to the scores of units, and of segments."""
+        potentials = self.potentials(weights)
+        self.losses(potentials)
+        segments = potentials.segments
+        if segments is not None:
+            segments = segments._replace(scores=self.loss.variances(segments.scores))
+        scores = self.loss.variances(potentials.scores)
+        return potentials._replace(scores=scores, segments=segments)
 
 
 class ShardedLoss:

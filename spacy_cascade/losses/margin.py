@@ -102,6 +102,10 @@ class Hinge:
     def __post_init__(self) -> None:
         check_positive("loss", kappa=self.kappa, false_negative_weight=self.false_negative_weight)
 
+    def smooth(self) -> SoftmaxMargin:
+        """The softmax margin with the same costs, which is nowhere less than this, and smooth."""
+        return SoftmaxMargin(self.kappa, self.false_negative_weight)
+
     def margin_costs(self, n_labels: int) -> Floats2d:
         """Cost of label `y` where `g` is observed, float64 `[g, y]`."""
         return wrong_label_costs(n_labels, self.kappa, self.false_negative_weight)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Protocol
 
-from ..inference.structure import Weights
+from ..errors import ConfigError
+from ..inference.structure import Structure, Weights
 from ..types import Floats1d, Floats2d, Ints1d
 
 
@@ -49,3 +50,15 @@ class Penalty(ABC):
         hessian_diagonal `[K, S]`: second derivatives of the loss that they were trained with, where
         known. transition_columns `[E]`: the column that goes with each transition.
         """
+
+    def with_share(
+        self, share: float, weights: Weights, hessian_diagonal: Floats2d, structure: Structure
+    ) -> Weights:
+        """Weights as if the data that gave them had counted `share` (0 to 1) in training.
+
+        Raises `ConfigError` where the penalty cannot tell.
+        """
+        raise ConfigError(
+            f"The penalty {self} cannot tell what the weights were with less of the old corpus. "
+            'Adapt with an old share of 1, or train with @misc = "spacy_cascade.Gaussian.v1".'
+        )

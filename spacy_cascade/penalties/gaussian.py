@@ -7,11 +7,12 @@ old data gave (docs/method.md, section 4.3).
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..checks import check_positive
-from ..inference.structure import Weights
+from ..inference.structure import Structure, Weights
 from ..types import Floats1d, Floats2d, Ints1d
 from .base import Penalty
 
@@ -42,14 +43,26 @@ class Gaussian(Penalty):
     ) -> "CentredGaussian":
         if hessian_diagonal is None:
             hessian_diagonal = np.zeros(weights.features.shape)
-        # No transition is more certain than the most frequent feature of its column.
-        of_columns = hessian_diagonal.max(axis=0, initial=0.0)
         return CentredGaussian(
             weights,
             self.sigma**-2 + hessian_diagonal,
-            self.sigma**-2 + of_columns[transition_columns],
+            self.sigma**-2 + of_transitions(hessian_diagonal, transition_columns),
             self.sigma,
         )
+
+    def with_share(
+        self, share: float, weights: Weights, hessian_diagonal: Floats2d, structure: Structure
+    ) -> Weights:
+        """By the parabola that the old loss is near the weights (docs/method.md, section 4.3)."""
+        of_moves = of_transitions(hessian_diagonal, structure.transition_columns())
+        mixing, width = structure.mixing(), self.sigma**-2
+
+        def kept(known: Any) -> Any:
+            return share * (width + known) / (width + share * known)
+
+        parameters = np.linalg.solve(mixing, weights.features.T.astype(np.float64)).T
+        features = (parameters * kept(hessian_diagonal)) @ mixing
+        return Weights(features, weights.transitions * kept(of_moves))
 
 
 @dataclass(frozen=True)
@@ -74,3 +87,12 @@ class CentredGaussian:
 
     def inherited(self) -> Floats2d | float:
         return self.precision - self.sigma**-2
+
+
+def of_transitions(hessian_diagonal: Floats2d, transition_columns: Ints1d) -> Floats1d:
+    """The Hessian's diagonal of transitions `[E]`, given that of features `[K, S]`.
+
+    No transition is more certain than the most frequent feature of its column.
+    """
+    of_columns: Floats1d = hessian_diagonal.max(axis=0, initial=0.0)
+    return of_columns[transition_columns]

@@ -15,9 +15,11 @@ class Corpus:
     data: of the corpus, where each step needs it.
     """
 
-    def __init__(self) -> None:
-        self.data: LabelledSequences | None = None
-        self._seen: dict[int, Doc] = {}
+    def __init__(
+        self, examples: Sequence[Example] = (), data: LabelledSequences | None = None
+    ) -> None:
+        self.data = data
+        self._seen: dict[int, Doc] = _references(examples)
 
     def __reduce__(self) -> tuple[type["Corpus"], tuple[()]]:
         return type(self), ()

@@ -62,6 +62,12 @@ class SegmenterOptions(Options):
         "most 100 ([N best](nbest.md))",
         between(1, MOST),
     )
+    joint_key: str | None = option(
+        None,
+        "`spans_key` of an earlier `cascade_segmenter` with `n_best` above 1: find what is most "
+        "probable together with one of its segmentations, instead of given the best "
+        "([recipes](recipes.md#two-chains-decoded-together))",
+    )
 
     def check_together(self) -> None:
         check_thresholds(self)

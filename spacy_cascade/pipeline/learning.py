@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -199,8 +200,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         with progress(f"Training {self.name}", total=iterations) as bar:
             fit, data = self._prepared(examples)
             losses[self.name] += fit.step(data, bar.update)
-        for term, value in fit.terms().items():
-            losses[f"{self.name}{SEPARATOR}{term}"] = value
+        losses |= {f"{self.name}{SEPARATOR}{term}": value for term, value in fit.terms().items()}
         if self.trainer.sees_all:
             self.sync_weights()
         if isinstance(self.trainer, JointTrainer):
@@ -220,13 +220,15 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         gold = [self._read_gold(example) for example in examples]
         if self.warm_start:
             self._make_room(examples, gold)
-        weights, structure, penalty = self.weights, self.structure, None
-        if self.penalty is not None and self.warm_start:
+        data, weights, structure = self._data_of(examples, gold), self.weights, self.structure
+        if self.penalty is None:
+            return Task(data, self.loss, None, weights)
+        if self.warm_start:
             known = get_hessian_diagonal(self.model)
             penalty = self.penalty.at_weights(weights, known, structure.transition_columns())
-        elif self.penalty is not None:
+        else:
             penalty = self.penalty.at_zero(weights.features.shape, structure.n_transitions)
-        return Task(self._data_of(examples, gold), self.loss, penalty, weights)
+        return Task(data, self.loss, penalty, weights)
 
     def _make_room(self, examples: Sequence[Example], gold: Sequence[Gold]) -> None:
         """Add the labels, words and features of new examples, with weights of zero."""
@@ -256,8 +258,10 @@ class LearningPipe(CascadePipe, Generic[Gold]):
             corpus.add(new)
             self._corpus = corpus
         data = self._data_of(examples, [self._read_gold(example) for example in examples])
+        data = replace(data, share=len(examples) / max(1, self.n_examples or len(self._corpus)))
         if self._fit is None:
-            self._fit = self.trainer.begin(Task(data, self.loss, None, self.weights))
+            known = get_hessian_diagonal(self.model) if self.warm_start else None
+            self._fit = self.trainer.begin(Task(data, self.loss, None, self.weights, known))
         return self._fit, data
 
     def _begin(self, examples: Sequence[Example]) -> None:
@@ -270,11 +274,8 @@ class LearningPipe(CascadePipe, Generic[Gold]):
             fit_of_first, self._fit = self.trainer.begin_jointly(first, task)
             earlier.join(fit_of_first)
         else:
-            task = self.task(examples)
-            self._fit = self.trainer.begin(task)
-        self._corpus = Corpus()
-        self._corpus.add(examples)
-        self._corpus.data = task.data
+            self._fit = self.trainer.begin(task := self.task(examples))
+        self._corpus = Corpus(examples, task.data)
 
     def _load(self, header: Header, arrays: Arrays) -> None:
         super()._load(header, arrays)

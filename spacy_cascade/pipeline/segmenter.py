@@ -18,6 +18,7 @@ from ..trainers.deprecated import loss_and_penalty
 from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d
 from .calibration import Outcomes
 from .declared import SegmenterOptions
+from .joint_decoding import jointly_best
 from .learning import LearningPipe
 from .options import takes
 from .scored_batch import ScoredBatch
@@ -87,10 +88,10 @@ def make_segmenter(
 
 
 class CascadeSegmenter(LearningPipe[GoldSpans]):
-    """Finds non-overlapping spans by exact decoding of each sentence.
+    """Finds non-overlapping spans by exact decoding of each sentence, or, with `overlapping`,
+    lists all likely spans.
 
-    With `overlapping` it lists all likely spans instead, whether they overlap or not. With
-    `typed = False` (the first stage of a cascade) all gold labels count as one, `ENT`; with
+    With `typed = False` (the first stage of a cascade) all gold labels count as one, `ENT`; with
     `typed = True` it is a single-phase recogniser.
     """
 
@@ -103,6 +104,7 @@ class CascadeSegmenter(LearningPipe[GoldSpans]):
             "k_best": options.n_best > 1,
             "likely_spans": options.overlapping,
             "clamp": options.constrained,
+            "log_partitions": options.joint_key is not None,
         }
         needed = (operation for operation, is_needed in needs.items() if is_needed)
         require(self.family.structure, needed, f"'{self.name}'")
@@ -245,7 +247,7 @@ class CascadeSegmenter(LearningPipe[GoldSpans]):
         With `constrained` tokens of presets are not annotated any more, and labellings that
         disagree with a preset have the score `-inf`.
         """
-        tokens, potentials = self.potentials(docs)
+        tokens, potentials = jointly_best(self, docs, self.options.joint_key)
         preset = np.zeros(len(tokens.words), dtype=np.bool_)
         if self.options.constrained and len(preset):
             presets = read_presets(docs, tokens.doc_starts, self.options.spans_key)

@@ -37,13 +37,15 @@ class Task:
     """What is to be fitted.
 
     data: the whole corpus, or the first batch. loss: a loss that the trainer can use. penalty:
-    None where the trainer takes none. start: the weights to begin with.
+    None where the trainer takes none. start: the weights to begin with. known: the diagonal of the
+    Hessian that earlier data gave at the start `[K, S]`, where there were any.
     """
 
     data: LabelledSequences
     loss: Any
     penalty: CentredPenalty | None
     start: Weights
+    known: Floats2d | None = None
 
 
 class Fit(ABC, Generic[Data]):

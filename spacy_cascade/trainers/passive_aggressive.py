@@ -6,11 +6,13 @@ from typing import ClassVar
 import numpy as np
 
 from ..errors import ConfigError
+from ..inference.online_prior import OnlinePrior, no_prior
 from ..inference.structure import Averaged, OnlineStep, Structure, Weights
 from ..losses.base import LabelledSequences
-from ..losses.margin import Hinge
-from ..types import Floats1d
+from ..penalties.gaussian import of_transitions
+from ..types import Floats1d, Floats2d
 from .base import Fit, Progress, State, Task, array_like, check_needs
+from .online_curvature import OnlineCurvature
 from .states import count_in, generator_in, number_in
 
 
@@ -23,7 +25,8 @@ class PassiveAggressive:
     ones. average_power: the weights after the `i`-th update count `i ** average_power` in the mean,
     as the first ones are bad. passes: over each batch. cut_after: learn from pieces of sequences,
     cut outside of spans when they are at least so long; 0 for whole sequences. seed: of the order
-    of sequences within a batch.
+    of sequences within a batch. curvature: find out how surely the data determine each weight, so
+    that later adaptation keeps it.
 
     Raises `ConfigError` for a setting out of range.
     """
@@ -35,6 +38,7 @@ class PassiveAggressive:
     passes: int = 1
     cut_after: int = 0
     seed: int = 0
+    curvature: bool = True
 
     def __post_init__(self) -> None:
         lowest = min(self.average_power, self.passes - 1, self.cut_after, self.seed)
@@ -58,14 +62,20 @@ class PassiveAggressive:
         )  # fmt: skip
 
     def begin(self, task: Task) -> "OnlineFit":
-        return OnlineFit(self, task.loss, task.start)
+        return OnlineFit(self, task)
 
 
 class OnlineFit(Fit[LabelledSequences]):
     """Weights under training, with the sum that their average is made of."""
 
-    def __init__(self, settings: PassiveAggressive, loss: Hinge, start: Weights) -> None:
-        self.settings, self._loss = settings, loss
+    def __init__(self, settings: PassiveAggressive, task: Task) -> None:
+        self.settings, self._loss, start = settings, task.loss, task.start
+        structure = task.data.structure
+        self._prior = _prior_of(structure, task.known, settings)
+        self._curvature: OnlineCurvature | None = None
+        if settings.curvature:
+            shape = start.features.shape
+            self._curvature = OnlineCurvature(task.loss, structure, shape, task.known)
         self._averaged = Averaged(
             start.features.astype(np.float64), np.zeros(start.features.shape),
             start.transitions.astype(np.float64), np.zeros(start.transitions.shape),
@@ -86,12 +96,19 @@ class OnlineFit(Fit[LabelledSequences]):
         for _ in range(settings.passes):
             order, before = self._generator.permutation(n_sequences), self._before(n_sequences)
             step = OnlineStep(
-                costs, settings.cost_augmented, settings.C, order, before, self._averaged
-            )
+                costs, settings.cost_augmented, settings.C, order, before, self._averaged,
+                self._prior,
+            )  # fmt: skip
             loss += structure.learn_online(
                 features, data.observed, starts, step, data.design.segments
             )
+        if self._curvature is not None:
+            now = self._averaged
+            self._curvature.add(data, features, Weights(now.weights, now.transitions))
         return loss / settings.passes
+
+    def hessian_diagonal(self) -> Floats2d | None:
+        return None if self._curvature is None else self._curvature.diagonal()
 
     def _before(self, n_sequences: int) -> Floats1d:
         """`A_{i-1}` of each of so many sequences (`inference.passive_aggressive`)."""
@@ -120,6 +137,7 @@ class OnlineFit(Fit[LabelledSequences]):
             "generator": self._generator.bit_generator.state,
             "n_sequences": self._n_sequences,
             "n_counted": self._n_counted,
+            **({} if self._curvature is None else self._curvature.state()),
         }
 
     def _restore(self, state: State) -> None:
@@ -128,4 +146,23 @@ class OnlineFit(Fit[LabelledSequences]):
         n_sequences, n_counted = count_in(state["n_sequences"]), state["n_counted"]
         self._generator, self._n_counted = generator_in(state["generator"]), number_in(n_counted, 0)
         self._n_sequences = n_sequences
+        if self._curvature is not None:
+            self._curvature.restore(state)
         self._averaged = averaged
+
+
+def _prior_of(
+    structure: Structure, known: Floats2d | None, settings: PassiveAggressive
+) -> OnlinePrior:
+    """The prior of updates; known: the diagonal of the Hessian `[K, S]` that earlier data gave.
+
+    An update that goes all the way, `C`, minimises `ℓ + ½ Σ (1/C + passes·known)·(change)²`. What
+    is learnt several times counts as often, and so does what is known.
+    """
+    if known is None:
+        return no_prior(structure.n_columns, structure.n_transitions)
+    weight = settings.C * settings.passes
+    moves = of_transitions(known, structure.transition_columns())
+    mixing = structure.mixing()
+    inverse = np.linalg.inv(mixing).astype(np.float64)
+    return OnlinePrior(weight * known, 1.0 + weight * moves, mixing, inverse)

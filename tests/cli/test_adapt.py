@@ -49,12 +49,25 @@ def test_the_copy_knows_the_new_label_and_the_old_ones(model: Path, tmp_path: Pa
     assert "virus" not in spacy.load(model).get_pipe("cascade_classifier").labels
 
 
+@pytest.mark.slow
+def test_the_old_share_is_chosen_where_that_is_asked_for(model: Path, tmp_path: Path) -> None:
+    new = write(tmp_path / "new.spacy", SENTENCES)
+    output = tmp_path / "adapted"
+    stdout, stderr = run(model, new, output, "--updates", 1, "--old-share", "auto")
+    assert stderr == ""
+    assert "F1 on kept-back Docs" in stdout
+    assert spacy.load(output).pipe_names == spacy.load(model).pipe_names
+    run(model, new, output, "--old-share", "0.5")
+
+
 def test_errors_are_one_line(model: Path, tmp_path: Path) -> None:
     empty = tmp_path / "empty.spacy"
     DocBin().to_disk(empty)
     for arguments, message in (
         ((tmp_path / "nowhere", empty), "nowhere"),
         ((model, empty), "no Docs to adapt to"),
+        ((model, empty, "--old-share", "much"), "not 'much'"),
+        ((model, empty, "--old-share", "2"), "from 0 to 1"),
     ):
         stdout, stderr = run(*arguments, tmp_path / "out", exit_code=1)
         assert stdout == ""

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_cascade.inference.linear_chain import LinearChain
+from spacy_cascade.inference.online_prior import OnlinePrior, no_prior
 from spacy_cascade.inference.schemes import ENDED, UNOBSERVED, Spans, TagSet
 from spacy_cascade.inference.semi_markov import SemiMarkovChain, length_basis
 from spacy_cascade.inference.structure import Averaged, OnlineStep, Potentials, SegmentScores
@@ -322,7 +323,10 @@ def test_squared_lengths_are_gaussian() -> None:
 @EXAMPLES
 @given(cases(), st.integers(0, 2**32 - 1))
 def test_an_online_update_gives_the_margin(case: Case, seed: int) -> None:
-    """After an update that nothing limits, the observed labels win by their cost."""
+    """After an update that nothing limits, the observed labels win by their cost.
+
+    With a prior, too, which makes other weights move.
+    """
     generator = np.random.default_rng(seed)
     n_features, n = 6, case.structure.n_spans
     structure = case.structure
@@ -356,11 +360,23 @@ def test_an_online_update_gives_the_margin(case: Case, seed: int) -> None:
 
     before = with_weights(weights, transitions)
     costs = structure.label_costs(case.costs)
-    averaged = Averaged(
-        weights.copy(), np.zeros_like(weights), transitions.copy(), np.zeros_like(transitions)
-    )
-    step = OnlineStep(costs, True, 1e9, np.zeros(1, np.int64), np.ones(1), averaged)
-    loss = structure.learn_online(of_units, case.observed, case.potentials.starts, step, segments)
+
+    def learnt(prior: OnlinePrior) -> tuple[float, Averaged]:
+        drifts = np.zeros_like(weights), np.zeros_like(transitions)
+        averaged = Averaged(weights.copy(), drifts[0], transitions.copy(), drifts[1])
+        step = OnlineStep(costs, True, 1e9, np.zeros(1, np.int64), np.ones(1), averaged, prior)
+        rows = of_units, case.observed, case.potentials.starts
+        return structure.learn_online(*rows, step, segments), averaged
+
+    mixing = structure.mixing()
+    inverse = np.linalg.inv(mixing)
+    known = generator.gamma(1.0, 3.0, size=(n_features - 1, structure.n_columns))
+    known[0] = 0.0
+    of_transitions = 1.0 + generator.gamma(1.0, 3.0, size=structure.n_transitions)
+    prior = OnlinePrior(known, of_transitions, mixing, inverse)
+    loss, plain = learnt(no_prior(structure.n_columns, structure.n_transitions))
+    same_loss, averaged = learnt(prior)
+    assert same_loss == loss
     all_spans = [tuple(s) for s in before.segmentations()]
     wrong = max(all_spans, key=lambda s: before.score(list(s)) + before.cost(list(s), case.costs))
     right = max(
@@ -375,3 +391,9 @@ def test_an_online_update_gives_the_margin(case: Case, seed: int) -> None:
     if loss > 1e-9 and wrong != right:
         assert violation(after) == pytest.approx(0.0, abs=1e-6)
         np.testing.assert_allclose(averaged.weights_drift, averaged.weights - weights, atol=1e-9)
+        # The gradient of the prior is that of plain updates, but for the length of the step.
+        precision = 1.0 + np.append(known, np.zeros((1, structure.n_columns)), axis=0)
+        moves = (averaged.transitions - transitions) * of_transitions
+        held = np.append(((averaged.weights - weights) @ inverse) * precision, moves)
+        free = np.append((plain.weights - weights) @ inverse, plain.transitions - transitions)
+        np.testing.assert_allclose(held, free * (held @ free) / (free @ free), atol=1e-8)

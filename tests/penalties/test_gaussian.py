@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 from spacy_cascade.errors import ConfigError
+from spacy_cascade.inference.linear_chain import LinearChain
+from spacy_cascade.inference.schemes import TagSet
 from spacy_cascade.inference.structure import Weights
+from spacy_cascade.penalties.base import Penalty
 from spacy_cascade.penalties.gaussian import Gaussian
 
 
@@ -60,3 +63,37 @@ def test_what_data_have_determined_moves_less(generator: np.random.Generator) ->
     np.testing.assert_array_equal(gradient, [[9.0, 1.0]])
     np.testing.assert_array_equal(penalty.of_transitions(np.ones(2))[1], [9.0, 1.0])
     np.testing.assert_allclose(penalty.inherited(), known)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2, 1.0])
+def test_less_of_the_old_corpus_is_an_optimum_with_less_of_its_loss(
+    share: float, generator: np.random.Generator
+) -> None:
+    """For a loss that is a parabola this is exact, in the parameters before mixing."""
+    structure = LinearChain(TagSet("IOB2", ("A",)).lattice(label_pairs=True))
+    mixing, sigma = structure.mixing(), 0.5
+    shape = (4, len(mixing))
+    known, best = generator.gamma(1.0, 3.0, size=shape), generator.normal(size=shape)
+
+    def optimum(share: float) -> np.ndarray:
+        """Where `share·½·known·(z - best)² + ½·z²/σ²` has the slope 0."""
+        return share * known * best / (share * known + sigma**-2)
+
+    weights = Weights(optimum(1.0) @ mixing, np.zeros(structure.n_transitions))
+    found = Gaussian(sigma).with_share(share, weights, known, structure)
+    np.testing.assert_allclose(found.features, optimum(share) @ mixing, atol=1e-12)
+    assert not found.transitions.any()
+
+
+def test_other_penalties_cannot_tell_how_less_of_the_corpus_would_be() -> None:
+    class Other(Penalty):
+        def at_zero(self, shape, n_transitions):
+            return Gaussian().at_zero(shape, n_transitions)
+
+        def at_weights(self, weights, hessian_diagonal, transition_columns):
+            return Gaussian().at_weights(weights, hessian_diagonal, transition_columns)
+
+    structure = LinearChain(TagSet("IOB2", ("A",)).lattice(label_pairs=True))
+    weights = Weights(np.zeros((1, structure.n_columns)), np.zeros(structure.n_transitions))
+    with pytest.raises(ConfigError, match="old share of 1"):
+        Other().with_share(0.5, weights, weights.features, structure)

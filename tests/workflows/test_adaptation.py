@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -79,9 +80,7 @@ def test_a_new_label_is_learnt_and_the_old_ones_stay(make: Callable[[], Language
 
 
 def test_online_components_learn_a_new_label() -> None:
-    nlp = cascade(ONLINE, ONLINE)
-    train(nlp, make_examples(nlp), updates=4)
-    nlp = loaded(nlp)
+    nlp = loaded(online_cascade())
     adapt(nlp, [virus_example(nlp)], updates=8)
     assert entities(nlp, VIRUS) == [("HIV", "virus"), ("primary monocytes", "cell")]
     assert nlp.evaluate(make_examples(nlp))["ents_f"] > 0.9
@@ -121,15 +120,52 @@ def test_curvature_is_kept_and_adds_up() -> None:
     assert second[: len(first)].sum() > first.sum()
 
 
-def test_curvature_keeps_weights_where_they_were() -> None:
+def online_cascade() -> Language:
+    nlp = cascade(ONLINE, ONLINE)
+    train(nlp, make_examples(nlp), updates=4)
+    return nlp
+
+
+def test_online_training_keeps_curvature_too_and_adds_it_up() -> None:
+    nlp = loaded(online_cascade())
+    first = get_hessian_diagonal(nlp.get_pipe(NAMES[0]).model)
+    assert first.max() > 1.0
+    nlp.update([virus_example(nlp)])
+    second = get_hessian_diagonal(loaded(nlp).get_pipe(NAMES[0]).model)
+    assert len(second) > len(first)
+    assert (second[: len(first)] >= 0.99 * first).all()
+    assert second[: len(first)].sum() > first.sum()
+
+
+def test_batches_of_any_size_give_curvature_of_the_same_size() -> None:
+    """Each example counts once, however often and with whichever others it was seen."""
+    found = []
+    for size, epochs in ((6, 1), (6, 4), (2, 4)):
+        nlp = cascade(ONLINE, ONLINE)
+        nlp.initialize(lambda nlp=nlp: make_examples(nlp))
+        pipe = nlp.get_pipe(NAMES[0])
+        examples = make_examples(nlp)
+        # Steps that are too small to matter: the curvature is then that of the start.
+        pipe.trainer = replace(pipe.trainer, C=1e-12)
+        for begin in [*range(0, len(examples), size)] * epochs:
+            pipe.update(examples[begin : begin + size])
+        pipe.sync_curvature()
+        found.append(get_hessian_diagonal(pipe.model))
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+
+
+@pytest.mark.parametrize("make", [trained_cascade, online_cascade], ids=["batch", "online"])
+def test_curvature_keeps_weights_where_they_were(make: Callable[[], Language]) -> None:
     """Those that earlier data determined stay, and only new features can move."""
     moved = []
     for curvature in (0.0, 1e5):
-        nlp = loaded(trained_cascade())
+        nlp = loaded(make())
         pipe = nlp.get_pipe(NAMES[0])
         before = weights(pipe)[0]
         keep_hessian_diagonal(pipe.model, np.full(before.shape, curvature))
-        adapt(nlp, [virus_example(nlp)])
+        adapt(nlp, [make_example(nlp, VIRUS, [(0, 2, "protein"), (3, 5, "cell")])])
+        pipe.sync_weights()
         after = weights(pipe)[0]
         moved.append(np.linalg.norm(after[: len(before)] - before))
         assert np.linalg.norm(after[len(before) :]) > 0.1

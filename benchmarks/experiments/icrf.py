@@ -1,0 +1,178 @@
+"""Two chains trained jointly (ICRF) beside the same chains trained apart, and ways to decode them.
+
+python -m benchmarks.experiments.icrf corpus/conll2003/train.spacy corpus/conll2003/testa.spacy
+
+Phrase chunks, then entities given the chunks, with the thesis's templates and with ours. Each
+training sees a random part of train and is judged on other documents of train and on dev. With
+`--entities NAME TRAIN DEV`, the chains of `icrf.cfg` (entities, then their types) on another
+corpus; with `--whole NAME TRAIN DEV` these on all of train, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ..lib.arguments import add_at_once, existing, new_parser, runner_for
+from ..lib.machine import describe_run
+from ..lib.package import TOKENS_GIVEN, Settings
+from ..lib.paths import CONFIGS
+from ..lib.processes import Result, TaskRunner
+from ..reports.icrf_report import make_report
+from ..reports.output import write_json
+
+SIZES = (2, 5)
+"""Numbers of paths of the first chain."""
+HELD_BACK = 100
+"""Docs of train to judge on."""
+PART = 0.8
+"""Share of a further corpus that is trained on."""
+Schedule = tuple[tuple[float, int], ...]
+"""Strengths of the constraint, and the updates that each of them has."""
+
+THESIS: Settings = {
+    "components.cascade_chunker.model.templates": {
+        "@misc": "spacy_cascade.Conll2003ChunkTemplates.v1"
+    },
+    "components.cascade_entities.model.templates": {
+        "@misc": "spacy_cascade.Conll2003EntityTemplates.v1",
+        "extra": ["span(chunks)@-2..2"],
+    },
+}
+"""The templates of tables 5.12 and 5.13 of the thesis."""
+APART: Schedule = ((0.0, 3),)
+
+
+GOLD_SENTENCES: Settings = {
+    f"corpora.{part}.{name}": value
+    for part in ("train", "dev")
+    for name, value in (("@readers", TOKENS_GIVEN["@readers"]), ("gold_inputs", ["sentences"]))
+}
+
+
+@dataclass(frozen=True)
+class System:
+    """One setting.
+
+    chains: the templates, or the corpus of entities and types. schedule: what is trained. settings:
+    besides the config.
+    """
+
+    name: str
+    chains: str
+    config: str
+    settings: Settings
+    schedule: Schedule
+
+
+def chunks_and_entities() -> list[System]:
+    """Strengths of the constraint under both sets of templates, constant and on a schedule."""
+    found = []
+    for templates, settings, strengths in (
+        ("thesis", THESIS, (0.001, 0.01, 0.1)),
+        ("ours", {}, (0.001, 0.01)),
+    ):
+        schedules: dict[str, Schedule] = {"CRF + CRF": APART}
+        schedules |= {f"ICRF, C = {c:g}": ((c, 3),) for c in strengths}
+        if templates == "thesis":
+            schedules["ICRF, C rising to 0.01"] = ((0.0, 1), (0.001, 1), (0.01, 1))
+        for name, schedule in schedules.items():
+            found.append(System(name, templates, "conll2003_icrf.cfg", settings, schedule))
+    return found
+
+
+def entities_and_types(corpus: str, strengths: Sequence[float] = (0.001, 0.01)) -> list[System]:
+    """Strengths of the constraint on the chains of `icrf.cfg`."""
+    schedules: dict[str, Schedule] = {"CRF + CRF": ((0.0, 5),)}
+    schedules |= {f"ICRF, C = {c:g}": ((c, 5),) for c in strengths}
+    return [
+        System(name, corpus, "icrf.cfg", GOLD_SENTENCES, schedule)
+        for name, schedule in schedules.items()
+    ]
+
+
+@dataclass(frozen=True)
+class Study:
+    """Trainings on random parts of a corpus. share: of it, 1 for all, with nothing kept back."""
+
+    runner: TaskRunner
+    name: str
+    train: Path
+    dev: Path
+    share: float
+
+    def corpora(self, seed: int) -> dict[str, str]:
+        """The paths of a part to train on, of the rest, and of dev."""
+        if self.share == 1.0:
+            return {"train": str(self.train), "dev": str(self.dev)}
+        folder = self.runner.work / f"{self.name}-{seed}"
+        folder.mkdir(exist_ok=True)
+        kept, held_back = (str(folder / f"{name}.spacy") for name in ("train", "rest"))
+        self.runner.run(
+            "lib.two_chains:fold",
+            {
+                "train": str(self.train), "kept": kept, "held_back": held_back,
+                "share": self.share, "most": HELD_BACK, "seed": seed,
+            },
+        )  # fmt: skip
+        return {"train": kept, "held back": held_back, "dev": str(self.dev)}
+
+    def row(self, system: System, seed: int) -> Result:
+        """F1 of one training by each way of decoding."""
+        corpora = self.corpora(seed)
+        name = f"{system.chains}-{system.name}-{seed}".replace(" ", "")
+        model = str(self.runner.work / name)
+        arguments: dict[str, Any] = {
+            "config": str(CONFIGS / system.config), "train": corpora["train"], "model": model,
+            "schedule": system.schedule, "overrides": system.settings,
+        }  # fmt: skip
+        trained = self.runner.run("lib.two_chains:train_chains", arguments)
+        scores = {
+            part: self.runner.run(
+                "lib.two_chains:score_decodings",
+                {"model": model, "part": corpora[part], "sizes": SIZES},
+            )
+            for part in corpora
+            if part != "train"
+        }
+        found = {"chains": system.chains, "system": system.name, "seed": seed}
+        print(*found.values(), *(f"{part['Viterbi']:.2f}" for part in scores.values()), flush=True)
+        return {**found, **trained, "scores": scores}
+
+
+def jobs(study: Study, systems: Sequence[System], seeds: int) -> list[Callable[[], Result]]:
+    return [partial(study.row, system, seed) for seed in range(seeds) for system in systems]
+
+
+def main() -> None:
+    parser = new_parser(__doc__, "train", "dev", output="icrf.json")
+    parser.add_argument("--share", type=float, default=0.3, help="of train that is trained on")
+    parser.add_argument("--seeds", type=int, default=2, help="random parts of train")
+    for option in ("--entities", "--whole"):
+        parser.add_argument(
+            option, nargs=3, action="append", default=[], metavar=("NAME", "TRAIN", "DEV")
+        )
+    add_at_once(parser)
+    arguments = parser.parse_args()
+    results, runner = describe_run(), runner_for(arguments, "icrf")
+    study = Study(runner, "fold", arguments.train, arguments.dev, arguments.share)
+    planned = jobs(study, chunks_and_entities(), arguments.seeds)
+    for name, *paths in arguments.entities:
+        study = Study(runner, name, *map(existing, paths), PART)
+        planned += jobs(study, entities_and_types(name), arguments.seeds)
+    for name, *paths in arguments.whole:
+        study = Study(runner, name, *map(existing, paths), 1.0)
+        planned += jobs(study, entities_and_types(name, (0.001,)), 1)
+    results["share"], results["part"] = arguments.share, PART
+    results["rows"] = runner.run_in_parallel(planned, arguments.at_once)
+    write_json(results, arguments.output)
+    report = make_report(results)
+    arguments.output.with_suffix(".md").write_text(report, encoding="utf8")
+    print(report)
+
+
+if __name__ == "__main__":
+    main()

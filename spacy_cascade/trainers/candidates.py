@@ -94,7 +94,8 @@ class Search:
     def best(self, n: int, longest: int | None) -> list[Candidate]:
         """The candidates with the largest gains, at least `n` if there are so many.
 
-        No two of them, and none of them and a feature of the model, hold in the same units.
+        A conjunction that holds in the same units as a better candidate, or as a feature of the
+        model, is not among them. Tests that do are: in other texts they differ.
         longest: most tests of a conjunction.
         """
         single = self._singles()
@@ -102,7 +103,12 @@ class Search:
         found = sorted([*single, *joined], key=lambda c: (-c.gain, len(c.tests), c.tests))
         rows = self._rows_of(self._in_model)
         seen = {_row(rows, i).tobytes() for i in range(rows.n_rows)}
-        return [c for c in found if not (c.rows in seen or seen.add(c.rows))]  # type: ignore[func-returns-value]
+        kept = []
+        for candidate in found:
+            if len(candidate.tests) == 1 or candidate.rows not in seen:
+                kept.append(candidate)
+            seen.add(candidate.rows)
+        return kept
 
     def _rows_of(self, conjunctions: Sequence[Conjunction]) -> BinaryCSR:
         return intersections(self._postings, stacked(conjunctions, self._postings.n_rows))

@@ -215,7 +215,7 @@ class CascadeClassifier(LearningPipe[GoldSpans]):
         return gold_flags(tokens, gold)
 
     def _gold_labels(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints1d:
-        """Never called: only the default `fitted` asks for labels of tokens."""
+        """Never called: only the default `_fitted` asks for labels of tokens."""
         raise NotImplementedError
 
     def _labels_in(self, gold: GoldSpans) -> Iterable[str]:
@@ -227,7 +227,7 @@ class CascadeClassifier(LearningPipe[GoldSpans]):
         typed = [as_array([(s, e) for s, e, label in g.spans if label]) for g in gold]
         return self._units(tokens, typed, gold_bounds(gold), gold_flags(tokens, gold))
 
-    def fitted(
+    def _fitted(
         self, examples: Sequence[Example], gold: Sequence[GoldSpans]
     ) -> tuple[Units, Ints1d, Pointers1d]:
         """Gold spans with their types and, with the reject class, wrong proposals."""

@@ -78,13 +78,13 @@ def induce(pipe: Any, examples: Sequence[Example]) -> None:
         return
     space: FeatureSpace = pipe.space
     gold = [pipe._read_gold(example) for example in examples]
-    units, observed, starts = pipe.fitted(examples, gold)
+    units, observed, starts = pipe._fitted(examples, gold)
     data = LabelledSequences(space.design(units), pipe.structure, observed, starts)
     tests, templates = _tests(space, units), space.templates.expanded()
     found = induction.run(data, tests, pipe.loss, pipe.penalty, pipe.trainer, _teller(pipe.name))
     texts = [template_text(tests.template_of(each), templates) for each in found.features]
     pipe.model.attrs["space"] = space_of(space, list(dict.fromkeys(texts)))
-    rows = _give_features(space, pipe.space, found, pipe.fitted(examples, gold)[0], texts)
+    rows = _give_features(space, pipe.space, found, pipe._fitted(examples, gold)[0], texts)
     weights = np.zeros((len(pipe.space), found.weights.features.shape[1]))
     np.add.at(weights, rows, found.weights.features)
     set_weights(pipe.model, weights, found.weights.transitions)

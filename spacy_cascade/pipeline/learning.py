@@ -93,7 +93,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         """The units of a corpus from which features are learnt: by default all tokens."""
         return self.token_units(tokens, self._gold_flags(tokens, gold))
 
-    def fitted(
+    def _fitted(
         self, examples: Sequence[Example], gold: Sequence[Gold]
     ) -> tuple[Units, Ints1d, Pointers1d]:
         """Units, their labels, and starts of sequences: by default tokens with gold labels."""
@@ -102,7 +102,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         return self._gold_units(tokens, gold), observed, tokens.sequence_starts
 
     def _data_of(self, examples: Sequence[Example], gold: Sequence[Gold]) -> LabelledSequences:
-        units, observed, starts = self.fitted(examples, gold)
+        units, observed, starts = self._fitted(examples, gold)
         return LabelledSequences(self.space.design(units), self.structure, observed, starts)
 
     # Reading

@@ -20,6 +20,7 @@ from helpers import (
     train,
     weights,
 )
+from sample_pipelines import tagged_examples
 from spacy_cascade.errors import ConfigError, TrainingError
 
 INDUCTION = {"@misc": "spacy_cascade.Induction.v1", "rounds": 3, "features": 25, "min_count": 2}
@@ -137,6 +138,24 @@ def test_segments_keep_all_of_their_features():
     assert len(pipe.space) == len(of_segments) + len(pipe.induced.features)
     assert nlp.update(examples)["cascade_segmenter"] < before
     assert any(doc.spans["cascade"] for doc in nlp.pipe(e.reference.text for e in examples))
+
+
+def test_a_markov_model_and_a_tagger_induce_features_too():
+    nlp = blank()
+    templates = {"@misc": "spacy_cascade.SegmentationTemplates.v1"}
+    model = {"@architectures": "spacy_cascade.MaximumEntropyMarkov.v1", "templates": templates}
+    add_segmenter(nlp, **{**INDUCED, "model": {**model, "min_count": 2}})
+    settings = {
+        "loss": {"@misc": "spacy_cascade.Likelihood.v2"},
+        "penalty": {"@misc": "spacy_cascade.Gaussian.v1"},
+    }
+    nlp.add_pipe("cascade_tagger", config={**INDUCED, **settings})
+    examples = tagged_examples(nlp)
+    nlp.initialize(lambda: examples)
+    first, second = ([*nlp.update(examples).values()] for _ in range(2))
+    assert all(later < earlier for earlier, later in zip(first, second, strict=True))
+    for _, pipe in nlp.pipeline:
+        assert len(pipe.space) == len(pipe.induced.features)
 
 
 def test_adaptation_induces_nothing(induced, tmp_path):

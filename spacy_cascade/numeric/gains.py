@@ -17,7 +17,7 @@ from .design import BinaryCSR
 
 NEWTON_STEPS = 12
 _LONGEST_STEP = 5.0
-_CONVERGED = 1e-9
+_CONVERGED = 1e-7
 
 
 @kernel

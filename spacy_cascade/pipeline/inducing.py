@@ -82,7 +82,9 @@ def induce(pipe: Any, examples: Sequence[Example]) -> None:
     data = LabelledSequences(space.design(units), pipe.structure, observed, starts)
     tests, templates = _tests(space, units), space.templates.expanded()
     found = induction.run(data, tests, pipe.loss, pipe.penalty, pipe.trainer, _teller(pipe.name))
-    texts = [template_text(tests.template_of(each), templates) for each in found.features]
+    parts = [tests.template_of(each) for each in found.features]
+    text_of = {each: template_text(each, templates) for each in dict.fromkeys(parts)}
+    texts = [text_of[each] for each in parts]
     pipe.model.attrs["space"] = space_of(space, list(dict.fromkeys(texts)))
     rows = _give_features(space, pipe.space, found, pipe._fitted(examples, gold)[0], texts)
     weights = np.zeros((len(pipe.space), found.weights.features.shape[1]))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -53,14 +54,34 @@ class HardUnits:
     observed: Floats2d
     precision: float
 
+    @cached_property
+    def residuals(self) -> Floats2d:
+        """`o - p`, `[I, Y]`."""
+        return self.observed - self.marginals
+
+    @cached_property
+    def variances(self) -> Floats2d:
+        """`p·(1 - p)`, `[I, Y]`."""
+        variances: Floats2d = self.marginals * (1.0 - self.marginals)
+        return variances
+
     def gains(self, rows: BinaryCSR) -> tuple[Floats2d, Floats2d]:
         """Weights and gains of candidates that hold in these units (`numeric.gains`)."""
         return newton_gains(rows, self.marginals, self.observed, self.precision)
 
+    def gains_of_tests(self, postings: BinaryCSR, workers: Workers) -> Floats1d:
+        """Gains of all tests to second order `[K]` (`numeric.gains.screen`)."""
+        shape = postings.n_rows, self.marginals.shape[1]
+        slopes, curvatures = np.zeros(shape), np.full(shape, self.precision)
+        postings.add_product(self.residuals, slopes, workers)
+        postings.add_product(self.variances, curvatures, workers)
+        gains: Floats1d = (slopes**2 / (2.0 * curvatures)).sum(axis=1)
+        return gains
+
 
 @dataclass(frozen=True)
 class Candidate:
-    """A feature that could be added; rows: the hard units that have it, as bytes.
+    """A feature that could be added.
 
     gain: the sum of the gains of all labels. label: the one that gains most, by the weight.
     """
@@ -69,7 +90,6 @@ class Candidate:
     gain: float
     label: int
     weight: float
-    rows: bytes = field(repr=False)
 
 
 class Search:
@@ -90,6 +110,7 @@ class Search:
         self._in_model, self._workers = in_model, workers
         self._postings = transposed(units.tests)
         self._known = set(in_model)
+        self._rows_in_model = self._rows_of(in_model)
 
     def best(self, n: int, longest: int | None) -> list[Candidate]:
         """The candidates with the largest gains, at least `n` if there are so many.
@@ -98,46 +119,48 @@ class Search:
         model, is not among them. Tests that do are: in other texts they differ.
         longest: most tests of a conjunction.
         """
-        single = self._singles()
-        joined = self._with_gains(self._conjunctions(single[:n], n, longest))
-        found = sorted([*single, *joined], key=lambda c: (-c.gain, len(c.tests), c.tests))
-        rows = self._rows_of(self._in_model)
-        seen = {_row(rows, i).tobytes() for i in range(rows.n_rows)}
+        single = self._with_gains(self._singles(n))
+        tests = [candidate.tests for candidate, _ in single[:n]]
+        joined = self._with_gains(self._conjunctions(tests, n, longest))
+        found = sorted([*single, *joined], key=lambda c: (-c[0].gain, len(c[0].tests), c[0].tests))
+        seen = {_units(self._rows_in_model, i) for i in range(self._rows_in_model.n_rows)}
         kept = []
-        for candidate in found:
-            if len(candidate.tests) == 1 or candidate.rows not in seen:
+        for candidate, units in found:
+            if len(candidate.tests) == 1 or units not in seen:
                 kept.append(candidate)
-            seen.add(candidate.rows)
+            seen.add(units)
         return kept
 
     def _rows_of(self, conjunctions: Sequence[Conjunction]) -> BinaryCSR:
         return intersections(self._postings, stacked(conjunctions, self._postings.n_rows))
 
-    def _singles(self) -> list[Candidate]:
+    def _singles(self, n: int) -> list[Conjunction]:
+        """The best tests to second order that are not in the model."""
         counts = np.diff(self._postings.indptr)
-        frequent = np.flatnonzero(counts >= self._min_count).tolist()
-        return self._with_gains([(test,) for test in frequent if (test,) not in self._known])
+        gains = self._units.gains_of_tests(self._postings, self._workers)
+        order = np.argsort(-gains, kind="stable")
+        order = order[counts[order] >= self._min_count][: _SCREENED * n + len(self._known)]
+        return [(test,) for test in order.tolist() if (test,) not in self._known]
 
-    def _with_gains(self, conjunctions: Sequence[Conjunction]) -> list[Candidate]:
-        """By falling gain."""
+    def _with_gains(self, conjunctions: Sequence[Conjunction]) -> list[tuple[Candidate, bytes]]:
+        """Candidates, and the units that have each as bytes, by falling gain."""
         rows = self._rows_of(conjunctions)
         weights, gains = self._units.gains(rows)
         best = gains.argmax(axis=1)
         found = [
-            Candidate(tests, float(gains[i].sum()), int(a), float(weights[i, a]), b"")
+            (Candidate(tests, float(gains[i].sum()), int(a), float(weights[i, a])), _units(rows, i))
             for i, (tests, a) in enumerate(zip(conjunctions, best, strict=True))
         ]
-        order = sorted(range(len(found)), key=lambda i: (-found[i].gain, found[i].tests))
-        return [_with_rows(found[i], _row(rows, i)) for i in order]
+        return sorted(found, key=lambda c: (-c[0].gain, c[0].tests))
 
     def _conjunctions(
-        self, single: Sequence[Candidate], n: int, longest: int | None
+        self, single: Sequence[Conjunction], n: int, longest: int | None
     ) -> list[Conjunction]:
         """Features of the model, and the best tests, each joined with one more test."""
         joins = self._tests.joins
         parents = [
             tests
-            for tests in (*self._in_model, *(candidate.tests for candidate in single))
+            for tests in (*self._in_model, *single)
             if joins[list(tests)].all() and (longest is None or len(tests) < longest)
         ]
         parent, test, gain = self._screened(parents)
@@ -150,16 +173,14 @@ class Search:
     def _screened(self, parents: Sequence[Conjunction]) -> tuple[Ints1d, Ints1d, Floats1d]:
         """Parent, test and gain of the second order of all conjunctions with a parent."""
         units, rows = self._units, self._rows_of(parents)
-        marginals = units.marginals
-        residuals, variances = units.observed - marginals, marginals * (1.0 - marginals)
         per_unit = max(1, units.tests.indptr[-1] // max(1, units.tests.n_rows))
         found: dict[int, tuple[Ints1d, Ints1d, Floats1d]] = {}
 
         def piece(begin: int, end: int) -> None:
             found[begin] = screen(
                 rows.indptr, rows.indices, units.tests.indptr, units.tests.indices,
-                self._tests.joins, residuals, variances, units.precision, self._min_count,
-                _LEAST_GAIN, begin, end,
+                self._tests.joins, units.residuals, units.variances, units.precision,
+                self._min_count, _LEAST_GAIN, begin, end,
             )  # fmt: skip
 
         pieces = split(rows.indptr, int(per_unit))
@@ -174,13 +195,9 @@ _LEAST_GAIN = 0.5
 """Conjunctions below it are not looked at further: the penalty alone costs as much."""
 
 
-def _row(rows: BinaryCSR, i: int) -> Ints1d:
-    return rows.indices[rows.indptr[i] : rows.indptr[i + 1]]
-
-
-def _with_rows(candidate: Candidate, rows: Ints1d) -> Candidate:
-    tests, gain, label, weight = candidate.tests, candidate.gain, candidate.label, candidate.weight
-    return Candidate(tests, gain, label, weight, rows.tobytes())
+def _units(rows: BinaryCSR, i: int) -> bytes:
+    """The units of a row, to compare rows by."""
+    return rows.indices[rows.indptr[i] : rows.indptr[i + 1]].tobytes()
 
 
 def choose(

@@ -107,7 +107,7 @@ class Induction:
         tell: called after each round. Raises `TrainingError` where no test gains anything.
         """
         model = _Growing(data, loss, penalty, trainer)
-        admitted = {tests.template_of((test,)) for test in range(len(tests.template))}
+        admitted = set(tests.parts)
         rounds: list[Round] = []
         for n_wanted in (1, *(self.features,) * self.rounds):
             n_hard, added = self._chosen(model, tests, admitted, n_wanted)

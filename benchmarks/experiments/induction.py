@@ -19,7 +19,7 @@ from ..lib.paths import CONFIGS
 from ..lib.processes import Result, TaskRunner
 from ..reports.output import print_results
 
-ADDED = (50, 150, 450)
+ADDED = (100, 300, 900)
 """Features that each round adds."""
 
 

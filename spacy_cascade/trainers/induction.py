@@ -69,10 +69,10 @@ class Induction:
     Raises `ConfigError` for a setting out of range.
     """
 
-    rounds: int = 10
+    rounds: int = 5
     features: int = 300
-    templates: int = 10
-    iterations: int = 5
+    templates: int = 5
+    iterations: int = 10
     longest: int | None = None
     min_count: int = 3
     certainty: float = 0.5

@@ -20,6 +20,7 @@ from .explain import explain_command
 from .grow_lexicon import grow_lexicon_command
 from .grow_list import grow_list_command
 from .hypotheses import hypotheses_command, readings_command
+from .induce import induce_command
 from .init import init_command
 from .jackknife import jackknife_command
 from .options import OVERRIDES
@@ -45,6 +46,7 @@ _command("explain")(explain_command)
 _command("grow-lexicon")(grow_lexicon_command)
 _command("grow-list")(grow_list_command)
 _command("hypotheses")(hypotheses_command)
+_command("induce", context_settings=OVERRIDES)(induce_command)
 _command("init")(init_command)
 _command("jackknife", context_settings=OVERRIDES)(jackknife_command)
 _command("readings", hidden=True)(readings_command)

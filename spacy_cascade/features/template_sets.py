@@ -76,6 +76,7 @@ VECTORS_OF_SPANS = [
 ]
 """What a clustering of word vectors adds for spans."""
 
+_DOLLARS = re.compile(r"(?<!\\)\${2,}")
 _GRAIN = re.compile(r"\(NAME, (\d+)\)")
 
 
@@ -88,10 +89,19 @@ def make_templates(
     vectors: Mapping[str, VectorSource] | None = None,
 ) -> Templates:
     """A set written out in the config."""
+    meant = {name: _ends(pattern) for name, pattern in patterns.items()}
     return Templates(
-        tuple(templates), dict(patterns), dict(lexicons), dict(resources or {}),
+        tuple(templates), meant, dict(lexicons), dict(resources or {}),
         dict(clusters or {}), dict(vectors or {}),
     )  # fmt: skip
+
+
+def _ends(pattern: str) -> str:
+    """A pattern as it was before a config was saved, which doubles each dollar sign.
+
+    The end of a word twice is its end. A dollar sign after a backslash stands for itself and stays.
+    """
+    return _DOLLARS.sub("$", pattern)
 
 
 def _looks_at_vectors(

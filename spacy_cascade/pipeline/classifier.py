@@ -13,9 +13,8 @@ from thinc.api import Model
 from ..features.tokens import Tokens
 from ..features.units import Units
 from ..inference.structure import Structure
-from ..losses.base import LabelledSequences
 from ..trainers.deprecated import loss_and_penalty
-from ..types import Floats1d, Floats2d, Ints1d, Ints2d
+from ..types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
 from .calibration import Outcomes
 from .declared import ClassifierOptions
 from .learning import LearningPipe
@@ -216,7 +215,7 @@ class CascadeClassifier(LearningPipe[GoldSpans]):
         return gold_flags(tokens, gold)
 
     def _gold_labels(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints1d:
-        """Never called: only the default `_data_of` asks for labels of tokens."""
+        """Never called: only the default `_fitted` asks for labels of tokens."""
         raise NotImplementedError
 
     def _labels_in(self, gold: GoldSpans) -> Iterable[str]:
@@ -228,7 +227,9 @@ class CascadeClassifier(LearningPipe[GoldSpans]):
         typed = [as_array([(s, e) for s, e, label in g.spans if label]) for g in gold]
         return self._units(tokens, typed, gold_bounds(gold), gold_flags(tokens, gold))
 
-    def _data_of(self, examples: Sequence[Example], gold: Sequence[GoldSpans]) -> LabelledSequences:
+    def _fitted(
+        self, examples: Sequence[Example], gold: Sequence[GoldSpans]
+    ) -> tuple[Units, Ints1d, Pointers1d]:
         """Gold spans with their types and, with the reject class, wrong proposals."""
         number = {label: i for i, label in enumerate(self.labels, int(self.options.reject))}
         bounds: list[BoundsArray] = []
@@ -242,12 +243,7 @@ class CascadeClassifier(LearningPipe[GoldSpans]):
             types.extend(type_number for _, _, type_number in known)
         tokens = self._read_examples(examples)
         units = self._units(tokens, bounds, gold_bounds(gold), gold_flags(tokens, gold))
-        return LabelledSequences(
-            self.space.design(units),
-            self.structure,
-            np.array(types, dtype=np.int32),
-            np.arange(len(types) + 1, dtype=np.int64),
-        )
+        return units, np.array(types, dtype=np.int32), np.arange(len(types) + 1, dtype=np.int64)
 
     def _wrong_proposals(self, example: Example, gold: GoldSpans) -> list[Bounds]:
         if not self.options.reject:

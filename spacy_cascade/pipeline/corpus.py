@@ -43,13 +43,18 @@ class Corpus:
 def check_labels(
     found: Collection[str], n_examples: int, name: str, sought: str, place: str
 ) -> None:
-    """Raise `TrainingError` where a component has no labels to learn, or an empty one.
+    """Raise `TrainingError` where a component has no examples, no labels, or an empty label.
 
-    sought: what it learns from. place: where to look for the cause.
+    sought: what it learns from. place: what the corpus should have.
     """
+    if not n_examples:
+        raise TrainingError(
+            f"'{name}' got no examples to initialize from. Check [corpora.train] path."
+        )
     if not found:
         raise TrainingError(
-            f"'{name}' found no {sought} in {n_examples} examples. Check that {place}."
+            f"'{name}' found no {sought} in {n_examples} examples. Check that [corpora.train] "
+            f"{place}."
         )
     if "" in found:
         raise TrainingError(

@@ -12,7 +12,6 @@ from spacy.training import Example, validate_examples
 from spacy.util import minibatch
 from thinc.api import Model, Optimizer
 
-from ..errors import TrainingError
 from ..features.tokens import Tokens, join_tokens
 from ..features.units import Units
 from ..inference.structure import Potentials
@@ -23,10 +22,11 @@ from ..penalties.base import Penalty
 from ..storage.arrays import Arrays
 from ..storage.header import Header
 from ..trainers.base import Fit, JointTrainer, State, Task, Trainer
-from ..types import Ints1d, Ints2d
+from ..types import Ints1d, Ints2d, Pointers1d
 from .component import CascadePipe
 from .corpus import Corpus, check_labels, refuse_part
-from .joint import partner
+from .inducing import InducedFeatures, forget, induce
+from .joint import begin_jointly, partner
 from .loggers import SEPARATOR
 from .options import Options
 from .progress import progress
@@ -67,6 +67,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         self.loss, self.penalty, self.trainer, self.scorer = loss, penalty, trainer, scorer
         self.n_examples: int | None = None
         self.warm_start = False
+        self.induced: InducedFeatures | None = None
         self.reset_fit()
         trainer.check(loss, penalty, self.family.structure)
         self._check_options(options)
@@ -93,12 +94,17 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         """The units of a corpus from which features are learnt: by default all tokens."""
         return self.token_units(tokens, self._gold_flags(tokens, gold))
 
-    def _data_of(self, examples: Sequence[Example], gold: Sequence[Gold]) -> LabelledSequences:
-        """What examples teach: by default the tokens of sentences with their gold labels."""
+    def _fitted(
+        self, examples: Sequence[Example], gold: Sequence[Gold]
+    ) -> tuple[Units, Ints1d, Pointers1d]:
+        """Units, their labels, and starts of sequences: by default tokens with gold labels."""
         tokens = self._read_examples(examples)
-        design = self.space.design(self._gold_units(tokens, gold))
         observed = self._gold_labels(tokens, gold)
-        return LabelledSequences(design, self.structure, observed, tokens.sequence_starts)
+        return self._gold_units(tokens, gold), observed, tokens.sequence_starts
+
+    def _data_of(self, examples: Sequence[Example], gold: Sequence[Gold]) -> LabelledSequences:
+        units, observed, starts = self._fitted(examples, gold)
+        return LabelledSequences(self.space.design(units), self.structure, observed, starts)
 
     # Reading
 
@@ -152,20 +158,15 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         batches: list[Tokens] = []
         gold: list[Gold] = []
         self.n_examples, self.warm_start = 0, False
+        forget(self)
         all_examples = progress(f"Reading for {self.name}", iterable=get_examples())
         for examples in minibatch(all_examples, _READ_AT_ONCE):  # type: ignore[no-untyped-call]
             validate_examples(examples, f"{type(self).__name__}.initialize")
             batches.append(self._read_examples(examples))
             gold.extend(self._read_gold(example) for example in examples)
             self.n_examples += len(examples)
-        if not gold:
-            raise TrainingError(
-                f"'{self.name}' got no examples to initialize from. Check [corpora.train] path."
-            )
         found = labels or {label for g in gold for label in self._labels_in(g)} | set(self._labels)
-        check_labels(
-            found, len(gold), self.name, self._sought, f"[corpora.train] {self._where_to_look}"
-        )
+        check_labels(found, len(gold), self.name, self._sought, self._where_to_look)
         self._set_labels(found)
         tokens = join_tokens(batches)
         flags = self._gold_flags(tokens, gold)
@@ -269,12 +270,11 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         if not self.warm_start:
             refuse_part(self.name, len(examples), len(self._corpus) or self.n_examples)
         if isinstance(self.trainer, JointTrainer):
-            earlier = partner(self, self.trainer.first)
-            first, task = earlier.task(examples), self.task(examples)
-            fit_of_first, self._fit = self.trainer.begin_jointly(first, task)
-            earlier.join(fit_of_first)
+            task, self._fit = begin_jointly(self, self.trainer, examples)
         else:
-            self._fit = self.trainer.begin(task := self.task(examples))
+            induce(self, examples)
+            task = self.task(examples)
+            self._fit = self.trainer.begin(task)
         self._corpus = Corpus(examples, task.data)
 
     def _load(self, header: Header, arrays: Arrays) -> None:

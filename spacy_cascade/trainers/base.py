@@ -175,6 +175,25 @@ def check_needs(
     require(structure, getattr(loss, "needs", ()), f"{name} with the loss {loss}")
 
 
+@runtime_checkable
+class FeatureInduction(Protocol):
+    """How a trainer finds features (`trainers.induction`)."""
+
+    def check(self, structure: type[Structure]) -> None:
+        """Raise `ConfigError` for a structure whose features it cannot find."""
+
+
+def check_induction(trainer: Any, structure: type[Structure]) -> None:
+    """Raise `ConfigError` where a trainer's induction is none, or not for this structure."""
+    if not isinstance(trainer.induction, FeatureInduction):
+        raise ConfigError(
+            f"{type(trainer).__name__} has the induction {trainer.induction!r}. Put "
+            '@misc = "spacy_cascade.Induction.v1" into the [trainer.induction] block, or write '
+            "induction = null into [trainer]."
+        )
+    trainer.induction.check(structure)
+
+
 def array_like(expected: npt.NDArray[Any], found: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """A copy of an array of a state. Raises `ValueError` for other sizes, types, or no numbers."""
     if found.shape != expected.shape or found.dtype != expected.dtype:

@@ -41,7 +41,7 @@ class TrainedJointly:
 
 @dataclass(frozen=True)
 class JointLBFGS(LBFGS):
-    """L-BFGS on two chains at once; registered as `spacy_cascade.JointLBFGS.v1`.
+    """L-BFGS on two chains at once, without induction; registered as `spacy_cascade.JointLBFGS.v1`.
 
     first: name of the component that comes before, whose spans the templates of this one read. C:
     strength of the constraint, 0 for two separate trainings. Others: see `LBFGS`.
@@ -58,6 +58,11 @@ class JointLBFGS(LBFGS):
             raise ConfigError(
                 f"Joint training needs a finite C of 0 or more, not {self.C}. Change the [trainer] "
                 "block."
+            )
+        if self.induction is not None:
+            raise ConfigError(
+                "Joint training cannot find features. Write induction = null into the [trainer] "
+                "block, or train each component by itself with LBFGS."
             )
 
     def check(self, loss: object, penalty: object, structure: type[Structure]) -> None:

@@ -7,7 +7,7 @@ needs it between calls, because the development score is looked at after each `u
 
 from collections import deque
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ..losses.base import CorpusLoss, LabelledSequences
 from ..numeric.vectors import add_scaled, dot, in_blocks
 from ..parallel import Workers
 from ..types import Floats1d, Floats2d, Reals1d
-from .base import Fit, Progress, State, Task, array_like, check_needs, no_progress
+from .base import Fit, Progress, State, Task, array_like, check_induction, check_needs, no_progress
 from .objective import Function, Objective
 from .states import count_in, number_in, truth_in
 
@@ -35,7 +35,8 @@ class LBFGS:
 
     iterations: of one `update` of the pipeline. history: number of remembered pairs, `m`.
     tolerance: stop when the gradient norm has fallen below this part of the parameters' norm (or
-    of 1). threads: 0 for all cores; the result does not depend on it.
+    of 1). threads: 0 for all cores; the result does not depend on it. induction: how training finds
+    the features (`trainers.induction`); null where all that are frequent enough are there.
 
     Raises `ConfigError` for a setting out of range.
     """
@@ -44,6 +45,7 @@ class LBFGS:
     history: int = 5
     tolerance: float = 1e-4
     threads: int = 0
+    induction: Any = None
 
     def __post_init__(self) -> None:
         if self.iterations < 1 or self.history < 1 or not self.tolerance >= 0 or self.threads < 0:
@@ -64,6 +66,8 @@ class LBFGS:
             advice='Put @misc = "spacy_cascade.SoftmaxMargin.v2" into the [loss] block and '
             '@misc = "spacy_cascade.Gaussian.v1" into the [penalty] block.',
         )  # fmt: skip
+        if self.induction is not None:
+            check_induction(self, structure)
 
     def begin(self, task: Task) -> "BatchFit":
         workers = self.workers()

@@ -263,3 +263,10 @@ def test_templates_of_a_set_can_be_left_out() -> None:
         *(t for t in plain.templates if t not in left_out),
         "lower@recurrence-1",
     )
+
+
+def test_patterns_mean_the_same_after_a_config_was_saved():
+    """Saving a config doubles its dollar signs, each time."""
+    for saved, meant in (("^[0-9]+$$", "^[0-9]+$"), ("a$$$$", "a$"), (r"a\$$", r"a\$$")):
+        made = sets.make_templates(["pattern(*)"], {"end": saved}, {})
+        assert made.patterns == {"end": meant}

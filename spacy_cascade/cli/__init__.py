@@ -15,6 +15,7 @@ from .calibrate import calibrate_command
 from .cluster import cluster_command
 from .convert import convert_command
 from .debug_data import debug_data_command
+from .ensemble import ensemble_command
 from .evaluate import evaluate_command
 from .explain import explain_command
 from .grow_lexicon import grow_lexicon_command
@@ -40,6 +41,7 @@ _command("calibrate")(calibrate_command)
 _command("cluster")(cluster_command)
 _command("convert")(convert_command)
 _command("debug-data", context_settings=OVERRIDES)(debug_data_command)
+_command("ensemble", context_settings=OVERRIDES)(ensemble_command)
 _command("evaluate")(evaluate_command)
 _command("explain")(explain_command)
 _command("grow-lexicon")(grow_lexicon_command)

@@ -56,6 +56,15 @@ def train_pipeline(
         return spacy.load(output / "model-best", vocab=vocab)
 
 
+def with_threads(config: Config, threads: int) -> Config:
+    """A copy of a training config with so many threads for each trainer that has threads."""
+    changed = config.copy()
+    for component in changed.get("components", {}).values():
+        if "threads" in (component.get("trainer") or {}):
+            component["trainer"]["threads"] = threads
+    return changed
+
+
 def refused(what: str, error: Exception) -> ConfigError:
     """The error for a config that spaCy refuses, with its reason in one line."""
     if isinstance(error, ConfigValidationError):

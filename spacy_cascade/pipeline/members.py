@@ -156,12 +156,16 @@ def check_alike(nlp: Language | None, members: Sequence[Member]) -> None:
                 "all of them for the same labels."
             )
     for member in members:
-        if _tokenizer_of(member.nlp) != _tokenizer_of(nlp or first.nlp):
-            whose = first.name if nlp is None else "the pipeline of the ensemble"
-            raise ConfigError(
-                f"The tokenizer of the member {member.name} is not that of {whose}. All members "
-                "and the pipeline of an ensemble need the same [nlp.tokenizer]."
-            )
+        check_tokenizers(member.nlp, nlp or first.nlp)
+
+
+def check_tokenizers(one: Language, other: Language) -> None:
+    """Raise `ConfigError` where two pipelines split text differently."""
+    if _tokenizer_of(one) != _tokenizer_of(other):
+        raise ConfigError(
+            "The pipelines have different tokenizers. An ensemble, its members and what is "
+            "distilled from it need the same [nlp.tokenizer]."
+        )
 
 
 def _tokenizer_of(nlp: Language) -> Any:
@@ -169,7 +173,8 @@ def _tokenizer_of(nlp: Language) -> Any:
     made: Any = nlp.tokenizer
     if not hasattr(made, "to_bytes"):
         return nlp.config["nlp"]["tokenizer"]
-    return srsly.msgpack_loads(made.to_bytes())  # equal rules may stand there in another order
+    # As a table, since equal rules may stand in another order.
+    return srsly.msgpack_loads(made.to_bytes(exclude=["vocab"]))
 
 
 def _confidences(segments: Segments) -> Floats1d:

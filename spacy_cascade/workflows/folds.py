@@ -47,7 +47,7 @@ def train_pipeline(
         DocBin(docs=docs).to_disk(train_path)
         output.mkdir()
         try:
-            fresh = init_nlp(_with_corpora(config, train_path, dev_path))
+            fresh = init_nlp(with_corpora(config, train_path, dev_path))
         except CascadeError:
             raise
         except (ValueError, InterpolationError) as error:
@@ -73,7 +73,7 @@ def refused(what: str, error: Exception) -> ConfigError:
     return ConfigError(f"{what} cannot be used. Try it with `spacy train`. spaCy says: {reason}")
 
 
-def _with_corpora(config: Config, train_path: Path, dev_path: Path) -> Config:
+def with_corpora(config: Config, train_path: Path, dev_path: Path) -> Config:
     """The config with its variables filled in, reading these corpora and logging nothing."""
     paths = {"train": str(train_path), "dev": str(dev_path)}
     config = config.copy()

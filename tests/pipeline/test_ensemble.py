@@ -308,7 +308,7 @@ def no_classifier() -> Language:
     ("make", "message"),
     [
         (other_labels, r"same labels. a has DNA, cell, protein; z has DNA, protein"),
-        (other_tokenizer, "The tokenizer of the member z is not that of the pipeline"),
+        (other_tokenizer, "different tokenizers"),
         (no_recogniser, "The member z finds no entities"),
         (no_classifier, "The member z finds no entities"),
     ],

@@ -71,8 +71,8 @@ def distill(
         examples = list(examples_for(student, path))
         if len(examples) != len(shares):
             raise ConfigError(
-                f"The reader of the config makes {len(examples)} of {len(shares)} Docs. Let it read "
-                "all of them, each as a whole."
+                f"The reader of the config gives {len(examples)} of {len(shares)} Docs. Let it "
+                "read all of them, each as a whole."
             )
         f1 = _train(teacher, student, examples, shares, list(examples_for(student, dev)))
     calibrated, _ = calibrate(student, examples_for(student, dev))

@@ -1,8 +1,8 @@
 """Cascaded named entity recognition for spaCy: find spans first, then type them.
 
 Importing the package is enough to use the components `cascade_segmenter`,
-`cascade_classifier`, `cascade_reranker`, `cascade_tagger` and `cascade_linker`; spaCy finds them
-by their entry points.
+`cascade_classifier`, `cascade_reranker`, `cascade_tagger`, `cascade_linker` and `cascade_ensemble`;
+spaCy finds them by their entry points.
 """
 
 from ._version import __version__
@@ -24,6 +24,7 @@ from .explaining.hypotheses import Hypotheses, Hypothesis, joint_hypotheses
 from .explaining.top_features import top_features
 from .pipeline.candidates import Candidate, CandidateGenerator
 from .pipeline.classifier import CascadeClassifier, make_classifier
+from .pipeline.ensemble import CascadeEnsemble, make_ensemble
 from .pipeline.linker import CascadeLinker, make_linker
 from .pipeline.reranker import CascadeReranker, make_reranker
 from .pipeline.saving import save_pipeline
@@ -35,6 +36,7 @@ __all__ = [
     "Candidate",
     "CandidateGenerator",
     "CascadeClassifier",
+    "CascadeEnsemble",
     "CascadeError",
     "CascadeLinker",
     "CascadeReranker",
@@ -61,6 +63,7 @@ __all__ = [
     "explain_types",
     "joint_hypotheses",
     "make_classifier",
+    "make_ensemble",
     "make_linker",
     "make_reranker",
     "make_segmenter",

@@ -15,6 +15,8 @@ from .calibrate import calibrate_command
 from .cluster import cluster_command
 from .convert import convert_command
 from .debug_data import debug_data_command
+from .distill import distill_command
+from .ensemble import ensemble_command
 from .evaluate import evaluate_command
 from .explain import explain_command
 from .grow_lexicon import grow_lexicon_command
@@ -41,6 +43,8 @@ _command("calibrate")(calibrate_command)
 _command("cluster")(cluster_command)
 _command("convert")(convert_command)
 _command("debug-data", context_settings=OVERRIDES)(debug_data_command)
+_command("distill", context_settings=OVERRIDES)(distill_command)
+_command("ensemble", context_settings=OVERRIDES)(ensemble_command)
 _command("evaluate")(evaluate_command)
 _command("explain")(explain_command)
 _command("grow-lexicon")(grow_lexicon_command)

@@ -114,10 +114,9 @@ class CascadeClassifier(LearningPipe[GoldSpans]):
         own = [as_array(bounds_of(compress(*pair))) for pair in zip(spans, masks, strict=True)]
         listed = [distinct_spans(doc, self.options.spans_key) for doc in docs]
         both = [np.concatenate([a, b.bounds]) for a, b in zip(own, listed, strict=True)]
-        scores = self._scores(docs, both, own)
+        scores = self.scores(docs, both, own)
         types, probabilities = self._best(scores, self.options.temperature)
-        found = []
-        begin = 0
+        found, begin = list[TypedSpans](), 0
         for i, doc in enumerate(docs):
             part = slice(begin, begin + len(own[i]))
             begin = part.stop + len(listed[i].bounds)
@@ -160,7 +159,7 @@ class CascadeClassifier(LearningPipe[GoldSpans]):
     def classify(self, docs: Sequence[Doc], spans: Sequence[Sequence[Bounds]]) -> list[list[str]]:
         """Best label of given spans of Docs, never rejecting; the Docs are not changed."""
         bounds = [as_array(s) for s in spans]
-        scores = self._scores(docs, bounds, bounds)[:, int(self.options.reject) :]
+        scores = self.scores(docs, bounds, bounds)[:, int(self.options.reject) :]
         best = iter(scores.argmax(axis=1).tolist() if scores.size else [])
         return [[self.labels[next(best)] for _ in doc_spans] for doc_spans in spans]
 
@@ -173,7 +172,7 @@ class CascadeClassifier(LearningPipe[GoldSpans]):
         probability 0.
         """
         bounds = [as_array([(start, end) for start, end, _ in of_doc]) for of_doc in spans]
-        scores = self._scores(docs, bounds, bounds)
+        scores = self.scores(docs, bounds, bounds)
         column = {label: i for i, label in enumerate(self.labels, int(self.options.reject))}
         wanted = [column.get(label, UNKNOWN) for of_doc in spans for _, _, label in of_doc]
         columns = np.array(wanted, dtype=np.int64)
@@ -201,7 +200,7 @@ class CascadeClassifier(LearningPipe[GoldSpans]):
             bounds.append(judged)
             wanted.extend(types.get(span, REJECTED) for span in judged)
         arrays = [as_array(of_doc) for of_doc in bounds]
-        scores = self._scores([example.predicted for example in examples], arrays, arrays)
+        scores = self.scores([example.predicted for example in examples], arrays, arrays)
         classes = np.array(self.structure_labels)[scores.argmax(axis=1)] if scores.size else []
         right = [found == gold for found, gold in zip(classes, wanted, strict=True)]
         return Outcomes(
@@ -277,9 +276,10 @@ class CascadeClassifier(LearningPipe[GoldSpans]):
         best = scores.argmax(axis=1).astype(np.int32) - int(self.options.reject)
         return best, class_probabilities(scores, temperature).max(axis=1)
 
-    def _scores(
+    def scores(
         self, docs: Sequence[Doc], spans: Sequence[BoundsArray], found: Sequence[BoundsArray]
     ) -> Floats2d:
+        """Scores of the classes `[P, C]` of spans of Docs; found: the spans that stand there."""
         self.begin_batch()
         scores: Floats2d = self.model.predict(self._units(self.read(docs), spans, found))
         return scores

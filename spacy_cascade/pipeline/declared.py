@@ -178,6 +178,27 @@ class LinkerOptions(Options):
             )
 
 
+@dataclass
+class EnsembleOptions(Options):
+    """Options of `cascade_ensemble`."""
+
+    component: ClassVar[str] = "cascade_ensemble"
+
+    members: str | None = option(
+        None, "folder of trained pipelines, which `initialize` takes as members; `null` for none"
+    )
+    spans_key: str = option("cascade", "`doc.spans` key of the entities and their confidences")
+    background_penalty: float = option(
+        0.2,
+        "a span stays background only where the members' mean probability of that is greater than "
+        "that of the best label by more than this ([ensembles](ensembles.md))",
+        between(0, 1),
+    )
+    confidence: bool = option(True, "set `span._.confidence`, the mean probability of the entity")
+    temperature: float = option(1.0, "number by which the log-odds of that are divided", above(0))
+    set_ents: bool = option(True, "write `doc.ents`")
+
+
 def check_thresholds(options: SegmenterOptions | ClassifierOptions) -> None:
     """Raise `ConfigError` for thresholds on confidences that there are not."""
     if (options.threshold or options.label_thresholds) and not options.confidence:
@@ -195,6 +216,7 @@ DECLARED: dict[str, type[Options]] = {
         RerankerOptions,
         TaggerOptions,
         LinkerOptions,
+        EnsembleOptions,
     )
 }
 """The declarations by the names of the components."""

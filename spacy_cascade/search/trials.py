@@ -24,7 +24,7 @@ from ..parallel import available_cores
 from ..pipeline.readers import examples_for, read_docs
 from ..processes import run_in_processes
 from ..types import Json
-from ..workflows.folds import check_folds, train_pipeline
+from ..workflows.folds import check_folds, train_pipeline, with_threads
 from ..workflows.jackknife import read_config
 from ..workflows.settings import with_settings
 from .noise import count_outcomes
@@ -93,7 +93,7 @@ def run_trial(task: Task, settings: Settings, threads: int = 1) -> Trial:
     parts: list[float] = []
     outcomes: list[list[int]] = []
     for docs, dev_path in _parts(task):
-        nlp = train_pipeline(_with_threads(config, threads), docs, dev_path)
+        nlp = train_pipeline(with_threads(config, threads), docs, dev_path)
         examples = list(examples_for(nlp, dev_path))
         scores = nlp.evaluate(examples)
         if not isinstance(scores.get(task.score), float):
@@ -111,14 +111,6 @@ def run_trial(task: Task, settings: Settings, threads: int = 1) -> Trial:
             if len(parts) == 1:
                 _keep(nlp, config, kept)
     return Trial(dict(settings), fmean(parts), parts, time.perf_counter() - begin, outcomes)
-
-
-def _with_threads(config: Config, threads: int) -> Config:
-    changed = config.copy()
-    for component in changed.get("components", {}).values():
-        if "threads" in (component.get("trainer") or {}):
-            component["trainer"]["threads"] = threads  # because trials share the cores
-    return changed
 
 
 def _keep(nlp: Language, config: Config, folder: Path) -> None:

@@ -1,14 +1,13 @@
 """Calibrating the confidences of a pipeline (`pipeline.calibration`)."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from spacy.language import Language
-from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..errors import ConfigError, TrainingError
+from ..pipeline.annotating import annotated
 from ..pipeline.calibration import HasConfidences, Outcomes, best_temperature, log_loss
 from .reconfigure import Settings, with_settings
 
@@ -51,12 +50,6 @@ def calibrate(nlp: Language, examples: Iterable[Example]) -> tuple[Language, lis
             "with a cascade_segmenter or a cascade_classifier whose 'confidence' is true."
         )
     return with_settings(nlp, *(result.settings for result in found)), found
-
-
-def annotated(pipe: Callable[[Doc], Doc], docs: Sequence[Doc]) -> list[Doc]:
-    """The Docs as a component of a pipeline leaves them."""
-    batched: Any = getattr(pipe, "pipe", None)
-    return [pipe(doc) for doc in docs] if batched is None else list(batched(docs))
 
 
 def _calibrate(name: str, outcomes: Outcomes) -> Calibrated:

@@ -14,13 +14,13 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..errors import ConfigError, TrainingError
+from ..pipeline.annotating import annotated
 from ..pipeline.classifier import CascadeClassifier
 from ..pipeline.recognisers import recognisers
 from ..pipeline.segmenter import CascadeSegmenter
 from ..pipeline.spans.entities import CONFIDENCE_ATTRIBUTE
 from ..pipeline.spans.expected_f1 import Choice, most_expected_f1
 from ..pipeline.spans.placing import as_array
-from .calibrate import annotated
 from .reconfigure import Settings, with_settings
 
 _DIGITS = 3

@@ -47,13 +47,22 @@ def train_pipeline(
         DocBin(docs=docs).to_disk(train_path)
         output.mkdir()
         try:
-            fresh = init_nlp(_with_corpora(config, train_path, dev_path))
+            fresh = init_nlp(with_corpora(config, train_path, dev_path))
         except CascadeError:
             raise
         except (ValueError, InterpolationError) as error:
             raise refused("The training config", error) from error
         train(fresh, output, stdout=io.StringIO(), stderr=io.StringIO())
         return spacy.load(output / "model-best", vocab=vocab)
+
+
+def with_threads(config: Config, threads: int) -> Config:
+    """A copy of a training config with so many threads for each trainer that has threads."""
+    changed = config.copy()
+    for component in changed.get("components", {}).values():
+        if "threads" in (component.get("trainer") or {}):
+            component["trainer"]["threads"] = threads
+    return changed
 
 
 def refused(what: str, error: Exception) -> ConfigError:
@@ -64,7 +73,7 @@ def refused(what: str, error: Exception) -> ConfigError:
     return ConfigError(f"{what} cannot be used. Try it with `spacy train`. spaCy says: {reason}")
 
 
-def _with_corpora(config: Config, train_path: Path, dev_path: Path) -> Config:
+def with_corpora(config: Config, train_path: Path, dev_path: Path) -> Config:
     """The config with its variables filled in, reading these corpora and logging nothing."""
     paths = {"train": str(train_path), "dev": str(dev_path)}
     config = config.copy()

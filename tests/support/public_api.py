@@ -24,6 +24,7 @@ COMPONENTS = (
     spacy_cascade.CascadeReranker,
     spacy_cascade.CascadeTagger,
     spacy_cascade.CascadeLinker,
+    spacy_cascade.CascadeEnsemble,
 )
 
 

@@ -11,6 +11,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training.initialize import init_nlp
 from spacy.training.loop import train
+from spacy.util import load_model_from_config
 from spacy.vocab import Vocab
 from thinc.api import Config, ConfigValidationError
 
@@ -54,6 +55,31 @@ def train_pipeline(
             raise refused("The training config", error) from error
         train(fresh, output, stdout=io.StringIO(), stderr=io.StringIO())
         return spacy.load(output / "model-best", vocab=vocab)
+
+
+def filled_config(config: Config, train_path: Path, dev_path: Path) -> Config:
+    """The config with these corpora, all settings, and without variables.
+
+    Raises `ConfigError` for a config that spaCy refuses.
+    """
+    config = config.copy()
+    config.setdefault("paths", {}).update(train=str(train_path), dev=str(dev_path))
+    try:
+        filled: Config = load_model_from_config(config.interpolate(), auto_fill=True).config
+    except CascadeError:
+        raise
+    except (ValueError, ImportError, InterpolationError) as error:
+        raise refused("The training config", error) from error
+    return filled
+
+
+def as_given(own: Config, given: Config) -> Config:
+    """The config of a pipeline with the user's corpora and training in place of ours."""
+    config = own.copy()
+    for section in ("paths", "corpora", "training", "initialize"):
+        if section in given:
+            config[section] = given[section]
+    return config
 
 
 def refused(what: str, error: Exception) -> ConfigError:

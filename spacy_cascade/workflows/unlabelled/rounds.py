@@ -4,17 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.util import registry
 from thinc.api import Config
 
 from ...errors import ConfigError, CorpusError
 from ...pipeline.progress import progress
 from ...pipeline.readers import examples_for, read_docs
-from ..folds import as_given, filled_config, train_pipeline
+from ..folds import as_given, filled_config, saving_callback, train_pipeline
 from .judging import Added, has_gold, judge
 from .opinions import consistent
 from .pseudo_labels import Confidence, pseudo_label
@@ -93,7 +91,7 @@ def learn_unlabelled(
     filled = filled_config(config, train_path, dev_path)
     labelled = read_docs(train_path, docs[0].vocab)
     train = partial(_train, dev_path=dev_path)
-    teachers = teachers_for(method, filled, labelled, train, sure, partial(_finished, filled))
+    teachers = teachers_for(method, filled, labelled, train, sure, saving_callback(filled))
     student = train(filled, labelled)
     best = _Best(student, entity_f1(student, dev_path))
     labelled_f1, knows_gold = best.f1, has_gold(docs)
@@ -126,16 +124,6 @@ def learn_unlabelled(
 
 def _train(config: Config, docs: Sequence[Doc], dev_path: Path) -> Language:
     return train_pipeline(config, docs, dev_path)
-
-
-def _finished(config: Config, nlp: Language) -> Language:
-    """A pipeline as it is saved in training: calibrated, where the config says so."""
-    section = config["training"].get("before_to_disk")
-    if not section:
-        return nlp
-    finish: Any = registry.resolve({"callback": section})["callback"]
-    finished: Language = finish(nlp)
-    return finished
 
 
 def entity_f1(nlp: Language, dev_path: Path) -> float:

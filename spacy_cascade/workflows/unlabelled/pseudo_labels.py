@@ -28,7 +28,7 @@ class Confidence:
     as background. Raises `ConfigError` for numbers that are no such probabilities.
     """
 
-    threshold: float = 0.5
+    threshold: float = 0.4
     background: float = 0.05
 
     def __post_init__(self) -> None:

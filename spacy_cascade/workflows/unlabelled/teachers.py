@@ -58,7 +58,8 @@ class Committee(Teachers):
     """Members that learn from each other.
 
     configs, labelled: of each member, its settings and labelled Docs. Each round, every member
-    learns from its labelled Docs and from what all others were sure of in the last round.
+    learns from its labelled Docs and from what all others were sure of in the last round. What the
+    next student learns is the mean of what the members and the last student think.
     """
 
     train: Train
@@ -78,18 +79,20 @@ class Committee(Teachers):
             [each.doc for each in pseudo_label(docs, agreed(found[:i] + found[i + 1 :]), self.sure)]
             for i in range(len(members))
         ]
-        return self.together(members, found, docs)
+        return averaged([*self.jointly(members, found, docs), opinions_of(student, docs)])
 
-    def together(
+    def jointly(
         self, members: Sequence[Language], found: Sequence[list[Opinion]], docs: Sequence[Doc]
-    ) -> list[Opinion]:
-        """What the members think as one; found: what each of them thinks."""
-        return averaged(found)
+    ) -> Sequence[list[Opinion]]:
+        """What the members think, each or all as one; found: what each of them thinks."""
+        return found
 
 
 @dataclass
 class Views(Committee):
     """Co-training: what both views think is the product of their probabilities.
+
+    The student sees more than both views do, words with their neighbours, so it has a say as well.
 
     product: the config of the product. finish: does to a pipeline what is done to one before it
     is saved.
@@ -98,11 +101,11 @@ class Views(Committee):
     product: Config = field(default_factory=Config)
     finish: Callable[[Language], Language] = lambda nlp: nlp
 
-    def together(
+    def jointly(
         self, members: Sequence[Language], found: Sequence[list[Opinion]], docs: Sequence[Doc]
-    ) -> list[Opinion]:
+    ) -> Sequence[list[Opinion]]:
         self.alternative = self.finish(multiply(self.product, members))
-        return opinions_of(self.alternative, docs)
+        return [opinions_of(self.alternative, docs)]
 
 
 def multiply(config: Config, members: Sequence[Language]) -> Language:

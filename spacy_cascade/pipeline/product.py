@@ -6,7 +6,7 @@ For components `i` with features `f_i`, weights `w_i` and temperatures `t_i`,
 
 This is a log-linear model again, with the features of all of them. A feature that several
 components have gets the sum of their weights. So the product costs no more than one component with
-all the templates, and its probabilities are exact (docs/method.md, section 1.3).
+all the templates, and its probabilities are exact (docs/method.md, section 6.8).
 """
 
 from __future__ import annotations

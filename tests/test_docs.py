@@ -24,7 +24,7 @@ SLOW = (
     "README.md", "docs/adapting.md", "docs/bulk.md", "docs/checkpoints.md", "docs/commands.md",
     "docs/explaining.md", "docs/lexicons.md", "docs/nbest.md", "docs/precision_and_recall.md",
     "docs/quick_start.md", "docs/recipes.md", "docs/second_look.md", "docs/within_spacy.md",
-    "docs/word_clusters.md", "docs/word_vectors.md",
+    "docs/unlabelled.md", "docs/word_clusters.md", "docs/word_vectors.md",
 )  # fmt: skip
 """Pages that take long: they train models, or start many processes."""
 MOST_SECONDS = 600

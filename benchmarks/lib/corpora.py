@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 RAW_SUFFIX = ".raw.spacy"
 """Of Docs with natural spacing."""
+_BLOCK = 10
+"""Sentences of a block, which is drawn as a whole."""
 Sentence = tuple[list[str], list[str]]
 """Words and IOB2 tags."""
 
@@ -92,6 +94,46 @@ def first_docs(train: str, output: str, share: float, seed: int) -> dict[str, in
         "sentences": sum(1 for doc in part for t in doc if t.is_sent_start) or len(part),
         "tokens": sum(map(len, part)),
     }
+
+
+def split_blocks(
+    train: str, labelled: str, unlabelled: str, share: float, seed: int, most: int
+) -> dict[str, int]:
+    """Write a share of the tokens of a corpus, and others without their annotation left out.
+
+    Documents are cut into blocks of `_BLOCK` sentences, which are drawn until they have the share.
+    most: tokens of the others at most.
+    """
+    blocks = [block for doc in read_docs(train) for block in _blocks(doc)]
+    random.Random(seed).shuffle(blocks)
+    wanted = share * sum(map(len, blocks))
+    known = list(_until(iter(blocks), wanted))
+    others = list(_until(iter(blocks[len(known) :]), most))
+    write_docs(known, Path(labelled))
+    write_docs(others, Path(unlabelled))
+    return {
+        "documents": len(known),
+        "tokens": sum(map(len, known)),
+        "entities": sum(len(doc.ents) for doc in known),
+        "unlabelled_tokens": sum(map(len, others)),
+    }
+
+
+def _blocks(doc: Doc) -> Iterator[Doc]:
+    starts = [token.i for token in doc if token.is_sent_start] or [0]
+    cuts = [*starts[::_BLOCK], len(doc)]
+    return (doc[begin:end].as_doc() for begin, end in pairwise(cuts) if begin < end)
+
+
+def _until(docs: Iterator[Doc], wanted: float) -> Iterator[Doc]:
+    """Docs until they have so many tokens."""
+    n_tokens = 0
+    while n_tokens < wanted:
+        doc = next(docs, None)
+        if doc is None:
+            return
+        n_tokens += len(doc)
+        yield doc
 
 
 def keep_labels(source: str, target: str, labels: Sequence[str]) -> dict[str, int]:

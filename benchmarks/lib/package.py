@@ -207,6 +207,54 @@ def train_passes(
     return {"components": found.both.pipe_names}
 
 
+def learn_unlabelled(
+    config: str,
+    train: str,
+    dev: str,
+    unlabelled: str,
+    method: str,
+    rounds: int,
+    overrides: Settings,
+    clusters: str = "",
+) -> dict[str, Any]:
+    """What labelled and unlabelled Docs give, and how right it was (`workflows.unlabelled`).
+
+    overrides: settings of the config. clusters: a file of word clusters that the pipeline looks at.
+    """
+    from spacy.vocab import Vocab
+
+    from spacy_cascade.pipeline.readers import read_docs
+    from spacy_cascade.workflows.jackknife import read_config
+    from spacy_cascade.workflows.settings import with_settings
+    from spacy_cascade.workflows.unlabelled.pseudo_labels import Confidence
+    from spacy_cascade.workflows.unlabelled.reporting import as_json
+    from spacy_cascade.workflows.unlabelled.rounds import learn_unlabelled
+    from spacy_cascade.workflows.unlabelled.teachers import Method
+
+    settings = with_settings(read_config(Path(config)), overrides)
+    if clusters:
+        for component in settings["components"].values():
+            component["model"]["templates"]["clusters"] = {"own": clusters}
+    docs, sure, watch = read_docs(Path(unlabelled), Vocab()), Confidence(), Stopwatch()
+    with watch:
+        _, learnt = learn_unlabelled(
+            settings, Path(train), Path(dev), docs,
+            method=Method(method), sure=sure, rounds=rounds,
+        )  # fmt: skip
+    return {**as_json(learnt, sure), "seconds": watch.passed}
+
+
+def write_clusters(sources: Sequence[str], output: str, settings: Settings) -> dict[str, int]:
+    """Make word clusters of Docs, as `spacy cascade cluster` does; their number, and of words."""
+    from spacy_cascade.clustering.making import Settings as ClusterSettings
+    from spacy_cascade.clustering.making import make_clusters
+
+    made = make_clusters(
+        [Path(path) for path in sources], Path(output), ClusterSettings(**settings)
+    )
+    return {"clusters": made.clusters, "words": made.words}
+
+
 def with_reranker(nlp: Language, n_best: int, **settings: Any) -> Language:
     """The pipeline with a reranker of the `n_best` best segmentations."""
     from spacy_cascade.workflows.tune_reranker import with_reranker

@@ -14,6 +14,7 @@ from .adapt import adapt_command
 from .calibrate import calibrate_command
 from .cluster import cluster_command
 from .convert import convert_command
+from .cotrain import cotrain_command
 from .debug_data import debug_data_command
 from .distill import distill_command
 from .ensemble import ensemble_command
@@ -42,6 +43,7 @@ _command("adapt")(adapt_command)
 _command("calibrate")(calibrate_command)
 _command("cluster")(cluster_command)
 _command("convert")(convert_command)
+_command("cotrain", context_settings=OVERRIDES)(cotrain_command)
 _command("debug-data", context_settings=OVERRIDES)(debug_data_command)
 _command("distill", context_settings=OVERRIDES)(distill_command)
 _command("ensemble", context_settings=OVERRIDES)(ensemble_command)

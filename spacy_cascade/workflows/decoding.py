@@ -14,13 +14,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..errors import ConfigError, TrainingError
-from ..pipeline.annotating import annotated
-from ..pipeline.classifier import CascadeClassifier
-from ..pipeline.recognisers import recognisers
-from ..pipeline.segmenter import CascadeSegmenter
-from ..pipeline.spans.entities import CONFIDENCE_ATTRIBUTE
 from ..pipeline.spans.expected_f1 import Choice, most_expected_f1
 from ..pipeline.spans.placing import as_array
+from .likely_spans import Stages, find_stages, likely_spans
 from .reconfigure import Settings, with_settings
 
 _DIGITS = 3
@@ -49,16 +45,6 @@ class Decoded:
     settings: Settings
 
 
-@dataclass(frozen=True)
-class _Stages:
-    """The segmenter, and the component that writes the entities; both by name, too."""
-
-    segmenter: CascadeSegmenter
-    chooser: CascadeSegmenter | CascadeClassifier
-    segmenter_name: str
-    chooser_name: str
-
-
 def decode_for_f1(nlp: Language, docs: Iterable[Doc]) -> tuple[Language, Decoded]:
     """A copy of the pipeline whose entities have the greatest expected F1, and what was chosen.
 
@@ -68,7 +54,7 @@ def decode_for_f1(nlp: Language, docs: Iterable[Doc]) -> tuple[Language, Decoded
     or has a threshold for its best segmentation; `TrainingError` where no span is likely.
     """
     stages = _stages(nlp)
-    choice = _choose(nlp, stages, [doc.copy() for doc in docs])
+    choice = _choose(nlp, stages, list(docs))
     threshold = round(choice.threshold, _DIGITS)
     # No span is likelier than its bounds are: those below the least threshold cannot be chosen.
     least = min([threshold, *stages.chooser.options.label_thresholds.values()])
@@ -83,52 +69,40 @@ def decode_for_f1(nlp: Language, docs: Iterable[Doc]) -> tuple[Language, Decoded
     return with_settings(nlp, settings), decoded
 
 
-def _choose(nlp: Language, stages: _Stages, docs: list[Doc]) -> Choice:
+def _choose(nlp: Language, stages: Stages, docs: list[Doc]) -> Choice:
     """The best set among all likely spans of the Docs."""
-    everything = {"overlapping": True, "threshold": 0.0, "label_thresholds": {}}
-    key, labels = stages.segmenter.options.spans_key, set(stages.chooser.labels)
-    for name, pipe in with_settings(nlp, {stages.segmenter_name: everything}).pipeline:
-        docs = annotated(pipe, docs)
-        if name == stages.segmenter_name:
-            bounds_sure = [doc.spans[key].attrs[CONFIDENCE_ATTRIBUTE] for doc in docs]
-        if name == stages.chooser_name:
-            break
-    bounds, sure, n_expected, offset = [], [], 0.0, 0
-    for doc, of_bounds in zip(docs, bounds_sure, strict=True):
-        group = doc.spans[key]
-        both = zip(of_bounds, group.attrs[CONFIDENCE_ATTRIBUTE], strict=True)
-        for span, (of_span, confidence) in zip(group, both, strict=True):
-            if span.label_ in labels:  # otherwise rejected
-                bounds.append((span.start + offset, span.end + offset))
-                sure.append(confidence)
-                n_expected += of_span
-        offset += len(doc)
+    found = likely_spans(nlp, stages, docs)
+    offsets = np.cumsum([0, *map(len, docs)]).tolist()
+    bounds = [
+        (start + offset, end + offset)
+        for offset, of_doc in zip(offsets, found, strict=False)
+        for start, end, _ in of_doc.spans
+    ]
     if not bounds:
         raise TrainingError(
             f"'{stages.segmenter_name}' lists no likely spans in these Docs to choose entities "
             "from. Give Docs of the kind that it was trained on."
         )
     start, end = as_array(bounds).T
-    return most_expected_f1(start, end, np.array(sure, dtype=np.float64), n_expected)
+    n_expected = sum(float(of_doc.of_bounds.sum()) for of_doc in found)
+    sure = np.concatenate([of_doc.confidences for of_doc in found])
+    return most_expected_f1(start, end, sure, n_expected)
 
 
-def _stages(nlp: Language) -> _Stages:
+def _stages(nlp: Language) -> Stages:
     """The components that decode. Raises `ConfigError` where they cannot do so for F1."""
-    segmenter, classifier = recognisers(nlp)
-    if segmenter is None:
+    stages = find_stages(nlp)
+    if stages is None:
         raise ConfigError(
             f"No cascade_segmenter finds the entities of this pipeline; it has {nlp.pipe_names}. "
             f"Decoding for {Decoding.expected_f1.value} needs one, and the component that writes "
             "the entities must have set_ents = true."
         )
-    chooser = classifier or segmenter
-    names = {id(pipe): name for name, pipe in nlp.pipeline}
-    stages = _Stages(segmenter, chooser, names[id(segmenter)], names[id(chooser)])
     _check(stages)
     return stages
 
 
-def _check(stages: _Stages) -> None:
+def _check(stages: Stages) -> None:
     """Raise `ConfigError` for options that decoding for F1 does not go with."""
     decoding = Decoding.expected_f1.value
     options = stages.segmenter.options

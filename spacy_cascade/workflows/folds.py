@@ -1,7 +1,7 @@
 """Pipelines trained on parts of a corpus, to annotate the other parts as new text."""
 
 import io
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from configparser import InterpolationError
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training.initialize import init_nlp
 from spacy.training.loop import train
+from spacy.util import load_model_from_config, registry
 from spacy.vocab import Vocab
 from thinc.api import Config, ConfigValidationError
 
@@ -47,13 +48,56 @@ def train_pipeline(
         DocBin(docs=docs).to_disk(train_path)
         output.mkdir()
         try:
-            fresh = init_nlp(with_corpora(config, train_path, dev_path))
+            own = with_corpora(config, train_path, dev_path)
+            finish = saving_callback(own)
+            section = own["training"].pop("before_to_disk", None)
+            fresh = init_nlp(own)
         except CascadeError:
             raise
         except (ValueError, InterpolationError) as error:
             raise refused("The training config", error) from error
         train(fresh, output, stdout=io.StringIO(), stderr=io.StringIO())
-        return spacy.load(output / "model-best", vocab=vocab)
+        best = spacy.load(output / "model-best", vocab=vocab)
+        # Training would calibrate every pipeline that it saves, and one is enough.
+        best.config["training"]["before_to_disk"] = section
+        return finish(best)
+
+
+def saving_callback(config: Config) -> Callable[[Language], Language]:
+    """What is done to a pipeline before it is saved: calibration, where a config says so.
+
+    config: without variables.
+    """
+    section = config["training"].get("before_to_disk")
+    if not section:
+        return lambda nlp: nlp
+    found: Callable[[Language], Language] = registry.resolve({"callback": section})["callback"]
+    return found
+
+
+def filled_config(config: Config, train_path: Path, dev_path: Path) -> Config:
+    """The config with these corpora, all settings, and without variables.
+
+    Raises `ConfigError` for a config that spaCy refuses.
+    """
+    config = config.copy()
+    config.setdefault("paths", {}).update(train=str(train_path), dev=str(dev_path))
+    try:
+        filled: Config = load_model_from_config(config.interpolate(), auto_fill=True).config
+    except CascadeError:
+        raise
+    except (ValueError, ImportError, InterpolationError) as error:
+        raise refused("The training config", error) from error
+    return filled
+
+
+def as_given(own: Config, given: Config) -> Config:
+    """The config of a pipeline with the user's corpora and training in place of ours."""
+    config = own.copy()
+    for section in ("paths", "corpora", "training", "initialize"):
+        if section in given:
+            config[section] = given[section]
+    return config
 
 
 def with_threads(config: Config, threads: int) -> Config:

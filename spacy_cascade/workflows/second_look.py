@@ -13,7 +13,7 @@ from thinc.api import Config
 from ..errors import ConfigError
 from ..files import temporary_folder
 from ..pipeline.readers import examples_for, read_docs
-from .folds import train_pipeline
+from .folds import as_given, filled_config, train_pipeline
 from .jackknife import jackknife
 
 KEY = "first_pass"
@@ -84,7 +84,7 @@ class Passes(NamedTuple):
 
 def train_passes(config: Config, train_path: Path, dev_path: Path, *, folds: int) -> Passes:
     """Train the first pass and both, whichever is better; as for `second_look`."""
-    filled = _filled(config, train_path, dev_path)
+    filled = filled_config(config, train_path, dev_path)
     stages = _stages(filled)
     first = train_pipeline(filled, read_docs(train_path, Vocab()), dev_path)
     found = jackknife(_first_config(filled, stages), train_path, dev_path, folds=folds)
@@ -92,14 +92,6 @@ def train_passes(config: Config, train_path: Path, dev_path: Path, *, folds: int
         _as_first_pass(first, filled, stages).to_disk(folder)
         both = train_pipeline(_second_config(filled, stages, folder), found.docs, dev_path)
     return Passes(stages, first, both, found.n_trainings)
-
-
-def _filled(config: Config, train_path: Path, dev_path: Path) -> Config:
-    """The config with all settings and without variables."""
-    config = config.copy()
-    config.setdefault("paths", {}).update(train=str(train_path), dev=str(dev_path))
-    filled: Config = load_model_from_config(config.interpolate(), auto_fill=True).config
-    return filled
 
 
 def _stages(config: Config) -> list[str]:
@@ -195,10 +187,7 @@ def _first_name(name: str, stages: Sequence[str]) -> str:
 
 def _as_given(own: Config, given: Config, is_second: bool, stages: Sequence[str]) -> Config:
     """The config of a trained pipeline with the user's corpora and training in place of ours."""
-    config = own.copy()
-    for section in ("paths", "corpora", "training", "initialize"):
-        if section in given:
-            config[section] = given[section]
+    config = as_given(own, given)
     if is_second:
         # So that `adapt`, too, shows the second pass what the first one finds.
         config["training"]["annotating_components"] = [PREFIX + name for name in stages]

@@ -1,0 +1,1 @@
+"""Learning from unlabelled Docs: co-training, self-training and tri-training on confident spans."""

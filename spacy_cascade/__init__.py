@@ -28,6 +28,7 @@ from .pipeline.linker import CascadeLinker, make_linker
 from .pipeline.reranker import CascadeReranker, make_reranker
 from .pipeline.saving import save_pipeline
 from .pipeline.segmenter import CascadeSegmenter, make_segmenter
+from .pipeline.spans.confidences import confidence_of, register_confidence
 from .pipeline.spans.nbest import Segmentation
 from .pipeline.tagger import CascadeTagger, make_tagger
 
@@ -55,6 +56,7 @@ __all__ = [
     "TemplateError",
     "TrainingError",
     "__version__",
+    "confidence_of",
     "explain_entities",
     "explain_spans",
     "explain_tags",
@@ -68,6 +70,8 @@ __all__ = [
     "save_pipeline",
     "top_features",
 ]
+
+register_confidence()
 
 _RENAMED = {
     "Reading": "Hypothesis",

@@ -21,6 +21,7 @@ from .declared import SegmenterOptions
 from .learning import LearningPipe
 from .options import takes
 from .scored_batch import ScoredBatch
+from .spans.confidences import kept_confidences
 from .spans.entities import preset_tags, read_presets, write_entities, write_group
 from .spans.gold import GoldSpans, gold_flags, read_gold
 from .spans.nbest import (
@@ -201,7 +202,7 @@ class CascadeSegmenter(LearningPipe[GoldSpans]):
         key = self.options.spans_key
         for doc, found in zip(docs, scores, strict=True):
             spans = make_spans(doc, found.spans, labels)
-            write_group(doc, key, spans, found.confidences)
+            write_group(doc, key, spans, found.confidences, kept_confidences(doc, key))
             if found.candidates is not None:
                 write_candidates(doc, key, found.candidates, labels)
             else:

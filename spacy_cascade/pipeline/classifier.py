@@ -18,10 +18,10 @@ from ..trainers.deprecated import loss_and_penalty
 from ..types import Floats1d, Floats2d, Ints1d, Ints2d
 from .calibration import Outcomes
 from .declared import ClassifierOptions
-from .learning import LearningPipe
 from .options import takes
 from .reading import span_units, untyped
-from .spans.gold import GoldSpans, gold_bounds, gold_flags, read_gold
+from .span_learning import SpanLearningPipe
+from .spans.gold import GoldSpans, gold_bounds, gold_flags
 from .spans.nbest import KEPT, TypedCandidates, distinct_spans, write_types
 from .spans.placing import (
     REJECTED,
@@ -89,7 +89,7 @@ def make_classifier(
     return CascadeClassifier(nlp, model, name, options, loss, penalty, trainer, scorer)
 
 
-class CascadeClassifier(LearningPipe[GoldSpans]):
+class CascadeClassifier(SpanLearningPipe):
     """Types the spans that a segmenter, or any other component, put on the Doc."""
 
     options: ClassifierOptions
@@ -208,12 +208,6 @@ class CascadeClassifier(LearningPipe[GoldSpans]):
         return Outcomes(
             np.array(right, dtype=np.bool_), lambda temperature: self._best(scores, temperature)[1]
         )
-
-    def _read_gold(self, example: Example) -> GoldSpans:
-        return read_gold(example, self.options.gold_key)
-
-    def _gold_flags(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints2d:
-        return gold_flags(tokens, gold)
 
     def _gold_labels(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints1d:
         """Never called: only the default `_data_of` asks for labels of tokens."""

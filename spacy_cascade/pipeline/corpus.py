@@ -1,12 +1,16 @@
 """The corpus that a component has begun to learn from."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import TypeAlias
 
 from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..errors import TrainingError
 from ..losses.base import LabelledSequences
+
+GetExamples: TypeAlias = Callable[[], Iterable[Example]]
+"""Gives the examples of a corpus, anew with each call, as spaCy's `initialize` has it."""
 
 
 class Corpus:

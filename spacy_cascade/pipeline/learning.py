@@ -1,8 +1,8 @@
 """Components that learn from examples: initialize, update, adapt, and go on from checkpoints."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar, Generic, TypeVar
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from spacy.language import Language
@@ -24,7 +24,7 @@ from ..storage.header import Header
 from ..trainers.base import Fit, JointTrainer, State, Task, Trainer
 from ..types import Ints1d, Ints2d
 from .component import CascadePipe
-from .corpus import Corpus, check_labels, refuse_part
+from .corpus import Corpus, GetExamples, refuse_part
 from .joint import partner
 from .loggers import SEPARATOR
 from .options import Options
@@ -46,10 +46,6 @@ class LearningPipe(CascadePipe, Generic[Gold]):
     warm_start: whether it was trained before it was loaded; `update` then adapts it to new
     examples. n_examples: how many `initialize` has seen, None in a component that was loaded.
     """
-
-    _sought: ClassVar[str] = "labelled gold span"
-    _where_to_look: ClassVar[str] = "has entities, or gold spans under the component's gold_key"
-    """For the error where no example has anything to learn from."""
 
     def __init__(
         self,
@@ -83,6 +79,12 @@ class LearningPipe(CascadePipe, Generic[Gold]):
     @abstractmethod
     def _labels_in(self, gold: Gold) -> Iterable[str]:
         """Labels that the component learns from one example."""
+
+    @abstractmethod
+    def _check_found(
+        self, found: Collection[str], gold: Sequence[Gold], get_examples: GetExamples
+    ) -> None:
+        """Raise `TrainingError` where there is nothing to learn; found: the labels to be."""
 
     @abstractmethod
     def _gold_labels(self, tokens: Tokens, gold: Sequence[Gold]) -> Ints1d:
@@ -138,7 +140,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
 
     def initialize(
         self,
-        get_examples: Callable[[], Iterable[Example]],
+        get_examples: GetExamples,
         *,
         nlp: Language | None = None,
         labels: Sequence[str] | None = None,
@@ -162,9 +164,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
                 f"'{self.name}' got no examples to initialize from. Check [corpora.train] path."
             )
         found = labels or {label for g in gold for label in self._labels_in(g)} | set(self._labels)
-        check_labels(
-            found, len(gold), self.name, self._sought, f"[corpora.train] {self._where_to_look}"
-        )
+        self._check_found(found, gold, get_examples)
         self._set_labels(found)
         tokens = join_tokens(batches)
         flags = self._gold_flags(tokens, gold)

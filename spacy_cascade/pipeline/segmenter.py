@@ -15,15 +15,15 @@ from ..features.units import Units
 from ..inference.schemes import UNOBSERVED, Spans, TagSet
 from ..inference.structure import Structure, require
 from ..trainers.deprecated import loss_and_penalty
-from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d
+from ..types import Bools1d, Floats1d, Floats2d, Ints1d
 from .calibration import Outcomes
 from .declared import SegmenterOptions
-from .learning import LearningPipe
 from .options import takes
 from .scored_batch import ScoredBatch
+from .span_learning import SpanLearningPipe
 from .spans.confidences import kept_confidences
 from .spans.entities import preset_tags, read_presets, write_entities, write_group
-from .spans.gold import GoldSpans, gold_flags, read_gold
+from .spans.gold import GoldSpans
 from .spans.nbest import (
     Candidates,
     Segmentation,
@@ -87,7 +87,7 @@ def make_segmenter(
     return CascadeSegmenter(nlp, model, name, options, loss, penalty, trainer, scorer)
 
 
-class CascadeSegmenter(LearningPipe[GoldSpans]):
+class CascadeSegmenter(SpanLearningPipe):
     """Finds non-overlapping spans by exact decoding of each sentence.
 
     With `overlapping` it lists all likely spans instead, whether they overlap or not. With
@@ -218,12 +218,6 @@ class CascadeSegmenter(LearningPipe[GoldSpans]):
 
     def _labels_in(self, gold: GoldSpans) -> Iterable[str]:
         return (label for _, _, label in gold.spans) if self.options.typed else (ENTITY,)
-
-    def _read_gold(self, example: Example) -> GoldSpans:
-        return read_gold(example, self.options.gold_key)
-
-    def _gold_flags(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints2d:
-        return gold_flags(tokens, gold)
 
     def _gold_labels(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints1d:
         """Tag of each token, `UNOBSERVED` or `ENDED` where there is no annotation.

@@ -18,6 +18,7 @@ from ..trainers.deprecated import loss_and_penalty
 from ..types import Floats1d, Floats2d, Ints1d, Ints2d
 from .calibration import Outcomes
 from .declared import ClassifierOptions
+from .missing_spans import warn_missing
 from .options import takes
 from .reading import span_units, untyped
 from .span_learning import SpanLearningPipe
@@ -93,6 +94,8 @@ class CascadeClassifier(SpanLearningPipe):
     """Types the spans that a segmenter, or any other component, put on the Doc."""
 
     options: ClassifierOptions
+    _has_warned = False
+    """Whether it has said that there are no spans to type."""
 
     @property
     def structure_labels(self) -> list[str]:
@@ -110,6 +113,9 @@ class CascadeClassifier(SpanLearningPipe):
         docs = list(docs)
         if not docs:
             return []
+        key = self.options.spans_key
+        if key is not None and not self._has_warned:
+            self._has_warned = warn_missing(self.pipeline, self.name, self, key, docs)
         spans = [self._spans(doc) for doc in docs]
         masks = [np.array(list(map(self._is_mention, of_doc)), dtype=bool) for of_doc in spans]
         own = [as_array(bounds_of(compress(*pair))) for pair in zip(spans, masks, strict=True)]
@@ -124,7 +130,6 @@ class CascadeClassifier(SpanLearningPipe):
             begin = part.stop + len(listed[i].bounds)
             confidences = candidates = None
             if self.options.confidence:
-                key = self.options.spans_key
                 confidences = joint_confidences(doc, key, masks[i], probabilities[part])
             if listed[i].groups:
                 of_list = slice(part.stop, begin)

@@ -9,10 +9,7 @@ from ..clustering.making import Settings, make_clusters, work_folder
 from ..clustering.sources import SUFFIXES
 from ..clustering.splitting import TokenizerChoice
 from .options import Force, argument, option, refuse_existing, valid_text
-from .output import counted, print_good, print_info, print_warning, reports_errors
-
-_STOPPED = 130
-"""Exit status after Ctrl-C, as shells have it."""
+from .output import STOPPED, counted, print_good, print_info, print_warning, reports_errors
 
 
 @reports_errors
@@ -68,6 +65,6 @@ def cluster_command(
         made = make_clusters(text, output, settings, print_info)
     except KeyboardInterrupt:
         print_warning(f"Stopped. The same command goes on with what is in {work_folder(output)}.")
-        raise typer.Exit(_STOPPED) from None
+        raise typer.Exit(STOPPED) from None
     words = f"{counted(made.words, 'word')} that occur {made.occurrences:,} times"
     print_good(f"{counted(made.clusters, 'cluster')} of {words} -> {output}")

@@ -24,7 +24,7 @@ from ..storage.header import Header
 from ..trainers.base import Fit, JointTrainer, State, Task, Trainer
 from ..types import Ints1d, Ints2d
 from .component import CascadePipe
-from .corpus import Corpus, GetExamples, refuse_part
+from .corpus import Corpus, GetExamples, Parts
 from .joint import partner
 from .loggers import SEPARATOR
 from .options import Options
@@ -61,7 +61,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         super().__init__(nlp, model, name, options)
         self.loss, self.penalty, self.trainer, self.scorer = loss, penalty, trainer, scorer
         self.n_examples: int | None = None
-        self.warm_start = False
+        self.warm_start, self._parts = False, Parts()
         self.reset_fit()
         trainer.check(loss, penalty, self.family.structure)
         self._check_options(options)
@@ -152,7 +152,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         """
         batches: list[Tokens] = []
         gold: list[Gold] = []
-        self.n_examples, self.warm_start = 0, False
+        self.n_examples, self.warm_start, self._parts = 0, False, Parts()
         all_examples = progress(f"Reading for {self.name}", iterable=get_examples())
         for examples in minibatch(all_examples, _READ_AT_ONCE):  # type: ignore[no-untyped-call]
             validate_examples(examples, f"{type(self).__name__}.initialize")
@@ -181,18 +181,20 @@ class LearningPipe(CascadePipe, Generic[Gold]):
     ) -> dict[str, float]:
         """Run the trainer's iterations on the examples.
 
-        A component that was initialized here learns from all of its examples. One that was loaded,
+        A component that was initialized here learns from all of its examples: where its trainer
+        needs the whole corpus, parts are collected (`corpus.Parts`). One that was loaded,
         trained, is adapted to new ones: it learns their labels and features, and the penalty,
         centred on its weights, keeps what it has learnt before. The same examples again go on
         where the last update ended; others begin a new adaptation from there.
 
         drop, sgd: of no effect; they belong to neural components. losses: the objective is added
-        under the component's name, and terms of it under `NAME: TERM` (`loggers`). Raises
-        `TrainingError` on a partial batch where it was initialized here.
+        under the component's name, and terms of it under `NAME: TERM` (`loggers`).
         """
         examples, losses = list(examples), {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
         validate_examples(examples, f"{type(self).__name__}.update")
+        if self.trainer.sees_all and not self.warm_start:
+            examples = self._parts.collect(examples, self.n_examples, self.name)
         iterations = self.trainer.iterations
         if not iterations or not any(len(example.predicted) for example in examples):
             return losses
@@ -262,8 +264,6 @@ class LearningPipe(CascadePipe, Generic[Gold]):
 
     def _begin(self, examples: Sequence[Example]) -> None:
         """Begin with a corpus; where the trainer says so, together with an earlier component."""
-        if not self.warm_start:
-            refuse_part(self.name, len(examples), len(self._corpus) or self.n_examples)
         if isinstance(self.trainer, JointTrainer):
             earlier = partner(self, self.trainer.first)
             first, task = earlier.task(examples), self.task(examples)

@@ -253,27 +253,6 @@ def test_things_that_are_no_examples(name: str, wrong: Any) -> None:
 
 
 @pytest.mark.parametrize("name", BOTH)
-def test_a_partial_batch_is_refused(name: str) -> None:
-    nlp = blank()
-    nlp.add_pipe(name, config=SMALL)
-    examples = make_examples(nlp)
-    nlp.initialize(lambda: examples)
-    before = nlp.get_pipe(name).to_bytes()
-    for _ in range(2):
-        with pytest.raises(TrainingError, match=rf"'{name}' was given 2 of 6") as caught:
-            nlp.update(examples[:2])
-        message = str(caught.value)
-        assert "spacy_cascade.WholeCorpus.v1" in message
-        assert "[training.batcher]" in message
-        assert "accumulate_gradient = 1" in message
-    assert nlp.get_pipe(name).to_bytes() == before
-    nlp.update(examples)
-    with pytest.raises(TrainingError, match="was given 5 of 6"):
-        nlp.update(examples[1:])
-    nlp.update(examples)
-
-
-@pytest.mark.parametrize("name", BOTH)
 def test_prediction_before_training(name: str) -> None:
     nlp = blank()
     nlp.add_pipe(name)

@@ -31,6 +31,7 @@ from .pipeline.segmenter import CascadeSegmenter, make_segmenter
 from .pipeline.spans.confidences import confidence_of, register_confidence
 from .pipeline.spans.nbest import Segmentation
 from .pipeline.tagger import CascadeTagger, make_tagger
+from .workflows.fit import Fitted, fit
 
 __all__ = [
     "Candidate",
@@ -46,6 +47,7 @@ __all__ = [
     "CorpusError",
     "EntityExplanation",
     "Explanation",
+    "Fitted",
     "Hypotheses",
     "Hypothesis",
     "MissingStageError",
@@ -61,6 +63,7 @@ __all__ = [
     "explain_spans",
     "explain_tags",
     "explain_types",
+    "fit",
     "joint_hypotheses",
     "make_classifier",
     "make_linker",

@@ -142,7 +142,8 @@ class CascadeSegmenter(SpanLearningPipe):
     def nbest(self, doc: Doc, n: int) -> list[list[Segmentation]]:
         """The `n` best segmentations of each sentence, best first; the Doc is not changed.
 
-        A short sentence has fewer. Raises `ConfigError` where n is not from 1 to 100.
+        A short sentence has fewer. Probabilities are at the component's temperature, as confidences
+        and those of `joint_hypotheses` are. Raises `ConfigError` where n is not from 1 to 100.
         """
         check_n(n, f"nbest of '{self.name}'")
         batch = self.scored([doc])
@@ -150,6 +151,9 @@ class CascadeSegmenter(SpanLearningPipe):
             return []
         paths, ranked = batch.best_paths(n)
         (candidates,) = batch.candidates(paths, ranked, self.loss.is_probabilistic)
+        if self.loss.is_probabilistic:
+            calibrated = batch.log_probabilities(ranked, self.options.temperature)
+            candidates = replace(candidates, log_probabilities=calibrated)
         return segmentations(doc, candidates, self._label_hashes())
 
     def posteriors(

@@ -74,8 +74,8 @@ _NAMES = tuple(field.name for field in fields(RankedGroup))
 class Segmentation:
     """One way to segment a sentence.
 
-    spans: in ascending order. score: of the labelling. probability: under the model, None where
-    its loss is not probabilistic.
+    spans: in ascending order. score: of the labelling. probability: at the temperature of the
+    component, None where its loss is not probabilistic.
     """
 
     spans: list[Span]

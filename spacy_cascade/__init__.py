@@ -29,8 +29,10 @@ from .pipeline.linker import CascadeLinker, make_linker
 from .pipeline.reranker import CascadeReranker, make_reranker
 from .pipeline.saving import save_pipeline
 from .pipeline.segmenter import CascadeSegmenter, make_segmenter
+from .pipeline.spans.confidences import confidence_of, register_confidence
 from .pipeline.spans.nbest import Segmentation
 from .pipeline.tagger import CascadeTagger, make_tagger
+from .workflows.fit import Fitted, fit
 
 __all__ = [
     "Candidate",
@@ -47,6 +49,7 @@ __all__ = [
     "CorpusError",
     "EntityExplanation",
     "Explanation",
+    "Fitted",
     "Hypotheses",
     "Hypothesis",
     "MissingStageError",
@@ -57,10 +60,12 @@ __all__ = [
     "TemplateError",
     "TrainingError",
     "__version__",
+    "confidence_of",
     "explain_entities",
     "explain_spans",
     "explain_tags",
     "explain_types",
+    "fit",
     "joint_hypotheses",
     "make_classifier",
     "make_ensemble",
@@ -71,6 +76,8 @@ __all__ = [
     "save_pipeline",
     "top_features",
 ]
+
+register_confidence()
 
 _RENAMED = {
     "Reading": "Hypothesis",

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import signal
 import tempfile
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import active_children, get_context
+from multiprocessing.process import BaseProcess
 from pathlib import Path
-from threading import RLock
+from threading import RLock, current_thread, main_thread
 from typing import Any, TypeVar
 
 from tqdm import tqdm
@@ -22,8 +24,8 @@ from .files import temporary_folder
 Result = TypeVar("Result")
 
 _TICK_SECONDS = 1.0
-_ENDING_SECONDS = 5.0
-"""Longest time that a process may take to end, before its folder is removed."""
+_ENDING_SECONDS = 1.0
+"""Longest time that processes may take to end, before they are killed."""
 _AHEAD = 3
 """Calls that wait for each process, so that none is idle."""
 
@@ -44,8 +46,12 @@ def run_in_processes(
         with _interrupts_wait():
             waiting = {pool.submit(function, *one) for one in arguments}
         while waiting:
-            done, waiting = wait(waiting, _TICK_SECONDS, FIRST_COMPLETED)
-            tick()
+            try:
+                done, waiting = wait(waiting, _TICK_SECONDS, FIRST_COMPLETED)
+                tick()
+            except KeyboardInterrupt:
+                yield from (one.result() for one in waiting if _has_result(one))
+                raise
             for future in done:
                 yield future.result()
 
@@ -73,26 +79,52 @@ def stream_through_processes(
 def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
     """Processes that end at once with an error, and leave no files behind."""
     before = set(active_children())
-    with (
-        temporary_folder() as folder,
+    with temporary_folder() as folder:
         # Spawned, because the threads of kernels do not survive a fork.
-        ProcessPoolExecutor(processes, get_context("spawn"), _begin, (folder,)) as pool,
-    ):
+        pool = ProcessPoolExecutor(processes, get_context("spawn"), _begin, (folder,))
         try:
             yield pool
-        except BrokenProcessPool as error:
-            raise TrainingError(
-                "A process ended before its work was done, perhaps for want of memory. Try it with "
-                "--processes 1."
-            ) from error
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            children = set(active_children()) - before
-            for child in children:
-                child.terminate()
-            for child in children:
-                child.join(_ENDING_SECONDS)
+        except BaseException as error:
+            with _interrupts_ignored():
+                pool.shutdown(wait=False, cancel_futures=True)
+                _end(set(active_children()) - before)
+                pool.shutdown()
+            if isinstance(error, BrokenProcessPool):
+                raise TrainingError(
+                    "A process ended before its work was done, perhaps for want of memory. Try it "
+                    "with --processes 1."
+                ) from error
             raise
+        pool.shutdown()
+
+
+def _has_result(future: Future[Any]) -> bool:
+    return future.done() and not future.cancelled() and future.exception() is None
+
+
+def _end(children: Iterable[BaseProcess]) -> None:
+    """End processes, within little more than a second whatever they do."""
+    for child in children:
+        child.terminate()
+    until = time.monotonic() + _ENDING_SECONDS
+    for child in children:
+        child.join(max(0.0, until - time.monotonic()))
+        if child.is_alive():
+            child.kill()
+            child.join()
+
+
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """A second Ctrl-C does not disturb what the first one began."""
+    if current_thread() is not main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _begin(folder: Path) -> None:

@@ -98,6 +98,12 @@ def check_pipeline(nlp: Language) -> None:
                 "it into frozen_components of [training], train it by itself, or take the "
                 "checkpoints out of [training.before_update]."
             )
+        if pipe.trainer.sees_all and not pipe.warm_start and not _sees_all(pipe, training):
+            raise ConfigError(
+                f"'{name}' collects parts of the corpus until it has all, and checkpoints do not "
+                f'hold them. Put @batchers = "{_WHOLE_CORPUS}" into [training.batcher] and set '
+                "accumulate_gradient = 1 in [training]."
+            )
         if pipe.warm_start and not _sees_all(pipe, training):
             raise ConfigError(
                 f"'{name}' was trained before, and gets new features with every new batch: "

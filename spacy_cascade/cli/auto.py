@@ -16,10 +16,7 @@ from ..workflows.recipes.profile import Profile
 from ..workflows.recipes.rules import BY_CORPUS
 from ..workflows.recipes.suggesting import Suggestion
 from .config_comments import suggested_text
-from .output import counted, percent, print_good, print_info, print_warning, write_text
-
-_STOPPED = 130
-"""Exit status after Ctrl-C, as shells have it."""
+from .output import STOPPED, counted, percent, print_good, print_info, print_warning, write_text
 
 
 @dataclass(frozen=True)
@@ -95,7 +92,7 @@ def _run(search: AutoSearch) -> Search:
 
 
 def _tell(search: AutoSearch, found: Search, output: Path) -> None:
-    """The last lines; exits with `_STOPPED` after Ctrl-C."""
+    """The last lines; exits with `STOPPED` after Ctrl-C."""
     if found.best is None:
         print_good(f"No training has ended. Config with the choice of the rules -> {output}")
     else:
@@ -110,7 +107,7 @@ def _tell(search: AutoSearch, found: Search, output: Path) -> None:
     if found.is_stopped:
         left = counted(found.left, "training")
         print_warning(f"Stopped with {left} left. The same command with --force goes on.")
-        raise typer.Exit(_STOPPED)
+        raise typer.Exit(STOPPED)
 
 
 def _table(steps: Sequence[Step], where: Path | None) -> list[str]:

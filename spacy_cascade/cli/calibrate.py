@@ -7,7 +7,7 @@ import spacy
 from ..pipeline.readers import examples_for
 from ..workflows.calibrate import calibrate
 from ..workflows.decoding import Decoding, decode_for_f1
-from .options import Model, Output, Unseen, option
+from .options import Force, Model, Output, Unseen, option, refuse_existing
 from .output import counted, percent, print_info, print_table, reports_errors, write_pipeline
 
 
@@ -20,6 +20,7 @@ def calibrate_command(
         Decoding,
         option("best: the entities stay the same; expected_f1: those of the greatest expected F1"),
     ] = Decoding.best,
+    force: Force = False,
 ) -> None:
     """
     Calibrate the confidences of a pipeline.
@@ -32,6 +33,7 @@ def calibrate_command(
     With --decoding expected_f1 the copy chooses its entities among all likely spans, by a
     threshold of half the F1 that its confidences promise on DATA.
     """
+    refuse_existing(output, force)
     nlp = spacy.load(model)
     examples = list(examples_for(nlp, data))
     calibrated, found = calibrate(nlp, examples)

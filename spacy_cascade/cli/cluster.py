@@ -8,12 +8,8 @@ import typer
 from ..clustering.making import Settings, make_clusters, work_folder
 from ..clustering.sources import SUFFIXES
 from ..clustering.splitting import TokenizerChoice
-from ..errors import ConfigError
-from .options import argument, option, valid_text
-from .output import counted, print_good, print_info, print_warning, reports_errors
-
-_STOPPED = 130
-"""Exit status after Ctrl-C, as shells have it."""
+from .options import Force, argument, option, refuse_existing, valid_text
+from .output import STOPPED, counted, print_good, print_info, print_warning, reports_errors
 
 
 @reports_errors
@@ -45,7 +41,7 @@ def cluster_command(
         int, option("Processes (0: one per core); with 1, each run makes the same clusters")
     ] = Settings.processes,
     seed: Annotated[int, option("Seed of k-means", min=0, max=2**32 - 1)] = Settings.seed,
-    force: Annotated[bool, option("Replace OUTPUT", "--force", "-F")] = False,
+    force: Force = False,
 ) -> None:
     """
     Make hierarchical clusters of the words of unlabelled text.
@@ -60,8 +56,7 @@ def cluster_command(
     The command keeps what it has done in the folder OUTPUT.work and removes that at the end. If
     it is stopped, the same command continues.
     """
-    if output.exists() and not force:
-        raise ConfigError(f"{output} already exists. Replace it with --force.")
+    refuse_existing(output, force)
     settings = Settings(
         tokenizer=TokenizerChoice(lang, tokenizer), json_field=field, min_count=min_count,
         size=size, epochs=epochs, clusters=clusters, seed=seed, processes=processes,
@@ -70,6 +65,6 @@ def cluster_command(
         made = make_clusters(text, output, settings, print_info)
     except KeyboardInterrupt:
         print_warning(f"Stopped. The same command goes on with what is in {work_folder(output)}.")
-        raise typer.Exit(_STOPPED) from None
+        raise typer.Exit(STOPPED) from None
     words = f"{counted(made.words, 'word')} that occur {made.occurrences:,} times"
     print_good(f"{counted(made.clusters, 'cluster')} of {words} -> {output}")

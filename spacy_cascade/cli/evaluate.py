@@ -8,6 +8,7 @@ import spacy
 from spacy.scorer import Scorer
 from spacy.training import Example
 
+from ..errors import CorpusError
 from ..pipeline.readers import INPUTS, examples_for, make_corpus
 from ..reports.page import N_MISTAKES, make_page
 from ..reports.texts import draw_page
@@ -58,8 +59,11 @@ def evaluate_command(
     inputs = [*(gold_inputs or ()), *(given or ())]
     nlp = spacy.load(model)
     corpus = make_corpus(data, inputs)(nlp) if inputs else examples_for(nlp, data)
+    examples = list(corpus)
+    if not examples:
+        raise CorpusError(f"{data} has no Docs to score on. Check the path.")
     scorer = _KeepingScorer(nlp)
-    scores = nlp.evaluate(list(corpus), scorer=scorer)
+    scores = nlp.evaluate(examples, scorer=scorer)
     _print_scores(scores)
     if output is not None:
         write_json(output, scores, "Scores")

@@ -17,14 +17,12 @@ from ..growing.neighbours import from_vectors
 from ..pipeline.progress import progress
 from ..pipeline.vocabulary_vectors import VocabularyVectors
 from .options import argument, option
-from .output import counted, print_table, print_warning, reports_errors, write_file
+from .output import STOPPED, counted, print_table, print_warning, reports_errors, write_file
 
 _DEFAULT = Thresholds()
 _SCORE = 0.5
 _PAGES = (".html", ".htm", ".xhtml")
 _SHOWN = 5
-_STOPPED = 130
-"""Exit status after Ctrl-C, as shells have it."""
 
 
 @reports_errors
@@ -72,7 +70,7 @@ def grow_lexicon_command(
             evidence += _of_vectors(list(known.values()), vectors)
     except KeyboardInterrupt:
         print_warning("Stopped. No list was written.", to_stderr=True)
-        raise typer.Exit(_STOPPED) from None
+        raise typer.Exit(STOPPED) from None
     found = [term for term in ranked_terms(evidence) if term.score >= min_score][:max_terms]
     _report(found)
     label = label or seeds.name.partition(".")[0]

@@ -20,12 +20,10 @@ from ..pipeline.readers import read_docs
 from ..workflows.grow_list import GrownList, GrownTerm, Thresholds, grow_list
 from ..workflows.phrases import Batch, Words, squeezed
 from .options import Model, argument, option
-from .output import counted, print_table, print_warning, reports_errors, write_file
+from .output import STOPPED, counted, print_table, print_warning, reports_errors, write_file
 
 _AT_ONCE = 1024
 """Texts that a process has at a time; it meets their words anew."""
-_STOPPED = 130
-"""Exit status after Ctrl-C, as shells have it."""
 _DEFAULT = Thresholds()
 
 
@@ -79,7 +77,7 @@ def grow_list_command(
         )
     except KeyboardInterrupt:
         print_warning("Stopped. No list was written.", to_stderr=True)
-        raise typer.Exit(_STOPPED) from None
+        raise typer.Exit(STOPPED) from None
     _write(grown, grown.terms[:max_terms], output)
 
 

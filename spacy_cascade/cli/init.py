@@ -11,7 +11,7 @@ from ..workflows.recipes.describing import describe
 from ..workflows.recipes.suggesting import look_at, named_clusters, suggest
 from .auto import Budget, search_config
 from .config_comments import heading, suggested_text, train_command
-from .options import argument, option
+from .options import argument, option, refuse_existing
 from .output import print_good, print_info, reports_errors, write_text
 from .questions import ask, split_labels
 
@@ -127,8 +127,7 @@ def init_command(
 
 
 def _check(output: Path, train: Path | None, dev: Path | None, auto: bool, force: bool) -> None:
-    if output.exists() and not force:
-        raise ConfigError(f"{output} already exists. Replace it with --force.")
+    refuse_existing(output, force)
     if train is None and (auto or dev is not None):
         raise ConfigError(
             f"{'--auto' if auto else '--dev'} needs a corpus to train on. Add --train."

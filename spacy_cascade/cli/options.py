@@ -32,9 +32,16 @@ def option(text: str, *names: str, **settings: Any) -> Any:
 Model = Annotated[Path, argument("MODEL", "Trained pipeline")]
 Output = Annotated[Path, argument("OUTPUT", "Folder for the new pipeline")]
 Unseen = Annotated[Path, argument("DATA.spacy", "Docs with entities, not used in training")]
+Force = Annotated[bool, option("Replace OUTPUT", "--force", "-F")]
 Text = Annotated[str, typer.Argument(metavar="TEXT", callback=valid_text, help="Text to annotate")]
 Json = Annotated[Path | None, option("Write the results to this JSON file")]
 Html = Annotated[Path | None, option("Write the results to this HTML page")]
+
+
+def refuse_existing(output: Path, force: bool) -> None:
+    """Raise `ConfigError` for an output that is there already, unless it is to be replaced."""
+    if output.exists() and not force:
+        raise ConfigError(f"{output} already exists. Replace it with --force.")
 
 
 def option_to_try(what: str, defaults: Sequence[float], *names: str) -> Any:

@@ -20,6 +20,8 @@ from ..pipeline.saving import save_pipeline
 
 Parameters = ParamSpec("Parameters")
 
+STOPPED = 130
+"""Exit status after Ctrl-C."""
 _WIDEST = 64
 """Columns are padded to at most this width; a longer cell stands out."""
 
@@ -37,6 +39,10 @@ def reports_errors(command: Callable[Parameters, None]) -> Callable[Parameters, 
                 text = f"Cannot read or write {error.filename}: {error.strerror}. Check the path."
             print_line(text, MESSAGES.FAIL, to_stderr=True)
             raise typer.Exit(1) from None
+        except KeyboardInterrupt:
+            text = "Stopped before the end. What was there before is unchanged."
+            print_line(text, MESSAGES.WARN, to_stderr=True)
+            raise typer.Exit(STOPPED) from None
 
     return reporting
 

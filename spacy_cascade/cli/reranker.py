@@ -10,7 +10,7 @@ from ..pipeline.readers import examples_for
 from ..workflows import train_reranker as training
 from ..workflows import tune_reranker as tuning
 from .options import Output, Unseen, argument, option, option_to_try
-from .output import counted, percent, print_info, reports_errors, write_pipeline
+from .output import counted, percent, print_info, print_warning, reports_errors, write_pipeline
 
 Stages = Annotated[Path, argument("MODEL", "Trained pipeline with both stages")]
 
@@ -77,7 +77,8 @@ def tune_reranker_command(
     Tune a reranker, and add it to a trained pipeline.
 
     The N best segmentations, with their types, are rescored with each weight. The pair of weight
-    and list length with the highest entity F1 on DATA is written to OUTPUT. MODEL is not changed.
+    and list length with the highest entity F1 on DATA is written to OUTPUT; if reranking lowers F1,
+    OUTPUT has no reranker. MODEL is not changed.
     The reranker chooses for each sentence, so a pipeline that sets no sentence starts gets a
     sentencizer.
     """
@@ -91,6 +92,13 @@ def tune_reranker_command(
     typer.echo("     " + "".join(f"{weight:7g}" for weight in weights))
     for n in sorted({n for n, _ in found.grid}):
         typer.echo(f"{n:5}" + "".join(f"{percent(found.grid[n, w]):>7}" for w in weights))
+    if found.is_worse:
+        print_warning(
+            f"Reranking lowers F1 to {percent(found.f1)} at best (n_best {found.n_best}, weight "
+            f"{found.weight:g}), so the pipeline has no reranker."
+        )
+        write_pipeline(tuned, output, f"Without reranking: F1 {percent(found.baseline)}")
+        return
     write_pipeline(
         tuned,
         output,

@@ -13,6 +13,7 @@ import typer
 from ..errors import ConfigError
 from ..files import replace_file
 from ..parallel import available_cores
+from ..pipeline.progress import progress
 from ..search import quadrants, sampling
 from ..search.axes import Axis, Searcher
 from ..search.pictures import draw
@@ -20,7 +21,16 @@ from ..search.searches import Search, default_searches, read_axis, settings_text
 from ..search.trials import Archive, Task, Trial
 from ..workflows.jackknife import read_config
 from .options import argument, option, read_overrides
-from .output import percent, print_good, print_info, reports_errors, write_text
+from .output import (
+    STOPPED,
+    counted,
+    percent,
+    print_good,
+    print_info,
+    print_warning,
+    reports_errors,
+    write_text,
+)
 
 TRIALS, BEST, REPORT = "trials.jsonl", "best.cfg", "search.json"
 
@@ -80,9 +90,25 @@ def tune_command(
         searches = together(searches)
         searcher = partial(sampling.search, trials=trials, batch=processes)
     output.mkdir(parents=True, exist_ok=True)
-    chosen, made = tune(
-        task, searches, output / TRIALS, searcher=searcher, processes=processes, done=_print_trial
-    )
+    with progress("Trials", unit=" trials") as bar:
+
+        def done(trial: Trial) -> None:
+            bar.update()
+            bar.write(_line(trial))
+
+        try:
+            chosen, made = tune(
+                task, searches, output / TRIALS, searcher=searcher, processes=processes,
+                done=done, tick=bar.refresh,
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            n = len(list(Archive(output / TRIALS, task.fingerprint())))
+            print_warning(
+                f"Stopped. {output / TRIALS} has {counted(n, 'trial')} of this search. The same "
+                "command goes on from there.",
+                to_stderr=True,
+            )
+            raise typer.Exit(STOPPED) from None
     replace_file(output / BEST, read_config(config, {**overrides, **chosen}).to_bytes())
     write_text(output / REPORT, json.dumps([asdict(one) for one in made], indent=1) + "\n")
     _draw(made, list(Archive(output / TRIALS, task.fingerprint())), output)
@@ -107,10 +133,8 @@ def _searches(
     return {name: axes for name, axes in searches.items() if not component or name in component}
 
 
-def _print_trial(trial: Trial) -> None:
-    typer.echo(
-        f"  {percent(trial.score):>6}  {settings_text(trial.settings)}  {trial.seconds:.0f} s"
-    )
+def _line(trial: Trial) -> str:
+    return f"  {percent(trial.score):>6}  {settings_text(trial.settings)}  {trial.seconds:.0f} s"
 
 
 def _draw(made: list[Search], trials: list[Trial], output: Path) -> None:

@@ -16,7 +16,7 @@ from ..inference.schemes import Spans
 from ..pipeline.classifier import CascadeClassifier
 from ..pipeline.recognisers import recognisers
 from ..pipeline.segmenter import CascadeSegmenter
-from ..pipeline.spans.entities import confidence_of
+from ..pipeline.spans.confidences import confidence_of
 from ..pipeline.spans.placing import ENTITY, LabelledSpan, rows_of
 from ..pipeline.spans.results import class_probabilities
 from ..pipeline.tagger import CascadeTagger

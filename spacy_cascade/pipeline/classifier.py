@@ -17,10 +17,11 @@ from ..trainers.deprecated import loss_and_penalty
 from ..types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
 from .calibration import Outcomes
 from .declared import ClassifierOptions
-from .learning import LearningPipe
+from .missing_spans import warn_missing
 from .options import takes
 from .reading import span_units, untyped
-from .spans.gold import GoldSpans, gold_bounds, gold_flags, read_gold
+from .span_learning import SpanLearningPipe
+from .spans.gold import GoldSpans, gold_bounds, gold_flags
 from .spans.nbest import KEPT, TypedCandidates, distinct_spans, write_types
 from .spans.placing import (
     REJECTED,
@@ -88,10 +89,12 @@ def make_classifier(
     return CascadeClassifier(nlp, model, name, options, loss, penalty, trainer, scorer)
 
 
-class CascadeClassifier(LearningPipe[GoldSpans]):
+class CascadeClassifier(SpanLearningPipe):
     """Types the spans that a segmenter, or any other component, put on the Doc."""
 
     options: ClassifierOptions
+    _has_warned = False
+    """Whether it has said that there are no spans to type."""
 
     @property
     def structure_labels(self) -> list[str]:
@@ -109,6 +112,9 @@ class CascadeClassifier(LearningPipe[GoldSpans]):
         docs = list(docs)
         if not docs:
             return []
+        key = self.options.spans_key
+        if key is not None and not self._has_warned:
+            self._has_warned = warn_missing(self.pipeline, self.name, self, key, docs)
         spans = [self._spans(doc) for doc in docs]
         masks = [np.array(list(map(self._is_mention, of_doc)), dtype=bool) for of_doc in spans]
         own = [as_array(bounds_of(compress(*pair))) for pair in zip(spans, masks, strict=True)]
@@ -122,7 +128,6 @@ class CascadeClassifier(LearningPipe[GoldSpans]):
             begin = part.stop + len(listed[i].bounds)
             confidences = candidates = None
             if self.options.confidence:
-                key = self.options.spans_key
                 confidences = joint_confidences(doc, key, masks[i], probabilities[part])
             if listed[i].groups:
                 of_list = slice(part.stop, begin)
@@ -206,12 +211,6 @@ class CascadeClassifier(LearningPipe[GoldSpans]):
         return Outcomes(
             np.array(right, dtype=np.bool_), lambda temperature: self._best(scores, temperature)[1]
         )
-
-    def _read_gold(self, example: Example) -> GoldSpans:
-        return read_gold(example, self.options.gold_key)
-
-    def _gold_flags(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints2d:
-        return gold_flags(tokens, gold)
 
     def _gold_labels(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints1d:
         """Never called: only the default `_fitted` asks for labels of tokens."""

@@ -30,9 +30,7 @@ from .option_attributes import OptionAttributes
 from .options import Options
 from .progress import is_interrupted
 from .reading import earlier_space, learn_resources, read, read_resources
-from .spans.entities import register_confidence
-
-register_confidence()
+from .spans.confidences import register_confidence
 
 _MAXIMUM_LEXEMES = 1 << 16
 """Words whose scores are kept between batches; beyond that the cache starts anew."""
@@ -57,6 +55,7 @@ class CascadePipe(OptionAttributes, TrainablePipe):  # type: ignore[misc]
         self, nlp: Language, model: Model[Units, Any], name: str, options: Options
     ) -> None:
         self.vocab, self.model, self.name = nlp.vocab, model, name
+        register_confidence()
         self._labels: tuple[str, ...] = ()
         self._structure: Structure | None = None
         self._fit: Fit[Any] | None = None

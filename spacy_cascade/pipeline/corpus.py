@@ -1,12 +1,17 @@
 """The corpus that a component has begun to learn from."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import TypeAlias
 
 from spacy.tokens import Doc
 from spacy.training import Example
+from spacy.util import logger
 
 from ..errors import TrainingError
 from ..losses.base import LabelledSequences
+
+GetExamples: TypeAlias = Callable[[], Iterable[Example]]
+"""Gives the examples of a corpus, anew with each call, as spaCy's `initialize` has it."""
 
 
 class Corpus:
@@ -40,6 +45,51 @@ class Corpus:
         return [example for example in examples if id(example.reference) not in self._seen]
 
 
+class Parts:
+    """Parts of a corpus, collected until they are what a trainer learns from at once.
+
+    Like `Corpus` it stays behind when a component is pickled or copied.
+    """
+
+    def __init__(self) -> None:
+        self._pending: dict[int, Example] = {}
+        self._known: dict[int, Example] = {}
+        self._has_told = False
+
+    def __reduce__(self) -> tuple[type["Parts"], tuple[()]]:
+        return type(self), ()
+
+    def collect(self, examples: Sequence[Example], n_whole: int | None, name: str) -> list[Example]:
+        """What to learn from now; nothing while parts are missing.
+
+        n_whole: number of examples of the whole corpus, None where that is not known: then each
+        part is a whole. The corpus is complete with so many examples. If one comes a second time
+        before, a new pass has begun: the corpus is all examples that have come so far. name: of the
+        component, to say once in the log that it collects.
+        """
+        part = {id(example.reference): example for example in examples}
+        if n_whole is None or len(part) >= n_whole:
+            self._pending, self._known = {}, {}
+            return list(examples)
+        if not self._has_told:
+            self._has_told = True
+            logger.info(
+                "'%s' was given %d of %d examples. It collects parts and learns from all of them, "
+                "once in every pass. [training] max_steps, patience and eval_frequency count "
+                'parts; with @batchers = "spacy_cascade.WholeCorpus.v1" they count passes.',
+                name, len(part), n_whole,
+            )  # fmt: skip
+        if self._pending.keys() & part.keys():
+            complete, self._pending = list(self._known.values()), {}
+        else:
+            complete = []
+        self._pending |= part
+        self._known |= part
+        if not complete and len(self._pending) >= n_whole:
+            complete, self._pending, self._known = list(self._pending.values()), {}, {}
+        return complete
+
+
 def check_labels(
     found: Collection[str], n_examples: int, name: str, sought: str, place: str
 ) -> None:
@@ -60,21 +110,6 @@ def check_labels(
         raise TrainingError(
             f"'{name}' found a {sought} whose label is empty. Give it one; or, if "
             "types do not matter, set typed = false in the component."
-        )
-
-
-def refuse_part(name: str, n_examples: int, expected: int | None) -> None:
-    """Raise `TrainingError` for a component that is given a part of its corpus.
-
-    expected: how many examples are the whole; None where that is not known.
-    """
-    if expected is not None and n_examples < expected:
-        raise TrainingError(
-            f"'{name}' was given {n_examples} of {expected} training examples at once, "
-            "but its trainer needs the whole corpus in every update. Put "
-            '@batchers = "spacy_cascade.WholeCorpus.v1" into [training.batcher] and set '
-            "accumulate_gradient = 1 in [training]. To adapt a trained component to few "
-            "examples, save the pipeline and load it first."
         )
 
 

@@ -29,6 +29,11 @@ class SegmenterOptions(Options):
         is_fixed=True,
     )
     gold_key: str | None = option(None, "`doc.spans` key of the gold spans; `null` for `doc.ents`")
+    gold_labels: list[str] | None = option(
+        None,
+        "learn only gold spans with these labels, and count only these in scores; other gold spans "
+        "are outside; `null` for all. A segmenter and its classifier need the same",
+    )
     spans_key: str = option(
         "cascade", '`doc.spans` key of the spans found; their confidences are in `.attrs["scores"]`'
     )
@@ -98,6 +103,11 @@ class ClassifierOptions(Options):
         "component](typing_mentions.md))",
     )
     gold_key: str | None = option(None, "`doc.spans` key of the gold spans; `null` for `doc.ents`")
+    gold_labels: list[str] | None = option(
+        None,
+        "learn only gold spans with these labels, and count only these in scores; other gold spans "
+        "are outside; `null` for all. A segmenter and its classifier need the same",
+    )
     reject: bool = option(
         False,
         "learn a class for wrong proposals; put the segmenter into `annotating_components`",

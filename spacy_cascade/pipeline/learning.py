@@ -1,9 +1,9 @@
 """Components that learn from examples: initialize, update, adapt, and go on from checkpoints."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from spacy.language import Language
@@ -24,7 +24,7 @@ from ..storage.header import Header
 from ..trainers.base import Fit, JointTrainer, State, Task, Trainer
 from ..types import Ints1d, Ints2d, Pointers1d
 from .component import CascadePipe
-from .corpus import Corpus, check_labels, refuse_part
+from .corpus import Corpus, GetExamples, Parts
 from .inducing import InducedFeatures, forget, induce
 from .joint import begin_jointly, partner
 from .loggers import SEPARATOR
@@ -48,10 +48,6 @@ class LearningPipe(CascadePipe, Generic[Gold]):
     examples. n_examples: how many `initialize` has seen, None in a component that was loaded.
     """
 
-    _sought: ClassVar[str] = "labelled gold span"
-    _where_to_look: ClassVar[str] = "has entities, or gold spans under the component's gold_key"
-    """For the error where no example has anything to learn from."""
-
     def __init__(
         self,
         nlp: Language,
@@ -66,7 +62,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         super().__init__(nlp, model, name, options)
         self.loss, self.penalty, self.trainer, self.scorer = loss, penalty, trainer, scorer
         self.n_examples: int | None = None
-        self.warm_start = False
+        self.warm_start, self._parts = False, Parts()
         self.induced: InducedFeatures | None = None
         self.reset_fit()
         trainer.check(loss, penalty, self.family.structure)
@@ -85,6 +81,12 @@ class LearningPipe(CascadePipe, Generic[Gold]):
     @abstractmethod
     def _labels_in(self, gold: Gold) -> Iterable[str]:
         """Labels that the component learns from one example."""
+
+    @abstractmethod
+    def _check_found(
+        self, found: Collection[str], gold: Sequence[Gold], get_examples: GetExamples
+    ) -> None:
+        """Raise `TrainingError` where there is nothing to learn; found: the labels to be."""
 
     @abstractmethod
     def _gold_labels(self, tokens: Tokens, gold: Sequence[Gold]) -> Ints1d:
@@ -145,7 +147,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
 
     def initialize(
         self,
-        get_examples: Callable[[], Iterable[Example]],
+        get_examples: GetExamples,
         *,
         nlp: Language | None = None,
         labels: Sequence[str] | None = None,
@@ -157,7 +159,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         """
         batches: list[Tokens] = []
         gold: list[Gold] = []
-        self.n_examples, self.warm_start = 0, False
+        self.n_examples, self.warm_start, self._parts = 0, False, Parts()
         forget(self)
         all_examples = progress(f"Reading for {self.name}", iterable=get_examples())
         for examples in minibatch(all_examples, _READ_AT_ONCE):  # type: ignore[no-untyped-call]
@@ -166,7 +168,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
             gold.extend(self._read_gold(example) for example in examples)
             self.n_examples += len(examples)
         found = labels or {label for g in gold for label in self._labels_in(g)} | set(self._labels)
-        check_labels(found, len(gold), self.name, self._sought, self._where_to_look)
+        self._check_found(found, gold, get_examples)
         self._set_labels(found)
         tokens = join_tokens(batches)
         flags = self._gold_flags(tokens, gold)
@@ -183,18 +185,20 @@ class LearningPipe(CascadePipe, Generic[Gold]):
     ) -> dict[str, float]:
         """Run the trainer's iterations on the examples.
 
-        A component that was initialized here learns from all of its examples. One that was loaded,
+        A component that was initialized here learns from all of its examples: where its trainer
+        needs the whole corpus, parts are collected (`corpus.Parts`). One that was loaded,
         trained, is adapted to new ones: it learns their labels and features, and the penalty,
         centred on its weights, keeps what it has learnt before. The same examples again go on
         where the last update ended; others begin a new adaptation from there.
 
         drop, sgd: of no effect; they belong to neural components. losses: the objective is added
-        under the component's name, and terms of it under `NAME: TERM` (`loggers`). Raises
-        `TrainingError` on a partial batch where it was initialized here.
+        under the component's name, and terms of it under `NAME: TERM` (`loggers`).
         """
         examples, losses = list(examples), {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
         validate_examples(examples, f"{type(self).__name__}.update")
+        if self.trainer.sees_all and not self.warm_start:
+            examples = self._parts.collect(examples, self.n_examples, self.name)
         iterations = self.trainer.iterations
         if not iterations or not any(len(example.predicted) for example in examples):
             return losses
@@ -267,22 +271,17 @@ class LearningPipe(CascadePipe, Generic[Gold]):
 
     def _begin(self, examples: Sequence[Example]) -> None:
         """Begin with a corpus; where the trainer says so, together with an earlier component."""
-        if not self.warm_start:
-            refuse_part(self.name, len(examples), len(self._corpus) or self.n_examples)
         if isinstance(self.trainer, JointTrainer):
             task, self._fit = begin_jointly(self, self.trainer, examples)
         else:
             induce(self, examples)
-            task = self.task(examples)
-            self._fit = self.trainer.begin(task)
+            self._fit = self.trainer.begin(task := self.task(examples))
         self._corpus = Corpus(examples, task.data)
 
     def _load(self, header: Header, arrays: Arrays) -> None:
         super()._load(header, arrays)
         self.n_examples = None
         self.warm_start = bool(self.weights.features.any())
-
-    # Checkpoints
 
     def training_state(self) -> State:
         """What training goes on from; nothing where it has not begun."""

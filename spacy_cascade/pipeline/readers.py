@@ -54,8 +54,7 @@ class InputCorpus:
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
         """The examples. Raises `CorpusError` where there is no such file."""
-        if not self.path.exists():
-            raise CorpusError(f"There is no corpus at {self.path}. Check --paths or [corpora].")
+        check_corpus(self.path)
         files = walk_corpus(self.path, ".spacy")
         for reference in Corpus(self.path, limit=self.limit).read_docbin(nlp.vocab, files):
             yield Example(input_doc(reference, self.gold_inputs, nlp.vocab), reference)
@@ -86,10 +85,7 @@ def read_docs(path: Path, vocab: Vocab) -> list[Doc]:
 
     Raises `CorpusError` where there is none, or one cannot be read.
     """
-    if not path.exists():
-        raise CorpusError(f"There is no corpus at {path}. Check the path.")
-    if path.is_dir() and not any(path.rglob("*.spacy")):
-        raise CorpusError(f"The folder {path} has no .spacy files. Check the path.")
+    check_corpus(path)
     files = walk_corpus(path, ".spacy") if path.is_dir() else [path]
     try:
         return [doc for file in files for doc in DocBin().from_disk(file).get_docs(vocab)]
@@ -99,11 +95,29 @@ def read_docs(path: Path, vocab: Vocab) -> list[Doc]:
         ) from error
 
 
+def check_corpus(path: Path) -> None:
+    """Raise `CorpusError` for what is no `.spacy` file and no folder of them.
+
+    spaCy's reader finds nothing in other files, and says nothing.
+    """
+    if not path.exists():
+        raise CorpusError(f"There is no corpus at {path}. Check --paths or [corpora].")
+    if path.is_dir() and not any(path.rglob("*.spacy")):
+        raise CorpusError(f"The folder {path} has no .spacy files. Check the path.")
+    if not path.is_dir() and path.suffix != ".spacy":
+        raise CorpusError(
+            f"{path} is no .spacy file. Make one of it: spacy cascade convert {path} "
+            f"{path.with_suffix('.spacy').name}"
+        )
+
+
 def examples_for(nlp: Language, path: Path) -> Iterator[Example]:
     """The examples of a file, read as the training config of the pipeline reads its dev corpus.
 
-    spaCy's own reader reads them where the pipeline has no such config.
+    spaCy's own reader reads them where the pipeline has no such config. Raises `CorpusError` where
+    there is no such file.
     """
+    check_corpus(path)
     inputs = gold_inputs_of(nlp.config)
     return Corpus(path)(nlp) if inputs is None else InputCorpus(path, inputs)(nlp)
 

@@ -131,7 +131,8 @@ class CascadeReranker(CascadePipe):
                     assert first.earlier_iob is not None
                     earlier = first.earlier_iob
                     replace_entities(doc, set(before), typed, earlier)
-                write_group(doc, key, spans, found.confidences(doc.spans[key]))
+                group = doc.spans[key]
+                write_group(doc, key, spans, found.confidences(group), group.attrs)
             if not self.options.keep_candidates:
                 drop_candidates(doc, key)
 

@@ -56,6 +56,12 @@ class ScoredBatch:
         partitions = self.structure.log_partitions(self.potentials) if is_probabilistic else None
         return candidates_by_doc(paths, ranked, partitions, self.tag_set, self.tokens)
 
+    def log_probabilities(self, ranked: Floats2d, temperature: float) -> Floats2d:
+        """Of sequences with the scores `[N, S]`, at a temperature."""
+        flatter = self.potentials.at_temperature(temperature)
+        found: Floats2d = ranked / temperature - self.structure.log_partitions(flatter)
+        return found
+
     def posteriors(self, path: Ints1d, spans: Spans, temperature: float) -> Floats1d:
         """Exact probabilities of spans of a path, at a temperature."""
         return self.structure.span_posteriors(

@@ -21,6 +21,7 @@ def score_segments(
     *,
     spans_key: str,
     gold_key: str | None = None,
+    gold_labels: Sequence[str] | None = None,
     set_ents: bool = False,
     **settings: object,
 ) -> Scores:
@@ -28,10 +29,11 @@ def score_segments(
 
     With `set_ents` also spaCy's `ents_p/r/f/per_type`. A gold span that the predicted
     tokenization cannot express counts as missed, a span found where there is no annotation
-    does not count. None where no example has gold annotation. Registered as
+    does not count. gold_labels: of the gold spans that count. None where no example has gold
+    annotation. Registered as
     `spacy_cascade.segments_scorer.v1`.
     """
-    examples = list(examples)
+    examples = [_with_gold(example, gold_key, gold_labels) for example in examples]
     scores = _named("segments", _count_spans(examples, spans_key, gold_key, key=_bounds))
     if set_ents:
         scores.update(get_ner_prf(examples))
@@ -69,6 +71,21 @@ def _count_spans(
     return score if annotated else None
 
 
+def _with_gold(example: Example, gold_key: str | None, labels: Sequence[str] | None) -> Example:
+    """The example with only those gold spans that have one of the labels."""
+    if labels is None:
+        return example
+    reference = example.reference.copy()
+    if gold_key is None:
+        others = [entity for entity in reference.ents if entity.label_ not in labels]
+        kept = [entity for entity in reference.ents if entity.label_ in labels]
+        reference.set_ents(kept, outside=others, default="unmodified")
+    elif gold_key in reference.spans:
+        group = reference.spans[gold_key]
+        reference.spans[gold_key] = [span for span in group if span.label_ in labels]
+    return Example(example.predicted, reference)
+
+
 def _whole(span: LabelledSpan) -> Hashable:
     return span
 
@@ -98,14 +115,15 @@ def score_types(
     labels: Container[str],
     spans_key: str | None = None,
     gold_key: str | None = None,
+    gold_labels: Sequence[str] | None = None,
     **settings: object,
 ) -> Scores:
     """`types_acc`: share of gold spans that get their gold type; and spaCy's `ents_*`.
 
     With `spans_key` also `spans_<key>_p/r/f` of the typed spans of that group, which may overlap.
-    Registered as `spacy_cascade.types_scorer.v1`.
+    gold_labels: of the gold spans that count. Registered as `spacy_cascade.types_scorer.v1`.
     """
-    examples = list(examples)
+    examples = [_with_gold(example, gold_key, gold_labels) for example in examples]
     gold = [read_gold(example, gold_key).spans for example in examples]
     bounds = [[(start, end) for start, end, _ in spans] for spans in gold]
     types = classify([example.predicted for example in examples], bounds)

@@ -15,15 +15,16 @@ from ..features.units import Units
 from ..inference.schemes import UNOBSERVED, Spans, TagSet
 from ..inference.structure import Structure, require
 from ..trainers.deprecated import loss_and_penalty
-from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d
+from ..types import Bools1d, Floats1d, Floats2d, Ints1d
 from .calibration import Outcomes
 from .declared import SegmenterOptions
 from .joint_decoding import jointly_best
-from .learning import LearningPipe
 from .options import takes
 from .scored_batch import ScoredBatch
+from .span_learning import SpanLearningPipe
+from .spans.confidences import kept_confidences
 from .spans.entities import preset_tags, read_presets, write_entities, write_group
-from .spans.gold import GoldSpans, gold_flags, read_gold
+from .spans.gold import GoldSpans
 from .spans.nbest import (
     Candidates,
     Segmentation,
@@ -87,7 +88,7 @@ def make_segmenter(
     return CascadeSegmenter(nlp, model, name, options, loss, penalty, trainer, scorer)
 
 
-class CascadeSegmenter(LearningPipe[GoldSpans]):
+class CascadeSegmenter(SpanLearningPipe):
     """Finds non-overlapping spans by exact decoding of each sentence, or, with `overlapping`,
     lists all likely spans.
 
@@ -143,7 +144,8 @@ class CascadeSegmenter(LearningPipe[GoldSpans]):
     def nbest(self, doc: Doc, n: int) -> list[list[Segmentation]]:
         """The `n` best segmentations of each sentence, best first; the Doc is not changed.
 
-        A short sentence has fewer. Raises `ConfigError` where n is not from 1 to 100.
+        A short sentence has fewer. Probabilities are at the component's temperature, as confidences
+        and those of `joint_hypotheses` are. Raises `ConfigError` where n is not from 1 to 100.
         """
         check_n(n, f"nbest of '{self.name}'")
         batch = self.scored([doc])
@@ -151,6 +153,9 @@ class CascadeSegmenter(LearningPipe[GoldSpans]):
             return []
         paths, ranked = batch.best_paths(n)
         (candidates,) = batch.candidates(paths, ranked, self.loss.is_probabilistic)
+        if self.loss.is_probabilistic:
+            calibrated = batch.log_probabilities(ranked, self.options.temperature)
+            candidates = replace(candidates, log_probabilities=calibrated)
         return segmentations(doc, candidates, self._label_hashes())
 
     def posteriors(
@@ -203,7 +208,7 @@ class CascadeSegmenter(LearningPipe[GoldSpans]):
         key = self.options.spans_key
         for doc, found in zip(docs, scores, strict=True):
             spans = make_spans(doc, found.spans, labels)
-            write_group(doc, key, spans, found.confidences)
+            write_group(doc, key, spans, found.confidences, kept_confidences(doc, key))
             if found.candidates is not None:
                 write_candidates(doc, key, found.candidates, labels)
             else:
@@ -219,12 +224,6 @@ class CascadeSegmenter(LearningPipe[GoldSpans]):
 
     def _labels_in(self, gold: GoldSpans) -> Iterable[str]:
         return (label for _, _, label in gold.spans) if self.options.typed else (ENTITY,)
-
-    def _read_gold(self, example: Example) -> GoldSpans:
-        return read_gold(example, self.options.gold_key)
-
-    def _gold_flags(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints2d:
-        return gold_flags(tokens, gold)
 
     def _gold_labels(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints1d:
         """Tag of each token, `UNOBSERVED` or `ENDED` where there is no annotation.

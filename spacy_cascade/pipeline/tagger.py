@@ -1,6 +1,6 @@
 """`cascade_tagger`: gives tokens their part of speech with a linear chain."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from ..inference.schemes import UNOBSERVED
 from ..inference.structure import Structure, require
 from ..trainers.deprecated import loss_and_penalty
 from ..types import Floats2d, Ints1d, Ints2d
+from .corpus import check_labels
 from .declared import TaggerOptions
 from .learning import LearningPipe
 from .options import takes
@@ -77,9 +78,6 @@ class CascadeTagger(LearningPipe[GoldTags]):
     are labels `1 … n`, in the order of `labels`.
     """
 
-    _sought = "tagged token"
-    _where_to_look = "has token.tag (convert: --pos-column)"
-
     options: TaggerOptions
 
     def _check_options(self, options: TaggerOptions) -> None:
@@ -122,6 +120,12 @@ class CascadeTagger(LearningPipe[GoldTags]):
 
     def _read_gold(self, example: Example) -> GoldTags:
         return read_gold_tags(example)
+
+    def _check_found(
+        self, found: Collection[str], gold: Sequence[GoldTags], get_examples: Any
+    ) -> None:
+        place = "has token.tag (convert: --pos-column)"
+        check_labels(found, len(gold), self.name, "tagged token", place)
 
     def _labels_in(self, gold: GoldTags) -> Iterable[str]:
         return (gold.strings[tag] for tag in np.unique(gold.tags).tolist() if tag)

@@ -9,7 +9,7 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from ..explaining.posteriors import Stages, entity_probabilities, stages_of
-from ..pipeline.spans.entities import CONFIDENCE_ATTRIBUTE, SpanKey
+from ..pipeline.spans.confidences import confidences_of, key_of
 from ..pipeline.spans.gold import same_tokens
 from ..pipeline.spans.placing import LabelledSpan
 from ..types import Bools1d
@@ -70,7 +70,7 @@ def _choices(example: Example, spans: Iterable[Span]) -> list[Choice]:
                 continue
             start, end = int(tokens[0]), int(tokens[-1]) + 1
         if known[start:end].all():
-            sure = confidence.get((span.start, span.end, span.label))
+            sure = confidence.get(key_of(span))
             choices.append(((start, end, span.label_), sure))
     return choices
 
@@ -89,16 +89,6 @@ def _listed(stages: Stages | None, example: Example, found: Sequence[Choice]) ->
     group = example.predicted.spans.get(stages[0].options.spans_key, ())
     listed = _choices(example, [span for span in group if span.label_ in labels])
     return fixed + [choice for choice in listed if taken.isdisjoint(range(*choice[0][:2]))]
-
-
-def confidences_of(doc: Doc) -> dict[SpanKey, float]:
-    """`span._.confidence` of all spans that have one, read only once."""
-    found: dict[SpanKey, float] = {}
-    for group in reversed(list(doc.spans.values())):
-        scores = group.attrs.get(CONFIDENCE_ATTRIBUTE)
-        for span, score in zip(group, () if scores is None else scores, strict=False):
-            found.setdefault((span.start, span.end, span.label), float(score))
-    return found
 
 
 def _probabilities(stages: Stages | None, examples: Sequence[Example]) -> list[list[float | None]]:

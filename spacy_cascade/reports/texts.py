@@ -9,9 +9,9 @@ from spacy import displacy
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
+from ..pipeline.spans.confidences import confidences_of, key_of
 from .costs import Piece
 from .mistakes import Entity
-from .reading import confidences_of
 
 _COLOURS = (
     "#a5d8ff", "#ffd8a8", "#b2f2bb", "#eebefa", "#ffec99", "#ffc9c9", "#99e9f2", "#d0bfff",
@@ -88,7 +88,7 @@ def _whole_marks(doc: Doc, colours: Mapping[str, str]) -> list[dict[str, Any]]:
     confidences = confidences_of(doc)
     marks = []
     for entity in doc.ents:
-        sure = confidences.get((entity.start, entity.end, entity.label))
+        sure = confidences.get(key_of(entity))
         label = entity.label_ if sure is None else f"{entity.label_} {sure:.2f}"
         marks.append(_mark(entity, label, {"bg": colours[entity.label_]}))
     return marks

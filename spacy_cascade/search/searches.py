@@ -79,12 +79,14 @@ def tune(
     searcher: Searcher,
     processes: int,
     done: Callable[[Trial], object],
+    tick: Callable[[], object] = lambda: None,
 ) -> tuple[dict[str, float | int], list[Search]]:
     """The best settings of each search in turn; later searches use the results of earlier ones.
 
     archive_path: file of trials, which may have those of an earlier run. searcher: must try the
     same points again if it gets the same scores; this is how a stopped search continues.
     processes: number of trials that run at the same time. done: called with each new trial.
+    tick: called about once a second while trials run.
     Raises `ConfigError` for settings that are not in the config.
     """
     _check_names(task, searches)
@@ -95,7 +97,7 @@ def tune(
 
         def scores_of(points: list[Point], axes: Sequence[Axis] = axes) -> list[float]:
             settings = [{**chosen, **_settings(axes, point)} for point in points]
-            return run_trials(task, settings, archive, processes, done)
+            return run_trials(task, settings, archive, processes, done, tick)
 
         found = searcher(axes, scores_of)
         chosen.update(_settings(axes, found.point))

@@ -1,6 +1,6 @@
 """Calibrating the confidences of a pipeline (`pipeline.calibration`)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from spacy.language import Language
@@ -36,20 +36,23 @@ def calibrate(nlp: Language, examples: Iterable[Example]) -> tuple[Language, lis
     with the right bounds are. nlp stays as it is. Raises `ConfigError` where no component gives
     confidences, `TrainingError` where one finds nothing in the examples.
     """
-    examples = list(examples)
-    docs = [example.predicted.copy() for example in examples]
-    found: list[Calibrated] = []
-    for name, pipe in nlp.pipeline:
-        if isinstance(pipe, HasConfidences) and pipe.confidence:
-            seen = [Example(doc, e.reference) for doc, e in zip(docs, examples, strict=True)]
-            found.append(_calibrate(name, pipe.outcomes(seen)))
-        docs = annotated(pipe, docs)
+    found = [_calibrate(name, outcomes) for name, outcomes in outcomes_of(nlp, list(examples))]
     if not found:
         raise ConfigError(
             f"No component of the pipeline gives confidences; it has {nlp.pipe_names}. Give one "
             "with a cascade_segmenter or a cascade_classifier whose 'confidence' is true."
         )
     return with_settings(nlp, *(result.settings for result in found)), found
+
+
+def outcomes_of(nlp: Language, examples: Sequence[Example]) -> Iterator[tuple[str, Outcomes]]:
+    """What each component with confidences finds in examples, after those before it."""
+    docs = [example.predicted.copy() for example in examples]
+    for name, pipe in nlp.pipeline:
+        if isinstance(pipe, HasConfidences) and pipe.confidence:
+            seen = [Example(doc, e.reference) for doc, e in zip(docs, examples, strict=True)]
+            yield name, pipe.outcomes(seen)
+        docs = annotated(pipe, docs)
 
 
 def _calibrate(name: str, outcomes: Outcomes) -> Calibrated:

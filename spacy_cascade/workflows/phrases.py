@@ -15,7 +15,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from ..errors import ConfigError, CorpusError
-from ..pipeline.spans.entities import confidence_of
+from ..pipeline.spans.confidences import confidence_of
 
 Phrase: TypeAlias = tuple[str, ...]
 """Tokens as written."""

@@ -11,7 +11,7 @@ from ..errors import ConfigError, TrainingError
 from ..pipeline.reranker import CascadeReranker
 from ..pipeline.reranker_data import RerankerData
 from ..pipeline.spans.nbest import check_n
-from .reconfigure import reconfigured
+from .reconfigure import reconfigured, with_settings
 
 WEIGHTS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 SIZES = (1, 2, 3, 5, 8, 11)
@@ -30,6 +30,11 @@ class Tuned:
     baseline: float
     f1: float
     grid: dict[tuple[int, float], float]
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether the pipeline is better without reranking."""
+        return self.f1 < self.baseline
 
 
 def tune(
@@ -102,6 +107,25 @@ def with_reranker(nlp: Language, n_best: int, **settings: Any) -> Language:
     return copy
 
 
+def without_reranker(nlp: Language) -> Language:
+    """A copy of the pipeline that takes the best segmentation; nlp is not changed."""
+    segmenter, _, reranker = names_of_stages(nlp)
+    if reranker is None:
+        return with_settings(nlp)
+    copy = with_settings(nlp, {segmenter: {"n_best": 1}})
+    copy.remove_pipe(reranker)
+    return copy
+
+
+def _settings_of(nlp: Language) -> tuple[list[int], list[float]]:
+    """`n_best` and weight of the reranker that a pipeline has; nothing where it has none."""
+    segmenter, _, reranker = names_of_stages(nlp)
+    if reranker is None:
+        return [], []
+    stages: list[Any] = [nlp.get_pipe(segmenter), nlp.get_pipe(reranker)]
+    return [stages[0].n_best], [stages[1].weight]
+
+
 def reranker_of(nlp: Language) -> CascadeReranker:
     name = names_of_stages(nlp)[2]
     pipe = None if name is None else nlp.get_pipe(name)
@@ -133,12 +157,17 @@ def tune_reranker(
 ) -> tuple[Language, Tuned]:
     """A copy of the pipeline with the reranker tuned on examples, and what was found.
 
-    weights, sizes: values of `weight` and `n_best` to try. Raises `ConfigError` for a pipeline
-    without both stages, `TrainingError` without entities.
+    weights, sizes: values of `weight` and `n_best` to try, beside those of a reranker that is
+    there. Where reranking makes F1 lower, the copy has no reranker. Raises `ConfigError` for a
+    pipeline without both stages, `TrainingError` without entities.
     """
     for n in sizes:
         check_n(n, "sizes to tune with")
-    ranked = with_reranker(nlp, max(sizes))
+    known_sizes, known_weights = _settings_of(nlp)
+    ranked = with_reranker(nlp, max([*sizes, *known_sizes]))
     reranker = reranker_of(ranked)
-    found = tune(reranker, reranker.reranker_data(with_lists(ranked, examples)), weights, sizes)
+    data = reranker.reranker_data(with_lists(ranked, examples))
+    found = tune(reranker, data, sorted({*weights, *known_weights}), sorted({*sizes, *known_sizes}))
+    if found.is_worse:
+        return without_reranker(nlp), found
     return with_reranker(nlp, found.n_best, weight=found.weight), found

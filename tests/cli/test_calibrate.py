@@ -55,6 +55,19 @@ def test_the_copy_decodes_as_shown(model: Path, data: Path, tmp_path: Path) -> N
     assert f"likely spans with threshold {threshold:g}: 12 entities, expected F1" in stdout
 
 
+def test_an_earlier_result_is_replaced_on_demand_only(
+    model: Path, data: Path, tmp_path: Path
+) -> None:
+    output = tmp_path / "earlier"
+    output.mkdir()
+    stdout, stderr = run(model, data, output, exit_code=1)
+    assert stdout == ""
+    assert f"{output} already exists. Replace it with --force." in stderr
+    assert not list(output.iterdir())
+    run(model, data, output, "--force")
+    assert spacy.load(output).pipe_names == ["cascade_segmenter", "cascade_classifier"]
+
+
 def test_errors_are_one_line(model: Path, data: Path, tmp_path: Path) -> None:
     empty = tmp_path / "empty.spacy"
     DocBin().to_disk(empty)

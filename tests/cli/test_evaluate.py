@@ -153,9 +153,14 @@ def test_a_report_that_cannot_be_written_is_an_error(model: Path, data: Path, tm
 
 
 def test_errors_are_one_line(model: Path, data: Path, tmp_path: Path) -> None:
+    tsv, empty = tmp_path / "test.tsv", tmp_path / "empty.spacy"
+    tsv.write_text("IL-2\tB-DNA\n", encoding="utf8")
+    DocBin().to_disk(empty)
     for arguments, message in (
         ((tmp_path / "nowhere", data), "nowhere"),
         ((model, tmp_path / "nowhere.spacy"), "no corpus at"),
+        ((model, tsv), f"is no .spacy file. Make one of it: spacy cascade convert {tsv}"),
+        ((model, empty), "no Docs to score on"),
         ((model, data, "--gold-inputs", "lemmas"), "no gold input 'lemmas'"),
     ):
         stdout, stderr = run(*arguments, exit_code=1)

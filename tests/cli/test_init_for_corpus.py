@@ -55,7 +55,7 @@ def test_options_win(corpora: tuple[Path, Path], tmp_path: Path) -> None:
     assert found["nlp"]["lang"] == "de"
     assert found["nlp"]["pipeline"] == ["cascade_segmenter"]
     assert found["components"]["cascade_segmenter"]["model"]["min_count"] == 20
-    assert found["initialize"]["components"]["cascade_segmenter"]["labels"] == ["ORG", "PER"]
+    assert found["components"]["cascade_segmenter"]["gold_labels"] == ["ORG", "PER"]
     assert found["paths"]["dev"] is None
     assert "--paths.dev DEV.spacy" in config.read_text(encoding="utf8").splitlines()[2]
 

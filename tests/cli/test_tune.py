@@ -18,7 +18,7 @@ from spacy.tokens import DocBin
 from spacy.util import load_config
 from typer.testing import CliRunner
 
-from helpers import PROJECT, SENTENCES, gold_doc
+from helpers import PROJECT, SENTENCES, gold_doc, take_interrupts
 from spacy_cascade.cli import app
 from spacy_cascade.search.searches import default_searches
 from spacy_cascade.workflows.jackknife import read_config
@@ -169,6 +169,33 @@ def test_a_killed_search_goes_on(backend: str, corpus: Path, tmp_path: Path) -> 
     assert len({json.dumps(trial["settings"]) for trial in trials}) == len(trials) == n_trials
     (finished,) = json.loads((output / "search.json").read_text())
     assert finished["found"]["score"] == max(trial["score"] for trial in trials)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="there are no process groups")
+@pytest.mark.parametrize("presses", [1, 2])
+def test_ctrl_c_keeps_what_is_done(presses: int, corpus: Path, tmp_path: Path) -> None:
+    output = tmp_path / "found"
+    arguments = (CONFIG, corpus, output, "--dev", corpus, "--processes", 2, *SETTINGS)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "spacy", "cascade", "tune", *map(str, arguments)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        preexec_fn=take_interrupts,
+    )  # fmt: skip
+    until = time.monotonic() + 300
+    while not read_trials(output) and time.monotonic() < until:
+        time.sleep(0.05)
+    for _ in range(presses):
+        os.killpg(process.pid, signal.SIGINT)
+        time.sleep(0.2)
+    begin = time.monotonic()
+    _, stderr = process.communicate(timeout=60)
+    assert time.monotonic() - begin < 5  # about one second on a machine that does nothing else
+    n = len(read_trials(output))
+    assert n >= 1
+    assert f"{output / 'trials.jsonl'} has {n} trial" in stderr
+    assert "The same command goes on from there." in stderr
+    assert "Traceback" not in stderr
 
 
 def test_without_optuna(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

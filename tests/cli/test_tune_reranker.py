@@ -66,3 +66,24 @@ def test_help() -> None:
     text = " ".join(run("--help")[0].split())
     for part in ("--weight", "--n-best", "sentencizer", "MODEL is not changed"):
         assert part in text
+
+
+def test_a_reranker_that_makes_it_worse_is_not_saved(
+    model: Path, data: Path, tmp_path: Path
+) -> None:
+    """Every type adds to the costs of a hypothesis, so with a large weight the empty one wins."""
+    stdout, _ = run(model, data, tmp_path / "o", "--weight", "1e7", "-n", "8")
+    assert "Reranking lowers F1 to" in stdout
+    assert f"Without reranking: F1 100.00 -> {tmp_path / 'o'}" in stdout
+    kept = spacy.load(tmp_path / "o")
+    assert kept.pipe_names == ["cascade_segmenter", "cascade_classifier"]
+    assert [found["ents"] for found in annotations(kept, TEXTS)] == [s for _, s in SENTENCES]
+
+
+def test_a_reranker_that_is_there_is_not_made_worse(
+    model: Path, data: Path, tmp_path: Path
+) -> None:
+    """Its own settings are tried beside the others."""
+    run(model, data, tmp_path / "good", "--weight", "0.5", "-n", "3")
+    run(tmp_path / "good", data, tmp_path / "again", "--weight", "1e7", "-n", "8")
+    assert spacy.load(tmp_path / "again").get_pipe("cascade_reranker").weight == 0.5

@@ -116,3 +116,27 @@ def test_what_is_asked_for(trained: Language) -> None:
     add_classifier(nlp)
     with pytest.raises(ConfigError, match="Hypotheses need a cascade_segmenter"):
         joint_hypotheses(nlp, doc, 2)
+
+
+@pytest.mark.parametrize("temperature", [1.0, 4.0])
+def test_segmentations_have_one_probability_everywhere(temperature: float) -> None:
+    """`nbest`, joint hypotheses and confidences agree, at the component's temperature."""
+    nlp = unsure()
+    segmenter = nlp.get_pipe("cascade_segmenter")
+    segmenter.temperature = temperature
+    doc = make_doc(nlp.vocab, TEXT)
+    (ranked,) = segmenter.nbest(doc, 100)
+    total = math.fsum(math.exp(found.score / temperature) for found in ranked)
+    expected = [math.exp(found.score / temperature) / total for found in ranked]
+    assert [found.probability for found in ranked] == pytest.approx(expected, abs=1e-9)
+    doc = nlp(doc)
+    (sentence,) = joint_hypotheses(nlp, doc, 1)
+    best = sentence.hypotheses[0]
+    known = {tuple((s.start, s.end) for s in found.spans): found.probability for found in ranked}
+    assert best.segmentation == pytest.approx(known[tuple(e[:2] for e in best.entities)])
+    group = segmenter(doc).spans["cascade"]
+    assert len(group) > 0
+    for span, confidence in zip(group, group.attrs["scores"], strict=True):
+        place = (span.start, span.end)
+        having = [probability for spans, probability in known.items() if place in spans]
+        assert confidence == pytest.approx(math.fsum(having), abs=1e-9)

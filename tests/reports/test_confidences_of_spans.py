@@ -22,8 +22,9 @@ from helpers import (
     train,
 )
 from spacy_cascade.explaining.posteriors import entity_probabilities, stages_of
+from spacy_cascade.pipeline.spans.confidences import confidences_of, key_of
 from spacy_cascade.reports.counts import count_scores
-from spacy_cascade.reports.reading import confidences_of, is_annotated, judge
+from spacy_cascade.reports.reading import is_annotated, judge
 from strategies import entities
 
 NLP = blank()
@@ -101,8 +102,8 @@ def test_confidences_are_those_of_the_extension(unsure: Language) -> None:
     assert len(doc.ents) > 0
     found = confidences_of(doc)
     for span in (*doc.ents, doc[0:1]):
-        assert found[span.start, span.end, span.label] == span._.confidence
-    assert (0, 3, 0) not in found
+        assert found[key_of(span)] == span._.confidence
+    assert key_of(doc[0:3]) not in found
 
 
 def test_gold_entities_have_the_probability_of_the_cascade(unsure: Language) -> None:

@@ -331,11 +331,7 @@ CASES = [
         error=("label_thresholds of 'cascade_classifier'", "from 0 to 1", "-1"),
     ),
     Case("max_steps 1", settings={"training.max_steps": 1}),
-    Case(
-        "accumulate_gradient 2",
-        settings={"training.accumulate_gradient": 2},
-        error=("'cascade_segmenter' was given 3 of 6", "WholeCorpus.v1", "accumulate_gradient = 1"),
-    ),
+    Case("accumulate_gradient 2", settings={"training.accumulate_gradient": 2}),
     Case(
         "accumulate_gradient 2, online", config="ocr", settings={"training.accumulate_gradient": 2}
     ),
@@ -348,7 +344,6 @@ CASES = [
                 "get_length": None,
             }
         },
-        error=("'cascade_segmenter' was given 1 of 6", "WholeCorpus.v1", "[training.batcher]"),
     ),
     Case(
         "batches of 1, online",

@@ -14,7 +14,6 @@ from spacy.training.initialize import init_nlp
 from spacy.util import load_config
 
 from helpers import CONFIGS, annotation, bounds, corpora_in, run_spacy
-from spacy_cascade import TrainingError
 
 FACTORIES = """
 [paths]
@@ -100,12 +99,13 @@ def test_fill_config(workspace: Path, tmp_path: Path) -> None:
     assert spacy.load(tmp_path / "OUT" / "model-last")(TEXT).ents
 
 
-def test_a_config_without_the_batcher_is_refused(workspace: Path, tmp_path: Path) -> None:
-    """spaCy fills in minibatches, which L-BFGS cannot use; the error has the block to write."""
+def test_a_config_without_the_batcher_trains_once_a_pass(workspace: Path, tmp_path: Path) -> None:
+    """spaCy fills in minibatches, which are collected."""
     (tmp_path / "partial.cfg").write_text(FACTORIES, encoding="utf8")
     run_spacy("init", "fill-config", tmp_path / "partial.cfg", tmp_path / "full.cfg")
-    with pytest.raises(TrainingError, match=r'@batchers = "spacy_cascade\.WholeCorpus\.v1"'):
-        train(tmp_path / "full.cfg", overrides=corpus_settings(workspace))
+    passes = {"training.max_epochs": 2, "training.eval_frequency": 10_000}
+    train(tmp_path / "full.cfg", tmp_path / "OUT", overrides=corpus_settings(workspace) | passes)
+    assert spacy.load(tmp_path / "OUT" / "model-last")(TEXT).ents
 
 
 @pytest.mark.parametrize("config", ALONE, ids=lambda path: path.stem)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from spacy.language import Language
+from spacy.training import Example
 
 from helpers import (
     SMALL,
@@ -282,3 +283,12 @@ def test_what_cannot_be_adapted() -> None:
     nlp.add_pipe("sentencizer")
     with pytest.raises(ConfigError, match=r"only \['sentencizer'\]"):
         adapt(nlp, make_examples(nlp))
+
+
+def test_docs_without_annotation_are_refused() -> None:
+    nlp = loaded(trained_cascade())
+    bare = [Example(make_doc(nlp.vocab, VIRUS), make_doc(nlp.vocab, VIRUS))]
+    with pytest.raises(TrainingError, match=r"None of the 1 Docs .* look at doc\.ents\. Annotate"):
+        adapt(nlp, bare)
+    adapt(nlp, [*bare, virus_example(nlp)])
+    assert ("HIV", "virus") in entities(nlp, VIRUS)

@@ -1,22 +1,22 @@
-"""Entities of Docs: those that are there already, new ones beside them, and their confidences."""
+"""Entities of Docs: those that are there already, and new ones beside them."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
-from itertools import chain, compress, pairwise
+from itertools import compress, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from spacy.attrs import ENT_IOB, ENT_TYPE
-from spacy.tokens import Doc, Span, SpanGroup
+from spacy.tokens import Doc, Span
 from spacy.util import filter_spans
 
 from ...features.group_spans import CONFIDENCE_ATTRIBUTE as CONFIDENCE_ATTRIBUTE
 from ...features.tokens import Tokens
 from ...inference.schemes import UNOBSERVED, Spans, TagSet
 from ...types import Bools1d, Floats1d, Ints1d, Keys1d, Pointers1d
+from .groups import LastingGroup
 from .placing import UNKNOWN, choose_disjoint, possible_spans, select
 
 INSIDE, _OUTSIDE, _BEGIN = 1, 2, 3
@@ -121,9 +121,10 @@ def write_group(
 ) -> None:
     """Put spans in `doc.spans[key]`, with their confidences where there are any.
 
-    attributes: others of the group.
+    attributes: others of the group; confidences among them are left out.
     """
-    group = SpanGroup(doc, name=key, spans=spans, attrs=dict(attributes or {}))
+    group = LastingGroup(doc, name=key, spans=spans, attrs=dict(attributes or {}))
+    group.attrs.pop(CONFIDENCE_ATTRIBUTE, None)  # they belong to other spans or labels
     if confidences is not None:
         group.attrs[CONFIDENCE_ATTRIBUTE] = confidences
     doc.spans[key] = group
@@ -178,34 +179,3 @@ def replace_entities(
         missing = [token for token in freed if before[token.start] != _OUTSIDE]
         doc.set_ents([], outside=outside, missing=missing, default="unmodified")
     write_entities(doc, [s for s in typed if (s.start, s.end, s.label) not in known])
-
-
-def confidence_of(span: Span) -> float | None:
-    """Confidence of a span that a cascade component found, else None.
-
-    Looked up in the Doc's span groups with confidences, the last one first: a later component
-    knows more. The getter of `Span._.confidence`.
-    """
-    for group in reversed(list(span.doc.spans.values())):
-        scores = group.attrs.get(CONFIDENCE_ATTRIBUTE)
-        place = None if scores is None else _place_in(group, span)
-        if scores is not None and place is not None and place < len(scores):
-            return float(scores[place])
-    return None
-
-
-def _place_in(group: SpanGroup, span: Span) -> int | None:
-    """Place of a span in a group, at once where that is in order, as we write it."""
-    wanted = (span.start, span.end, span.label)
-    place = bisect_left(range(len(group)), wanted[:2], key=lambda i: (group[i].start, group[i].end))
-    for i in chain(range(place, len(group)), range(place)):
-        found = group[i]
-        if (found.start, found.end, found.label) == wanted:
-            return i
-    return None
-
-
-def register_confidence() -> None:
-    """Make `Span._.confidence` available, unless the user has an extension of that name."""
-    if not Span.has_extension("confidence"):
-        Span.set_extension("confidence", getter=confidence_of)

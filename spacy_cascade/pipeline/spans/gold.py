@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -99,12 +99,23 @@ def ruled_spans(ruler: SpanRuler, example: Example) -> list[LabelledSpan]:
     return [(span.start, span.end, span.label_) for span in doc.spans[ruler.key]]
 
 
-def read_gold(example: Example, spans_key: str | None) -> GoldSpans:
+def read_gold(
+    example: Example, spans_key: str | None, labels: Collection[str] | None = None
+) -> GoldSpans:
     """Gold spans from `reference.ents`, or from `reference.spans[spans_key]`.
+
+    labels: of the spans that count, None for any; tokens of other spans are outside.
 
     Tokens of gold spans that the predicted tokenization cannot express are not observed.
     Raises `TrainingError` where gold spans overlap.
     """
+    gold = _read_all_gold(example, spans_key)
+    if labels is None:
+        return gold
+    return GoldSpans([span for span in gold.spans if span[2] in labels], gold.observed)
+
+
+def _read_all_gold(example: Example, spans_key: str | None) -> GoldSpans:
     reference = example.reference
     n_tokens = len(example.predicted)
     identical = same_tokens(example)

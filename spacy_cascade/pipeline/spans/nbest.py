@@ -20,6 +20,7 @@ from ...errors import ConfigError
 from ...features.tokens import Tokens
 from ...inference.schemes import Spans, TagSet
 from ...types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d, Pointers2d
+from .groups import LastingGroup
 from .placing import Bounds, make_spans, part_of, rows_of
 
 MOST = 100
@@ -73,8 +74,8 @@ _NAMES = tuple(field.name for field in fields(RankedGroup))
 class Segmentation:
     """One way to segment a sentence.
 
-    spans: in ascending order. score: of the labelling. probability: under the model, None where
-    its loss is not probabilistic.
+    spans: in ascending order. score: of the labelling. probability: at the temperature of the
+    component, None where its loss is not probabilistic.
     """
 
     spans: list[Span]
@@ -167,7 +168,7 @@ def write_candidates(doc: Doc, key: str, candidates: Candidates, labels: Sequenc
             np.stack([found.start, found.end], axis=1),
         )
         name = f"{key}/{k}"
-        doc.spans[name] = SpanGroup(doc, name=name, attrs=ranked.attrs, spans=spans)
+        doc.spans[name] = LastingGroup(doc, name=name, attrs=ranked.attrs, spans=spans)
 
 
 def candidate_groups(doc: Doc, key: str) -> Iterator[tuple[SpanGroup, RankedGroup]]:
@@ -242,7 +243,7 @@ def write_types(doc: Doc, typed: TypedCandidates, classes: list[str], labels: li
         )
         attrs = {**group.attrs, **scored.attrs}
         spans = [made[row] for row in rows.tolist()]
-        doc.spans[group.name] = SpanGroup(doc, name=group.name, attrs=attrs, spans=spans)
+        doc.spans[group.name] = LastingGroup(doc, name=group.name, attrs=attrs, spans=spans)
 
 
 def _labels_of_kept(distinct: DistinctSpans, types: list[int]) -> dict[Bounds, int]:

@@ -108,7 +108,6 @@ def write_typed(
             span.label = labels[number]
     is_ranked = _given_confidences(doc, key, len(found.spans)) is not None
     attributes = dict(doc.spans[key].attrs) if key in doc.spans else {}
-    attributes.pop(CONFIDENCE_ATTRIBUTE, None)  # they belong to other labels
     group_key = name if key is None else key
     write_group(doc, group_key, found.spans, found.confidences, attributes)
     if not set_ents:

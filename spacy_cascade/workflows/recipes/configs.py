@@ -140,8 +140,8 @@ def make_config(choices: Choices) -> Config:
         for component in filled.values():
             component["model"]["min_count"] = 1
     if choices.labels:
-        last = list(filled)[-1]
-        config["initialize"]["components"] = {last: {"labels": sorted(set(choices.labels))}}
+        for component in filled.values():
+            component["gold_labels"] = sorted(set(choices.labels))
     config["initialize"]["vectors"] = choices.vectors
     return config
 

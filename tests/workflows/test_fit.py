@@ -1,0 +1,143 @@
+"""`fit`: one call from a few examples to a pipeline with sensible confidences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+
+import spacy_cascade
+from helpers import SENTENCES, annotations, blank, cascade, gold_doc, make_examples
+from spacy_cascade import ConfigError, TrainingError
+from spacy_cascade.pipeline.calibration import Outcomes, best_temperature
+from spacy_cascade.workflows import fit as module
+
+PEOPLE, PLACES = ("Anna Berg", "Tom Hill", "Eva Lind", "Paul Reed"), ("Oslo", "Lima", "Rome")
+SHAPES = ("{0} moved to {1}.", "Yesterday {0} met friends in {1}.", "In {1} it rained.")
+
+
+def written() -> list[tuple[str, list[tuple[int, int, str]]]]:
+    """Twelve texts with spans by characters."""
+    made = []
+    for i in range(12):
+        named = {PEOPLE[i % 4]: "PER", PLACES[i % 3]: "LOC"}
+        text = SHAPES[i // 4].format(*named)
+        spans = [(text.find(name), name, label) for name, label in named.items() if name in text]
+        made.append((text, [(begin, begin + len(name), label) for begin, name, label in spans]))
+    return made
+
+
+@pytest.fixture(scope="module")
+def fitted() -> tuple[Language, module.Fitted]:
+    nlp = spacy.blank("en")
+    return nlp, spacy_cascade.fit(nlp, written())
+
+
+def test_a_few_examples_are_enough(fitted: tuple[Language, module.Fitted]) -> None:
+    nlp, found = fitted
+    for text, spans in written():
+        entities = nlp(text).ents
+        assert [(e.start_char, e.end_char, e.label_) for e in entities] == sorted(spans)
+    doc = nlp("Karl Wood moved to Quito.")
+    assert [(e.text, e.label_) for e in doc.ents] == [("Karl Wood", "PER"), ("Quito", "LOC")]
+    assert all(0.4 < e._.confidence < 0.999 for e in doc.ents)
+    assert 1 <= found.updates <= module.UPDATES
+    assert found.score > 0.5
+
+
+def test_its_settings_are_those_of_the_pipeline(fitted: tuple[Language, module.Fitted]) -> None:
+    nlp, found = fitted
+    for name, temperature in found.temperatures.items():
+        assert nlp.get_pipe(name).temperature == temperature
+        assert nlp.config["components"][name]["temperature"] == temperature
+    texts = [text for text, _ in written()]
+    again = spacy.blank("en").from_config(nlp.config).from_bytes(nlp.to_bytes())
+    assert annotations(again, texts) == annotations(nlp, texts)
+
+
+def test_afterwards_updates_adapt(fitted: tuple[Language, module.Fitted]) -> None:
+    nlp = spacy.blank("en").from_config(fitted[0].config).from_bytes(fitted[0].to_bytes())
+    examples = make_examples(nlp, [("HIV infects cells .", [(0, 1, "virus")])])
+    for _ in range(2):
+        nlp.update(examples)
+    assert [(e.text, e.label_) for e in nlp("HIV infects cells .").ents] == [("HIV", "virus")]
+
+
+def test_the_best_update_on_dev_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    nlp = cascade()
+    known: list[dict[str, bytes]] = []
+    scores = iter([0.25, 0.75, 0.5, 0.75, 1.0])
+
+    def evaluate(self: Language, examples: Any) -> dict[str, float]:
+        known.append(module._saved(self))
+        return {"ents_f": next(scores)}
+
+    monkeypatch.setattr(Language, "evaluate", evaluate)
+    found = spacy_cascade.fit(nlp, make_examples(nlp), make_examples(nlp))
+    assert (found.updates, found.score, len(known)) == (2, 0.75, 4)
+    for name, pipe in nlp.pipeline:
+        fresh = cascade().get_pipe(name).from_bytes(known[1][name])
+        for part in ("W", "transitions"):
+            np.testing.assert_array_equal(pipe.model.get_param(part), fresh.model.get_param(part))
+
+
+def test_ctrl_c_keeps_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    nlp = cascade()
+    evaluate, calls = Language.evaluate, []
+
+    def interrupted(self: Language, examples: Any) -> dict[str, Any]:
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return evaluate(self, examples)
+
+    monkeypatch.setattr(Language, "evaluate", interrupted)
+    with pytest.warns(UserWarning, match="Stopped after 2 of 5 updates"):
+        found = spacy_cascade.fit(nlp, make_examples(nlp), make_examples(nlp))
+    assert found.score == 1.0
+    assert [e.label_ for e in nlp(SENTENCES[1][0]).ents] == ["protein", "DNA"]
+
+
+def test_examples_of_any_form(fitted: tuple[Language, module.Fitted]) -> None:
+    text, spans = written()[0]
+    nlp = blank()
+    doc = nlp.make_doc(text)
+    doc.ents = [doc.char_span(*span) for span in spans]
+    forms = (doc, (text, spans), (text, {"entities": spans}), module._example(nlp, doc))
+    for form in forms:
+        example = module._example(nlp, form)
+        found = [(e.start_char, e.end_char, e.label_) for e in example.reference.ents]
+        assert found == sorted(spans)
+
+
+def test_parts_are_calibrated_together() -> None:
+    rng = np.random.default_rng(0)
+    sure = rng.uniform(0.5, 4.0, 40)
+    right = rng.random(40) < 0.7
+
+    def outcomes(part: slice) -> Outcomes:
+        return Outcomes(right[part], lambda t: 1 / (1 + np.exp(-sure[part] / t)))
+
+    parts = [outcomes(slice(0, 10)), outcomes(slice(10, 40))]
+    assert best_temperature(module._together(parts)) == best_temperature(outcomes(slice(0, 40)))
+
+
+def test_what_cannot_be_learnt_is_refused() -> None:
+    with pytest.raises(TrainingError, match="no examples"):
+        spacy_cascade.fit(blank(), [])
+    with pytest.raises(TrainingError, match="found no labelled gold span"):
+        spacy_cascade.fit(blank(), [("Nothing here.", [])])
+    with pytest.raises(ConfigError, match="1 update or more, not 0"):
+        spacy_cascade.fit(blank(), written(), updates=0)
+
+
+def test_one_example_is_learnt_without_calibration() -> None:
+    nlp = blank()
+    found = spacy_cascade.fit(nlp, [gold_doc(nlp.vocab, *SENTENCES[0])])
+    assert (found.score, found.temperatures) == (None, {})
+    assert isinstance(nlp(SENTENCES[0][0]), Doc)
+    assert len(nlp(SENTENCES[0][0]).ents) == 3

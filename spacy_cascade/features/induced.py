@@ -70,13 +70,24 @@ def space_of(space: FeatureSpace, texts: Sequence[str]) -> FeatureSpace:
     return other
 
 
-def conjunction_keys(space: FeatureSpace, units: Units, texts: Sequence[str]) -> Keys1d:
-    """Keys of conjunctions, of which unit `i` has one of the template `texts[i]`, uint64 `[U]`."""
+def conjunction_keys(
+    space: FeatureSpace, units: Units, texts: Sequence[str]
+) -> tuple[Keys1d, Keys1d]:
+    """Keys of conjunctions, of which unit `i` has one of the template `texts[i]`, uint64 `[U]`.
+
+    And those of their parents, the features of templates with some of the parts: a conjunction is
+    looked up only where its parents are known (`keys.unit_level_features`).
+    """
     place = {template: j for j, template in enumerate(space.plan.unit_templates)}
     parsed = [replace(space.templates, templates=(text,)).expanded()[0] for text in texts]
     columns = np.array([place[template] for template in parsed], dtype=np.int64)
-    chosen: Keys1d = space.unit_keys(units)[np.arange(len(texts)), columns]
-    return chosen
+    keys, level = space.unit_keys(units), space.plan.unit_level
+    of_parents = [
+        keys[i, level.parent[level.first_parent[j] : level.first_parent[j + 1]]]
+        for i, j in enumerate(columns.tolist())
+    ]
+    nothing = np.zeros(0, dtype=np.uint64)
+    return keys[np.arange(len(texts)), columns], np.concatenate([nothing, *of_parents])
 
 
 def know(space: FeatureSpace, keys: Keys1d) -> Ints1d:

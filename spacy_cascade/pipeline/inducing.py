@@ -126,8 +126,9 @@ def _tests(space: FeatureSpace, units: Units) -> AtomicTests:
 def _give_features(
     space: FeatureSpace, other: FeatureSpace, found: Induced, units: Units, texts: Sequence[str]
 ) -> Ints1d:
-    """Make the induced features the known ones of another space; their rows, the kept ones first.
+    """Make the induced features, and parents of theirs, the known ones of another space.
 
+    Returns the rows of the kept and of the induced ones; those of parents come after them.
     units: under the other space. texts: the template of each induced feature.
     """
     keys = np.zeros(len(texts), dtype=np.uint64)
@@ -136,8 +137,9 @@ def _give_features(
     keys[~is_joined] = space.index.keys[single]
     joined = np.flatnonzero(is_joined)
     having = units.take(found.units[joined])
-    keys[joined] = conjunction_keys(other, having, [texts[i] for i in joined.tolist()])
-    return know(other, np.concatenate([space.index.keys[found.kept], keys]))
+    keys[joined], parents = conjunction_keys(other, having, [texts[i] for i in joined.tolist()])
+    rows = know(other, np.concatenate([space.index.keys[found.kept], keys, parents]))
+    return rows[: len(found.kept) + len(keys)]
 
 
 def _described(

@@ -81,7 +81,9 @@ def test_features_of_conjunctions_hold_where_both_parts_do():
     pipe.model.attrs["space"] = joined
     units = pipe.units_of(examples)
     having = units.take(np.array([where[0] for _, _, where in pairs]))
-    ids = know(joined, conjunction_keys(joined, having, [text] * len(pairs)))
+    keys, parents = conjunction_keys(joined, having, [text] * len(pairs))
+    assert not len(parents)
+    ids = know(joined, keys)
     np.testing.assert_array_equal(ids, np.arange(len(pairs)))
     found = joined.design(units).active_features()
     expected = sorted((u, i) for i, (_, _, where) in enumerate(pairs) for u in where)

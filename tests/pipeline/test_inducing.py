@@ -55,8 +55,9 @@ def induced() -> Language:
 @pytest.mark.parametrize("name", PIPES)
 def test_all_features_are_induced_ones_and_few(induced, name):
     pipe = induced.get_pipe(name)
-    assert len(pipe.space) == len(pipe.induced.features) < 0.2 * pipe.induced.n_tests
-    assert {feature.number for feature in pipe.induced.features} == set(range(len(pipe.space)))
+    n_features = len(pipe.induced.features)
+    assert n_features <= len(pipe.space) < 0.2 * pipe.induced.n_tests
+    assert {feature.number for feature in pipe.induced.features} == set(range(n_features))
     used = {feature.template for feature in pipe.induced.features}
     assert used == set(pipe.space.templates.templates)
     assert any(" & " in template for template in used)
@@ -64,7 +65,7 @@ def test_all_features_are_induced_ones_and_few(induced, name):
 
 
 def test_the_model_has_the_features_where_their_templates_say(induced):
-    """Rows of the design matrix of the ordinary machinery, for a template of one part or two."""
+    """Also a conjunction of which a part, itself a conjunction, has not been induced."""
     pipe = induced.get_pipe("cascade_segmenter")
     examples = sample_examples(induced, n_docs=8)
     active = pipe.space.design(pipe.units_of(examples)).active_features()
@@ -135,7 +136,7 @@ def test_segments_keep_all_of_their_features():
     of_segments = pipe.space.index.keys[np.unique(design.segments.features.indices)]
     before = nlp.update(examples)["cascade_segmenter"]
     assert set(of_segments) <= set(pipe.space.index.keys)
-    assert len(pipe.space) == len(of_segments) + len(pipe.induced.features)
+    assert len(pipe.space) >= len(of_segments) + len(pipe.induced.features)
     assert nlp.update(examples)["cascade_segmenter"] < before
     assert any(doc.spans["cascade"] for doc in nlp.pipe(e.reference.text for e in examples))
 
@@ -155,7 +156,7 @@ def test_a_markov_model_and_a_tagger_induce_features_too():
     first, second = ([*nlp.update(examples).values()] for _ in range(2))
     assert all(later < earlier for earlier, later in zip(first, second, strict=True))
     for _, pipe in nlp.pipeline:
-        assert len(pipe.space) == len(pipe.induced.features)
+        assert len(pipe.induced.features) <= len(pipe.space) < 0.5 * pipe.induced.n_tests
 
 
 def test_adaptation_induces_nothing(induced, tmp_path):

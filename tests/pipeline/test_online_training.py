@@ -118,11 +118,12 @@ def test_where_margins_hold_an_update_changes_nothing() -> None:
     nlp = online(trainer={**ONLINE["trainer"], "average": False})
     train_in_batches(nlp, epochs=30)
     component = nlp.get_pipe("cascade_segmenter")
-    before, annotated = component.to_bytes(), annotations(nlp)
+    before, annotated = weights(component), annotations(nlp)
     losses: dict[str, float] = {}
     nlp.update(make_examples(nlp)[:1], losses=losses)
     assert losses["cascade_segmenter"] == pytest.approx(0.0, abs=1e-9)
-    assert component.to_bytes() == before
+    for now, then in zip(weights(component), before, strict=True):
+        np.testing.assert_array_equal(now, then)
     assert annotations(nlp) == annotated
 
 

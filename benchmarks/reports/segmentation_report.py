@@ -87,8 +87,7 @@ def make_report(results: Result) -> str:
             _conditions(scores),
             "## In short\n",
             _summary(scores),
-            "## Table 2\n",
-            _table_2(scores),
+            *_table_2(scores),
             "## Figure 1\n",
             *(_curves(scores, task) for task in scores.tasks if scores.curves(task)),
         ]
@@ -126,7 +125,7 @@ def _table_1(scores: Scores) -> str:
     return table(header, rows, "ll" + "r" * 8)
 
 
-def _table_2(scores: Scores) -> str:
+def _table_2(scores: Scores) -> list[str]:
     """Chains of higher orders, on the tasks and draws that all of them were trained for."""
     chains = [of_order(system, order) for system in (CRF_1, CRF_4) for order in ORDERS]
     systems = [*chains, SEMI_CRF]
@@ -136,14 +135,17 @@ def _table_2(scores: Scores) -> str:
     }
     found = {task: [row["f1"] for row in rows if row] for task, rows in by_task.items()}
     found = {task: f1 for task, f1 in found.items() if len(f1) == len(systems)}
-    n_draws = min((len(f1) for of_task in found.values() for f1 in of_task), default=0)
+    if not found:
+        return []
+    n_draws = min(len(f1) for of_task in found.values() for f1 in of_task)
     rows = [[task, *(f"{mean(f1[:n_draws]):.1f}" for f1 in f1s)] for task, f1s in found.items()]
     header = [f"{system} L = {order}" for system in (CRF_1, CRF_4) for order in ORDERS]
     about = (
         "A tag depends on the L tags before, and features see L tags. Without dictionaries, mean "
         f"of {n_draws} draws.\n\n"
     )
-    return about + table(["", *header, SEMI_CRF], rows, "l" + "r" * len(systems))
+    lines = table(["", *header, SEMI_CRF], rows, "l" + "r" * len(systems))
+    return ["## Table 2\n", about + lines]
 
 
 def _conditions(scores: Scores) -> str:

@@ -128,4 +128,6 @@ def test_tables() -> None:
     assert "gains +1.00 F1 over CRF/4 on average (+1.00, +1.00)" in report
     assert "| CRF/4 | 51.0 | 70.0 |" in report
     assert "mean of 2 draws" in report
+    first_orders = [row for row in rows() if "L =" not in row["system"]]
+    assert "Table 2" not in make_report({"rows": first_orders, "sigma": 2.0, "machine": machine})
     assert "| gene | 50.0 | 42.0 | 43.0 | 51.0 | 42.0 | 43.0 | 52.0 |" in report

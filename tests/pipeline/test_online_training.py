@@ -118,13 +118,14 @@ def test_where_margins_hold_an_update_changes_nothing() -> None:
     nlp = online(trainer={**ONLINE["trainer"], "average": False})
     train_in_batches(nlp, epochs=30)
     component = nlp.get_pipe("cascade_segmenter")
-    before, annotated = weights(component), annotations(nlp)
+    annotated = annotations(nlp)
+    before = [array.copy() for array in weights(component)]
     losses: dict[str, float] = {}
     nlp.update(make_examples(nlp)[:1], losses=losses)
     assert losses["cascade_segmenter"] == pytest.approx(0.0, abs=1e-9)
-    for now, then in zip(weights(component), before, strict=True):
-        np.testing.assert_array_equal(now, then)
     assert annotations(nlp) == annotated
+    for now, then in zip(weights(component), before, strict=True):
+        np.testing.assert_allclose(now, then, atol=1e-9)
 
 
 def test_the_single_phase_recogniser_learns_online() -> None:

@@ -132,8 +132,10 @@ def _give_features(
     units: under the other space. texts: the template of each induced feature.
     """
     keys = np.zeros(len(texts), dtype=np.uint64)
-    is_joined = np.array([len(tests) > 1 for tests in found.features], dtype=np.bool_)
-    single = [tests[0] for tests in found.features if len(tests) == 1]
+    unit_level = {template.text for template in other.plan.unit_templates}
+    pairs = list(zip(found.features, texts, strict=True))
+    is_joined = np.array([len(tests) > 1 or text in unit_level for tests, text in pairs])
+    single = [found.features[i][0] for i in np.flatnonzero(~is_joined).tolist()]
     keys[~is_joined] = space.index.keys[single]
     joined = np.flatnonzero(is_joined)
     having = units.take(found.units[joined])

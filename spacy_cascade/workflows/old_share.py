@@ -53,13 +53,14 @@ def choose_share(
     """The share with which new documents that are kept back are annotated best, and all tried.
 
     By cross-validation: each third of the documents is annotated by the pipeline as adapted to the
-    others. Raises `ConfigError` for fewer documents than folds.
+    others. Raises `ConfigError` for fewer documents than folds, and as `set_share`.
     """
     if len(examples) < FOLDS:
         raise ConfigError(
             f"Choosing the old share takes {FOLDS} new Docs or more, not {len(examples)}. Cut them "
             "into more Docs, or give a number."
         )
+    set_share(reconfigured(nlp, nlp.config), min(SHARES))  # Refuse early what cannot have one.
     order = list(examples)
     Random(0).shuffle(order)
     tried = [Tried(share, _held_back_f1(nlp, order, share, updates)) for share in SHARES]

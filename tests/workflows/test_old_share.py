@@ -108,6 +108,8 @@ def test_online_components_have_no_share() -> None:
     train(nlp, make_examples(nlp), updates=1)
     with pytest.raises(ConfigError, match=r"'cascade_segmenter' .* trained online"):
         set_share(loaded(nlp), 0.5)
+    with pytest.raises(ConfigError, match=r"'cascade_segmenter' .* trained online"):
+        choose_share(loaded(nlp), make_examples(nlp))
 
 
 def test_components_without_curvature_have_none() -> None:

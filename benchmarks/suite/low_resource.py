@@ -8,7 +8,7 @@ sentences given, with the config that `init` makes for the labelled part.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -93,11 +93,15 @@ class Draw:
 
 
 def jobs(
-    runner: TaskRunner, data: Path, names: Sequence[str], methods: Sequence[str]
+    runner: TaskRunner,
+    data: Path,
+    names: Sequence[str],
+    methods: Sequence[str],
+    draws: Mapping[float, int],
 ) -> Iterator[Callable[[], list[Result]]]:
-    """The draws, the first one of each share first."""
-    for seed in range(max(DRAWS.values())):
-        for share in (share for share, n_draws in DRAWS.items() if seed < n_draws):
+    """The draws, the first one of each share first. draws: how many there are of each."""
+    for seed in range(max(draws.values())):
+        for share in (share for share, n_draws in draws.items() if seed < n_draws):
             for name in names:
                 yield partial(_measure, runner, data, name, share, seed, methods)
 
@@ -117,11 +121,16 @@ def main() -> None:
         "--methods", nargs="+", choices=[*METHODS, *(f"{m}+" for m in METHODS)], default=METHODS,
         help="with +: the pipeline also looks at word clusters of the same text",
     )  # fmt: skip
+    parser.add_argument("--shares", nargs="+", type=float, choices=DRAWS, default=list(DRAWS))
+    parser.add_argument("--draws", type=int, help="of each share, at most")
     add_at_once(parser)
     arguments = parser.parse_args()
     results = describe_run()
     runner = runner_for(arguments, "low_resource")
-    every = list(jobs(runner, arguments.data, arguments.corpora, arguments.methods))
+    draws = {
+        share: min(DRAWS[share], arguments.draws or DRAWS[share]) for share in arguments.shares
+    }
+    every = list(jobs(runner, arguments.data, arguments.corpora, arguments.methods, draws))
     found = runner.run_in_parallel(every, arguments.at_once)
     results["rows"] = [row for rows in found for row in rows]
     write_json(results, arguments.output)

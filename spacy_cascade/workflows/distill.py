@@ -79,7 +79,7 @@ def distill(
     saved = calibrated.config.copy()
     for section in ("paths", "corpora", "training", "initialize"):
         if section in config:
-            saved[section] = config[section]
+            saved[section] = {**saved[section], **config[section]}
     calibrated.config = saved
     return calibrated, Distilled(len(labelled), len(new), f1)
 

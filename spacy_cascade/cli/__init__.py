@@ -6,6 +6,7 @@ below.
 """
 
 from functools import partial
+from typing import Annotated
 
 import typer
 from spacy.cli._util import app as spacy_app
@@ -27,16 +28,26 @@ from .induce import induce_command
 from .init import init_command
 from .jackknife import jackknife_command
 from .options import OVERRIDES
+from .output import DEBUG
 from .reranker import train_reranker_command, tune_reranker_command
 from .second_look import second_look_command
 from .tune import tune_command
 
 app = typer.Typer(
     name="cascade",
-    help="Commands for cascaded taggers and their training data.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
+
+
+@app.callback()
+def cascade(
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors")] = False,
+) -> None:
+    """Commands for cascaded taggers and their training data."""
+    DEBUG.is_on = debug
+
+
 _command = partial(app.command, no_args_is_help=True)
 
 _command("adapt")(adapt_command)

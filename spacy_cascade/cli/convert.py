@@ -1,5 +1,6 @@
 """The command `spacy cascade convert`: column files to a `.spacy` file."""
 
+import warnings
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -88,10 +89,14 @@ def convert_command(
         tag_column=None if no_entities else tag_column, pos_column=pos_column,
         chunk_column=chunk_column, n_sents=n_sents, on_bad_word=on_bad_word.value,
     )  # fmt: skip
-    summary = convert(
-        source, output, options, spacing=spacing, lang=lang, spans_key=spans_key,
-        chunks_key=chunks_key, show_progress=True,
-    )  # fmt: skip
+    with warnings.catch_warnings(record=True) as noted:
+        warnings.simplefilter("always", UserWarning)
+        summary = convert(
+            source, output, options, spacing=spacing, lang=lang, spans_key=spans_key,
+            chunks_key=chunks_key, show_progress=True,
+        )  # fmt: skip
+    for warning in noted:
+        print_warning(str(warning.message), to_stderr=True)
     if scheme == Scheme.AUTO and summary.schemes:
         found = ", ".join(sorted(found.value for found in summary.schemes))
         print_info(f"Tags read as {found}")

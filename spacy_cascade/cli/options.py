@@ -29,7 +29,17 @@ def option(text: str, *names: str, **settings: Any) -> Any:
     return typer.Option(*names, help=text, **settings)
 
 
-Model = Annotated[Path, argument("MODEL", "Trained pipeline")]
+def pipeline_at(path: Path) -> Path:
+    """A callback that refuses the output folder of `spacy train`; raises `BadParameter`."""
+    for name in ("model-best", "model-last"):
+        if (path / name).is_dir() and not (path / "config.cfg").exists():
+            raise typer.BadParameter(f"{path} has several pipelines. Give {path / name}.")
+    return path
+
+
+Model = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="Trained pipeline", callback=pipeline_at)
+]
 Output = Annotated[Path, argument("OUTPUT", "Folder for the new pipeline")]
 Unseen = Annotated[Path, argument("DATA.spacy", "Docs with entities, not used in training")]
 Force = Annotated[bool, option("Replace OUTPUT", "--force", "-F")]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ParamSpec
 
 import typer
+from click.exceptions import Abort, ClickException, Exit
 from spacy.language import Language
 from spacy.tokens import Doc
 from wasabi import msg
@@ -26,6 +27,15 @@ _WIDEST = 64
 """Columns are padded to at most this width; a longer cell stands out."""
 
 
+class Debug:
+    """Whether errors that are not expected show their traceback."""
+
+    is_on = False
+
+
+DEBUG = Debug()
+
+
 def reports_errors(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
     """Make a command print an expected error as one line on standard error, and exit with 1."""
 
@@ -37,6 +47,14 @@ def reports_errors(command: Callable[Parameters, None]) -> Callable[Parameters, 
             text = str(error)
             if isinstance(error, OSError) and error.filename is not None:
                 text = f"Cannot read or write {error.filename}: {error.strerror}. Check the path."
+            print_line(text, MESSAGES.FAIL, to_stderr=True)
+            raise typer.Exit(1) from None
+        except (ClickException, Exit, Abort):
+            raise
+        except Exception as error:
+            if DEBUG.is_on:
+                raise
+            text = f"{type(error).__name__}: {error} For the traceback: spacy cascade --debug …"
             print_line(text, MESSAGES.FAIL, to_stderr=True)
             raise typer.Exit(1) from None
         except KeyboardInterrupt:

@@ -9,10 +9,13 @@ import typer
 from ..pipeline.readers import examples_for
 from ..workflows import train_reranker as training
 from ..workflows import tune_reranker as tuning
-from .options import Output, Unseen, argument, option, option_to_try
+from .options import Output, Unseen, argument, option, option_to_try, pipeline_at
 from .output import counted, percent, print_info, print_warning, reports_errors, write_pipeline
 
-Stages = Annotated[Path, argument("MODEL", "Trained pipeline with both stages")]
+Stages = Annotated[
+    Path,
+    typer.Argument(metavar="MODEL", help="Trained pipeline with both stages", callback=pipeline_at),
+]
 
 
 @reports_errors

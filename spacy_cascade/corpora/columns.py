@@ -5,13 +5,14 @@ A blank line ends a sentence. A line that begins with `-DOCSTART-` (CoNLL-2003) 
 """
 
 import re
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple, NoReturn
 
 from ..errors import CorpusError
-from .tags import LabelledSpan, Scheme, TagError, TaggedSentence, decode_tags
+from .tags import LabelledSpan, Scheme, TagError, TaggedSentence, decode_tags, find_slips
 
 REPLACEMENT = "\ufffd"
 
@@ -21,6 +22,8 @@ _MARK_PREFIXES = (_DOCUMENT_MARK, "###MEDLINE:")
 _NOT_UTF8 = re.compile("[\ud800-\udfff]")
 _LISTED_WORDS = 10
 _SHOWN_CHARACTERS = 120
+_SHORTEST_INDEX = 3
+"""Shorter sentences of numbers may be text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,12 @@ class _Reader:
         self.path = path
         self.options = options
         # `splitlines` would also split at characters that may be part of a word.
-        text = path.read_bytes().decode("utf-8-sig", errors="surrogateescape")
+        data = path.read_bytes()
+        if path.suffix == ".spacy":
+            raise CorpusError(f"{path} is a .spacy file already: use it as it is.")
+        text = data.decode("utf-8-sig", errors="surrogateescape")
+        if "\0" in text and _NOT_UTF8.search(text):
+            raise CorpusError(f"{path} is no text. Give a UTF-8 file with one word a line.")
         self.lines = [line.rstrip("\r") for line in text.split("\n")]
 
     def documents(self) -> list[Document]:
@@ -120,10 +128,12 @@ class _Reader:
         if not blocks:
             raise CorpusError(f"{self.path} has no words. Give a file with one word a line.")
         columns = self.columns(blocks[0])
+        self.check_index(blocks, columns["word"])
         tagged = [TaggedSentence((), tuple(range(len(block.rows)))) for block in blocks]
         scheme = None
         if "tag" in columns:
             tagged, scheme = self.tagged(blocks, columns["tag"], self.options.scheme)
+            self.note_slip(blocks, columns["tag"], scheme)
         chunked: list[TaggedSentence] | list[None] = [None] * len(blocks)
         if "chunk" in columns:
             chunked, _ = self.tagged(blocks, columns["chunk"], Scheme.AUTO)
@@ -147,7 +157,8 @@ class _Reader:
         rows: list[list[str]] = []
         marks = 0
         for number, line in enumerate(self.lines, start=1):
-            fields = split(line) if line.strip(" \t") else []
+            # A byte order mark stands between files that were joined.
+            fields = split(line) if line.strip(" \t\ufeff") else []
             is_mark = line.startswith(_MARK_PREFIXES) or _DOCUMENT_MARK in fields
             if is_mark or not fields:
                 marks += is_mark
@@ -196,7 +207,36 @@ class _Reader:
             return decode_tags([[r[column].strip(" ") for r in b.rows] for b in blocks], scheme)
         except TagError as error:
             line = blocks[error.sentence].line + error.word
-            self.fail(line, error.problem, error.advice)
+            is_first = (error.sentence, error.word) == (0, 0)
+            header = ". If the line is a header, delete it" if is_first else ""
+            self.fail(line, error.problem, error.advice + header)
+
+    def check_index(self, blocks: list[_Block], column: int) -> None:
+        """Raise `CorpusError` where the words of every sentence are 0, 1, 2 … or 1, 2, 3 …."""
+        if max(len(block.rows) for block in blocks) < _SHORTEST_INDEX:
+            return
+        for block in blocks:
+            words = [row[column] for row in block.rows]
+            if not any(words == [str(i + first) for i in range(len(words))] for first in (0, 1)):
+                return
+        problem = f"column {column} only numbers the words of each sentence"
+        advice = f"Give the column of the words, as in --word-column {column + 1}"
+        self.fail(blocks[0].line, problem, advice)
+
+    def note_slip(self, blocks: list[_Block], column: int, scheme: Scheme) -> None:
+        """Warn where a file was taken for IOB1 though most of its phrases begin as in IOB2."""
+        if self.options.scheme != Scheme.AUTO or scheme != Scheme.IOB1:
+            return
+        tags = [[row[column].strip(" ") for row in block.rows] for block in blocks]
+        slips, n_as_iob2 = find_slips(tags)
+        if len(slips) < n_as_iob2:
+            line = blocks[slips[0][0]].line + slips[0][1]
+            warnings.warn(
+                f"{self.path}:{line}: a phrase begins with I-, in {self.lines[line - 1]!r} ("
+                f"{len(slips)} in all), but {n_as_iob2} begin with B- as in IOB2. I- is read as "
+                "the beginning there. Correct the tags, or state --scheme iob1.",
+                stacklevel=2,
+            )
 
     def sentence(
         self,

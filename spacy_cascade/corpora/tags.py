@@ -152,6 +152,27 @@ def _detect_scheme(tags: Iterable[_Tag], sentences: Sequence[Sequence[_Tag]]) ->
     return Scheme.IOB2
 
 
+def find_slips(sentences: Iterable[Sequence[str]]) -> tuple[list[tuple[int, int]], int]:
+    """Where phrases begin with `I-`, as (sentence, word), and how many begin as only IOB2 has it.
+
+    That is with `B-`, and not right after a phrase of the same type.
+    """
+    slips: list[tuple[int, int]] = []
+    n_as_iob2 = 0
+    for number, sentence in enumerate(sentences):
+        before = ""
+        for word, text in enumerate(sentence):
+            prefix, _, label = text.partition("-")
+            inside = prefix in ("B", "I")
+            if inside and label != before:
+                if prefix == "B":
+                    n_as_iob2 += 1
+                else:
+                    slips.append((number, word))
+            before = label if inside else ""
+    return slips, n_as_iob2
+
+
 def _decode_iob(tags: Sequence[_Tag], error: Error, *, strict: bool) -> list[LabelledSpan]:
     """Decode IOB1 or, with `strict`, IOB2, where I- must not begin a phrase.
 

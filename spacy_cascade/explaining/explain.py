@@ -6,14 +6,17 @@ best type; a tag with the best tagging of the sentence that has another tag ther
 """
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 
+from ..errors import ConfigError
 from ..features.names import named_features
 from ..inference.schemes import Spans
 from ..pipeline.classifier import CascadeClassifier
+from ..pipeline.reading import check_doc
 from ..pipeline.recognisers import recognisers
 from ..pipeline.segmenter import CascadeSegmenter
 from ..pipeline.spans.confidences import confidence_of
@@ -24,12 +27,16 @@ from ..types import Ints1d
 from .explanations import EntityExplanation, Explanation, by_push, of_features
 from .scored import START, ScoredDoc, score_spans
 
+Spanlike: TypeAlias = Sequence[LabelledSpan] | Sequence[Span] | Span
+"""Spans with labels, in either form; one Span stands for itself."""
+
 
 def explain_entities(nlp: Language, doc: Doc) -> list[EntityExplanation]:
     """Explain the entities of a Doc that the pipeline has annotated, by each of its stages.
 
     Entities that the stages cannot have found, such as those of other components, are left out.
     """
+    check_doc(doc, "explain_entities")
     segmenter, classifier = recognisers(nlp)
     last = classifier or segmenter
     entities = [entity for entity in doc.ents if last and entity.label_ in last.labels]
@@ -50,13 +57,13 @@ def explain_entities(nlp: Language, doc: Doc) -> list[EntityExplanation]:
 
 
 def explain_spans(
-    segmenter: CascadeSegmenter, doc: Doc, spans: Sequence[LabelledSpan] | None = None
+    segmenter: CascadeSegmenter, doc: Doc, spans: Spanlike | None = None
 ) -> list[Explanation]:
     """Explain spans of a segmenter; the Doc is not changed.
 
-    spans: whether found or not; labels count only with `typed`. Those that no path has, across
-    sentences or of a label that is not known, are left out. By default those that the segmenter
-    finds.
+    spans: as `(start, end, label)`, or Spans; found or not. Labels count only with `typed`. Those
+    that no path has, across sentences or of a label that is not known, are left out. By default
+    those that the segmenter finds.
     """
     tag_set, labels = segmenter.tag_set, segmenter.labels
 
@@ -65,7 +72,8 @@ def explain_spans(
 
     if spans is None:
         spans = labelled(segmenter.predict([doc])[0].spans)
-    wanted = [(s, e, label if segmenter.options.typed else ENTITY) for s, e, label in spans]
+    typed = segmenter.options.typed
+    wanted = [(s, e, label if typed else ENTITY) for s, e, label in _labelled(spans)]
     if not wanted:
         return []
     scored = ScoredDoc(segmenter, doc)
@@ -89,7 +97,7 @@ def explain_spans(
 
 
 def explain_types(
-    classifier: CascadeClassifier, doc: Doc, spans: Sequence[LabelledSpan] | None = None
+    classifier: CascadeClassifier, doc: Doc, spans: Spanlike | None = None
 ) -> list[Explanation]:
     """Explain types of spans against the best other type; the Doc is not changed.
 
@@ -97,12 +105,13 @@ def explain_types(
     rejection; those of unknown types are left out. By default those on the Doc, as the
     classifier typed them.
     """
+    check_doc(doc, "explain_types")
     if spans is None:
         key = classifier.options.spans_key
         group = doc.ents if key is None else doc.spans.get(key, ())
-        spans = [(span.start, span.end, span.label_) for span in group]
+        spans = list(group)
     classes = classifier.structure_labels
-    wanted = [span for span in spans if span[2] in classes]
+    wanted = [span for span in _labelled(spans) if span[2] in classes]
     if not wanted:
         return []
     units, text_of, scores = score_spans(classifier, doc, [(s, e) for s, e, _ in wanted])
@@ -147,3 +156,19 @@ def explain_tags(tagger: CascadeTagger, doc: Doc) -> list[Explanation]:
         for token, number in enumerate(tagger.predict([doc])[0].tolist())
     ]
     return [explanation for explanation in explained if explanation]
+
+
+def _labelled(spans: Spanlike) -> list[LabelledSpan]:
+    """Spans in the form of tuples. Raises `ConfigError` for anything else."""
+    listed = [spans] if isinstance(spans, Span) else spans
+    found: list[LabelledSpan] = []
+    for span in listed:
+        if isinstance(span, Span):
+            found.append((span.start, span.end, span.label_))
+        elif isinstance(span, tuple) and len(span) == 3:
+            found.append(span)
+        else:
+            raise ConfigError(
+                f"A span to explain is a Span, or (first token, end, label), not {span!r}."
+            )
+    return found

@@ -189,12 +189,18 @@ def can_be_kept(values: npt.NDArray[Any]) -> bool:
     return bool(values.max(initial=0.0) <= largest and values.min(initial=0.0) >= -largest)
 
 
-def get_weights(model: Model[Units, Floats2d]) -> tuple[Floats2d, Floats1d]:
-    """Weights `[K, S]` and transitions `[E]`. Raises `NotTrainedError` before there are any."""
+def get_weights(
+    model: Model[Units, Floats2d], name: str | None = None
+) -> tuple[Floats2d, Floats1d]:
+    """Weights `[K, S]` and transitions `[E]`. Raises `NotTrainedError` before there are any.
+
+    name: of the component, for the error.
+    """
     if not model.has_param("W"):
         raise NotTrainedError(
-            "The component has no weights yet. Train it with 'spacy train', or call "
-            "nlp.initialize(...) and nlp.update(...), before you run it on Docs."
+            f"{'The component' if name is None else repr(name)} has no weights yet. Train it with "
+            "'spacy train' or spacy_cascade.fit, or call nlp.initialize(lambda: examples), and "
+            "then nlp.update(examples), before you run it on Docs."
         )
     transitions: Any = model.get_param("transitions")
     return cast(Any, model.get_param("W")), transitions.astype(np.float64)

@@ -103,7 +103,7 @@ class CascadePipe(OptionAttributes, TrainablePipe):  # type: ignore[misc]
     @property
     def weights(self) -> Weights:
         """Weights to annotate with. Raises `NotTrainedError` before there are any."""
-        return Weights(*linear.get_weights(self.model))
+        return Weights(*linear.get_weights(self.model, self.name))
 
     # Training
 

@@ -99,7 +99,8 @@ def check_labels(
     """
     if not n_examples:
         raise TrainingError(
-            f"'{name}' got no examples to initialize from. Check [corpora.train] path."
+            f"'{name}' got no examples to initialize from. Check that [corpora.train] path is a "
+            ".spacy file with Docs; spacy cascade convert makes one of columns."
         )
     if not found:
         raise TrainingError(

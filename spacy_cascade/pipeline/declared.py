@@ -19,8 +19,8 @@ class SegmenterOptions(Options):
     scheme: str = option(
         "BILOU",
         'how tags mark spans: `"BILOU"`, `"IOB2"`, or `"IO"`, under which spans of one label that '
-        "touch become one",
-        one_of(SCHEMES),
+        "touch become one. `BIO` means `IOB2`; `BILUO`, `IOBES` and `BIOES` mean `BILOU`",
+        one_of(SCHEMES, BIO="IOB2", BILUO="BILOU", IOBES="BILOU", BIOES="BILOU"),
         is_fixed=True,
     )
     typed: bool = option(

@@ -27,10 +27,11 @@ _NUMBERS: dict[type, type] = {int: Integral, float: Real}
 
 @dataclass(frozen=True)
 class Rule:
-    """What a value has to be; text: completes "must be …"."""
+    """What a value has to be; text: completes "must be …". aliases: other names of texts."""
 
     is_met: Check
     text: str
+    aliases: Mapping[str, str] = field(default_factory=dict)
 
 
 def option(default: Any, text: str, rule: Rule | None = None, *, is_fixed: bool = False) -> Any:
@@ -60,10 +61,10 @@ def at_least(low: float) -> Rule:
     return Rule(lambda value: low <= value < float("inf"), f"a finite number of {low:g} or more")
 
 
-def one_of(values: Iterable[str]) -> Rule:
-    """One of a few texts."""
+def one_of(values: Iterable[str], **aliases: str) -> Rule:
+    """One of a few texts; aliases: other names of them."""
     known = list(values)
-    return Rule(lambda value: value in known, f"one of {', '.join(known)}")
+    return Rule(lambda value: value in known, f"one of {', '.join(known)}", aliases)
 
 
 def values_of(rule: Rule) -> Rule:
@@ -222,17 +223,26 @@ class Options:
         except TypeError:
             wanted = kind_text(kind)
         else:
+            if rule is not None and isinstance(converted, str):
+                converted = rule.aliases.get(converted, converted)
             if rule is not None and not rule.is_met(converted):
                 wanted = rule.text
         if wanted is not None:
             raise ConfigError(
-                f"{name} of '{self.title}' must be {wanted}, not {value!r}. Change it in the "
-                f"[components.{self.title}] block, or where it is set."
+                f"{name} of '{self.title}' must be {wanted}, not {value!r}.{_share(wanted, value)} "
+                f"Change it in the [components.{self.title}] block, or where it is set."
             )
         return converted
 
 
 Declared = TypeVar("Declared", bound=Options)
+
+
+def _share(wanted: str, value: Any) -> str:
+    """What to write for a percentage in place of a share."""
+    is_share = wanted == between(0, 1).text
+    is_percentage = is_share and isinstance(value, int | float) and 1 < value <= 100
+    return f" For {value:g} percent write {value / 100:g}." if is_percentage else ""
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

@@ -14,7 +14,7 @@ from spacy.tokens import Doc
 from spacy.util import logger
 from spacy.vocab import Vocab
 
-from ..errors import MissingStageError
+from ..errors import ConfigError, MissingStageError
 from ..features.resources import Tokenize
 from ..features.space import FeatureSpace
 from ..features.span_context import NONE_FOUND, FoundSpans, SpanContext
@@ -34,6 +34,8 @@ def read(
     vocab, labels, name: of the component. Raises `MissingStageError` where templates look at tags
     or at spans of an earlier component, and no Doc has any.
     """
+    for doc in docs:
+        check_doc(doc, f"'{name}'")
     _share_strings(docs, vocab, labels)
     vectors = VocabularyVectors.of_vocabulary(vocab)
     tokens = read_tokens(docs, space.reads, space.span_keys, vectors)
@@ -45,6 +47,15 @@ def read(
     if "parts_of_speech" in space.reads:
         _check_stage(tokens.parts_of_speech, "token.pos", "tagger or morphologizer", name)
     return space.with_abbreviations(tokens, vocab.strings.__getitem__)
+
+
+def check_doc(doc: object, who: str) -> None:
+    """Raise `ConfigError` for what is no Doc, such as a text."""
+    if not isinstance(doc, Doc):
+        raise ConfigError(
+            f"{who} takes a Doc, not {type(doc).__name__} {str(doc)[:50]!r}. Make one with "
+            "nlp(text), or with nlp.make_doc(text)."
+        )
 
 
 def _share_strings(docs: Sequence[Doc], vocab: Vocab, labels: Sequence[str]) -> None:

@@ -9,7 +9,8 @@ import typer
 from typer.testing import CliRunner, Result
 
 from spacy_cascade import ConfigError
-from spacy_cascade.cli.output import reports_errors
+from spacy_cascade.cli import app
+from spacy_cascade.cli.output import DEBUG, reports_errors
 
 
 def run(*arguments: object) -> Result:
@@ -52,5 +53,42 @@ def test_expected_errors_are_one_line(name: str, n: int, message: str, tmp_path:
     assert result.stderr.count("\n") == 1
 
 
-def test_other_errors_are_not_hidden(tmp_path: Path) -> None:
+def test_other_errors_are_one_line_too(tmp_path: Path) -> None:
+    result = run(tmp_path, "--n", -1)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "ZeroDivisionError" in result.stderr
+    assert "spacy cascade --debug" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_debug_shows_the_traceback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(DEBUG, "is_on", True)
     assert isinstance(run(tmp_path, "--n", -1).exception, ZeroDivisionError)
+
+
+def test_debug_is_an_option_of_all_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(DEBUG, "is_on", False)
+    for arguments in (["--debug"], []):
+        CliRunner().invoke(app, [*arguments, "evaluate", "nowhere", "nothing"])
+        assert DEBUG.is_on == bool(arguments)
+
+
+def test_the_folder_of_a_training_names_its_best_pipeline(tmp_path: Path) -> None:
+    (tmp_path / "model-best").mkdir()
+    result = CliRunner().invoke(app, ["evaluate", str(tmp_path), "dev.spacy"])
+    assert result.exit_code == 2
+    # Typer draws a box around the words.
+    shown = "".join(result.output.replace("│", " ").split())
+    assert "".join(f"Give {tmp_path / 'model-best'}.".split()) in shown
+
+
+def test_ctrl_c_is_one_line(tmp_path: Path) -> None:
+    @reports_errors
+    def command() -> None:
+        raise KeyboardInterrupt
+
+    stopped = typer.Typer()
+    stopped.command()(command)
+    result = CliRunner().invoke(stopped, [])
+    assert result.exit_code == 130
+    assert "Stopped before the end" in result.stderr

@@ -105,7 +105,8 @@ def test_what_each_option_changes(tmp_path: Path) -> None:
         found = written(tmp_path / f"{options[-1]}.cfg", *options)
         assert {name: found[name] for name in changed(found, plain)} == expected
     labels = written(tmp_path / "labels.cfg", "--labels", "protein, DNA")
-    assert labels["initialize.components.cascade_classifier.labels"] == ["DNA", "protein"]
+    for name in plain["nlp.pipeline"]:
+        assert labels[f"components.{name}.gold_labels"] == ["DNA", "protein"]
 
 
 @pytest.mark.parametrize(

@@ -245,3 +245,47 @@ def test_written_columns_come_back(tmp_path: Path, separator: str, data: st.Data
     documents = read(tmp_path, write_columns(written, separator), pos_column=1)
     # The writer does not count lines.
     assert [[replace(s, line=1) for s in document.sentences] for document in documents] == written
+
+
+IOB2 = "IL-2 B-DNA\ngene I-DNA\n\nthe O\np53 B-DNA\n\n"
+
+
+def test_one_slip_in_a_file_of_iob2_is_named(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match=r"txt:8: .*'STAT5 I-DNA' \(1 in all\), but 2"):
+        (document,) = read(tmp_path, IOB2 + "a O\nSTAT5 I-DNA\n")
+    assert document.scheme == Scheme.IOB1
+    assert document.sentences[2].spans == (LabelledSpan(1, 2, "DNA"),)
+
+
+def test_a_file_of_iob1_is_no_slip(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
+    assert read(tmp_path, CONLL_2003)[0].scheme == Scheme.IOB1
+    assert read(tmp_path, IOB2 + "a O\nSTAT5 I-DNA\n", scheme=Scheme.IOB1)
+    assert not list(recwarn)
+
+
+def test_lines_with_only_a_byte_order_mark_are_blank(tmp_path: Path) -> None:
+    (document,) = read(tmp_path, "IL-2 B-DNA\n\ufeff\np53 B-DNA\n")
+    assert words([document]) == [[["IL-2"], ["p53"]]]
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_an_index_is_no_column_of_words(first: int, tmp_path: Path) -> None:
+    rows = [f"{i + first} {word} O" for i, word in enumerate(["the", "p53", "gene"])]
+    with pytest.raises(CorpusError, match=r"txt:1: column 0 only numbers .*--word-column 1\."):
+        read(tmp_path, "\n".join(rows) + "\n\n" + rows[0] + "\n")
+    (document,) = read(tmp_path, "\n".join(rows), word_column=1)
+    assert words([document]) == [[["the", "p53", "gene"]]]
+    assert read(tmp_path, "1 O\n2 O\n\n7 O\n")  # numbers that count nothing
+
+
+def test_a_header_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"txt:1: 'tag' is not a tag.* a header, delete it"):
+        read(tmp_path, "word tag\n" + IOB2)
+
+
+def test_binary_files_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"no text\. Give a UTF-8 file"):
+        read(tmp_path, b"PK\0\0\xff")
+    (tmp_path / "a.spacy").write_bytes(b"\0")
+    with pytest.raises(CorpusError, match=r"a \.spacy file already"):
+        list(read_columns(tmp_path / "a.spacy", ReadOptions()))

@@ -126,9 +126,7 @@ def test_what_is_found_is_the_best_of_what_agrees(
         assert [bounds(s.spans) for s in segmentations] == [spans for _, spans in expected[:5]]
         scores = np.array([score for score, _ in expected])
         softened = np.exp(scores / 1.7 - logsumexp(scores / 1.7))
-        np.testing.assert_allclose(
-            [s.probability for s in segmentations], softened[:5], atol=1e-9
-        )
+        np.testing.assert_allclose([s.probability for s in segmentations], softened[:5], atol=1e-9)
         for span, confidence in zip(found, sure, strict=True):
             if span in inside:
                 has_it = [span in spans for _, spans in expected]

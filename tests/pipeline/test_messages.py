@@ -1,0 +1,84 @@
+"""What is said of slips that beginners make."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from spacy.language import Language
+
+import spacy_cascade
+from helpers import TEXTS, add_segmenter, blank, bounds, make_examples, trained_cascade
+from spacy_cascade import ConfigError, NotTrainedError, TrainingError
+
+
+@pytest.fixture(scope="module")
+def nlp() -> Language:
+    return trained_cascade()
+
+
+def test_an_update_before_initialize_names_the_component() -> None:
+    nlp = blank()
+    nlp.add_pipe("cascade_segmenter", name="spans")
+    with pytest.raises(NotTrainedError, match=r"'spans' has no weights yet.*nlp\.initialize\("):
+        nlp.update(make_examples(nlp))
+
+
+def test_a_percentage_is_no_threshold(nlp: Language) -> None:
+    with pytest.raises(ConfigError, match=r"from 0 to 1, not 90. For 90 percent write 0.9. Change"):
+        nlp.get_pipe("cascade_classifier").threshold = 90
+    with pytest.raises(ConfigError, match=r"from 0 to 1, not -1. Change"):
+        nlp.get_pipe("cascade_classifier").threshold = -1
+
+
+@pytest.mark.parametrize(
+    ("alias", "scheme"), [("BIO", "IOB2"), ("BILUO", "BILOU"), ("IOBES", "BILOU")]
+)
+def test_schemes_have_other_names(alias: str, scheme: str) -> None:
+    nlp = blank()
+    segmenter = add_segmenter(nlp, scheme=alias)
+    assert segmenter.scheme == scheme
+    examples = make_examples(nlp)
+    nlp.initialize(lambda: examples)
+    nlp.update(examples)
+    again = blank().from_config(nlp.config).from_bytes(nlp.to_bytes())
+    assert again.get_pipe("cascade_segmenter").scheme == scheme
+    with pytest.raises(ConfigError, match=r"scheme .* must be one of IOB2, BILOU, IO, not 'BOI'"):
+        add_segmenter(blank(), scheme="BOI")
+
+
+def test_a_text_is_no_doc(nlp: Language) -> None:
+    segmenter, classifier = (pipe for _, pipe in nlp.pipeline)
+    attempts: list[Any] = [
+        lambda: segmenter.nbest(TEXTS[0], 3),
+        lambda: spacy_cascade.explain_entities(nlp, TEXTS[0]),
+        lambda: spacy_cascade.explain_spans(segmenter, TEXTS[0]),
+        lambda: spacy_cascade.explain_types(classifier, TEXTS[0]),
+        lambda: spacy_cascade.joint_hypotheses(nlp, TEXTS[0], 3),
+    ]
+    for attempt in attempts:
+        with pytest.raises(ConfigError, match=r"takes a Doc, not str 'The IL-2 .*nlp\(text\)"):
+            attempt()
+
+
+def test_spans_to_explain_have_two_forms(nlp: Language) -> None:
+    segmenter, classifier = (pipe for _, pipe in nlp.pipeline)
+    doc = nlp(TEXTS[0])
+    tuples = bounds(doc.ents)
+    for explain, component in (
+        (spacy_cascade.explain_spans, segmenter),
+        (spacy_cascade.explain_types, classifier),
+    ):
+        wanted = explain(component, doc, tuples)
+        assert len(wanted) == len(tuples)
+        assert explain(component, doc, doc.ents) == wanted
+        assert explain(component, doc, doc.ents[0]) == wanted[:1]
+        with pytest.raises(ConfigError, match=r"a Span, or \(first token, end, label\)"):
+            explain(component, doc, [(0, 1)])
+
+
+def test_no_examples_hint_at_the_format() -> None:
+    nlp = blank()
+    segmenter = add_segmenter(nlp)
+    with pytest.raises(TrainingError, match=r"\.spacy file with Docs; spacy cascade convert"):
+        segmenter.initialize(list, nlp=nlp)

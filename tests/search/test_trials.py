@@ -105,7 +105,7 @@ class Pool:
     most: ClassVar[int] = 10**9
 
     @classmethod
-    def run_trials(cls, task, all_settings, archive, processes, done):
+    def run_trials(cls, task, all_settings, archive, processes, done, tick):
         for settings in all_settings:
             if archive.get(settings) is None:
                 if len(cls.runs) >= cls.most:

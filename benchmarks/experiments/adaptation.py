@@ -18,7 +18,7 @@ from ..lib.package import for_stages
 from ..lib.paths import CONFIGS
 from ..lib.processes import Result, TaskRunner
 from ..reports.adaptation_report import TITLES, make_report
-from ..reports.output import write_json
+from ..reports.output import write_table
 
 SIZES = (20, 100, 500)
 NER_SECONDS = (5.0, 30.0)
@@ -185,10 +185,7 @@ def main() -> None:
     settings = ("sizes", "draws", "updates", "ner_train_seconds", "ner_seconds")
     results["settings"] = {name: getattr(arguments, name) for name in settings}
     results["studies"] = studies
-    write_json(results, arguments.output)
-    report = make_report(results)
-    arguments.output.with_suffix(".md").write_text(report, encoding="utf8")
-    print(report)
+    write_table(results, arguments.output, make_report(results))
 
 
 if __name__ == "__main__":

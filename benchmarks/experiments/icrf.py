@@ -22,7 +22,7 @@ from ..lib.package import TOKENS_GIVEN, Settings
 from ..lib.paths import CONFIGS
 from ..lib.processes import Result, TaskRunner
 from ..reports.icrf_report import make_report
-from ..reports.output import write_json
+from ..reports.output import write_table
 
 SIZES = (2, 5)
 """Numbers of paths of the first chain."""
@@ -168,10 +168,7 @@ def main() -> None:
         planned += jobs(study, entities_and_types(name, (0.001,)), 1)
     results["share"], results["part"] = arguments.share, PART
     results["rows"] = runner.run_in_parallel(planned, arguments.at_once)
-    write_json(results, arguments.output)
-    report = make_report(results)
-    arguments.output.with_suffix(".md").write_text(report, encoding="utf8")
-    print(report)
+    write_table(results, arguments.output, make_report(results))
 
 
 if __name__ == "__main__":

@@ -44,14 +44,19 @@ def can_draw(pictures: Iterable[Path]) -> bool:
     return True
 
 
+def write_table(results: Result, output: Path, report: str) -> None:
+    """Write results as JSON and Markdown, and print the latter."""
+    write_json(results, output)
+    output.with_suffix(".md").write_text(report, encoding="utf8")
+    print(report)
+
+
 def write_report(
     results: Result, output: Path, report: str, title: str, draw: Callable[[Result, str], None]
 ) -> None:
     """Write and print results as JSON and Markdown with a picture. title, draw: of the picture."""
-    write_json(results, output)
     path = output.with_suffix(".png")
     if can_draw([path]):
         draw(results, str(path))
         report += f"\n![{title}]({path.name})\n"
-    output.with_suffix(".md").write_text(report, encoding="utf8")
-    print(report)
+    write_table(results, output, report)

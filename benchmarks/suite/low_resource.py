@@ -19,7 +19,7 @@ from ..lib.machine import describe_run
 from ..lib.package import TOKENS_GIVEN
 from ..lib.processes import Result, TaskRunner
 from ..reports.low_resource_report import CLUSTERS, make_report
-from ..reports.output import write_json
+from ..reports.output import write_table
 from .corpora import CORPORA, Prepared
 
 NAMES = ("wikigold", "gum", "bionlp13cg", "btc", "anatem")
@@ -133,10 +133,7 @@ def main() -> None:
     every = list(jobs(runner, arguments.data, arguments.corpora, arguments.methods, draws))
     found = runner.run_in_parallel(every, arguments.at_once)
     results["rows"] = [row for rows in found for row in rows]
-    write_json(results, arguments.output)
-    report = make_report(results)
-    arguments.output.with_suffix(".md").write_text(report, encoding="utf8")
-    print(report)
+    write_table(results, arguments.output, make_report(results))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from ..lib.arguments import add_at_once, existing, new_parser, runner_for
 from ..lib.machine import describe_run
 from ..lib.processes import Result
 from ..reports.old_share_report import make_report
-from ..reports.output import write_json
+from ..reports.output import write_table
 from .domains import CASCADE, CRF, SOURCE, TARGETS, Study
 
 SYSTEMS = (CASCADE, CRF)
@@ -90,10 +90,7 @@ def main() -> None:
     study.prepare()
     planned = jobs(study, arguments.systems, arguments.source, arguments.targets)
     results["rows"] = study.runner.run_in_parallel(planned, arguments.at_once)
-    write_json(results, arguments.output)
-    report = make_report(results)
-    arguments.output.with_suffix(".md").write_text(report, encoding="utf8")
-    print(report)
+    write_table(results, arguments.output, make_report(results))
 
 
 if __name__ == "__main__":

@@ -3,44 +3,24 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
 import spacy
 from spacy.tokens import DocBin
-from typer.testing import CliRunner
 
-from helpers import write_sample
-from spacy_cascade.cli import app
-from spacy_cascade.workflows.recipes import Choices, make_config
+from commands import few_steps, run_training, small_training
 
-SETTINGS = (
-    "--training.max_steps=1",
-    "--components.cascade_segmenter.trainer.iterations=6",
-    "--components.cascade_classifier.trainer.iterations=6",
-)
+SETTINGS = few_steps(6)
+run = partial(run_training, "cotrain")
 
 
 @pytest.fixture
 def given(tmp_path: Path) -> dict[str, Path]:
-    path = tmp_path / "ner.cfg"
-    make_config(Choices(sentences=True, small=True)).to_disk(path)
     text = tmp_path / "more.txt"
     text.write_text("IL-2 gene expression needs NF-kappa B .\n\nT cells bind it .\n", "utf8")
-    return {
-        "config": path,
-        "train": write_sample(tmp_path / "train.spacy", "train", 8),
-        "dev": write_sample(tmp_path / "dev.spacy", "dev", 4),
-        "unlabelled": text,
-    }
-
-
-def run(given: dict[str, Path], output: Path, *more: object, exit_code: int = 0):
-    options = [(f"--{name}", path) for name, path in given.items() if name != "config"]
-    arguments = ["cotrain", given["config"], *sum(options, ()), "--output", output, *more]
-    result = CliRunner().invoke(app, list(map(str, arguments)))
-    assert result.exit_code == exit_code, result.output
-    return result
+    return {**small_training(tmp_path, 8), "unlabelled": text}
 
 
 @pytest.mark.slow

@@ -2,40 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 import spacy
-from typer.testing import CliRunner
 
-from helpers import write_sample
-from spacy_cascade.cli import app
-from spacy_cascade.workflows.recipes import Choices, make_config
+from commands import few_steps, run_training, small_training
 
-SETTINGS = (
-    "--training.max_steps=1",
-    "--components.cascade_segmenter.trainer.iterations=2",
-    "--components.cascade_classifier.trainer.iterations=2",
-)
+SETTINGS = few_steps()
+run = partial(run_training, "second-look")
 
 
 @pytest.fixture
 def given(tmp_path: Path) -> dict[str, Path]:
-    path = tmp_path / "ner.cfg"
-    make_config(Choices(sentences=True, small=True)).to_disk(path)
-    return {
-        "config": path,
-        "train": write_sample(tmp_path / "train.spacy", "train", 12),
-        "dev": write_sample(tmp_path / "dev.spacy", "dev", 4),
-    }
-
-
-def run(given: dict[str, Path], output: Path, *more: object, exit_code: int = 0):
-    paths = ["--train", given["train"], "--dev", given["dev"], "--output", output]
-    arguments = ["second-look", given["config"], *paths, *more]
-    result = CliRunner().invoke(app, list(map(str, arguments)))
-    assert result.exit_code == exit_code, result.output
-    return result
+    return small_training(tmp_path)
 
 
 @pytest.mark.slow

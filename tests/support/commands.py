@@ -1,0 +1,45 @@
+"""Commands that train: a small training to give them, and how they are run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from typer.testing import CliRunner
+
+from helpers import write_sample
+from spacy_cascade.cli import app
+from spacy_cascade.workflows.recipes import Choices, make_config
+
+
+def few_steps(iterations: int = 2) -> tuple[str, ...]:
+    """Overrides of a config for one update of so many iterations."""
+    return (
+        "--training.max_steps=1",
+        f"--components.cascade_segmenter.trainer.iterations={iterations}",
+        f"--components.cascade_classifier.trainer.iterations={iterations}",
+    )
+
+
+def small_training(folder: Path, n_train: int = 12) -> dict[str, Path]:
+    """A config and two corpora by name."""
+    path = folder / "ner.cfg"
+    make_config(Choices(sentences=True, small=True)).to_disk(path)
+    return {
+        "config": path,
+        "train": write_sample(folder / "train.spacy", "train", n_train),
+        "dev": write_sample(folder / "dev.spacy", "dev", 4),
+    }
+
+
+def run_training(
+    command: str, given: Mapping[str, Path], output: Path, *more: object, exit_code: int = 0
+) -> Any:
+    """What the command said; given: its config and, as options, its files."""
+    options = [part for name, path in given.items() if name != "config"
+               for part in (f"--{name}", path)]  # fmt: skip
+    arguments = [command, given["config"], *options, "--output", output, *more]
+    result = CliRunner().invoke(app, list(map(str, arguments)))
+    assert result.exit_code == exit_code, result.output
+    return result

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ParamSpec
 
 import typer
-from click.exceptions import Abort, ClickException, Exit
+from click.exceptions import ClickException
 from spacy.language import Language
 from spacy.tokens import Doc
 from wasabi import msg
@@ -49,7 +49,7 @@ def reports_errors(command: Callable[Parameters, None]) -> Callable[Parameters, 
                 text = f"Cannot read or write {error.filename}: {error.strerror}. Check the path."
             print_line(text, MESSAGES.FAIL, to_stderr=True)
             raise typer.Exit(1) from None
-        except (ClickException, Exit, Abort):
+        except (typer.Exit, typer.Abort, typer.BadParameter, ClickException):
             raise
         except Exception as error:
             if DEBUG.is_on:

@@ -225,7 +225,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         gold = [self._read_gold(example) for example in examples]
         if self.warm_start:
             self._make_room(examples, gold)
-        data, weights, structure = self._data_of(examples, gold), self.weights, self.structure
+        weights, structure, data = self.weights, self.structure, self._data_of(examples, gold)
         if self.penalty is None:
             return Task(data, self.loss, None, weights)
         if self.warm_start:

@@ -112,7 +112,7 @@ def test_bad_settings_are_named_when_the_component_is_made(
     assert nlp.pipe_names == []
 
 
-@pytest.mark.parametrize("scheme", ["IOBES", "", "bilou"])
+@pytest.mark.parametrize("scheme", ["IOE2", "", "bilou"])
 def test_an_unknown_scheme_is_named(scheme: str) -> None:
     with pytest.raises(ConfigError, match=f"scheme .*one of IOB2, BILOU, IO, not '{scheme}'"):
         blank().add_pipe("cascade_segmenter", config={"scheme": scheme})

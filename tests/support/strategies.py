@@ -73,6 +73,7 @@ def chains(draw: st.DrawFn, longest: int = 4) -> tuple[TagSet, Chain]:
     length = draw(st.integers(1, longest))
     path = random_path(np.random.default_rng(draw(st.integers(0, 99))), lattice, length)
     observed, ended = draw(arrays(np.bool_, (2, length)))
+    ended &= SCHEMES[tag_set.scheme].separates  # else nobody knows that a span has ended
     chain = Chain(
         lattice=lattice,
         scores=draw(floats2d(length, lattice.n_columns)),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -104,12 +105,12 @@ def forget(pipe: Any) -> None:
 
 def _teller(name: str) -> Any:
     """A function that says in the log what rounds have done."""
-    n_rounds = iter(range(10**9))
+    numbers = count()
 
     def tell(found: Round) -> None:
         logger.info(
             "'%s', round %d of induction: %d units are wrong, %d features added, loss %.1f",
-            name, next(n_rounds), found.n_hard, len(found.added), found.loss,
+            name, next(numbers), found.n_hard, len(found.added), found.loss,
         )  # fmt: skip
 
     return tell

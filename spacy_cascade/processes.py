@@ -102,7 +102,7 @@ def _has_result(future: Future[Any]) -> bool:
     return future.done() and not future.cancelled() and future.exception() is None
 
 
-def _end(children: Iterable[BaseProcess]) -> None:
+def _end(children: set[BaseProcess]) -> None:
     """End processes, within little more than a second whatever they do."""
     for child in children:
         child.terminate()
@@ -112,6 +112,10 @@ def _end(children: Iterable[BaseProcess]) -> None:
         if child.is_alive():
             child.kill()
             child.join()
+    # A thread of the pool waits for them, too: what it has seen to end is noted a little later.
+    until = time.monotonic() + _ENDING_SECONDS
+    while children.intersection(active_children()) and time.monotonic() < until:
+        time.sleep(0.001)
 
 
 @contextmanager

@@ -151,7 +151,11 @@ CASES = [
     Case(
         "gold under another key", corpora.in_group, settings=both(gold_key="glod"), error=NO_LABEL
     ),
-    Case("gold not in entities", corpora.in_group, error=NO_LABEL),
+    Case(
+        "gold not in entities",
+        corpora.in_group,
+        error=("'cascade_segmenter' found no labelled gold span", 'Set gold_key = "gold"'),
+    ),
     Case(
         "no tags, tagger",
         corpora.no_tags,

@@ -179,7 +179,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("adapt", corpora.no_docs, "no Docs to adapt to"),
         ("adapt", corpora.empty_docs, "no Docs to adapt to"),
         ("adapt", corpora.no_entity, None),
-        ("adapt", corpora.all_missing, None),
+        ("adapt", corpora.all_missing, "None of the 6 Docs has annotation"),
         ("adapt", corpora.only_entities, None),
         ("adapt", corpora.contradictions, None),
         ("adapt", corpora.odd_labels, None),

@@ -84,7 +84,7 @@ COMMANDS = [
     Command("hypotheses", lambda m, c, o: (m, TEXT, "--html", o)),
     Command("jackknife", lambda m, c, o: (CONFIG, c, c, o, "--folds", 2, *QUICKLY), "out.spacy"),
     Command("adapt", lambda m, c, o: (m, c, o), "model"),
-    Command("calibrate", lambda m, c, o: (m, c, o), "model"),
+    Command("calibrate", lambda m, c, o: (m, c, o, "--force"), "model"),
     Command("tune-reranker", lambda m, c, o: (m, c, o, "-n", 2), "model"),
     Command(
         "train-reranker",

@@ -104,6 +104,10 @@ def _annotation(doc: Doc) -> bytes:
 
 
 def _n_best(segmenter: Any, doc: Doc) -> bytes:
+    """At the temperature 1, which the probabilities of release 0.2 had."""
+    temperature, segmenter.temperature = segmenter.temperature, 1.0
+    ranked = segmenter.nbest(doc, N_BEST)
+    segmenter.temperature = temperature
     found = [
         [
             (
@@ -113,7 +117,7 @@ def _n_best(segmenter: Any, doc: Doc) -> bytes:
             )
             for segmentation in of_sentence
         ]
-        for of_sentence in segmenter.nbest(doc, N_BEST)
+        for of_sentence in ranked
     ]
     return json.dumps(found).encode()
 

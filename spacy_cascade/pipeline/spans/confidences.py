@@ -7,6 +7,7 @@ or split later (`merge_entities`, `doc.retokenize`), spaCy keeps the old numbers
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -82,16 +83,29 @@ def confidences_of(doc: Doc) -> dict[CharacterKey, float]:
 
 
 def kept_confidences(doc: Doc, key: str) -> dict[str, Any]:
-    """Attributes with which a group that replaces `doc.spans[key]` keeps what entities have.
+    """Attributes with which a group that replaces `doc.spans[key]` keeps what entities have by it.
 
     Entities of another component that writes to the same key stay in `doc.ents`, while its group
     goes.
     """
-    if key not in doc.spans:
+    replaced = doc.spans.get(key)
+    places = next((known for known in _places_in(doc) if known.group is replaced), None)
+    if places is None:
         return {}
-    found = ((key_of(entity), confidence_of(entity)) for entity in doc.ents)
+    found = ((known, places.confidence(known)) for known in map(key_of, doc.ents))
     rows = [[*known, confidence] for known, confidence in found if confidence is not None]
     return {_EARLIER: rows} if rows else {}
+
+
+def drop_known(attributes: dict[str, Any], spans: Sequence[Span]) -> None:
+    """Leave out the entities that the new spans of a group have again."""
+    rows = attributes.pop(_EARLIER, None)
+    if not rows:
+        return
+    known = {key_of(span) for span in spans}
+    others = [row for row in rows if tuple(row[:3]) not in known]
+    if others:
+        attributes[_EARLIER] = others
 
 
 def register_confidence() -> None:

@@ -16,6 +16,7 @@ from ...features.group_spans import CONFIDENCE_ATTRIBUTE as CONFIDENCE_ATTRIBUTE
 from ...features.tokens import Tokens
 from ...inference.schemes import UNOBSERVED, Spans, TagSet
 from ...types import Bools1d, Floats1d, Ints1d, Keys1d, Pointers1d
+from .confidences import drop_known
 from .groups import LastingGroup
 from .placing import UNKNOWN, choose_disjoint, possible_spans, select
 
@@ -123,8 +124,10 @@ def write_group(
 
     attributes: others of the group; confidences among them are left out.
     """
-    group = LastingGroup(doc, name=key, spans=spans, attrs=dict(attributes or {}))
-    group.attrs.pop(CONFIDENCE_ATTRIBUTE, None)  # they belong to other spans or labels
+    kept = dict(attributes or {})
+    kept.pop(CONFIDENCE_ATTRIBUTE, None)  # they belong to other spans or labels
+    drop_known(kept, spans)
+    group = LastingGroup(doc, name=key, spans=spans, attrs=kept)
     if confidences is not None:
         group.attrs[CONFIDENCE_ATTRIBUTE] = confidences
     doc.spans[key] = group

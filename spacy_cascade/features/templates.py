@@ -30,6 +30,8 @@ from itertools import product
 from math import prod
 from typing import Any
 
+import regex
+
 from ..deprecation import warn_renamed
 from ..errors import TemplateError
 from .attributes import Attribute, TokenAttribute, WordAttribute, numbers
@@ -143,8 +145,8 @@ class Templates:
     def __post_init__(self) -> None:
         for name, pattern in self.patterns.items():
             try:
-                re.compile(pattern)
-            except re.error as error:
+                regex.compile(pattern)
+            except regex.error as error:
                 raise TemplateError(
                     f"The pattern '{name}' is not a regular expression: {error} in {pattern!r}. "
                     "Mend it under [components.*.model.templates.patterns]."

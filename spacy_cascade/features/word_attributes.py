@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Iterable
 from itertools import groupby
 from typing import Any
 
 import numpy as np
+import regex
 
 from ..errors import TemplateError
 from ..types import Keys1d
@@ -20,6 +20,8 @@ from .word_counts import SHARES, SpanWordCounts, share_text, share_value
 
 LONGEST = 1000
 """Patterns look at no more of a word: many take quadratic time, and no word of a text is longer."""
+SEARCH_SECONDS = 1.0
+"""For one pattern in one word, which usually takes microseconds."""
 
 
 class Bias(WordAttribute):
@@ -106,11 +108,15 @@ class Affix(_BuiltIn):
 
 
 class Pattern(_BuiltIn):
-    """`yes` where a regular expression is found in the first `LONGEST` characters."""
+    """`yes` where a regular expression is found in the first `LONGEST` characters.
+
+    Raises `TemplateError` for a word on which the search takes longer than `SEARCH_SECONDS`: some
+    expressions take time that is exponential in the length of a word.
+    """
 
     def __init__(self, name: str, pattern: str) -> None:
         super().__init__(name)
-        self._pattern = re.compile(pattern)
+        self._pattern = regex.compile(pattern)
 
     @property
     def identity(self) -> Hashable | None:
@@ -123,7 +129,16 @@ class Pattern(_BuiltIn):
         return [cls(f"{name}({key})", options.patterns[key]) for key in names]
 
     def value(self, text: str) -> str | None:
-        return "yes" if self._pattern.search(text[:LONGEST]) else None
+        try:
+            found = self._pattern.search(text[:LONGEST], timeout=SEARCH_SECONDS)
+        except TimeoutError:
+            raise TemplateError(
+                f"The search for {self.name} takes more than {SEARCH_SECONDS:g} seconds in the "
+                f"word {text[:50]!r} ({len(text):,} characters). Change its regular expression, "
+                f"{self._pattern.pattern!r}: repetitions within repetitions, such as '(a+)+', "
+                "take most time."
+            ) from None
+        return "yes" if found else None
 
 
 class Share(WordAttribute):

@@ -9,6 +9,7 @@ from hypothesis import given
 
 from reference import TEXT_FUNCTIONS
 from spacy_cascade import TemplateError
+from spacy_cascade.features import word_attributes
 from spacy_cascade.features.registry import BUILT_IN, attribute_class
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.word_attributes import LONGEST, Affix, BriefClass, Class, Pattern
@@ -70,6 +71,15 @@ def test_patterns_look_at_the_beginning_of_endless_words() -> None:
     found = Pattern("pattern(x)", "[a-z]+[A-Z]+")
     assert found.value("a" * (LONGEST - 1) + "A") == "yes"
     assert found.value("a" * LONGEST + "A") is None
+
+
+def test_the_search_for_a_pattern_has_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time of this expression is exponential; no search in so long a word would ever end."""
+    monkeypatch.setattr(word_attributes, "SEARCH_SECONDS", 0.05)
+    found = Pattern("pattern(x)", "(x+x+)+y")
+    assert found.value("xxy") == "yes"
+    with pytest.raises(TemplateError, match=r"pattern\(x\) takes more than .* word 'xxx.*x\+x\+"):
+        found.value("x" * LONGEST)
 
 
 ARGUMENTS = {"prefix": "2", "suffix": "3", "pattern": "x", "lexicon": "x", "lexicon_exact": "x",

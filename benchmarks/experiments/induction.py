@@ -10,7 +10,6 @@ without scoring.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 
 from ..lib.arguments import new_parser, runner_for
 from ..lib.machine import describe_run
@@ -20,14 +19,12 @@ from ..lib.processes import Result, TaskRunner
 from ..reports.output import print_results
 
 ADDED = (100, 300, 900)
-"""Features that each round adds."""
+"""Features that each round adds, of five rounds."""
 
 
-def measure(
-    runner: TaskRunner, arguments: argparse.Namespace, added: Sequence[int] = ADDED
-) -> list[Result]:
+def measure(runner: TaskRunner, arguments: argparse.Namespace) -> list[Result]:
     """A row for the full templates, then one for each number of features a round."""
-    trainings = [("memb", {}), *(("induced", _adding(n)) for n in added)]
+    trainings = [("memb", {}), *(("induced", _adding(n)) for n in arguments.added)]
     for config, settings in trainings[:2]:  # compiles kernels
         _trained(runner, arguments, config, settings, repeat=1)
     return [_trained(runner, arguments, config, settings) for config, settings in trainings]
@@ -66,6 +63,9 @@ def _trained(
 
 def main() -> None:
     parser = new_parser(__doc__, "train", "dev")
+    parser.add_argument(
+        "--added", nargs="+", type=int, default=ADDED, help="features that each round adds"
+    )
     arguments = parser.parse_args()
     results = describe_run()
     runner = runner_for(arguments, "induction")

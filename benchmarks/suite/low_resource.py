@@ -26,8 +26,8 @@ NAMES = ("wikigold", "gum", "bionlp13cg", "btc", "anatem")
 DRAWS = {0.01: 3, 0.05: 1}
 """How often each share is drawn."""
 METHODS = ("self", "cotrain", "tri")
-MOST = 10_000
-"""Tokens of unlabelled text, so that a training takes seconds."""
+MOST = 1_000_000
+"""Tokens of unlabelled text; more than any of these corpora has."""
 ROUNDS = 2
 TRAINING: dict[str, Any] = {
     "training.max_steps": 4,
@@ -54,13 +54,15 @@ class Draw:
     sizes: Result
 
     @classmethod
-    def prepare(cls, runner: TaskRunner, data: Path, name: str, share: float, seed: int) -> Draw:
+    def prepare(
+        cls, runner: TaskRunner, data: Path, name: str, share: float, seed: int, most: int
+    ) -> Draw:
         prepared = Prepared(runner, data)
         prepared.sizes(name)
         folder = prepared.folder(name)
         stem = f"{folder}/low-{share:g}-{seed}"
         parts = {part: f"{stem}.{part}.spacy" for part in ("labelled", "unlabelled")}
-        drawn = {"train": f"{folder / 'train.spacy'}", "share": share, "seed": seed, "most": MOST}
+        drawn = {"train": f"{folder / 'train.spacy'}", "share": share, "seed": seed, "most": most}
         sizes = runner.run("lib.corpora:split_blocks", {**drawn, **parts})
         dev = str(folder / "dev.spacy")
         corpora = {"train": parts["labelled"], "dev": dev, "lang": CORPORA[name].lang}
@@ -98,18 +100,28 @@ def jobs(
     names: Sequence[str],
     methods: Sequence[str],
     draws: Mapping[float, int],
+    most: int = MOST,
 ) -> Iterator[Callable[[], list[Result]]]:
-    """The draws, the first one of each share first. draws: how many there are of each."""
+    """The draws, the first one of each share first. draws: how many there are of each.
+
+    most: tokens of unlabelled text.
+    """
     for seed in range(max(draws.values())):
         for share in (share for share, n_draws in draws.items() if seed < n_draws):
             for name in names:
-                yield partial(_measure, runner, data, name, share, seed, methods)
+                yield partial(_measure, runner, data, name, share, seed, methods, most)
 
 
 def _measure(
-    runner: TaskRunner, data: Path, name: str, share: float, seed: int, methods: Sequence[str]
+    runner: TaskRunner,
+    data: Path,
+    name: str,
+    share: float,
+    seed: int,
+    methods: Sequence[str],
+    most: int,
 ) -> list[Result]:
-    draw = Draw.prepare(runner, data, name, share, seed)
+    draw = Draw.prepare(runner, data, name, share, seed, most)
     return [draw.learn(method.removesuffix("+"), method.endswith("+")) for method in methods]
 
 
@@ -123,6 +135,7 @@ def main() -> None:
     )  # fmt: skip
     parser.add_argument("--shares", nargs="+", type=float, choices=DRAWS, default=list(DRAWS))
     parser.add_argument("--draws", type=int, help="of each share, at most")
+    parser.add_argument("--most", type=int, default=MOST, help="tokens of unlabelled text")
     add_at_once(parser)
     arguments = parser.parse_args()
     results = describe_run()
@@ -130,7 +143,8 @@ def main() -> None:
     draws = {
         share: min(DRAWS[share], arguments.draws or DRAWS[share]) for share in arguments.shares
     }
-    every = list(jobs(runner, arguments.data, arguments.corpora, arguments.methods, draws))
+    names, methods = arguments.corpora, arguments.methods
+    every = list(jobs(runner, arguments.data, names, methods, draws, arguments.most))
     found = runner.run_in_parallel(every, arguments.at_once)
     results["rows"] = [row for rows in found for row in rows]
     write_table(results, arguments.output, make_report(results))

@@ -28,8 +28,9 @@ class Runner:
 
 def test_all_features_are_compared_with_more_and_more_induced_ones(tmp_path: Path) -> None:
     runner: Any = Runner(tmp_path)
-    arguments = argparse.Namespace(train=tmp_path / "train.spacy", dev=tmp_path / "dev.spacy")
-    full, *induced = induction.measure(runner, arguments, (5, 20))
+    paths = {part: tmp_path / f"{part}.spacy" for part in ("train", "dev")}
+    arguments = argparse.Namespace(**paths, added=[5, 20])
+    full, *induced = induction.measure(runner, arguments)
     assert [row["config"] for row in (full, *induced)] == ["memb", "induced", "induced"]
     assert full["f1"] == 72.0
     assert full["features"] == {"cascade_segmenter": 7}

@@ -2,25 +2,51 @@
 
 import asyncio
 import os
+from collections import deque
 from collections.abc import AsyncIterator
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
-from queue import Empty, SimpleQueue
+from dataclasses import dataclass, field
+from queue import SimpleQueue
 from threading import Thread
-from typing import Annotated
+from typing import Annotated, Any
 
 import spacy
-from fastapi import FastAPI
-from pydantic import BaseModel, Field
+from fastapi import FastAPI, HTTPException, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import AfterValidator, BaseModel, Field
 from spacy.language import Language
 
 MODEL = os.environ.get("MODEL", "OUT/model-best")
-MOST_TEXTS = 256
-"""A pass through the pipeline takes no further request after this number of texts."""
+MOST_BYTES = 8_000_000
+"""Of a request."""
+MOST_CHARACTERS = 1_000_000
+"""Of all texts of a request."""
+OF_A_PASS = 50_000
+"""Characters; after a pass through the pipeline, the turn of other requests comes."""
+MOST_SECONDS = 60.0
+"""After which a request that still waits is given up, with status 503."""
+
+
+def unicode_text(text: str) -> str:
+    """JSON can escape half a character, which no text has and spaCy cannot read."""
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValueError("the text is not valid Unicode")
+    return text
+
+
+def not_too_much(texts: list[str]) -> list[str]:
+    if sum(map(len, texts)) > MOST_CHARACTERS:
+        raise ValueError(f"the texts of a request have {MOST_CHARACTERS:,} characters at most")
+    return texts
+
+
+Text = Annotated[str, Field(max_length=100_000), AfterValidator(unicode_text)]
 
 
 class Texts(BaseModel):
-    texts: list[Annotated[str, Field(max_length=100_000)]] = Field(max_length=1000)
+    texts: Annotated[list[Text], Field(max_length=1000), AfterValidator(not_too_much)]
 
 
 class Entity(BaseModel):
@@ -33,42 +59,55 @@ class Entity(BaseModel):
 
 
 Entities = list[list[Entity]]
-Request = tuple[list[str], Future[Entities]]
+
+
+@dataclass
+class Job:
+    """A request: the texts that wait, and what was found in those before."""
+
+    waiting: deque[str]
+    found: Entities = field(default_factory=list)
+    result: Future[Entities] = field(default_factory=Future)
 
 
 class Annotator:
-    """A thread that owns a pipeline, and annotates all waiting requests together."""
+    """A thread that owns a pipeline, and annotates texts of all waiting requests together.
+
+    Each request in turn has a text in a pass, so a long one does not hold up short ones.
+    """
 
     def __init__(self, nlp: Language) -> None:
         self._nlp = nlp
-        self._waiting: SimpleQueue[Request] = SimpleQueue()
+        self._new: SimpleQueue[Job] = SimpleQueue()
         Thread(target=self._run, daemon=True).start()
 
     def annotate(self, texts: list[str]) -> Future[Entities]:
-        result: Future[Entities] = Future()
-        self._waiting.put((texts, result))
-        return result
+        job = Job(deque(texts))
+        self._new.put(job)
+        return job.result
 
     def _run(self) -> None:
+        jobs: list[Job] = []
         while True:
-            requests = [self._waiting.get()]
-            while sum(len(texts) for texts, _ in requests) < MOST_TEXTS:
-                try:
-                    requests.append(self._waiting.get_nowait())
-                except Empty:
-                    break
-            # Requests whose clients have disconnected need no answer.
-            self._answer([r for r in requests if r[1].set_running_or_notify_cancel()])
+            while not jobs or not self._new.empty():
+                jobs.append(self._new.get())
+            self._pass(taken([job for job in jobs if not job.result.cancelled()]))
+            jobs = [job for job in jobs if not job.result.done()]  # neither failed nor given up
+            for job in jobs:
+                if not job.waiting and job.result.set_running_or_notify_cancel():
+                    job.result.set_result(job.found)
+            jobs = [job for job in jobs if job.waiting]
 
-    def _answer(self, requests: list[Request]) -> None:
+    def _pass(self, turns: list[tuple[Job, str]]) -> None:
         try:
-            found = iter(self._entities([text for texts, _ in requests for text in texts]))
+            found = self._entities([text for _, text in turns])
         except Exception as error:
-            for _, result in requests:
-                result.set_exception(error)
+            for job in {id(job): job for job, _ in turns}.values():
+                if job.result.set_running_or_notify_cancel():
+                    job.result.set_exception(error)
             return
-        for texts, result in requests:
-            result.set_result([next(found) for _ in texts])
+        for (job, _), entities in zip(turns, found, strict=True):
+            job.found.append(entities)
 
     def _entities(self, texts: list[str]) -> Entities:
         with self._nlp.memory_zone():  # frees the words of these texts at its end
@@ -86,6 +125,40 @@ class Annotator:
             ]
 
 
+def taken(jobs: list[Job]) -> list[tuple[Job, str]]:
+    """The texts of the next pass, taken from the jobs in turn."""
+    turns: list[tuple[Job, str]] = []
+    size, open_jobs = 0, deque(job for job in jobs if job.waiting)
+    while open_jobs and size < OF_A_PASS:
+        job = open_jobs.popleft()
+        text = job.waiting.popleft()
+        turns.append((job, text))
+        size += len(text)
+        if job.waiting:
+            open_jobs.append(job)
+    return turns
+
+
+class LimitedBody:
+    """Stops reading a request whose body is too large."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        size = 0
+
+        async def limited() -> Any:
+            nonlocal size
+            message = await receive()
+            size += len(message.get("body", b""))
+            if size > MOST_BYTES:
+                raise HTTPException(413, f"A request has {MOST_BYTES:,} bytes at most.")
+            return message
+
+        await self._app(scope, limited, send)
+
+
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Load the pipeline and its kernels before the first request."""
@@ -95,6 +168,14 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 app = FastAPI(title="Named entities", lifespan=lifespan)
+app.add_middleware(LimitedBody)
+
+
+@app.exception_handler(RequestValidationError)
+async def refuse(request: Request, error: RequestValidationError) -> JSONResponse:
+    """Say what is wrong and where, without sending the request back."""
+    wrong = [{"where": list(e["loc"]), "what": e["msg"]} for e in error.errors()[:10]]
+    return JSONResponse({"detail": wrong}, status_code=422)
 
 
 @app.get("/ready")
@@ -105,4 +186,8 @@ async def ready() -> dict[str, bool]:
 
 @app.post("/entities")
 async def entities(request: Texts) -> Entities:
-    return await asyncio.wrap_future(app.state.annotator.annotate(request.texts))
+    waiting = asyncio.wrap_future(app.state.annotator.annotate(request.texts))
+    try:
+        return await asyncio.wait_for(waiting, MOST_SECONDS)
+    except asyncio.TimeoutError:
+        raise HTTPException(503, "There are too many requests. Try again later.") from None

@@ -73,15 +73,60 @@ def test_requests_at_once_get_their_own_answers(client: Any, trained: Language) 
         assert list(pool.map(ask, texts)) == wanted
 
 
-@pytest.mark.parametrize("texts", ["no list", [1], ["x" * 100_001], ["x"] * 1001])
+@pytest.mark.parametrize(
+    "texts", ["no list", [1], ["x" * 100_001], ["x"] * 1001, ["x" * 99_999] * 11]
+)
 def test_what_is_too_much_is_refused(texts: Any, client: Any) -> None:
-    assert client.post("/entities", json={"texts": texts}).status_code == 422
+    answer = client.post("/entities", json={"texts": texts})
+    assert answer.status_code == 422
+    assert len(answer.content) < 500
 
 
-def test_an_error_ends_its_requests_and_not_the_service(serve: Any, trained: Language) -> None:
-    annotator = serve.Annotator(trained)
-    with pytest.raises(ValueError, match="str"):
-        annotator.annotate([1]).result(timeout=60)
+@pytest.mark.parametrize("body", [r'{"texts": ["a \ud800 b"]}', '{"texts": [NaN]}', '{"texts": ['])
+def test_what_is_no_text_is_refused_and_not_sent_back(body: str, client: Any) -> None:
+    answer = client.post("/entities", content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 422
+    assert answer.json()["detail"][0]["what"]
+
+
+def test_too_large_a_body_is_not_read(
+    serve: Any, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serve, "MOST_BYTES", 1000)
+    assert client.post("/entities", json={"texts": ["x" * 900]}).status_code == 200
+    assert client.post("/entities", json={"texts": ["x" * 1000]}).status_code == 413
+
+
+def test_requests_take_turns(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serve, "OF_A_PASS", 10)
+    long, short = serve.Job(serve.deque(["x" * 4] * 9)), serve.Job(serve.deque(["y" * 4]))
+    assert [text[0] for _, text in serve.taken([long, short])] == ["x", "y", "x"]
+    assert len(long.waiting) == 7
+    assert not short.waiting
+
+
+def test_a_request_that_waits_too_long_is_given_up(
+    serve: Any, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serve, "MOST_SECONDS", 0.0)
+    assert client.post("/entities", json={"texts": TEXTS}).status_code == 503
+    monkeypatch.setattr(serve, "MOST_SECONDS", 60.0)
+    assert client.post("/entities", json={"texts": TEXTS}).status_code == 200
+
+
+def test_an_error_ends_its_requests_and_not_the_service(
+    serve: Any, trained: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    annotator, find = serve.Annotator(trained), serve.Annotator._entities
+
+    def find_or_fail(self: Any, texts: list[str]) -> Any:
+        if "odd" in texts:
+            raise ValueError("an odd text")
+        return find(self, texts)
+
+    monkeypatch.setattr(serve.Annotator, "_entities", find_or_fail)
+    with pytest.raises(ValueError, match="an odd text"):
+        annotator.annotate(["odd"]).result(timeout=60)
     assert len(annotator.annotate([TEXTS[0]]).result(timeout=60)[0]) == 3
 
 

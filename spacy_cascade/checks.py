@@ -16,3 +16,17 @@ def check_positive(block: str, **settings: float) -> None:
                 f"{name} must be a finite number above 0 (from {1 / _LARGEST:g} to "
                 f"{_LARGEST:g}), not {value}. Change it in the [{block}] block."
             )
+
+
+_MOST = 2**32 - 1
+"""Of counts and seeds, as elsewhere in spaCy and NumPy."""
+
+
+def check_counts(block: str, **settings: int) -> None:
+    """Raise `ConfigError` for settings of a block that are below 0 or too large for kernels."""
+    for name, value in settings.items():
+        if not 0 <= value <= _MOST:
+            raise ConfigError(
+                f"{name} must be a number from 0 to {_MOST:,}, not {value}. Change it in the "
+                f"[{block}] block."
+            )

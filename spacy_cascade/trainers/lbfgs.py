@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..checks import check_counts
 from ..errors import ConfigError, TrainingError
 from ..inference.structure import Structure, Weights
 from ..losses.base import CorpusLoss, LabelledSequences
@@ -53,6 +54,9 @@ class LBFGS:
                 "The L-BFGS trainer needs iterations >= 1, history >= 1, tolerance >= 0 and "
                 f"threads >= 0, not {self}. Mend the [trainer] block."
             )
+        check_counts(
+            "trainer", iterations=self.iterations, history=self.history, threads=self.threads
+        )
 
     sees_all: ClassVar[bool] = True
 

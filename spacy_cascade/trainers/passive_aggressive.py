@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..checks import check_counts
 from ..errors import ConfigError
 from ..inference.online_prior import OnlinePrior, no_prior
 from ..inference.structure import Averaged, OnlineStep, Structure, Weights
@@ -41,12 +42,15 @@ class PassiveAggressive:
     curvature: bool = True
 
     def __post_init__(self) -> None:
-        lowest = min(self.average_power, self.passes - 1, self.cut_after, self.seed)
-        if not (np.isfinite(self.C) and self.C > 0) or lowest < 0:
+        if not (np.isfinite(self.C) and self.C > 0) or self.passes < 1:
             raise ConfigError(
-                "The passive-aggressive trainer needs a finite C > 0, passes >= 1, average_power, "
-                f"cut_after and seed >= 0, not {self}. Change the [trainer] block."
+                "The passive-aggressive trainer needs a finite C > 0 and passes >= 1, not "
+                f"{self}. Change the [trainer] block."
             )
+        check_counts(
+            "trainer", average_power=self.average_power, passes=self.passes,
+            cut_after=self.cut_after, seed=self.seed,
+        )  # fmt: skip
 
     sees_all: ClassVar[bool] = False
 

@@ -185,6 +185,7 @@ def test_a_gap_in_the_objective_is_stepped_around():
 @pytest.mark.parametrize(
     "settings",
     [
+        {"iterations": 2**40},
         {"iterations": 0},
         {"history": 0},
         {"tolerance": -1.0},

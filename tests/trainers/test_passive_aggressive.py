@@ -233,6 +233,8 @@ def test_several_passes_are_several_calls(generator):
         {"seed": -1},
         {"cut_after": -1},
         {"average_power": -1},
+        {"cut_after": 2**63},
+        {"seed": 2**200},
     ],
 )
 def test_settings_out_of_range(bad):

@@ -10,8 +10,8 @@ from spacy.training import Example
 
 from ..errors import CorpusError
 from ..pipeline.readers import INPUTS, examples_for, make_corpus
+from ..reports.entities import make_entities_page
 from ..reports.page import N_MISTAKES, make_page
-from ..reports.texts import draw_page
 from .options import Model, argument, option
 from .output import percent, print_table, print_warning, reports_errors, write_file, write_json
 
@@ -67,13 +67,12 @@ def evaluate_command(
     _print_scores(scores)
     if output is not None:
         write_json(output, scores, "Scores")
+    paths = {"model": str(model), "data": str(data)}
     if html is not None:
-        page = make_page(
-            nlp, scorer.examples, model=model.name, data=data.name, n_mistakes=mistakes
-        )
+        page = make_page(nlp, scorer.examples, **paths, n_mistakes=mistakes)
         write_file(html, page, "Report")
     if displacy_path is not None:
-        page = draw_page(scorer.examples[:displacy_limit])
+        page = make_entities_page(nlp, scorer.examples[:displacy_limit], **paths)
         write_file(displacy_path / _ENTITIES, page, "Entities")
 
 

@@ -73,8 +73,8 @@ def explain_command(
         }
         write_json(json, found, "Explanation")
     if html is not None:
-        names = {"model": model.name, "data": data.name if data else ""}
-        page = make_explanation_page(doc, explained, tops, **names, n_features=features)
+        paths = {"model": str(model), "data": str(data or "")}
+        page = make_explanation_page(nlp, doc, explained, tops, **paths, n_features=features)
         write_file(html, page, "Explanation")
 
 

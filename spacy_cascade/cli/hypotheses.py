@@ -9,6 +9,7 @@ from spacy.tokens import Doc
 from ..explaining.hypotheses import Hypotheses, joint_hypotheses
 from ..pipeline.spans.nbest import MOST
 from ..reports.explanation import make_hypotheses_page
+from ..workflows.sentences import split_sentences
 from .options import Html, Json, Model, Text, option
 from .output import (
     print_line,
@@ -35,9 +36,11 @@ def hypotheses_command(
     A hypothesis is one complete analysis of a sentence: its spans and their types. Its
     probability is the probability of the spans times those of the types. All entities of the
     first hypothesis are listed. Each of the others is shown by its differences from the first:
-    what it adds (+) and what it lacks (-).
+    what it adds (+) and what it lacks (-). A pipeline that sets no sentence starts gets a
+    sentencizer.
     """
     nlp = spacy.load(model)
+    split_sentences(nlp)
     doc = nlp(text)
     sentences = joint_hypotheses(nlp, doc, n)
     for sentence in sentences:
@@ -45,7 +48,7 @@ def hypotheses_command(
     if json is not None:
         write_json(json, [sentence.to_json(doc) for sentence in sentences], "Hypotheses")
     if html is not None:
-        page = make_hypotheses_page(doc, sentences, model=model.name)
+        page = make_hypotheses_page(nlp, doc, sentences, model=str(model))
         write_file(html, page, "Hypotheses")
 
 

@@ -21,17 +21,25 @@ class Contribution:
 
     token: number of the token that has the feature, None where the whole span has it.
     weight: added to the score of what is explained. runner_up: added to that of the runner-up.
+    template: the name of the feature without its values, such as `suffix(3)@-1`.
     """
 
     name: str
     token: int | None
     weight: float
     runner_up: float
+    template: str = ""
 
     @property
     def push(self) -> float:
         """How much it speaks for what is explained, negative where it speaks against it."""
         return self.weight - self.runner_up
+
+    @property
+    def family(self) -> str:
+        """What its template looks at, wherever that stands: `suffix` for `suffix(3)@-1`."""
+        parts = (self.template or self.name).split(" & ")
+        return " & ".join(part.partition("@")[0].partition("(")[0] for part in parts)
 
 
 @dataclass(frozen=True)
@@ -73,10 +81,16 @@ class Explanation:
         """The n that push most, either way, and a last one with the sum of the others."""
         listed, others = list(self.contributions[:n]), self.contributions[n:]
         if others:
-            weight = math.fsum(c.weight for c in others)
-            runner_up = math.fsum(c.runner_up for c in others)
-            listed.append(Contribution(f"{len(others)} others", None, weight, runner_up))
+            listed.append(_sum_of(others, f"{len(others)} others"))
         return listed
+
+    def families(self, n: int) -> list[tuple[int, Contribution]]:
+        """The others than the n strongest by family: how many, and their sum, most push first."""
+        families: dict[str, list[Contribution]] = {}
+        for c in self.contributions[n:]:
+            families.setdefault(c.family, []).append(c)
+        sums = [(len(of_one), _sum_of(of_one, name)) for name, of_one in families.items()]
+        return sorted(sums, key=lambda pair: -abs(pair[1].push))
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -115,6 +129,11 @@ class EntityExplanation:
         }
 
 
+def _sum_of(contributions: Sequence[Contribution], name: str) -> Contribution:
+    weight = math.fsum(c.weight for c in contributions)
+    return Contribution(name, None, weight, math.fsum(c.runner_up for c in contributions))
+
+
 def of_features(
     features: Sequence[NamedFeature], token: int | None, weights: RealsXd, columns: Sequence[int]
 ) -> list[Contribution]:
@@ -126,7 +145,8 @@ def of_features(
     for feature, n in Counter(features).items():
         name = feature.name if n == 1 else f"{feature.name} ({n} times)"
         weight, *others = (n * weights[feature.number, columns].astype(np.float64)).tolist()
-        found.append(Contribution(name, token, weight, others[0] if others else 0.0))
+        runner_up = others[0] if others else 0.0
+        found.append(Contribution(name, token, weight, runner_up, feature.template))
     return found
 
 

@@ -22,6 +22,8 @@ from .explanations import Contribution, Explanation, by_push, of_features
 
 START = "start"
 """Name of the label that stands before the first token and nowhere else."""
+TRANSITION, CHOICES, LENGTH = "transition", "all choices", "length"
+"""Kinds of contributions that are no features."""
 
 
 def text_reader(pipe: CascadePipe, docs: Iterable[Doc]) -> TextOf:
@@ -126,8 +128,12 @@ class ScoredDoc:
             edges = [int(one[place]), int(other[place])]
             weight, runner_up = weights.transitions[edges].tolist()
             texts = [" to ".join(names[edge]) for edge in edges]
-            found.append(Contribution(f"transition {texts[0]}", begin + place, weight, 0.0))
-            found.append(Contribution(f"transition {texts[1]}", begin + place, 0.0, runner_up))
+            found.append(
+                Contribution(f"transition {texts[0]}", begin + place, weight, 0.0, TRANSITION)
+            )
+            found.append(
+                Contribution(f"transition {texts[1]}", begin + place, 0.0, runner_up, TRANSITION)
+            )
             if structure.is_local:
                 found += self._of_decisions(begin + place, pair, [names[edge][0] for edge in edges])
         return found
@@ -142,8 +148,8 @@ class ScoredDoc:
         normalised, linear = (p.scores[token, columns] for p in (self._potentials, self._linear))
         one, other = (normalised - linear).tolist()
         return [
-            Contribution(f"all choices after {before[0]}", token, one, 0.0),
-            Contribution(f"all choices after {before[1]}", token, 0.0, other),
+            Contribution(f"all choices after {before[0]}", token, one, 0.0, CHOICES),
+            Contribution(f"all choices after {before[1]}", token, 0.0, other, CHOICES),
         ]
 
     def _of_segments(
@@ -161,7 +167,8 @@ class ScoredDoc:
         for i, (span, features) in enumerate(zip((*one, *other), named, strict=True)):
             length, label = span[1] - span[0], self._pipe.labels.index(span[2])
             column = structure.segment_columns.start + label
-            of_span = [Contribution(f"length {length}", None, of_lengths[length - 1, label], 0.0)]
+            of_length = float(of_lengths[length - 1, label])
+            of_span = [Contribution(f"length {length}", None, of_length, 0.0, LENGTH)]
             of_span += of_features(features, None, weights.features, [column])
             is_of_other = i >= len(one)
             found += [

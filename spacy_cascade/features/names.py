@@ -26,10 +26,11 @@ BOUNDARY_TEXT = "<boundary>"
 
 @dataclass(frozen=True)
 class NamedFeature:
-    """A feature that a unit has; number: its row of the weights."""
+    """A feature that a unit has; number: its row of the weights; template: its name, no values."""
 
     number: int
     name: str
+    template: str
 
 
 def named_features(space: FeatureSpace, units: Units, text_of: TextOf) -> list[list[NamedFeature]]:
@@ -117,7 +118,11 @@ class _Namer:
             templates = range(*plan.slot_start[slot : slot + 2])
             parts = [(j, plan.lexeme_templates[j].parts[0]) for j in templates if numbers[j] >= 0]
             self._rows[row] = [
-                NamedFeature(numbers[j], self._named(part, self._of_lexeme(part.attribute, lexeme)))
+                NamedFeature(
+                    numbers[j],
+                    self._named(part, self._of_lexeme(part.attribute, lexeme)),
+                    self._place(part),
+                )
                 for j, part in parts
             ]
         return self._rows[row]
@@ -125,13 +130,17 @@ class _Namer:
     def of_unit(self, unit: int, numbers: list[int]) -> list[NamedFeature]:
         """The unit-level features of a unit, by their numbers."""
         template_of = {number: j for j, number in enumerate(self._numbers[unit].tolist())}
+        templates = [self._templates[template_of[number]] for number in numbers]
         return [
-            NamedFeature(number, self._unit_name(self._templates[template_of[number]], unit))
-            for number in numbers
+            NamedFeature(number, self._unit_name(template, unit), self._template_name(template))
+            for number, template in zip(numbers, templates, strict=True)
         ]
 
     def _unit_name(self, template: Template, unit: int) -> str:
         return " & ".join(self._named(part, self._value(part, unit)) for part in template.parts)
+
+    def _template_name(self, template: Template) -> str:
+        return " & ".join(map(self._place, template.parts))
 
     def _named(self, part: Part, value: str | None) -> str:
         return self._place(part) if value is None else f"{self._place(part)}={value}"

@@ -59,6 +59,14 @@ class BadPiece:
     mistakes: list[Mistake]
     cost: float
 
+    @property
+    def cost_per_word(self) -> float:
+        return self.cost / (self.piece[1] - self.piece[0])
+
+    @property
+    def labels(self) -> list[str]:
+        return sorted({mistake.entity[2] for mistake in self.mistakes})
+
 
 def negative_log_likelihood(probability: float | None) -> float:
     """`-ln p` of the truth, with p not below `SMALLEST`; 1 if p is unknown."""
@@ -85,7 +93,7 @@ def find_mistakes(judged: Judged) -> list[Mistake]:
 
 
 def bad_pieces(docs: Iterable[Judged]) -> list[BadPiece]:
-    """All pieces with mistakes, in descending order of cost; ties keep their order."""
+    """All pieces with mistakes, in descending order of cost per word; ties keep their order."""
     found = []
     for number, judged in enumerate(docs):
         mistakes = find_mistakes(judged)
@@ -94,7 +102,7 @@ def bad_pieces(docs: Iterable[Judged]) -> list[BadPiece]:
             if inside:
                 cost = math.fsum(m.cost for m in inside)
                 found.append(BadPiece(number, (start, end), inside, cost))
-    return sorted(found, key=lambda bad: -bad.cost)
+    return sorted(found, key=lambda bad: -bad.cost_per_word)
 
 
 def cut_sentences(n_tokens: int, starts: Iterable[int], entities: Iterable[Entity]) -> list[Piece]:

@@ -76,6 +76,12 @@ class Confusion:
         """Share of a row; the row None has the predicted entities without a gold partner."""
         return _share(self.counts.get((gold, predicted), 0), self.totals.get(gold, 0))
 
+    @property
+    def mixed(self) -> list[tuple[tuple[str | None, str | None], int]]:
+        """Counts of pairs of two types that are not the same, the most frequent first."""
+        pairs = [pair for pair in self.counts if None not in pair and pair[0] != pair[1]]
+        return sorted(((pair, self.counts[pair]) for pair in pairs), key=lambda one: -one[1])
+
 
 def count_confusion(comparisons: Iterable[Comparison]) -> Confusion:
     counts: Counter[tuple[str | None, str | None]] = Counter()

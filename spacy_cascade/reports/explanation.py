@@ -1,17 +1,22 @@
 """Pages that show why entities were found, and the other hypotheses for their sentences."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..explaining.explanations import EntityExplanation
 from ..explaining.hypotheses import Hypotheses, Hypothesis
 from ..explaining.top_features import ComponentFeatures
-from .texts import colours_of, draw, template
+from ..pipeline.spans.placing import REJECTED, LabelledSpan
+from .about import about
+from .colours import PLAIN, label_colours
+from .texts import Mark, draw, template
 
 
 def make_explanation_page(
+    nlp: Language,
     doc: Doc,
     explained: Sequence[EntityExplanation],
     tops: Sequence[ComponentFeatures] = (),
@@ -22,31 +27,33 @@ def make_explanation_page(
 ) -> str:
     """The HTML of the explained entities of a Doc, and of the top features of components.
 
-    doc: empty if only top features are shown. model, data: names of the pipeline and of the
+    doc: empty if only top features are shown. model, data: paths of the pipeline and of the
     corpus that the names of features come from. n_features: features for each stage of an entity.
     """
-    spans = [entity.span for entity in explained]
-    colours = colours_of(sorted({label for _, _, label in spans}))
-    text = draw(doc, (0, len(doc)), [(span, False) for span in spans], colours) if len(doc) else ""
+    colours = _colours(nlp, (entity.span for entity in explained))
+    marks = [Mark(entity.span) for entity in explained]
     return template("explanation.html.jinja").render(
-        model=model,
-        data=data,
+        about=about(nlp, model, data),
         language=doc.lang_,
         doc=doc,
-        text=text,
+        text=draw(doc, (0, len(doc)), marks, colours) if len(doc) else "",
+        colours=colours,
         explained=explained,
         tops=tops,
         n_features=n_features,
     )
 
 
-def make_hypotheses_page(doc: Doc, sentences: Sequence[Hypotheses], *, model: str) -> str:
-    """The HTML of the hypotheses for each sentence of a Doc, side by side."""
+def make_hypotheses_page(
+    nlp: Language, doc: Doc, sentences: Sequence[Hypotheses], *, model: str
+) -> str:
+    """The HTML of the hypotheses for each sentence of a Doc, one under the other."""
     every = [hypothesis for sentence in sentences for hypothesis in sentence.hypotheses]
-    colours = colours_of(sorted({label for one in every for _, _, label in one.entities}))
+    colours = _colours(nlp, (span for one in every for span in one.entities))
     return template("hypotheses.html.jinja").render(
-        model=model,
+        about=about(nlp, model),
         language=doc.lang_,
+        colours=colours,
         sentences=[
             [_show(doc, sentence, hypothesis, colours) for hypothesis in sentence.hypotheses]
             for sentence in sentences
@@ -54,15 +61,19 @@ def make_hypotheses_page(doc: Doc, sentences: Sequence[Hypotheses], *, model: st
     )
 
 
+def _colours(nlp: Language, spans: Iterable[LabelledSpan]) -> dict[str, str]:
+    return {**label_colours(nlp, {label for _, _, label in spans}), REJECTED: PLAIN}
+
+
 def _show(
     doc: Doc, sentence: Hypotheses, one: Hypothesis, colours: Mapping[str, str]
 ) -> dict[str, Any]:
     """A hypothesis as the page shows it; lacking: texts and labels that only the first one has."""
     first = sentence.hypotheses[0].entities
-    marked = [(entity, entity not in first) for entity in one.entities]
+    marks = [Mark(entity, "" if entity in first else "not in the first") for entity in one.entities]
     lacking = [entity for entity in first if entity not in one.entities]
     return {
         "probability": one.probability,
-        "text": draw(doc, (sentence.start, sentence.end), marked, colours),
+        "text": draw(doc, (sentence.start, sentence.end), marks, colours),
         "lacking": [(doc[start:end].text, label) for start, end, label in lacking],
     }

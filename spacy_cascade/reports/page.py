@@ -1,20 +1,24 @@
 """The report of an evaluation as one self-contained HTML page."""
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
-from markupsafe import Markup
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from .costs import SMALLEST, BadPiece, Judged, bad_pieces, negative_log_likelihood
+from .about import about
+from .axes import Axis, axis_around
+from .colours import label_colours
+from .costs import SMALLEST, BadPiece, Judged, Mistake, bad_pieces, negative_log_likelihood
 from .counts import count_confusion, count_kinds, count_scores
-from .mistakes import Entity, Kind
+from .mistakes import Kind
 from .reading import is_annotated, judge
-from .reliability import Reliability, measure_reliability
-from .sweep import sweep, sweep_listed
-from .texts import colours_of, draw, template
+from .reliability import SPARSE, Reliability, measure_reliability
+from .repeated import choose, count_labels, repeated_mistakes
+from .sweep import Sweep, sweep, sweep_listed
+from .texts import draw, mark_mistakes, template
 
 N_MISTAKES = 20
 
@@ -39,44 +43,65 @@ def make_page(
     """The HTML of the report.
 
     examples: their predicted Docs as the pipeline left them, their references with gold
-    entities. model, data: names of the pipeline and the data. n_mistakes: the largest number of
-    sentences, or pieces of Docs without sentences, with mistakes in the report.
+    entities. model, data: paths of the pipeline and the data. n_mistakes: how many sentences, or
+    pieces of Docs without sentences, and how many texts with mistakes the report shows at once.
     """
     numbers = [number for number, example in enumerate(examples) if is_annotated(example)]
+    docs = [examples[number].reference for number in numbers]
     judged = judge(nlp, [examples[number] for number in numbers])
     comparisons = [of_doc.comparison for of_doc in judged]
     scores = count_scores(comparisons)
     bad = bad_pieces(judged)
+    texts = repeated_mistakes(
+        (piece.doc, _text(docs[piece.doc], mistake), mistake)
+        for piece in bad
+        for mistake in piece.mistakes
+    )
+    orders = (attrgetter("cost_per_word"), attrgetter("cost"))
     reliability = _reliability(judged)
-    colours = colours_of(list(scores.by_type))
-    return template("page.html.jinja").render(
-        model=model,
-        data=data,
+    colours = label_colours(nlp, scores.by_type)
+    of_sweep, listed = sweep(judged), sweep_listed(judged)
+    return template("evaluation.html.jinja").render(
+        about=about(nlp, model, data),
         language=nlp.lang,
-        components=nlp.pipe_names,
-        n_docs=len(numbers),
-        n_unannotated=len(examples) - len(numbers),
-        n_tokens=sum(len(examples[number].reference) for number in numbers),
+        n_docs=len(docs),
+        n_unannotated=len(examples) - len(docs),
+        n_tokens=sum(map(len, docs)),
         scores=scores,
+        colours=colours,
         confusion=count_confusion(comparisons),
         kinds=count_kinds(comparisons),
         meanings=_MEANINGS,
         reliability=reliability,
-        sweep=sweep(judged),
-        listed=sweep_listed(judged),
-        n_bad=len(bad),
+        sparse=SPARSE,
+        sweep=of_sweep,
+        listed=listed,
+        axes=_axes(of_sweep, listed),
         has_costs=reliability is not None
         or any(m.probability is not None for piece in bad for m in piece.mistakes),
-        smallest=SMALLEST,
         largest_cost=negative_log_likelihood(SMALLEST),
-        shown=[
-            {
-                "number": numbers[piece.doc] + 1,
-                **_show(piece, judged[piece.doc], examples[numbers[piece.doc]].reference, colours),
-            }
-            for piece in bad[:n_mistakes]
+        n_mistakes=n_mistakes,
+        n_texts=len(texts),
+        texts_by_label=count_labels(texts),
+        texts=choose(texts, n_mistakes, [*orders, attrgetter("n")]),
+        n_bad=len(bad),
+        bad_by_label=count_labels(bad),
+        bad=[
+            (_show(piece, judged[piece.doc], docs[piece.doc], colours), numbers[piece.doc], first)
+            for piece, first in choose(bad, n_mistakes, orders)
         ],
     )
+
+
+def _text(doc: Doc, mistake: Mistake) -> str:
+    start, end, _ = mistake.entity
+    return doc[start:end].text
+
+
+def _axes(*sweeps: Sweep | None) -> tuple[Axis, Axis]:
+    """Of recall and of precision, as far as there are points."""
+    scores = [score for one in sweeps if one for score in one.scores if score.n_predicted]
+    return axis_around(s.recall for s in scores), axis_around(s.precision for s in scores)
 
 
 def _reliability(docs: Sequence[Judged]) -> Reliability | None:
@@ -98,15 +123,11 @@ def _reliability(docs: Sequence[Judged]) -> Reliability | None:
 def _show(bad: BadPiece, judged: Judged, doc: Doc, colours: Mapping[str, str]) -> dict[str, Any]:
     """A piece with mistakes as the page shows it: with its HTML, and the text of each mistake."""
     found = judged.comparison
-
-    def drawn(entities: Sequence[Entity], kinds: Sequence[Kind]) -> Markup:
-        both = zip(entities, kinds, strict=True)
-        inside = [(e, k is not Kind.RIGHT) for e, k in both if bad.piece[0] <= e[0] < bad.piece[1]]
-        return draw(doc, bad.piece, inside, colours)
-
+    gold = mark_mistakes(found.gold, found.gold_kinds)
+    predicted = mark_mistakes(found.predicted, found.predicted_kinds)
     return {
         "bad": bad,
-        "gold": drawn(found.gold, found.gold_kinds),
-        "predicted": drawn(found.predicted, found.predicted_kinds),
-        "mistakes": [(m, doc[m.entity[0] : m.entity[1]].text) for m in bad.mistakes],
+        "gold": draw(doc, bad.piece, gold, colours),
+        "predicted": draw(doc, bad.piece, predicted, colours),
+        "mistakes": [(mistake, _text(doc, mistake)) for mistake in bad.mistakes],
     }

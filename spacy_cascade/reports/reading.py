@@ -26,12 +26,8 @@ def judge(nlp: Language, examples: Sequence[Example]) -> list[Judged]:
     examples: their predicted Docs as the pipeline left them, their references with gold
     entities (`is_annotated`). Only in Docs with mistakes do gold entities get probabilities.
     """
-    gold = [[(s.start, s.end, s.label_) for s in example.reference.ents] for example in examples]
-    found = [_choices(example, example.predicted.ents) for example in examples]
-    comparisons = [
-        compare(of_doc, [entity for entity, _ in predicted])
-        for of_doc, predicted in zip(gold, found, strict=True)
-    ]
+    found = [find_choices(example, example.predicted.ents) for example in examples]
+    comparisons = list(map(compare_example, examples, found))
     stages = stages_of(nlp)
     wrong = [number for number, of_doc in enumerate(comparisons) if of_doc.has_mistakes]
     found_wrong = _probabilities(stages, [examples[number] for number in wrong])
@@ -40,8 +36,8 @@ def judge(nlp: Language, examples: Sequence[Example]) -> list[Judged]:
         Judged(
             comparisons[number],
             [confidence for _, confidence in found[number]],
-            probabilities.get(number, [None] * len(gold[number])),
-            _pieces(example.reference, comparisons[number]),
+            probabilities.get(number, [None] * len(comparisons[number].gold)),
+            cut_pieces(example.reference, comparisons[number]),
             _listed(stages, example, found[number]),
         )
         for number, example in enumerate(examples)
@@ -53,12 +49,20 @@ def is_annotated(example: Example) -> bool:
     return bool(example.reference.has_annotation("ENT_IOB"))
 
 
-def _choices(example: Example, spans: Iterable[Span]) -> list[Choice]:
+def compare_example(example: Example, found: Sequence[Choice]) -> Comparison:
+    """Gold entities against those that were found, in tokens of the reference."""
+    gold = [(span.start, span.end, span.label_) for span in example.reference.ents]
+    return compare(gold, [entity for entity, _ in found])
+
+
+def find_choices(example: Example, spans: Iterable[Span]) -> list[Choice]:
     """Spans of the predicted Doc in tokens of the reference, with their confidences.
 
-    Spans on tokens without gold annotation are left out, as in spaCy's scorer.
+    Spans on tokens without gold annotation are left out, as in spaCy's scorer, unless there is
+    none at all.
     """
     known: Bools1d = np.asarray(example.reference.to_array(ENT_IOB)) != 0
+    known |= not known.any()
     identical = same_tokens(example)
     confidence = confidences_of(example.predicted)
     choices: list[Choice] = []
@@ -87,7 +91,7 @@ def _listed(stages: Stages | None, example: Example, found: Sequence[Choice]) ->
     taken = {token for (start, end, _), _ in fixed for token in range(start, end)}
     labels = (stages[1] or stages[0]).labels
     group = example.predicted.spans.get(stages[0].options.spans_key, ())
-    listed = _choices(example, [span for span in group if span.label_ in labels])
+    listed = find_choices(example, [span for span in group if span.label_ in labels])
     return fixed + [choice for choice in listed if taken.isdisjoint(range(*choice[0][:2]))]
 
 
@@ -117,7 +121,8 @@ def _aligned(example: Example) -> list[LabelledSpan | None]:
     return [(of[0].start, of[0].end, label) if of else None for of, label in found]
 
 
-def _pieces(doc: Doc, found: Comparison) -> list[Piece]:
+def cut_pieces(doc: Doc, found: Comparison) -> list[Piece]:
+    """The sentences of a Doc, or pieces of one without sentences; no entity is cut."""
     entities = [*found.gold, *found.predicted]
     if not doc.has_annotation("SENT_START"):
         return cut_evenly(len(doc), entities)

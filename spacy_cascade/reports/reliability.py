@@ -1,5 +1,6 @@
 """Calibration: of the entities with confidence 0.8, for example, 80 % should be right."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,6 +9,10 @@ import numpy as np
 from ..types import Bools1d, Floats1d
 
 N_BINS = 10
+SPARSE = 20
+"""A bin with fewer entities says little: a diagram does not draw its line through it."""
+_Z = 1.959963984540054
+"""Normal quantile of a two-sided interval of 95 %."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +28,24 @@ class Bin:
     confidence: float
     right: float
 
+    @property
+    def is_sparse(self) -> bool:
+        return self.n < SPARSE
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Where the true share of right entities is with 95 % confidence; all without entities.
+
+        Wilson's score interval (Wilson 1927): `(p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n)`.
+        """
+        if not self.n:
+            return 0.0, 1.0
+        squared = _Z * _Z / self.n
+        centre = self.right + squared / 2
+        reach = _Z * math.sqrt(self.right * (1 - self.right) / self.n + squared / (4 * self.n))
+        low, high = ((centre + sign * reach) / (1 + squared) for sign in (-1, 1))
+        return max(0.0, low), min(1.0, high)
+
 
 @dataclass(frozen=True)
 class Reliability:
@@ -31,6 +54,10 @@ class Reliability:
     bins: list[Bin]
     n: int
     error: float
+
+    @property
+    def has_sparse(self) -> bool:
+        return any(b.n and b.is_sparse for b in self.bins)
 
 
 def measure_reliability(

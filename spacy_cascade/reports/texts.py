@@ -1,35 +1,38 @@
 """Templates of the pages, and pieces of Docs with their entities, drawn by displaCy."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping
+from itertools import repeat
+from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 from spacy import displacy
 from spacy.tokens import Doc, Span
-from spacy.training import Example
 
-from ..pipeline.spans.confidences import confidences_of, key_of
 from .costs import Piece
-from .mistakes import Entity
-
-_COLOURS = (
-    "#a5d8ff", "#ffd8a8", "#b2f2bb", "#eebefa", "#ffec99", "#ffc9c9", "#99e9f2", "#d0bfff",
-    "#d8f5a2", "#fcc2d7", "#c5f6fa", "#dee2e6",
-)  # fmt: skip
-"""Light backgrounds for dark text."""
+from .mistakes import Entity, Kind
 
 _ENTITY = (
     '<mark class="entity {state}" style="background: {bg}">{text}\N{NO-BREAK SPACE}'
-    '<span class="type">{label}</span></mark>{kb_link}'
+    '<span class="type">{label}</span>{spoken}</mark>{kb_link}'
 )
 """displaCy fills it in, and escapes the text but not the label."""
+_SPOKEN = '<span class="spoken"> ({})</span>'
+"""What a screen reader says of an outline."""
+
+
+class Mark(NamedTuple):
+    """An entity in a text; outlined: why it is, "" if it is not; note: beside its label."""
+
+    entity: Entity
+    outlined: str = ""
+    note: str = ""
 
 
 def template(name: str) -> Template:
     """A template of this folder; all values that are filled in are escaped."""
     environment = Environment(
-        loader=PackageLoader("spacy_cascade", "reports"),
+        loader=PackageLoader("spacy_cascade", "reports/templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -38,68 +41,50 @@ def template(name: str) -> Template:
     return environment.get_template(name)
 
 
-def colours_of(types: Sequence[str]) -> dict[str, str]:
-    """A background for each type; they repeat after a dozen."""
-    return {label: _COLOURS[i % len(_COLOURS)] for i, label in enumerate(types)}
+def mark_mistakes(
+    entities: Iterable[Entity],
+    kinds: Iterable[Kind],
+    confidences: Iterable[float | None] = repeat(None),
+) -> list[Mark]:
+    """Outlines all that are not right, and notes their confidences."""
+    return [
+        Mark(
+            entity,
+            "" if kind is Kind.RIGHT else kind.value,
+            "" if confidence is None else f"{confidence:.2f}",
+        )
+        for entity, kind, confidence in zip(entities, kinds, confidences, strict=False)
+    ]
 
 
-def draw(
-    doc: Doc, piece: Piece, entities: Iterable[tuple[Entity, bool]], colours: Mapping[str, str]
-) -> Markup:
+def draw(doc: Doc, piece: Piece, marks: Iterable[Mark], colours: Mapping[str, str]) -> Markup:
     """The text of a piece with its entities marked by type, as HTML.
 
-    entities: those inside the piece, and whether each is a mistake; of overlapping entities only
-    the first is drawn. colours: by type.
+    marks: those that begin in the piece are drawn, of overlapping ones the first alone. colours: by
+    type.
     """
     shown = doc[piece[0] : piece[1]]
-    marks: list[dict[str, Any]] = []
-    drawn = 0
-    for (start, end, label), is_mistake in sorted(entities):
-        if start >= drawn:
-            drawn = end
-            state = "mistake" if is_mistake else "fine"
-            params = {"bg": colours[label], "state": state}
-            marks.append(_mark(doc[start:end], label, params, shown.start_char))
-    drawing = _drawing(doc, shown.text, marks)
+    drawn: list[dict[str, Any]] = []
+    last = 0
+    for mark in sorted(marks):
+        start, end, label = mark.entity
+        if max(last, piece[0]) <= start < piece[1]:
+            last = end
+            drawn.append(_ent(doc[start:end], mark, colours[label], shown.start_char))
+    # Without a Doc displaCy does not know the direction of the text.
+    direction = doc.vocab.writing_system.get("direction", "ltr")
+    drawing = {"text": shown.text, "ents": drawn, "settings": {"direction": direction}}
     options = {"template": _ENTITY}
     return Markup(displacy.render(drawing, "ent", manual=True, jupyter=False, options=options))
 
 
-def draw_page(examples: Sequence[Example]) -> str:
-    """A page like that of `spacy evaluate`: the predicted, then the gold entities of each Doc.
-
-    examples: their predicted Docs as the pipeline left them. The confidence of an entity, if it
-    has one, is shown beside its label.
-    """
-    docs = [
-        (f"Document {number}: {what}", doc)
-        for number, example in enumerate(examples, 1)
-        for what, doc in (("predicted", example.predicted), ("gold", example.reference))
-    ]
-    colours = colours_of(sorted({entity.label_ for _, doc in docs for entity in doc.ents}))
-    drawings = [
-        {**_drawing(doc, doc.text, _whole_marks(doc, colours)), "title": title}
-        for title, doc in docs
-    ]
-    return displacy.render(drawings, "ent", manual=True, page=True, jupyter=False)
-
-
-def _whole_marks(doc: Doc, colours: Mapping[str, str]) -> list[dict[str, Any]]:
-    confidences = confidences_of(doc)
-    marks = []
-    for entity in doc.ents:
-        sure = confidences.get(key_of(entity))
-        label = entity.label_ if sure is None else f"{entity.label_} {sure:.2f}"
-        marks.append(_mark(entity, label, {"bg": colours[entity.label_]}))
-    return marks
-
-
-def _mark(span: Span, label: str, params: dict[str, str], begin: int = 0) -> dict[str, Any]:
-    start, end = span.start_char - begin, span.end_char - begin
-    return {"start": start, "end": end, "label": str(escape(label)), "params": params}
-
-
-def _drawing(doc: Doc, text: str, marks: list[dict[str, Any]]) -> dict[str, Any]:
-    """What displaCy draws without a Doc."""
-    direction = doc.vocab.writing_system.get("direction", "ltr")
-    return {"text": text, "ents": marks, "settings": {"direction": direction}}
+def _ent(span: Span, mark: Mark, colour: str, begin: int) -> dict[str, Any]:
+    """An entity as displaCy takes it; begin: first character of the text that is drawn."""
+    spoken = _SPOKEN.format(escape(mark.outlined)) if mark.outlined else ""
+    state = "outlined" if mark.outlined else "fine"
+    return {
+        "start": span.start_char - begin,
+        "end": span.end_char - begin,
+        "label": str(escape(f"{mark.entity[2]} {mark.note}".rstrip())),
+        "params": {"bg": colour, "state": state, "spoken": spoken},
+    }

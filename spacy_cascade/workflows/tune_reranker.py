@@ -12,6 +12,7 @@ from ..pipeline.reranker import CascadeReranker
 from ..pipeline.reranker_data import RerankerData
 from ..pipeline.spans.nbest import check_n
 from .reconfigure import reconfigured, with_settings
+from .sentences import split_sentences
 
 WEIGHTS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 SIZES = (1, 2, 3, 5, 8, 11)
@@ -101,9 +102,7 @@ def with_reranker(nlp: Language, n_best: int, **settings: Any) -> Language:
     if reranker is None:
         settings = {**settings, "spans_key": spans_key}
         copy.add_pipe(FACTORIES[2], after=classifier, config=settings)
-    of_sentences = {"doc.sents", "token.is_sent_start"}
-    if not any(of_sentences & set(copy.get_pipe_meta(name).assigns) for name in copy.pipe_names):
-        copy.add_pipe("sentencizer", first=True)
+    split_sentences(copy)
     return copy
 
 

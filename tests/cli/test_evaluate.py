@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from pathlib import Path
 
 import pytest
+import spacy
 import srsly
 from spacy.tokens import DocBin
 from typer.testing import CliRunner
 
+import spacy_cascade
 from helpers import SENTENCES, SMALL, blank, gold_doc, make_examples, train
 from spacy_cascade.cli import app
 
@@ -90,8 +93,10 @@ def test_report(model: Path, data: Path, tmp_path: Path) -> None:
     stdout, _ = run(model, data, "--html", path)
     assert f"Report -> {path}" in stdout
     page = path.read_text(encoding="utf8")
-    assert "<h1>Evaluation of model</h1>" in page
-    assert "gold.spacy" in page
+    assert f"<h1>Evaluation of {model} on {data}</h1>" in page
+    assert "en_pipeline 0.0.0 (cascade_segmenter)" in page
+    assert f"spacy_cascade {spacy_cascade.__version__}, spaCy {spacy.about.__version__}" in page
+    assert f">{datetime.now().astimezone():%Y-%m-%d}, " in page
     assert "Expected calibration error" in page
     assert "Shown: 0 of 0" in page
     assert "negative log-likelihood" in page
@@ -108,7 +113,7 @@ def test_report_of_mistakes(model: Path, tmp_path: Path) -> None:
     for wanted, shown in (([], 3), (["--mistakes", 1], 1)):
         run(model, tmp_path / "wrong.spacy", "--html", tmp_path / "report.html", *wanted)
         page = (tmp_path / "report.html").read_text(encoding="utf8")
-        assert page.count("<article>") == shown
+        assert len(re.findall("<article [^>]*(?<!hidden)>", page)) == shown
         assert f"Shown: {shown} of 3" in page
     _, stderr = run(model, tmp_path / "wrong.spacy", "--mistakes", -1, exit_code=2)
     assert "--mistakes" in stderr
@@ -123,7 +128,7 @@ def test_report_of_a_pipeline_without_confidences(data: Path, tmp_path: Path) ->
     page = (tmp_path / "report.html").read_text(encoding="utf8")
     assert "found have no confidences" in page
     assert "gives no probabilities" in page
-    assert "<article>" in page
+    assert "<article " in page
 
 
 def test_report_of_no_entities_at_all(tmp_path: Path) -> None:
@@ -139,11 +144,10 @@ def test_page_of_displacy(model: Path, data: Path, tmp_path: Path) -> None:
     stdout, _ = run(model, data, "--displacy-path", folder)
     assert f"Entities -> {folder / 'entities.html'}" in stdout
     page = (folder / "entities.html").read_text(encoding="utf8")
-    assert page.count("<figure") == 2 * len(SENTENCES)
+    assert page.count('class="gold') == page.count('class="found') == len(SENTENCES)
     run(model, data, "--displacy-path", folder, "--displacy-limit", 1)
     page = (folder / "entities.html").read_text(encoding="utf8")
-    titles = re.findall(r"<h2[^>]*>(.*)</h2>", page)
-    assert titles == ["Document 1: predicted", "Document 1: gold"]
+    assert re.findall(r"<h2>(.*)", page) == ["Document 1"]
 
 
 def test_a_report_that_cannot_be_written_is_an_error(model: Path, data: Path, tmp_path: Path):

@@ -114,7 +114,16 @@ def test_hypotheses(model: Path, tmp_path: Path) -> None:
     (sentence,) = srsly.read_json(json)
     values = [reading["probability"] for reading in sentence["readings"]]
     assert values == sorted(values, reverse=True)
-    assert html.read_text(encoding="utf8").count("<article>") == 3
+    assert html.read_text(encoding="utf8").count("<article ") == 3
+
+
+def test_hypotheses_of_each_sentence(model: Path, tmp_path: Path) -> None:
+    html = tmp_path / "found.html"
+    stdout, _ = run("hypotheses", model, f"{TEXT} p53 binds .", "-n", 2, "--html", html)
+    assert {TEXT, "p53 binds ."} <= set(stdout.splitlines())
+    page = html.read_text(encoding="utf8")
+    assert re.findall(r"<h2>(.*)</h2>", page) == ["Sentence 1", "Sentence 2"]
+    assert page.count("<article ") == 4
 
 
 def test_the_old_name_of_hypotheses(model: Path) -> None:

@@ -218,6 +218,38 @@ def test_the_strongest_and_the_sum_of_the_others() -> None:
     assert explanation.strongest(3) == contributions
 
 
+def test_the_others_by_family() -> None:
+    names = ("suffix(2)=ab", "suffix(3)@-1=cab", "word=x & y", "length 3", "odd")
+    templates = ("suffix(2)", "suffix(3)@-1", "word & class@1", "length", "")
+    contributions = [
+        Contribution(name, 0, weight, 1.0, template)
+        for name, template, weight in zip(names, templates, (9, 5, 2, 4, 8), strict=True)
+    ]
+    explanation = Explanation("x", (0, 1, "a"), (), (), None, tuple(contributions))
+    families = [(n, c.name, c.weight, c.runner_up) for n, c in explanation.families(0)]
+    assert families == [
+        (2, "suffix", 14.0, 2.0),
+        (1, "odd", 8.0, 1.0),
+        (1, "length", 4.0, 1.0),
+        (1, "word & class", 2.0, 1.0),
+    ]
+    assert [n for n, _ in explanation.families(1)] == [1, 1, 1, 1]
+    assert explanation.families(5) == []
+
+
+def test_families_add_up_to_the_others() -> None:
+    nlp = trained_cascade()
+    doc = nlp("STAT5 binds the AP-1 site of Jurkat cells .")
+    stages = [stage for entity in explain_entities(nlp, doc) for stage in entity.stages]
+    assert stages
+    for stage in stages:
+        families, others = stage.families(3), stage.strongest(3)[-1]
+        assert sum(n for n, _ in families) == len(stage.contributions) - 3
+        assert others.name == f"{len(stage.contributions) - 3} others"
+        assert sum(c.push for _, c in families) == pytest.approx(others.push)
+        assert all("=" not in c.name and "@" not in c.name for _, c in families)
+
+
 def test_a_cascade_that_is_not_sure() -> None:
     """The strongest push comes first, whatever its sign."""
     nlp = cascade()

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 
-from spacy_cascade.reports.reliability import measure_reliability
+from spacy_cascade.reports.reliability import SPARSE, Bin, measure_reliability
 
 FOUND = st.lists(st.tuples(st.integers(0, 1000), st.booleans()), max_size=60)
 
@@ -61,3 +62,18 @@ def test_confidences_that_tell_the_truth_have_a_small_error(generator: np.random
 
 def test_nothing_has_no_error() -> None:
     assert measure_reliability([], []).error == 0.0
+
+
+@given(st.integers(1, 400), st.data())
+def test_intervals_are_those_of_wilson(n: int, data: st.DataObject) -> None:
+    n_right = data.draw(st.integers(0, n))
+    of_bin = Bin(0.5, 0.6, n, 0.55, n_right / n)
+    truth = binomtest(n_right, n).proportion_ci(0.95, "wilson")
+    assert of_bin.interval == pytest.approx((truth.low, truth.high), abs=1e-9)
+    assert of_bin.is_sparse == (n < SPARSE)
+
+
+def test_an_empty_bin_says_nothing() -> None:
+    assert Bin(0.0, 0.1, 0, 0.0, 0.0).interval == (0.0, 1.0)
+    assert not measure_reliability([0.55] * SPARSE, [True] * SPARSE).has_sparse
+    assert measure_reliability([0.55] * (SPARSE - 1), [True] * (SPARSE - 1)).has_sparse

@@ -1,0 +1,13 @@
+"""Sentence boundaries for pipelines that set none."""
+
+from spacy.language import Language
+
+_STARTS = {"doc.sents", "token.is_sent_start"}
+
+
+def split_sentences(nlp: Language) -> bool:
+    """Put a `sentencizer` first if no component sets sentence starts; whether it was needed."""
+    if any(_STARTS & set(nlp.get_pipe_meta(name).assigns) for name in nlp.pipe_names):
+        return False
+    nlp.add_pipe("sentencizer", first=True)
+    return True

@@ -137,7 +137,8 @@ def test_mistakes_are_told_with_their_costs(unsure_page: str) -> None:
     found = [
         (side == "Gold", name, float(probability), float(cost))
         for side, name, probability, cost in re.findall(
-            r"(Gold|Predicted) [^()]+ \(\w+\): [\w ]+, (\w+) (?:below )?([\d.]+), cost ([\d.]+)",
+            r"(Gold|Predicted) (?:(?!Gold|Predicted)[^()])+ \(\w+\): [\w ]+, (\w+) (?:below )?"
+            r"([\d.]+), cost ([\d.]+)",
             text,
         )
     ]

@@ -9,8 +9,9 @@ from spacy.tokens import DocBin
 from ..corpora.docs import check_suffix
 from ..files import replace_file
 from ..workflows.jackknife import jackknife, read_config
+from ..workflows.stages import Stages
 from .options import argument, option, read_overrides
-from .output import counted, percent, print_good, reports_errors
+from .output import STOPPED, counted, percent, print_good, print_warning, reports_errors
 
 
 @reports_errors
@@ -33,15 +34,26 @@ def jackknife_command(
     CORPUS is cut into parts. Each part is annotated by a pipeline that was trained without it:
     without its Docs, and without Docs of TRAIN that share a sentence of five or more words with
     it. A Doc without sentence starts counts as one sentence. Tags and span groups that the
-    components set replace those in CORPUS; everything else stays, doc.ents too.
+    components set replace those in CORPUS; everything else stays, doc.ents too. After Ctrl-C, the
+    same command goes on with the trainings that are left.
 
     Settings of CONFIG can be changed at the end of the line, as for spacy train:
     --components.cascade_tagger.trainer.passes 5. TRAIN and DEV take the place of its corpora.
     """
     check_suffix(output)
     settings = read_config(config, read_overrides(context.args))
-    found = jackknife(settings, corpus, dev, train_path=train, folds=folds)
+    work = output.with_name(f"{output.name}.work")
+    try:
+        found = jackknife(settings, corpus, dev, train_path=train, folds=folds, work=work)
+    except KeyboardInterrupt:
+        n = len(list(work.glob("training-*")))
+        if not n:
+            raise
+        text = f"Stopped after {counted(n, 'training')}. The same command goes on from {work}."
+        print_warning(text, to_stderr=True)
+        raise typer.Exit(STOPPED) from None
     replace_file(output, DocBin(docs=found.docs, store_user_data=True).to_bytes())
+    Stages(work).remove()
     docs, trainings = counted(len(found.docs), "Doc"), counted(found.n_trainings, "training")
     parts = [f"{docs} in {folds} folds with {trainings}"]
     if found.sets_tags:

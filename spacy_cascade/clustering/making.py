@@ -9,9 +9,9 @@ from pathlib import Path
 from ..errors import ConfigError
 from ..features.cluster_paths import write_paths
 from ..parallel import available_cores
+from ..workflows.stages import Stages
 from .sources import find_sources
 from .splitting import TokenizerChoice
-from .stages import Stages
 from .tree import cluster_words
 from .vectors import WordVectors, check_extra, write_vectors
 from .words import write_forms, write_words

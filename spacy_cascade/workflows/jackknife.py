@@ -1,22 +1,27 @@
 """Tags and spans for a training corpus, by pipelines that have not seen its text."""
 
+import hashlib
 from collections.abc import Collection, Iterator, Sequence
 from configparser import InterpolationError
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
 from spacy.scorer import PRFScore
-from spacy.tokens import Doc, Span, SpanGroup
+from spacy.tokens import Doc, DocBin, Span, SpanGroup
 from spacy.util import load_config
 from spacy.vocab import Vocab
 from thinc.api import Config
 
+from .._version import __version__
 from ..errors import ConfigError, TrainingError
+from ..files import temporary_folder
 from ..pipeline.progress import progress
 from ..pipeline.readers import SENTENCES, TAGS, gold_inputs_of, input_doc, read_docs
 from .folds import check_folds, refused, train_pipeline
+from .stages import Stages
 
 _TELLING = 5
 """Tokens from which on a sentence that two Docs share is no coincidence."""
@@ -64,6 +69,7 @@ def jackknife(
     *,
     train_path: Path | None = None,
     folds: int = 5,
+    work: Path | None = None,
 ) -> Jackknifed:
     """The Docs of a corpus with tags and span groups as its components will set them on new text.
 
@@ -75,9 +81,10 @@ def jackknife(
     same keys; everything else, entities too, stays.
 
     train_path: the training corpus, by default the corpus itself; a fold's own Docs are left out
-    then, however short. dev_path: what `[training]` scores on. Raises `ConfigError` for folds out
-    of range and configs that set neither tags nor spans, `CorpusError` for files that cannot be
-    read, `TrainingError` where nothing is left to train on.
+    then, however short. dev_path: what `[training]` scores on. work: folder in which each training
+    leaves the Docs that it annotated, so that the same call goes on after Ctrl-C. Raises
+    `ConfigError` for folds out of range and configs that set neither tags nor spans, `CorpusError`
+    for files that cannot be read, `TrainingError` where nothing is left to train on.
     """
     vocab = Vocab()
     corpus = read_docs(corpus_path, vocab)
@@ -95,14 +102,28 @@ def jackknife(
     given = {SENTENCES, *(gold_inputs_of(config) or ())}
     trainings = list(dict.fromkeys(kept))
     predicted: dict[int, Doc] = {}
-    for numbers in progress("Training without each fold", iterable=trainings):
-        nlp = train_pipeline(config, [train[i] for i in numbers], dev_path)
-        unseen = [i for i in range(len(corpus)) if kept[i % folds] == numbers]
-        annotated = _annotated(nlp, [corpus[i] for i in unseen], given)
-        predicted.update(zip(unseen, annotated, strict=True))
+    task = [__version__, config.to_str(), folds, *map(_digest, (corpus_path, train_path, dev_path))]
+    with temporary_folder() as folder:
+        stages = Stages(work or folder)
+        bar = progress("Training without each fold", iterable=trainings)
+        for number, numbers in enumerate(bar):
+            unseen = [i for i in range(len(corpus)) if kept[i % folds] == numbers]
+            docs = [train[i] for i in numbers], [corpus[i] for i in unseen]
+            fill = partial(_train_and_annotate, config, *docs, dev_path, given)
+            path = stages.file(f"training-{number}", task, fill)
+            predicted.update(zip(unseen, DocBin().from_disk(path).get_docs(vocab), strict=True))
     found = [predicted[i] for i in range(len(corpus))]
     sets_tags = TAGS not in given and any(doc.has_annotation("TAG") for doc in found if len(doc))
     return _replaced(corpus, found, len(trainings), sets_tags)
+
+
+def _digest(path: Path) -> str:
+    """Of the contents of a file, or of all files in a folder."""
+    files = sorted(path.rglob("*.spacy")) if path.is_dir() else [path]
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
 
 
 def plan(corpus: Sequence[Doc], train: Sequence[Doc], folds: int) -> list[tuple[int, ...]]:
@@ -123,6 +144,19 @@ def _sentences(doc: Doc) -> set[Words]:
     """Words of the sentences that are long enough to tell where they come from."""
     sentences = doc.sents if doc.has_annotation("SENT_START") else [doc]
     return {tuple(t.text for t in s) for s in sentences if len(s) >= _TELLING}
+
+
+def _train_and_annotate(
+    config: Config,
+    train: Sequence[Doc],
+    unseen: Sequence[Doc],
+    dev_path: Path,
+    given: Collection[str],
+    path: Path,
+) -> None:
+    """Write what a pipeline that is trained now makes of unseen Docs."""
+    nlp = train_pipeline(config, train, dev_path)
+    DocBin(docs=_annotated(nlp, unseen, given)).to_disk(path)
 
 
 def _annotated(nlp: Language, docs: Sequence[Doc], given: Collection[str]) -> Iterator[Doc]:

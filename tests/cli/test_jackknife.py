@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -9,7 +14,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 from typer.testing import CliRunner
 
-from helpers import PROJECT
+from helpers import PROJECT, take_interrupts
 from spacy_cascade.cli import app
 
 CONFIG = PROJECT / "configs/tagger.cfg"
@@ -76,3 +81,37 @@ def test_help() -> None:
     text = " ".join(run("--help")[0].split())
     for part in ("--train", "--folds", "CORPUS.spacy", "doc.ents too", "take the place"):
         assert part in text
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="there are no process groups")
+def test_ctrl_c_keeps_the_trainings_that_are_done(tmp_path: Path) -> None:
+    sample, output = tmp_path / "sample.spacy", tmp_path / "out.spacy"
+    vocab = Vocab()
+    words = [[f"w{(i * j) % 97}" for j in range(200)] for i in range(96)]
+    docs = [Doc(vocab, words=of, tags=[f"T{len(word)}" for word in of]) for of in words]
+    DocBin(docs=docs).to_disk(sample)
+    work = tmp_path / "out.spacy.work"
+    slow = "--components.cascade_tagger.trainer.passes=200"
+    arguments = [CONFIG, sample, sample, output, "--folds", 3, *SETTINGS, slow]
+    command = [sys.executable, "-m", "spacy", "cascade", "jackknife", *map(str, arguments)]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True, preexec_fn=take_interrupts,
+    )  # fmt: skip
+    until = time.monotonic() + 300
+    while not list(work.glob("training-0-*")) and process.poll() is None:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGINT)
+    begin = time.monotonic()
+    _, stderr = process.communicate(timeout=60)
+    assert time.monotonic() - begin < 5  # under two seconds on a machine that does nothing else
+    assert process.returncode == 130
+    assert "Stopped after 1 training. The same command goes on from" in stderr
+    assert "Traceback" not in stderr
+    assert not output.exists()
+    stdout, _ = run(*arguments)
+    assert "in 3 folds with 3 trainings" in stdout
+    assert output.exists()
+    assert not work.exists()

@@ -129,6 +129,32 @@ def test_each_fold_is_left_out_once(tmp_path: Path, seen: list[list[str]]) -> No
     assert [doc[0].text for doc in found.docs] == ["w0", "w1", "w2", "w3", "w4"]
 
 
+def test_a_stopped_run_goes_on(
+    tmp_path: Path, seen: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, work = write(tmp_path / "corpus.spacy", own_tags(6)), tmp_path / "work"
+    whole = jackknife(Config(), path, path, folds=3)
+    trained, fake = list(seen), module.train_pipeline
+    seen.clear()
+
+    def stopped(config: Config, docs: Iterable[Doc], dev_path: Path) -> Language:
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+        return fake(config, docs, dev_path)
+
+    monkeypatch.setattr(module, "train_pipeline", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        jackknife(Config(), path, path, folds=3, work=work)
+    assert len(list(work.iterdir())) == 2
+    monkeypatch.setattr(module, "train_pipeline", fake)
+    found = jackknife(Config(), path, path, folds=3, work=work)
+    assert seen == trained
+    assert [doc.to_bytes() for doc in found.docs] == [doc.to_bytes() for doc in whole.docs]
+    # Another config has nothing to go on from.
+    jackknife(Config({"nlp": {"lang": "en"}}), path, path, folds=3, work=work)
+    assert len(seen) == 2 * len(trained)
+
+
 def test_docs_that_share_a_sentence_with_the_fold_are_left_out() -> None:
     def doc(text: str, starts: Sequence[int] = ()) -> Doc:
         return make_doc(VOCAB, text, starts)

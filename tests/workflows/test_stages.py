@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spacy_cascade.clustering.stages import Stages
+from spacy_cascade.workflows.stages import Stages
 
 
 def run(folder: Path, first: object, second: object, fails: bool = False) -> list[str]:

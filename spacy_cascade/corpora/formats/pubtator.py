@@ -56,7 +56,9 @@ def _document(source: Source, block: Sequence[tuple[int, str]]) -> AnnotatedText
         advice = "A document begins with ID|t|TITLE and ID|a|ABSTRACT, and ends with an empty line"
         source.fail(number, "there is no title, or more than one text", advice)
     name = parts[0][1].strip()
-    text = checked_text(_BREAK.join(part[3] for part in parts), partial(source.fail, number))
+    # Nothing follows a title whose abstract is empty.
+    whole = _BREAK.join(part[3] for part in parts).removesuffix(_BREAK)
+    text = checked_text(whole, partial(source.fail, number))
     mentions = (_mention(source, line, row, text, name) for line, row in rest)
     return AnnotatedText(text, tuple(filter(None, mentions)), name, f"{source.path}:{number}")
 

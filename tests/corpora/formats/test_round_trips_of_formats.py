@@ -67,6 +67,12 @@ def test_entities_come_back(name: str, docs: list[Doc]) -> None:
         assert [doc.text for doc in again] == [doc.text for doc in docs]
 
 
+@pytest.mark.parametrize("text", ["A title", "A title\nAn abstract"])
+def test_pubtator_adds_no_line_break(text: str) -> None:
+    (again,) = through("pubtator", [NLP.make_doc(text)])
+    assert again.text == text
+
+
 @pytest.mark.parametrize("name", ["prodigy", "bioc-xml", "bioc-json"])
 def test_characters_that_xml_lacks_do_not_shift_offsets(name: str) -> None:
     doc = NLP.make_doc("a\x0cb \x01 IL-2")

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +16,7 @@ from ..corpora.docs import with_progress
 from ..corpora.formats.base import FormatOptions, TextFormat
 from ..corpora.formats.columns import Columns
 from ..corpora.formats.registry import AUTO, find_sources, format_named
-from ..corpora.placing import text_of
+from ..corpora.placing import misfit_of, text_of
 from ..corpora.texts import AnnotatedText, LeftOut
 from ..errors import ConfigError
 from ..pipeline.readers import read_docs
@@ -99,7 +100,19 @@ def _annotated(
         if isinstance(record, LeftOut):
             left_out[record.reason] += 1
         else:
-            yield record
+            yield _with_plain_spans(record, left_out)
+
+
+def _with_plain_spans(text: AnnotatedText, left_out: Counter[str]) -> AnnotatedText:
+    """The text without spans that are no one piece of it; these are counted."""
+    kept = []
+    for mention in text.mentions:
+        misfit, _ = misfit_of(text.text, mention)
+        if misfit is None:
+            kept.append(mention)
+        else:
+            left_out[f"spans {misfit.value}"] += 1
+    return replace(text, mentions=tuple(kept))
 
 
 def _unannotated(

@@ -55,7 +55,7 @@ def place(
     lost: list[LostSpan] = []
     trimmed = 0
     for mention in dict.fromkeys(text.mentions):
-        misfit, pair = _misfit(text.text, mention)
+        misfit, pair = misfit_of(text.text, mention)
         span = None if misfit else doc.char_span(*pair, label=mention.label)
         if span is None:
             lost.append(LostSpan(misfit or Misfit.CUTS, mention, text))
@@ -76,7 +76,7 @@ def place(
     return Placed(doc, tuple(lost), trimmed)
 
 
-def _misfit(text: str, mention: Mention) -> tuple[Misfit | None, Pair]:
+def misfit_of(text: str, mention: Mention) -> tuple[Misfit | None, Pair]:
     """Why no tokens can express a span, if so; and its characters without white space around."""
     if len(mention.parts) > 1:
         return Misfit.PARTS, (0, 0)

@@ -121,6 +121,14 @@ def test_every_format_is_made_of_docs(to: str, docs: Path, tmp_path: Path) -> No
     assert found == ["IL-2", "STAT5", "Tcells", "NF-kappaB", "GATA-3"]
 
 
+def test_spans_of_several_parts_do_not_become_one(tmp_path: Path) -> None:
+    stdout, _ = run("export", FILES / "brat", tmp_path / "out", "--to", "doccano")
+    assert "Left out, spans of several parts: 1" in stdout
+    record = json.loads((tmp_path / "out").read_text(encoding="utf8"))
+    assert [41, 61, "cell"] not in record["label"]
+    assert len(record["label"]) == 5
+
+
 def test_bad_input_is_one_line(model: Path, tmp_path: Path) -> None:
     source = tmp_path / "docs.iob"
     source.write_text("a O\n")

@@ -30,9 +30,11 @@ class BiocJson(TextFormat):
         for row in source.rows():
             if "passages" in row.value:
                 yield _document(row.value, row)
-            else:
-                documents = [one for name in _COLLECTIONS for one in row.list_of(name)]
-                for document in documents:
+                continue
+            if not {*_COLLECTIONS} & row.value.keys():
+                row.fail("there are no documents", "Give a collection or a document of BioC")
+            for name in _COLLECTIONS:
+                for document in _objects(row.value, name, row.fail):
                     yield _document(document, row)
 
     def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
@@ -41,29 +43,37 @@ class BiocJson(TextFormat):
         write_value(path, {**head, "documents": documents})
 
 
-def _document(document: Any, row: Row) -> AnnotatedText:
+def _document(document: dict[str, Any], row: Row) -> AnnotatedText:
     name = str(_field(document, "id", row.fail))
     fail: Fail = partial(_fail_in, row, name)
+    _field(document, "passages", fail)
     passages: list[Passage] = []
-    annotations = [_annotation(one, fail) for one in document.get("annotations") or ()]
-    for passage in _field(document, "passages", fail):
-        found = passage.get("annotations") or ()
-        pieces = [passage] if passage.get("text") else passage.get("sentences") or ()
-        for piece in pieces:
+    annotations = _objects(document, "annotations", fail)
+    for passage in _objects(document, "passages", fail):
+        sentences = _objects(passage, "sentences", fail)
+        for piece in [passage] if passage.get("text") else sentences:
             passages.append(Passage(_field(piece, "offset", fail), piece.get("text"), fail))
-        for sentence in passage.get("sentences") or ():
-            found = [*found, *(sentence.get("annotations") or ())]
-        annotations.extend(_annotation(one, fail) for one in found)
-    return make_text(name, row.where, passages, annotations)
+        for holder in (passage, *sentences):
+            annotations += _objects(holder, "annotations", fail)
+    made = [_annotation(one, fail) for one in annotations]
+    return make_text(name, row.where, passages, made)
 
 
-def _annotation(annotation: Any, fail: Fail) -> Annotation:
+def _annotation(annotation: dict[str, Any], fail: Fail) -> Annotation:
     locations = [
         (_field(location, "offset", fail), _field(location, "length", fail))
-        for location in _field(annotation, "locations", fail)
+        for location in _objects(annotation, "locations", fail)
     ]
     label = _field(_field(annotation, "infons", fail), "type", fail)
-    return Annotation(label, locations, annotation.get("text") or "", fail)
+    return Annotation(label, locations, str(annotation.get("text") or ""), fail)
+
+
+def _objects(value: dict[str, Any], name: str, fail: Fail) -> list[dict[str, Any]]:
+    """The objects in a list, none where there is no list. Raises `CorpusError` for other values."""
+    found = value.get(name) or []
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        fail(f"{name!r} is no list of objects", "Correct it")
+    return list(found)
 
 
 def _field(value: Any, name: str, fail: Fail) -> Any:

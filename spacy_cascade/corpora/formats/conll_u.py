@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -62,8 +62,10 @@ class ConllU(TextFormat):
             for number, sentence in enumerate(sentences)
             if (_is_new(sentence) if has_marks else number % size == 0)
         ]
+        is_annotated = any(value for sentence in sentences for value in sentence.values)
         for start, end in pairwise(sorted({0, *starts, len(sentences)})):
-            yield _document(source, sentences[start:end], spans[start:end])
+            made = _document(source, sentences[start:end], spans[start:end])
+            yield replace(made, is_annotated=is_annotated)
 
     def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
         conllu = library("conllu", self.name)
@@ -177,11 +179,11 @@ def _written(conllu: Any, text: AnnotatedText, number: int) -> Iterator[str]:
             yield conllu.TokenList(sentence, meta).serialize()
             sentence, meta = [], {}
         starts = [one for one in starts if one > start]
-        misc = _spaces(text.text[end:following]) | ({} if tag == OUTSIDE else {"NER": tag})
+        misc = {**_spaces(text.text[end:following]), "NER": tag}
         unknown: dict[str, str | None] = dict.fromkeys(("lemma", "upos", "xpos", "deprel"), "_")
         unknown |= dict.fromkeys(("feats", "head", "deps"))
         form = text.text[start:end]
-        sentence.append(conllu.Token(id=len(sentence) + 1, form=form, **unknown, misc=misc or None))
+        sentence.append(conllu.Token(id=len(sentence) + 1, form=form, **unknown, misc=misc))
     if sentence:
         yield conllu.TokenList(sentence, meta).serialize()
 

@@ -27,7 +27,7 @@ class Doccano(TextFormat):
         first = source.first
         triples = [first[key] for key in _TRIPLES if isinstance(first.get(key), list)]
         objects = [first[key] for key in _OBJECTS if isinstance(first.get(key), list)]
-        has_objects = any("start_offset" in entity for found in objects for entity in found)
+        has_objects = any(_is_entity(entity) for found in objects for entity in found)
         has_triples = any(all(isinstance(item, list) for item in found) for found in triples)
         is_empty = "relations" in first and [] in objects
         has_text = any(isinstance(first.get(key), str) for key in _TEXTS)
@@ -45,6 +45,10 @@ class Doccano(TextFormat):
 
     def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
         write_rows(path, map(_record, texts))
+
+
+def _is_entity(value: Any) -> bool:
+    return isinstance(value, dict) and "start_offset" in value
 
 
 def _mention(text: str, key: str, span: Any, row: Row) -> Mention:

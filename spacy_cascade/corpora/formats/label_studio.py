@@ -32,14 +32,14 @@ class LabelStudio(TextFormat):
         return is_task or is_min
 
     def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
-        seen = set()
+        seen: set[str] = set()
         for row in source.rows():
             if isinstance(row.value.get("data"), dict):
                 yield from _task(row, options)
-            elif (number := row.value.get("id")) in seen:
+            elif (name := str(row.value.get("id", row.line))) in seen:
                 yield LeftOut(_FURTHER)
             else:
-                seen.update([number] if isinstance(number, int) else [])
+                seen.add(name)
                 spans = [span for v in row.value.values() if _is_spans(v) for span in v]
                 yield _text(row, row.value, spans, options)
 
@@ -58,6 +58,8 @@ def _is_spans(value: Any) -> bool:
 def _task(row: Row, options: FormatOptions) -> Iterator[Record]:
     """The text with the annotation that counts; the others are left out."""
     done = [work for name in _WORK[:2] for work in row.list_of(name)]
+    if not all(isinstance(work, dict) for work in (*done, *row.list_of(_WORK[2]))):
+        row.fail("an annotation is no JSON object", "Export the tasks with their annotations")
     kept = [work for work in done if not work.get("was_cancelled")]
     yield from [LeftOut("cancelled annotations")] * (len(done) - len(kept))
     if not kept and options.predictions:

@@ -34,7 +34,7 @@ class TokenLists(WordFormat):
         return is_words and any(isinstance(first.get(key), list) for key in _TAGS)
 
     def read(self, source: Source, options: FormatOptions) -> list[Document]:
-        rows = [row for row in source.rows() if row.list_of("tokens")]
+        rows = list(source.rows())
         words = [row.list_of("tokens") for row in rows]
         tags = [_tags(row, options.tag_names) for row in rows]
         try:
@@ -56,6 +56,8 @@ class TokenLists(WordFormat):
 
 def _tags(row: Row, names: Sequence[str]) -> list[str]:
     """The tags of a row by their names. Raises `CorpusError` for numbers without names."""
+    if not row.list_of("tokens"):
+        row.fail("there are no tokens", "Give each text a list of words")
     key = next((key for key in _TAGS if key in row.value), None)
     if key is None:
         row.fail("there are no ner_tags", "Give a list of tags for each list of tokens")

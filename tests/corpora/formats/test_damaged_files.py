@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from spacy_cascade.corpora.formats.base import FormatOptions
 from spacy_cascade.corpora.formats.registry import AUTO, find_sources
@@ -57,6 +61,8 @@ BAD = {
     "tag number": ('{"tokens": ["a"], "ner_tags": [1]}', "1: the tag 1 has no name"),
     "tag count": ('{"tokens": ["a"], "ner_tags": []}', "1: 1 tokens have 0 ner_tags"),
     "tag": ('\n{"tokens": ["a"], "ner_tags": ["Q-X"]}', "2: word 1: 'Q-X' is not a tag"),
+    "no tokens": ('{"tokens": ["a"], "ner_tags": ["O"]}\n{"id": 3}', "2: there are no tokens"),
+    "annotation": ('[{"data": {"text": "a"}, "annotations": [3]}]', "1: an annotation is no JSON"),
     "token": ('{"tokens": [""], "ner_tags": ["O"]}', "1: the word '' is empty"),
     "pubtator title": ("1|a|b\n", "1: there is no title"),
     "pubtator fields": ("1|t|a\n1\t0\n", "2: there are 2 fields"),
@@ -143,3 +149,30 @@ def test_unknown_and_ambiguous_formats(tmp_path: Path) -> None:
         find_sources(path, "spacy")
     with pytest.raises(CascadeError, match="columns can only be read"):
         find_sources(path, "columns")[0].write([], path)
+
+
+KEYS = (
+    "text", "spans", "answer", "tokens", "start", "end", "label", "labels", "entities", "data",
+    "start_offset", "end_offset", "annotations", "predictions", "result", "value", "ner_tags",
+    "documents", "passages", "id", "offset", "infons", "type", "locations", "length", "sentences",
+    "PubTator3", "annotator",
+)  # fmt: skip
+VALUES = st.recursive(
+    st.sampled_from(["a b", "", "B-X", None, 0, 1, 7, -100, 0.5, True, "accept"]),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=5)
+    ),
+    max_leaves=20,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=5), max_size=3))
+def test_whatever_the_json_is_errors_are_those_of_the_package(rows: list[object]) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "in.json"
+        for content in (json.dumps(rows), "\n".join(map(json.dumps, rows))):
+            path.write_text(content)
+            for name in (AUTO, "prodigy", "doccano", "label-studio", "huggingface", "bioc-json"):
+                with suppress(CascadeError):
+                    read(path, name)

@@ -39,7 +39,8 @@ CORPORA = {"corpora", "errors", "files"}
 """Readers of corpus files stand apart; only the command line knows them and components."""
 DOCS = {
     "features.group_spans", "features.tokens", "pipeline", "explaining", "workflows", "search",
-    "callbacks", "corpora.docs", "cli", "reports", "clustering",
+    "callbacks", "corpora.docs", "corpora.placing", "corpora.annotated", "cli", "reports",
+    "clustering",
 }  # fmt: skip
 """What may import spaCy, and so know its Doc."""
 STRINGS = {"features.strings"}

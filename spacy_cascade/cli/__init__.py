@@ -21,6 +21,7 @@ from .distill import distill_command
 from .ensemble import ensemble_command
 from .evaluate import evaluate_command
 from .explain import explain_command
+from .export import export_command
 from .grow_lexicon import grow_lexicon_command
 from .grow_list import grow_list_command
 from .hypotheses import hypotheses_command, readings_command
@@ -60,6 +61,7 @@ _command("distill", context_settings=OVERRIDES)(distill_command)
 _command("ensemble", context_settings=OVERRIDES)(ensemble_command)
 _command("evaluate")(evaluate_command)
 _command("explain")(explain_command)
+_command("export")(export_command)
 _command("grow-lexicon")(grow_lexicon_command)
 _command("grow-list")(grow_list_command)
 _command("hypotheses")(hypotheses_command)

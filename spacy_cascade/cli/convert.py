@@ -1,18 +1,25 @@
-"""The command `spacy cascade convert`: column files to a `.spacy` file."""
+"""The command `spacy cascade convert`: corpora in many formats to a `.spacy` file."""
 
 import warnings
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
-from ..corpora.columns import ReadOptions
-from ..corpora.docs import CHUNKS_KEY, SUFFIXES, ConversionSummary, convert
-from ..corpora.spacing import Spacing
-from ..corpora.tags import Scheme
-from .options import argument, option, valid_text
-from .output import counted, print_good, print_info, print_warning, reports_errors
+import typer
 
-_LISTED = 10
+from ..clustering.splitting import TokenizerChoice
+from ..corpora.annotated import write_texts
+from ..corpora.columns import ReadOptions
+from ..corpora.docs import CHUNKS_KEY, write_documents
+from ..corpora.formats.base import FormatOptions, TextFormat
+from ..corpora.formats.registry import AUTO, find_sources
+from ..corpora.spacing import Spacing
+from ..corpora.tags import Scheme, scheme_named
+from ..corpora.texts import without_words
+from ..errors import CorpusError
+from .converted import print_texts, print_words
+from .options import argument, option, valid_text
+from .output import print_info, print_warning, reports_errors
 
 
 # Enums, because older releases of Typer do not support Literal.
@@ -27,15 +34,36 @@ class OnBadWord(str, Enum):
     REPLACE = "replace"
 
 
+def _scheme(name: str) -> str:
+    """A callback that replaces a name of a scheme by its first one; raises `BadParameter`."""
+    try:
+        return scheme_named(name).value
+    except CorpusError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+def _tag_names(text: str | None) -> str | None:
+    """A callback that reads a file with a name a line in place of names with commas."""
+    if text is None or not Path(text).is_file():
+        return text
+    return ",".join(Path(text).read_text(encoding="utf-8").split())
+
+
 @reports_errors
 def convert_command(
-    source: Annotated[
-        Path, argument("INPUT", "Column file, or a folder whose files end in " + " ".join(SUFFIXES))
-    ],
+    source: Annotated[Path, argument("INPUT", "File, or folder of files in one format")],
     output: Annotated[Path, argument("OUTPUT.spacy", "File to write")],
+    form: Annotated[
+        str, option("Format of INPUT; auto recognises it by the content", "--format", "-f")
+    ] = AUTO,
     scheme: Annotated[
-        Scheme, option("Scheme of the tags; bilou is also called BILUO, IOBES and BIOES")
-    ] = Scheme.AUTO,
+        str,
+        option(
+            "Scheme of the tags: auto, iob1, iob2 (also called bio) or bilou (also biluo, iobes, "
+            "bioes)",
+            callback=_scheme,
+        ),
+    ] = Scheme.AUTO.value,
     separator: Annotated[
         Separator, option("Separator of the columns; auto is a tab if any line has one")
     ] = Separator.AUTO,
@@ -59,23 +87,54 @@ def convert_command(
             "word, and training takes the words as tokens"
         ),
     ] = Spacing.NATURAL,
-    lang: Annotated[str, option("Language code, for natural spacing", "--lang", "-l")] = "en",
+    lang: Annotated[
+        str, option("Language code, for natural spacing and the tokenizer", "--lang", "-l")
+    ] = "en",
+    tokenizer: Annotated[
+        str | None,
+        option(
+            "Formats with text: registered tokenizer, pipeline, or training config (.cfg) that "
+            "splits it. Default: the words of the file, else the tokenizer of the language"
+        ),
+    ] = None,
+    field: Annotated[str, option("Label Studio: the field with the text")] = "text",
+    tag_names: Annotated[
+        str | None,
+        option(
+            "Hugging Face: names of tags that are numbers, from 0, as in O,B-PER,I-PER; or a file "
+            "with a name a line",
+            callback=_tag_names,
+        ),
+    ] = None,
+    predictions: Annotated[
+        bool,
+        option(
+            "Label Studio: texts without annotation count by their last prediction", "--predictions"
+        ),
+    ] = False,
     on_bad_word: Annotated[
         OnBadWord, option("Stop at words that are empty, whitespace or not UTF-8, or replace them")
     ] = OnBadWord.ERROR,
 ) -> None:
     """
-    Convert column files (CoNLL, IOB, BILOU) to training data.
+    Convert an annotated corpus to training data.
 
-    Each line has one word, followed by its tags in columns that tabs or spaces separate. A
-    blank line ends a sentence. A line -DOCSTART- or ###MEDLINE:<id> may start a document. Words
-    are not tokenized any further.
+    The formats, recognised by the content: column files (CoNLL, IOB, BILOU), JSONL of Prodigy and
+    Doccano, JSON of Label Studio, token lists of Hugging Face, CoNLL-U, folders of BRAT, PubTator,
+    and BioC in XML and JSON. docs/formats.md has a table.
 
-    Column files do not say which words had a space between them. The command restores that by
-    rules, so that a pipeline is trained on text as it will be used on: ( IL-2 ) . becomes (IL-2).
-    A sentence that does not end in a mark, as headings do not, gets a line break, which is a token
-    of its own. Words never change. spaCy's own reader then lets the pipeline tokenize the text:
-    debug-data says which tokenizer suits the corpus.
+    Spans that no tokens can express (inside tokens, overlapping, discontinuous) are counted and
+    shown. Their words are not annotated then. So are texts that are rejected, ignored or cancelled.
+
+    In a column file each line has one word, followed by its tags in columns that tabs or spaces
+    separate. A blank line ends a sentence. A line -DOCSTART- or ###MEDLINE:<id> may start a
+    document. Words are not tokenized any further.
+
+    Column files and token lists do not say which words had a space between them. The command
+    restores that by rules, so that a pipeline is trained on text as it will be used on: ( IL-2 ) .
+    becomes (IL-2). A sentence that does not end in a mark, as headings do not, gets a line break,
+    which is a token of its own. Words never change. spaCy's own reader then lets the pipeline
+    tokenize the text: debug-data says which tokenizer suits the corpus.
 
     A word tagged O is outside of all entities. A word tagged - or ? is not annotated: training
     assumes neither that it is in an entity nor that it is outside. Tags without a type (B, I, O)
@@ -84,66 +143,32 @@ def convert_command(
     spaCy cannot use words that are empty, only whitespace, or not UTF-8. With
     --on-bad-word replace, the command puts U+FFFD in their place and lists them.
     """
-    options = ReadOptions(
-        scheme=scheme, separator=separator.value, word_column=word_column,
+    columns = ReadOptions(
+        scheme=Scheme(scheme), separator=separator.value, word_column=word_column,
         tag_column=None if no_entities else tag_column, pos_column=pos_column,
         chunk_column=chunk_column, n_sents=n_sents, on_bad_word=on_bad_word.value,
     )  # fmt: skip
+    names = tuple(name.strip() for name in (tag_names or "").split(",") if name.strip())
+    options = FormatOptions(columns, names, field, predictions)
+    reader, sources = find_sources(source, form)
+    if form == AUTO and reader.name != "columns":
+        print_info(f"Read as {reader.name}")
+    if isinstance(reader, TextFormat):
+        nlp = TokenizerChoice(lang, tokenizer).load()
+        records = (record for one in sources for record in reader.read(one, options))
+        used = records if tokenizer is None else map(without_words, records)
+        made = write_texts(used, output, nlp.make_doc, nlp.vocab, spans_key=spans_key)
+        print_texts(made, output, nlp, spans_key)
+        return
     with warnings.catch_warnings(record=True) as noted:
         warnings.simplefilter("always", UserWarning)
-        summary = convert(
-            source, output, options, spacing=spacing, lang=lang, spans_key=spans_key,
-            chunks_key=chunks_key, show_progress=True,
-        )  # fmt: skip
+        documents = [document for one in sources for document in reader.read(one, options)]
     for warning in noted:
         print_warning(str(warning.message), to_stderr=True)
-    if scheme == Scheme.AUTO and summary.schemes:
+    summary = write_documents(
+        documents, output, spacing=spacing, lang=lang, spans_key=spans_key, chunks_key=chunks_key,
+    )  # fmt: skip
+    if columns.scheme == Scheme.AUTO and summary.schemes:
         found = ", ".join(sorted(found.value for found in summary.schemes))
         print_info(f"Tags read as {found}")
-    _print_spacing(summary, spacing)
-    _print_summary(summary, output)
-
-
-def _print_spacing(summary: ConversionSummary, wanted: Spacing) -> None:
-    style = summary.style
-    if summary.spacing != wanted:
-        print_warning(
-            "Spaces are not restored: the words are pieces of words, such as ##ing. Training takes "
-            "them as tokens."
-        )
-    elif wanted != Spacing.WORDS:
-        inside = " ".join(sorted({place[0] for place in style.split_off}))
-        joined = f" The corpus splits words at {inside}, so these are joined." if inside else ""
-        print_info(f"Spaces restored as in running text.{joined} To keep words: --spacing words")
-        if summary.line_breaks:
-            n = counted(summary.line_breaks, "sentence")
-            print_info(
-                f"Line breaks follow {n} without a final mark. Without them: --spacing one-line"
-            )
-    if summary.spacing != Spacing.WORDS and style.escaped:
-        words = counted(style.escaped, "word stands for a mark", "words stand for marks")
-        print_warning(
-            f"{words}, such as -LRB- or ``. Raw text has the marks: replace the words before "
-            "training."
-        )
-
-
-def _print_summary(summary: ConversionSummary, output: Path) -> None:
-    if summary.replaced:
-        for word in summary.replaced[:_LISTED]:
-            print_warning(word, to_stderr=True)
-        words = counted(len(summary.replaced), "word")
-        print_warning(f"Replaced {words} that spaCy cannot use with U+FFFD", to_stderr=True)
-    labels = [f"{label} {n}" for label, n in summary.entities.most_common(_LISTED)]
-    if len(summary.entities) > _LISTED:
-        labels.append("…")
-    parts = [
-        counted(summary.documents, "document"),
-        counted(summary.sentences, "sentence"),
-        counted(summary.words, "word"),
-        counted(summary.entities.total(), "entity", "entities")
-        + (f" ({', '.join(labels)})" if labels else ""),
-    ]
-    if summary.missing:
-        parts.append(f"{counted(summary.missing, 'word')} not annotated")
-    print_good(f"{', '.join(parts)} -> {output}")
+    print_words(summary, spacing, output)

@@ -29,10 +29,10 @@ def option(text: str, *names: str, **settings: Any) -> Any:
     return typer.Option(*names, help=text, **settings)
 
 
-def pipeline_at(path: Path) -> Path:
+def pipeline_at(path: Path | None) -> Path | None:
     """A callback that refuses the output folder of `spacy train`; raises `BadParameter`."""
     for name in ("model-best", "model-last"):
-        if (path / name).is_dir() and not (path / "config.cfg").exists():
+        if path is not None and (path / name).is_dir() and not (path / "config.cfg").exists():
             raise typer.BadParameter(f"{path} has several pipelines. Give {path / name}.")
     return path
 

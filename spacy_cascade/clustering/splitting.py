@@ -15,7 +15,7 @@ import spacy
 from spacy.language import Language
 from spacy.tokenizer import Tokenizer
 from spacy.tokens import DocBin
-from spacy.util import load_config
+from spacy.util import load_config, registry
 from spacy.vocab import Vocab
 
 from ..errors import ConfigError, CorpusError
@@ -29,10 +29,11 @@ _MOST_KNOWN = 1_000_000
 
 @dataclass(frozen=True)
 class TokenizerChoice:
-    """The tokenizer of a language, or of a config or pipeline.
+    """The tokenizer of a language, one that is registered, or that of a config or pipeline.
 
-    lang: spaCy's code. source: a training config, whose name ends in `.cfg`, or the folder or
-    package of a pipeline; lang then does not count.
+    lang: spaCy's code. source: a name such as `spacy_cascade.WholeNamesTokenizer.v1`; or a training
+    config, whose name ends in `.cfg`, or the folder or package of a pipeline, where lang does not
+    count.
     """
 
     lang: str = "en"
@@ -43,6 +44,9 @@ class TokenizerChoice:
         try:
             if self.source is None:
                 return spacy.blank(self.lang)
+            if registry.has("tokenizers", self.source):
+                registered = {"nlp": {"tokenizer": {"@tokenizers": self.source}}}
+                return spacy.blank(self.lang, config=registered)
             if not self.source.endswith(".cfg"):
                 return spacy.load(self.source)
             section = load_config(Path(self.source), interpolate=False)["nlp"]
@@ -52,7 +56,7 @@ class TokenizerChoice:
             what = f"--lang {self.lang}" if self.source is None else f"--tokenizer {self.source}"
             raise ConfigError(
                 f"There is no tokenizer with {what}: {error} Give spaCy's code of the language, or "
-                "a pipeline or training config that spaCy can load."
+                "a pipeline, training config or registered tokenizer that spaCy can load."
             ) from error
 
     def describe(self) -> list[object]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
+from typing import TypeVar
 
 import spacy
 from spacy.tokens import Doc, DocBin, Span
@@ -19,6 +20,7 @@ from .tags import LabelledSpan, Scheme
 
 SUFFIXES = (".iob", ".iob2", ".conll", ".tsv", ".txt", ".bio", ".bilou")
 CHUNKS_KEY = "chunks"
+Item = TypeVar("Item")
 _DELAY_SECONDS = 2
 _BREAK, _TAG_OF_BREAK = "\n", "_SP"
 """The token of a line break, and its part of speech, as in spaCy."""
@@ -57,21 +59,21 @@ class ConversionSummary:
             self.replaced.extend(sentence.replaced)
 
 
-def column_files(path: Path) -> list[Path]:
-    """`path` itself, or all files of a folder with one of `SUFFIXES`, sorted by name.
+def files_in(path: Path, suffixes: Sequence[str] = SUFFIXES) -> list[Path]:
+    """`path` itself, or all files of a folder with one of the suffixes, sorted by name.
 
     Folders inside the folder are not searched. Raises `CorpusError` if there is no such file.
     """
     if path.is_file():
         return [path]
     if not path.is_dir():
-        raise CorpusError(f"{path} does not exist. Give a column file, or a folder of them.")
+        raise CorpusError(f"{path} does not exist. Give a file, or a folder of them.")
     files = (file for file in path.iterdir() if file.is_file())
-    chosen = sorted(file for file in files if file.suffix.lower() in SUFFIXES)
+    chosen = sorted(file for file in files if file.suffix.lower() in suffixes)
     if not chosen:
         raise CorpusError(
-            f"The folder {path} has no column files. Name one file, or give the files one of the "
-            f"suffixes {' '.join(SUFFIXES)}."
+            f"The folder {path} has no files to read. Name one file, or give the files one of the "
+            f"suffixes {' '.join(suffixes)}."
         )
     return chosen
 
@@ -192,48 +194,49 @@ def convert(
     lang: str = "en",
     spans_key: str | None = None,
     chunks_key: str = CHUNKS_KEY,
-    show_progress: bool = False,
 ) -> ConversionSummary:
     """Convert a column file, or the column files of a folder, to one `.spacy` file.
 
+    Raises `CorpusError` as `read_columns` and `write_documents` do, and if there is nothing to
+    read; then nothing is written.
+    """
+    check_suffix(Path(output))
+    documents = [one for path in files_in(Path(source)) for one in read_columns(path, options)]
+    return write_documents(
+        documents, Path(output), spacing=spacing, lang=lang, spans_key=spans_key,
+        chunks_key=chunks_key,
+    )  # fmt: skip
+
+
+def write_documents(
+    documents: Sequence[Document],
+    output: Path,
+    *,
+    spacing: Spacing = Spacing.NATURAL,
+    lang: str = "en",
+    spans_key: str | None = None,
+    chunks_key: str = CHUNKS_KEY,
+) -> ConversionSummary:
+    """Write documents of words to one `.spacy` file.
+
     spacing: of the text of the Docs. Natural spacing is restored by rules (`corpora.spacing`),
     in part by language; words that are pieces of words keep the spacing of words. Missing folders
-    above `output` are created. `to_docs` says where the annotation goes. `show_progress` shows a
-    progress bar in a terminal if a file takes more than two seconds.
+    above `output` are created. `to_docs` says where the annotation goes. A progress bar is shown in
+    a terminal after two seconds.
 
-    Raises `CorpusError` as `read_columns` does, if there is nothing to read, and if `output` does
-    not end in `.spacy`; then nothing is written.
+    Raises `CorpusError` if `output` does not end in `.spacy`; then nothing is written.
     """
-    source, output = Path(source), Path(output)
     check_suffix(output)
-    vocab = spacy.blank("xx").vocab
-    documents = [
-        document for path in column_files(source) for document in read_columns(path, options)
-    ]
     style = find_style(sentence.words for document in documents for sentence in document.sentences)
     done = Spacing.WORDS if style.is_pieces else spacing
     summary = ConversionSummary(spacing=done, style=style)
     docs = to_docs(
-        documents,
-        vocab,
-        spacing=done,
-        style=style,
-        lang=lang,
-        spans_key=spans_key,
-        chunks_key=chunks_key,
-    )
+        documents, spacy.blank("xx").vocab, spacing=done, style=style, lang=lang,
+        spans_key=spans_key, chunks_key=chunks_key,
+    )  # fmt: skip
     doc_bin = DocBin()
-    progress = tqdm(
-        zip(documents, docs, strict=True),
-        desc=source.name,
-        total=len(documents),
-        unit=" documents",
-        delay=_DELAY_SECONDS,
-        # None shows a bar only if stderr is a terminal.
-        disable=None if show_progress else True,
-        leave=False,
-    )
-    for document, doc in progress:
+    pairs = zip(documents, docs, strict=True)
+    for document, doc in with_progress(pairs, output.name, len(documents)):
         summary.add(document)
         summary.line_breaks += len(doc) - sum(
             len(sentence.words) for sentence in document.sentences
@@ -241,3 +244,13 @@ def convert(
         doc_bin.add(doc)
     replace_file(output, doc_bin.to_bytes())
     return summary
+
+
+def with_progress(items: Iterable[Item], name: str, total: int | None = None) -> Iterable[Item]:
+    """The items, with a progress bar in a terminal if they take more than two seconds."""
+    # None shows a bar only if stderr is a terminal.
+    shown: Iterable[Item] = tqdm(
+        items, desc=name, total=total, unit=" documents", delay=_DELAY_SECONDS, disable=None,
+        leave=False,
+    )  # fmt: skip
+    return shown

@@ -41,6 +41,20 @@ class Scheme(str, Enum):
     BILOU = "bilou"
 
 
+_ALIASES = {
+    "bio": Scheme.IOB2, "bio2": Scheme.IOB2, "bio1": Scheme.IOB1, "biluo": Scheme.BILOU,
+    "bioes": Scheme.BILOU, "iobes": Scheme.BILOU, "biolu": Scheme.BILOU,
+}  # fmt: skip
+
+
+def scheme_named(name: str) -> Scheme:
+    """The scheme by one of its names, in any case. Raises `CorpusError` for other names."""
+    known: dict[str, Scheme] = {**{scheme.value: scheme for scheme in Scheme}, **_ALIASES}
+    if name.lower() not in known:
+        raise CorpusError(f"There is no scheme {name!r}. Choose one of: {', '.join(known)}.")
+    return known[name.lower()]
+
+
 @dataclass(frozen=True, slots=True)
 class LabelledSpan:
     """A phrase: words `start` to `end` (exclusive) of one sentence, and its label."""

@@ -1,14 +1,17 @@
 """The corpus that a component has begun to learn from."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
+from pathlib import Path
 from typing import TypeAlias
 
+from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import logger
 
 from ..errors import TrainingError
 from ..losses.base import LabelledSequences
+from .readers import check_corpus
 
 GetExamples: TypeAlias = Callable[[], Iterable[Example]]
 """Gives the examples of a corpus, anew with each call, as spaCy's `initialize` has it."""
@@ -88,6 +91,27 @@ class Parts:
         if not complete and len(self._pending) >= n_whole:
             complete, self._pending, self._known = list(self._pending.values()), {}, {}
         return complete
+
+
+def checked(get_examples: GetExamples, nlp: Language | None) -> Iterable[Example]:
+    """The examples. Where there are none, raises `CorpusError` if `[corpora.train]` shows why.
+
+    spaCy's own reader finds nothing in a file that is no `.spacy` file, such as a `.tsv`.
+    """
+    examples = get_examples()
+    is_known = isinstance(examples, Sized) and len(examples) > 0
+    return examples if is_known else _checked(examples, nlp)
+
+
+def _checked(examples: Iterable[Example], nlp: Language | None) -> Iterator[Example]:
+    is_empty = True
+    for example in examples:
+        is_empty = False
+        yield example
+    if is_empty and nlp is not None:
+        section = nlp.config.interpolate().get("corpora", {}).get("train", {})
+        if isinstance(section, Mapping) and section.get("path"):
+            check_corpus(Path(section["path"]))
 
 
 def check_labels(

@@ -24,7 +24,7 @@ from ..storage.header import Header
 from ..trainers.base import Fit, JointTrainer, State, Task, Trainer
 from ..types import Ints1d, Ints2d, Pointers1d
 from .component import CascadePipe
-from .corpus import Corpus, GetExamples, Parts
+from .corpus import Corpus, GetExamples, Parts, checked
 from .inducing import InducedFeatures, forget, induce
 from .joint import begin_jointly, partner
 from .loggers import SEPARATOR
@@ -161,7 +161,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         gold: list[Gold] = []
         self.n_examples, self.warm_start, self._parts = 0, False, Parts()
         forget(self)
-        all_examples = progress(f"Reading for {self.name}", iterable=get_examples())
+        all_examples = progress(f"Reading for {self.name}", iterable=checked(get_examples, nlp))
         for examples in minibatch(all_examples, _READ_AT_ONCE):  # type: ignore[no-untyped-call]
             validate_examples(examples, f"{type(self).__name__}.initialize")
             batches.append(self._read_examples(examples))

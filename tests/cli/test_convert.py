@@ -10,6 +10,7 @@ from spacy.cli._util import app as spacy_app
 from spacy.tokens import Doc, DocBin
 from typer.testing import CliRunner
 
+from commands import run_command as run
 from spacy_cascade.cli import app
 
 CORPUS = "-DOCSTART- -X- O O\n\nEU NNP I-NP I-ORG\nin IN I-PP O\n\nRome NNP I-NP I-LOC\nx X O -\n"
@@ -20,12 +21,6 @@ def source(tmp_path: Path) -> Path:
     path = tmp_path / "in.conll"
     path.write_text(CORPUS, encoding="utf-8")
     return path
-
-
-def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
-    result = CliRunner().invoke(spacy_app, ["cascade", *map(str, arguments)])
-    assert result.exit_code == exit_code, result.output
-    return result.stdout, result.stderr
 
 
 def docs_in(path: Path) -> list[Doc]:

@@ -13,7 +13,7 @@ from spacy.training import Corpus
 from spacy.vocab import Vocab
 
 from spacy_cascade.corpora.columns import Document, ReadOptions, Sentence, word_problem
-from spacy_cascade.corpora.docs import column_files, convert, to_docs
+from spacy_cascade.corpora.docs import convert, files_in, to_docs
 from spacy_cascade.corpora.spacing import Spacing
 from spacy_cascade.corpora.tags import LabelledSpan, Scheme
 from spacy_cascade.errors import CorpusError
@@ -205,7 +205,7 @@ def test_a_folder_becomes_one_file_and_is_counted(tmp_path: Path) -> None:
     (folder / "notes.md").write_text("not a corpus")
     output = tmp_path / "new" / "folder" / "out.spacy"
     summary = convert(folder, output)
-    assert [path.name for path in column_files(folder)] == ["a.BIO", "b.iob2"]
+    assert [path.name for path in files_in(folder)] == ["a.BIO", "b.iob2"]
     docs = DocBin().from_disk(output).get_docs(Vocab())
     assert [doc[0].text for doc in docs] == ["a", "d", "b"]
     assert (summary.documents, summary.sentences, summary.words, summary.missing) == (3, 4, 5, 1)
@@ -216,7 +216,7 @@ def test_a_folder_becomes_one_file_and_is_counted(tmp_path: Path) -> None:
 def test_nothing_to_read_or_no_place_to_write(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="absent does not exist"):
         convert(tmp_path / "absent", tmp_path / "out.spacy")
-    with pytest.raises(CorpusError, match=r"no column files.*\.iob2"):
+    with pytest.raises(CorpusError, match=r"no files to read.*\.iob2"):
         convert(tmp_path, tmp_path / "out.spacy")
     with pytest.raises(CorpusError, match=r"does not end in \.spacy"):
         convert(tmp_path, tmp_path)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from spacy import registry
-from spacy.training import Example
+from spacy.training import Corpus, Example
 
 from helpers import (
     SENTENCES,
@@ -31,6 +31,7 @@ from helpers import (
 from spacy_cascade import (
     CascadeError,
     ConfigError,
+    CorpusError,
     MissingStageError,
     ModelFileError,
     NotTrainedError,
@@ -160,6 +161,19 @@ def test_no_examples(name: str) -> None:
         nlp.get_pipe(name).initialize(list, nlp=nlp)
     with pytest.raises(TrainingError, match="no examples"):
         nlp.initialize(list)
+
+
+@pytest.mark.parametrize("name", [*BOTH, "cascade_tagger"])
+def test_a_corpus_in_another_format_is_named(name: str, tmp_path: Path) -> None:
+    """spaCy's own reader says nothing of it."""
+    path = tmp_path / "train.tsv"
+    path.write_text("a\tO\n")
+    nlp = blank()
+    component = nlp.add_pipe(name)
+    nlp.config["corpora"] = {"train": {"path": str(path)}}
+    with pytest.warns(UserWarning, match="W090"), pytest.raises(CorpusError) as caught:
+        component.initialize(lambda: Corpus(path)(nlp), nlp=nlp)
+    assert str(caught.value).startswith(f"{path} is no .spacy file. Make one of it: spacy cascade")
 
 
 @pytest.mark.parametrize("reject", [False, True])

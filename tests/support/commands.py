@@ -1,4 +1,4 @@
-"""Commands that train: a small training to give them, and how they are run."""
+"""Commands as spaCy's own command line runs them, and a small training to give them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from spacy.cli._util import app as spacy_app
 from typer.testing import CliRunner
 
 from helpers import write_sample
 from spacy_cascade.cli import app
 from spacy_cascade.workflows.recipes import Choices, make_config
+
+
+def run_command(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
+    """What a command of `spacy cascade` prints on standard output and standard error."""
+    result = CliRunner().invoke(spacy_app, ["cascade", *map(str, arguments)])
+    assert result.exit_code == exit_code, result.output
+    return result.stdout, result.stderr
 
 
 def few_steps(iterations: int = 2) -> tuple[str, ...]:

@@ -1,0 +1,1 @@
+"""File formats of annotated corpora and of annotation tools, one module each."""

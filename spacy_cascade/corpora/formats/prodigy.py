@@ -1,0 +1,95 @@
+"""Prodigy: JSON Lines with `text`, `spans`, `tokens` and the `answer` of the annotator.
+
+Format: https://prodi.gy/docs/api-interfaces#spans
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ..texts import (
+    AnnotatedText,
+    LeftOut,
+    Mention,
+    Record,
+    checked_mention,
+    checked_pair,
+    checked_text,
+)
+from .base import FormatOptions, TextFormat
+from .json_files import scored, write_rows
+from .source import Row, Source
+
+_BINARY_VIEW = "ner"
+"""Of `ner.teach`: one span is accepted or rejected, and nothing is said about other words."""
+
+
+class Prodigy(TextFormat):
+    name: ClassVar[str] = "prodigy"
+    suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
+
+    def recognises(self, source: Source) -> bool:
+        first = source.first
+        marks = {"spans", "answer", "_input_hash", "_task_hash"} & first.keys()
+        has_tokens = isinstance(first.get("tokens"), list) and "text" in first
+        return bool(marks or has_tokens or first.keys() <= {"text", "meta"}) and "text" in first
+
+    def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
+        for row in source.rows():
+            answer = row.value.get("answer", "accept")
+            if answer in ("reject", "ignore"):
+                yield LeftOut(f"texts answered {answer}")
+            elif answer == "accept":
+                yield _read(row)
+            else:
+                row.fail(f"the answer is {answer!r}", "It is accept, reject or ignore")
+
+    def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
+        write_rows(path, map(_task, texts))
+
+
+def _read(row: Row) -> AnnotatedText:
+    value = row.value
+    text = checked_text(value.get("text"), row.fail)
+    pairs = [_offsets(text, token, row) for token in row.list_of("tokens")]
+    mentions = [
+        checked_mention(text, *_offsets(text, span, row), span.get("label"), row.fail)
+        for span in row.list_of("spans")
+    ]
+    return AnnotatedText(
+        text, tuple(mentions), str(value.get("_input_hash", "")), row.where, tuple(pairs),
+        is_annotated=bool({"spans", "answer"} & value.keys()),
+        is_partial=value.get("_view_id") == _BINARY_VIEW,
+    )  # fmt: skip
+
+
+def _offsets(text: str, span: Any, row: Row) -> tuple[int, int]:
+    if not isinstance(span, dict):
+        row.fail("a span or token is no JSON object", "Correct it")
+    return checked_pair(text, span.get("start"), span.get("end"), row.fail)
+
+
+def _task(text: AnnotatedText) -> dict[str, Any]:
+    starts = {start: i for i, (start, _) in enumerate(text.words)}
+    ends = {end: i for i, (_, end) in enumerate(text.words)}
+
+    def span(mention: Mention) -> dict[str, Any]:
+        made: dict[str, Any] = {"start": mention.start, "end": mention.end, "label": mention.label}
+        if mention.start in starts and mention.end in ends:
+            made |= {"token_start": starts[mention.start], "token_end": ends[mention.end]}
+        return made | scored(mention)
+
+    tokens = [
+        {
+            "text": text.text[start:end], "start": start, "end": end, "id": i,
+            "ws": text.text[end : end + 1] == " ",
+        }
+        for i, (start, end) in enumerate(text.words)
+    ]  # fmt: skip
+    task: dict[str, Any] = {"text": text.text}
+    if tokens:
+        task["tokens"] = tokens
+    task["spans"] = [span(mention) for mention in text.mentions]
+    return task | ({"meta": {"id": text.name}} if text.name else {})

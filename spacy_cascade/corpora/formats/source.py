@@ -1,0 +1,127 @@
+"""A file to read: its text, its JSON, and errors that name file and line."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NoReturn
+
+from ...errors import CorpusError
+
+_JSON_START = re.compile(r'\s*(\{\s*["}]|\[\s*[\{\]])')
+_JSON_SPACE = re.compile(r"[ \t\r\n,]*")
+_DECODER = json.JSONDecoder()
+_SHOWN_CHARACTERS = 80
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A JSON object of a file; line: on which it begins, from 1."""
+
+    value: dict[str, Any]
+    line: int
+    path: Path
+
+    @property
+    def where(self) -> str:
+        return f"{self.path}:{self.line}"
+
+    def fail(self, problem: str, advice: str) -> NoReturn:
+        shown = json.dumps(self.value, ensure_ascii=True)
+        shown = shown if len(shown) <= _SHOWN_CHARACTERS else f"{shown[:_SHOWN_CHARACTERS]}…"
+        raise CorpusError(f"{self.where}: {problem}, in {shown}. {advice}.")
+
+    def list_of(self, name: str) -> list[Any]:
+        """The list under a name, empty if there is none or null."""
+        value = self.value.get(name)
+        if value is not None and not isinstance(value, list):
+            self.fail(f"{name!r} is no list", "Correct it")
+        return value or []
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file, or a folder that holds one corpus; what is read of it is kept."""
+
+    path: Path
+
+    @property
+    def is_folder(self) -> bool:
+        return self.path.is_dir()
+
+    @cached_property
+    def data(self) -> bytes:
+        return b"" if self.is_folder else self.path.read_bytes()
+
+    @cached_property
+    def start(self) -> str:
+        """The text, where bytes that are not UTF-8 are replaced: to recognise a format by."""
+        return self.data.decode("utf-8-sig", errors="replace")
+
+    @cached_property
+    def text(self) -> str:
+        """Raises `CorpusError` for a file that is empty or not UTF-8."""
+        try:
+            text = self.data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = self.data.count(b"\n", 0, error.start) + 1
+            kind = "UTF-16" if self.data.startswith(_UTF16) else "not UTF-8"
+            self.fail(line, f"the file is {kind}", "Save it as UTF-8")
+        if not text.strip():
+            raise CorpusError(f"{self.path} is empty. Give a file with annotated texts.")
+        return text
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return [line.removesuffix("\r") for line in self.text.split("\n")]
+
+    @cached_property
+    def is_json(self) -> bool:
+        return _JSON_START.match(self.start) is not None
+
+    @cached_property
+    def is_list(self) -> bool:
+        """Whether the JSON is one list, in place of one object after the other."""
+        return self.is_json and self.start.lstrip().startswith("[")
+
+    @cached_property
+    def first(self) -> dict[str, Any]:
+        """The first object of a JSON file; empty if there is none or it cannot be read."""
+        try:
+            return next((row.value for row in self.rows()), {}) if self.is_json else {}
+        except CorpusError:
+            return {}
+
+    def rows(self) -> Iterator[Row]:
+        """The objects of JSON Lines, of JSON objects after each other, or of one JSON list.
+
+        Raises `CorpusError` at what is no JSON object.
+        """
+        text, is_list = self.text, self.is_list
+        at = text.index("[") + 1 if is_list else 0
+        line, counted = 1, 0
+        while True:
+            at = _JSON_SPACE.match(text, at).end()  # type: ignore[union-attr]
+            line, counted = line + text.count("\n", counted, at), at
+            if at == len(text) and not is_list:
+                return
+            if is_list and text.startswith("]", at):
+                return
+            try:
+                value, at = _DECODER.raw_decode(text, at)
+            except (ValueError, RecursionError) as error:
+                self.fail(line, f"the JSON that begins here is cut or damaged ({error})", "Mend it")
+            if not isinstance(value, dict):
+                self.fail(line, "a JSON object was expected", "Give one object for each text")
+            yield Row(value, line, self.path)
+
+    def fail(self, line: int, problem: str, advice: str) -> NoReturn:
+        """Raise a `CorpusError` about a line, counted from 1."""
+        lines = self.start.split("\n")
+        shown = lines[line - 1][:_SHOWN_CHARACTERS].rstrip("\r") if line <= len(lines) else ""
+        raise CorpusError(f"{self.path}:{line}: {problem}, in {shown!r}. {advice}.")

@@ -1,0 +1,108 @@
+"""Token lists of Hugging Face's `datasets`: JSON with `tokens` and `ner_tags`.
+
+Written by `Dataset.to_json`; the tags are strings, or numbers whose names the dataset has under
+`features["ner_tags"].feature.names`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ..columns import REPLACEMENT, Document, Sentence, word_problem
+from ..tags import TagError, decode_tags
+from ..texts import AnnotatedText, checked_text
+from .base import FormatOptions, WordFormat
+from .json_files import write_rows
+from .source import Row, Source
+from .words import iob2_tags
+
+_TAGS = ("ner_tags", "tags", "ner", "labels")
+_IGNORED, _MISSING = -100, "-"
+"""The label that training with PyTorch leaves out of a loss."""
+
+
+class TokenLists(WordFormat):
+    name: ClassVar[str] = "huggingface"
+    suffixes: ClassVar[tuple[str, ...]] = (".jsonl", ".json")
+
+    def recognises(self, source: Source) -> bool:
+        first = source.first
+        tokens = first.get("tokens")
+        is_words = isinstance(tokens, list) and all(isinstance(word, str) for word in tokens)
+        return is_words and any(isinstance(first.get(key), list) for key in _TAGS)
+
+    def read(self, source: Source, options: FormatOptions) -> list[Document]:
+        rows = list(source.rows())
+        words = [row.list_of("tokens") for row in rows]
+        tags = [_tags(row, options.tag_names) for row in rows]
+        try:
+            tagged, scheme = decode_tags(tags, options.columns.scheme)
+        except TagError as error:
+            rows[error.sentence].fail(f"word {error.word + 1}: {error.problem}", error.advice)
+        documents = []
+        for row, tokens, sentence in zip(rows, words, tagged, strict=True):
+            usable, replaced = _usable(row, tokens, options)
+            made = Sentence(
+                usable, sentence.spans, sentence.missing, line=row.line, replaced=replaced
+            )
+            documents.append(Document((made,), scheme))
+        return documents
+
+    def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
+        write_rows(path, map(_record, texts))
+
+
+def _tags(row: Row, names: Sequence[str]) -> list[str]:
+    """The tags of a row by their names. Raises `CorpusError` for numbers without names."""
+    if not row.list_of("tokens"):
+        row.fail("there are no tokens", "Give each text a list of words")
+    key = next((key for key in _TAGS if key in row.value), None)
+    if key is None:
+        row.fail("there are no ner_tags", "Give a list of tags for each list of tokens")
+    tags = row.list_of(key)
+    if len(tags) != len(row.list_of("tokens")):
+        n = len(row.list_of("tokens"))
+        row.fail(f"{n} tokens have {len(tags)} {key}", "Give each token one tag")
+    return list(_named(row, tags, names))
+
+
+def _named(row: Row, tags: list[Any], names: Sequence[str]) -> Iterator[str]:
+    for tag in tags:
+        if isinstance(tag, str):
+            yield tag
+        elif tag == _IGNORED:
+            yield _MISSING
+        elif type(tag) is int and 0 <= tag < len(names):
+            yield names[tag]
+        else:
+            row.fail(
+                f"the tag {tag!r} has no name",
+                "Name the tags from 0 by --tag-names, as in --tag-names O,B-PER,I-PER",
+            )
+
+
+def _usable(
+    row: Row, tokens: list[Any], options: FormatOptions
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words, and what was replaced in them. Raises `CorpusError` where nothing may be."""
+    words, replaced = [], []
+    for token in tokens:
+        word = checked_text(token, row.fail)
+        problem = word_problem(word)
+        if problem and options.columns.on_bad_word != "replace":
+            row.fail(f"the word {word!r} {problem}", "Correct it, or set --on-bad-word replace")
+        if problem:
+            replaced.append(f"{row.where}: {word!r} {problem}")
+        words.append(REPLACEMENT if problem else word)
+    return tuple(words), tuple(replaced)
+
+
+def _record(text: AnnotatedText) -> dict[str, Any]:
+    tagged = iob2_tags(text)
+    tokens = [text.text[start:end] for (start, end), _ in tagged]
+    name = {"id": text.name} if text.name else {}
+    scores = [mention.score for mention in text.mentions]
+    known = {"scores": scores} if any(score is not None for score in scores) else {}
+    return {**name, "tokens": tokens, "ner_tags": [tag for _, tag in tagged], **known}

@@ -85,15 +85,26 @@ def make_table(figures: Mapping[str, Sequence[Row]]) -> str:
     return table(["measure", "value", "must", "aim", "reached", ""], rows, "lrrrll")
 
 
+def machines_of(figures: Mapping[str, dict[str, Any]]) -> str:
+    """On what the figures were measured, with which releases."""
+    names: dict[str, list[str]] = {}
+    for name, figure in figures.items():
+        names.setdefault(machine_sentence(figure["machine"]), []).append(name)
+    return "\nMeasured with:\n\n" + "".join(
+        f"- {', '.join(of_machine)}: {sentence}\n" for sentence, of_machine in names.items()
+    )
+
+
 class Report:
     """Results of a run in a JSON file, with a table beside it.
 
-    Figures of an earlier run stay if it had the same machine, corpora and settings.
+    Figures of an earlier run stay if it had the same corpora and settings. Each has the machine
+    and the releases that it was measured with.
     """
 
-    def __init__(self, path: Path, conditions: dict[str, Any]) -> None:
+    def __init__(self, path: Path, machine: dict[str, Any], conditions: dict[str, Any]) -> None:
         self.path = path
-        self.conditions = conditions
+        self.machine, self.conditions = machine, conditions
         self.figures: dict[str, dict[str, Any]] = {}
         if path.exists():
             earlier = read_json(path)
@@ -102,7 +113,8 @@ class Report:
 
     def add(self, name: str, rows: Sequence[Row], details: dict[str, Any]) -> None:
         """Add a figure and write both files. Curves in the details get a table, too."""
-        self.figures[name] = {"rows": [asdict(row) for row in rows], "details": details}
+        measured = [asdict(row) for row in rows]
+        self.figures[name] = {"machine": self.machine, "rows": measured, "details": details}
         self.write()
 
     def write(self) -> None:
@@ -110,14 +122,14 @@ class Report:
         self.path.with_suffix(".md").write_text(self.table(), encoding="utf8")
 
     def table(self) -> str:
-        corpus = self.conditions["corpus"]
-        heading = (
-            f"{machine_sentence(self.conditions['machine'])} Training on "
-            f"{corpus['train']['documents']:,} documents with {corpus['train']['tokens']:,} "
-            f"tokens, dev {corpus['dev']['documents']:,} with {corpus['dev']['tokens']:,}.\n\n"
+        sizes = ", ".join(
+            f"{name}: {part['documents']:,} documents, {part['tokens']:,} tokens"
+            for name, part in self.conditions["corpus"].items()
         )
+        heading = f"{sizes}.\n\n"
         rows = {k: [Row(**row) for row in v["rows"]] for k, v in self.figures.items()}
-        return heading + make_table(rows) + "".join(map(self._curves, self.figures))
+        machines = machines_of(self.figures)
+        return heading + make_table(rows) + "".join([*map(self._curves, self.figures), machines])
 
     def _curves(self, name: str) -> str:
         curves = self.figures[name]["details"].get("curves")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from statistics import fmean
 from typing import Any
@@ -17,6 +17,7 @@ from ..lib.paths import PROJECT, RESULTS
 from .adaptation_report import change_table
 from .comparison_report import type_table
 from .comparison_results import is_ours, learning_curves
+from .figure_tables import cascade, headline, measured_with
 from .markdown import curve_table, in_milliseconds, table, thousands
 from .output import read_json
 from .settings_report import settings_table
@@ -25,43 +26,12 @@ from .suite_results import read_entries
 
 PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").glob("*.md"))]
 _MARK = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
-_VALUE = re.compile(r"\{([^{}|]+)\|([^{}|]+)\}")
 
-# Each value is {MEASURE|FORMAT}, the measures of results/jnlpba.json.
-CASCADE = """
-| training, to within 0.1 of the best F1 | {training to 0.1 F1 below the best|.1f} s | {training of crfsuite|.1f} s | crfsuite; one thread |
-| two threads against one | {two threads over one|.2f} x | | same weights to the last bit |
-| peak memory of training | {peak memory of training|.0f} MB | {peak memory of crfsuite|.0f} MB | crfsuite, which holds no spaCy |
-| Docs to entities | {Docs to entities, warm|thousands} tokens/s | {Docs to entities, crfsuite, warm|thousands} | crfsuite; on the first pass, where every word is new, {Docs to entities, first pass|thousands} |
-| raw text with `nlp.pipe` | {raw text, warm|thousands} tokens/s | {raw text, spaCy ner, warm|thousands} | spaCy `ner`; on the first pass {raw text, first pass|thousands} |
-| confidences | {cost of confidences|.2f} x the time | | |
-| model on disk | {model on disk|.1f} MB | | the whole pipeline |
-| loading and first Doc | {load and first Doc|.1f} s | | after `import spacy`, with compiled kernels |
-| all {all features: features|,.0f} features (`min_count = 1`) | {all features: peak memory|.2f} GB | | {all features: training time over default|.1f} x the time |
-| first compilation, once | {first compilation, training|.0f} s to train, {first compilation, decoding|.0f} s to annotate | | |
-| 10 best segmentations against 1 | {10 best segmentations over 1 best|.2f} x the time | | |
-| raw text, OCR with the trained reranker | {raw text with reranking, warm|thousands} tokens/s | {raw text, spaCy ner beside it, warm|thousands} | spaCy `ner`; on the first pass {raw text with reranking, first pass|thousands} |
-"""  # noqa: E501
 CONLL2003 = ("conll2003_memb", "conll2003_ocr", "conll2003_icrf", "conll2003_crf_crf", "crfsuite")
 
 
 def _read(name: str) -> Any:
     return read_json(RESULTS / name)
-
-
-def _shown(value: float, form: str) -> str:
-    return thousands(value) if form == "thousands" else f"{value:{form}}"
-
-
-def fill(text: str, values: Mapping[str, float]) -> str:
-    """Replace names by values in a text. Raises `KeyError` for a name without value."""
-    return _VALUE.sub(lambda match: _shown(values[match[1]], match[2]), text)
-
-
-def cascade() -> str:
-    figures = _read("jnlpba.json")["figures"].values()
-    values = {row["measure"]: row["value"] for figure in figures for row in figure["rows"]}
-    return "| | here | peer | |\n|---|---:|---:|---|" + fill(CASCADE, values)
 
 
 def comparison() -> str:
@@ -272,8 +242,8 @@ def robustness() -> str:
 
 
 _FUNCTIONS: tuple[Callable[[], str], ...] = (
-    cascade, comparison, learning, conll2003, models, types, serving, bulk, bulk_memory, lexicons,
-    leaving_out, auto_search, prior_width, suite, few_documents, robustness,
+    headline, cascade, comparison, learning, conll2003, models, types, serving, bulk, bulk_memory,
+    lexicons, leaving_out, auto_search, prior_width, suite, few_documents, robustness,
 )  # fmt: skip
 TABLES: dict[str, Callable[[], str]] = {
     **{function.__name__: function for function in _FUNCTIONS},
@@ -285,9 +255,38 @@ TABLES: dict[str, Callable[[], str]] = {
 }
 
 
+SOURCES = {
+    "comparison": "jnlpba_comparison",
+    "learning": "jnlpba_comparison",
+    "models": "jnlpba_comparison",
+    "types": "jnlpba_comparison",
+    "labels": "jnlpba_comparison",
+    "nbest": "jnlpba_comparison",
+    "adapting_type": "jnlpba_adapt",
+    "adapting_topic": "jnlpba_adapt",
+    "leaving_out": "jnlpba_leaving_out",
+    "lexicons": "jnlpba_lexicons",
+    "bulk_memory": "bulk",
+    **{
+        name: name
+        for name in ("conll2003", "serving", "bulk", "auto_search", "prior_width", "few_documents")
+    },
+}
+"""Results of each table that say which releases made them."""
+
+
+def _made(name: str) -> str:
+    """A table, and below it the releases that made it."""
+    if name not in SOURCES:
+        return TABLES[name]()
+    results = _read(f"{SOURCES[name]}.json")
+    machine = results.get("machine") or results["conditions"]["machine"]
+    return f"{TABLES[name]()}\nMeasured with {measured_with(machine)}.\n"
+
+
 def with_tables(text: str) -> str:
     """A page with every marked table made from the results."""
-    return _MARK.sub(lambda match: match[1] + TABLES[match[2]]() + match[3], text)
+    return _MARK.sub(lambda match: match[1] + _made(match[2]) + match[3], text)
 
 
 def main() -> None:

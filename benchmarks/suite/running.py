@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..lib.corpora import RAW_SUFFIX
-from ..lib.machine import size_in_bytes
+from ..lib.machine import describe_machine, size_in_bytes
 from ..lib.package import TOKENS_GIVEN
 from ..lib.processes import ChildError, Result, TaskRunner
 from ..peers.systems import CrfSuite, SpacyNer, System, TrainingSetup
@@ -121,6 +121,7 @@ class Suite:
             "setting": training.setting,
             "is_fixed": training.is_fixed,
             "input": training.input,
+            "packages": describe_machine()["packages"],
             "tokens": sizes["train"]["tokens"],
             **scores,
             "seconds": system.seconds(result),

@@ -48,14 +48,13 @@ def prepare(arguments: argparse.Namespace) -> tuple[FigureSetup, Report]:
         "lib.corpora:prepare", {"sources": sources, "folder": str(folder), "limit": arguments.limit}
     )
     conditions = {
-        "machine": describe_machine(),
         "corpus": {name: corpora[name] for name in sources},
         "peer_iterations": arguments.peer_iterations,
     }
     setup = FigureSetup(
         runner, folder, arguments.peer_iterations, arguments.ner_steps, arguments.rounds
     )
-    return setup, Report(arguments.output, conditions)
+    return setup, Report(arguments.output, describe_machine(), conditions)
 
 
 def main() -> None:

@@ -1,0 +1,118 @@
+"""Tables of the figures of JNLPBA: the short one of the README, and speed and size in full."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from statistics import fmean
+from typing import Any
+
+from ..lib.paths import RESULTS
+from .markdown import thousands
+from .output import read_json
+from .suite_results import Competitor, competitors, read_entries
+
+_VALUE = re.compile(r"\{([^{}|]+)\|([^{}|]+)\}")
+
+# Each value is {MEASURE|FORMAT}, the measures of results/jnlpba.json.
+HEADLINE = """
+| | here | peer | |
+|---|---:|---:|---|
+| F1, mean of ten corpora | {init on the suite|.1f} | {crfsuite on the suite|.1f} | python-crfsuite, the best of a small grid on each corpus |
+| | | {ner on the suite|.1f} | spaCy `ner`, 60 or 120 s |
+| F1 on JNLPBA, after all updates | {F1 after all updates|.1f} | {dev F1 of crfsuite|.1f} | python-crfsuite, all 200 iterations |
+| its training, all updates | {computed by the cascade|.0f} s | {computed by crfsuite|.0f} s | python-crfsuite, all 200 iterations |
+| words to entities, new text | {Docs to entities with confidences, first pass|thousands} tokens/s | {Docs to entities, crfsuite, first pass|thousands} | python-crfsuite |
+| raw text to entities, new text | {raw text with confidences, first pass|thousands} tokens/s | {raw text, spaCy ner, first pass|thousands} | spaCy `ner` |
+| confidences in these two rows | on | none | |
+"""  # noqa: E501
+CASCADE = """
+| | here | peer | |
+|---|---:|---:|---|
+| training, all updates | {training in all|.1f} s | {training of crfsuite|.1f} s | crfsuite, all 200 iterations; one thread |
+| the same, processor time | {computed by the cascade|.1f} s | {computed by crfsuite|.1f} s | |
+| training, to within 0.1 of the best F1 | {training to 0.1 F1 below the best|.1f} s | | of crfsuite no F1 was measured in between |
+| two threads against one | {two threads over one|.2f} x | | same weights to the last bit |
+| peak memory of training | {peak memory of training|.0f} MB | {peak memory of crfsuite|.0f} MB | crfsuite, which holds no spaCy |
+| words to entities with confidences, new text | {Docs to entities with confidences, first pass|thousands} tokens/s | {Docs to entities, crfsuite, first pass|thousands} | crfsuite, without confidences |
+| the same text again, where every word is known | {Docs to entities with confidences, warm|thousands} tokens/s | {Docs to entities, crfsuite, warm|thousands} | crfsuite |
+| the same text again, without confidences | {Docs to entities, warm|thousands} tokens/s | {Docs to entities, crfsuite, warm|thousands} | crfsuite |
+| raw text with `nlp.pipe` and confidences, new text | {raw text with confidences, first pass|thousands} tokens/s | {raw text, spaCy ner, first pass|thousands} | spaCy `ner` |
+| the same text again | {raw text with confidences, warm|thousands} tokens/s | {raw text, spaCy ner, warm|thousands} | spaCy `ner` |
+| confidences | {cost of confidences|.2f} x the time | | |
+| model on disk | {model on disk|.1f} MB | | the whole pipeline |
+| loading and first Doc | {load and first Doc|.1f} s | | after `import spacy`, with compiled kernels |
+| all {all features: features|,.0f} features (`min_count = 1`) | {all features: peak memory|.2f} GB | | {all features: training time over default|.1f} x the time |
+| first compilation, once | {first compilation, training|.0f} s to train, {first compilation, decoding|.0f} s to annotate | | |
+| 10 best segmentations against 1 | {10 best segmentations over 1 best|.2f} x the time | | |
+| raw text, OCR with the trained reranker, new text | {raw text with reranking, first pass|thousands} tokens/s | | |
+"""  # noqa: E501
+
+
+def fill(text: str, values: Mapping[str, float]) -> str:
+    """Replace names by values in a text. Raises `KeyError` for a name without value."""
+    return _VALUE.sub(lambda match: _shown(values[match[1]], match[2]), text)
+
+
+def _shown(value: float, form: str) -> str:
+    return thousands(value) if form == "thousands" else f"{value:{form}}"
+
+
+def headline() -> str:
+    figures = _figures()
+    of_suite = competitors(read_entries(RESULTS / "suite.jsonl"))
+    means = {
+        f"{name} on the suite": max(_mean(c) for c in of_suite if c.system == name)
+        for name in ("init", "crfsuite", "ner")
+    }
+    shown = ("accuracy", "training", "decoding", "raw_text")
+    return fill(HEADLINE.lstrip(), {**_values(figures), **means}) + _releases(figures, shown)
+
+
+def cascade() -> str:
+    figures = _figures()
+    return fill(CASCADE.lstrip(), _values(figures)) + _releases(figures, figures)
+
+
+def measured_with(machine: Mapping[str, Any]) -> str:
+    """The line below a table: the releases that made it."""
+    packages = machine["packages"]
+    names = ("spacy-cascade", "spacy", "python-crfsuite")
+    releases = ", ".join(f"{name} {packages[name]}" for name in names if name in packages)
+    cores = f" ({n} cores)" if (n := machine.get("cores", 1)) > 1 else ""
+    return f"{releases}; {machine['processor']}{cores}"
+
+
+def _figures() -> dict[str, Any]:
+    figures: dict[str, Any] = read_json(RESULTS / "jnlpba.json")["figures"]
+    return figures
+
+
+def _values(figures: Mapping[str, Any]) -> dict[str, float]:
+    """Measures by name, with those that only the details have."""
+    values = {row["measure"]: row["value"] for f in figures.values() for row in f["rows"]}
+    rates = figures["decoding"]["details"]["tokens_per_second"]
+    for kind, words in (("first", "first pass"), ("warm", "warm")):
+        values[f"Docs to entities with confidences, {words}"] = rates[f"{kind}_confidence"]
+    trained = figures["training"]["details"]
+    ours = trained["cascade"]
+    values["F1 after all updates"] = ours["series"][-1][-1]
+    values["training in all"] = ours["initialize_seconds"] + sum(ours["update_seconds"])
+    values["computed by the cascade"] = ours["computed_seconds"]
+    values["computed by crfsuite"] = trained["crfsuite"]["computed_seconds"]
+    return values
+
+
+def _releases(figures: Mapping[str, Any], shown: Iterable[str]) -> str:
+    """A line for each machine and set of releases that the figures were measured with."""
+    found: dict[str, list[str]] = {}
+    for name in shown:
+        found.setdefault(measured_with(figures[name]["machine"]), []).append(name)
+    if len(found) == 1:
+        return f"\nMeasured with {next(iter(found))}.\n"
+    lines = [f"{', '.join(names)}: {releases}" for releases, names in found.items()]
+    return "\nMeasured with (figures): " + ". ".join(lines) + ".\n"
+
+
+def _mean(competitor: Competitor) -> float:
+    return fmean(entry["f1"] for entry in competitor.entries.values())

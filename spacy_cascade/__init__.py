@@ -22,6 +22,7 @@ from .explaining.explain import explain_entities, explain_spans, explain_tags, e
 from .explaining.explanations import Contribution, EntityExplanation, Explanation
 from .explaining.hypotheses import Hypotheses, Hypothesis, joint_hypotheses
 from .explaining.top_features import top_features
+from .explaining.uncertainty import UncertainSentence, UncertainSpan, uncertainty
 from .pipeline.candidates import Candidate, CandidateGenerator
 from .pipeline.classifier import CascadeClassifier, make_classifier
 from .pipeline.ensemble import CascadeEnsemble, make_ensemble
@@ -59,6 +60,8 @@ __all__ = [
     "Segmentation",
     "TemplateError",
     "TrainingError",
+    "UncertainSentence",
+    "UncertainSpan",
     "__version__",
     "confidence_of",
     "explain_entities",
@@ -75,6 +78,7 @@ __all__ = [
     "make_tagger",
     "save_pipeline",
     "top_features",
+    "uncertainty",
 ]
 
 register_confidence()

@@ -7,6 +7,7 @@ does not need. Settings of its configs have their names here, too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from .timing import Stopwatch
 
 if TYPE_CHECKING:
     from spacy.language import Language
+    from spacy.tokens import Doc
     from spacy.training import Example
 
 SEGMENTER, CLASSIFIER, RERANKER = "cascade_segmenter", "cascade_classifier", "cascade_reranker"
@@ -285,3 +287,28 @@ def gold_rows(pipe: Any, examples: Sequence[Example], starts: Any) -> set[tuple[
     tokens = pipe.read([example.predicted for example in examples])
     tags = pipe._gold_labels(tokens, [pipe._read_gold(example) for example in examples])
     return rows_of_path(pipe, tags.clip(min=0), starts)
+
+
+def with_words(reference: Doc) -> Doc:
+    """A Doc with the words and sentences of another, and no other annotation."""
+    from spacy_cascade.pipeline.readers import DEFAULT, input_doc
+
+    return input_doc(reference, DEFAULT, reference.vocab)
+
+
+def fit_pipeline(nlp: Language, references: Sequence[Doc], updates: int) -> None:
+    """Train a cascade on Docs and calibrate it, without a dev corpus."""
+    from spacy.training import Example
+
+    from spacy_cascade import fit
+
+    fit(nlp, [Example(with_words(doc), doc) for doc in references], updates=updates)
+
+
+def suggested(nlp: Language, docs: Sequence[Doc], n: int, options: Mapping[str, Any]) -> list[int]:
+    """Numbers of the Docs, a sentence each, that `suggest` chooses, filled up by their order."""
+    from spacy_cascade.annotation.suggest import Options, suggest
+
+    chosen = [found.source for found in suggest(nlp, docs, Options(n=n, **options))]
+    others = (i for i in range(len(docs)) if i not in set(chosen))
+    return [*chosen, *islice(others, n - len(chosen))]

@@ -28,10 +28,12 @@ from .hypotheses import hypotheses_command, readings_command
 from .induce import induce_command
 from .init import init_command
 from .jackknife import jackknife_command
+from .learn import learn_command
 from .options import OVERRIDES
 from .output import DEBUG
 from .reranker import train_reranker_command, tune_reranker_command
 from .second_look import second_look_command
+from .suggest import suggest_command
 from .tune import tune_command
 
 app = typer.Typer(
@@ -68,8 +70,10 @@ _command("hypotheses")(hypotheses_command)
 _command("induce", context_settings=OVERRIDES)(induce_command)
 _command("init")(init_command)
 _command("jackknife", context_settings=OVERRIDES)(jackknife_command)
+_command("learn")(learn_command)
 _command("readings", hidden=True)(readings_command)
 _command("second-look", context_settings=OVERRIDES)(second_look_command)
+_command("suggest")(suggest_command)
 _command("train-reranker")(train_reranker_command)
 _command("tune", context_settings=OVERRIDES)(tune_command)
 _command("tune-reranker")(tune_reranker_command)

@@ -1,0 +1,96 @@
+"""Tables of results of `suite.active_learning`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from statistics import mean
+from typing import Any
+
+from ..lib.active_learning import RANDOM
+from .markdown import machine_sentence, table
+
+Result = dict[str, Any]
+SHARE = 0.9
+"""Of the final F1, that is to be reached."""
+
+
+def needed(rounds: Sequence[Result], wanted: float, unit: str = "sentences") -> float | None:
+    """Annotated sentences, or tokens, at which F1 reaches what is wanted; None where it does not.
+
+    Between two rounds, F1 counts as linear in the logarithm of the number.
+    """
+    if rounds and rounds[0]["f1"] >= wanted:
+        return float(rounds[0][unit])
+    for before, after in pairwise(rounds):
+        if before["f1"] < wanted <= after["f1"]:
+            share = (wanted - before["f1"]) / (after["f1"] - before["f1"])
+            low, high = math.log(before[unit]), math.log(after[unit])
+            return math.exp(low + share * (high - low))
+    return None
+
+
+def choice_name(choice: Result) -> str:
+    if choice["measure"] == RANDOM:
+        return RANDOM
+    return f"{choice['measure']}, diversity {choice['diversity']:g}"
+
+
+def make_report(results: Result) -> str:
+    rows, settings = results["rows"], results["settings"]
+    names = list(dict.fromkeys(row["corpus"] for row in rows))
+    text = (
+        "# Active learning, simulated\n\n"
+        f"Annotated sentences and tokens needed for {SHARE:.0%} of the entity F1 on dev that a "
+        f"training on the whole pool reaches (*final*). The pool has up to "
+        f"{settings['sentences']:,} sentences of train; the first {settings['sizes'][0]} are drawn "
+        f"at random. Each round retrains with `spacy_cascade.fit` ({settings['updates']} updates) "
+        "and calibrates without a dev corpus. Means over "
+        f"{settings['seeds']} orders of the pool. *Against random*: of the sentences, and of the "
+        "tokens, that a random choice needs. Seconds are those of the largest round, retraining "
+        "and choosing together.\n\n"
+        f"{machine_sentence(results['machine'])}\n\n"
+    )
+    header = ["", "choice", "final F1", "sentences", "against random", "tokens", "against random"]
+    lines = [line for name in names for line in _lines([r for r in rows if r["corpus"] == name])]
+    curves = "\n\n## F1 by annotated sentences\n\n" + _curves(rows)
+    return text + table([*header, "seconds"], lines, "llrrrrrr") + curves
+
+
+def _lines(rows: Sequence[Result]) -> list[list[str]]:
+    """A line for each choice in one corpus."""
+    lines = []
+    at_random = [row for row in rows if row["choice"]["measure"] == RANDOM]
+    for name in dict.fromkeys(choice_name(row["choice"]) for row in rows):
+        own = [row for row in rows if choice_name(row["choice"]) == name]
+        cells = []
+        for unit in ("sentences", "tokens"):
+            found, base = _mean_needed(own, unit), _mean_needed(at_random, unit)
+            cells.append("-" if found is None else f"{found:,.0f}")
+            cells.append("-" if found is None or base is None else f"{found / base:.2f}")
+        final = mean(row["final"]["f1"] for row in own)
+        seconds = max(
+            r["train_seconds"] + r["choose_seconds"] for row in own for r in row["rounds"]
+        )
+        lines.append([rows[0]["corpus"], name, f"{final:.1f}", *cells, f"{seconds:.1f}"])
+    return lines
+
+
+def _mean_needed(rows: Sequence[Result], unit: str) -> float | None:
+    found = [needed(row["rounds"], SHARE * row["final"]["f1"], unit) for row in rows]
+    known = [value for value in found if value is not None]
+    return mean(known) if known and len(known) == len(found) else None
+
+
+def _curves(rows: Sequence[Result]) -> str:
+    sizes = sorted({found["sentences"] for row in rows for found in row["rounds"]})
+    lines = []
+    for corpus, name in dict.fromkeys((r["corpus"], choice_name(r["choice"])) for r in rows):
+        own = [r for r in rows if (r["corpus"], choice_name(r["choice"])) == (corpus, name)]
+        by_size = [
+            [f["f1"] for row in own for f in row["rounds"] if f["sentences"] == size]
+            for size in sizes
+        ]
+        lines.append([corpus, name, *(f"{mean(f):.1f}" if f else "" for f in by_size)])
+    return table(["", "choice", *(f"{size:,}" for size in sizes)], lines)

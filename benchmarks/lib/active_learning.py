@@ -47,8 +47,8 @@ def simulate(
     rounds = []
     nlp = None
     for size in sizes:
-        n = min(size, sentences) - len(known)
-        if n <= 0:
+        n = min(size - len(known), len(rest))
+        if not n:
             break
         choosing, chosen = Stopwatch(), list(range(n))
         if nlp is not None and choice["measure"] != RANDOM:

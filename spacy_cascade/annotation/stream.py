@@ -106,7 +106,7 @@ def read_texts(path: Path, nlp: Language) -> tuple[list[str | Doc], list[str]]:
     texts: list[str | Doc] = []
     name = path.name.lower()
     if name.endswith(_JSONL):
-        numbered = [(i, _text(record, path, i)) for i, record in _records(path)]
+        numbered = [(i, _text(record, path, i)) for i, record in read_records(path)]
     elif name.endswith(_TEXTS):
         numbered = [(i, line.strip()) for i, line in _lines(path)]
     else:
@@ -130,7 +130,7 @@ def read_annotated(path: Path, nlp: Language) -> Annotated:
     if not path.name.lower().endswith(_JSONL):
         return Annotated(list(examples_for(nlp, path)))
     examples, misaligned, skipped = [], list[str](), 0
-    for i, record in _records(path):
+    for i, record in read_records(path):
         if record.get("answer", "accept") != "accept":
             skipped += 1
             continue
@@ -181,7 +181,7 @@ def _text(record: Mapping[str, Any], path: Path, line: int) -> str:
     return text.strip()
 
 
-def _records(path: Path) -> Iterator[tuple[int, Record]]:
+def read_records(path: Path) -> Iterator[tuple[int, Record]]:
     """The records of a JSONL file with the numbers of their lines."""
     for i, line in _lines(path):
         if not line.strip():

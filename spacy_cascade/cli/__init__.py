@@ -28,6 +28,7 @@ from .hypotheses import hypotheses_command, readings_command
 from .induce import induce_command
 from .init import init_command
 from .jackknife import jackknife_command
+from .label_studio import label_studio_command
 from .learn import learn_command
 from .options import OVERRIDES
 from .output import DEBUG
@@ -70,6 +71,7 @@ _command("hypotheses")(hypotheses_command)
 _command("induce", context_settings=OVERRIDES)(induce_command)
 _command("init")(init_command)
 _command("jackknife", context_settings=OVERRIDES)(jackknife_command)
+_command("label-studio")(label_studio_command)
 _command("learn")(learn_command)
 _command("readings", hidden=True)(readings_command)
 _command("second-look", context_settings=OVERRIDES)(second_look_command)

@@ -296,13 +296,19 @@ def with_words(reference: Doc) -> Doc:
     return input_doc(reference, DEFAULT, reference.vocab)
 
 
-def fit_pipeline(nlp: Language, references: Sequence[Doc], updates: int) -> None:
-    """Train a cascade on Docs and calibrate it, without a dev corpus."""
+def train_cascade(
+    nlp: Language, references: Sequence[Doc], updates: int, temperature: float
+) -> None:
+    """Train a cascade on Docs; of fewer than 1000 all features are kept, as `fit` does."""
     from spacy.training import Example
 
-    from spacy_cascade import fit
-
-    fit(nlp, [Example(with_words(doc), doc) for doc in references], updates=updates)
+    settings = {"model": {"min_count": 1}} if len(references) < 1000 else {}
+    for factory in STAGES:
+        nlp.add_pipe(factory, config={**settings, "temperature": temperature})
+    examples = [Example(with_words(doc), doc) for doc in references]
+    nlp.initialize(lambda: examples)
+    for _ in range(updates):
+        nlp.update(examples)
 
 
 def suggested(nlp: Language, docs: Sequence[Doc], n: int, options: Mapping[str, Any]) -> list[int]:

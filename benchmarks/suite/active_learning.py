@@ -16,14 +16,14 @@ from ..lib.active_learning import RANDOM
 from ..lib.arguments import existing, new_parser, runner_for
 from ..lib.machine import describe_run
 from ..lib.processes import Result, TaskRunner
-from ..reports.active_learning_report import make_report
+from ..reports.active_learning_report import SHARE, make_report
 from ..reports.output import write_table
 from .corpora import CORPORA, Prepared
 
 SENTENCES = 4000
 SIZES = (20, 50, 100, 150, 200, 300, 400, 600, 800, 1100, 1500, 2000)
 """Annotated sentences by round."""
-UPDATES = 2
+UPDATES = 3
 
 
 def measure(
@@ -43,7 +43,9 @@ def measure(
         all_at_once = {"measure": RANDOM}
         final = simulate({**shared, "choice": all_at_once, "sizes": [settings["sentences"]]})
         for choice in choices:
-            found = simulate({**shared, "choice": choice, "sizes": settings["sizes"]})
+            until = SHARE * final["rounds"][0]["f1"]
+            rounds = {"choice": choice, "sizes": settings["sizes"], "until": until}
+            found = simulate({**shared, **rounds})
             yield {
                 "corpus": name, "seed": seed, "choice": choice,
                 "final": final["rounds"][0], "rounds": found["rounds"],
@@ -57,7 +59,7 @@ def main() -> None:
     add("--data", type=existing, default="assets/suite", help="as for the suite")
     add("--sentences", type=int, default=SENTENCES, help="of the pool")
     add("--sizes", type=int, nargs="+", default=list(SIZES), help="annotated sentences by round")
-    add("--seeds", type=int, default=2, help="orders of the pool")
+    add("--seeds", type=int, default=1, help="orders of the pool")
     add("--updates", type=int, default=UPDATES, help="of a training")
     add("--measures", nargs="+", default=["entropy"])
     add("--diversity", type=float, nargs="+", default=[0.5])

@@ -6,6 +6,7 @@ spaCy finds them by their entry points.
 """
 
 from ._version import __version__
+from .annotation.silver import silver
 from .deprecation import warn_renamed
 from .errors import (
     CascadeError,
@@ -77,6 +78,7 @@ __all__ = [
     "make_segmenter",
     "make_tagger",
     "save_pipeline",
+    "silver",
     "top_features",
     "uncertainty",
 ]

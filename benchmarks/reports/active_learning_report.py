@@ -39,7 +39,6 @@ def choice_name(choice: Result) -> str:
 
 def make_report(results: Result) -> str:
     rows, settings = results["rows"], results["settings"]
-    names = list(dict.fromkeys(row["corpus"] for row in rows))
     text = (
         "# Active learning, simulated\n\n"
         f"Annotated sentences and tokens needed for {SHARE:.0%} of the entity F1 on dev that a "
@@ -53,10 +52,15 @@ def make_report(results: Result) -> str:
         "had other work to do.\n\n"
         f"{machine_sentence(results['machine'])}\n\n"
     )
+    return f"{text}{needed_table(rows)}\n## F1 by annotated sentences\n\n{_curves(rows)}"
+
+
+def needed_table(rows: Sequence[Result]) -> str:
+    """What each choice needs in each corpus."""
+    names = dict.fromkeys(row["corpus"] for row in rows)
     header = ["", "choice", "final F1", "sentences", "against random", "tokens", "against random"]
     lines = [line for name in names for line in _lines([r for r in rows if r["corpus"] == name])]
-    curves = "\n\n## F1 by annotated sentences\n\n" + _curves(rows)
-    return text + table([*header, "seconds"], lines, "llrrrrrr") + curves
+    return table([*header, "seconds"], lines, "llrrrrrr")
 
 
 def _lines(rows: Sequence[Result]) -> list[list[str]]:

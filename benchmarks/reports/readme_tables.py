@@ -14,6 +14,7 @@ from statistics import fmean
 from typing import Any
 
 from ..lib.paths import PROJECT, RESULTS
+from .active_learning_report import needed_table
 from .adaptation_report import change_table
 from .comparison_report import type_table
 from .comparison_results import is_ours, learning_curves
@@ -224,10 +225,9 @@ def gains_of_settings(name: str) -> str:
 def few_documents() -> str:
     """F1 with word clusters and without, on shares of the training documents."""
     rows = _read("few_documents.json")["rows"]
-    shown = [
-        [row["corpus"], f"{row['tokens']:,}", *(f"{f1:.2f}" for f1 in row["f1"].values())]
-        for row in rows
-    ]
+    scores = [[f"{f1:.2f}" for f1 in row["f1"].values()] for row in rows]
+    sizes = [[row["corpus"], f"{row['tokens']:,}"] for row in rows]
+    shown = [[*size, *of_size] for size, of_size in zip(sizes, scores, strict=True)]
     return table(["corpus", "words", *rows[0]["f1"]], shown)
 
 
@@ -237,8 +237,7 @@ def robustness() -> str:
     found: dict[tuple[str, str], list[str]] = {}
     for figure in map(json.loads, lines):
         found.setdefault((figure["test"], figure["what"]), []).append(figure["came"])
-    rows = [[what, "; ".join(came)] for (_, what), came in sorted(found.items())]
-    return table(["tried", "found"], rows)
+    return table(["tried", "found"], ([key[1], "; ".join(found[key])] for key in sorted(found)))
 
 
 _FUNCTIONS: tuple[Callable[[], str], ...] = (
@@ -252,6 +251,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "nbest": partial(curves, "nbest", "N", 2),
     "adapting_type": partial(adapting, "type"),
     "adapting_topic": partial(adapting, "topic"),
+    "active_learning": lambda: needed_table(_read("active_learning.json")["rows"]),
 }
 
 

@@ -120,7 +120,7 @@ def test_each_sentence_is_measured_and_a_typed_segmenter_needs_no_classifier() -
 
 def test_what_cannot_be_measured_is_refused(unsure: Language) -> None:
     doc = unsure(TEXTS[0])
-    with pytest.raises(ConfigError, match="no measure 'guess'.*entropy, margin"):
+    with pytest.raises(ConfigError, match=r"no measure 'guess'.*entropy, margin"):
         uncertainty(unsure, doc, "guess")
     with pytest.raises(ConfigError, match="no label 'city'"):
         uncertainty(unsure, doc, labels=["city"])

@@ -18,6 +18,7 @@ PAGE = Path(__file__).parents[2] / "CONTRIBUTING.md"
 _PICTURE = re.compile(r"(<!-- picture: imports -->\n```mermaid\n).*?(```\n)", re.DOTALL)
 LAYERS = [
     "cli",
+    "annotation",
     "callbacks",
     "search",
     "reports",

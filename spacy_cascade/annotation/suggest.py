@@ -21,7 +21,7 @@ from ..explaining.uncertainty import (
     Uncertainties,
     measure_named,
     measured,
-    sentences_of,
+    sentences_by_doc,
 )
 from ..pipeline.progress import progress
 from ..types import Floats1d, Keys1d, Pointers1d
@@ -91,7 +91,7 @@ def suggest(
         options.n, pool.values, pool.starts, pool.words, pool.shares, pool.copies,
         options.diversity,
     )  # fmt: skip
-    return [_suggestion(nlp, texts, options, pool, i) for i in chosen]
+    return _suggestions(nlp, texts, options, pool, chosen) if chosen else []
 
 
 def _pool(nlp: Language, texts: Sequence[str | Doc], options: Options) -> _Pool:
@@ -172,12 +172,18 @@ def _joined(parts: Sequence[_Pool]) -> _Pool:
     )
 
 
-def _suggestion(
-    nlp: Language, texts: Sequence[str | Doc], options: Options, pool: _Pool, i: int
-) -> Suggestion:
-    source = int(pool.source[i])
-    text = texts[source]
-    doc = nlp(text.copy() if isinstance(text, Doc) else text)
+def _suggestions(
+    nlp: Language, texts: Sequence[str | Doc], options: Options, pool: _Pool, chosen: Sequence[int]
+) -> list[Suggestion]:
+    """The chosen sentences, in Docs that the whole pipeline annotates."""
     stages, measure = require_stages(nlp, "suggest"), measure_named(options.measure)
-    found = measured(likely_entities(stages, [doc]), measure, options.labels)
-    return Suggestion(source, doc, sentences_of(found)[int(pool.number[i])])
+    sources = list(dict.fromkeys(pool.source[chosen].tolist()))
+    fresh = (texts[i] for i in sources)
+    docs = list(nlp.pipe(text.copy() if isinstance(text, Doc) else text for text in fresh))
+    of_docs = sentences_by_doc(measured(likely_entities(stages, docs), measure, options.labels))
+    place = {source: i for i, source in enumerate(sources)}
+    found = []
+    for source, number in zip(pool.source[chosen], pool.number[chosen], strict=True):
+        i = place[int(source)]
+        found.append(Suggestion(int(source), docs[i], of_docs[i][int(number)]))
+    return found

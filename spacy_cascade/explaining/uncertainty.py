@@ -160,20 +160,23 @@ def uncertainty(
     """
     chosen = measure_named(measure)
     found = measured(likely_entities(require_stages(nlp, "uncertainty"), [doc]), chosen, labels)
-    return sentences_of(found)
+    return sentences_by_doc(found)[0]
 
 
-def sentences_of(found: Uncertainties) -> list[UncertainSentence]:
-    """The sequences of a batch of one Doc."""
-    likely = found.likely
-    spans: list[list[UncertainSpan]] = [[] for _ in range(likely.n_sequences)]
+def sentences_by_doc(found: Uncertainties) -> list[list[UncertainSentence]]:
+    """The sequences of each Doc of a batch, with their spans; tokens count from the Doc's first."""
+    likely, tokens = found.likely, found.likely.batch.tokens
+    starts = tokens.sequence_starts.tolist()
+    doc_of = np.searchsorted(tokens.doc_starts, starts[:-1], side="right") - 1
+    offsets = tokens.doc_starts[doc_of].tolist()
+    spans: list[list[UncertainSpan]] = [[] for _ in offsets]
     for i in np.argsort(-found.of_spans, kind="stable"):
-        start, end = likely.bounds[i].tolist()
-        label = int(found.of_labels[i].argmax())
+        sequence, label = int(likely.sequences[i]), int(found.of_labels[i].argmax())
+        start, end = (likely.bounds[i] - offsets[sequence]).tolist()
         p, value = float(found.of_labels[i, label]), float(found.of_spans[i])
-        spans[likely.sequences[i]].append(UncertainSpan(start, end, found.names[label], p, value))
-    starts = likely.batch.tokens.sequence_starts.tolist()
-    return [
-        UncertainSentence(starts[i], starts[i + 1], float(value), tuple(spans[i]))
-        for i, value in enumerate(found.of_sequences)
-    ]
+        spans[sequence].append(UncertainSpan(start, end, found.names[label], p, value))
+    sentences: list[list[UncertainSentence]] = [[] for _ in tokens.doc_starts[:-1]]
+    for i, (doc, offset) in enumerate(zip(doc_of.tolist(), offsets, strict=True)):
+        start, end, value = starts[i] - offset, starts[i + 1] - offset, float(found.of_sequences[i])
+        sentences[doc].append(UncertainSentence(start, end, value, tuple(spans[i])))
+    return sentences

@@ -120,8 +120,8 @@ class Learner:
             with self._changed:
                 self._error, self._is_training = error, False
                 if found is not None:
-                    self._nlp = found
-                    self._versions.append(f"{self.base.name}-{len(records)}")
+                    self._nlp, version = found, f"{self.base.name}-{len(records)}"
+                    self._versions += [version] if version != self._versions[-1] else []
                 self._changed.notify_all()
 
     def _learn(self, records: list[Record]) -> Language | None:

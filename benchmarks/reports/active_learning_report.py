@@ -47,12 +47,11 @@ def make_report(results: Result) -> str:
         f"at random. Each round retrains the cascade of the default settings "
         f"({settings['updates']} updates, temperatures of 2) and chooses among the rest, until the "
         f"F1 is reached; orders of the pool: {settings['seeds']}. *Against random*: of the "
-        "sentences, and of the tokens, that a random choice needs. Seconds are those of the "
-        "longest round, retraining and choosing together, kernels compiled before; the machine "
-        "had other work to do.\n\n"
+        "sentences, and of the tokens, that a random choice needs.\n\n"
         f"{machine_sentence(results['machine'])}\n\n"
     )
-    return f"{text}{needed_table(rows)}\n## F1 by annotated sentences\n\n{_curves(rows)}"
+    curves = "Means over the orders that have not reached the F1 before.\n\n" + _curves(rows)
+    return f"{text}{needed_table(rows)}\n## F1 by annotated sentences\n\n{curves}"
 
 
 def needed_table(rows: Sequence[Result]) -> str:
@@ -60,7 +59,7 @@ def needed_table(rows: Sequence[Result]) -> str:
     names = dict.fromkeys(row["corpus"] for row in rows)
     header = ["", "choice", "final F1", "sentences", "against random", "tokens", "against random"]
     lines = [line for name in names for line in _lines([r for r in rows if r["corpus"] == name])]
-    return table([*header, "seconds"], lines, "llrrrrrr")
+    return table(header, lines, "llrrrrr")
 
 
 def _lines(rows: Sequence[Result]) -> list[list[str]]:
@@ -75,10 +74,7 @@ def _lines(rows: Sequence[Result]) -> list[list[str]]:
             cells.append("-" if found is None else f"{found:,.0f}")
             cells.append("-" if found is None or base is None else f"{found / base:.2f}")
         final = mean(row["final"]["f1"] for row in own)
-        seconds = max(
-            r["train_seconds"] + r["choose_seconds"] for row in own for r in row["rounds"]
-        )
-        lines.append([rows[0]["corpus"], name, f"{final:.1f}", *cells, f"{seconds:.1f}"])
+        lines.append([rows[0]["corpus"], name, f"{final:.1f}", *cells])
     return lines
 
 

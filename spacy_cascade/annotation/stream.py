@@ -11,18 +11,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.training import Example
-from spacy.util import filter_spans
 
 from ..errors import CorpusError
 from ..files import UNREADABLE, text_lines
-from ..pipeline.readers import SENTENCES, examples_for, input_doc, read_docs
+from ..pipeline.readers import SENTENCES, input_doc, read_docs
 from .suggest import Suggestion
 
 Record = dict[str, Any]
@@ -31,19 +28,6 @@ _JSONL = (".jsonl", ".jsonl.gz")
 _DIGITS = 4
 _LISTED = 10
 """Unsure spans that a record names."""
-
-
-@dataclass(frozen=True)
-class Annotated:
-    """What came back from annotators.
-
-    examples: to learn from. skipped: records that were rejected or ignored. misaligned: texts of
-    spans that begin or end inside a token; their tokens count as missing.
-    """
-
-    examples: list[Example]
-    skipped: int = 0
-    misaligned: tuple[str, ...] = ()
 
 
 def record_of(suggestion: Suggestion, measure: str, where: str) -> Record:
@@ -119,59 +103,6 @@ def read_texts(path: Path, nlp: Language) -> tuple[list[str | Doc], list[str]]:
     if not texts:
         raise CorpusError(f"{path} has no text. Give a file with a text on each line.")
     return texts, where
-
-
-def read_annotated(path: Path, nlp: Language) -> Annotated:
-    """The examples of a `.spacy` file, or of JSONL as annotation tools write it.
-
-    Records are taken whole: what is no span is outside. Those whose `answer` is not "accept" are
-    left out. Raises `CorpusError` for a file that cannot be read, or that has nothing to learn.
-    """
-    if not path.name.lower().endswith(_JSONL):
-        return Annotated(list(examples_for(nlp, path)))
-    examples, misaligned, skipped = [], list[str](), 0
-    for i, record in read_records(path):
-        if record.get("answer", "accept") != "accept":
-            skipped += 1
-            continue
-        try:
-            examples.append(example_of(record, nlp, misaligned))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise CorpusError(
-                f"{path}, line {i}: no annotated text ({type(error).__name__}: {error}). A line "
-                'is {"text": …, "spans": [{"start": …, "end": …, "label": …}, …]}.'
-            ) from None
-    if not examples:
-        raise CorpusError(f"{path} has no accepted annotation. Annotate some sentences first.")
-    return Annotated(examples, skipped, tuple(misaligned))
-
-
-def example_of(record: Mapping[str, Any], nlp: Language, misaligned: list[str]) -> Example:
-    """One annotated text; the texts of spans that no tokens express are added to `misaligned`.
-
-    Raises an error where keys are missing or have other values.
-    """
-    text = record["text"]
-    if tokens := record.get("tokens"):
-        spaces = [token.get("ws", True) for token in tokens]
-        doc = Doc(nlp.vocab, words=[token["text"] for token in tokens], spaces=spaces)
-    else:
-        doc = nlp.make_doc(text)
-    found, missing = [], []
-    for span in record.get("spans") or ():
-        start, end, label = int(span["start"]), int(span["end"]), str(span["label"])
-        entity = doc.char_span(start, end, label)
-        if entity is not None:
-            found.append(entity)
-            continue
-        misaligned.append(text[start:end])
-        around = doc.char_span(start, end, alignment_mode="expand")
-        missing += [] if around is None else [around]
-    entities = filter_spans(found)
-    taken = {token.i for entity in entities for token in entity}
-    missing = [doc[t.i : t.i + 1] for span in missing for t in span if t.i not in taken]
-    doc.set_ents(entities, missing=missing, default="outside")
-    return Example(input_doc(doc, (), nlp.vocab), doc)
 
 
 def _text(record: Mapping[str, Any], path: Path, line: int) -> str:

@@ -88,7 +88,7 @@ def print_texts(summary: TextSummary, output: Path, nlp: Language, spans_key: st
             spans = counted(len(lost), "span")
             print_warning(f"No entity for {spans} {misfit.value}:")
             for one in lost[:_SHOWN]:
-                print_line(f"  {_described(one)}")
+                print_line(f"  {described(one)}")
     if cut := [one for one in summary.lost if one.misfit == Misfit.CUTS]:
         print_info(_advice(cut, nlp))
     if not spans_key and any(one.misfit == Misfit.OVERLAPS for one in summary.lost):
@@ -105,7 +105,7 @@ def print_left_out(left_out: Counter[str]) -> None:
         print_warning(f"Left out, {reason}: {n:,}")
 
 
-def _described(lost: LostSpan) -> str:
+def described(lost: LostSpan) -> str:
     """A span with its document, its offsets, its text and what stands around it."""
     text, mention = lost.text.text, lost.mention
     name = f" (document {lost.text.name})" if lost.text.name else ""

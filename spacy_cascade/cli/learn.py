@@ -6,26 +6,30 @@ from typing import Annotated
 import spacy
 
 from ..annotation.learn import AS_IT_WAS, Learnt, learn
-from ..annotation.stream import Annotated as AnnotatedExamples
-from ..annotation.stream import read_annotated
+from ..annotation.returned import Returned, read_returned
 from ..pipeline.readers import examples_for
+from .converted import described, print_left_out
 from .options import Model, argument, option
 from .output import (
     counted,
     percent,
     print_info,
+    print_line,
     print_table,
     print_warning,
     reports_errors,
     write_pipeline,
 )
 
+_SHOWN = 3
+"""Spans that are no entities."""
+
 
 @reports_errors
 def learn_command(
     model: Model,
     annotated: Annotated[
-        Path, argument("ANNOTATED", "New annotation: .spacy, or .jsonl of Prodigy's keys")
+        Path, argument("ANNOTATED", "New annotation: .spacy, or a format that convert reads")
     ],
     output: Annotated[Path, option("Folder for the new pipeline")],
     train: Annotated[
@@ -41,7 +45,7 @@ def learn_command(
     better. Without --dev, it is retrained if TRAIN is given, and adapted otherwise.
     """
     nlp = spacy.load(model)
-    new = read_annotated(annotated, nlp)
+    new = read_returned(annotated, nlp)
     _print_left_out(new)
     old = [] if train is None else list(examples_for(nlp, train))
     held = [] if dev is None else list(examples_for(nlp, dev))
@@ -50,13 +54,15 @@ def learn_command(
     write_pipeline(learnt.nlp, output, f"Pipeline, {learnt.way}")
 
 
-def _print_left_out(new: AnnotatedExamples) -> None:
-    print_info(f"{counted(len(new.examples), 'annotated text')}, {new.skipped} not accepted")
-    if new.misaligned:
+def _print_left_out(new: Returned) -> None:
+    print_info(counted(len(new.examples), "annotated text"))
+    print_left_out(new.left_out)
+    if new.lost:
         print_warning(
-            f"{counted(len(new.misaligned), 'span')} begin or end inside a token, such as "
-            f"'{new.misaligned[0]}'. Their tokens count as missing annotation."
+            f"No entity for {counted(len(new.lost), 'span')}. Their words count as not annotated:"
         )
+        for lost in new.lost[:_SHOWN]:
+            print_line(f"  {described(lost)}")
 
 
 def _print_tried(learnt: Learnt) -> None:

@@ -117,6 +117,15 @@ def test_a_later_annotation_of_a_task_takes_the_place_of_the_earlier_one(
     assert [(record["task"], len(record["spans"])) for record in lines] == [(7, 0), (8, 1)]
 
 
+def test_offsets_may_count_as_browsers_do(client: Any, learner: Learner) -> None:
+    """Label Studio's page counts a character outside of the basic plane as two."""
+    text = "😀 HIV"
+    value = {"start": 3, "end": 6, "text": "HIV", "labels": ["virus"]}
+    client.post("/webhook", json=event(text, result=[{"type": "labels", "value": value}]))
+    (line,) = (learner.folder / RECORDS).read_text(encoding="utf8").splitlines()
+    assert json.loads(line)["spans"] == [{"start": 2, "end": 5, "label": "virus"}]
+
+
 def test_a_worse_pipeline_is_not_taken(model: Path, tmp_path: Path) -> None:
     dev = tmp_path / "dev.spacy"
     vocab = spacy.blank("en").vocab
@@ -136,10 +145,10 @@ BAD: list[tuple[str, object, int, str]] = [
     ("/setup", {"schema": "<View/>"}, 400, "no <Labels> for a <Text>"),
     ("/webhook", {"action": "ANNOTATION_CREATED"}, 400, "has no text"),
     ("/webhook", event(NEW, result=None), 400, "no list 'result'"),
-    ("/webhook", event("HI"), 400, "from 0 to 3 is not in a text of 2"),
+    ("/webhook", event("HI"), 400, "character 0 to 3, but the text has 2"),
     (
-        "/webhook", event(NEW, result=[{"type": "labels", "value": {"start": "x"}}]), 400,
-        "no start, end and label",
+        "/webhook", event(NEW, result=[{**REGION, "value": {"start": "x", "labels": ["virus"]}}]),
+        400, "the offsets 'x' and None are not whole numbers",
     ),
     ("/train", {"annotations": [1]}, 422, "body.annotations.0"),
 ]  # fmt: skip

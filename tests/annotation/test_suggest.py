@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 
 from helpers import SENTENCES, TEXTS, gold_doc, make_doc, trained_cascade
 from spacy_cascade import uncertainty
-from spacy_cascade.annotation.stream import read_annotated, record_of
+from spacy_cascade.annotation.returned import read_returned
+from spacy_cascade.annotation.stream import record_of
 from spacy_cascade.annotation.suggest import AT_ONCE, Options, suggest
 from spacy_cascade.cli import app
 from spacy_cascade.errors import ConfigError, CorpusError
@@ -98,7 +99,7 @@ def test_the_command_writes_a_stream_that_can_be_learnt(
         assert [s["score"] for s in record["spans"]] == pytest.approx(
             [entity._.confidence for entity in doc.ents], abs=1e-4
         )
-    examples = read_annotated(picks, trained).examples
+    examples = read_returned(picks, trained).examples
     assert [e.reference.text for e in examples] == [record["text"] for record in records]
 
 
@@ -111,8 +112,10 @@ def test_answers_decide_what_is_learnt(trained: Language, tmp_path: Path) -> Non
     ]
     path = tmp_path / "back.jsonl"
     path.write_text("\n".join(map(json.dumps, records)), encoding="utf8")
-    found = read_annotated(path, trained)
-    assert (len(found.examples), found.skipped, found.misaligned) == (1, 2, ("ru",))
+    found = read_returned(path, trained)
+    assert found.left_out == {"texts answered reject": 1, "texts answered ignore": 1}
+    assert [one.mention.text_in(one.text.text) for one in found.lost] == ["ru"]
+    assert len(found.examples) == 1
     reference = found.examples[0].reference
     assert [(token.ent_iob_, token.ent_type_) for token in reference] == [
         ("B", "cell"), ("", ""), ("O", ""),
@@ -148,9 +151,9 @@ def test_better_pipelines_are_kept_and_the_way_is_told(model: Path, tmp_path: Pa
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "line 1 is no JSON"),
-        ('{"spans": []}', "line 1: no annotated text"),
-        ('{"text": "a", "spans": [{"start": 0}]}', "KeyError: 'end'"),
+        ('{"', ":1: the JSON that begins here is cut"),
+        ('{"spans": []}', ":1: none of the known formats"),
+        ('{"text": "a", "spans": [{"start": 0}]}', "offsets 0 and None are not whole"),
         ('{"text": "a", "answer": "reject"}', "no accepted annotation"),
     ],
 )
@@ -160,7 +163,7 @@ def test_other_streams_are_refused(
     path = tmp_path / "bad.jsonl"
     path.write_text(text, encoding="utf8")
     with pytest.raises(CorpusError, match=message):
-        read_annotated(path, trained)
+        read_returned(path, trained)
 
 
 def test_what_cannot_be_suggested_is_refused(

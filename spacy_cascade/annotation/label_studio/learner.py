@@ -12,12 +12,15 @@ import spacy
 from spacy.language import Language
 from spacy.util import logger
 
+from ...corpora.formats.prodigy import annotated_text
+from ...corpora.formats.source import Row, Source
 from ...errors import CascadeError
 from ...files import replace_file
 from ...pipeline.readers import examples_for
 from ...pipeline.saving import save_pipeline
 from ..learn import learn
-from ..stream import Record, example_of, read_records
+from ..returned import example_of
+from ..stream import Record
 
 MODEL, RECORDS = "model", "annotated.jsonl"
 """What the folder of a learner holds: the newest pipeline, and all annotation."""
@@ -61,8 +64,8 @@ class Learner:
         self._changed = Condition()
         self._records: dict[str, Record] = {}
         if (self.folder / RECORDS).exists():
-            found = (record for _, record in read_records(self.folder / RECORDS))
-            self._records = {str(record.get("task")): record for record in found}
+            rows = Source(self.folder / RECORDS).rows()
+            self._records = {str(row.value.get("task")): row.value for row in rows}
         self._nlp = spacy.load(saved if saved.is_dir() else self.base)
         self._versions = [f"{self.base.name}-{len(self._records)}"]
         self._is_wanted = self._is_training = False
@@ -127,7 +130,9 @@ class Learner:
     def _learn(self, records: list[Record]) -> Language | None:
         """A pipeline that has learnt, saved; None where the first one is better."""
         nlp = spacy.load(self.base)  # its vocabulary is not shared with the one that annotates
-        new = [example_of(record, nlp, []) for record in records]
+        path = self.folder / RECORDS
+        rows = [Row(record, line, path) for line, record in enumerate(records, 1)]
+        new = [example_of(annotated_text(row), nlp)[0] for row in rows]
         old, dev = (
             [] if path is None else list(examples_for(nlp, path))
             for path in (self.corpora.train, self.corpora.dev)

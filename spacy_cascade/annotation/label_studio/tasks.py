@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -15,6 +16,10 @@ import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from ...corpora.formats.base import FormatOptions
+from ...corpora.formats.label_studio import annotated_task
+from ...corpora.formats.source import Row
+from ...corpora.texts import AnnotatedText
 from ...errors import CorpusError
 from ...explaining.likely import before_segmenter, likely_entities
 from ...explaining.posteriors import stages_of
@@ -71,30 +76,17 @@ def record_of(task: object, annotation: object, labelling: Labelling) -> Record 
 
     Raises `CorpusError` for an annotation without regions of a text.
     """
-    text = text_of(task, labelling)
+    text_of(task, labelling)
     assert isinstance(task, Mapping)
+    name = task.get("id")
     if not isinstance(annotation, Mapping) or not isinstance(annotation.get("result"), list):
-        raise CorpusError(f"An annotation of task {task.get('id')} has no list 'result'.")
-    if annotation.get("was_cancelled"):
-        return None
-    spans = [
-        _span(region, text)
-        for region in annotation["result"]
-        if isinstance(region, Mapping) and region.get("type") == _TYPE
-    ]
-    return {"text": text, "spans": spans, "task": task.get("id")}
-
-
-def _span(region: Mapping[str, Any], text: str) -> Record:
-    value = region.get("value")
-    try:
-        assert isinstance(value, Mapping)
-        start, end, label = int(value["start"]), int(value["end"]), str(value["labels"][0])
-    except (AssertionError, KeyError, IndexError, TypeError, ValueError):
-        raise CorpusError(f"A region has no start, end and label: {value!r}.") from None
-    if not 0 <= start < end <= len(text):
-        raise CorpusError(f"A region from {start} to {end} is not in a text of {len(text)}.")
-    return {"start": start, "end": end, "label": label}
+        raise CorpusError(f"An annotation of task {name} has no list 'result'.")
+    row = Row({"data": task["data"], "annotations": [annotation]}, 1, Path(f"task {name}"))
+    for found in annotated_task(row, FormatOptions(field=labelling.data)):
+        if isinstance(found, AnnotatedText):
+            spans = [{"start": m.start, "end": m.end, "label": m.label} for m in found.mentions]
+            return {"text": found.text, "spans": spans, "task": name}
+    return None
 
 
 def predict(

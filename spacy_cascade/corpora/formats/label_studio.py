@@ -35,7 +35,7 @@ class LabelStudio(TextFormat):
         seen: set[str] = set()
         for row in source.rows():
             if isinstance(row.value.get("data"), dict):
-                yield from _task(row, options)
+                yield from annotated_task(row, options)
             elif (name := str(row.value.get("id", row.line))) in seen:
                 yield LeftOut(_FURTHER)
             else:
@@ -55,8 +55,11 @@ def _is_spans(value: Any) -> bool:
     )
 
 
-def _task(row: Row, options: FormatOptions) -> Iterator[Record]:
-    """The text with the annotation that counts; the others are left out."""
+def annotated_task(row: Row, options: FormatOptions) -> Iterator[Record]:
+    """The text of a task with the annotation that counts; the others are left out.
+
+    Raises `CorpusError` for what is no such task.
+    """
     done = [work for name in _WORK[:2] for work in row.list_of(name)]
     if not all(isinstance(work, dict) for work in (*done, *row.list_of(_WORK[2]))):
         row.fail("an annotation is no JSON object", "Export the tasks with their annotations")

@@ -42,7 +42,7 @@ class Prodigy(TextFormat):
             if answer in ("reject", "ignore"):
                 yield LeftOut(f"texts answered {answer}")
             elif answer == "accept":
-                yield _read(row)
+                yield annotated_text(row)
             else:
                 row.fail(f"the answer is {answer!r}", "It is accept, reject or ignore")
 
@@ -50,7 +50,8 @@ class Prodigy(TextFormat):
         write_rows(path, map(_task, texts))
 
 
-def _read(row: Row) -> AnnotatedText:
+def annotated_text(row: Row) -> AnnotatedText:
+    """The text of a task, whatever its answer. Raises `CorpusError` for what is no such task."""
     value = row.value
     text = checked_text(value.get("text"), row.fail)
     pairs = [_offsets(text, token, row) for token in row.list_of("tokens")]

@@ -9,22 +9,19 @@ Characters count from the begin of the text; `token_end` is inclusive.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from ..clustering.sources import DOCS, find_sources, read_texts
 from ..errors import CorpusError
-from ..files import UNREADABLE, text_lines
 from ..pipeline.readers import SENTENCES, input_doc, read_docs
 from .suggest import Suggestion
 
 Record = dict[str, Any]
-_TEXTS = (".txt", ".txt.gz")
-_JSONL = (".jsonl", ".jsonl.gz")
+_FIELD = "text"
 _DIGITS = 4
 _LISTED = 10
 """Unsure spans that a record names."""
@@ -81,53 +78,22 @@ def _place(doc: Doc, start: int, end: int, first: int) -> Record:
     }
 
 
-def read_texts(path: Path, nlp: Language) -> tuple[list[str | Doc], list[str]]:
-    """Texts to choose from, and where each comes from: `.txt`, `.jsonl` with `text`, or `.spacy`.
+def read_pool(path: Path, nlp: Language) -> tuple[list[str | Doc], list[str]]:
+    """Texts to choose from, and where each comes from: files as `clustering.sources` reads them.
 
-    A line is a text; both may be compressed (`.gz`). Of Docs the words and sentences are taken.
-    Raises `CorpusError` where there is none, or the file cannot be read.
+    Of a folder all files are read. Of Docs the words and sentences are taken. Raises `CorpusError`
+    where there is none, or a file cannot be read.
     """
-    texts: list[str | Doc] = []
-    name = path.name.lower()
-    if name.endswith(_JSONL):
-        numbered = [(i, _text(record, path, i)) for i, record in read_records(path)]
-    elif name.endswith(_TEXTS):
-        numbered = [(i, line.strip()) for i, line in _lines(path)]
-    else:
-        docs = read_docs(path, nlp.vocab)
-        texts = [input_doc(doc, (SENTENCES,), nlp.vocab) for doc in docs if len(doc)]
-        numbered = []
-    texts += [text for _, text in numbered if text]
-    where = [f"{path.name}:{i}" for i, text in numbered if text]
-    where = where or [f"{path.name} #{i}" for i in range(1, len(texts) + 1)]
+    texts, where = list[str | Doc](), list[str]()
+    for source in find_sources([path]):
+        found: list[str | Doc]
+        if source.name.lower().endswith(DOCS):
+            docs = read_docs(source, nlp.vocab)
+            found = [input_doc(doc, (SENTENCES,), nlp.vocab) for doc in docs if len(doc)]
+        else:
+            found = [text.strip() for text in read_texts(source, _FIELD)]
+        texts += found
+        where += [f"{source.name} #{i}" for i in range(1, len(found) + 1)]
     if not texts:
         raise CorpusError(f"{path} has no text. Give a file with a text on each line.")
     return texts, where
-
-
-def _text(record: Mapping[str, Any], path: Path, line: int) -> str:
-    text = record.get("text")
-    if not isinstance(text, str):
-        raise CorpusError(f"{path}, line {line}: there is no 'text'. Give each record one.")
-    return text.strip()
-
-
-def read_records(path: Path) -> Iterator[tuple[int, Record]]:
-    """The records of a JSONL file with the numbers of their lines."""
-    for i, line in _lines(path):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise CorpusError(f"{path}, line {i} is no JSON: {error}. Check the file.") from None
-        if not isinstance(record, dict):
-            raise CorpusError(f"{path}, line {i} is no JSON object. A line has one each.")
-        yield i, record
-
-
-def _lines(path: Path) -> Sequence[tuple[int, str]]:
-    try:
-        return list(enumerate(text_lines(path), 1))
-    except UNREADABLE as error:
-        raise CorpusError(f"Cannot read {path}: {error}. Check the path.") from None

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import spacy
 
-from ..annotation.stream import read_texts, record_of
+from ..annotation.stream import read_pool, record_of
 from ..annotation.suggest import DIVERSITY, Options, Suggestion, suggest
 from ..explaining.uncertainty import DEFAULT, MEASURES
 from .options import Model, argument, option
@@ -20,7 +20,11 @@ _SHOWN = 10
 def suggest_command(
     model: Model,
     texts: Annotated[
-        Path, argument("TEXTS", "Texts, one a line (.txt, .txt.gz), .jsonl with 'text', or .spacy")
+        Path,
+        argument(
+            "TEXTS",
+            "File or folder: .txt with a text a line, .jsonl with 'text', .gz, .spacy",
+        ),
     ],
     output: Annotated[Path | None, option("JSONL for an annotation tool", "--output", "-o")] = None,
     n: Annotated[int, option("Sentences to suggest", "--n", "-n", min=1)] = 100,
@@ -45,7 +49,7 @@ def suggest_command(
     and other tools read it. What is annotated is learnt by spacy cascade learn.
     """
     nlp = spacy.load(model)
-    pool, where = read_texts(texts, nlp)
+    pool, where = read_pool(texts, nlp)
     options = Options(n, measure, tuple(label) if label else None, diversity)
     found = suggest(nlp, pool, options)
     rows = [

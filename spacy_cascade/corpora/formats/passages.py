@@ -10,6 +10,8 @@ from ..texts import AnnotatedText, Fail, Mention, checked_label, checked_pair, c
 
 SCORE = "score"
 """Name of the infon with the score of a span."""
+_LONGEST_GAP = 1_000_000
+"""Characters between passages, which are filled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,8 @@ def make_text(
                 "BioC's offsets must count characters, not bytes. Correct them",
             )
         gap = offset - len(text)
+        if gap > _LONGEST_GAP:
+            passage.fail(f"the offset {offset:,} is far behind the text before it", "Correct it")
         text += (("\n" if text else " ") + " " * (gap - 1) if gap else "") + part
     return AnnotatedText(text, tuple(_mention(text, a) for a in annotations), name, where)
 

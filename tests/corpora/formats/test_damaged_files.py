@@ -82,6 +82,10 @@ BAD = {
         BIOC.format("</passage><passage><offset>1</offset><text>c</text>"),
         "3: the text at offset 1 begins before the end (3)",
     ),
+    "BioC gap": (
+        BIOC.format("</passage><passage><offset>99999999999</offset><text>c</text>"),
+        "3: the offset 99,999,999,999 is far behind the text before it",
+    ),
     "BioC JSON": ('{"documents": [{"id": 1}]}', "1: document 1: there is no 'passages'"),
     "CoNLL-U tag": (CONLLU.replace("_\n", "NER=Q-X\n"), "1: word 1: 'Q-X' is not a tag"),
     "CoNLL-U columns": (CONLLU + "\n1\tb\n", "3: a line has 2 columns, not 10"),

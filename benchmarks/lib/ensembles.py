@@ -28,6 +28,7 @@ def train_member(
     from spacy_cascade.workflows.ensemble import EnsembleTask, train_member
     from spacy_cascade.workflows.jackknife import read_config
 
+    Path(folder).mkdir(parents=True, exist_ok=True)
     settings = read_config(CONFIGS / config, _OVERRIDES)
     drawing = Drawing(features, data)
     task = EnsembleTask((settings,), Path(train), Path(dev), number + 1, drawing)

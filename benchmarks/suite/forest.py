@@ -55,7 +55,8 @@ def measure(
         asked: dict[str, Any] = {"folder": str(folder), "dev": paths["dev"], "targets": targets}
         asked |= {"sizes": own_sizes, "penalties": list(PENALTIES)}
         found = runner.run("lib.ensembles:score_ensembles", asked)
-        rows.append({"source": name, "share": share, "scores": found})
+        scores = {corpus: found[corpus] for corpus in ("", *targets)}
+        rows.append({"source": name, "share": share, "scores": scores})
     return rows
 
 

@@ -102,11 +102,13 @@ def test_members_of_each_share_are_trained_and_scored(
     class Runner(TaskRunner):
         def run(self, task: str, arguments: Mapping[str, Any], *_: Any, **__: Any) -> Any:
             asked.append((task.partition(":")[2], arguments))
-            return {}
+            # As every process does, it says how much memory it took.
+            return {"": {"members": []}, "peak_memory_megabytes": 200.0}
 
     made: Any = Prepared()
     rows = forest.measure(Runner(tmp_path / "work"), made, "wikigold", [0.5], [1, 3], 1)
     assert [row["share"] for row in rows] == [0.5, 1.0]
+    assert all(row["scores"] == {"": {"members": []}} for row in rows)
     numbers = [(a["features"], a["number"]) for task, a in asked if task == "train_member"]
     assert numbers == [(0.5, 0), (0.5, 1), (0.5, 2), (1.0, 0)]
     assert [a["sizes"] for task, a in asked if task == "score_ensembles"] == [[1, 3], [1]]

@@ -185,7 +185,9 @@ def test_commands(
     for _ in range(n):
         with disk.room(int(random.integers(needed - 1))):
             said = one_line(run(*arguments))
-        assert f"Cannot save {output}: " in said or _limits_temporary_files(disk, command)
+        assert f"Cannot save {output}" in said or _limits_temporary_files(disk, command)
+        if command.name == "jackknife":  # Trainings that are done stay, for the next call.
+            shutil.rmtree(disk.folder / f"{output.name}.work", ignore_errors=True)
         assert contents(disk.folder) == before
         assert os.listdir(disk.folder) == [output.name]
     figure(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 from spacy.training import Example
@@ -38,13 +38,20 @@ class Outcomes:
 
 @runtime_checkable
 class HasConfidences(Protocol):
-    """A component whose confidences depend on a temperature."""
+    """A component whose confidences depend on a temperature.
 
-    confidence: bool
+    Its option `confidence` says whether it gives any. That is no part of the protocol: from Python
+    3.12 on, `isinstance` does not find attributes that `__getattr__` gives, as options are.
+    """
 
     def outcomes(self, examples: Sequence[Example]) -> Outcomes:
         """What the component finds in the predicted Docs, judged by the references."""
         ...
+
+
+def gives_confidences(pipe: object) -> TypeGuard[HasConfidences]:
+    """Whether a component gives confidences that depend on a temperature."""
+    return isinstance(pipe, HasConfidences) and bool(getattr(pipe, "confidence", False))
 
 
 def log_loss(outcomes: Outcomes, temperature: float) -> float:

@@ -8,7 +8,7 @@ from spacy.training import Example
 
 from ..errors import ConfigError, TrainingError
 from ..pipeline.annotating import annotated
-from ..pipeline.calibration import HasConfidences, Outcomes, best_temperature, log_loss
+from ..pipeline.calibration import Outcomes, best_temperature, gives_confidences, log_loss
 from .reconfigure import Settings, with_settings
 
 
@@ -49,7 +49,7 @@ def outcomes_of(nlp: Language, examples: Sequence[Example]) -> Iterator[tuple[st
     """What each component with confidences finds in examples, after those before it."""
     docs = [example.predicted.copy() for example in examples]
     for name, pipe in nlp.pipeline:
-        if isinstance(pipe, HasConfidences) and pipe.confidence:
+        if gives_confidences(pipe):
             seen = [Example(doc, e.reference) for doc, e in zip(docs, examples, strict=True)]
             yield name, pipe.outcomes(seen)
         docs = annotated(pipe, docs)

@@ -65,7 +65,7 @@ def score_spans(
     classifier.begin_batch()
     text_of = text_reader(classifier, [doc])
     tokens = classifier.read([doc])
-    around = untyped([as_array(bounds_of(found))], tokens)
+    around = untyped(as_array(bounds_of(found)))
     bounds = in_batch([as_array(spans)], tokens)
     units = span_units(classifier.space, text_of, tokens, bounds, around)
     return units, text_of, classifier.model.predict(units)

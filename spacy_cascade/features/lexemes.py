@@ -16,6 +16,7 @@ from ..parallel import LEXEME_LOCK
 from ..types import Bools1d, Ints1d, Keys1d, Keys2d
 from .attributes import TextAttribute, TextOf, WordAttribute, Words
 from .resources import Resources
+from .shapes import WordTexts
 from .strings import hash_string, hash_strings
 from .word_vectors import WordVectors
 
@@ -110,12 +111,12 @@ class LexemeTable:
             self._form_of = grown(self._form_of[:begin], 2 * end)
             self._origins = grown(self._origins[:begin], 2 * end)
             self._row_of_word = grown(self._row_of_word[:begin], 2 * end)
-        texts = [text_of(word) for word in words.tolist()]
+        texts = WordTexts([text_of(word) for word in words.tolist()])
         said = self._said_of(texts, codes, vectors)
         new = self._attributes[begin:end]
         taken, is_known = self._taken_over(words, new, earlier)
         missing = np.flatnonzero(~is_known)
-        missing_texts = Words([texts[i] for i in missing.tolist()], None)
+        missing_texts = Words(WordTexts([texts[i] for i in missing.tolist()]), None)
         for column, attribute in enumerate(self._computed):
             if column in taken:
                 if len(missing):

@@ -18,6 +18,7 @@ from .lexemes import BOUNDARY
 from .segments import SegmentFeatures
 from .space import FeatureSpace
 from .templates import ALL, ANY, FIRST, LAST, UNIT, Part, Template
+from .unit_rows import values_of_units
 from .units import Units
 
 BOUNDARY_TEXT = "<boundary>"
@@ -35,7 +36,7 @@ class NamedFeature:
 
 def named_features(space: FeatureSpace, units: Units, text_of: TextOf) -> list[list[NamedFeature]]:
     """Known features of each unit, as often as they count; text_of: of labels and tags, too."""
-    namer = _Namer(space, units, text_of, space.unit_values(units))
+    namer = _Namer(space, units, text_of, values_of_units(space.plan, units))
     namer.look_up(space.plan.unit_templates, space.unit_keys(units))
     by_lexeme, unit_level = space.unit_lexemes(units), space.unit_features(units)
     named = []

@@ -20,7 +20,9 @@ from .attributes import Attribute, ContextAttribute, LengthAttribute, TokenAttri
 from .span_context import SpanContext
 from .strings import hash_string
 from .templates import (
+    FIRST,
     HEAD_RECURRENCE,
+    LAST,
     LONG_FORM,
     LONG_FORM_LAST,
     MULTIPLE,
@@ -71,6 +73,8 @@ class Plan:
     segment_templates, segment_level: the templates of segments, and the same for kernels.
     slots, slot_start: places of lexeme-level templates; template `j` belongs to slot `s` when
         `slot_start[s] <= j < slot_start[s + 1]`.
+    n_edge_slots: of the slots the first ones, which look at one token: the first or last one of the
+        unit, or one a few places beside it.
     lexeme_templates, lexeme_attribute, lexeme_salt: the lexeme-level templates, ordered by slot.
     unit_templates, unit_level: the unit-level templates, and the same for kernels.
     looks_at_recurrences: whether some place is one where the words of a unit occur again.
@@ -84,6 +88,7 @@ class Plan:
     of_spans: tuple[ContextAttribute, ...]
     lengths: tuple[LengthAttribute, ...]
     slots: Slots
+    n_edge_slots: int
     slot_start: Ints1d
     lexeme_templates: tuple[Template, ...]
     lexeme_attribute: Ints1d
@@ -150,6 +155,7 @@ def make_plan(templates: Templates, segments: Templates | None = None) -> Plan:
         of_spans=of_spans,
         lengths=lengths,
         slots=Slots(*np.ascontiguousarray(slots.T)),
+        n_edge_slots=sum(anchor in (FIRST, LAST) for anchor, _ in places),
         slot_start=_ints(np.cumsum([0, *per_slot])),
         lexeme_templates=tuple(lexeme_level),
         lexeme_attribute=_ints([attributes.index(t.parts[0].attribute) for t in lexeme_level]),

@@ -16,7 +16,8 @@ from ..errors import ConfigError
 from ..numeric.design import BinaryCSR, SegmentRows
 from ..numeric.index import KeyIndex
 from ..types import Ints1d, Keys1d, Keys2d, Pointers1d, Pointers2d
-from .keys import unit_level_features, unit_level_keys
+from .keys import unit_level_keys
+from .known import unit_level_features
 from .plan import Plan
 from .segment_keys import segment_features
 from .span_context import NONE_FOUND, SpanContext

@@ -8,28 +8,30 @@ from functools import partial
 
 import numpy as np
 
+from ..numeric.csr import add_rows
 from ..numeric.design import BinaryCSR, Design, SegmentRows
 from ..numeric.index import KeyIndex, frequent_keys
 from ..parallel import LEXEME_LOCK
-from ..types import Ints2d, Keys1d, Keys2d
+from ..types import Floats2d, Ints2d, Keys1d, Keys2d, RealsXd
 from .abbreviation_search import find_abbreviations
 from .attributes import ContextAttribute
 from .attributes import TextOf as TextOf
-from .keys import Occurrences, lexeme_level_keys, slot_rows, unit_level_features, unit_level_keys
+from .keys import lexeme_level_keys, unit_level_keys
+from .known import unit_level_features
 from .lexemes import BOUNDARY, LexemeTable
 from .lexicons import Lexicon
 from .listed_terms import ListedTerms
 from .plan import make_plan
 from .resources import Resources
 from .segments import SegmentFeatures, SegmentSettings
+from .slots import add_edge_scores
 from .span_context import SpanContext
 from .span_lengths import SPAN_LENGTHS, SpanLengths
 from .spelled_words import SpelledWords
 from .templates import Templates
 from .tokens import ABBREVIATIONS, FURTHER, Tokens
+from .unit_rows import rows_of_slots, values_of_units
 from .units import PaddedTokens, Units, lay_out, with_long_forms
-
-_NO_OCCURRENCES = Occurrences(*(np.zeros(0, dtype=np.int32),) * 3)
 
 
 def _values_of_spans(
@@ -228,35 +230,35 @@ class FeatureSpace:
         """Keys of the lexeme-level templates, uint64 `[n, templates]`; attributes `[n, A]`."""
         return lexeme_level_keys(attributes, self.plan.lexeme_attribute, self.plan.lexeme_salt)
 
-    def unit_values(self, units: Units) -> Keys2d:
-        """Values of units, uint64 `[U, D]`: of their context, without any where none was given."""
-        shape = (len(units.first), len(self.plan.of_spans))
-        context = units.context
-        if context.shape != shape:
-            context = np.zeros(shape, dtype=np.uint64)
-        lengths = (units.last - units.first + 1).astype(np.uint64)
-        return np.column_stack([context, *(each.values(lengths) for each in self.plan.lengths)])
-
     def unit_keys(self, units: Units) -> Keys2d:
         """Keys of the unit-level templates, uint64 `[U, templates]`."""
-        values, of_unit = units.positions.values, self.unit_values(units)
+        values, of_unit = units.positions.values, values_of_units(self.plan, units)
         return unit_level_keys(self.plan.unit_level, values, of_unit, units.first, units.last)
 
     def unit_lexemes(self, units: Units) -> BinaryCSR:
         """Which (lexeme, slot) rows each unit sums."""
-        plan, positions = self.plan, units.positions
-        occurrences = positions.occurrences if plan.looks_at_recurrences else _NO_OCCURRENCES
-        line = positions.lexemes, occurrences, positions.long_forms
-        rows = slot_rows(plan.slots, *line, units.first, units.last)
-        return BinaryCSR(*rows, len(positions.table) * plan.n_slots)
+        return rows_of_slots(self.plan, units, 0)
 
     def unit_features(self, units: Units) -> BinaryCSR:
         """Known unit-level features of each unit."""
-        values, of_unit = units.positions.values, self.unit_values(units)
+        values, of_unit = units.positions.values, values_of_units(self.plan, units)
         indptr, indices = self.index.apply(
             unit_level_features, self.plan.unit_level, values, of_unit, units.first, units.last
         )
         return BinaryCSR(indptr, indices, len(self))
+
+    def add_scores(
+        self, units: Units, by_lexeme: Floats2d, weights: RealsXd, out: Floats2d
+    ) -> None:
+        """Add the scores of units to `out` `[U, S]`, without writing down most of their rows.
+
+        by_lexeme: `[n_lexemes · n_slots, S]`, those of the (lexeme, slot) rows. weights: `[K, S]`.
+        """
+        plan, lexemes, bounds = self.plan, units.positions.lexemes, (units.first, units.last)
+        add_edge_scores(plan.slots, plan.n_edge_slots, lexemes, *bounds, by_lexeme, out)
+        of_slots = rows_of_slots(plan, units, plan.n_edge_slots)
+        for rows, values in ((of_slots, by_lexeme), (self.unit_features(units), weights)):
+            add_rows(rows.indptr, rows.indices, values, out, 0, rows.n_rows)
 
     def lexeme_features(self, attributes: Keys2d) -> BinaryCSR:
         """Known features of each (lexeme, slot); attributes: uint64 `[n, A]`, of the lexemes."""

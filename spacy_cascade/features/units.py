@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..types import Ints1d, Ints2d, Keys1d, Keys2d, Pointers1d
-from .keys import Occurrences, link_occurrences
 from .lexemes import BOUNDARY, LexemeTable
 from .long_forms import NO_LONG_FORMS, LongForms
+from .slots import Occurrences, link_occurrences
 from .tokens import Tokens
 
 

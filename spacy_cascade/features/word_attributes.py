@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
@@ -13,6 +14,7 @@ from ..errors import TemplateError
 from ..types import Keys1d
 from .attributes import Attribute, Options, TextAttribute, WordAttribute, Words, chosen, numbers
 from .resources import ResourceSpec
+from .shapes import Representatives, WordTexts, is_plain
 from .strings import hash_string, hash_strings
 from .vector_codes import VectorClusters, VectorCodes, clusters_from
 from .word_clusters import WordClusters
@@ -114,9 +116,10 @@ class Pattern(_BuiltIn):
     expressions take time that is exponential in the length of a word.
     """
 
-    def __init__(self, name: str, pattern: str) -> None:
+    def __init__(self, name: str, pattern: str, alike: Representatives | None = None) -> None:
+        """alike: characters that are alike for the pattern; None where it tells all apart."""
         super().__init__(name)
-        self._pattern = regex.compile(pattern)
+        self._pattern, self._alike = regex.compile(pattern), alike
 
     @property
     def identity(self) -> Hashable | None:
@@ -126,7 +129,18 @@ class Pattern(_BuiltIn):
     @classmethod
     def expand(cls, name: str, argument: str | None, options: Options) -> Iterable[Attribute]:
         names = chosen(argument, "pattern", options.patterns)
-        return [cls(f"{name}({key})", options.patterns[key]) for key in names]
+        alike = _alike(tuple(options.patterns.values()))
+        return [
+            cls(f"{name}({key})", pattern, alike if is_plain(pattern) else None)
+            for key, pattern in ((key, options.patterns[key]) for key in names)
+        ]
+
+    def values(self, words: Words, resource: Any) -> Keys1d:
+        texts = words.texts
+        if self._alike is None or not isinstance(texts, WordTexts):
+            return super().values(words, resource)
+        shapes, numbers = texts.shapes(self._alike, LONGEST)
+        return hash_strings(map(self.value, shapes))[numbers]
 
     def value(self, text: str) -> str | None:
         try:
@@ -139,6 +153,12 @@ class Pattern(_BuiltIn):
                 "take most time."
             ) from None
         return "yes" if found else None
+
+
+@lru_cache(maxsize=64)
+def _alike(patterns: tuple[str, ...]) -> Representatives:
+    """One for all patterns of a set, so that shapes are found once."""
+    return Representatives(filter(is_plain, patterns))
 
 
 class Share(WordAttribute):

@@ -1,12 +1,12 @@
 """`cascade_classifier`: gives spans their types with a log-linear classifier."""
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import compress
 from typing import Any
 
 import numpy as np
 from spacy.language import Language
-from spacy.tokens import Doc, Span
+from spacy.strings import get_string_id
+from spacy.tokens import Doc, SpanGroup
 from spacy.training import Example
 from thinc.api import Model
 
@@ -14,7 +14,7 @@ from ..features.tokens import Tokens
 from ..features.units import Units
 from ..inference.structure import Structure
 from ..trainers.deprecated import loss_and_penalty
-from ..types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
+from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
 from .calibration import Outcomes
 from .declared import ClassifierOptions
 from .missing_spans import warn_missing
@@ -22,7 +22,8 @@ from .options import takes
 from .reading import span_units, untyped
 from .span_learning import SpanLearningPipe
 from .spans.gold import GoldSpans, gold_bounds, gold_flags
-from .spans.nbest import KEPT, TypedCandidates, distinct_spans, write_types
+from .spans.groups import table_of_group
+from .spans.nbest import KEPT, distinct_spans, typed_lists, write_types
 from .spans.placing import (
     REJECTED,
     UNKNOWN,
@@ -30,17 +31,12 @@ from .spans.placing import (
     BoundsArray,
     LabelledSpan,
     as_array,
-    bounds_of,
     in_batch,
     split_by_doc,
 )
-from .spans.results import (
-    TypedSpans,
-    class_probabilities,
-    joint_confidences,
-    thresholds_of,
-    write_typed,
-)
+from .spans.results import class_probabilities, thresholds_of
+from .spans.tables import SpanTable, join_tables, table_of
+from .spans.typed import TypedSpans, joint_confidences, typed_spans, write_typed
 
 
 @Language.factory(
@@ -115,28 +111,20 @@ class CascadeClassifier(SpanLearningPipe):
         key = self.options.spans_key
         if key is not None and not self._has_warned:
             self._has_warned = warn_missing(self.pipeline, self.name, self, key, docs)
-        spans = [self._spans(doc) for doc in docs]
-        masks = [np.array(list(map(self._is_mention, of_doc)), dtype=bool) for of_doc in spans]
-        own = [as_array(bounds_of(compress(*pair))) for pair in zip(spans, masks, strict=True)]
-        listed = [distinct_spans(doc, self.options.spans_key) for doc in docs]
-        both = [np.concatenate([a, b.bounds]) for a, b in zip(own, listed, strict=True)]
-        scores = self.scores(docs, both, own)
+        tables = [self._spans(doc) for doc in docs]
+        listed = [distinct_spans(doc, key) for doc in docs]
+        tokens, spans = self._read_batch(docs), join_tables(tables)
+        is_typed = self._are_mentions(spans)
+        offsets = np.repeat(tokens.doc_starts[:-1], [table.n_spans for table in tables])
+        own = (spans.bounds + offsets[:, None])[is_typed]
+        both = np.concatenate([own, in_batch([of_doc.bounds for of_doc in listed], tokens)])
+        scores = self.model.predict(self._units(tokens, both, own))
         types, probabilities = self._best(scores, self.options.temperature)
-        found, begin = list[TypedSpans](), 0
-        for i, doc in enumerate(docs):
-            part = slice(begin, begin + len(own[i]))
-            begin = part.stop + len(listed[i].bounds)
-            confidences = candidates = None
-            if self.options.confidence:
-                confidences = joint_confidences(doc, key, masks[i], probabilities[part])
-            if listed[i].groups:
-                of_list = slice(part.stop, begin)
-                log_scores = self._class_scores(scores[of_list])
-                candidates = TypedCandidates(listed[i], log_scores, types[of_list])
-            all_types = np.full(len(spans[i]), KEPT, dtype=np.int32)
-            all_types[masks[i]] = types[part]
-            found.append(TypedSpans(spans[i], all_types, confidences, candidates))
-        return found
+        confidences, n = None, len(own)
+        if self.options.confidence:
+            confidences = joint_confidences(docs, key, tables, is_typed, probabilities[:n])
+        candidates = typed_lists(listed, self._class_scores(scores[n:]), types[n:])
+        return typed_spans(tables, is_typed, types[:n], confidences, candidates)
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[TypedSpans]) -> None:
         """Write the types to `doc.spans[spans_key]`, and to `doc.ents` with `set_ents`.
@@ -150,10 +138,11 @@ class CascadeClassifier(SpanLearningPipe):
             self.options.threshold, self.options.label_thresholds, self.labels, self.name
         )
         key, set_ents = self.options.spans_key, self.options.set_ents
+        docs = list(docs)
         for doc, found in zip(docs, scores, strict=True):
             if found.candidates is not None:
                 write_types(doc, found.candidates, self.structure_labels, labels)
-            write_typed(doc, key, self.name, found, labels, thresholds, set_ents)
+        write_typed(docs, key, self.name, scores, labels, thresholds, set_ents)
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Scores of the registered scorer, which may also ask for the types of gold spans."""
@@ -197,7 +186,7 @@ class CascadeClassifier(SpanLearningPipe):
         for example in examples:
             gold = self._read_gold(example)
             types = {(start, end): label for start, end, label in gold.spans}
-            spans = bounds_of(filter(self._is_mention, self._spans(example.predicted)))
+            spans = self._mentions(example.predicted)
             if self.options.reject:
                 judged = [(s, e) for s, e in spans if gold.observed[s:e].all()]
             else:
@@ -223,7 +212,8 @@ class CascadeClassifier(SpanLearningPipe):
     def _gold_units(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Units:
         """The typed gold spans."""
         typed = [as_array([(s, e) for s, e, label in g.spans if label]) for g in gold]
-        return self._units(tokens, typed, gold_bounds(gold), gold_flags(tokens, gold))
+        found = in_batch(gold_bounds(gold), tokens)
+        return self._units(tokens, in_batch(typed, tokens), found, gold_flags(tokens, gold))
 
     def _fitted(
         self, examples: Sequence[Example], gold: Sequence[GoldSpans]
@@ -240,7 +230,8 @@ class CascadeClassifier(SpanLearningPipe):
             bounds.append(as_array([(start, end) for start, end, _ in known]))
             types.extend(type_number for _, _, type_number in known)
         tokens = self._read_examples(examples)
-        units = self._units(tokens, bounds, gold_bounds(gold), gold_flags(tokens, gold))
+        found = in_batch(gold_bounds(gold), tokens)
+        units = self._units(tokens, in_batch(bounds, tokens), found, gold_flags(tokens, gold))
         return units, np.array(types, dtype=np.int32), np.arange(len(types) + 1, dtype=np.int64)
 
     def _wrong_proposals(self, example: Example, gold: GoldSpans) -> list[Bounds]:
@@ -248,18 +239,28 @@ class CascadeClassifier(SpanLearningPipe):
             return []
         right = {(start, end) for start, end, _ in gold.spans}
         return [
-            (span.start, span.end)
-            for span in filter(self._is_mention, self._spans(example.predicted))
-            if (span.start, span.end) not in right and gold.observed[span.start : span.end].all()
+            (start, end)
+            for start, end in self._mentions(example.predicted)
+            if (start, end) not in right and gold.observed[start:end].all()
         ]
 
-    def _spans(self, doc: Doc) -> list[Span]:
+    def _spans(self, doc: Doc) -> SpanTable:
         key = self.options.spans_key
-        return list(doc.ents if key is None else doc.spans.get(key, ()))
+        found = doc.ents if key is None else doc.spans.get(key, ())
+        return table_of_group(found) if isinstance(found, SpanGroup) else table_of(found)
 
-    def _is_mention(self, span: Span) -> bool:
+    def _are_mentions(self, spans: SpanTable) -> Bools1d:
+        """Which spans are to be typed, bool `[P]`."""
         wanted = self.options.mention_labels
-        return len(span) > 0 and (wanted is None or span.label_ in wanted)
+        is_any: Bools1d = spans.end > spans.start
+        if wanted is not None:
+            is_any &= np.isin(spans.label, [get_string_id(label) for label in wanted])
+        return is_any
+
+    def _mentions(self, doc: Doc) -> list[Bounds]:
+        """Start and end of the spans that are to be typed."""
+        spans = self._spans(doc)
+        return [(start, end) for start, end in spans.bounds[self._are_mentions(spans)].tolist()]
 
     def _class_scores(self, scores: Floats2d) -> Floats2d:
         """Log-probabilities of the classes, or their scores where there is no probability."""
@@ -279,17 +280,21 @@ class CascadeClassifier(SpanLearningPipe):
         self, docs: Sequence[Doc], spans: Sequence[BoundsArray], found: Sequence[BoundsArray]
     ) -> Floats2d:
         """Scores of the classes `[P, C]` of spans of Docs; found: the spans that stand there."""
+        tokens = self._read_batch(docs)
+        units = self._units(tokens, in_batch(spans, tokens), in_batch(found, tokens))
+        return self.model.predict(units)
+
+    def _read_batch(self, docs: Sequence[Doc]) -> Tokens:
         self.begin_batch()
-        scores: Floats2d = self.model.predict(self._units(self.read(docs), spans, found))
-        return scores
+        return self.read(docs)
 
     def _units(
         self,
         tokens: Tokens,
-        spans: Sequence[BoundsArray],
-        found: Sequence[BoundsArray],
+        spans: BoundsArray,
+        found: BoundsArray,
         own_flags: Ints2d | None = None,
     ) -> Units:
+        """Spans of a batch as units; found: the spans that stand there."""
         string_of = self.vocab.strings.__getitem__
-        bounds, around = in_batch(spans, tokens), untyped(found, tokens)
-        return span_units(self.space, string_of, tokens, bounds, around, own_flags)
+        return span_units(self.space, string_of, tokens, spans, untyped(found), own_flags)

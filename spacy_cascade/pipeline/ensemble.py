@@ -8,7 +8,7 @@ import numpy as np
 import srsly
 from spacy.language import Language
 from spacy.pipeline import Pipe
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import minibatch
 
@@ -23,6 +23,7 @@ from .options import takes
 from .spans.entities import write_entities, write_group
 from .spans.gold import gold_in_batch
 from .spans.mixture import TypedPosteriors, at_temperature, decide, mean_posteriors
+from .spans.tables import new_table
 
 _FOLDER, _LIST = "members", "members.json"
 _BATCH = 128
@@ -141,15 +142,13 @@ class CascadeEnsemble(OptionAttributes, Pipe):
         found = self.posteriors(docs)
         decision = decide(found, self.options.background_penalty)
         labels = [self.vocab.strings.add(label) for label in self.labels]
+        hashes = np.array(labels, dtype=np.uint64)
         offsets = np.cumsum([0, *map(len, docs)])
         cuts = np.searchsorted(found.start, offsets)
         for i, doc in enumerate(docs):
             kept = cuts[i] + np.flatnonzero(decision.chosen[cuts[i] : cuts[i + 1]])
-            rows = zip(
-                (found.start[kept] - offsets[i]).tolist(), (found.end[kept] - offsets[i]).tolist(),
-                decision.label[kept].tolist(), strict=True,
-            )  # fmt: skip
-            spans = [Span(doc, start, end, labels[label]) for start, end, label in rows]
+            start, end = found.start[kept] - offsets[i], found.end[kept] - offsets[i]
+            spans = new_table(doc, start, end, hashes[decision.label[kept]])
             write_group(doc, self.options.spans_key, spans, self._sure(decision.probability[kept]))
             if self.options.set_ents:
                 write_entities(doc, spans)

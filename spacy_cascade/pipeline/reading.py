@@ -22,7 +22,7 @@ from ..features.tokens import Tokens, read_tokens
 from ..features.units import NO_CONTEXT, SegmentSource, Units
 from ..types import Bools1d, Ints2d, Keys1d
 from .spans.gold import GoldOf, ruled_spans
-from .spans.placing import BoundsArray, in_batch
+from .spans.placing import BoundsArray
 from .vocabulary_vectors import VocabularyVectors
 
 
@@ -201,7 +201,6 @@ def span_units(
     return Units(padded, first, last, context)
 
 
-def untyped(found: Sequence[BoundsArray], tokens: Tokens) -> FoundSpans:
-    """Spans of each Doc whose labels are not known yet."""
-    bounds = in_batch(found, tokens)
-    return FoundSpans.of(bounds, np.ones(len(bounds), dtype=np.uint64))
+def untyped(found: BoundsArray) -> FoundSpans:
+    """Spans of a batch, int64 `[F, 2]`, whose labels are not known yet."""
+    return FoundSpans.of(found, np.ones(len(found), dtype=np.uint64))

@@ -27,6 +27,7 @@ from .reranker_data import RerankerData
 from .spans.entities import replace_entities, write_group
 from .spans.gold import gold_flags, read_gold
 from .spans.nbest import candidate_groups, drop_candidates
+from .spans.tables import table_of
 from .spans.typed_lists import Chosen, TypedLists, choose_spans, read_lists
 
 
@@ -132,7 +133,7 @@ class CascadeReranker(CascadePipe):
                     earlier = first.earlier_iob
                     replace_entities(doc, set(before), typed, earlier)
                 group = doc.spans[key]
-                write_group(doc, key, spans, found.confidences(group), group.attrs)
+                write_group(doc, key, table_of(spans), found.confidences(group), group.attrs)
             if not self.options.keep_candidates:
                 drop_candidates(doc, key)
 

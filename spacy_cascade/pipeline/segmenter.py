@@ -36,13 +36,12 @@ from .spans.nbest import (
 from .spans.placing import (
     ENTITY,
     LabelledSpan,
-    make_spans,
     place_spans,
     rows_of,
     select,
     split_by_doc,
 )
-from .spans.results import Segments, segments_by_doc, thresholds_of
+from .spans.results import Segments, found_tables, segments_by_doc, thresholds_of
 
 _NO_OUTCOMES = Outcomes(np.zeros(0, dtype=np.bool_), lambda _: np.zeros(0))
 
@@ -205,9 +204,9 @@ class CascadeSegmenter(SpanLearningPipe):
         earlier run left there is removed.
         """
         labels, thresholds = self._label_hashes(), self._thresholds()
-        key = self.options.spans_key
-        for doc, found in zip(docs, scores, strict=True):
-            spans = make_spans(doc, found.spans, labels)
+        docs, key = list(docs), self.options.spans_key
+        tables = found_tables(docs, [found.spans for found in scores], labels)
+        for doc, found, spans in zip(docs, scores, tables, strict=True):
             write_group(doc, key, spans, found.confidences, kept_confidences(doc, key))
             if found.candidates is not None:
                 write_candidates(doc, key, found.candidates, labels)

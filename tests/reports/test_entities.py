@@ -9,6 +9,7 @@ from spacy.training import Example
 
 from helpers import blank, gold_doc
 from spacy_cascade.pipeline.spans.entities import write_group
+from spacy_cascade.pipeline.spans.tables import table_of
 from spacy_cascade.reports.entities import make_entities_page
 
 
@@ -20,7 +21,7 @@ def test_gold_entities_stand_beside_those_found() -> None:
     vocab = blank().vocab
     text = "a < b & <i>c</i>"
     found, gold = (gold_doc(vocab, text, [span]) for span in ((0, 2, "<x>"), (2, 3, "y")))
-    write_group(found, "cascade", list(found.ents), [0.875])
+    write_group(found, "cascade", table_of(found.ents), [0.875])
     page = page_of(Example(found, gold))
     body = page.split("<main>")[1]
     before, after = body.split('class="found')

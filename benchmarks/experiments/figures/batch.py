@@ -131,6 +131,23 @@ def decoding(setup: FigureSetup) -> Outcome:
     return rows, found
 
 
+def tokenizer(setup: FigureSetup) -> Outcome:
+    """From Docs with words to entities with confidences, over spaCy's tokenizer on their texts."""
+    arguments = {
+        "model": setup.cascade_model(), "train": setup.path("train.spacy"), **setup.speed_test
+    }  # fmt: skip
+    found = setup.runner.run("peers.decoding_speed:decode_beside_tokenizer", arguments)
+    rates, rows = found["tokens_per_second"], []
+    for name, words in (("first", "first pass"), ("new", "new text"), ("warm", "warm")):
+        alone = f"{name}_tokenizer"
+        rows += [
+            Row(f"Docs to entities with confidences, {words}", rates[name], "tokens/s"),
+            Row(f"tokenizer alone, {words}", rates[alone], "tokens/s"),
+            ratio(f"Docs to entities over the tokenizer, {words}", found, alone, name),
+        ]
+    return rows, found
+
+
 def ratio(measure: str, found: Result, slow: str, fast: str) -> Row:
     """Seconds of one system divided by those of another, median over rounds."""
     passed, computed = (
@@ -236,7 +253,7 @@ def compilation(setup: FigureSetup) -> Outcome:
 
 
 _ALL = (
-    accuracy, training, threads, memory, decoding, raw_text, confidences, loading, scale,
+    accuracy, training, threads, memory, decoding, tokenizer, raw_text, confidences, loading, scale,
     compilation,
 )  # fmt: skip
 BATCH_FIGURES: dict[str, Callable[[FigureSetup], Outcome]] = {

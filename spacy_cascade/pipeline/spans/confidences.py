@@ -7,14 +7,14 @@ or split later (`merge_entities`, `doc.retokenize`), spaCy keeps the old numbers
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 from spacy.tokens import Doc, Span, SpanGroup
 
 from ...features.group_spans import CONFIDENCE_ATTRIBUTE
-from .groups import packed_spans
+from .groups import table_of_group
+from .tables import SpanTable
 
 CharacterKey: TypeAlias = tuple[int, int, int]
 """First character, end (exclusive) and hash of the label of a span."""
@@ -89,6 +89,8 @@ def kept_confidences(doc: Doc, key: str) -> dict[str, Any]:
     goes.
     """
     replaced = doc.spans.get(key)
+    if replaced is None:
+        return {}
     places = next((known for known in _places_in(doc) if known.group is replaced), None)
     if places is None:
         return {}
@@ -97,12 +99,12 @@ def kept_confidences(doc: Doc, key: str) -> dict[str, Any]:
     return {_EARLIER: rows} if rows else {}
 
 
-def drop_known(attributes: dict[str, Any], spans: Sequence[Span]) -> None:
+def drop_known(attributes: dict[str, Any], spans: SpanTable) -> None:
     """Leave out the entities that the new spans of a group have again."""
     rows = attributes.pop(_EARLIER, None)
     if not rows:
         return
-    known = {key_of(span) for span in spans}
+    known = set(_character_keys(spans))
     others = [row for row in rows if tuple(row[:3]) not in known]
     if others:
         attributes[_EARLIER] = others
@@ -136,12 +138,16 @@ def _places_in(doc: Doc) -> list[_Places]:
     return known
 
 
+def _character_keys(table: SpanTable) -> list[CharacterKey]:
+    """What each span is known by."""
+    columns = (table.start_char.tolist(), table.end_char.tolist(), table.label.tolist())
+    return list(zip(*columns, strict=True))
+
+
 def _places_of(group: SpanGroup) -> _Places:
     """Place of each span; of equal ones the first."""
     places: dict[CharacterKey, int] = {}
-    table = packed_spans(group)
-    columns = (table[name].tolist() for name in ("start_char", "end_char", "label"))
-    for place, key in enumerate(zip(*columns, strict=True)):
+    for place, key in enumerate(_character_keys(table_of_group(group))):
         places.setdefault(key, place)
     rows = group.attrs.get(_EARLIER, ())
     earlier = {(start, end, label): confidence for start, end, label, confidence in rows}

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from itertools import compress, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from spacy.attrs import ENT_IOB, ENT_TYPE
+from spacy.attrs import ENT_ID, ENT_IOB, ENT_KB_ID, ENT_TYPE
 from spacy.tokens import Doc, Span
-from spacy.util import filter_spans
 
 from ...features.group_spans import CONFIDENCE_ATTRIBUTE as CONFIDENCE_ATTRIBUTE
 from ...features.tokens import Tokens
 from ...inference.schemes import UNOBSERVED, Spans, TagSet
 from ...types import Bools1d, Floats1d, Ints1d, Keys1d, Pointers1d
 from .confidences import drop_known
+from .entity_tokens import add_entities
 from .groups import LastingGroup
-from .placing import UNKNOWN, choose_disjoint, possible_spans, select
+from .placing import UNKNOWN, choose_disjoint, longest_disjoint, possible_spans, select
+from .tables import SpanTable, table_of
 
 INSIDE, _OUTSIDE, _BEGIN = 1, 2, 3
 """Codes of `token.ent_iob`; 0 where nothing is known."""
+
+_ENTITY = [ENT_IOB, ENT_TYPE, ENT_KB_ID, ENT_ID]
+"""All that a token says of its entity."""
 
 SpanKey = tuple[int, int, int]
 """Start, end (exclusive) and hash of the label of a span, by which spans of a Doc are compared."""
@@ -116,7 +119,7 @@ def preset_tags(
 def write_group(
     doc: Doc,
     key: str,
-    spans: list[Span],
+    spans: SpanTable,
     confidences: Floats1d | None,
     attributes: Mapping[str, Any] | None = None,
 ) -> None:
@@ -127,37 +130,59 @@ def write_group(
     kept = dict(attributes or {})
     kept.pop(CONFIDENCE_ATTRIBUTE, None)  # they belong to other spans or labels
     drop_known(kept, spans)
-    group = LastingGroup(doc, name=key, spans=spans, attrs=kept)
     if confidences is not None:
-        group.attrs[CONFIDENCE_ATTRIBUTE] = confidences
-    doc.spans[key] = group
+        kept[CONFIDENCE_ATTRIBUTE] = confidences
+    doc.spans[key] = LastingGroup(doc, name=key, table=spans, attrs=kept)
 
 
 def write_entities(
-    doc: Doc, spans: list[Span], replaced: Sequence[Span] = (), gains: Floats1d | None = None
+    doc: Doc, spans: SpanTable, replaced: SpanTable | None = None, gains: Floats1d | None = None
 ) -> None:
     """Add spans to `doc.ents`; what another component set there stays.
 
     A span that touches an earlier entity or a blocked token is left out. `replaced` entities give
     way. Where spans overlap each other, those with the largest sum of gains `[P]` stay, or the
-    longest ones where there are no gains.
+    longest ones where there are no gains. It does what `doc.set_ents(…, default="unmodified")` does
+    with `Span` objects, in a tenth of the time.
     """
-    taken = taken_tokens(np.asarray(doc.to_array(ENT_IOB)))
-    for span in replaced:
-        taken[span.start : span.end] = False
-    if taken.any():
-        free = [not taken[span.start : span.end].any() for span in spans]
-        spans = list(compress(spans, free))
-        gains = None if gains is None else gains[free]
-    if any(right.start < left.end for left, right in pairwise(spans)):
-        spans = filter_spans(spans) if gains is None else _best_spans(spans, gains)
-    if spans:
-        doc.set_ents(spans, default="unmodified")
+    if not spans.n_spans:
+        return
+    of_tokens = np.asarray(doc.to_array(_ENTITY), dtype=np.uint64)
+    if replaced is not None or not add_entities(of_tokens, *_values(spans)):
+        spans = _fitting(spans, taken_tokens(of_tokens[:, 0]), replaced, gains)
+        of_tokens[_tokens_of(spans), 0] = _OUTSIDE
+        add_entities(of_tokens, *_values(spans))
+    doc.from_array(_ENTITY, of_tokens)
 
 
-def _best_spans(spans: Sequence[Span], gains: Floats1d) -> list[Span]:
-    start, end = np.array([(span.start, span.end) for span in spans], dtype=np.int64).T
-    return list(compress(spans, choose_disjoint(start, end, gains)))
+def _values(spans: SpanTable) -> tuple[Pointers1d, Pointers1d, Keys1d, Keys1d, Keys1d]:
+    return spans.start, spans.end, spans.label, spans.kb_id, spans.id
+
+
+def _fitting(
+    spans: SpanTable, taken: Bools1d, replaced: SpanTable | None, gains: Floats1d | None
+) -> SpanTable:
+    """The spans that touch no taken token, but for replaced ones, and do not overlap."""
+    if replaced is not None:
+        taken[_tokens_of(replaced)] = False
+    n_taken = np.append(0, np.cumsum(taken))
+    free = n_taken[spans.end] == n_taken[spans.start]
+    spans, gains = spans.take(free), None if gains is None else gains[free]
+    if (spans.start[1:] < spans.end[:-1]).any():
+        return spans.take(_disjoint(spans, gains))
+    return spans
+
+
+def _tokens_of(spans: SpanTable) -> Pointers1d:
+    """Numbers of the tokens in spans."""
+    parts = [np.arange(start, end) for start, end, _ in spans.rows()]
+    return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+
+
+def _disjoint(spans: SpanTable, gains: Floats1d | None) -> Bools1d | Pointers1d:
+    if gains is not None:
+        return choose_disjoint(spans.start, spans.end, gains)
+    return longest_disjoint(spans.start, spans.end)
 
 
 def replace_entities(
@@ -181,4 +206,4 @@ def replace_entities(
         outside = [token for token in freed if before[token.start] == _OUTSIDE]
         missing = [token for token in freed if before[token.start] != _OUTSIDE]
         doc.set_ents([], outside=outside, missing=missing, default="unmodified")
-    write_entities(doc, [s for s in typed if (s.start, s.end, s.label) not in known])
+    write_entities(doc, table_of([s for s in typed if (s.start, s.end, s.label) not in known]))

@@ -1,7 +1,8 @@
-"""Span groups that stay right when tokens are merged or split after they were written.
+"""Span groups that make their Spans when they are asked for, and stay right after a merge.
 
-spaCy's own group keeps the old numbers of tokens then (spaCy 3.8): its spans are others, or reading
-it raises `IndexError`, also in `Doc.copy`, `Doc.to_bytes` and `DocBin`.
+spaCy's own group keeps the old numbers of tokens when tokens are merged or split after it was
+written (spaCy 3.8): its spans are others then, or reading it raises `IndexError`, also in
+`Doc.copy`, `Doc.to_bytes` and `DocBin`.
 """
 
 from __future__ import annotations
@@ -10,70 +11,111 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import srsly
 from spacy.tokens import Doc, Span, SpanGroup
 
-_PACKED = np.dtype(
-    [("id", ">u8"), ("kb_id", ">u8"), ("label", ">u8"), ("start", ">i4"), ("end", ">i4"),
-     ("start_char", ">i4"), ("end_char", ">i4")]
-)  # fmt: skip
-"""A span as `SpanGroup.to_bytes` of spaCy 3.8 packs it."""
+from ...parallel import LEXEME_LOCK
+from .tables import SpanTable, pack, packed_spans, unpacked
 
 
 class LastingGroup(SpanGroup):
     """A group whose spans are known by their characters.
 
-    When the number of tokens of the Doc has changed, its spans are numbered anew as they are read.
-    A span that no longer begins and ends where tokens do has all tokens that it touches.
+    Its spans stand in a table until somebody looks at them: most are only handed on to the next
+    component, or read from `doc.ents`. When the number of tokens of the Doc has changed, they are
+    numbered anew. A span that no longer begins and ends where tokens do has all tokens that it
+    touches.
     """
 
-    def __init__(
-        self, doc: Doc, *, name: str, spans: Iterable[Span], attrs: dict[str, Any]
-    ) -> None:
-        super().__init__(doc, name=name, spans=spans, attrs=attrs)
+    def __init__(self, doc: Doc, *, name: str, table: SpanTable, attrs: dict[str, Any]) -> None:
+        super().__init__(doc, name=name, attrs=attrs)
+        self._waiting: SpanTable | None = table
         self._n_tokens = len(doc)
 
-    def __getitem__(self, i: int) -> Span:
+    @property
+    def table(self) -> SpanTable:
+        """The spans, as they are now."""
         self._renumber()
+        return self._waiting if self._waiting is not None else unpacked(packed_spans(self))
+
+    def __len__(self) -> int:
+        if self._waiting is not None and self._doc_ref() is None:
+            return self._waiting.n_spans  # spaCy's group has a length even then
+        self._make()
+        return super().__len__()
+
+    def __getitem__(self, i: int) -> Span:
+        self._make()
         return super().__getitem__(i)
 
+    def __setitem__(self, i: int, span: Span) -> None:
+        self._make()
+        super().__setitem__(i, span)
+
+    def __delitem__(self, i: int) -> None:
+        self._make()
+        super().__delitem__(i)
+
     def __iter__(self) -> Iterator[Span]:
-        self._renumber()
+        self._make()
         spans: Iterator[Span] = super().__iter__()
         return spans
 
+    def append(self, span: Span) -> None:
+        self._make()
+        super().append(span)
+
+    def _concat(self, other: SpanGroup | Iterable[Span], *, inplace: bool = False) -> SpanGroup:
+        self._make()
+        joined: SpanGroup = super()._concat(other, inplace=inplace)
+        return joined
+
     def to_bytes(self) -> bytes:
-        self._renumber()
+        self._make()
         data: bytes = super().to_bytes()
         return data
+
+    def from_bytes(self, bytes_data: bytes) -> SpanGroup:
+        self._waiting = None
+        self._n_tokens = len(self.doc)
+        return super().from_bytes(bytes_data)
+
+    def _make(self) -> None:
+        """Give spaCy's group its Spans, with the numbers that the tokens have now."""
+        if self._waiting is None and len(self.doc) == self._n_tokens:
+            return
+        with LEXEME_LOCK:  # another thread may read the same Doc
+            self._renumber()
+            if self._waiting is not None:
+                super()._concat(_filled(self.doc, self.name, pack(self._waiting)), inplace=True)
+                self._waiting = None
 
     def _renumber(self) -> None:
         doc = self.doc
         if len(doc) == self._n_tokens:
             return
         self._n_tokens = len(doc)
-        table = packed_spans(self)
+        table = self._waiting
+        if table is None:
+            table, attrs = unpacked(packed_spans(self)), self.attrs
+            super().from_bytes(_bytes(self.name, []))  # also takes the attributes
+            self.attrs = attrs
         begins = np.array([token.idx for token in doc], dtype=np.int64)
-        table["start"] = np.searchsorted(begins, table["start_char"], side="right") - 1
-        table["end"] = np.maximum(
-            np.searchsorted(begins, table["end_char"], side="left"), table["start"] + 1
-        )
-        # `from_bytes` takes the name and the attributes, too.
-        spans = [row.tobytes() for row in table]
-        attrs, empty = self.attrs, {"name": self.name, "attrs": {}, "spans": spans}
-        self.from_bytes(srsly.msgpack_dumps(empty))
-        self.attrs = attrs
+        start = np.searchsorted(begins, table.start_char, side="right") - 1
+        end = np.maximum(np.searchsorted(begins, table.end_char, side="left"), start + 1)
+        self._waiting = table._replace(start=start, end=end)
 
 
-def packed_spans(group: SpanGroup) -> npt.NDArray[np.void]:
-    """The spans of a group as a table, with the numbers of tokens that the group has.
+def _bytes(name: str, packed: list[bytes]) -> bytes:
+    """A group without attributes, as spaCy reads it."""
+    data: bytes = srsly.msgpack_dumps({"name": name, "attrs": {}, "spans": packed})
+    return data
 
-    Columns: id, kb_id and label, hashes; start, end, start_char, end_char. spaCy cannot make Spans
-    of numbers of tokens from before a merge, so they are read from bytes.
-    """
-    bare = SpanGroup(group.doc, name=group.name)
-    bare.extend(group)
-    bare.attrs.clear()
-    packed = srsly.msgpack_loads(bare.to_bytes())["spans"]
-    return np.frombuffer(bytearray().join(packed), dtype=_PACKED)
+
+def _filled(doc: Doc, name: str, packed: list[bytes]) -> SpanGroup:
+    return SpanGroup(doc).from_bytes(_bytes(name, packed))
+
+
+def table_of_group(group: SpanGroup) -> SpanTable:
+    """The spans of any group, without making them."""
+    return group.table if isinstance(group, LastingGroup) else unpacked(packed_spans(group))

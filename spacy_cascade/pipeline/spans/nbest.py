@@ -20,8 +20,9 @@ from ...errors import ConfigError
 from ...features.tokens import Tokens
 from ...inference.schemes import Spans, TagSet
 from ...types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d, Pointers2d
-from .groups import LastingGroup
-from .placing import Bounds, make_spans, part_of, rows_of
+from .groups import LastingGroup, table_of_group
+from .placing import make_spans, part_of
+from .tables import new_table, split_table
 
 MOST = 100
 """The largest N."""
@@ -150,25 +151,18 @@ def segmentations(
 def write_candidates(doc: Doc, key: str, candidates: Candidates, labels: Sequence[int]) -> None:
     """Write `doc.spans["<key>/k"]`, and nothing else."""
     drop_candidates(doc, key)
-    probabilities = candidates.log_probabilities
-    made: dict[tuple[int, int, int], Span] = {}  # most spans are in most segmentations
+    probabilities, hashes = candidates.log_probabilities, np.array(labels, dtype=np.uint64)
     scores = (candidates.scores if probabilities is None else probabilities).tolist()
-    for k, (found, sequence_scores) in enumerate(zip(candidates.spans, scores, strict=True), 1):
-        spans = []
-        for row in rows_of(found):
-            span = made.get(row)
-            if span is None:
-                start, end, label = row
-                span = made[row] = Span(doc, start, end, labels[label])
-            spans.append(span)
+    n_spans = [len(found.start) for found in candidates.spans]
+    joined = Spans(*map(np.concatenate, zip(*candidates.spans, strict=True)))
+    of_all = new_table(doc, joined.start, joined.end, hashes[joined.label])
+    tables = split_table(of_all, n_spans)
+    for k, (table, sequence_scores) in enumerate(zip(tables, scores, strict=True), 1):
         ranked = RankedGroup(
-            list(candidates.starts),
-            sequence_scores,
-            probabilities is not None,
-            np.stack([found.start, found.end], axis=1),
+            list(candidates.starts), sequence_scores, probabilities is not None, table.bounds
         )
         name = f"{key}/{k}"
-        doc.spans[name] = LastingGroup(doc, name=name, attrs=ranked.attrs, spans=spans)
+        doc.spans[name] = LastingGroup(doc, name=name, table=table, attrs=ranked.attrs)
 
 
 def candidate_groups(doc: Doc, key: str) -> Iterator[tuple[SpanGroup, RankedGroup]]:
@@ -184,6 +178,8 @@ def candidate_groups(doc: Doc, key: str) -> Iterator[tuple[SpanGroup, RankedGrou
 
 def drop_candidates(doc: Doc, key: str) -> None:
     """Take the groups `<key>/k` off a Doc."""
+    if f"{key}/1" not in doc.spans:
+        return
     for group, _ in list(candidate_groups(doc, key)):
         del doc.spans[group.name]
 
@@ -220,17 +216,31 @@ def distinct_spans(doc: Doc, key: str | None) -> DistinctSpans:
     return DistinctSpans(groups, bounds, [np.searchsorted(distinct, k) for k in keys])
 
 
+def typed_lists(
+    listed: Sequence[DistinctSpans], scores: Floats2d, types: Ints1d
+) -> list[TypedCandidates | None]:
+    """The list of each Doc, typed; None where it has none.
+
+    scores `[U, C]`, types `[U]`: of the distinct spans of all lists, one after the other.
+    """
+    found, end = list[TypedCandidates | None](), 0
+    for distinct in listed:
+        part = slice(end, end + len(distinct.bounds))
+        end = part.stop
+        typed = TypedCandidates(distinct, scores[part], types[part])
+        found.append(typed if distinct.groups else None)
+    return found
+
+
 def write_types(doc: Doc, typed: TypedCandidates, classes: list[str], labels: list[int]) -> None:
     """Write the list with its types and scores, and which tokens have entities already.
 
     classes: names of the columns of the scores. labels: hashes by type number.
     """
-    distinct, types = typed.distinct, typed.types.tolist()
-    kept = _labels_of_kept(distinct, types)
-    made = [
-        Span(doc, start, end, kept[start, end] if number == KEPT else labels[number])
-        for (start, end), number in zip(distinct.bounds.tolist(), types, strict=True)
-    ]
+    distinct, types = typed.distinct, typed.types
+    is_typed, hashes = types != KEPT, np.array(labels, dtype=np.uint64)
+    label = np.zeros(len(types), dtype=np.uint64)
+    label[is_typed] = hashes[types[is_typed]]
     earlier = np.asarray(doc.to_array(ENT_IOB)).astype(np.int8)
     for rank, ((group, ranked), rows) in enumerate(
         zip(distinct.groups, distinct.rows, strict=True)
@@ -242,12 +252,6 @@ def write_types(doc: Doc, typed: TypedCandidates, classes: list[str], labels: li
             earlier_iob=None if rank else earlier,
         )
         attrs = {**group.attrs, **scored.attrs}
-        spans = [made[row] for row in rows.tolist()]
-        doc.spans[group.name] = LastingGroup(doc, name=group.name, attrs=attrs, spans=spans)
-
-
-def _labels_of_kept(distinct: DistinctSpans, types: list[int]) -> dict[Bounds, int]:
-    """Labels that spans without a type have already."""
-    if KEPT not in types:
-        return {}
-    return {(span.start, span.end): span.label for group, _ in distinct.groups for span in group}
+        table = table_of_group(group)
+        table = table.with_labels(np.where(is_typed[rows], label[rows], table.label))
+        doc.spans[group.name] = LastingGroup(doc, name=group.name, table=table, attrs=attrs)

@@ -45,8 +45,9 @@ def as_array(bounds: Sequence[Bounds]) -> BoundsArray:
 
 def in_batch(bounds: Sequence[BoundsArray], tokens: Tokens) -> BoundsArray:
     """Bounds in each Doc as bounds in the batch."""
-    shifted = (of_doc + offset for of_doc, offset in zip(bounds, tokens.doc_starts, strict=False))
-    return np.concatenate([as_array([]), *shifted])
+    joined = np.concatenate([as_array([]), *bounds])
+    offsets = np.repeat(tokens.doc_starts[: len(bounds)], [len(of_doc) for of_doc in bounds])
+    return joined + offsets[:, None]
 
 
 def place_spans(
@@ -109,3 +110,18 @@ def choose_disjoint(start: Pointers1d, end: Pointers1d, gains: Floats1d) -> Bool
     found = np.empty_like(chosen)
     found[order] = chosen
     return found
+
+
+def longest_disjoint(start: Pointers1d, end: Pointers1d) -> Pointers1d:
+    """Numbers of the spans that stay, ascending, where of spans that overlap the longest one stays.
+
+    Of spans of one length the first one, as `spacy.util.filter_spans` chooses.
+    """
+    taken = np.zeros(end.max(initial=0), dtype=np.bool_)
+    kept = []
+    for i in np.lexsort((start, start - end)).tolist():
+        if not taken[start[i] : end[i]].any():
+            taken[start[i] : end[i]] = True
+            kept.append(i)
+    found = np.array(kept, dtype=np.int64)
+    return found[np.argsort(start[found], kind="stable")]

@@ -15,6 +15,7 @@ import spacy_cascade
 from helpers import SENTENCES, TEXTS, add_segmenter, make_doc, trained_cascade
 from spacy_cascade.pipeline.spans.confidences import confidence_of, confidences_of, key_of
 from spacy_cascade.pipeline.spans.entities import write_group
+from spacy_cascade.pipeline.spans.tables import table_of
 
 N_MANY = 4_000
 
@@ -59,12 +60,12 @@ def test_the_confidence_is_that_of_the_last_component() -> None:
 def test_groups_that_change_are_read_again() -> None:
     doc = Doc(spacy.blank("en").vocab, words=["Mr", "Vorn", "said", "so"])
     spans = [Span(doc, 0, 1, "PER"), Span(doc, 1, 2, "PER")]
-    write_group(doc, "cascade", spans[:1], np.array([0.25]))
+    write_group(doc, "cascade", table_of(spans[:1]), np.array([0.25]))
     assert [confidence_of(span) for span in spans] == [0.25, None]
     doc.spans["cascade"].append(spans[1])
     doc.spans["cascade"].attrs["scores"] = [0.5, 0.75]
     assert [confidence_of(span) for span in spans] == [0.5, 0.75]
-    write_group(doc, "cascade", spans[1:], np.array([0.125]))
+    write_group(doc, "cascade", table_of(spans[1:]), np.array([0.125]))
     assert [confidence_of(span) for span in spans] == [None, 0.125]
     del doc.spans["cascade"]
     assert confidence_of(spans[1]) is None
@@ -120,7 +121,7 @@ def test_a_pipeline_that_merges_in_processes(nlp: Language) -> None:
 
 def test_a_group_in_tokens_that_swallow_its_spans() -> None:
     doc = Doc(spacy.blank("en").vocab, words=["a", "b", "c", "d", "e"])
-    write_group(doc, "cascade", [doc[1:3], doc[3:4], doc[4:5]], np.array([0.1, 0.2, 0.3]))
+    write_group(doc, "cascade", table_of([doc[1:3], doc[3:4], doc[4:5]]), np.array([0.1, 0.2, 0.3]))
     with doc.retokenize() as retokenizer:
         retokenizer.merge(doc[2:4])
     assert [(s.start, s.end) for s in doc.spans["cascade"]] == [(1, 3), (2, 3), (3, 4)]
@@ -140,7 +141,7 @@ def test_entities_that_others_set_cost_little() -> None:
     doc = Doc(spacy.blank("en").vocab, words=["w"] * (2 * N_MANY))
     spans = [Span(doc, i, i + 1, "A") for i in range(0, 2 * N_MANY, 2)]
     others = [Span(doc, i, i + 1, "A") for i in range(1, 2 * N_MANY, 2)]
-    write_group(doc, "cascade", spans, np.linspace(0, 1, N_MANY))
+    write_group(doc, "cascade", table_of(spans), np.linspace(0, 1, N_MANY))
     begin = time.perf_counter()
     assert [confidence_of(span) for span in spans] == np.linspace(0, 1, N_MANY).tolist()
     assert {confidence_of(span) for span in others} == {None}

@@ -1,0 +1,208 @@
+"""Lexeme-level templates of units: which (lexeme, slot) rows each unit sums.
+
+A slot that looks at several tokens has a row for each: every word inside a unit, up to
+`MOST_AROUND` words of the sentence around it, and up to `MOST_RECURRENCES` different words beside
+its other occurrences in the Doc, found among the first `MOST_VISITED` places with its last word.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..jit import inlined, kernel
+from ..types import Floats2d, Ints1d, Pointers1d
+from .lexemes import BOUNDARY
+from .long_forms import LongForms
+from .plan import Slots
+from .templates import (
+    ANY,
+    FIRST,
+    HEAD_RECURRENCE,
+    LAST,
+    LONG_FORM_LAST,
+    RECURRENCE,
+    SENTENCE,
+)
+
+MOST_AROUND = 256
+MOST_RECURRENCES = 8
+MOST_VISITED = 64
+
+
+@inlined
+def _same_span(forms, first, last, candidate):  # type: ignore[no-untyped-def]
+    """Whether the words from `first` to `last` stand also so that they end at `candidate`."""
+    same = candidate != last
+    for back in range(last - first + 1):
+        same &= candidate >= back and forms[candidate - back] == forms[last - back]
+        if not same:
+            break
+    return same
+
+
+class Occurrences(NamedTuple):
+    """Where the word of a position occurs again, int32 `[P]` each.
+
+    forms: number of the word in lower case, by which occurrences are known. earliest: the first
+    position in its Doc with the same form. following: the next one, or -1.
+    """
+
+    forms: Ints1d
+    earliest: Ints1d
+    following: Ints1d
+
+
+@kernel
+def link_occurrences(
+    lexemes: Ints1d, form_of: Ints1d, doc_starts: Ints1d
+) -> tuple[Ints1d, Ints1d, Ints1d]:
+    """The `Occurrences` of positions; form_of: for each lexeme the number of its form."""
+    forms = np.empty(len(lexemes), dtype=np.int32)
+    for position in range(len(lexemes)):
+        forms[position] = form_of[lexemes[position]]
+    earliest, following = np.empty_like(forms), np.empty_like(forms)
+    latest = np.full(forms.max() + 1, -1, dtype=np.int32)
+    for doc in range(len(doc_starts) - 1):
+        for position in range(doc_starts[doc], doc_starts[doc + 1]):
+            before = latest[forms[position]]
+            latest[forms[position]] = position
+            following[position] = -1
+            earliest[position] = position
+            if before >= doc_starts[doc]:
+                following[before] = position
+                earliest[position] = earliest[before]
+    return forms, earliest, following
+
+
+@inlined
+def _places_around(lexemes, first, last, places):  # type: ignore[no-untyped-def]
+    """Write the positions of the rest of the sentence, nearest first; how many there are."""
+    n = 0
+    for step, start in ((-1, first - 1), (1, last + 1)):
+        position = start
+        while n < MOST_AROUND and lexemes[position] != BOUNDARY:
+            places[n] = position
+            n += 1
+            position += step
+    return n
+
+
+@inlined
+def _recurrences(lexemes, occurrences, begin, last, offset, places):  # type: ignore[no-untyped-def]
+    """Write positions beside the first other occurrences of `begin … last` in the Doc.
+
+    For offset 0 these are the positions of the last words of the occurrences. No two of them have
+    the same word. The number of visits does not depend on the length of the Doc.
+    """
+    n = 0
+    position = occurrences.earliest[last]
+    for _ in range(MOST_VISITED):
+        if position < 0 or n == MOST_RECURRENCES:
+            break
+        if _same_span(occurrences.forms, begin, last, position):
+            place = position + offset if offset >= 0 else position - (last - begin) + offset
+            known = False
+            for k in range(n):
+                known |= lexemes[places[k]] == lexemes[place]
+            if not known:
+                places[n] = place
+                n += 1
+        position = occurrences.following[position]
+    return n
+
+
+@inlined
+def _abbreviation_in(long_forms, first, last):  # type: ignore[no-untyped-def]
+    """Number of the last abbreviation among the positions, -1 for none."""
+    number = -1
+    if len(long_forms.abbreviation):
+        for position in range(last, first - 1, -1):
+            number = long_forms.abbreviation[position]
+            if number >= 0:
+                break
+    return number
+
+
+@kernel
+def slot_rows(
+    slots: Slots,
+    lexemes: Ints1d,
+    occurrences: Occurrences,
+    long_forms: LongForms,
+    first: Ints1d,
+    last: Ints1d,
+    begin: int,
+) -> tuple[Pointers1d, Ints1d]:
+    """Sparse rows of units: which (lexeme, slot) rows make up each unit's score.
+
+    Row `lexeme * n_slots + slot`, for slots from `begin` on. occurrences, long_forms: of the
+    positions, read only where slots look at them. first, last: int32 `[U]`, positions.
+    """
+    n_slots = len(slots.anchor)
+    starts = np.zeros(len(first) + 1, dtype=np.int64)
+    columns = np.empty((n_slots - begin) * (len(first) + 1), dtype=np.int32)
+    places = np.empty(MOST_AROUND, dtype=np.int32)
+    size = 0
+    for unit in range(len(first)):
+        inside = last[unit] - first[unit] + 1
+        if inside > len(places):
+            places = np.empty(inside, dtype=np.int32)
+        abbreviation = _abbreviation_in(long_forms, first[unit], last[unit])
+        for s in range(begin, n_slots):
+            anchor, offset = slots.anchor[s], slots.offset[s]
+            if anchor in (FIRST, LAST):
+                n = 1
+                places[0] = (first[unit] if anchor == FIRST else last[unit]) + offset
+            elif anchor == ANY:
+                n = inside
+                for k in range(inside):
+                    places[k] = first[unit] + k
+            elif anchor == SENTENCE:
+                n = _places_around(lexemes, first[unit], last[unit], places)
+            elif anchor in (RECURRENCE, HEAD_RECURRENCE):
+                start = last[unit] if anchor == HEAD_RECURRENCE else first[unit]
+                n = _recurrences(lexemes, occurrences, start, last[unit], offset, places)
+            elif abbreviation < 0:
+                continue
+            else:
+                start, end = long_forms.first[abbreviation], long_forms.last[abbreviation]
+                start = end if anchor == LONG_FORM_LAST else start
+                n = end - start + 1
+                for k in range(n):
+                    places[k] = start + k
+            if size + n > len(columns):
+                grown = np.empty(2 * (size + n), dtype=np.int32)
+                grown[:size] = columns[:size]
+                columns = grown
+            for k in range(n):
+                columns[size] = lexemes[places[k]] * n_slots + s
+                size += 1
+        starts[unit + 1] = size
+    return starts, columns[:size].copy()
+
+
+@kernel
+def add_edge_scores(
+    slots: Slots,
+    n_edge_slots: int,
+    lexemes: Ints1d,
+    first: Ints1d,
+    last: Ints1d,
+    by_lexeme: Floats2d,
+    out: Floats2d,
+) -> None:
+    """`out[u] += Σ_s by_lexeme[lexeme · n_slots + s]` over the slots that look at one token.
+
+    These are the first ones, which stand a few places from the first or last token of each unit:
+    most of all rows, so it pays not to write them down. by_lexeme `[n_lexemes · n_slots, S]`, out
+    `[U, S]`. (docs/method.md, section 1.2)
+    """
+    n_slots, width = len(slots.anchor), out.shape[1]
+    for unit in range(len(first)):
+        for s in range(n_edge_slots):
+            place = (first[unit] if slots.anchor[s] == FIRST else last[unit]) + slots.offset[s]
+            row = lexemes[place] * n_slots + s
+            for c in range(width):
+                out[unit, c] += by_lexeme[row, c]

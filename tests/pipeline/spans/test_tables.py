@@ -1,0 +1,163 @@
+"""Spans as tables: groups that make their Spans late, and entities written as arrays."""
+
+import numpy as np
+import pytest
+import spacy
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.attrs import ENT_ID, ENT_IOB, ENT_KB_ID, ENT_TYPE
+from spacy.tokens import Doc, DocBin, Span, SpanGroup
+from spacy.util import filter_spans
+
+from spacy_cascade.pipeline.spans.entities import write_entities
+from spacy_cascade.pipeline.spans.groups import LastingGroup, table_of_group
+from spacy_cascade.pipeline.spans.tables import (
+    SpanTable,
+    join_tables,
+    new_table,
+    new_tables,
+    split_table,
+    table_of,
+)
+
+_NLP = spacy.blank("en")
+_WORDS = ["Ab", "binds", "the", "IL-2", "gene", "in", "T", "cells"]
+_ALL = [ENT_IOB, ENT_TYPE, ENT_KB_ID, ENT_ID]
+
+
+def _doc() -> Doc:
+    return Doc(_NLP.vocab, words=_WORDS)
+
+
+def _table(doc: Doc, *rows: tuple[int, int, str]) -> SpanTable:
+    return table_of([Span(doc, *row) for row in rows])
+
+
+def _group(doc: Doc) -> LastingGroup:
+    table = _table(doc, (3, 5, "DNA"), (6, 8, "CELL"))
+    return LastingGroup(doc, name="found", table=table, attrs={"scores": np.array([0.5, 0.25])})
+
+
+def _rows(spans: object) -> list[tuple[str, str, int, int]]:
+    return [(s.text, s.label_, s.start_char, s.end_char) for s in spans]  # type: ignore[attr-defined]
+
+
+_EXPECTED = [("IL-2 gene", "DNA", 13, 22), ("T cells", "CELL", 26, 33)]
+
+
+def _joined(group: SpanGroup) -> object:
+    other = SpanGroup(group.doc, name="other", spans=[group.doc[0:1]])
+    other.extend(group)
+    return list(other)[1:]
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        list,
+        lambda group: [group[0], group[-1]],
+        lambda group: [group[i] for i in range(len(group))],
+        lambda group: group.copy(),
+        lambda group: SpanGroup(group.doc).from_bytes(group.to_bytes()),
+        lambda group: group + SpanGroup(group.doc, name="empty"),
+        _joined,
+    ],
+)
+def test_a_group_has_its_spans_whoever_asks(read: object) -> None:
+    doc = _doc()
+    group = doc.spans["found"] = _group(doc)
+    assert _rows(read(group)) == _EXPECTED  # type: ignore[operator]
+    assert _rows(group) == _EXPECTED
+    assert group.attrs["scores"].tolist() == [0.5, 0.25]
+    assert not group.has_overlap
+
+
+def test_a_group_can_be_changed() -> None:
+    doc = _doc()
+    group = _group(doc)
+    group.append(Span(doc, 0, 1, "PROTEIN"))
+    group[1] = Span(doc, 1, 2, "VERB")
+    group += [Span(doc, 2, 3, "DET")]
+    assert [s.text for s in group] == ["IL-2 gene", "binds", "Ab", "the"]
+    assert table_of_group(group).rows() == [(s.start, s.end, s.label) for s in group]
+
+
+def test_spans_are_made_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    doc = _doc()
+    group = _group(doc)
+    assert group.table.n_spans == SpanGroup.__len__(group) + 2 == 2
+    assert len(group) == SpanGroup.__len__(group) == 2
+
+
+def test_a_group_has_a_length_without_its_doc() -> None:
+    assert len(_group(_doc())) == 2
+
+
+def test_merged_tokens_before_and_after_spans_were_made() -> None:
+    for look_before in (False, True):
+        doc = _doc()
+        group = doc.spans["found"] = _group(doc)
+        if look_before:
+            assert len(group) == 2
+        with doc.retokenize() as retokenizer:
+            retokenizer.merge(doc[3:5])
+            retokenizer.merge(doc[0:2])
+        assert [s.text for s in group] == ["IL-2 gene", "T cells"]
+        assert group.table.rows() == [(s.start, s.end, s.label) for s in group]
+        copied = next(DocBin(docs=[doc]).get_docs(_NLP.vocab)) if look_before else doc.copy()
+        assert [s.text for s in copied.spans["found"]] == ["IL-2 gene", "T cells"]
+
+
+def test_tables_of_several_docs() -> None:
+    docs = [_doc(), Doc(_NLP.vocab), _doc()]
+    rows = [(0, 1), (6, 8), (3, 5)]
+    start, end = (np.array(column) for column in zip(*rows, strict=True))
+    label = np.array([7, 8, 9], dtype=np.uint64)
+    tables = new_tables(docs, [2, 0, 1], start, end, label)
+    expected = [[Span(docs[0], 0, 1, 7), Span(docs[0], 6, 8, 8)], [], [Span(docs[2], 3, 5, 9)]]
+    for table, spans, doc in zip(tables, expected, docs, strict=True):
+        assert all((a == b).all() for a, b in zip(table, table_of(spans), strict=True))
+        assert table.spans(doc) == spans
+    again = split_table(join_tables(tables), [2, 0, 1])
+    assert [table.rows() for table in again] == [table.rows() for table in tables]
+    assert join_tables([]).n_spans == 0
+    assert new_table(docs[1], start[:0], end[:0], label[:0]).n_spans == 0
+
+
+def _spans(draw: st.DrawFn, doc: Doc, n: int) -> list[Span]:
+    found = []
+    for _ in range(n):
+        start = draw(st.integers(0, len(doc) - 1))
+        end = draw(st.integers(start + 1, min(start + 3, len(doc))))
+        label, kb_id = draw(st.sampled_from("XYZ")), draw(st.sampled_from(["", "Q1"]))
+        found.append(Span(doc, start, end, label, kb_id))
+    return found
+
+
+@given(data=st.data())
+def test_entities_are_what_set_ents_makes_them(data: st.DataObject) -> None:
+    """Earlier entities and blocked tokens stay; of spans that overlap the longest ones are kept."""
+    fast, slow = _doc(), _doc()
+    draw = data.draw
+    earlier = filter_spans(_spans(draw, fast, draw(st.integers(0, 2))))
+    blocked = filter_spans(_spans(draw, fast, draw(st.integers(0, 1))))
+    new = _spans(draw, fast, draw(st.integers(0, 4)))
+    for doc in (fast, slow):
+        free = [s for s in blocked if not any(s.start < e.end and e.start < s.end for e in earlier)]
+        doc.set_ents(
+            [Span(doc, s.start, s.end, s.label, s.kb_id) for s in earlier],
+            blocked=[doc[s.start : s.end] for s in free],
+            default=draw(st.just("outside")),
+        )
+    write_entities(fast, table_of(new))
+    iob = slow.to_array(ENT_IOB)
+    own = [Span(slow, s.start, s.end, s.label, s.kb_id) for s in new]
+    free_spans = [s for s in own if not np.isin(iob[s.start : s.end], (1, 3)).any()]
+    slow.set_ents(filter_spans(free_spans), default="unmodified")
+    assert fast.to_array(_ALL).tolist() == slow.to_array(_ALL).tolist()
+
+
+def test_the_entities_of_no_spans_are_left_alone() -> None:
+    doc = _doc()
+    write_entities(doc, table_of([]))
+    assert not doc.has_annotation("ENT_IOB")

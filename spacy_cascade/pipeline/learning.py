@@ -30,7 +30,7 @@ from .joint import begin_jointly, partner
 from .loggers import SEPARATOR
 from .options import Options
 from .progress import progress
-from .reading import stand_ins, token_units
+from .reading import earlier_space, stand_ins, token_units
 from .spans.gold import as_seen
 
 _READ_AT_ONCE = 256
@@ -161,7 +161,10 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         gold: list[Gold] = []
         self.n_examples, self.warm_start, self._parts = 0, False, Parts()
         forget(self)
-        all_examples = progress(f"Reading for {self.name}", iterable=checked(get_examples, nlp))
+        self.space.earlier = earlier_space(self.pipeline, self)
+        all_examples = progress(
+            f"Reading for {self.name}", iterable=checked(get_examples, nlp, self)
+        )
         for examples in minibatch(all_examples, _READ_AT_ONCE):  # type: ignore[no-untyped-call]
             validate_examples(examples, f"{type(self).__name__}.initialize")
             batches.append(self._read_examples(examples))

@@ -157,8 +157,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         labels: the labels, as saved by `spacy init labels`; else those in the examples.
         Raises `TrainingError` where there is nothing to learn from.
         """
-        batches: list[Tokens] = []
-        gold: list[Gold] = []
+        batches, gold = list[Tokens](), list[Gold]()
         self.n_examples, self.warm_start, self._parts = 0, False, Parts()
         forget(self)
         self.space.earlier = earlier_space(self.pipeline, self)
@@ -245,8 +244,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         tokens = self._read_examples(examples)
         flags = self._gold_flags(tokens, gold)
         self.space.add_to_resources(tokens, flags)
-        n_added = self.space.extend(self._gold_units(tokens, gold), _NEW_MINIMUM)
-        add_features(self.model, n_added)
+        add_features(self.model, self.space.extend(self._gold_units(tokens, gold), _NEW_MINIMUM))
 
     def _prepared(
         self, examples: Sequence[Example]

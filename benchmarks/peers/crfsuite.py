@@ -134,7 +134,7 @@ def crfsuite_curve(
 
     crfsuite shows no model before the end, so it trains once for each limit, and takes the same
     steps each time. The series has an entry for each limit: seconds and processor seconds of the
-    features and of that training, F1, and iterations. Others as in `train_crfsuite`.
+    features and of that training, and F1. Others as in `train_crfsuite`.
     """
     sentences, dev_sentences = read_columns(train), read_columns(dev)
     features, series = Stopwatch(), []
@@ -149,9 +149,8 @@ def crfsuite_curve(
             getattr(features, of) + getattr(training, of) for of in ("passed", "computed")
         )
         score = f1(open_model(model), dev_sentences, sentence_features)
-        series.append((passed, computed, score, trainer.logparser.last_iteration["num"]))
-        print(series[-1], flush=True)
-    return {"features_seconds": features.passed, "series": series}
+        series.append((passed, computed, score))
+    return {"features_seconds": features.passed, "limits": list(limits), "series": series}
 
 
 def _trainer(

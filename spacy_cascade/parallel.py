@@ -13,7 +13,7 @@ from .types import Pointers1d
 
 _PIECES = 32
 _SMALLEST_PIECE = 1 << 14
-_LARGEST_PIECE = 1 << 21
+LARGEST_PIECE = 1 << 21
 """Entries of one kernel call, about a tenth of a second, so Ctrl-C takes effect soon."""
 
 LEXEME_LOCK = RLock()
@@ -51,7 +51,7 @@ def split(starts: Pointers1d | range, cost: int = 1) -> list[tuple[int, int]]:
         return (int(starts[row]) - before + row) * cost
 
     total = work(n_rows)
-    n_pieces = max(min(_PIECES, total // _SMALLEST_PIECE), total // _LARGEST_PIECE, 1)
+    n_pieces = max(min(_PIECES, total // _SMALLEST_PIECE), total // LARGEST_PIECE, 1)
     rows, targets = range(n_rows + 1), (piece * (total / n_pieces) for piece in range(1, n_pieces))
     cuts = sorted({0, *(bisect_left(rows, target, key=work) for target in targets), n_rows})
     return list(pairwise(cuts))

@@ -15,6 +15,9 @@ has ended. `cost` `[Y + 2, Y]` is what an observation adds to each label: zeros 
 
 Sums of such products cannot overflow, whatever the size of the weights or the length of the chain.
 (docs/method.md, sections 1.4 and 2.1)
+
+The losses of training (`inference.chain_losses`) are computed faster, and come here where numbers
+would underflow.
 """
 
 from __future__ import annotations
@@ -122,55 +125,27 @@ def observed_path(chains, begin, end, weight, counts, transition_counts):  # typ
     return score
 
 
-@kernel
-def chain_losses(
-    chains: Chains,
-    clamp: Floats2d,
-    gradient_weights: tuple[Floats1d, Floats1d],
-    first: int,
-    last: int,
-    losses: Floats1d,
-    transition_counts: Floats1d,
-) -> None:
-    """Losses and score gradients of the sequences `first <= i < last`.
-
-        loss[i] = log Σ_y exp(score(y) + cost(y)) - log Σ_{y agrees with tags} exp(score(y))
-
-    The gradient is that of the first term times the first of the `gradient_weights`, less that of
-    the second times the second; both `[N]`, ones for the gradient of the loss itself.
-
-    chains: the scores are OVERWRITTEN by the gradient with respect to them; where a tag is
-    negative, the second sum runs over all labels, or over those that continue no span
-    (docs/method.md, section 3.4). clamp `[Y + 2, Y]`: see the module. losses `[N]`: written.
-    transition_counts `[E]`: the gradient is added.
-    """
+@helper
+def log_space_loss(chains, clamp, weights, i, n_observed, transition_counts):  # type: ignore[no-untyped-def]
+    """The loss of sequence `i`, as `chain_losses.chain_losses`; its scores are OVERWRITTEN."""
     lattice, scores, transitions, cost, tags, starts = chains
-    expected, observed = gradient_weights
-    w, marginals = room_for(lattice, starts[first : last + 1])
-    counts = np.empty((len(w), scores.shape[1]))
-    for i in range(first, last):
-        begin, end = starts[i], starts[i + 1]
-        length = end - begin
-        n_observed = np.count_nonzero(tags[begin:end] >= 0)
-        if n_observed == 0:
-            losses[i] = 0.0
-            scores[begin:end] = 0.0
-            continue
-        counts[:length] = 0.0
-        losses[i] = forward_backward(
-            lattice, scores, transitions, cost, tags, begin, end, w, marginals
+    begin, end = starts[i], starts[i + 1]
+    length = end - begin
+    w, marginals = room_for(lattice, starts[i : i + 2])
+    counts = np.zeros((length, scores.shape[1]))
+    loss = forward_backward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
+    _add_edge_marginals(lattice, length, w, marginals, weights[0], counts, transition_counts)
+    if n_observed == length:
+        loss -= observed_path(chains, begin, end, weights[1], counts, transition_counts)
+    else:
+        loss -= forward_backward(
+            lattice, scores, transitions, clamp, tags, begin, end, w, marginals
         )
-        _add_edge_marginals(lattice, length, w, marginals, expected[i], counts, transition_counts)
-        if n_observed == length:
-            losses[i] -= observed_path(chains, begin, end, observed[i], counts, transition_counts)
-        else:
-            losses[i] -= forward_backward(
-                lattice, scores, transitions, clamp, tags, begin, end, w, marginals
-            )
-            _add_edge_marginals(
-                lattice, length, w, marginals, -observed[i], counts, transition_counts
-            )
-        scores[begin:end] = counts[:length]
+        _add_edge_marginals(lattice, length, w, marginals, -weights[1], counts, transition_counts)
+    for t in range(begin, end):
+        for s in range(scores.shape[1]):
+            scores[t, s] = counts[t - begin, s]
+    return loss
 
 
 @kernel

@@ -9,7 +9,7 @@ forward and one back are
     P(c at t) = a(t, c) b(t, c)        P(p at t-1, c at t) = a(t-1, p) M[p, c] g(t, c)
 
 and the log-partition is `Σ_t log z(t) + h(t) + max m` (docs/method.md, section 2.2). What is lost
-where `a` underflows matters only if `z` is tiny; such a sequence goes to `chain.chain_losses`.
+where `a` underflows matters only if `z` is tiny; such a sequence goes to `chain_losses`.
 Labels, `m` and `m0` are those of `inference.viterbi`, and at the end `x = 0` off the final labels.
 """
 
@@ -21,7 +21,8 @@ import numpy as np
 
 from ..jit import helper, kernel
 from ..types import Floats1d, Floats2d
-from .chain import chain_losses, log_partitions, observed_path
+from .chain import log_partitions, observed_path
+from .chain_losses import chain_losses
 from .lattice import Chains, longest_of
 from .viterbi import transition_matrix
 
@@ -141,7 +142,7 @@ def dense_losses(
     losses: Floats1d,
     transition_counts: Floats1d,
 ) -> None:
-    """As `chain.chain_losses`, of a lattice without label pairs; scores are OVERWRITTEN."""
+    """As `chain_losses.chain_losses`, of a lattice without label pairs; scores are OVERWRITTEN."""
     lattice, scores, _, cost, tags, starts = chains
     expected, observed = gradient_weights
     exponentials, columns = _exponentials(chains)

@@ -14,7 +14,8 @@ import numpy as np
 
 from ..numeric.design import BinaryCSR, SegmentRows
 from ..types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
-from .chain import chain_losses, edge_marginals, log_partitions, path_scores
+from .chain import edge_marginals, log_partitions, path_scores
+from .chain_losses import chain_losses
 from .contrast import contrast
 from .dense_losses import dense_log_partitions, dense_losses
 from .gathered import gather_k_best, gather_likely, gather_posteriors

@@ -150,7 +150,7 @@ def segment_losses(
     losses: Floats1d,
     totals: tuple[Floats1d, Floats2d],
 ) -> None:
-    """Losses and gradients of the sequences `first <= i < last`, as `chain.chain_losses`.
+    """Losses and gradients of the sequences `first <= i < last`, as `chain_losses.chain_losses`.
 
     The scores of the chains and of the segments are OVERWRITTEN by the gradients with respect to
     them. totals: gradients of edges `[E]` and lengths `[L, n]`, added to.

@@ -30,20 +30,54 @@ def add_rows(
 
 
 @kernel
-def add_to_columns(
-    indptr: Pointers1d, indices: Ints1d, values: Floats2d, out: Floats2d, begin: int, end: int
-) -> None:
-    """`out[indices[j]] += values[i]`, `j` in row `i`, for rows `begin <= i < end`.
+def group_columns(
+    indptr: Pointers1d, indices: Ints1d, n_columns: int, n_groups: int
+) -> tuple[Ints1d, Ints1d, Pointers1d]:
+    """Entries of a binary sparse matrix by groups of columns, in the order of rows within each.
 
-    The product of the transposed matrix with `values` `[n_rows, W]`, added to `out`
-    `[n_columns, W]`. Any row of `out` may be written.
+    A group is a range of columns; all have about equally many entries. Returns the row and the
+    column of each entry, and `bounds` `[n_groups + 1]`: those of group `g` are
+    `bounds[g]:bounds[g + 1]`.
+    """
+    n = len(indices)
+    counts = np.zeros(n_columns, dtype=np.int64)
+    for j in range(n):
+        counts[indices[j]] += 1
+    group_of = np.empty(n_columns, dtype=np.uint8)
+    sizes = np.zeros(n_groups, dtype=np.int64)
+    before = 0
+    for column in range(n_columns):
+        group = min(before * n_groups // max(n, 1), n_groups - 1)
+        group_of[column] = group
+        sizes[group] += counts[column]
+        before += counts[column]
+    bounds = np.zeros(n_groups + 1, dtype=np.int64)
+    for group in range(n_groups):
+        bounds[group + 1] = bounds[group] + sizes[group]
+    place = bounds[:-1].copy()
+    rows, columns = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
+    for i in range(len(indptr) - 1):
+        for j in range(indptr[i], indptr[i + 1]):
+            group = group_of[indices[j]]
+            rows[place[group]], columns[place[group]] = i, indices[j]
+            place[group] += 1
+    return rows, columns, bounds
+
+
+@kernel
+def add_entries(
+    rows: Ints1d, columns: Ints1d, values: Floats2d, out: Floats2d, begin: int, end: int
+) -> None:
+    """`out[columns[j]] += values[rows[j]]` for entries `begin <= j < end`.
+
+    The product of the transposed matrix that has these entries with `values` `[n_rows, W]`, added
+    to `out` `[n_columns, W]`. Only rows of `out` that are columns of the entries are written.
     """
     width = out.shape[1]
-    for i in range(begin, end):
-        for j in range(indptr[i], indptr[i + 1]):
-            column = indices[j]
-            for k in range(width):
-                out[column, k] += values[i, k]
+    for j in range(begin, end):
+        row, column = rows[j], columns[j]
+        for k in range(width):
+            out[column, k] += values[row, k]
 
 
 @kernel
@@ -69,7 +103,8 @@ def scale_and_mix(
             value = scale[i] * values[i, j]
             for k in range(blocks[j, 0], blocks[j, 1]):
                 row[k] += value * mixing[j, k]
-        out[i] = row
+        for k in range(width):
+            out[i, k] = row[k]
 
 
 @kernel

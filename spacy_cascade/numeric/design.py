@@ -13,16 +13,38 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..parallel import Workers, split
-from ..types import Floats1d, Floats2d, Floats3d, Ints1d, Pointers1d, Pointers2d, RealsXd
-from .csr import active_features, add_rows, add_to_columns
+from ..parallel import LARGEST_PIECE, Workers, split
+from ..types import Floats1d, Floats2d, Ints1d, Pointers1d, Pointers2d, RealsXd
+from .csr import active_features, add_entries, add_rows, group_columns
 
-_PARTS = 4
-"""Gradients are gathered in so many sums side by side, for any number of threads.
+_GROUPS = 4
+"""Columns whose gradients threads sum up side by side, for any number of threads.
 
-Each sum costs memory, and time to add it up. Reading the transposed matrix instead, which all
-threads could share, takes more than twice as long.
+Each group reads all rows: with more groups the sum of their times grows. Sums of parts of the rows
+side by side, added up at the end, took a third longer and more memory; reading the transposed
+matrix takes more than twice as long.
 """
+
+
+@dataclass(frozen=True)
+class _ColumnGroups:
+    """Entries of a matrix by groups of columns (`csr.group_columns`)."""
+
+    rows: Ints1d
+    columns: Ints1d
+    bounds: Pointers1d
+
+    def add_product(self, values: Floats2d, out: Floats2d, workers: Workers) -> None:
+        """`out += self.T @ values`, each group in a thread."""
+
+        def group(first: int, last: int) -> None:
+            for i in range(first, last):
+                start, stop = int(self.bounds[i]), int(self.bounds[i + 1])
+                for begin in range(start, stop, LARGEST_PIECE):
+                    end = min(begin + LARGEST_PIECE, stop)
+                    add_entries(self.rows, self.columns, values, out, begin, end)
+
+        workers.map(group, [(i, i + 1) for i in range(len(self.bounds) - 1)])
 
 
 @dataclass
@@ -32,6 +54,7 @@ class BinaryCSR:
     indptr: Pointers1d
     indices: Ints1d
     n_columns: int
+    _groups: _ColumnGroups | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def n_rows(self) -> int:
@@ -57,23 +80,20 @@ class BinaryCSR:
 
         workers.map(piece, split(self.indptr, out.shape[1]))
 
-    def add_transposed_product(self, values: Floats2d, sums: Floats3d, workers: Workers) -> None:
-        """`sums.sum(axis=0) += self.T @ values`, the same bits for any number of threads.
+    def add_transposed_product(self, values: Floats2d, out: Floats2d, workers: Workers) -> None:
+        """`out += self.T @ values`, the same bits for any number of threads.
 
-        sums `[_PARTS, n_columns, W]`: each part of the rows is added to a sum of its own.
+        The order of entries that this takes is kept until `release_memory`.
         """
-        pieces = split(self.indptr)
+        if self._groups is None:
+            self._groups = _ColumnGroups(
+                *group_columns(self.indptr, self.indices, self.n_columns, _GROUPS)
+            )
+        self._groups.add_product(values, out, workers)
 
-        def part(first: int, last: int) -> None:
-            for i in range(first, last):
-                cut = slice(len(pieces) * i // _PARTS, len(pieces) * (i + 1) // _PARTS)
-                for begin, end in pieces[cut]:
-                    add_to_columns(self.indptr, self.indices, values, sums[i], begin, end)
-
-        workers.map(part, _EACH_PART)
-
-
-_EACH_PART = [(i, i + 1) for i in range(_PARTS)]
+    def release_memory(self) -> None:
+        """Free what the next transposed product makes again."""
+        self._groups = None
 
 
 @dataclass(frozen=True)
@@ -103,9 +123,9 @@ class SegmentRows:
 
     def gradient(self, score_gradient: Floats2d, workers: Workers) -> Floats2d:
         """Gradient `[K, n]` of the weights, given that of scores `[M, n]`."""
-        sums = np.zeros((_PARTS, self.features.n_columns, score_gradient.shape[1]))
-        self.features.add_transposed_product(score_gradient, sums, workers)
-        return _total(sums, workers)
+        gradient = np.zeros((self.features.n_columns, score_gradient.shape[1]))
+        self.features.add_transposed_product(score_gradient, gradient, workers)
+        return gradient
 
 
 @dataclass
@@ -119,7 +139,6 @@ class Design:
     unit_lexemes: BinaryCSR
     unit_features: BinaryCSR
     segments: SegmentRows | None = None
-    _memory: Floats1d | None = field(default=None, repr=False)
 
     @property
     def n_units(self) -> int:
@@ -156,36 +175,18 @@ class Design:
     ) -> Floats2d:
         """Gradient `[K, S]` of the weights, given that of scores `[U, S]`; written to `out`."""
         width = score_gradient.shape[1]
-        sums = self._empty_sums(self.unit_lexemes.n_columns, width, workers)
-        self.unit_lexemes.add_transposed_product(score_gradient, sums, workers)
-        by_lexeme = _total(sums, workers)
-        sums = self._empty_sums(self.unit_features.n_columns, width, workers)
-        self.unit_features.add_transposed_product(score_gradient, sums, workers)
-        self.lexeme_features.add_transposed_product(by_lexeme, sums, workers)
-        return _total(sums, workers, out)
+        by_lexeme = np.zeros((self.unit_lexemes.n_columns, width))
+        self.unit_lexemes.add_transposed_product(score_gradient, by_lexeme, workers)
+        gradient = np.empty((self.unit_features.n_columns, width)) if out is None else out
+        gradient[:] = 0.0
+        self.unit_features.add_transposed_product(score_gradient, gradient, workers)
+        self.lexeme_features.add_transposed_product(by_lexeme, gradient, workers)
+        return gradient
 
     def release_memory(self) -> None:
-        """Free the memory that gradients are gathered in; the next gradient allocates it again."""
-        self._memory = None
-
-    def _empty_sums(self, n_rows: int, width: int, workers: Workers) -> Floats3d:
-        """Zeros `[_PARTS, n_rows, W]` in memory that is kept, because new memory is slow."""
-        size = max(self.unit_lexemes.n_columns, self.unit_features.n_columns) * width
-        if self._memory is None or len(self._memory) < _PARTS * size:
-            self._memory = np.empty(_PARTS * size)
-        sums = self._memory[: _PARTS * n_rows * width].reshape(_PARTS, n_rows, width)
-        workers.map(lambda first, last: sums[first:last].fill(0.0), _EACH_PART)
-        return sums
-
-
-def _total(sums: Floats3d, workers: Workers, out: Floats2d | None = None) -> Floats2d:
-    """The sum over parts, `[n, W]`."""
-    n_parts, n_rows, width = sums.shape
-    total = np.empty((n_rows, width)) if out is None else out
-
-    def piece(begin: int, end: int) -> None:
-        np.sum(sums[:, begin:end], axis=0, out=total[begin:end])
-
-    entries = n_parts * width
-    workers.map(piece, split(range(0, (n_rows + 1) * entries, entries)))
-    return total
+        """Free what the next gradient makes again."""
+        self.unit_lexemes.release_memory()
+        self.unit_features.release_memory()
+        self.lexeme_features.release_memory()
+        if self.segments is not None:
+            self.segments.features.release_memory()

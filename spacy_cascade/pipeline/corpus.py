@@ -1,8 +1,10 @@
 """The corpus that a component has begun to learn from."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
+from weakref import WeakKeyDictionary
 
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -93,14 +95,45 @@ class Parts:
         return complete
 
 
-def checked(get_examples: GetExamples, nlp: Language | None) -> Iterable[Example]:
+_MOST_KEPT = 2_000_000
+"""Tokens of the examples that are kept from one component to the next."""
+_kept: WeakKeyDictionary[GetExamples, list[Example]] = WeakKeyDictionary()
+"""What functions gave to a component, for the next one of the same pipeline."""
+
+
+def checked(get_examples: GetExamples, nlp: Language | None, pipe: object) -> Iterable[Example]:
     """The examples. Where there are none, raises `CorpusError` if `[corpora.train]` shows why.
 
-    spaCy's own reader finds nothing in a file that is no `.spacy` file, such as a `.tsv`.
+    spaCy's own reader finds nothing in a file that is no `.spacy` file, such as a `.tsv`. And it
+    reads the file again for each component: what the function gave to one component is given to
+    those behind it, unless there is so much that it has to be read piece by piece.
     """
-    examples = get_examples()
+    learners = [] if nlp is None else [p for _, p in nlp.pipeline if hasattr(p, "n_examples")]
+    kept = _kept[get_examples] if get_examples in _kept and pipe in learners[1:] else None
+    examples = get_examples() if kept is None else kept
+    if pipe not in learners[:-1]:
+        if get_examples in _kept:
+            del _kept[get_examples]
+    elif not isinstance(examples, Sized):
+        examples = _keeping(get_examples, examples)
     is_known = isinstance(examples, Sized) and len(examples) > 0
     return examples if is_known else _checked(examples, nlp)
+
+
+def _keeping(get_examples: GetExamples, examples: Iterable[Example]) -> Iterator[Example]:
+    """The examples, which are kept when all of them have been given."""
+    kept: list[Example] = []
+    n_tokens = 0
+    for example in examples:
+        n_tokens += len(example.reference)
+        if n_tokens <= _MOST_KEPT:
+            kept.append(example)
+        else:
+            kept.clear()
+        yield example
+    if n_tokens <= _MOST_KEPT:
+        with suppress(TypeError):  # It takes no weak reference: it is asked again.
+            _kept[get_examples] = kept
 
 
 def _checked(examples: Iterable[Example], nlp: Language | None) -> Iterator[Example]:

@@ -30,7 +30,7 @@ from .joint import begin_jointly, partner
 from .loggers import SEPARATOR
 from .options import Options
 from .progress import progress
-from .reading import stand_ins, token_units
+from .reading import earlier_space, stand_ins, token_units
 from .spans.gold import as_seen
 
 _READ_AT_ONCE = 256
@@ -157,11 +157,13 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         labels: the labels, as saved by `spacy init labels`; else those in the examples.
         Raises `TrainingError` where there is nothing to learn from.
         """
-        batches: list[Tokens] = []
-        gold: list[Gold] = []
+        batches, gold = list[Tokens](), list[Gold]()
         self.n_examples, self.warm_start, self._parts = 0, False, Parts()
         forget(self)
-        all_examples = progress(f"Reading for {self.name}", iterable=checked(get_examples, nlp))
+        self.space.earlier = earlier_space(self.pipeline, self)
+        all_examples = progress(
+            f"Reading for {self.name}", iterable=checked(get_examples, nlp, self)
+        )
         for examples in minibatch(all_examples, _READ_AT_ONCE):  # type: ignore[no-untyped-call]
             validate_examples(examples, f"{type(self).__name__}.initialize")
             batches.append(self._read_examples(examples))
@@ -242,8 +244,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         tokens = self._read_examples(examples)
         flags = self._gold_flags(tokens, gold)
         self.space.add_to_resources(tokens, flags)
-        n_added = self.space.extend(self._gold_units(tokens, gold), _NEW_MINIMUM)
-        add_features(self.model, n_added)
+        add_features(self.model, self.space.extend(self._gold_units(tokens, gold), _NEW_MINIMUM))
 
     def _prepared(
         self, examples: Sequence[Example]

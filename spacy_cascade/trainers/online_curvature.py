@@ -10,8 +10,6 @@ import numpy as np
 from ..inference.structure import Structure, Weights
 from ..losses.base import CorpusLoss, LabelledSequences
 from ..losses.margin import Hinge
-from ..numeric.csr import add_to_columns
-from ..numeric.design import BinaryCSR
 from ..parallel import Workers
 from ..types import Floats2d
 from .base import State, array_like
@@ -30,15 +28,10 @@ class OnlineCurvature:
         self._loss, self._structure, self._known = loss.smooth(), structure, known
         self._sum, self._passes = np.zeros(shape), 0.0
 
-    def add(self, data: LabelledSequences, features: BinaryCSR, weights: Weights) -> None:
-        """Look at a batch; features: of its units `[T, K]`."""
-        variances = CorpusLoss(data, self._loss, Workers(1)).variances(weights)
-        scores = np.ascontiguousarray(variances.scores)
-        add_to_columns(features.indptr, features.indices, scores, self._sum, 0, features.n_rows)
-        rows = data.design.segments
-        if rows is not None and variances.segments is not None:
-            columns = self._structure.segment_columns
-            self._sum[:, columns] += rows.gradient(variances.segments.scores, Workers(1))
+    def add(self, data: LabelledSequences, weights: Weights) -> None:
+        """Look at a batch."""
+        loss = CorpusLoss(data, self._loss, Workers(1))
+        self._sum += loss.gradient(loss.variances(weights))
         self._passes += data.share
 
     def diagonal(self) -> Floats2d | None:

@@ -108,7 +108,7 @@ class OnlineFit(Fit[LabelledSequences]):
             )
         if self._curvature is not None:
             now = self._averaged
-            self._curvature.add(data, features, Weights(now.weights, now.transitions))
+            self._curvature.add(data, Weights(now.weights, now.transitions))
         return loss / settings.passes
 
     def hessian_diagonal(self) -> Floats2d | None:

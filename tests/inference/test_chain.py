@@ -19,7 +19,8 @@ from reference import (
     span_posterior,
     spans_of,
 )
-from spacy_cascade.inference.chain import chain_losses, log_partitions
+from spacy_cascade.inference.chain import log_partitions
+from spacy_cascade.inference.chain_losses import chain_losses
 from spacy_cascade.inference.lattice import Chains, Lattice, chain_lattice, choice_lattice
 from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import SCHEMES, Spans, TagSet

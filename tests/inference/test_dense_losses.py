@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from reference import Chain, chain_loss, log_space_loss
-from spacy_cascade.inference.chain import chain_losses, log_partitions
+from spacy_cascade.inference.chain import log_partitions
+from spacy_cascade.inference.chain_losses import chain_losses
 from spacy_cascade.inference.dense_losses import dense_log_partitions, dense_losses
 from spacy_cascade.inference.lattice import Chains, Lattice, free_lattice
 from spacy_cascade.inference.linear_chain import LinearChain

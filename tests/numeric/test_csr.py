@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reference import dense_rows, rows_from_dense
-from spacy_cascade.numeric.csr import add_rows, add_to_columns, scale_and_mix
+from spacy_cascade.numeric.csr import add_entries, add_rows, group_columns, scale_and_mix
 from strategies import counts2d
 
 MATRICES = counts2d(st.integers(0, 6), st.integers(1, 5))
@@ -54,17 +56,35 @@ def test_values_may_be_single_precision_and_read_only(dtype, generator):
     np.testing.assert_allclose(out, matrix @ values.astype(np.float64), rtol=1e-12)
 
 
-@given(MATRICES, st.integers(1, 4), st.data())
-def test_add_to_columns_is_a_product_with_the_transposed_matrix(matrix, width, data):
-    rows = rows_from_dense(matrix)
-    begin = data.draw(st.integers(0, rows.n_rows))
-    end = data.draw(st.integers(begin, rows.n_rows))
+@given(MATRICES, st.integers(1, 4), st.integers(1, 4))
+def test_add_entries_is_a_product_with_the_transposed_matrix(matrix, width, n_groups):
+    """Group by group, each of which writes a range of its own."""
+    csr = rows_from_dense(matrix)
+    rows, columns, bounds = group_columns(csr.indptr, csr.indices, csr.n_columns, n_groups)
     generator = np.random.default_rng(len(matrix))
-    values = generator.normal(size=(rows.n_rows, width))
-    out = generator.normal(size=(rows.n_columns, width))
-    expected = out + matrix[begin:end].T @ values[begin:end]
-    add_to_columns(rows.indptr, rows.indices, values, out, begin, end)
+    values = generator.normal(size=(csr.n_rows, width))
+    out = generator.normal(size=(csr.n_columns, width))
+    expected = out + matrix.T @ values
+    written: list[set[int]] = []
+    for begin, end in pairwise(bounds.tolist()):
+        before = out.copy()
+        add_entries(rows, columns, values, out, begin, end)
+        written.append(set(np.flatnonzero((out != before).any(axis=1)).tolist()))
+        assert (np.diff(rows[begin:end]) >= 0).all()
     np.testing.assert_allclose(out, expected, atol=1e-12)
+    in_order = [column for group in written for column in sorted(group)]
+    assert in_order == sorted(set(in_order))
+
+
+def test_groups_of_columns_have_about_equally_many_entries(generator):
+    csr = rows_from_dense(generator.integers(0, 3, (200, 40)))
+    rows, columns, bounds = group_columns(csr.indptr, csr.indices, csr.n_columns, 4)
+    assert sorted(zip(rows.tolist(), columns.tolist(), strict=True)) == sorted(
+        (i, int(column))
+        for i in range(csr.n_rows)
+        for column in csr.indices[csr.indptr[i] : csr.indptr[i + 1]]
+    )
+    assert np.diff(bounds).max() < 1.2 * len(rows) / 4
 
 
 def test_scale_and_mix(generator):

@@ -22,7 +22,8 @@ from reference import (
     weighted_counts,
 )
 from spacy_cascade.inference import k_best as nbest
-from spacy_cascade.inference.chain import chain_losses, log_partitions, path_scores
+from spacy_cascade.inference.chain import log_partitions, path_scores
+from spacy_cascade.inference.chain_losses import chain_losses
 from spacy_cascade.inference.contrast import contrast
 from spacy_cascade.inference.dense_losses import dense_log_partitions, dense_losses
 from spacy_cascade.inference.lattice import (

@@ -14,12 +14,13 @@ from ...lib.machine import describe_machine, load_average
 from ...lib.paths import PROJECT
 from ...reports.figure_report import Report
 from ...reports.output import can_draw
+from .against_crfsuite import CRFSUITE_FIGURES
 from .batch import BATCH_FIGURES
 from .online import ONLINE_FIGURES
 from .setup import FigureSetup
 
 CORPORA = PROJECT / "corpus/jnlpba"
-FIGURES = {**BATCH_FIGURES, **ONLINE_FIGURES}
+FIGURES = {**BATCH_FIGURES, **ONLINE_FIGURES, **CRFSUITE_FIGURES}
 
 
 def read_arguments() -> argparse.Namespace:

@@ -6,16 +6,13 @@ import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from statistics import median
-from time import perf_counter
 from typing import Any
 
 from ...lib.machine import available_cores, folder_megabytes
-from ...lib.package import STAGES
 from ...lib.paths import CONFIGS
-from ...lib.processes import Result, child_environment, few_sentences, run_python
+from ...lib.processes import Result, few_sentences
 from ...lib.timing import median_ratio, speed_ups
 from ...reports.figure_report import Row
-from ...reports.output import read_json
 from .setup import FigureSetup, best_f1, crfsuite_seconds, seconds_to_best, training_seconds
 
 Outcome = tuple[list[Row], Result]
@@ -51,25 +48,10 @@ def training(setup: FigureSetup) -> Outcome:
         ratio = ours_computed / theirs_computed
         note = f"{ours_computed:.1f} s against {theirs_computed:.1f} s"
         rows.append(Row("processor time over crfsuite", ratio, "x", note))
-    command = _train_command(setup)
+    command = setup.train_command("memb.cfg")
     note = f"with scores on dev, the best {command['f1']:.2f}"
     rows.append(Row("`spacy train` from start to end", command["seconds"], "s", note))
     return rows, {"cascade": cascade, "crfsuite": peer, "command": command}
-
-
-def _train_command(setup: FigureSetup) -> dict[str, float]:
-    with tempfile.TemporaryDirectory() as folder:
-        command = ["-m", "spacy", "train", str(CONFIGS / "memb.cfg")]
-        command += ["--output", folder, "--paths.train", setup.path("train.spacy")]
-        command += ["--paths.dev", setup.path("dev.spacy")]
-        for component in STAGES:
-            command += [f"--components.{component}.trainer.threads", "1"]
-        environment = child_environment(1, setup.runner.kernel_cache)
-        begin = perf_counter()
-        run_python(command, environment)
-        seconds = perf_counter() - begin
-        meta = read_json(Path(folder) / "model-best/meta.json")
-        return {"seconds": seconds, "f1": 100 * meta["performance"]["ents_f"]}
 
 
 def threads(setup: FigureSetup) -> Outcome:

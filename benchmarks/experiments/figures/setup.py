@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter
 from typing import cast
 
+from thinc.api import Config
+
+from ...lib.package import STAGES
 from ...lib.paths import CONFIGS
-from ...lib.processes import Result, TaskRunner
-from ...peers.systems import OURS, SYSTEMS, TrainingSetup, missing
+from ...lib.processes import Result, TaskRunner, child_environment, run_python
+from ...peers.systems import OURS, SYSTEMS, CrfSuite, TrainingSetup, missing
+from ...reports.output import read_json
 
 LISTED = 10
 """Length of N-best lists for the measurement of speed."""
@@ -94,6 +102,44 @@ class FigureSetup:
         paths = {"model": self.online_model(), "output": self.model("reranked")}
         return self.runner.run("lib.reranking:rerank", {**paths, **self.data, "n_best": RERANKED})
 
+    def train_command(self, config: str) -> dict[str, float]:
+        """Seconds and processor seconds of `spacy train` on one thread, and the best F1."""
+        settings = [
+            "--paths.train",
+            self.path("train.spacy"),
+            "--paths.dev",
+            self.path("dev.spacy"),
+        ]
+        for component in STAGES:
+            if (
+                "threads"
+                in Config().from_disk(CONFIGS / config)["components"][component]["trainer"]
+            ):
+                settings += [f"--components.{component}.trainer.threads", "1"]
+        environment = child_environment(1, self.runner.kernel_cache)
+        with tempfile.TemporaryDirectory() as folder:
+            command = ["-m", "spacy", "train", str(CONFIGS / config), "--output", folder]
+            before, begin = _seconds_of_children(), perf_counter()
+            run_python([*command, *settings], environment)
+            seconds, computed = perf_counter() - begin, _seconds_of_children() - before
+            meta = read_json(Path(folder) / "model-best/meta.json")
+        f1 = 100 * meta["performance"]["ents_f"]
+        return {"seconds": seconds, "computed_seconds": computed, "f1": f1}
+
+    def curve(self, name: str, limits: Sequence[int]) -> Result | None:
+        """F1 of a peer of crfsuite by its processor time; None if it is not installed."""
+        system = SYSTEMS[name]
+        if not isinstance(system, CrfSuite) or missing([system]):
+            return None
+        arguments = {
+            **{part: self.path(f"{part}.tsv") for part in ("train", "dev")},
+            "model": self.model(f"{name}-curve"),
+            "algorithm": system.algorithm,
+            "parameters": dict(system.parameters),
+            "limits": list(limits),
+        }
+        return self.runner.run("peers.crfsuite:crfsuite_curve", arguments)
+
     def cascade_model(self) -> str:
         self.cascade()
         return self.model("cascade")
@@ -132,3 +178,9 @@ def crfsuite_seconds(result: Result) -> tuple[float, float]:
 
 def training_seconds(result: Result) -> float:
     return float(result["initialize_seconds"]) + sum(result["update_seconds"])
+
+
+def _seconds_of_children() -> float:
+    """Processor seconds of all child processes that have ended."""
+    times = os.times()
+    return times.children_user + times.children_system

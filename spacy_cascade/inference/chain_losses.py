@@ -1,0 +1,186 @@
+"""Losses of linear chains whose columns are label pairs, in scaled probabilities.
+
+With `s(t, e)` as in `inference.chain` and `h(t)` the largest of `s(t, ·)`,
+
+    x(t, e) = exp(s(t, e) - h(t))
+    a(t, y) = Σ_{e → y} a(t-1, source(e)) x(t, e) / z(t)     z(t): so that Σ_y a(t, y) = 1
+    P(e at t) = P(target(e) at t) a(t-1, source(e)) x(t, e) / (a(t, target(e)) z(t))
+
+and the log-partition is `Σ_t log z(t) + h(t)`; at the end `a = 0` off the final labels. That takes
+one exponential an edge and one logarithm a position. No product is so small that it is rounded to
+zero: a sequence with a smaller `x` or `a` than the two constants below is computed in log space
+(docs/method.md, sections 1.4 and 2.1).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..jit import helper, kernel
+from ..types import Floats1d, Floats2d
+from .chain import edge_between, log_space_loss
+from .lattice import Chains, longest_of
+
+_SMALLEST_EDGE = 1e-100
+"""Of `x`; doubles go down to 1e-308."""
+_SMALLEST_LABEL = 1e-150
+"""Of `a`."""
+
+
+@helper
+def _scaled_forward(chains, cost, i, room):  # type: ignore[no-untyped-def]
+    """Fill `x` `[T, E]`, `a` `[T + 1, Y]`, `z` `[T]`; the log-partition, -inf where one is tiny."""
+    lattice, scores, transitions, _, tags, starts = chains
+    x, a, z = room
+    begin, end = starts[i], starts[i + 1]
+    n_labels, n_edges = a.shape[1], len(lattice.source)
+    for y in range(n_labels):
+        a[0, y] = 1.0 if y == lattice.start else 0.0
+    log_partition = 0.0
+    for t in range(begin, end):
+        row, observed = t - begin, tags[t] + 1
+        highest = -np.inf
+        for e in range(n_edges):
+            x[row, e] = scores[t, lattice.column[e]] + transitions[e]
+            x[row, e] += cost[observed, lattice.target[e]]
+            highest = max(highest, x[row, e])
+        if not math.isfinite(highest):
+            return -np.inf
+        total = 0.0
+        for y in range(n_labels):
+            a[row + 1, y] = 0.0
+            for e in range(lattice.first_edge[y], lattice.first_edge[y + 1]):
+                value = x[row, e]
+                x[row, e] = math.exp(value - highest)
+                if x[row, e] < _SMALLEST_EDGE and value > -np.inf:
+                    return -np.inf
+                a[row + 1, y] += a[row, lattice.source[e]] * x[row, e]
+            if t == end - 1 and not lattice.final[y]:
+                a[row + 1, y] = 0.0
+            total += a[row + 1, y]
+        # The negation holds for what is no number, too.
+        if not total > 0.0:
+            return -np.inf
+        for y in range(n_labels):
+            a[row + 1, y] /= total
+            if 0.0 < a[row + 1, y] < _SMALLEST_LABEL:
+                return -np.inf
+        z[row] = total
+        log_partition += highest + math.log(total)
+    return log_partition
+
+
+@helper
+def _add_marginals(chains, i, room, weight, transition_counts):  # type: ignore[no-untyped-def]
+    """Add `weight · P(e at t)` to the scores of sequence `i`, and to `transition_counts` `[E]`."""
+    lattice, scores, _, _, _, starts = chains
+    x, a, z = room
+    begin, end = starts[i], starts[i + 1]
+    n_labels = a.shape[1]
+    # P(y at t), and that at t-1.
+    now, before = a[end - begin].copy(), np.empty(n_labels)
+    for t in range(end - 1, begin - 1, -1):
+        row = t - begin
+        before[:] = 0.0
+        for y in range(n_labels):
+            if now[y] == 0.0:
+                continue
+            share = now[y] / (a[row + 1, y] * z[row])
+            for e in range(lattice.first_edge[y], lattice.first_edge[y + 1]):
+                marginal = share * a[row, lattice.source[e]] * x[row, e]
+                before[lattice.source[e]] += marginal
+                scores[t, lattice.column[e]] += weight * marginal
+                transition_counts[e] += weight * marginal
+        now, before = before, now
+
+
+@helper
+def _observed_edges(chains, i, edges):  # type: ignore[no-untyped-def]
+    """Write the edges of a fully observed path to `edges` `[T]`; its score."""
+    lattice, scores, transitions, _, tags, starts = chains
+    previous, score = lattice.start, 0.0
+    for t in range(starts[i], starts[i + 1]):
+        e = edge_between(lattice, previous, tags[t])
+        edges[t - starts[i]] = e
+        if e >= 0:
+            score += scores[t, lattice.column[e]] + transitions[e]
+        previous = tags[t]
+    return score
+
+
+@helper
+def _room_for(lattice, starts):  # type: ignore[no-untyped-def]
+    """Room for `x`, `a` and `z` of the longest sequence."""
+    longest, n_labels = longest_of(starts), len(lattice.first_edge) - 1
+    x = np.empty((longest, len(lattice.source)))
+    return x, np.empty((longest + 1, n_labels)), np.empty(longest)
+
+
+@helper
+def _n_observed(tags, begin, end):  # type: ignore[no-untyped-def]
+    n = 0
+    for t in range(begin, end):
+        n += tags[t] >= 0
+    return n
+
+
+@kernel
+def chain_losses(
+    chains: Chains,
+    clamp: Floats2d,
+    gradient_weights: tuple[Floats1d, Floats1d],
+    first: int,
+    last: int,
+    losses: Floats1d,
+    transition_counts: Floats1d,
+) -> None:
+    """Losses and score gradients of the sequences `first <= i < last`.
+
+        loss[i] = log Σ_y exp(score(y) + cost(y)) - log Σ_{y agrees with tags} exp(score(y))
+
+    The gradient is that of the first term times the first of the `gradient_weights`, less that of
+    the second times the second; both `[N]`, ones for the gradient of the loss itself.
+
+    chains: the scores are OVERWRITTEN by the gradient with respect to them; where a tag is
+    negative, the second sum runs over all labels, or over those that continue no span
+    (docs/method.md, section 3.4). clamp `[Y + 2, Y]`: see `inference.chain`. losses `[N]`: written.
+    transition_counts `[E]`: the gradient is added.
+    """
+    lattice, scores, _, cost, tags, starts = chains
+    expected, observed = gradient_weights
+    room = _room_for(lattice, starts[first : last + 1])
+    clamped = _room_for(lattice, starts[first : last + 1])
+    edges = np.empty(len(room[0]), dtype=np.int32)
+    for i in range(first, last):
+        begin, end = starts[i], starts[i + 1]
+        n_observed = _n_observed(tags, begin, end)
+        is_known, agreeing = n_observed == end - begin, 0.0
+        if n_observed > 0:
+            losses[i] = _scaled_forward(chains, cost, i, room)
+            if not is_known:
+                agreeing = _scaled_forward(chains, clamp, i, clamped)
+            if losses[i] == -np.inf or agreeing == -np.inf:
+                weights = expected[i], observed[i]
+                losses[i] = log_space_loss(chains, clamp, weights, i, n_observed, transition_counts)
+                continue
+            if is_known:
+                agreeing = _observed_edges(chains, i, edges)
+            losses[i] -= agreeing
+        else:
+            losses[i] = 0.0
+        for t in range(begin, end):
+            for s in range(scores.shape[1]):
+                scores[t, s] = 0.0
+        if n_observed == 0:
+            continue
+        _add_marginals(chains, i, room, expected[i], transition_counts)
+        if not is_known:
+            _add_marginals(chains, i, clamped, -observed[i], transition_counts)
+            continue
+        for t in range(begin, end):
+            e = edges[t - begin]
+            if e >= 0:
+                scores[t, lattice.column[e]] -= observed[i]
+                transition_counts[e] -= observed[i]

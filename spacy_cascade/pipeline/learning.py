@@ -31,6 +31,7 @@ from .loggers import SEPARATOR
 from .options import Options
 from .progress import progress
 from .reading import stand_ins, token_units
+from .sizes import check_labels
 from .spans.gold import as_seen
 
 _READ_AT_ONCE = 256
@@ -161,14 +162,15 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         gold: list[Gold] = []
         self.n_examples, self.warm_start, self._parts = 0, False, Parts()
         forget(self)
-        all_examples = progress(f"Reading for {self.name}", iterable=checked(get_examples, nlp))
-        for examples in minibatch(all_examples, _READ_AT_ONCE):  # type: ignore[no-untyped-call]
+        read = progress(f"Reading for {self.name}", iterable=checked(get_examples, nlp))
+        for examples in minibatch(read, _READ_AT_ONCE):  # type: ignore[no-untyped-call]
             validate_examples(examples, f"{type(self).__name__}.initialize")
             batches.append(self._read_examples(examples))
             gold.extend(self._read_gold(example) for example in examples)
             self.n_examples += len(examples)
         found = labels or {label for g in gold for label in self._labels_in(g)} | set(self._labels)
         self._check_found(found, gold, get_examples)
+        check_labels(self, found)
         self._set_labels(found)
         tokens = join_tokens(batches)
         flags = self._gold_flags(tokens, gold)
@@ -240,8 +242,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         self.sync_curvature()
         self.add_labels(label for g in gold for label in self._labels_in(g))
         tokens = self._read_examples(examples)
-        flags = self._gold_flags(tokens, gold)
-        self.space.add_to_resources(tokens, flags)
+        self.space.add_to_resources(tokens, self._gold_flags(tokens, gold))
         n_added = self.space.extend(self._gold_units(tokens, gold), _NEW_MINIMUM)
         add_features(self.model, n_added)
 

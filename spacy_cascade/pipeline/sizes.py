@@ -15,6 +15,7 @@ from thinc.api import Model
 
 from ..errors import TrainingError
 from ..features.space import FeatureSpace
+from ..inference.structure import Structure
 from ..models import linear
 from ..storage import archive
 from ..storage.header import header_excess, make_header
@@ -49,6 +50,9 @@ class Component(Protocol):
 
     @property
     def family(self) -> Any: ...
+
+    @property
+    def structure(self) -> Structure: ...
 
     def _identity(self) -> dict[str, Any]: ...
 
@@ -88,11 +92,11 @@ def set_to_zero(component: Component) -> None:
 
     Raises `TrainingError` where these cannot be trained in memory, or not be saved.
     """
-    n_features, labels = len(component.space), component.labels
-    n_transitions, n_columns = component._structure_size(len(labels))
-    check_weights(component, len(labels), n_features)
+    labels = component.labels
+    check_weights(component, len(labels), len(component.space))
+    structure = component.structure
     try:
-        linear.set_to_zero(component.model, n_columns, n_transitions)
+        linear.set_to_zero(component.model, structure.n_columns, structure.n_transitions)
     except MemoryError as error:
         raise TrainingError(
             f"There is not enough memory for '{component.name}': {len(labels)} labels and {error}. "

@@ -16,6 +16,7 @@ from spacy.language import Language
 from spacy.pipeline import TrainablePipe
 
 import spacy_cascade
+import spacy_cascade.testing
 
 SNAPSHOT = Path(__file__).with_name("public_api.txt")
 COMPONENTS = (
@@ -34,9 +35,10 @@ def public_api() -> str:
 
 
 def _imported() -> Iterator[str]:
-    for name in sorted(spacy_cascade.__all__):
-        value = getattr(spacy_cascade, name)
-        yield f"spacy_cascade.{name}{_signature(value) if callable(value) else ''}"
+    for module in (spacy_cascade, spacy_cascade.testing):
+        for name in sorted(module.__all__):
+            value = getattr(module, name)
+            yield f"{module.__name__}.{name}{_signature(value) if callable(value) else ''}"
 
 
 def _members() -> Iterator[str]:

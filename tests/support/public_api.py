@@ -7,6 +7,7 @@ working as docs/api.md promises.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -69,13 +70,16 @@ def _parameters(group: str, entry: EntryPoint) -> str:
 
 
 def _signature(value: Any) -> str:
-    """Names and defaults; annotations are left out, since they read differently by release."""
+    """Names and defaults; annotations are left out, since they read differently by release.
+
+    A default that is a function is its name.
+    """
     try:
         parameters = inspect.signature(value).parameters.values()
     except (TypeError, ValueError):
         return ""
     plain = [p.replace(annotation=inspect.Parameter.empty) for p in parameters]
-    return str(inspect.Signature(plain))
+    return re.sub(r"<function (\w+) at \w+>", r"\1", str(inspect.Signature(plain)))
 
 
 if __name__ == "__main__":

@@ -217,7 +217,8 @@ TARGETS: dict[str, Fuzzed] = {
     "columns": Fuzzed(
         _columns,
         lambda: [
-            b"IL-2 B-DNA\ngene I-DNA\n\nbinds O\n", b"a\tNN\tO\nb\tNN\tB-X\n", b"-DOCSTART- O\n\na O\n",
+            b"IL-2 B-DNA\ngene I-DNA\n\nbinds O\n", b"a\tNN\tO\nb\tNN\tB-X\n",
+            b"-DOCSTART- O\n\na O\n",
         ],
         (b"\n", b"\t", b"\r", b"\x00", b"\xff", b"I-", b"B-", b"L-", b"\xe2\x80\xa8",
          b"# id = 1\n"),

@@ -8,9 +8,11 @@ folder.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import nox
 
@@ -19,9 +21,15 @@ RESOLUTIONS = ["lowest-direct", "highest"]
 PROJECT = Path(__file__).parent
 MAIN_JOB = ("project.yml", "assets/sample", "configs", "scripts")
 """What `weasel run all` needs besides the package. The sdist has it, the wheel does not."""
+EPOCH = "1735689600"
+"""The time of all files in a wheel, 2025-01-01, so that two builds are the same."""
+NOT_BUILT = (".git", ".venv", ".nox", "build", "dist", "*.egg-info", "__pycache__", ".*_cache")
+KERNEL_TESTS = ("tests/inference", "tests/numeric", "tests/features", "tests/losses")
 
 nox.options.default_venv_backend = "uv"
-nox.options.sessions = ["package", "wheel", "site", "tests"]
+nox.options.sessions = [
+    "package", "reproducible", "wheel", "supply", "site", "bounds", "without_jit", "tests",
+]  # fmt: skip
 
 for _folder in Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")).glob("versions/*/bin"):
     os.environ["PATH"] += os.pathsep + str(_folder)
@@ -42,7 +50,7 @@ def package(session: nox.Session) -> None:
     """Wheel and sdist in dist/: built, and checked."""
     session.install("build", "twine", "check-wheel-contents")
     shutil.rmtree(PROJECT / "dist", ignore_errors=True)
-    session.run("python", "-m", "build", silent=True)
+    session.run("python", "-m", "build", silent=True, env={"SOURCE_DATE_EPOCH": EPOCH})
     artefacts = sorted(map(str, (PROJECT / "dist").iterdir()))
     session.run("twine", "check", "--strict", *artefacts)
     session.run("check-wheel-contents", *(a for a in artefacts if a.endswith(".whl")))
@@ -54,9 +62,14 @@ def wheel(session: nox.Session) -> None:
     (built,) = (PROJECT / "dist").glob("*.whl")
     (source,) = (PROJECT / "dist").glob("*.tar.gz")
     session.install(str(built))
-    folder = Path(session.create_tmp()).resolve()
+    # Not in nox's own folder: from inside the checkout its modules could be imported by chance.
+    with TemporaryDirectory() as folder:
+        _use_wheel(session, Path(folder).resolve(), source)
+
+
+def _use_wheel(session: nox.Session, folder: Path, source: Path) -> None:
+    """Both tasks in a folder that is empty. source: the sdist."""
     for name in ("sdist", "main_job", "own_data"):
-        shutil.rmtree(folder / name, ignore_errors=True)
         (folder / name).mkdir()
     shutil.unpack_archive(source, folder / "sdist")
     (unpacked,) = (folder / "sdist").iterdir()
@@ -77,6 +90,7 @@ def wheel(session: nox.Session) -> None:
     session.run(*spacy, "train", "ner.cfg", "--output", "OUT")
     session.run(*spacy, "evaluate", "OUT/model-best", "dev.spacy")
     session.run("python", "-c", ANNOTATE)
+    session.chdir(PROJECT)
 
 
 ANNOTATE = """
@@ -85,6 +99,63 @@ doc = spacy.load("OUT/model-best")("NF-kappa B binds the IL-2 promoter in Jurkat
 assert doc.ents and all(0 < entity._.confidence <= 1 for entity in doc.ents)
 print([(entity.text, entity.label_, round(entity._.confidence, 2)) for entity in doc.ents])
 """
+
+
+@nox.session
+def reproducible(session: nox.Session) -> None:
+    """The wheel is built twice, from two copies of the checkout, to the same bytes."""
+    session.install("build")
+    made = []
+    with TemporaryDirectory() as folder:
+        for name in ("first", "second"):
+            copy = Path(folder) / name / "project"
+            shutil.copytree(PROJECT, copy, ignore=shutil.ignore_patterns(*NOT_BUILT))
+            session.run(
+                "python", "-m", "build", "--wheel", str(copy), env={"SOURCE_DATE_EPOCH": EPOCH},
+                silent=True,
+            )  # fmt: skip
+            (wheel,) = (copy / "dist").glob("*.whl")
+            made.append(wheel.read_bytes())
+    digests = [hashlib.sha256(wheel).hexdigest() for wheel in made]
+    if digests[0] != digests[1]:
+        session.error(f"Two builds differ: SHA-256 {digests[0]} and {digests[1]}.")
+    session.log(f"Both wheels have {len(made[0]):,} bytes and the SHA-256 {digests[0]}.")
+
+
+@nox.session
+def supply(session: nox.Session) -> None:
+    """The bill of materials in dist/, and docs/dependencies.md; asks the package index."""
+    session.install(".[viz,tune,serve,cluster,web,formats]")
+    (PROJECT / "dist").mkdir(exist_ok=True)
+    # In an environment of its own, which the bill does not list.
+    session.run(
+        "uvx", "--from", "cyclonedx-bom>=7", "cyclonedx-py", "environment", "--pyproject",
+        "pyproject.toml", "--output-reproducible", "--output-file", "dist/spacy_cascade.cdx.json",
+        session.virtualenv.location, external=True,
+    )  # fmt: skip
+    session.run("python", "scripts/list_dependencies.py")
+
+
+@nox.session
+def bounds(session: nox.Session) -> None:
+    """The tests of kernels, which read and write no element that an array does not have."""
+    _test_kernels(session, "NUMBA_BOUNDSCHECK")
+
+
+@nox.session
+def without_jit(session: nox.Session) -> None:
+    """The tests of kernels as plain Python."""
+    _test_kernels(session, "NUMBA_DISABLE_JIT")
+
+
+def _test_kernels(session: nox.Session, setting: str) -> None:
+    """All fast tests of kernels under a setting of numba; nothing comes from a cache."""
+    session.install(".[test]")
+    with TemporaryDirectory() as folder:
+        session.run(
+            "python", "-m", "pytest", "-n", "auto", "--dist", "loadfile", "-m", "not slow",
+            *(session.posargs or KERNEL_TESTS), env={setting: "1", "NUMBA_CACHE_DIR": folder},
+        )  # fmt: skip
 
 
 @nox.session

@@ -10,14 +10,14 @@ label `start` stood before it. Scores of a position are `[S]`, and edge `e` read
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
+from ..errors import TrainingError
 from ..jit import helper
-from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Pointers1d
+from ..types import Bools1d, Bools2d, Floats1d, Floats2d, Ints1d, Pointers1d
 
 
 class Lattice(NamedTuple):
@@ -78,6 +78,19 @@ class Chains(NamedTuple):
     starts: Pointers1d
 
 
+def check_sizes(lattice: Lattice, scores: Floats2d, transitions: Floats1d) -> None:
+    """Raise `TrainingError` for scores `[T, S]` or transitions `[E]` that are not of a lattice.
+
+    Kernels check no bounds. Scores may have further columns, those of spans.
+    """
+    if scores.shape[1] < lattice.n_columns or transitions.size != lattice.n_edges:
+        raise TrainingError(
+            f"{scores.shape[1]} scores of a unit and {transitions.size} transitions do not belong "
+            f"to labels with {lattice.n_columns} and {lattice.n_edges}. Did another thread add "
+            "labels, train or load the component meanwhile? Do so while no thread annotates."
+        )
+
+
 @helper
 def longest_of(starts):  # type: ignore[no-untyped-def]
     """Length of the longest sequence."""
@@ -87,30 +100,19 @@ def longest_of(starts):  # type: ignore[no-untyped-def]
     return longest
 
 
-def chain_lattice(
-    labels: Sequence[str],
-    follows: Callable[[str, str], bool],
-    continues: Callable[[str, str], bool],
-    ends: Callable[[str], bool],
-    start: str,
-    label_pairs: bool,
+def related_lattice(
+    follows: Bools2d, continues: Bools2d, final: Bools1d, start: int, label_pairs: bool
 ) -> Lattice:
-    """The lattice of all pairs `(previous, current)` for which `follows` is true."""
-    pairs = [
-        (p, c)
-        for c, current in enumerate(labels)
-        for p, previous in enumerate(labels)
-        if follows(previous, current)
-    ]
-    target = np.array([c for _, c in pairs], dtype=np.int32)
+    """The lattice of the pairs `(previous, current)` in a relation `[Y, Y]`."""
+    target, source = (places.astype(np.int32) for places in np.nonzero(follows.T))
     return Lattice(
-        source=np.array([p for p, _ in pairs], dtype=np.int32),
+        source=source,
         target=target,
-        column=np.arange(len(pairs), dtype=np.int32) if label_pairs else target.copy(),
-        first_edge=np.searchsorted(target, np.arange(len(labels) + 1)).astype(np.int32),
-        continues=np.array([continues(labels[p], labels[c]) for p, c in pairs], dtype=np.bool_),
-        final=np.array([ends(label) for label in labels], dtype=np.bool_),
-        start=labels.index(start),
+        column=np.arange(len(target), dtype=np.int32) if label_pairs else target.copy(),
+        first_edge=np.searchsorted(target, np.arange(len(final) + 1)).astype(np.int32),
+        continues=continues[source, target],
+        final=final,
+        start=start,
     )
 
 
@@ -133,14 +135,9 @@ def free_lattice(n_labels: int, label_pairs: bool) -> Lattice:
 
     Label 0 stands before the first position only; without label pairs it has no score column.
     """
-    lattice = chain_lattice(
-        [str(y) for y in range(n_labels + 1)],
-        follows=lambda previous, current: current != "0",
-        continues=lambda previous, current: False,
-        ends=lambda label: label != "0",
-        start="0",
-        label_pairs=label_pairs,
-    )
+    is_tag = np.arange(n_labels + 1) > 0
+    follows = np.broadcast_to(is_tag, (n_labels + 1, n_labels + 1))
+    lattice = related_lattice(follows, np.zeros_like(follows), is_tag, 0, label_pairs)
     return lattice if label_pairs else lattice._replace(column=lattice.column - np.int32(1))
 
 

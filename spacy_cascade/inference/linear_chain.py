@@ -20,7 +20,14 @@ from .contrast import contrast
 from .dense_losses import dense_log_partitions, dense_losses
 from .gathered import gather_k_best, gather_likely, gather_posteriors
 from .k_best import best_paths as k_best_paths
-from .lattice import Chains, Lattice, choice_lattice, free_lattice, label_pair_mixing
+from .lattice import (
+    Chains,
+    Lattice,
+    check_sizes,
+    choice_lattice,
+    free_lattice,
+    label_pair_mixing,
+)
 from .passive_aggressive import cut_sequences, passive_aggressive
 from .schemes import SCHEMES, UNOBSERVED, Spans, TagSet
 from .spans import likely_spans, span_posteriors
@@ -83,7 +90,9 @@ class LinearChain(Structure):
         return gather_likely(len(potentials.scores), write)
 
     def contrast(self, potentials: Potentials, labels: Ints1d, start: int) -> Contrast | None:
-        return contrast(self.lattice, potentials.scores, potentials.transitions, labels, start)
+        scores, transitions, _, _ = potentials
+        check_sizes(self.lattice, scores, transitions)
+        return contrast(self.lattice, scores, transitions, labels, start)
 
     def clamp(self, potentials: Potentials, observed: Ints1d) -> None:
         """Each sequence has to have a legal labelling that agrees."""
@@ -210,6 +219,7 @@ class LinearChain(Structure):
     ) -> Chains:
         """Sequences as kernels take them, without costs and observations if none are given."""
         scores, transitions, starts, _ = potentials
+        check_sizes(self.lattice, scores, transitions)
         if costs is None:
             costs = self._no_costs
         if observed is None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import ConfigError
-from ..types import Ints1d, Pointers1d
-from .lattice import Lattice, chain_lattice
+from ..types import Bools2d, Ints1d, Pointers1d
+from .lattice import Lattice, related_lattice
 
 OUTSIDE = "O"
 UNOBSERVED = -1
@@ -111,9 +112,26 @@ class TagSet:
     def lattice(self, label_pairs: bool) -> Lattice:
         """The legal transitions; `label_pairs`: whether features see them."""
         scheme = SCHEMES[self.scheme]
-        return chain_lattice(
-            self.tags, scheme.follows, scheme.continues, scheme.ends, OUTSIDE, label_pairs
-        )
+        final = np.array([scheme.ends(tag) for tag in self.tags], dtype=np.bool_)
+        follows, continues = map(self._relation, (scheme.follows, scheme.continues))
+        return related_lattice(follows, continues, final, 0, label_pairs)
+
+    def _relation(self, holds: Callable[[str, str], bool]) -> Bools2d:
+        """Which tags a relation holds between, `[Y, Y]`.
+
+        It depends on the prefixes and on whether the labels are the same, so two labels show it.
+        """
+        n, size = len(self.labels), len(SCHEMES[self.scheme].prefixes)
+        shown = TagSet(self.scheme, ("a", "b")).tags
+        known = np.array([[holds(p, c) for c in shown] for p in shown], dtype=np.bool_)
+        same, other = slice(1, 1 + size), slice(1 + size, None)
+        found = np.empty((1 + n * size, 1 + n * size), dtype=np.bool_)
+        found[0, 0] = known[0, 0]
+        found[0, 1:], found[1:, 0] = np.tile(known[0, same], n), np.tile(known[same, 0], n)
+        found[1:, 1:] = np.tile(known[same, other], (n, n))
+        for first in range(1, len(found), size):
+            found[first : first + size, first : first + size] = known[same, same]
+        return found
 
     @classmethod
     def n_edges(cls, scheme: str, n_labels: int) -> int:

@@ -18,7 +18,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..errors import ConfigError
+from ..errors import ConfigError, TrainingError
 from ..numeric.design import BinaryCSR, SegmentRows
 from ..types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
 from .best_segments import best_segmentation, best_segmentations
@@ -219,6 +219,13 @@ class SemiMarkovChain(LinearChain):
         """Scores of spans, with what the weights of lengths add."""
         found = potentials.segments
         assert found is not None, "the features of a semi-Markov chain have segments"
+        sizes = found.scores.shape[1], potentials.transitions.size
+        if sizes != (self.n_spans, self.n_transitions):
+            raise TrainingError(
+                f"Scores of spans with {found.scores.shape[1]} labels do not belong to a model of "
+                f"{self.n_spans}. Did another thread add labels, train or load the component "
+                "meanwhile? Do so while no thread annotates."
+            )
         of_lengths = self.length_scores(potentials.transitions, found.longest)
         return Segments(found.ends, found.length, found.scores, of_lengths)
 

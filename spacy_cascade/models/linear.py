@@ -7,14 +7,12 @@ cached: a word's part of the score is summed once, however often it occurs.
 
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, cast
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 from thinc.api import Model
 
 from ..errors import ConfigError, NotTrainedError
-from ..features.lexemes import LexemeTable
 from ..features.segments import SegmentSettings
 from ..features.space import FeatureSpace
 from ..features.templates import Templates
@@ -23,10 +21,9 @@ from ..inference.linear_chain import ChainFamily
 from ..inference.local_chain import LocalFamily
 from ..inference.semi_markov import SemiMarkovFamily
 from ..inference.structure import SegmentScores
-from ..numeric.arrays import grown
-from ..numeric.csr import add_rows
-from ..parallel import LEXEME_LOCK, Workers
-from ..types import Floats1d, Floats2d, Keys2d, Pointers1d, RealsXd
+from ..parallel import Workers
+from ..types import Floats1d, Floats2d, Pointers1d, RealsXd
+from .lexeme_scores import LexemeScores, check_features
 
 _NEW = -1
 """Place of what was not there before."""
@@ -34,50 +31,6 @@ _BLOCK = 1 << 16
 """So many units are scored at once, about a tenth of a second, so Ctrl-C takes effect soon."""
 _SMALLEST, _STEPS = 0.0625, 8.0
 """Unit of the Hessian's diagonal, and steps in which it is kept until it has doubled."""
-
-
-class LexemeScores:
-    """Cached scores of the (lexeme, slot) rows of tables, each under one set of weights.
-
-    Scores live as long as their table: other threads may still have batches of a table that the
-    feature space has given up.
-    """
-
-    def __init__(self) -> None:
-        self._known: WeakKeyDictionary[LexemeTable, _TableScores] = WeakKeyDictionary()
-
-    def __reduce__(self) -> "tuple[type[LexemeScores], tuple[()]]":
-        return LexemeScores, ()
-
-    def rows(self, space: FeatureSpace, table: LexemeTable, weights: Floats2d) -> Floats2d:
-        """Scores `[n_lexemes · n_slots, S]` at least, brought up to date with the table."""
-        with LEXEME_LOCK:
-            known = self._known.get(table)
-            if known is None or known.weights is not weights:
-                known = self._known[table] = _TableScores(weights)
-            return known.rows(space, table.attributes)
-
-
-class _TableScores:
-    """Scores of the lexemes of one table; rows are added and never changed."""
-
-    def __init__(self, weights: Floats2d) -> None:
-        self.weights = weights
-        self._rows = np.zeros((0, weights.shape[1]))
-        self._n_lexemes = 0
-
-    def rows(self, space: FeatureSpace, attributes: Keys2d) -> Floats2d:
-        """Scores of the lexemes with these attributes; those of the first lexemes are known."""
-        n_slots, known, size = space.plan.n_slots, self._n_lexemes, len(attributes)
-        if size > known:
-            if size * n_slots > len(self._rows):
-                self._rows = grown(self._rows[: known * n_slots], 2 * size * n_slots)
-            features = space.lexeme_features(attributes[known:])
-            new = self._rows[known * n_slots : size * n_slots]
-            new[:] = 0.0
-            add_rows(features.indptr, features.indices, self.weights, new, 0, features.n_rows)
-            self._n_lexemes = size
-        return self._rows
 
 
 def make_linear_model(
@@ -165,6 +118,7 @@ def segment_scores(
     if rows is None:
         return None
     weights, _ = get_weights(model)
+    check_features(space, weights)
     of_segments = np.ascontiguousarray(weights[:, columns])
     return SegmentScores(rows.ends, rows.length, rows.scores(of_segments, Workers(1)), rows.longest)
 
@@ -275,6 +229,7 @@ def _forward(
     space: FeatureSpace = model.attrs["space"]
     scores = np.zeros((len(units.first), weights.shape[1]))
     by_lexeme = model.attrs["lexeme_scores"].rows(space, units.positions.table, weights)
+    check_features(space, weights)
     for begin in range(0, len(scores), _BLOCK):
         block = slice(begin, begin + _BLOCK)
         space.add_scores(units.take(block), by_lexeme, weights, scores[block])

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 import numpy.typing as npt
 from spacy.language import Language
-from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
 from thinc.api import Model, Optimizer
 
@@ -26,6 +25,8 @@ from ..storage.arrays import Arrays
 from ..storage.header import Header, check_identity
 from ..trainers.base import Fit
 from ..types import Ints2d
+from . import sizes
+from .batches import BatchPipe
 from .option_attributes import OptionAttributes
 from .options import Options
 from .progress import is_interrupted
@@ -38,7 +39,7 @@ _MAXIMUM_LEXEMES = 1 << 16
 Made = TypeVar("Made", bound="CascadePipe")
 
 
-class CascadePipe(OptionAttributes, TrainablePipe):  # type: ignore[misc]
+class CascadePipe(OptionAttributes, BatchPipe):
     """A component around one linear model.
 
     options: as the config gives them; each is an attribute of the component, too, and can be
@@ -57,7 +58,7 @@ class CascadePipe(OptionAttributes, TrainablePipe):  # type: ignore[misc]
         self.vocab, self.model, self.name = nlp.vocab, model, name
         register_confidence()
         self._labels: tuple[str, ...] = ()
-        self._structure: Structure | None = None
+        self._structure: tuple[tuple[str, ...], Structure] | None = None
         self._fit: Fit[Any] | None = None
         OptionAttributes.__init__(self, nlp, options)
 
@@ -96,9 +97,11 @@ class CascadePipe(OptionAttributes, TrainablePipe):  # type: ignore[misc]
     @property
     def structure(self) -> Structure:
         """What the labels can be asked."""
-        if self._structure is None:
-            self._structure = self._make_structure()
-        return self._structure
+        # Kept with its labels: another thread may add one while it is made.
+        labels, known = self._labels, self._structure
+        if known is None or known[0] is not labels:
+            known = self._structure = labels, self._make_structure()
+        return known[1]
 
     @property
     def weights(self) -> Weights:
@@ -190,16 +193,21 @@ class CascadePipe(OptionAttributes, TrainablePipe):  # type: ignore[misc]
     def add_labels(self, labels: Iterable[str]) -> int:
         """Add those that are not there yet; how many they are.
 
-        Raises `TrainingError` for one that is not valid Unicode.
+        Raises `TrainingError` for one that is not valid Unicode, and where there are too many.
+        Other threads that annotate meanwhile get a `TrainingError`.
         """
-        new = set(labels) - set(self._labels)
-        if new and self.model.has_param("W"):
+        labels = set(labels)
+        if labels - set(self._labels) and self.model.has_param("W"):
             self.sync_curvature()
-            before = self._names()
+        with LEXEME_LOCK:
+            new = labels - set(self._labels)
+            if not new:
+                return 0
+            sizes.check_labels(self, {*self._labels, *new})
+            before = self._names() if self.model.has_param("W") else None
             self._set_labels({*self._labels, *new})
-            linear.rearrange(self.model, before, self._names())
-        elif new:
-            self._set_labels({*self._labels, *new})
+            if before is not None:
+                linear.rearrange(self.model, before, self._names())
         return len(new)
 
     def _names(self) -> linear.Names:
@@ -214,7 +222,6 @@ class CascadePipe(OptionAttributes, TrainablePipe):  # type: ignore[misc]
                     "so spaCy could not write it to a Doc. Give it another name."
                 )
         self._labels = tuple(sorted(set(labels)))
-        self._structure = None
 
     def _learn_features(
         self, nlp: Language | None, tokens: Tokens, flags: Ints2d, make_units: Callable[[], Units]
@@ -227,14 +234,7 @@ class CascadePipe(OptionAttributes, TrainablePipe):  # type: ignore[misc]
         read_resources(self.space, nlp)
         learn_resources(self.space, tokens, flags, self.name)
         self.space.learn(make_units(), self.model.attrs["min_count"])
-        try:
-            linear.set_to_zero(self.model, self.structure.n_columns, self.structure.n_transitions)
-        except MemoryError as error:
-            raise TrainingError(
-                f"There is not enough memory for '{self.name}': {len(self.labels)} labels and "
-                f"{error}. Raise min_count in [model], set label_pairs = false there, or have a "
-                "cascade, whose segmenter needs no labels (typed = false)."
-            ) from None
+        sizes.set_to_zero(self)
 
     def read(self, docs: Sequence[Doc]) -> Tokens:
         """The tokens of a batch of Docs, as the templates look at them (`pipeline.reading`)."""

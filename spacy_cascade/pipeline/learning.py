@@ -31,6 +31,7 @@ from .loggers import SEPARATOR
 from .options import Options
 from .progress import progress
 from .reading import earlier_space, stand_ins, token_units
+from .sizes import check_labels
 from .spans.gold import as_seen
 
 _READ_AT_ONCE = 256
@@ -161,16 +162,15 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         self.n_examples, self.warm_start, self._parts = 0, False, Parts()
         forget(self)
         self.space.earlier = earlier_space(self.pipeline, self)
-        all_examples = progress(
-            f"Reading for {self.name}", iterable=checked(get_examples, nlp, self)
-        )
-        for examples in minibatch(all_examples, _READ_AT_ONCE):  # type: ignore[no-untyped-call]
+        read = progress(f"Reading for {self.name}", iterable=checked(get_examples, nlp, self))
+        for examples in minibatch(read, _READ_AT_ONCE):  # type: ignore[no-untyped-call]
             validate_examples(examples, f"{type(self).__name__}.initialize")
             batches.append(self._read_examples(examples))
             gold.extend(self._read_gold(example) for example in examples)
             self.n_examples += len(examples)
         found = labels or {label for g in gold for label in self._labels_in(g)} | set(self._labels)
         self._check_found(found, gold, get_examples)
+        check_labels(self, found)
         self._set_labels(found)
         tokens = join_tokens(batches)
         flags = self._gold_flags(tokens, gold)
@@ -242,9 +242,9 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         self.sync_curvature()
         self.add_labels(label for g in gold for label in self._labels_in(g))
         tokens = self._read_examples(examples)
-        flags = self._gold_flags(tokens, gold)
-        self.space.add_to_resources(tokens, flags)
-        add_features(self.model, self.space.extend(self._gold_units(tokens, gold), _NEW_MINIMUM))
+        self.space.add_to_resources(tokens, self._gold_flags(tokens, gold))
+        n_added = self.space.extend(self._gold_units(tokens, gold), _NEW_MINIMUM)
+        add_features(self.model, n_added)
 
     def _prepared(
         self, examples: Sequence[Example]

@@ -179,6 +179,8 @@ class CascadeReranker(CascadePipe):
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
         validate_examples(examples, f"{type(self).__name__}.update")
+        if not any(len(example.predicted) for example in examples):
+            return losses
         try:
             data = self.reranker_data(examples)
         except ConfigError as error:

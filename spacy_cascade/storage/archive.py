@@ -23,7 +23,8 @@ from .arrays import Array
 
 LOCAL, _ENTRY, END = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
 MAXIMUM_MEMBERS, _LONGEST_NAME = 1024, 512
-_MAXIMUM_SIZE = 1 << 32
+MAXIMUM_SIZE = 1 << 32
+"""Bytes of an archive: its places have 32 bits."""
 _SHOWN = 100
 _MEMBER = struct.Struct("<5H3L2H")
 """Version needed, flags, method, time, date, checksum, two sizes, lengths of name and of more."""
@@ -62,10 +63,10 @@ def write(arrays: Mapping[str, Array]) -> bytes:
         position += len(LOCAL) + len(member) + len(file) + len(content)
         if len(file) > _LONGEST_NAME:
             raise ModelFileError(f"Cannot save this: shorten the name of {_shown(file)}.")
-    if len(entries) > MAXIMUM_MEMBERS or position >= _MAXIMUM_SIZE:
+    if len(entries) > MAXIMUM_MEMBERS or position >= MAXIMUM_SIZE:
         raise ModelFileError(
             f"Cannot save this: it has {len(entries)} arrays of {position:,} bytes, a file "
-            f"can hold {MAXIMUM_MEMBERS} of {_MAXIMUM_SIZE:,}. Raise min_count, or use "
+            f"can hold {MAXIMUM_MEMBERS} of {MAXIMUM_SIZE:,}. Raise min_count, or use "
             "fewer lexicons."
         )
     return b"".join([*parts, _directory(entries, position)])
@@ -119,7 +120,7 @@ def _compare(name: bytes, expected: bytes, found: bytes) -> None:
 def _member(name: bytes, content: bytes | memoryview) -> bytes:
     """What is said of a member before it and in the directory."""
     size = len(content)
-    if size >= _MAXIMUM_SIZE:
+    if size >= MAXIMUM_SIZE:
         raise ModelFileError(f"Cannot save this: {_shown(name)} has {size:,} bytes.")
     flags = 0 if name.isascii() else _UTF8
     checksum = zlib.crc32(content)

@@ -27,25 +27,46 @@ def make_header(kind: str, labels: list[str], identity: dict[str, Any]) -> Heade
 
 def write_header(header: Header) -> Array:
     """The header as UTF-8 text. Raises `ModelFileError` where it is too long to be read again."""
-    text = json.dumps(header, sort_keys=True, ensure_ascii=False).encode("utf8", "surrogatepass")
-    if _is_too_long(text):
+    text = _text(header)
+    excess = _excess(text)
+    if excess is not None:
         raise ModelFileError(
-            f"Cannot save the model: its labels, templates and patterns take {len(text):,} bytes "
-            f"as text, and a file can hold {_MAXIMUM_BYTES:,}. Shorten the patterns."
+            f"Cannot save the model: {excess}. Have fewer labels, or fewer and shorter templates "
+            "and patterns."
         )
     return np.frombuffer(text, dtype=np.uint8)
 
 
-def _is_too_long(text: bytes) -> bool:
-    """Whether it has more bytes or values than a header may; values take memory when read."""
-    return len(text) > _MAXIMUM_BYTES or sum(map(text.count, b",[{")) > _MAXIMUM_VALUES
+def header_excess(header: Header) -> str | None:
+    """What is too much in a header, with both sizes; None where it can be saved and read again."""
+    return _excess(_text(header))
+
+
+def _text(header: Header) -> bytes:
+    return json.dumps(header, sort_keys=True, ensure_ascii=False).encode("utf8", "surrogatepass")
+
+
+def _excess(text: bytes) -> str | None:
+    """As `header_excess`, of its text. Values are limited because they take memory when read."""
+    n_values = sum(map(text.count, b",[{"))
+    if n_values > _MAXIMUM_VALUES:
+        return (
+            f"its labels, templates and patterns are {n_values:,} values, and a file can hold "
+            f"{_MAXIMUM_VALUES:,}"
+        )
+    if len(text) > _MAXIMUM_BYTES:
+        return (
+            f"its labels, templates and patterns take {len(text):,} bytes as text, and a file can "
+            f"hold {_MAXIMUM_BYTES:,}"
+        )
+    return None
 
 
 def read_header(text: Array) -> Header:
     """The table of a header. Raises `ValueError` where its text is none."""
     if text.dtype != np.uint8 or text.ndim != 1:
         raise ValueError("the header is no text")
-    if text.size > _MAXIMUM_BYTES or _is_too_long(text.tobytes()):
+    if text.size > _MAXIMUM_BYTES or _excess(text.tobytes()) is not None:
         raise ValueError("the header is too long")
     try:
         header = json.loads(str(text.data, "utf8", "surrogatepass"))

@@ -13,6 +13,7 @@ from scipy.special import logsumexp
 from reference import (
     Chain,
     best_path,
+    chain_lattice,
     chain_loss,
     log_space_loss,
     log_space_viterbi,
@@ -21,7 +22,7 @@ from reference import (
 )
 from spacy_cascade.inference.chain import log_partitions
 from spacy_cascade.inference.chain_losses import chain_losses
-from spacy_cascade.inference.lattice import Chains, Lattice, chain_lattice, choice_lattice
+from spacy_cascade.inference.lattice import Chains, Lattice, choice_lattice
 from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import SCHEMES, Spans, TagSet
 from spacy_cascade.inference.spans import span_posteriors

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference import smallest_squares
+from reference import chain_lattice, smallest_squares
 from spacy_cascade.inference.lattice import choice_lattice, free_lattice, label_pair_mixing
-from spacy_cascade.inference.schemes import SCHEMES, TagSet
+from spacy_cascade.inference.schemes import OUTSIDE, SCHEMES, TagSet
 from strategies import LABELS, floats2d, tag_sets
 
 
@@ -31,6 +31,18 @@ def test_edges_are_the_legal_pairs_by_target(tag_set, label_pairs):
     assert lattice.label_pairs == label_pairs
     assert lattice.n_columns == (lattice.n_edges if label_pairs else lattice.n_labels)
     assert tags[lattice.start] == "O"
+
+
+@given(tag_sets(), st.booleans())
+def test_a_lattice_is_that_of_a_search_pair_by_pair(tag_set, label_pairs):
+    scheme = SCHEMES[tag_set.scheme]
+    twin = chain_lattice(
+        tag_set.tags, scheme.follows, scheme.continues, scheme.ends, OUTSIDE, label_pairs
+    )
+    for name, found in tag_set.lattice(label_pairs)._asdict().items():
+        expected = getattr(twin, name)
+        np.testing.assert_array_equal(found, expected, err_msg=name)
+        assert getattr(found, "dtype", int) == getattr(expected, "dtype", int)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

@@ -1,4 +1,4 @@
-"""The kernels are plain Python too: the same tests without the compiler."""
+"""The same tests of kernels without the compiler, and with checked bounds."""
 
 from __future__ import annotations
 
@@ -10,20 +10,25 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
+SETTINGS = ["NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK"]
 
 
 @pytest.mark.slow
-@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="this is the second pass")
-def test_kernels_without_the_compiler():
+@pytest.mark.skipif(any(s in os.environ for s in SETTINGS), reason="this is the second pass")
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_kernels_under_a_setting(setting: str, tmp_path: Path) -> None:
+    """The kernels are plain Python, too; and they touch no element that an array does not have."""
     command = [sys.executable, "-W", "error::RuntimeWarning", "-m", "pytest", "-q", "-x"]
+    others = ["features"] if setting == "NUMBA_DISABLE_JIT" else ["numeric"]
+    folders = [str(HERE), *(str(HERE.parent / name) for name in others)]
     result = subprocess.run(
-        [*command, "-p", "no:cacheprovider", str(HERE), str(HERE.parent / "features")],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        [*command, "-p", "no:cacheprovider", *folders],
+        env={**os.environ, setting: "1", "NUMBA_CACHE_DIR": str(tmp_path)},
         cwd=HERE.parents[1],
         capture_output=True,
         text=True,
         encoding="utf8",
-        timeout=600,
+        timeout=900,
         check=False,
     )
     assert result.returncode == 0, result.stdout[-5000:] + result.stderr[-2000:]

@@ -20,9 +20,9 @@ import pycrfsuite
 import pytest
 
 from objectives import data_of, objective_of, start
-from reference import Corpus, dense_design
+from reference import Corpus, chain_lattice, dense_design
 from spacy_cascade.inference.chain_losses import chain_losses
-from spacy_cascade.inference.lattice import Chains, Lattice, chain_lattice
+from spacy_cascade.inference.lattice import Chains, Lattice
 from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.structure import Weights
 from spacy_cascade.losses.margin import Likelihood

@@ -15,6 +15,7 @@ from scipy.special import logsumexp
 from reference import (
     Chain,
     best_disjoint_gain,
+    chain_lattice,
     edge_potentials,
     log_sum,
     span_probabilities,
@@ -29,7 +30,6 @@ from spacy_cascade.inference.dense_losses import dense_log_partitions, dense_los
 from spacy_cascade.inference.lattice import (
     Chains,
     Lattice,
-    chain_lattice,
     choice_lattice,
     free_lattice,
 )

@@ -383,7 +383,7 @@ def test_too_long_a_header():
     """Not written, because it would not be read."""
     header, arrays = saved_state()
     for labels in (["x" * 300_000], [str(i) for i in range(20_000)]):
-        with pytest.raises(ModelFileError, match="Shorten the patterns"):
+        with pytest.raises(ModelFileError, match="Have fewer labels"):
             storage.pack({**header, "labels": labels}, arrays)
         text = json.dumps({**header, "labels": labels}).encode()
         refuse(with_array("header", np.frombuffer(text, dtype=np.uint8)), "header is too long")

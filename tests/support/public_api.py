@@ -7,6 +7,7 @@ working as docs/api.md promises.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -16,6 +17,7 @@ from spacy.language import Language
 from spacy.pipeline import TrainablePipe
 
 import spacy_cascade
+import spacy_cascade.testing
 
 SNAPSHOT = Path(__file__).with_name("public_api.txt")
 COMPONENTS = (
@@ -34,9 +36,10 @@ def public_api() -> str:
 
 
 def _imported() -> Iterator[str]:
-    for name in sorted(spacy_cascade.__all__):
-        value = getattr(spacy_cascade, name)
-        yield f"spacy_cascade.{name}{_signature(value) if callable(value) else ''}"
+    for module in (spacy_cascade, spacy_cascade.testing):
+        for name in sorted(module.__all__):
+            value = getattr(module, name)
+            yield f"{module.__name__}.{name}{_signature(value) if callable(value) else ''}"
 
 
 def _members() -> Iterator[str]:
@@ -67,13 +70,16 @@ def _parameters(group: str, entry: EntryPoint) -> str:
 
 
 def _signature(value: Any) -> str:
-    """Names and defaults; annotations are left out, since they read differently by release."""
+    """Names and defaults; annotations are left out, since they read differently by release.
+
+    A default that is a function is its name.
+    """
     try:
         parameters = inspect.signature(value).parameters.values()
     except (TypeError, ValueError):
         return ""
     plain = [p.replace(annotation=inspect.Parameter.empty) for p in parameters]
-    return str(inspect.Signature(plain))
+    return re.sub(r"<function (\w+) at \w+>", r"\1", str(inspect.Signature(plain)))
 
 
 if __name__ == "__main__":

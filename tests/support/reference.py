@@ -23,6 +23,36 @@ from spacy_cascade.numeric.design import BinaryCSR, Design
 
 Array = npt.NDArray[np.float64]
 
+# Lattices, pair by pair
+
+
+def chain_lattice(
+    labels: Sequence[str],
+    follows: Callable[[str, str], bool],
+    continues: Callable[[str, str], bool],
+    ends: Callable[[str], bool],
+    start: str,
+    label_pairs: bool,
+) -> Lattice:
+    """The lattice of all pairs `(previous, current)` for which `follows` is true, one by one."""
+    pairs = [
+        (p, c)
+        for c, current in enumerate(labels)
+        for p, previous in enumerate(labels)
+        if follows(previous, current)
+    ]
+    target = np.array([c for _, c in pairs], dtype=np.int32)
+    return Lattice(
+        source=np.array([p for p, _ in pairs], dtype=np.int32),
+        target=target,
+        column=np.arange(len(pairs), dtype=np.int32) if label_pairs else target.copy(),
+        first_edge=np.searchsorted(target, np.arange(len(labels) + 1)).astype(np.int32),
+        continues=np.array([continues(labels[p], labels[c]) for p, c in pairs], dtype=np.bool_),
+        final=np.array([ends(label) for label in labels], dtype=np.bool_),
+        start=labels.index(start),
+    )
+
+
 # Chains by enumeration
 
 

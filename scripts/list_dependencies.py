@@ -1,0 +1,129 @@
+"""Writes docs/dependencies.md: what the package needs, with licences and last releases.
+
+`python scripts/list_dependencies.py`, where the package is installed with the extras for users.
+Licences come from what is installed, dates of releases from the package index by its JSON API.
+Without the index dates stay as they are on the page.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from typing import NamedTuple
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from packaging.requirements import Requirement
+
+PAGE = Path(__file__).parents[1] / "docs" / "dependencies.md"
+PACKAGE = "spacy-cascade"
+FOR_DEVELOPMENT = {"test", "browser", "bench", "docs", "release"}
+"""Extras that users do not install."""
+_INDEX = "https://pypi.org/pypi/{}/json"
+_ROW = re.compile(r"^\| `([^`]+)` \|.*\| (\d{4}-\d\d-\d\d|unknown) \|$", re.MULTILINE)
+_SECONDS = 20
+_LONGEST_NAME = 40
+_UNKNOWN = "unknown"
+
+
+class Dependency(NamedTuple):
+    """One row of the table; extra: empty for what is always installed."""
+
+    name: str
+    extra: str
+    releases: str
+    licence: str
+    last_release: str
+
+
+def requirements() -> Iterator[tuple[Requirement, str]]:
+    """What the package requires directly, with the extra that it belongs to."""
+    for line in distribution(PACKAGE).requires or ():
+        requirement = Requirement(line)
+        marker = str(requirement.marker or "")
+        found = re.search(r"extra == ['\"]([\w-]+)['\"]", marker)
+        extra = found[1] if found else ""
+        if extra not in FOR_DEVELOPMENT:
+            yield requirement, extra
+
+
+def licence_of(name: str) -> str:
+    """As the installed package states it: an expression, a classifier, or a short text."""
+    try:
+        metadata = distribution(name).metadata
+    except PackageNotFoundError:
+        return "not installed"
+    if expression := metadata.get("License-Expression"):
+        return str(expression)
+    stated = [c for c in metadata.get_all("Classifier") or () if c.startswith("License :: ")]
+    names = [c.rsplit(" :: ", 1)[1] for c in stated if not c.endswith("OSI Approved")]
+    if names:
+        return " and ".join(names)
+    text = str(metadata.get("License") or _UNKNOWN).strip().splitlines()[0]
+    return text if len(text) < _LONGEST_NAME else _UNKNOWN
+
+
+def last_release(name: str, known: str) -> str:
+    """The day of the last release; what is known where the index cannot be asked."""
+    try:
+        with urlopen(_INDEX.format(name), timeout=_SECONDS) as answer:
+            files = json.load(answer)["urls"]
+    except (URLError, TimeoutError, ValueError, KeyError):
+        return known
+    return str(max((file["upload_time"][:10] for file in files), default=known))
+
+
+def dependencies(page: str) -> list[Dependency]:
+    """All rows, in order; page: the text of the page as it was."""
+    known = dict(_ROW.findall(page))
+    merged: dict[str, tuple[Requirement, list[str]]] = {}
+    for requirement, extra in requirements():
+        merged.setdefault(requirement.name, (requirement, []))[1].append(extra)
+    return [
+        Dependency(
+            name,
+            "" if "" in extras else ", ".join(f"`{extra}`" for extra in extras),
+            str(requirement.specifier) or "any",
+            licence_of(name),
+            last_release(name, known.get(name, _UNKNOWN)),
+        )
+        for name, (requirement, extras) in sorted(merged.items())
+    ]
+
+
+def text_of(rows: list[Dependency]) -> str:
+    """The page."""
+    lines = [
+        "# Dependencies",
+        "",
+        "What the package needs directly: which releases, under which licence, and when the last",
+        "release was made. `python -m nox -s supply` writes this page anew, and a complete bill of",
+        "materials (CycloneDX) to `dist/spacy_cascade.cdx.json`.",
+        "",
+    ]
+    tables = {
+        "Always installed": [row for row in rows if not row.extra],
+        "With an extra": [row for row in rows if row.extra],
+    }
+    for title, part in tables.items():
+        lines += [f"## {title}", "", "| package | extra | releases | licence | last release |"]
+        lines += ["|---|---|---|---|---|"]
+        lines += [
+            f"| `{row.name}` | {row.extra or '-'} | `{row.releases}` | {row.licence} "
+            f"| {row.last_release} |"
+            for row in part
+        ]
+        lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def main() -> None:
+    before = PAGE.read_text(encoding="utf8") if PAGE.exists() else ""
+    PAGE.write_text(text_of(dependencies(before)), encoding="utf8")
+
+
+if __name__ == "__main__":
+    main()

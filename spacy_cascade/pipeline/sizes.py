@@ -1,0 +1,185 @@
+"""Sizes of models, checked before anything large is made.
+
+Training has to end, and what it made has to fit into memory and into a model file. All estimates
+are lower bounds: what is refused here could not have worked.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+from thinc.api import Model
+
+from ..errors import TrainingError
+from ..features.space import FeatureSpace
+from ..inference.structure import Structure
+from ..models import linear
+from ..storage import archive
+from ..storage.header import header_excess, make_header
+
+MOST_TRANSITIONS = 1 << 24
+"""Decoding looks at each transition for each token: beyond this a token takes over 10 ms."""
+
+_BYTES_OF_TRANSITION = 3 * 4 + 1 + 3 * 8
+"""Source, target and column, whether it goes on; weight, gradient and parameter."""
+_BYTES_OF_WEIGHT = 8 + 8 + 4
+"""Parameter and gradient in double precision, and the weight as the model keeps it."""
+_BYTES_OF_PAIR = 2 * 4
+"""A step and a change of the gradient, which L-BFGS remembers in single precision."""
+_BYTES_ON_DISK = 2 + 1
+"""A weight in half precision, and the diagonal of the Hessian."""
+_FEWER_FEATURES = "raise min_count in [model]"
+_GROUPS = ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes")
+
+
+class Component(Protocol):
+    """What is asked of a component (`pipeline.component`)."""
+
+    name: str
+    model: Model[Any, Any]
+    options: Any
+
+    @property
+    def labels(self) -> tuple[str, ...]: ...
+
+    @property
+    def space(self) -> FeatureSpace: ...
+
+    @property
+    def family(self) -> Any: ...
+
+    @property
+    def structure(self) -> Structure: ...
+
+    def _identity(self) -> dict[str, Any]: ...
+
+    def _structure_size(self, n_labels: int) -> tuple[int, int]: ...
+
+
+def check_labels(component: Component, labels: Collection[str]) -> None:
+    """Raise `TrainingError` where a component cannot be trained or saved with so many labels.
+
+    Looks at the labels alone, before features are learnt and before a structure is made.
+    """
+    n_labels, name = len(labels), component.name
+    header = make_header(component.model.name, sorted(labels), component._identity())
+    excess = header_excess(header)
+    if excess is not None:
+        raise TrainingError(
+            f"'{name}' cannot have {n_labels:,} labels: the model could not be saved, because "
+            f"{excess}. Learn fewer labels or shorter names: set gold_labels in a segmenter or "
+            "classifier, or merge labels in the corpus."
+        )
+    n_transitions, n_columns = component._structure_size(n_labels)
+    if n_transitions > MOST_TRANSITIONS:
+        raise TrainingError(
+            f"'{name}' cannot have {n_labels:,} labels: they make {n_transitions:,} transitions, "
+            f"and decoding a token takes too long with more than {MOST_TRANSITIONS:,}. "
+            + _advice(component)
+        )
+    _check_memory(
+        component,
+        n_transitions * _BYTES_OF_TRANSITION + 2 * n_columns**2 * 8,
+        f"{n_labels:,} labels make {n_transitions:,} transitions and {n_columns:,} scores a unit",
+    )
+
+
+def set_to_zero(component: Component) -> None:
+    """Give the model weights of zero for the features of its space and its labels.
+
+    Raises `TrainingError` where these cannot be trained in memory, or not be saved.
+    """
+    labels = component.labels
+    check_weights(component, len(labels), len(component.space))
+    structure = component.structure
+    try:
+        linear.set_to_zero(component.model, structure.n_columns, structure.n_transitions)
+    except MemoryError as error:
+        raise TrainingError(
+            f"There is not enough memory for '{component.name}': {len(labels)} labels and {error}. "
+            + _advice(component, _FEWER_FEATURES)
+        ) from None
+
+
+def check_weights(component: Component, n_labels: int, n_features: int) -> None:
+    """Raise `TrainingError` for weights that cannot be trained in memory, or not be saved."""
+    _, n_columns = component._structure_size(n_labels)
+    n_weights = n_features * n_columns
+    what = (
+        f"{n_labels:,} labels make {n_columns:,} scores a unit, and {n_features:,} features have "
+        f"a weight for each: {n_weights:,} weights"
+    )
+    # Only a penalty makes weights that are mostly not zero; others are saved without their zeros.
+    is_dense = getattr(component, "penalty", None) is not None
+    size = n_weights * _BYTES_ON_DISK if is_dense else n_weights // 8
+    if size >= archive.MAXIMUM_SIZE:
+        raise TrainingError(
+            f"The model of '{component.name}' could not be saved: {what} take {size:,} bytes, and "
+            f"a file can hold {archive.MAXIMUM_SIZE:,}. " + _advice(component, _FEWER_FEATURES)
+        )
+    history = getattr(getattr(component, "trainer", None), "history", 0)
+    needed = n_weights * (_BYTES_OF_WEIGHT + history * _BYTES_OF_PAIR)
+    _check_memory(component, needed, what, _FEWER_FEATURES)
+
+
+def _check_memory(component: Component, needed: int, what: str, *steps: str) -> None:
+    available = available_memory()
+    if available is not None and needed > available:
+        raise TrainingError(
+            f"There is not enough memory for '{component.name}': {what}. Training takes at least "
+            f"{_gigabytes(needed)}, and {_gigabytes(available)} are available. "
+            + _advice(component, *steps)
+        )
+
+
+def _advice(component: Component, *steps_before: str) -> str:
+    """What to change, as a sentence."""
+    options, steps = component.options, list(steps_before)
+    if getattr(component.family, "label_pairs", False):
+        steps.append("set label_pairs = false in [model]")
+    if getattr(options, "typed", False):
+        steps.append("have a cascade, whose segmenter needs no labels (typed = false)")
+    elif hasattr(options, "gold_labels"):
+        steps.append("learn fewer labels (gold_labels)")
+    else:
+        steps.append("merge labels in the corpus")
+    text = ", or ".join(steps)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size / 2**30:,.1f} GiB"
+
+
+def available_memory(root: Path = Path("/")) -> int | None:
+    """Bytes that this process can still take; None where the system does not say.
+
+    On Linux the least of what is free, of the limit of the control group, and of the limit on
+    address space; elsewhere all physical memory.
+    """
+    return min(_limits(root), default=None)
+
+
+def _limits(root: Path) -> Iterator[int]:
+    try:
+        for line in (root / "proc/meminfo").read_text().splitlines():
+            if line.startswith(("MemAvailable:", "MemTotal:")):
+                yield int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError):
+        if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+            yield os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for name in _GROUPS:
+        try:
+            yield int((root / name).read_text())
+        except (OSError, ValueError):
+            continue
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    of_process, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if of_process != resource.RLIM_INFINITY:
+        yield of_process

@@ -1,0 +1,174 @@
+"""Models that could not be trained or saved are refused before anything large is made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from spacy.training import Example
+
+from helpers import add_classifier, add_segmenter, blank, make_examples
+from spacy_cascade import TrainingError
+from spacy_cascade.pipeline import sizes
+from spacy_cascade.pipeline.sizes import MOST_TRANSITIONS, check_labels, check_weights
+from spacy_cascade.storage import header
+
+GIGABYTE = 2**30
+WITH_PAIRS = {"model": {"min_count": 1, "label_pairs": True}}
+WITHOUT_PAIRS = {"model": {"min_count": 1, "label_pairs": False}}
+
+
+@pytest.fixture
+def memory(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Sets how much memory there is; 8 GiB."""
+
+    def have(size: int) -> None:
+        monkeypatch.setattr(sizes, "available_memory", lambda: size)
+
+    have(8 * GIGABYTE)
+    return have
+
+
+def names(n: int) -> list[str]:
+    return [f"L{i}" for i in range(n)]
+
+
+def tagger(**settings: Any) -> Any:
+    return blank().add_pipe("cascade_tagger", config=settings)
+
+
+def test_a_tagger_has_as_many_labels_as_transitions_allow(memory: Any) -> None:
+    most = 4095
+    assert most * (most + 1) <= MOST_TRANSITIONS < (most + 1) * (most + 2)
+    check_labels(tagger(), names(most))
+    with pytest.raises(
+        TrainingError, match=r"'cascade_tagger' cannot have 4,096 labels.*16,781,312 tra.*[Mm]erge"
+    ):
+        check_labels(tagger(), names(most + 1))
+
+
+def test_labels_that_a_file_cannot_hold(memory: Any) -> None:
+    classifier = add_classifier(blank())
+    settings = sizes.make_header(classifier.model.name, [], classifier._identity())
+    others = sum(map(header._text(settings).count, b",[{"))
+    most = header._MAXIMUM_VALUES - others + 1
+    check_labels(classifier, names(most))
+    with pytest.raises(
+        TrainingError,
+        match=r"'cascade_classifier' cannot have 8,\d+ labels.* 8,193 values.*8,192.*gold_labels",
+    ):
+        check_labels(classifier, names(most + 1))
+    with pytest.raises(TrainingError, match=r"take [\d,]+ bytes as text.*262,144"):
+        check_labels(classifier, [f"{'x' * 200}{i}" for i in range(1400)])
+
+
+def test_what_is_just_refused_could_not_be_saved_and_the_rest_can() -> None:
+    written = header.make_header("kind", names(8000), {})
+    assert header.header_excess(written) is None
+    header.write_header(written)
+    too_many = header.make_header("kind", names(8300), {})
+    with pytest.raises(header.ModelFileError, match=r"8,30\d values.*8,192\. Have fewer labels"):
+        header.write_header(too_many)
+
+
+def test_memory_of_label_pairs(memory: Any) -> None:
+    """A matrix `[E, E]` says how label pairs share weights."""
+    needed = 2 * (20 * 21) ** 2 * 8 + 20 * 21 * 37
+    memory(needed)
+    check_labels(tagger(**WITH_PAIRS), names(20))
+    memory(needed - 1)
+    with pytest.raises(TrainingError, match=r"20 labels make 420 transi.*label_pairs = false"):
+        check_labels(tagger(**WITH_PAIRS), names(20))
+    check_labels(tagger(**WITHOUT_PAIRS), names(20))
+
+
+def test_memory_of_weights(memory: Any) -> None:
+    segmenter = add_segmenter(blank(), typed=True, **WITHOUT_PAIRS)
+    n_weights = 1000 * (1 + 3 * 4)
+    needed = n_weights * (20 + 5 * 8)
+    memory(needed)
+    check_weights(segmenter, 3, 1000)
+    memory(needed - 1)
+    with pytest.raises(
+        TrainingError,
+        match=r"3 labels make 13 .*1,000 features.*13,000 weights.*at least 0\.0 GiB.*typed = fal",
+    ):
+        check_weights(segmenter, 3, 1000)
+
+
+def test_weights_that_a_file_cannot_hold(memory: Any) -> None:
+    memory(2**50)
+    classifier = add_classifier(blank())
+    most = (2**32 - 1) // 3 // 100
+    check_weights(classifier, 100, most)
+    with pytest.raises(TrainingError, match=r"could not be saved.*a file can hold 4,294,967,296"):
+        check_weights(classifier, 100, most + 1)
+    check_weights(tagger(**WITHOUT_PAIRS), 100, most + 1)  # mostly zero, without a penalty
+
+
+@pytest.mark.parametrize("typed", [False, True])
+def test_initialize_refuses_before_a_structure_is_made(
+    typed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> None:
+        raise AssertionError("something was made")
+
+    nlp = blank()
+    segmenter = add_segmenter(nlp, typed=typed)
+    monkeypatch.setattr(type(segmenter), "_make_structure", fail)
+    monkeypatch.setattr(type(segmenter.space), "learn", fail)
+    labels = names(9000)
+    text, wanted = " ".join(["x"] * 9000), [(i, i + 1, label) for i, label in enumerate(labels)]
+    doc = nlp.make_doc(text)
+    example = Example.from_dict(doc, {"entities": [(2 * s, 2 * s + 1, x) for s, _, x in wanted]})
+    # One label, `ENT`, is not too much: there the first thing that is made fails.
+    error = TrainingError if typed else AssertionError
+    match = "'cascade_segmenter' cannot have 9,000 labels" if typed else "something was made"
+    with pytest.raises(error, match=match):
+        segmenter.initialize(lambda: [example], nlp=nlp)
+
+
+def test_initialize_refuses_weights_that_memory_cannot_hold(memory: Any) -> None:
+    memory(2000)
+    nlp = blank()
+    add_classifier(nlp)
+    with pytest.raises(TrainingError, match=r"not enough memory for 'cascade_classifier'.*weights"):
+        nlp.initialize(lambda: make_examples(nlp))
+
+
+def test_no_label_more_than_can_be_saved(memory: Any) -> None:
+    nlp = blank()
+    segmenter = add_segmenter(nlp, typed=True)
+    nlp.initialize(lambda: make_examples(nlp))
+    before = segmenter.labels
+    with pytest.raises(TrainingError, match="cannot have 4 labels: the model"):
+        segmenter.add_label("x" * 300_000)
+    assert segmenter.labels == before
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"proc/meminfo": "MemTotal: 16 kB\nMemFree: 2 kB\nMemAvailable: 8 kB\n"}, 8192),
+        ({"proc/meminfo": "MemAvailable: 8 kB\n", "sys/fs/cgroup/memory.max": "4096\n"}, 4096),
+        ({"proc/meminfo": "MemAvailable: 8 kB\n", "sys/fs/cgroup/memory.max": "max\n"}, 8192),
+        (
+            {
+                "proc/meminfo": "MemAvailable: 8 kB\n",
+                "sys/fs/cgroup/memory/memory.limit_in_bytes": "1024\n",
+            },
+            1024,
+        ),
+    ],
+)
+def test_available_memory(files: dict[str, str], expected: int, tmp_path: Path) -> None:
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert sizes.available_memory(tmp_path) == expected
+
+
+def test_available_memory_elsewhere(tmp_path: Path) -> None:
+    found = sizes.available_memory(tmp_path)
+    assert found is None or found > 2**20

@@ -1,0 +1,89 @@
+"""What a release is made with: pinned releases for the gate, and the list of dependencies."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from importlib import util
+from importlib.metadata import requires
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from helpers import PROJECT
+
+PINS = [
+    Requirement(line)
+    for line in (PROJECT / ".ci/constraints.txt").read_text(encoding="utf8").splitlines()
+    if line and not line.startswith("#")
+]
+REQUIRED = [Requirement(line) for line in requires("spacy-cascade") or ()]
+GATE = ("", "test", "bench", "docs", "release", "browser")
+
+
+def load_script() -> Any:
+    path = PROJECT / "scripts/list_dependencies.py"
+    spec = util.spec_from_file_location("list_dependencies", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("python", ["3.10", "3.11", "3.12", "3.13"])
+def test_the_gate_pins_all_that_it_installs(python: str) -> None:
+    """Mend with `.ci/lock`."""
+    environment = {"python_version": python, "python_full_version": f"{python}.1"}
+    pinned = {
+        canonicalize_name(pin.name): str(pin.specifier).removeprefix("==")
+        for pin in PINS
+        if pin.marker is None or pin.marker.evaluate(environment)
+    }
+    for needed in REQUIRED:
+        if any(
+            needed.marker is None or needed.marker.evaluate({**environment, "extra": extra})
+            for extra in GATE
+        ):
+            version = pinned[canonicalize_name(needed.name)]
+            assert needed.specifier.contains(version, prereleases=True), needed
+
+
+def test_pins_are_exact_and_name_no_host() -> None:
+    assert all(re.fullmatch(r"==[\w.+]+", str(pin.specifier)) for pin in PINS)
+    assert not any(pin.url for pin in PINS)
+
+
+def test_the_page_lists_what_users_install() -> None:
+    """Mend with `python scripts/list_dependencies.py`."""
+    script = load_script()
+    page = script.PAGE.read_text(encoding="utf8")
+    listed = dict(re.findall(r"^\| `([^`]+)` \| .*? \| `([^`]+)` \|", page, re.MULTILINE))
+    assert listed == {
+        requirement.name: str(requirement.specifier) or "any"
+        for requirement, _ in script.requirements()
+    }
+    assert "unknown" not in page
+
+
+def test_dates_come_from_the_index(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    script = load_script()
+    files = [{"upload_time": "2025-03-05T20:05:00"}, {"upload_time": "2025-03-06T01:00:00"}]
+    answer = json.dumps({"urls": files})
+    monkeypatch.setattr(script, "urlopen", lambda *_, **__: io.BytesIO(answer.encode()))
+    rows = script.dependencies("")
+    assert {row.last_release for row in rows} == {"2025-03-06"}
+    assert {"numba", "spacy", "optuna"} <= {row.name for row in rows}
+    assert "pytest" not in {row.name for row in rows}
+    page = script.text_of(rows)
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise URLError("no network")
+
+    monkeypatch.setattr(script, "urlopen", fail)
+    assert script.text_of(script.dependencies(page)) == page

@@ -23,6 +23,11 @@ from .files import temporary_folder
 
 Result = TypeVar("Result")
 
+
+class ProcessEnded(TrainingError):
+    """A process ended by itself: it was killed, or crashed."""
+
+
 _TICK_SECONDS = 1.0
 _ENDING_SECONDS = 1.0
 """Longest time that processes may take to end, before they are killed."""
@@ -40,7 +45,7 @@ def run_in_processes(
 
     function, arguments: can be pickled. tick: called about once a second while there is nothing
     new. An error, Ctrl-C too, ends all processes at once; what they had written to the folder for
-    temporary files is removed. Raises `TrainingError` if a process ends by itself.
+    temporary files is removed. Raises `ProcessEnded` if one does by itself.
     """
     with _pool(min(processes, len(arguments))) as pool:
         with _interrupts_wait():
@@ -90,7 +95,7 @@ def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
                 _end(set(active_children()) - before)
                 pool.shutdown()
             if isinstance(error, BrokenProcessPool):
-                raise TrainingError(
+                raise ProcessEnded(
                     "A process ended before its work was done, perhaps for want of memory. Try it "
                     "with --processes 1."
                 ) from error

@@ -19,6 +19,7 @@ _PICTURE = re.compile(r"(<!-- picture: imports -->\n```mermaid\n).*?(```\n)", re
 LAYERS = [
     "cli",
     "annotation",
+    "bulk",
     "callbacks",
     "search",
     "reports",

@@ -16,7 +16,8 @@ from spacy.tokens import Doc
 
 from ..errors import ConfigError, ModelFileError
 from ..features.strings import is_valid
-from .entities import Entity, entities_of
+from .entities import Entity, arrow_type, entities_of
+from .extras import arrow
 from .fingerprint import find_pipeline, fingerprint_of
 from .frames import frame_of
 from .sources.base import Texts
@@ -106,6 +107,11 @@ class Annotator:
         return frame.with_results(
             {self.entities: entities}, {self.errors: [one.error for one in found]}
         )
+
+    @staticmethod
+    def arrow_type() -> Any:
+        """The Arrow type of the column of entities. Needs the extra `parquet`."""
+        return arrow_type(arrow("The Arrow type"))
 
     def annotate(self, texts: Texts) -> list[Annotated]:
         """What is found in each text, in one memory zone.

@@ -30,9 +30,10 @@ class _Problem(Exception):
 
 @dataclass(frozen=True)
 class LineSource(Source):
-    """A file with a record a line."""
+    """A file with a record a line. skips_empty: whether an empty line is no record."""
 
     advice: ClassVar[str]
+    skips_empty: ClassVar[bool] = False
 
     @abstractmethod
     def parse(self, line: str) -> tuple[Any, dict[str, Any]]:
@@ -62,6 +63,8 @@ class LineSource(Source):
                 _READER.close()
                 rows.unreadable.append(Unreadable(number, end, f"cannot read the file: {error}"))
                 break
+            if self.skips_empty and not line.strip():
+                continue
             try:
                 text, fields = self.parse(_decoded(line, number))
             except _Problem as problem:
@@ -81,6 +84,8 @@ class LineSource(Source):
         """Fields of the first lines. Raises `CorpusError` if none of them is a record."""
         found, problems = [], []
         for number, line in enumerate(islice(self._lines(), _SAMPLED), start=1):
+            if self.skips_empty and not line.strip():
+                continue
             try:
                 found.append(self.parse(_decoded(line, number))[1])
             except _Problem as problem:
@@ -113,6 +118,7 @@ class JsonSource(LineSource):
     """A JSON object a line."""
 
     suffixes = (".jsonl", *(f".jsonl{end}" for end in COMPRESSED))
+    skips_empty = True
     advice = "Correct the lines, or name the field with the text with --text"
 
     def parse(self, line: str) -> tuple[Any, dict[str, Any]]:

@@ -63,7 +63,7 @@ class ParquetSource(Source):
                     return
 
     def _rows_of_batch(self, metadata: Any) -> int:
-        bytes_of_row = max(1, self._text_bytes(metadata) // max(1, metadata.num_rows))
+        bytes_of_row = max(1, self._text_bytes(metadata) // max(1, int(metadata.num_rows)))
         return min(BATCH_RECORDS, max(1, BATCH_CHARACTERS // bytes_of_row))
 
     def _text_bytes(self, metadata: Any) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import tempfile
 import time
@@ -10,10 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import active_children, get_context
+from multiprocessing import active_children, connection, get_context, parent_process
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from threading import RLock, current_thread, main_thread
+from threading import RLock, Thread, current_thread, main_thread
 from typing import Any, TypeVar
 
 from tqdm import tqdm
@@ -137,9 +138,18 @@ def _interrupts_ignored() -> Iterator[None]:
 
 
 def _begin(folder: Path) -> None:
-    """Nothing of this process stays behind if it is ended."""
+    """Nothing of this process stays behind if it is ended, nor itself if its parent is killed."""
+    Thread(target=_end_with_parent, daemon=True).start()
     tempfile.tempdir = str(folder)
     tqdm.set_lock(RLock())  # its own lock is one of the system, which would stay
+
+
+def _end_with_parent() -> None:
+    """Otherwise this process would wait for ever for work of a process that was killed."""
+    parent = parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
 
 
 @contextmanager

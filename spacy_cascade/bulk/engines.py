@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from multiprocessing import connection, parent_process
-from threading import Thread
 from typing import Any, TypeAlias
 
 from ..errors import ConfigError, TrainingError
@@ -46,8 +43,8 @@ def on_this_machine(
     deaths = 0
     while waiting:
         try:
-            arguments = [(task, shard) for shard in waiting.values()]
-            for done in run_in_processes(_in_child, arguments, processes, tick):
+            arguments = [(shard,) for shard in waiting.values()]
+            for done in run_in_processes(task, arguments, processes, tick):
                 del waiting[done.shard]
                 deaths = 0
                 yield done
@@ -116,22 +113,3 @@ def engine_of(name: str) -> Engine:
     if name not in ENGINES:
         raise ConfigError(f"There is no engine '{name}'. The engines are {', '.join(ENGINES)}.")
     return ENGINES[name]
-
-
-_watching: list[Thread] = []
-"""One thread, in a process that another one started."""
-
-
-def _in_child(task: ShardTask, shard: Shard) -> Done:
-    if not _watching:
-        _watching.append(Thread(target=_end_with_parent, daemon=True))
-        _watching[0].start()
-    return task(shard)
-
-
-def _end_with_parent() -> None:
-    """End this process if the one that started it is killed: nobody would end it."""
-    parent = parent_process()
-    if parent is not None:
-        connection.wait([parent.sentinel])
-        os._exit(1)

@@ -17,6 +17,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from statistics import median
@@ -31,6 +33,7 @@ from ..lib.paths import PROJECT, WORK
 from ..lib.processes import child_environment, run_python
 from ..reports.output import print_results
 
+PARTS = ("memory", "processes", "engines")
 FILES = 8
 """Parquet files that engines read: enough for all of their workers."""
 _PIPE = """
@@ -120,37 +123,51 @@ def write_inputs(texts: Path, folder: Path, paragraphs: int) -> tuple[str, str]:
     return str(folder / "texts.txt"), str(folder / "parquet")
 
 
-def compare(runs: Runs, model: str, texts: str, tables: str, rounds: int) -> dict[str, Any]:
-    """All ways in turn; the first round of each loads its files and does not count."""
-    engines = {name: script for name, script in ENGINES.items() if has(name)}
-    ways: dict[str, Callable[[], list[str]]] = {
-        "nlp.pipe, writing nothing": lambda: ["-c", _PIPE, model, texts],
-        "annotate, text, 1 process": lambda: annotate_command(model, texts, runs.output(), 1),
-        "annotate, text, 2 processes": lambda: annotate_command(model, texts, runs.output(), 2),
-        "annotate, Parquet, 2 processes": lambda: annotate_command(model, tables, runs.output(), 2),
-    }
-    for name, script in engines.items():
-        file = runs.folder / f"run_{name}.py"
-        file.write_text(script)
-        ways[name] = lambda file=file: [str(file), model, tables, runs.output()]
+PIPE, ONE, TWO = "nlp.pipe, writing nothing", "annotate, 1 process", "annotate, 2 processes"
+TABLES = "annotate Parquet, 2 processes"
+Ways = dict[str, Callable[[], list[str]]]
+
+
+def take_turns(runs: Runs, ways: Ways, rounds: int) -> None:
     for _ in range(rounds):
         for name, arguments in ways.items():
             runs.time(name, arguments())
-    two = runs.median("annotate, Parquet, 2 processes")
-    one = runs.median("annotate, text, 1 process")
+
+
+def compare_processes(runs: Runs, model: str, texts: str, rounds: int) -> dict[str, Any]:
+    """Text to Parquet with one and two processes, and `nlp.pipe` that writes nothing."""
+    ways: Ways = {
+        PIPE: lambda: ["-c", _PIPE, model, texts],
+        ONE: lambda: annotate_command(model, texts, runs.output(), 1),
+        TWO: lambda: annotate_command(model, texts, runs.output(), 2),
+    }
+    take_turns(runs, ways, rounds)
     return {
-        "seconds": runs.seconds,
-        "two_over_one": one / runs.median("annotate, text, 2 processes"),
-        "one_over_pipe": runs.median("nlp.pipe, writing nothing") / one,
-        "one_over_pipe_computed": runs.median("nlp.pipe, writing nothing", "computed")
-        / runs.median("annotate, text, 1 process", "computed"),
-        "cost_of_engines": {name: runs.median(name) / two - 1 for name in engines},
+        "two_over_one": runs.median(ONE) / runs.median(TWO),
+        "one_over_pipe": runs.median(PIPE) / runs.median(ONE),
+        "one_over_pipe_computed": runs.median(PIPE, "computed") / runs.median(ONE, "computed"),
+        "two_over_one_computed": 2 * runs.median(ONE, "computed") / runs.median(TWO, "computed"),
     }
 
 
-def has(engine: str) -> bool:
-    from importlib.util import find_spec
+def compare_engines(runs: Runs, model: str, tables: str, rounds: int) -> dict[str, Any]:
+    """Parquet to Parquet by two workers of each engine that is installed, and by `annotate`."""
+    engines = {name: script for name, script in ENGINES.items() if has(name)}
+    ways: Ways = {TABLES: lambda: annotate_command(model, tables, runs.output(), 2)}
+    for name, script in engines.items():
+        file = runs.folder / f"run_{name}.py"
+        file.write_text(script, encoding="utf8")
+        ways[name] = partial(_engine_command, runs, file, model, tables)
+    take_turns(runs, ways, rounds)
+    costs = {name: runs.median(name) / runs.median(TABLES) - 1 for name in engines}
+    return {"cost_of_engines": costs}
 
+
+def _engine_command(runs: Runs, file: Path, model: str, tables: str) -> list[str]:
+    return [str(file), model, tables, runs.output()]
+
+
+def has(engine: str) -> bool:
     module = {"spark": "pyspark"}.get(engine, engine)
     return find_spec(module) is not None and (engine != "spark" or bool(shutil.which("java")))
 
@@ -193,15 +210,11 @@ def memory(runs: Runs, model: str, texts: str) -> dict[str, Any]:
     return {"tokens": [tokens for tokens, _ in curve], "megabytes": [m for _, m in curve]}
 
 
-def tokens_of(output: Path) -> int:
-    lines = (output / "_shards.jsonl").read_text().splitlines()
-    return sum(json.loads(line)["tokens"] for line in lines)
-
-
 def main() -> None:
     parser = new_parser(__doc__, "model", "texts", work=False)
     add_rounds(parser, 3)
     parser.add_argument("--paragraphs", type=int, default=200_000, help="of the texts")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--kernels", type=Path, default=WORK / "kernels", help="folder")
     arguments = parser.parse_args()
     results = describe_run()
@@ -211,9 +224,13 @@ def main() -> None:
         runs = Runs(environment, folder, {})
         model = str(arguments.model)
         texts, tables = write_inputs(arguments.texts, folder, arguments.paragraphs)
-        results["memory"] = memory(runs, model, texts)
-        results["tokens"] = tokens_of(folder / "output")
-        results |= compare(runs, model, texts, tables, arguments.rounds)
+        if "memory" in arguments.parts:
+            results["memory"] = memory(runs, model, texts)
+        if "processes" in arguments.parts:
+            results |= compare_processes(runs, model, texts, arguments.rounds)
+        if "engines" in arguments.parts:
+            results |= compare_engines(runs, model, tables, arguments.rounds)
+        results["seconds"] = runs.seconds
     print_results(results, arguments.output)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock, Timeout
 
@@ -15,11 +16,12 @@ from ..errors import ConfigError
 from ..files import remove_leftovers_in, replace_file
 from ..parallel import available_cores
 from .annotator import Annotator
-from .engines import engine_of
+from .engines import Engine, engine_of
 from .layout import Layout
 from .plan import Plan, check_same, header_of, make_plan
 from .progress import Progress
 from .shards import FAILED, Done, ShardTask
+from .sources.base import Source
 from .sources.finding import open_sources
 from .writers.formats import writer_of
 
@@ -28,6 +30,7 @@ MANIFEST = "_manifest.json"
 LOG = "_shards.jsonl"
 SUCCESS = "_SUCCESS"
 """Names with an underscore: Spark, Dask and Arrow pass them over when they read the folder."""
+_SUMMED = ("records", "tokens", "entities", "failed")
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Summary:
-    """What the folder has at the end. continued: shards of earlier runs. seconds: of this run."""
+    """What the folder has at the end. continued: shards of earlier runs."""
 
     shards: int
     continued: int
@@ -69,43 +72,55 @@ def annotate_files(
     cannot be read, and `SavingError` if the disk is full.
     """
     layout = settings.layout
-    suffix = writer_of(layout.format).suffix
+    writer_of(layout.format)
     engine = engine_of(settings.engine)
     annotator = Annotator(model, text=layout.names.text, spans_key=layout.spans_key)
     sources = open_sources(inputs, output, layout.names)
     header = header_of(annotator, sources, layout, settings.shard_size)
     with _locked(output):
-        if settings.restarts:
-            _remove_results(output)
-        if (output / MANIFEST).exists():
-            plan = Plan.load(output / MANIFEST)
-            check_same(plan.header, header, output)
-        else:
-            _check_empty(output)
-            plan = make_plan(header, sources, layout, settings.shard_size)
-            plan.save(output / MANIFEST)
-        remove_leftovers_in(output)
+        plan = _plan_of(output, header, sources, settings)
         done = _done_before(output, len(plan.shards))
+        continued = len(done)
         states = [(size, changed) for _, _, size, changed in header["files"]]
         task = ShardTask(annotator, sources, states, layout, plan.schema, output)
-        waiting = [shard for shard in plan.shards if shard.number not in done]
-        continued = len(done)
-        try:
-            with Progress(plan.size, sum(one.size for one in done.values())) as progress:
-                for one in engine(task, waiting, _processes(settings), progress.show):
-                    _append(output / LOG, one)
-                    done[one.shard] = one
-                    progress.add(one.size, one.tokens)
-        finally:
-            remove_leftovers_in(output)
-        names = {f"{shard.name}{suffix}" for shard in plan.shards}
-        assert names == {one.file for one in done.values()}, "every shard is there once"
+        _do_rest(engine, task, plan, done, _processes(settings))
         replace_file(output / SUCCESS, b"")
-    return Summary(
-        len(plan.shards), continued,
-        *(sum(getattr(one, name) for one in done.values())
-          for name in ("records", "tokens", "entities", "failed")),
-    )  # fmt: skip
+    sums = (sum(getattr(one, name) for one in done.values()) for name in _SUMMED)
+    return Summary(len(plan.shards), continued, *sums)
+
+
+def _plan_of(
+    output: Path, header: dict[str, Any], sources: Sequence[Source], settings: Settings
+) -> Plan:
+    """The plan of an earlier run, which must be one with the same header, or a new one."""
+    if settings.restarts:
+        _remove_results(output)
+    if (output / MANIFEST).exists():
+        plan = Plan.load(output / MANIFEST)
+        check_same(plan.header, header, output)
+    else:
+        _check_empty(output)
+        plan = make_plan(header, sources, settings.layout, settings.shard_size)
+        plan.save(output / MANIFEST)
+    return plan
+
+
+def _do_rest(
+    engine: Engine, task: ShardTask, plan: Plan, done: dict[int, Done], processes: int
+) -> None:
+    """Do all shards that are not done, and note each as soon as it is."""
+    remove_leftovers_in(task.output)
+    waiting = [shard for shard in plan.shards if shard.number not in done]
+    before = sum(one.size for one in done.values())
+    try:
+        with Progress(plan.size, before) as progress:
+            for one in engine(task, waiting, processes, progress.show):
+                _append(task.output / LOG, one)
+                done[one.shard] = one
+                progress.add(one.size, one.tokens)
+    finally:
+        remove_leftovers_in(task.output)
+    assert len(done) == len(plan.shards), "every shard is there once"
 
 
 def _processes(settings: Settings) -> int:

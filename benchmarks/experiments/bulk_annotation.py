@@ -54,10 +54,9 @@ _RAY = """
 import sys, ray
 sys.path.insert(0, "examples")
 from annotate_ray import annotate
-ray.init(num_cpus=3, include_dashboard=False)
+ray.init(num_cpus=2, include_dashboard=False)
 annotate(*sys.argv[1:])
 """
-"""Three, of which two are for the actors: the readers and writers need one."""
 _DASK = """
 import sys, dask
 sys.path.insert(0, "examples")

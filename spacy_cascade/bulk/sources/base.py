@@ -17,7 +17,7 @@ Fields: TypeAlias = Any
 """Further columns of records: a list of dictionaries, or a `pyarrow.RecordBatch`."""
 Texts: TypeAlias = Sequence[Any] | Callable[[Vocab], Sequence[Doc]]
 """Texts, or what makes Docs inside the memory zone that they belong to."""
-BATCH_CHARACTERS = 500_000
+BATCH_CHARACTERS = 1_000_000
 """Of the texts in a memory zone: in a smaller one the tokenizer loses its cache too often."""
 BATCH_RECORDS = 4096
 

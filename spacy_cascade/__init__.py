@@ -7,6 +7,7 @@ spaCy finds them by their entry points.
 
 from ._version import __version__
 from .annotation.silver import silver
+from .bulk.annotator import Annotator
 from .deprecation import warn_renamed
 from .errors import (
     CascadeError,
@@ -37,6 +38,7 @@ from .pipeline.tagger import CascadeTagger, make_tagger
 from .workflows.fit import Fitted, fit
 
 __all__ = [
+    "Annotator",
     "Candidate",
     "CandidateGenerator",
     "CascadeClassifier",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import tempfile
 import time
@@ -10,10 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import active_children, get_context
+from multiprocessing import active_children, connection, get_context, parent_process
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from threading import RLock, current_thread, main_thread
+from threading import RLock, Thread, current_thread, main_thread
 from typing import Any, TypeVar
 
 from tqdm import tqdm
@@ -22,6 +23,11 @@ from .errors import TrainingError
 from .files import temporary_folder
 
 Result = TypeVar("Result")
+
+
+class ProcessEnded(TrainingError):
+    """A process ended by itself: it was killed, or crashed."""
+
 
 _TICK_SECONDS = 1.0
 _ENDING_SECONDS = 1.0
@@ -40,7 +46,7 @@ def run_in_processes(
 
     function, arguments: can be pickled. tick: called about once a second while there is nothing
     new. An error, Ctrl-C too, ends all processes at once; what they had written to the folder for
-    temporary files is removed. Raises `TrainingError` if a process ends by itself.
+    temporary files is removed. Raises `ProcessEnded` if one does by itself.
     """
     with _pool(min(processes, len(arguments))) as pool:
         with _interrupts_wait():
@@ -90,7 +96,7 @@ def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
                 _end(set(active_children()) - before)
                 pool.shutdown()
             if isinstance(error, BrokenProcessPool):
-                raise TrainingError(
+                raise ProcessEnded(
                     "A process ended before its work was done, perhaps for want of memory. Try it "
                     "with --processes 1."
                 ) from error
@@ -132,9 +138,18 @@ def _interrupts_ignored() -> Iterator[None]:
 
 
 def _begin(folder: Path) -> None:
-    """Nothing of this process stays behind if it is ended."""
+    """Nothing of this process stays behind if it is ended, nor itself if its parent is killed."""
+    Thread(target=_end_with_parent, daemon=True).start()
     tempfile.tempdir = str(folder)
     tqdm.set_lock(RLock())  # its own lock is one of the system, which would stay
+
+
+def _end_with_parent() -> None:
+    """Otherwise this process would wait for ever for work of a process that was killed."""
+    parent = parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
 
 
 @contextmanager

@@ -40,7 +40,7 @@ CORPORA = {"corpora", "errors", "files"}
 DOCS = {
     "features.group_spans", "features.tokens", "pipeline", "explaining", "workflows", "search",
     "callbacks", "corpora.docs", "corpora.placing", "corpora.annotated", "cli", "reports",
-    "clustering", "annotation", "testing",
+    "clustering", "annotation", "bulk", "testing",
 }  # fmt: skip
 """What may import spaCy, and so know its Doc."""
 STRINGS = {"features.strings"}

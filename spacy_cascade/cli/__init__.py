@@ -12,6 +12,7 @@ import typer
 from spacy.cli._util import app as spacy_app
 
 from .adapt import adapt_command
+from .annotate import annotate_command
 from .calibrate import calibrate_command
 from .cluster import cluster_command
 from .convert import convert_command
@@ -55,6 +56,7 @@ def cascade(
 _command = partial(app.command, no_args_is_help=True)
 
 _command("adapt")(adapt_command)
+_command("annotate")(annotate_command)
 _command("calibrate")(calibrate_command)
 _command("cluster")(cluster_command)
 _command("convert")(convert_command)

@@ -14,8 +14,10 @@ DOCS = ".spacy"
 SUFFIXES = (".txt", ".txt.gz", ".jsonl", ".jsonl.gz", DOCS)
 
 
-def find_sources(paths: Iterable[Path], left_out: Iterable[Path] = ()) -> list[Path]:
-    """The files themselves, and all files with one of `SUFFIXES` in folders, sorted by name.
+def find_sources(
+    paths: Iterable[Path], left_out: Iterable[Path] = (), suffixes: tuple[str, ...] = SUFFIXES
+) -> list[Path]:
+    """The files themselves, and all files with one of the suffixes in folders, sorted by name.
 
     left_out: files and folders that are not looked for in folders. Folders inside folders are
     searched, too; a file that is named twice is listed once. Raises `CorpusError` for a file of
@@ -31,13 +33,13 @@ def find_sources(paths: Iterable[Path], left_out: Iterable[Path] = ()) -> list[P
             file
             for file in files
             if file.is_file()
-            and file.name.lower().endswith(SUFFIXES)
+            and file.name.lower().endswith(suffixes)
             and not hidden.intersection([file.resolve(), *file.resolve().parents])
         ]
         if not chosen:
             raise CorpusError(
                 f"{path} {'has no files of text' if path.is_dir() else 'is no file of text'}. "
-                f"Give files, or a folder of files, whose names end in {' '.join(SUFFIXES)}."
+                f"Give files, or a folder of files, whose names end in {' '.join(suffixes)}."
             )
         found.update((file.resolve(), file) for file in chosen)
     return list(found.values())

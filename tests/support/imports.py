@@ -20,6 +20,7 @@ LAYERS = [
     "testing",
     "cli",
     "annotation",
+    "bulk",
     "callbacks",
     "search",
     "reports",

@@ -1,0 +1,30 @@
+"""Entities with Spark: `python annotate_spark.py MODEL INPUT OUTPUT`, with folders of Parquet."""
+
+import sys
+from collections.abc import Iterator
+
+import pandas as pd
+from pyspark.sql import SparkSession
+from pyspark.sql.types import DataType, StringType, StructField, StructType
+
+from spacy_cascade import Annotator
+
+ENTITIES = DataType.fromDDL(
+    "array<struct<start int, end int, label string, kb_id string, confidence double>>"
+)
+RESULTS = [StructField("entities", ENTITIES), StructField("entities_error", StringType())]
+
+
+def annotate(spark: SparkSession, model: str, source: str, target: str) -> None:
+    """All workers find the pipeline at the same path; each Python process loads it once."""
+    annotator = Annotator(model)
+
+    def entities(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        yield from map(annotator, batches)
+
+    texts = spark.read.parquet(source)
+    texts.mapInPandas(entities, StructType([*texts.schema, *RESULTS])).write.parquet(target)
+
+
+if __name__ == "__main__":
+    annotate(SparkSession.builder.getOrCreate(), *sys.argv[1:4])

@@ -1,0 +1,1 @@
+"""Files of results: a writer for each format."""

@@ -9,7 +9,9 @@ corpus has far fewer lexemes than tokens, so most work is done in `A`, once a le
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 
@@ -17,12 +19,16 @@ from ..parallel import Workers, split
 from ..types import Floats1d, Floats2d, Floats3d, Ints1d, Pointers1d, Pointers2d, RealsXd
 from .csr import active_features, add_rows, add_to_columns
 
-_PARTS = 4
+PARTS = 4
 """Gradients are gathered in so many sums side by side, for any number of threads.
 
 Each sum costs memory, and time to add it up. Reading the transposed matrix instead, which all
 threads could share, takes more than twice as long.
 """
+
+
+AddParts: TypeAlias = Callable[[Floats3d], None]
+"""Adds the parts of a sum to sums `[P, n, W]`, one each."""
 
 
 @dataclass
@@ -60,20 +66,28 @@ class BinaryCSR:
     def add_transposed_product(self, values: Floats2d, sums: Floats3d, workers: Workers) -> None:
         """`sums.sum(axis=0) += self.T @ values`, the same bits for any number of threads.
 
-        sums `[_PARTS, n_columns, W]`: each part of the rows is added to a sum of its own.
+        sums `[P, n_columns, W]`: each part of the rows is added to a sum of its own.
         """
-        pieces = split(self.indptr)
+        pieces, n_parts = split(self.indptr), len(sums)
 
         def part(first: int, last: int) -> None:
             for i in range(first, last):
-                cut = slice(len(pieces) * i // _PARTS, len(pieces) * (i + 1) // _PARTS)
+                cut = slice(len(pieces) * i // n_parts, len(pieces) * (i + 1) // n_parts)
                 for begin, end in pieces[cut]:
                     add_to_columns(self.indptr, self.indices, values, sums[i], begin, end)
 
-        workers.map(part, _EACH_PART)
+        workers.map(part, _each(sums))
+
+    def part_bounds(self, n_parts: int) -> Pointers1d:
+        """First row of each part of `add_transposed_product`, and the end, int64 `[P + 1]`."""
+        pieces = split(self.indptr)
+        bounds = [*(begin for begin, _ in pieces), self.n_rows]
+        places = [len(pieces) * i // n_parts for i in range(n_parts + 1)]
+        return np.array([bounds[place] for place in places], dtype=np.int64)
 
 
-_EACH_PART = [(i, i + 1) for i in range(_PARTS)]
+def _each(sums: Floats3d) -> list[tuple[int, int]]:
+    return [(i, i + 1) for i in range(len(sums))]
 
 
 @dataclass(frozen=True)
@@ -101,24 +115,28 @@ class SegmentRows:
         self.features.add_product(weights, scores, workers)
         return scores
 
-    def gradient(self, score_gradient: Floats2d, workers: Workers) -> Floats2d:
+    def gradient(
+        self, score_gradient: Floats2d, workers: Workers, n_parts: int = PARTS
+    ) -> Floats2d:
         """Gradient `[K, n]` of the weights, given that of scores `[M, n]`."""
-        sums = np.zeros((_PARTS, self.features.n_columns, score_gradient.shape[1]))
+        sums = np.zeros((n_parts, self.features.n_columns, score_gradient.shape[1]))
         self.features.add_transposed_product(score_gradient, sums, workers)
-        return _total(sums, workers)
+        return total(sums, workers)
 
 
 @dataclass
 class Design:
     """Factored design matrix of a corpus (the module gives its formula).
 
-    segments: features of segments of the units, for models that have such.
+    segments: features of segments of the units, for models that have such. n_parts: sums that
+    gradients are gathered in; the last bits depend on it.
     """
 
     lexeme_features: BinaryCSR
     unit_lexemes: BinaryCSR
     unit_features: BinaryCSR
     segments: SegmentRows | None = None
+    n_parts: int = PARTS
     _memory: Floats1d | None = field(default=None, repr=False)
 
     @property
@@ -155,30 +173,51 @@ class Design:
         self, score_gradient: Floats2d, workers: Workers, out: Floats2d | None = None
     ) -> Floats2d:
         """Gradient `[K, S]` of the weights, given that of scores `[U, S]`; written to `out`."""
-        width = score_gradient.shape[1]
+
+        def of_lexemes(sums: Floats3d) -> None:
+            self.unit_lexemes.add_transposed_product(score_gradient, sums, workers)
+
+        def of_units(sums: Floats3d) -> None:
+            self.unit_features.add_transposed_product(score_gradient, sums, workers)
+
+        return self.gather(score_gradient.shape[1], of_lexemes, of_units, workers, out)
+
+    def gather(
+        self,
+        width: int,
+        of_lexemes: AddParts,
+        of_units: AddParts,
+        workers: Workers,
+        out: Floats2d | None = None,
+    ) -> Floats2d:
+        """Gradient `[K, W]` from what units add to it, wherever that is computed.
+
+        of_lexemes, of_units: add the parts of `Lᵀ g` and `Dᵀ g` to sums `[P, n, W]`.
+        """
         sums = self._empty_sums(self.unit_lexemes.n_columns, width, workers)
-        self.unit_lexemes.add_transposed_product(score_gradient, sums, workers)
-        by_lexeme = _total(sums, workers)
+        of_lexemes(sums)
+        by_lexeme = total(sums, workers)
         sums = self._empty_sums(self.unit_features.n_columns, width, workers)
-        self.unit_features.add_transposed_product(score_gradient, sums, workers)
+        of_units(sums)
         self.lexeme_features.add_transposed_product(by_lexeme, sums, workers)
-        return _total(sums, workers, out)
+        return total(sums, workers, out)
 
     def release_memory(self) -> None:
         """Free the memory that gradients are gathered in; the next gradient allocates it again."""
         self._memory = None
 
     def _empty_sums(self, n_rows: int, width: int, workers: Workers) -> Floats3d:
-        """Zeros `[_PARTS, n_rows, W]` in memory that is kept, because new memory is slow."""
+        """Zeros `[P, n_rows, W]` in memory that is kept, because new memory is slow."""
         size = max(self.unit_lexemes.n_columns, self.unit_features.n_columns) * width
-        if self._memory is None or len(self._memory) < _PARTS * size:
-            self._memory = np.empty(_PARTS * size)
-        sums = self._memory[: _PARTS * n_rows * width].reshape(_PARTS, n_rows, width)
-        workers.map(lambda first, last: sums[first:last].fill(0.0), _EACH_PART)
+        n = self.n_parts
+        if self._memory is None or len(self._memory) < n * size:
+            self._memory = np.empty(n * size)
+        sums = self._memory[: n * n_rows * width].reshape(n, n_rows, width)
+        workers.map(lambda first, last: sums[first:last].fill(0.0), _each(sums))
         return sums
 
 
-def _total(sums: Floats3d, workers: Workers, out: Floats2d | None = None) -> Floats2d:
+def total(sums: Floats3d, workers: Workers, out: Floats2d | None = None) -> Floats2d:
     """The sum over parts, `[n, W]`."""
     n_parts, n_rows, width = sums.shape
     total = np.empty((n_rows, width)) if out is None else out

@@ -15,12 +15,14 @@ from ..checks import check_counts
 from ..errors import ConfigError, TrainingError
 from ..inference.structure import Structure, Weights
 from ..losses.base import CorpusLoss, LabelledSequences
+from ..numeric.design import PARTS
 from ..numeric.vectors import add_scaled, dot, in_blocks
 from ..parallel import Workers
 from ..types import Floats1d, Floats2d, Reals1d
 from .base import Fit, Progress, State, Task, array_like, check_induction, check_needs, no_progress
-from .objective import Function, Objective
+from .objective import Function, Objective, Parametrisation
 from .states import count_in, number_in, truth_in
+from .workers.remote_loss import RemoteLoss
 
 _SUFFICIENT_DECREASE = 1e-4
 _CURVATURE = 0.9
@@ -37,7 +39,10 @@ class LBFGS:
     iterations: of one `update` of the pipeline. history: number of remembered pairs, `m`.
     tolerance: stop when the gradient norm has fallen below this part of the parameters' norm (or
     of 1). threads: 0 for all cores; the result does not depend on it. induction: how training finds
-    the features (`trainers.induction`); null where all that are frequent enough are there.
+    the features (`trainers.induction`); null where all that are frequent enough are there. workers:
+    of the loss (`trainers.workers`); 0 or 1 for none beside the threads of this process. engine: where
+    they run. parts: sums that a gradient is gathered in, the most workers there can be; the last
+    bits of the result depend on it, and not on the workers.
 
     Raises `ConfigError` for a setting out of range.
     """
@@ -47,6 +52,9 @@ class LBFGS:
     tolerance: float = 1e-4
     threads: int = 0
     induction: Any = None
+    workers: int = 0
+    engine: str = "processes"
+    parts: int = PARTS
 
     def __post_init__(self) -> None:
         if self.iterations < 1 or self.history < 1 or not self.tolerance >= 0 or self.threads < 0:
@@ -55,12 +63,19 @@ class LBFGS:
                 f"threads >= 0, not {self}. Mend the [trainer] block."
             )
         check_counts(
-            "trainer", iterations=self.iterations, history=self.history, threads=self.threads
-        )
+            "trainer", iterations=self.iterations, history=self.history, threads=self.threads,
+            workers=self.workers, parts=self.parts,
+        )  # fmt: skip
+        if self.parts < 1 or not 0 <= self.workers <= max(1, self.parts):
+            raise ConfigError(
+                f"The L-BFGS trainer cannot share parts = {self.parts} among workers = "
+                f"{self.workers}: each worker needs a part. Set parts in the [trainer] block to a "
+                "multiple of the workers; it changes the last bits of the weights."
+            )
 
     sees_all: ClassVar[bool] = True
 
-    def workers(self) -> Workers:
+    def thread_pool(self) -> Workers:
         """For the loss and the optimiser."""
         return Workers(self.threads)
 
@@ -74,15 +89,21 @@ class LBFGS:
             check_induction(self, structure)
 
     def begin(self, task: Task) -> "BatchFit":
-        workers = self.workers()
-        objective = make_objective(task, workers)
+        workers = self.thread_pool()
+        objective = make_objective(task, workers, self)
         run = LBFGSRun(self, objective, objective.parameters(task.start), workers)
         return BatchFit(objective, run)
 
 
-def make_objective(task: Task, workers: Workers) -> Objective:
+def make_objective(task: Task, workers: Workers, settings: LBFGS) -> Objective:
     assert task.penalty is not None
-    return Objective.of(CorpusLoss(task.data, task.loss, workers), task.penalty)
+    task.data.design.n_parts = settings.parts
+    loss = CorpusLoss(task.data, task.loss, workers)
+    if settings.workers <= 1:
+        return Objective.of(loss, task.penalty)
+    n_units, structure = len(task.data.observed), task.data.structure
+    remote = RemoteLoss(loss, settings.workers, settings.engine)
+    return Objective(remote, Parametrisation(remote, n_units, structure, task.penalty, workers))
 
 
 class BatchFit(Fit[LabelledSequences]):

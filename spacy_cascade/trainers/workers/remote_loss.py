@@ -1,0 +1,106 @@
+"""The loss of a corpus whose shards belong to workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ...inference.structure import Weights
+from ...losses.base import CorpusLoss
+from ...numeric.csr import add_to_columns
+from ...numeric.design import AddParts, BinaryCSR, Design, total
+from ...parallel import Workers
+from ...types import Floats1d, Floats2d, Floats3d, Ints1d
+from .engines import Team, engine_named
+from .messages import Answer, Question, Wanted
+from .shards import Places, Shard, cut
+
+
+class RemoteLoss:
+    """As `CorpusLoss`, and to the same bits, for any number of workers.
+
+    The driver has the features of lexemes and the weights. It adds the parts of all workers in the
+    order in which the local loss adds them. threads: of the driver.
+    """
+
+    def __init__(self, loss: CorpusLoss, n_workers: int, engine: str) -> None:
+        self.threads, design = loss.workers, loss.data.design
+        self._structure, self._counts = loss.data.structure, loss.counts()
+        self._lexemes = Design(
+            design.lexeme_features,
+            _nothing(design.unit_lexemes.n_columns),
+            _nothing(design.unit_features.n_columns),
+            n_parts=design.n_parts,
+        )
+        self._places: list[Places] = []
+        self._has_segments = design.segments is not None
+
+        def shards() -> Iterator[Shard]:
+            for shard in cut(loss, n_workers):
+                self._places.append(shard.places)
+                yield shard
+
+        self._team: Team = engine_named(engine).start(shards())
+
+    def counts(self) -> Floats1d:
+        return self._counts
+
+    def value_and_gradient(self, weights: Weights, out: Floats2d) -> tuple[float, Floats1d]:
+        answers = self._ask(Wanted.GRADIENT, weights)
+        self._gather(answers, out)
+        losses = np.concatenate([answer.losses for answer in answers])
+        transitions = np.concatenate([answer.transitions for answer in answers])
+        return float(losses.sum()), transitions.sum(axis=0)
+
+    def hessian_diagonal(self, weights: Weights) -> Floats2d:
+        own = np.empty(weights.features.shape)
+        self._gather(self._ask(Wanted.VARIANCES, weights), own)
+        mixed: Floats2d = own @ self._structure.mixing() ** 2
+        return mixed
+
+    def _ask(self, wanted: Wanted, weights: Weights) -> list[Answer]:
+        rows, features = self._lexemes.lexeme_features, weights.features
+        by_lexeme = np.zeros((rows.n_rows, features.shape[1]))
+        rows.add_product(features, by_lexeme, self.threads)
+        return self._team.ask(Question(wanted, by_lexeme, features, weights.transitions))
+
+    def _gather(self, answers: Sequence[Answer], out: Floats2d) -> None:
+        """Write the gradient of features `[K, S]` to `out`."""
+        places = self._places
+        self._lexemes.gather(
+            out.shape[1],
+            self._adding([(p, p.lexemes, a.by_lexeme) for p, a in zip(places, answers, strict=True)]),
+            self._adding([(p, p.features, a.features) for p, a in zip(places, answers, strict=True)]),
+            self.threads,
+            out,
+        )
+        if self._has_segments:
+            columns = self._structure.segment_columns
+            width = answers[0].segments.shape[2]
+            sums = np.zeros((self._lexemes.n_parts, len(out), width))
+            of_shards = zip(places, answers, strict=True)
+            self._adding([(p, p.segments, a.segments) for p, a in of_shards])(sums)
+            out[:, columns] += total(sums, self.threads)
+
+    def _adding(self, of_shards: Sequence[tuple[Places, Ints1d, Floats3d]]) -> AddParts:
+        """Adds the parts of all shards to sums `[P, n, W]`, each to the rows that it has."""
+        parts = [
+            (places.first_part + i, rows, part)
+            for places, rows, own in of_shards
+            for i, part in enumerate(own)
+        ]
+
+        def one(sums: Floats3d, i: int) -> None:
+            number, rows, part = parts[i]
+            each = np.arange(len(rows) + 1, dtype=np.int64)
+            add_to_columns(each, rows, part, sums[number], 0, len(rows))
+
+        def add(sums: Floats3d) -> None:
+            self.threads.map(lambda i, _: one(sums, i), [(i, i + 1) for i in range(len(parts))])
+
+        return add
+
+
+def _nothing(n_columns: int) -> BinaryCSR:
+    return BinaryCSR(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), n_columns)

@@ -39,10 +39,10 @@ class LBFGS:
     iterations: of one `update` of the pipeline. history: number of remembered pairs, `m`.
     tolerance: stop when the gradient norm has fallen below this part of the parameters' norm (or
     of 1). threads: 0 for all cores; the result does not depend on it. induction: how training finds
-    the features (`trainers.induction`); null where all that are frequent enough are there. workers:
-    of the loss (`trainers.workers`); 0 or 1 for none beside the threads of this process. engine: where
-    they run. parts: sums that a gradient is gathered in, the most workers there can be; the last
-    bits of the result depend on it, and not on the workers.
+    the features (`trainers.induction`); null where all that are frequent enough are there.
+    workers: processes or actors that compute the loss (`trainers.workers`); 0 or 1 for this process
+    alone; the result does not depend on it. engine: where workers run. parts: sums that a gradient
+    is gathered in, and the most workers there can be; the last bits of the result depend on it.
 
     Raises `ConfigError` for a setting out of range.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from ...types import Floats1d, Floats2d, Floats3d
+from ...types import Floats1d, Floats2d, Floats3d, RealsXd
 
 
 class Wanted(Enum):
@@ -25,7 +25,7 @@ class Question:
 
     wanted: Wanted
     by_lexeme: Floats2d
-    features: Floats2d
+    features: RealsXd
     transitions: Floats1d
 
 

@@ -115,7 +115,7 @@ class Inbox:
 
 
 def _new_file(path: Path, n_bytes: int) -> mmap.mmap:
-    """A mapped file whose room on the disk is reserved: later writing cannot fail for want of it."""
+    """A mapped file, whose room on the disk is reserved: writing to it later cannot fail."""
     with temporary_files(), path.open("x+b") as file:
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(file.fileno(), 0, n_bytes)

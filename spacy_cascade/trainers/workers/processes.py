@@ -11,7 +11,6 @@ import os
 import shutil
 import signal
 import tempfile
-import traceback
 import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -22,16 +21,13 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from ...errors import CascadeError, TrainingError
 from ...files import temporary_files
 from ...processes import interrupts_ignored, interrupts_wait
+from .failures import Failure, check_deaths
 from .messages import Answer, Question
 from .packing import Inbox, Outbox, read_value, write_value
 from .server import ShardServer
 from .shards import Shard
-
-MOST_DEATHS = 3
-"""A worker that dies so often before it answers once is not made again."""
 
 
 class Processes:
@@ -71,24 +67,23 @@ class Worker:
 
 
 class ProcessTeam:
-    """Processes, which start with the first question."""
+    """Processes, which start at once, because that takes seconds."""
 
     def __init__(self, shards: Iterable[Shard]) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="spacy_cascade-"))
         self._workers: list[Worker] = []
-        self._finalizer = weakref.finalize(
-            self, _tidy, self._workers, self._folder, os.getpid()
-        )
+        self._finalizer = weakref.finalize(self, _tidy, self._workers, self._folder, os.getpid())
         with temporary_files():
             for i, shard in enumerate(shards):
                 self._workers.append(Worker(self._folder / f"shard.{i}"))
                 write_value(self._workers[-1].shard, shard)
+                self._workers[-1].start()
         self._outbox = Outbox(self._folder / "question")
 
     @property
     def process_ids(self) -> list[int | None]:
         """Of the workers; None for one that has not been started."""
-        return [worker.process and worker.process.pid for worker in self._workers]
+        return [worker.process.pid if worker.process else None for worker in self._workers]
 
     def close(self) -> None:
         """End all workers and remove their files. No question can be asked afterwards."""
@@ -108,7 +103,11 @@ class ProcessTeam:
         for i in range(len(deaths)):
             self._send(i, path, deaths)
         while len(answers) < len(deaths):
-            waiting = {w.connection: i for i, w in enumerate(self._workers) if i not in answers}
+            waiting = {
+                worker.connection: i
+                for i, worker in enumerate(self._workers)
+                if i not in answers and worker.connection is not None
+            }
             for connection in wait(list(waiting)):
                 i = waiting[connection]  # type: ignore[index]
                 try:
@@ -120,11 +119,11 @@ class ProcessTeam:
 
     def _received(self, worker: Worker) -> Answer:
         assert worker.connection is not None
-        found = worker.connection.recv()
+        found: Path | Failure = worker.connection.recv()
         if isinstance(found, Path):
             answer: Answer = worker.inbox.get(found)
             return answer
-        raise _error(found)
+        raise found.as_error()
 
     def _send(self, i: int, path: Path, deaths: list[int]) -> None:
         worker = self._workers[i]
@@ -145,31 +144,7 @@ class ProcessTeam:
         worker.process.join()
         code = worker.process.exitcode
         worker.end()
-        if deaths[i] == MOST_DEATHS:
-            raise TrainingError(
-                f"Worker {i + 1} of {len(deaths)} ended {MOST_DEATHS} times before it could answer "
-                f"(exit code {code}), perhaps for want of memory. Set workers in the [trainer] "
-                "block to a smaller number, or to 0. In a script of your own, training has to "
-                'stand under `if __name__ == "__main__":`, as workers import the script.'
-            )
-
-
-@dataclass(frozen=True)
-class Failure:
-    """An error of a worker, and where it came from."""
-
-    error: BaseException | None
-    text: str
-
-
-def _error(failure: Failure) -> CascadeError:
-    if isinstance(failure.error, CascadeError):
-        return failure.error
-    last = failure.text.strip().splitlines()[-1]
-    return TrainingError(
-        f"A worker failed with {last}. To find the cause, train with workers = 0 in the [trainer] "
-        f"block. Where it happened:\n{failure.text}"
-    )
+        check_deaths(deaths[i], i + 1, len(deaths), f"exit code {code}")
 
 
 def _tidy(workers: list[Worker], folder: Path, process: int) -> None:
@@ -202,12 +177,7 @@ def _serve(connection: Connection[Any, Any], shard: Path) -> None:
             server = server or ShardServer(read_value(shard))
             connection.send(outbox.put(server.answer(inbox.get(path))))
         except BaseException as error:
-            connection.send(_failure(error))
-
-
-def _failure(error: BaseException) -> Failure:
-    own = error if isinstance(error, CascadeError) else None
-    return Failure(own, "".join(traceback.format_exception(error)))
+            connection.send(Failure.of(error))
 
 
 def _end_with_driver(folder: Path) -> None:

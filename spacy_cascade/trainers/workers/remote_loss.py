@@ -10,7 +10,6 @@ from ...inference.structure import Weights
 from ...losses.base import CorpusLoss
 from ...numeric.csr import add_to_columns
 from ...numeric.design import AddParts, BinaryCSR, Design, total
-from ...parallel import Workers
 from ...types import Floats1d, Floats2d, Floats3d, Ints1d
 from .engines import Team, engine_named
 from .messages import Answer, Question, Wanted
@@ -67,11 +66,11 @@ class RemoteLoss:
 
     def _gather(self, answers: Sequence[Answer], out: Floats2d) -> None:
         """Write the gradient of features `[K, S]` to `out`."""
-        places = self._places
+        of_shards = list(zip(self._places, answers, strict=True))
         self._lexemes.gather(
             out.shape[1],
-            self._adding([(p, p.lexemes, a.by_lexeme) for p, a in zip(places, answers, strict=True)]),
-            self._adding([(p, p.features, a.features) for p, a in zip(places, answers, strict=True)]),
+            self._adding([(places, places.lexemes, a.by_lexeme) for places, a in of_shards]),
+            self._adding([(places, places.features, a.features) for places, a in of_shards]),
             self.threads,
             out,
         )
@@ -79,8 +78,7 @@ class RemoteLoss:
             columns = self._structure.segment_columns
             width = answers[0].segments.shape[2]
             sums = np.zeros((self._lexemes.n_parts, len(out), width))
-            of_shards = zip(places, answers, strict=True)
-            self._adding([(p, p.segments, a.segments) for p, a in of_shards])(sums)
+            self._adding([(places, places.segments, a.segments) for places, a in of_shards])(sums)
             out[:, columns] += total(sums, self.threads)
 
     def _adding(self, of_shards: Sequence[tuple[Places, Ints1d, Floats3d]]) -> AddParts:

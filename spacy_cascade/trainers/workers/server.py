@@ -50,7 +50,8 @@ class ShardServer:
         if rows is not None:
             columns = shard.structure.segment_columns
             weights = np.ascontiguousarray(question.features[places.segments][:, columns])
-            segments = SegmentScores(rows.ends, rows.length, rows.scores(weights, _ONE), rows.longest)
+            of_rows = rows.scores(weights, _ONE)
+            segments = SegmentScores(rows.ends, rows.length, of_rows, rows.longest)
         return Potentials(scores, np.array(question.transitions), shard.starts, segments)
 
     def _losses(self, potentials: Potentials) -> tuple[Floats1d, Floats2d]:

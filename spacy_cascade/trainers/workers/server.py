@@ -31,7 +31,8 @@ class ShardServer:
         scores, segments = potentials.scores, potentials.segments
         of_segments = np.zeros((0, 0)) if segments is None else segments.scores
         if question.wanted is Wanted.VARIANCES:
-            scores, of_segments = map(shard.loss.variances, (scores, of_segments))
+            scores = shard.loss.variances(scores)
+            of_segments = of_segments if segments is None else shard.loss.variances(of_segments)
         rows = None if shard.segments is None else shard.segments.features
         return Answer(
             losses[own],

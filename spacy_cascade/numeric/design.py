@@ -9,7 +9,7 @@ corpus has far fewer lexemes than tokens, so most work is done in `A`, once a le
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -25,10 +25,8 @@ PARTS = 4
 Each sum costs memory, and time to add it up. Reading the transposed matrix instead, which all
 threads could share, takes more than twice as long.
 """
-
-
-AddParts: TypeAlias = Callable[[Floats3d], None]
-"""Adds the parts of a sum to sums `[P, n, W]`, one each."""
+AddPart: TypeAlias = Callable[[int, Floats2d], None]
+"""Adds the part of a number to an array `[n, W]`; parts are added up in their order."""
 
 
 @dataclass
@@ -63,31 +61,19 @@ class BinaryCSR:
 
         workers.map(piece, split(self.indptr, out.shape[1]))
 
-    def add_transposed_product(self, values: Floats2d, sums: Floats3d, workers: Workers) -> None:
-        """`sums.sum(axis=0) += self.T @ values`, the same bits for any number of threads.
-
-        sums `[P, n_columns, W]`: each part of the rows is added to a sum of its own.
-        """
-        pieces, n_parts = split(self.indptr), len(sums)
-
-        def part(first: int, last: int) -> None:
-            for i in range(first, last):
-                cut = slice(len(pieces) * i // n_parts, len(pieces) * (i + 1) // n_parts)
-                for begin, end in pieces[cut]:
-                    add_to_columns(self.indptr, self.indices, values, sums[i], begin, end)
-
-        workers.map(part, _each(sums))
+    def add_part(self, part: int, n_parts: int, values: Floats2d, out: Floats2d) -> None:
+        """`out += self.T @ values` for one of the parts that the rows are divided into."""
+        pieces = split(self.indptr)
+        first, last = (len(pieces) * i // n_parts for i in (part, part + 1))
+        for begin, end in pieces[first:last]:
+            add_to_columns(self.indptr, self.indices, values, out, begin, end)
 
     def part_bounds(self, n_parts: int) -> Pointers1d:
-        """First row of each part of `add_transposed_product`, and the end, int64 `[P + 1]`."""
+        """First row of each part, and the end, int64 `[P + 1]`."""
         pieces = split(self.indptr)
         bounds = [*(begin for begin, _ in pieces), self.n_rows]
         places = [len(pieces) * i // n_parts for i in range(n_parts + 1)]
         return np.array([bounds[place] for place in places], dtype=np.int64)
-
-
-def _each(sums: Floats3d) -> list[tuple[int, int]]:
-    return [(i, i + 1) for i in range(len(sums))]
 
 
 @dataclass(frozen=True)
@@ -119,9 +105,13 @@ class SegmentRows:
         self, score_gradient: Floats2d, workers: Workers, n_parts: int = PARTS
     ) -> Floats2d:
         """Gradient `[K, n]` of the weights, given that of scores `[M, n]`."""
-        sums = np.zeros((n_parts, self.features.n_columns, score_gradient.shape[1]))
-        self.features.add_transposed_product(score_gradient, sums, workers)
-        return total(sums, workers)
+        gradient = np.empty((self.features.n_columns, score_gradient.shape[1]))
+
+        def add(part: int, out: Floats2d) -> None:
+            self.features.add_part(part, n_parts, score_gradient, out)
+
+        Memory().add_up([add], n_parts, gradient, workers)
+        return gradient
 
 
 @dataclass
@@ -137,7 +127,7 @@ class Design:
     unit_features: BinaryCSR
     segments: SegmentRows | None = None
     n_parts: int = PARTS
-    _memory: Floats1d | None = field(default=None, repr=False)
+    _memory: Memory = field(default_factory=lambda: Memory(), repr=False)
 
     @property
     def n_units(self) -> int:
@@ -174,57 +164,81 @@ class Design:
     ) -> Floats2d:
         """Gradient `[K, S]` of the weights, given that of scores `[U, S]`; written to `out`."""
 
-        def of_lexemes(sums: Floats3d) -> None:
-            self.unit_lexemes.add_transposed_product(score_gradient, sums, workers)
+        def of_lexemes(part: int, out: Floats2d) -> None:
+            self.unit_lexemes.add_part(part, self.n_parts, score_gradient, out)
 
-        def of_units(sums: Floats3d) -> None:
-            self.unit_features.add_transposed_product(score_gradient, sums, workers)
+        def of_units(part: int, out: Floats2d) -> None:
+            self.unit_features.add_part(part, self.n_parts, score_gradient, out)
 
-        return self.gather(score_gradient.shape[1], of_lexemes, of_units, workers, out)
+        if out is None:
+            out = np.empty((self.unit_features.n_columns, score_gradient.shape[1]))
+        self.gather(of_lexemes, of_units, workers, out)
+        return out
 
     def gather(
-        self,
-        width: int,
-        of_lexemes: AddParts,
-        of_units: AddParts,
-        workers: Workers,
-        out: Floats2d | None = None,
-    ) -> Floats2d:
-        """Gradient `[K, W]` from what units add to it, wherever that is computed.
+        self, of_lexemes: AddPart, of_units: AddPart, workers: Workers, out: Floats2d
+    ) -> None:
+        """Write the gradient `[K, W]`, of what units add to it, wherever that is computed.
 
-        of_lexemes, of_units: add the parts of `Lᵀ g` and `Dᵀ g` to sums `[P, n, W]`.
+        of_lexemes, of_units: add a part of `Lᵀ g` `[R, W]`, and of `Dᵀ g` `[K, W]`.
         """
-        sums = self._empty_sums(self.unit_lexemes.n_columns, width, workers)
-        of_lexemes(sums)
-        by_lexeme = total(sums, workers)
-        sums = self._empty_sums(self.unit_features.n_columns, width, workers)
-        of_units(sums)
-        self.lexeme_features.add_transposed_product(by_lexeme, sums, workers)
-        return total(sums, workers, out)
+        by_lexeme = np.empty((self.unit_lexemes.n_columns, out.shape[1]))
+        self._memory.add_up([of_lexemes], self.n_parts, by_lexeme, workers)
+
+        def through_lexemes(part: int, out: Floats2d) -> None:
+            self.lexeme_features.add_part(part, self.n_parts, by_lexeme, out)
+
+        self._memory.add_up([of_units, through_lexemes], self.n_parts, out, workers)
 
     def release_memory(self) -> None:
         """Free the memory that gradients are gathered in; the next gradient allocates it again."""
-        self._memory = None
+        self._memory = Memory()
 
-    def _empty_sums(self, n_rows: int, width: int, workers: Workers) -> Floats3d:
-        """Zeros `[P, n_rows, W]` in memory that is kept, because new memory is slow."""
-        size = max(self.unit_lexemes.n_columns, self.unit_features.n_columns) * width
-        n = self.n_parts
-        if self._memory is None or len(self._memory) < n * size:
-            self._memory = np.empty(n * size)
-        sums = self._memory[: n * n_rows * width].reshape(n, n_rows, width)
-        workers.map(lambda first, last: sums[first:last].fill(0.0), _each(sums))
+
+class Memory:
+    """Where parts are summed up; it is kept, because new memory is slow."""
+
+    def __init__(self) -> None:
+        self._floats = np.empty(0)
+
+    def add_up(
+        self, addends: Sequence[AddPart], n_parts: int, out: Floats2d, workers: Workers
+    ) -> None:
+        """Write the sum over all parts, in their order, whatever the threads.
+
+        addends: what is added to each part, one after the other. Some parts are made side by side.
+        """
+        for first in range(0, n_parts, PARTS):
+            sums = self._sums(min(PARTS, n_parts - first), out.shape)
+
+            def make(begin: int, end: int, first: int = first, sums: Floats3d = sums) -> None:
+                for i in range(begin, end):
+                    sums[i].fill(0.0)
+                    for add in addends:
+                        add(first + i, sums[i])
+
+            workers.map(make, [(i, i + 1) for i in range(len(sums))])
+            _add_up(sums, out, first > 0, workers)
+
+    def _sums(self, n: int, shape: tuple[int, ...]) -> Floats3d:
+        size = n * shape[0] * shape[1]
+        if len(self._floats) < size:
+            self._floats = np.empty(size)
+        sums: Floats3d = self._floats[:size].reshape(n, *shape)
         return sums
 
 
-def total(sums: Floats3d, workers: Workers, out: Floats2d | None = None) -> Floats2d:
-    """The sum over parts, `[n, W]`."""
+def _add_up(sums: Floats3d, out: Floats2d, is_begun: bool, workers: Workers) -> None:
+    """Write the sum over the first axis to `out`, or add it, one after the other."""
     n_parts, n_rows, width = sums.shape
-    total = np.empty((n_rows, width)) if out is None else out
 
     def piece(begin: int, end: int) -> None:
-        np.sum(sums[:, begin:end], axis=0, out=total[begin:end])
+        rows = slice(begin, end)
+        if not is_begun:
+            np.sum(sums[:, rows], axis=0, out=out[rows])
+            return
+        for part in sums:
+            out[rows] += part[rows]
 
     entries = n_parts * width
     workers.map(piece, split(range(0, (n_rows + 1) * entries, entries)))
-    return total

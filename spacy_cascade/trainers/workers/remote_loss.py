@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from ...inference.structure import Weights
 from ...losses.base import CorpusLoss
 from ...numeric.csr import add_to_columns
-from ...numeric.design import AddParts, BinaryCSR, Design, total
+from ...numeric.design import AddPart, BinaryCSR, Design, Memory
 from ...types import Floats1d, Floats2d, Floats3d, Ints1d
 from .engines import Team, engine_named
 from .messages import Answer, Question, Wanted
@@ -68,36 +68,34 @@ class RemoteLoss:
         """Write the gradient of features `[K, S]` to `out`."""
         of_shards = list(zip(self._places, answers, strict=True))
         self._lexemes.gather(
-            out.shape[1],
-            self._adding([(places, places.lexemes, a.by_lexeme) for places, a in of_shards]),
-            self._adding([(places, places.features, a.features) for places, a in of_shards]),
+            _adding((places, places.lexemes, a.by_lexeme) for places, a in of_shards),
+            _adding((places, places.features, a.features) for places, a in of_shards),
             self.threads,
             out,
         )
         if self._has_segments:
             columns = self._structure.segment_columns
-            width = answers[0].segments.shape[2]
-            sums = np.zeros((self._lexemes.n_parts, len(out), width))
-            self._adding([(places, places.segments, a.segments) for places, a in of_shards])(sums)
-            out[:, columns] += total(sums, self.threads)
+            gradient = np.empty((len(out), answers[0].segments.shape[2]))
+            add = _adding((places, places.segments, a.segments) for places, a in of_shards)
+            Memory().add_up([add], self._lexemes.n_parts, gradient, self.threads)
+            out[:, columns] += gradient
 
-    def _adding(self, of_shards: Sequence[tuple[Places, Ints1d, Floats3d]]) -> AddParts:
-        """Adds the parts of all shards to sums `[P, n, W]`, each to the rows that it has."""
-        parts = [
-            (places.first_part + i, rows, part)
-            for places, rows, own in of_shards
-            for i, part in enumerate(own)
-        ]
 
-        def one(sums: Floats3d, i: int) -> None:
-            number, rows, part = parts[i]
+def _adding(of_shards: Iterable[tuple[Places, Ints1d, Floats3d]]) -> AddPart:
+    """Adds a part that a shard has, if one has it, to the rows that it is about."""
+    parts = {
+        places.first_part + i: (rows, part)
+        for places, rows, own in of_shards
+        for i, part in enumerate(own)
+    }
+
+    def add(number: int, out: Floats2d) -> None:
+        if number in parts:
+            rows, part = parts[number]
             each = np.arange(len(rows) + 1, dtype=np.int64)
-            add_to_columns(each, rows, part, sums[number], 0, len(rows))
+            add_to_columns(each, rows, part, out, 0, len(rows))
 
-        def add(sums: Floats3d) -> None:
-            self.threads.map(lambda i, _: one(sums, i), [(i, i + 1) for i in range(len(parts))])
-
-        return add
+    return add
 
 
 def _nothing(n_columns: int) -> BinaryCSR:

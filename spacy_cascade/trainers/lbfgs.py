@@ -20,9 +20,9 @@ from ..numeric.vectors import add_scaled, dot, in_blocks
 from ..parallel import Workers
 from ..types import Floats1d, Floats2d, Reals1d
 from .base import Fit, Progress, State, Task, array_like, check_induction, check_needs, no_progress
-from .objective import Function, Objective, Parametrisation
+from .objective import Function, Objective
 from .states import count_in, number_in, truth_in
-from .workers.remote_loss import RemoteLoss
+from .workers.remote_loss import RemoteLoss, check_sharing
 
 _SUFFICIENT_DECREASE = 1e-4
 _CURVATURE = 0.9
@@ -66,12 +66,7 @@ class LBFGS:
             "trainer", iterations=self.iterations, history=self.history, threads=self.threads,
             workers=self.workers, parts=self.parts,
         )  # fmt: skip
-        if self.parts < 1 or not 0 <= self.workers <= max(1, self.parts):
-            raise ConfigError(
-                f"The L-BFGS trainer cannot share parts = {self.parts} among workers = "
-                f"{self.workers}: each worker needs a part. Set parts in the [trainer] block to a "
-                "multiple of the workers; it changes the last bits of the weights."
-            )
+        check_sharing(self.workers, self.parts)
 
     sees_all: ClassVar[bool] = True
 
@@ -101,9 +96,8 @@ def make_objective(task: Task, workers: Workers, settings: LBFGS) -> Objective:
     loss = CorpusLoss(task.data, task.loss, workers)
     if settings.workers <= 1:
         return Objective.of(loss, task.penalty)
-    n_units, structure = len(task.data.observed), task.data.structure
     remote = RemoteLoss(loss, settings.workers, settings.engine)
-    return Objective(remote, Parametrisation(remote, n_units, structure, task.penalty, workers))
+    return Objective.of(loss, task.penalty, remote)
 
 
 class BatchFit(Fit[LabelledSequences]):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from ...errors import ConfigError
 from ...inference.structure import Weights
 from ...losses.base import CorpusLoss
 from ...numeric.csr import add_to_columns
@@ -14,6 +15,16 @@ from ...types import Floats1d, Floats2d, Floats3d, Ints1d
 from .engines import Team, engine_named
 from .messages import Answer, Question, Wanted
 from .shards import Places, Shard, cut
+
+
+def check_sharing(workers: int, parts: int) -> None:
+    """Raise `ConfigError` for more workers than there are parts of a gradient."""
+    if parts < 1 or not 0 <= workers <= max(1, parts):
+        raise ConfigError(
+            f"The trainer cannot share parts = {parts} among workers = {workers}: each worker "
+            "needs a part. Set parts in the [trainer] block to a multiple of the workers; it "
+            "changes the last bits of the weights."
+        )
 
 
 class RemoteLoss:

@@ -8,7 +8,7 @@ from ...inference.structure import Potentials, SegmentScores
 from ...numeric.csr import add_to_columns
 from ...numeric.design import BinaryCSR
 from ...parallel import Workers
-from ...types import Floats1d, Floats2d, Floats3d, Pointers1d
+from ...types import Floats1d, Floats2d, Floats3d, Pointers1d, RealsXd
 from .messages import Answer, Question, Wanted
 from .shards import Shard
 
@@ -50,7 +50,7 @@ class ShardServer:
         segments = None
         if rows is not None:
             columns = shard.structure.segment_columns
-            weights = np.ascontiguousarray(question.features[places.segments][:, columns])
+            weights: RealsXd = question.features[places.segments][:, columns].copy()
             of_rows = rows.scores(weights, _ONE)
             segments = SegmentScores(rows.ends, rows.length, of_rows, rows.longest)
         return Potentials(scores, np.array(question.transitions), shard.starts, segments)

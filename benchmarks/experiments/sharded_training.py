@@ -14,8 +14,7 @@ import argparse
 import os
 import random
 import signal
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -57,10 +56,10 @@ class Training:
     def processes(self) -> list[int]:
         return [] if self.workers == 0 else self.fit._objective.loss._team.process_ids
 
-    def step(self) -> None:
+    def step(self, progress: Callable[[], object] = lambda: None) -> None:
         before = [processor_seconds(process) for process in self.processes]
         with Stopwatch() as watch:
-            self.fit.step(self.data)
+            self.fit.step(self.data, progress)
         after = [processor_seconds(process) for process in self.processes]
         self.seconds.append(watch.passed)
         self.driver_seconds.append(watch.computed)
@@ -205,16 +204,20 @@ def compare(task: Any, workers: Sequence[int], rounds: int, iterations: int) -> 
     return found
 
 
-@contextmanager
-def killing(training: Training, seconds: float, generator: random.Random) -> Iterator[None]:
-    """Kills a worker after some seconds."""
-    timer = Timer(seconds, lambda: os.kill(generator.choice(training.processes), signal.SIGKILL))
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        timer.join()
+class Killer:
+    """Kills a worker a moment after an iteration; it is called after each of them."""
+
+    def __init__(self, training: Training, iteration: int, generator: random.Random) -> None:
+        self.victim = generator.choice(training.processes)
+        self.iteration, self.iterations_left = iteration, iteration
+        self.delay = generator.uniform(0.0, 0.1)
+        self._timer: Timer | None = None
+
+    def __call__(self) -> None:
+        self.iterations_left -= 1
+        if self.iterations_left == 0:
+            self._timer = Timer(self.delay, lambda: os.kill(self.victim, signal.SIGKILL))
+            self._timer.start()
 
 
 def kill_workers(task: Any, trainings: int, iterations: int, seed: int) -> Result:
@@ -228,12 +231,12 @@ def kill_workers(task: Any, trainings: int, iterations: int, seed: int) -> Resul
     found = []
     for number in range(trainings):
         training = begin(task, 2, iterations, THREADS)
-        before, after = list(training.processes), generator.uniform(0.05, 0.9) * seconds
-        with killing(training, after, generator):
-            training.step()
+        before = list(training.processes)
+        killer = Killer(training, generator.randrange(1, iterations - 1), generator)
+        training.step(killer)
         found.append(
             {
-                "killed_after": after,
+                "killed_after": {"iterations": killer.iteration, "seconds": killer.delay},
                 "was_killed": training.processes != before,
                 "seconds": training.seconds[0],
                 "same_bits": training.digest() == expected,

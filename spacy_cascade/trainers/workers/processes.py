@@ -29,6 +29,9 @@ from .packing import Inbox, Outbox, read_value, write_value
 from .server import ShardServer
 from .shards import Shard
 
+_SECONDS_TO_END = 5.0
+"""How long a worker whose pipe is closed may take to end."""
+
 
 class Processes:
     """The engine `processes`."""
@@ -141,7 +144,7 @@ class ProcessTeam:
         worker = self._workers[i]
         deaths[i] += 1
         assert worker.process is not None
-        worker.process.join()
+        worker.process.join(_SECONDS_TO_END)
         code = worker.process.exitcode
         worker.end()
         check_deaths(deaths[i], i + 1, len(deaths), f"exit code {code}")

@@ -165,9 +165,15 @@ def _remove(path: Path) -> None:
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
     """A folder until the context ends; raises `SavingError` if the disk is full."""
+    with temporary_files(), tempfile.TemporaryDirectory() as name:
+        yield Path(name)
+
+
+@contextmanager
+def temporary_files() -> Iterator[None]:
+    """Temporary files are written; raises `SavingError` if the disk is full."""
     try:
-        with tempfile.TemporaryDirectory() as name:
-            yield Path(name)
+        yield
     except OSError as error:
         if error.errno not in _NO_ROOM:
             raise

@@ -49,7 +49,7 @@ def run_in_processes(
     temporary files is removed. Raises `ProcessEnded` if one does by itself.
     """
     with _pool(min(processes, len(arguments))) as pool:
-        with _interrupts_wait():
+        with interrupts_wait():
             waiting = {pool.submit(function, *one) for one in arguments}
         while waiting:
             try:
@@ -73,7 +73,7 @@ def stream_through_processes(
     waiting: deque[Future[Result]] = deque()
     with _pool(processes) as pool:
         for one in arguments:
-            with _interrupts_wait():
+            with interrupts_wait():
                 waiting.append(pool.submit(function, *one))
             if len(waiting) > _AHEAD * processes:
                 yield waiting.popleft().result()
@@ -91,7 +91,7 @@ def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
         try:
             yield pool
         except BaseException as error:
-            with _interrupts_ignored():
+            with interrupts_ignored():
                 pool.shutdown(wait=False, cancel_futures=True)
                 _end(set(active_children()) - before)
                 pool.shutdown()
@@ -125,7 +125,7 @@ def _end(children: set[BaseProcess]) -> None:
 
 
 @contextmanager
-def _interrupts_ignored() -> Iterator[None]:
+def interrupts_ignored() -> Iterator[None]:
     """A second Ctrl-C does not disturb what the first one began."""
     if current_thread() is not main_thread():
         yield
@@ -153,7 +153,7 @@ def _end_with_parent() -> None:
 
 
 @contextmanager
-def _interrupts_wait() -> Iterator[None]:
+def interrupts_wait() -> Iterator[None]:
     """Ctrl-C takes effect afterwards, and never in processes that start meanwhile.
 
     They inherit that it is blocked: the process that starts them ends them.

@@ -25,8 +25,8 @@ SLOW = (
     "docs/commands.md", "docs/ensembles.md", "docs/explaining.md", "docs/formats.md",
     "docs/lexicons.md", "docs/memm.md", "docs/nbest.md", "docs/precision_and_recall.md",
     "docs/quick_start.md", "docs/recipes.md", "docs/second_look.md", "docs/semi_markov.md",
-    "docs/tutorial.md", "docs/unlabelled.md", "docs/within_spacy.md", "docs/word_clusters.md",
-    "docs/word_vectors.md",
+    "docs/training_at_scale.md", "docs/tutorial.md", "docs/unlabelled.md", "docs/within_spacy.md",
+    "docs/word_clusters.md", "docs/word_vectors.md",
 )  # fmt: skip
 """Pages that take long: they train models, or start many processes."""
 MOST_SECONDS = 600

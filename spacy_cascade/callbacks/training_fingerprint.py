@@ -17,7 +17,7 @@ _WHOLE_CORPUS = "spacy_cascade.WholeCorpus.v1"
 _FREE = {
     "training": ("max_steps", "max_epochs", "before_update", "before_to_disk", "logger"),
     "corpora": ("path",),
-    "components": ("threads",),
+    "components": ("threads", "workers", "engine"),
 }
 """Options of each section that may be others when training goes on."""
 _MISSING = "not there"

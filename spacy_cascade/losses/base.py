@@ -64,6 +64,13 @@ class Loss(ABC):
     def on(self, structure: Structure) -> SequenceLosses:
         """The loss of labellings of this structure."""
 
+    def of_part(self, sequences: slice, units: slice) -> Loss:
+        """The loss of these sequences alone, for losses that know more of them than their labels.
+
+        units: those of the sequences.
+        """
+        return self
+
     def variances(self, score_gradient: Floats2d) -> Floats2d:
         """Second derivatives with respect to the scores `[T, S]`, from the first ones.
 
@@ -104,7 +111,8 @@ class CorpusLoss:
         rows, columns = self.data.design.segments, self.data.structure.segment_columns
         gradient = self.data.design.gradient(of_potentials.scores, self.workers, out=out)
         if rows is not None and of_potentials.segments is not None:
-            gradient[:, columns] += rows.gradient(of_potentials.segments.scores, self.workers)
+            slopes, n_parts = of_potentials.segments.scores, self.data.design.n_parts
+            gradient[:, columns] += rows.gradient(slopes, self.workers, n_parts)
         return gradient
 
     def losses(self, potentials: Potentials) -> tuple[Floats1d, Floats1d]:

@@ -30,6 +30,23 @@ def add_rows(
 
 
 @kernel
+def add_to_columns(
+    indptr: Pointers1d, indices: Ints1d, values: Floats2d, out: Floats2d, begin: int, end: int
+) -> None:
+    """`out[indices[j]] += values[i]`, `j` in row `i`, for rows `begin <= i < end`.
+
+    The product of the transposed matrix with `values` `[n_rows, W]`, added to `out`
+    `[n_columns, W]`. Any row of `out` may be written.
+    """
+    width = out.shape[1]
+    for i in range(begin, end):
+        for j in range(indptr[i], indptr[i + 1]):
+            column = indices[j]
+            for k in range(width):
+                out[column, k] += values[i, k]
+
+
+@kernel
 def group_columns(
     indptr: Pointers1d, indices: Ints1d, n_columns: int, n_groups: int
 ) -> tuple[Ints1d, Ints1d, Pointers1d]:

@@ -16,6 +16,7 @@ import numpy as np
 from ..parallel import LARGEST_PIECE, Workers, split
 from ..types import Floats1d, Floats2d, Ints1d, Pointers1d, Pointers2d, RealsXd
 from .csr import active_features, add_entries, add_rows, group_columns
+from .parts import AddPart, Memory, add_part
 
 _GROUPS = 4
 """Columns whose gradients threads sum up side by side, for any number of threads.
@@ -91,6 +92,14 @@ class BinaryCSR:
             )
         self._groups.add_product(values, out, workers)
 
+    def adding(self, values: Floats2d, n_parts: int) -> AddPart:
+        """What adds a part of `self.T @ values`, of so many parts of the rows."""
+
+        def add(part: int, out: Floats2d) -> None:
+            add_part(self.indptr, self.indices, part, n_parts, values, out)
+
+        return add
+
     def release_memory(self) -> None:
         """Free what the next transposed product makes again."""
         self._groups = None
@@ -121,10 +130,14 @@ class SegmentRows:
         self.features.add_product(weights, scores, workers)
         return scores
 
-    def gradient(self, score_gradient: Floats2d, workers: Workers) -> Floats2d:
+    def gradient(self, score_gradient: Floats2d, workers: Workers, n_parts: int = 1) -> Floats2d:
         """Gradient `[K, n]` of the weights, given that of scores `[M, n]`."""
         gradient = np.zeros((self.features.n_columns, score_gradient.shape[1]))
-        self.features.add_transposed_product(score_gradient, gradient, workers)
+        if n_parts == 1:
+            self.features.add_transposed_product(score_gradient, gradient, workers)
+        else:
+            add = self.features.adding(score_gradient, n_parts)
+            Memory().add_up([add], n_parts, gradient, workers)
         return gradient
 
 
@@ -132,13 +145,16 @@ class SegmentRows:
 class Design:
     """Factored design matrix of a corpus (the module gives its formula).
 
-    segments: features of segments of the units, for models that have such.
+    segments: features of segments of the units, for models that have such. n_parts: parts of the
+    rows whose gradients are added up, so that workers can share them; the last bits depend on it.
     """
 
     lexeme_features: BinaryCSR
     unit_lexemes: BinaryCSR
     unit_features: BinaryCSR
     segments: SegmentRows | None = None
+    n_parts: int = 1
+    _memory: Memory = field(default_factory=Memory, repr=False)
 
     @property
     def n_units(self) -> int:
@@ -174,17 +190,35 @@ class Design:
         self, score_gradient: Floats2d, workers: Workers, out: Floats2d | None = None
     ) -> Floats2d:
         """Gradient `[K, S]` of the weights, given that of scores `[U, S]`; written to `out`."""
-        width = score_gradient.shape[1]
+        width, n = score_gradient.shape[1], self.n_parts
+        gradient = np.empty((self.unit_features.n_columns, width)) if out is None else out
+        if n > 1:
+            of_lexemes = self.unit_lexemes.adding(score_gradient, n)
+            of_units = self.unit_features.adding(score_gradient, n)
+            self.gather(of_lexemes, of_units, workers, gradient)
+            return gradient
         by_lexeme = np.zeros((self.unit_lexemes.n_columns, width))
         self.unit_lexemes.add_transposed_product(score_gradient, by_lexeme, workers)
-        gradient = np.empty((self.unit_features.n_columns, width)) if out is None else out
         gradient[:] = 0.0
         self.unit_features.add_transposed_product(score_gradient, gradient, workers)
         self.lexeme_features.add_transposed_product(by_lexeme, gradient, workers)
         return gradient
 
+    def gather(
+        self, of_lexemes: AddPart, of_units: AddPart, workers: Workers, out: Floats2d
+    ) -> None:
+        """Write the gradient `[K, W]`, of what units add to it, wherever that is computed.
+
+        of_lexemes, of_units: add a part of `Lᵀ g` `[R, W]`, and of `Dᵀ g` `[K, W]`.
+        """
+        by_lexeme = np.empty((self.unit_lexemes.n_columns, out.shape[1]))
+        self._memory.add_up([of_lexemes], self.n_parts, by_lexeme, workers)
+        through_lexemes = self.lexeme_features.adding(by_lexeme, self.n_parts)
+        self._memory.add_up([of_units, through_lexemes], self.n_parts, out, workers)
+
     def release_memory(self) -> None:
         """Free what the next gradient makes again."""
+        self._memory = Memory()
         self.unit_lexemes.release_memory()
         self.unit_features.release_memory()
         self.lexeme_features.release_memory()

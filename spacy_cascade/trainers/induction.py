@@ -146,7 +146,7 @@ class _Growing:
     def __init__(
         self, data: LabelledSequences, loss: Loss, penalty: Penalty, trainer: LBFGS
     ) -> None:
-        self.data, self.workers = data, trainer.workers()
+        self.data, self.workers = data, trainer.thread_pool()
         self._loss, self._penalty, self._trainer = loss, penalty, trainer
         self._postings = transposed(data.design.active_features())
         self.tests = transposed(self._postings)

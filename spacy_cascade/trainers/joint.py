@@ -64,20 +64,25 @@ class JointLBFGS(LBFGS):
                 "Joint training cannot find features. Write induction = null into the [trainer] "
                 "block, or train each component by itself with LBFGS."
             )
+        if self.workers > 1:
+            raise ConfigError(
+                "Joint training has no workers. Write workers = 0 into the [trainer] block, or "
+                "train each component by itself with LBFGS."
+            )
 
     def check(self, loss: object, penalty: object, structure: type[Structure]) -> None:
         check_likelihood(self, loss, penalty, structure)
 
     def begin_jointly(self, first: Task, second: Task) -> "tuple[JointlyFitted, JointFit]":
         """The fits of both; that of the first has no steps of its own."""
-        workers = self.workers()
-        objectives = make_objective(first, workers), make_objective(second, workers)
-        joint = JointObjective(*objectives, self.C)
-        start = [o.parameters(t.start) for o, t in zip(objectives, (first, second), strict=True)]
-        run = LBFGSRun(self, joint, np.concatenate(start), workers)
-        n = objectives[0].n_parameters
-        one = JointlyFitted(objectives[0], run, slice(n))
-        return one, JointFit(objectives[1], run, slice(n, None), joint.loss, one, self.first)
+        workers = self.thread_pool()
+        one, two = (make_objective(task, workers, self) for task in (first, second))
+        joint = JointObjective(one, two, self.C)
+        start = np.concatenate([one.parameters(first.start), two.parameters(second.start)])
+        run = LBFGSRun(self, joint, start, workers)
+        n = one.n_parameters
+        fitted = JointlyFitted(one, run, slice(n))
+        return fitted, JointFit(two, run, slice(n, None), joint.loss, fitted, self.first)
 
 
 class JointlyFitted(BatchFit):

@@ -21,9 +21,12 @@ from ..types import Floats1d, Floats2d, Reals1d
 from .base import Fit, Progress, State, Task, array_like, check_induction, check_needs, no_progress
 from .objective import Function, Objective
 from .states import count_in, number_in, truth_in
+from .workers.remote_loss import RemoteLoss, check_sharing
 
 _SUFFICIENT_DECREASE = 1e-4
 _CURVATURE = 0.9
+_PARTS = 8
+"""With workers."""
 _MOST_TRIALS = 20
 _LARGEST_GROWTH = 100.0
 _LEAST_CURVATURE = float(np.finfo(np.float64).tiny)
@@ -38,6 +41,10 @@ class LBFGS:
     tolerance: stop when the gradient norm has fallen below this part of the parameters' norm (or
     of 1). threads: 0 for all cores; the result does not depend on it. induction: how training finds
     the features (`trainers.induction`); null where all that are frequent enough are there.
+    workers: processes or actors that compute the loss (`trainers.workers`); 0 or 1 for this process
+    alone. engine: where workers run. parts: sums that a gradient is gathered in, and the most
+    workers there can be; 0 for 1 without workers, which is fastest, and 8 with them. The last bits
+    of the result depend on it, and on nothing else here.
 
     Raises `ConfigError` for a setting out of range.
     """
@@ -47,6 +54,9 @@ class LBFGS:
     tolerance: float = 1e-4
     threads: int = 0
     induction: Any = None
+    workers: int = 0
+    engine: str = "processes"
+    parts: int = 0
 
     def __post_init__(self) -> None:
         if self.iterations < 1 or self.history < 1 or not self.tolerance >= 0 or self.threads < 0:
@@ -55,12 +65,19 @@ class LBFGS:
                 f"threads >= 0, not {self}. Mend the [trainer] block."
             )
         check_counts(
-            "trainer", iterations=self.iterations, history=self.history, threads=self.threads
-        )
+            "trainer", iterations=self.iterations, history=self.history, threads=self.threads,
+            workers=self.workers, parts=self.parts,
+        )  # fmt: skip
+        check_sharing(self.workers, self.n_parts)
 
     sees_all: ClassVar[bool] = True
 
-    def workers(self) -> Workers:
+    @property
+    def n_parts(self) -> int:
+        """Sums that a gradient is gathered in."""
+        return self.parts or (_PARTS if self.workers > 1 else 1)
+
+    def thread_pool(self) -> Workers:
         """For the loss and the optimiser."""
         return Workers(self.threads)
 
@@ -74,15 +91,20 @@ class LBFGS:
             check_induction(self, structure)
 
     def begin(self, task: Task) -> "BatchFit":
-        workers = self.workers()
-        objective = make_objective(task, workers)
+        workers = self.thread_pool()
+        objective = make_objective(task, workers, self)
         run = LBFGSRun(self, objective, objective.parameters(task.start), workers)
         return BatchFit(objective, run)
 
 
-def make_objective(task: Task, workers: Workers) -> Objective:
+def make_objective(task: Task, workers: Workers, settings: LBFGS) -> Objective:
     assert task.penalty is not None
-    return Objective.of(CorpusLoss(task.data, task.loss, workers), task.penalty)
+    task.data.design.n_parts = settings.n_parts
+    loss = CorpusLoss(task.data, task.loss, workers)
+    if settings.workers <= 1:
+        return Objective.of(loss, task.penalty)
+    remote = RemoteLoss(loss, settings.workers, settings.engine)
+    return Objective.of(loss, task.penalty, remote)
 
 
 class BatchFit(Fit[LabelledSequences]):

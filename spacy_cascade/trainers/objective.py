@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from ..inference.structure import Potentials, Structure, Weights
-from ..losses.base import CorpusLoss, ShardedLoss
+from ..losses.base import CorpusLoss
 from ..losses.isomeric import IsomericLoss
 from ..numeric.csr import scale_and_mix
 from ..parallel import Workers, split
@@ -31,6 +31,19 @@ class Function(Protocol):
         """The value, and a new array with the gradient."""
 
 
+class Loss(Protocol):
+    """The loss of a corpus, wherever it is computed (`CorpusLoss`)."""
+
+    def counts(self) -> Floats1d:
+        """Number of units that have each feature, float64 `[K]`."""
+
+    def value_and_gradient(self, weights: Weights, out: Floats2d) -> tuple[float, Floats1d]:
+        """Loss, and the gradient of transitions `[E]`; that of features `[K, S]` goes to `out`."""
+
+    def hessian_diagonal(self, weights: Weights) -> Floats2d:
+        """The diagonal of the second derivatives, `[K, S]`, of the parameters before mixing."""
+
+
 class Parametrisation:
     """From parameters `[K·S + E]` to weights and back, and from gradients to gradients.
 
@@ -42,7 +55,7 @@ class Parametrisation:
 
     def __init__(
         self,
-        loss: CorpusLoss | ShardedLoss,
+        loss: Loss,
         n_units: int,
         structure: Structure,
         penalty: CentredPenalty,
@@ -134,16 +147,17 @@ def _nonzero_blocks(mixing: Floats2d) -> Pointers2d:
 class Objective:
     """Loss and penalty of one structure."""
 
-    def __init__(self, loss: CorpusLoss | ShardedLoss, parametrisation: Parametrisation) -> None:
+    def __init__(self, loss: Loss, parametrisation: Parametrisation) -> None:
         self.loss, self.parametrisation = loss, parametrisation
         self.n_parameters = parametrisation.n_parameters
         self.weights, self.parameters = parametrisation.weights, parametrisation.parameters
 
     @classmethod
-    def of(cls, loss: CorpusLoss, penalty: CentredPenalty) -> Objective:
-        """That of a corpus in one piece."""
-        n_units, structure = len(loss.data.observed), loss.data.structure
-        return cls(loss, Parametrisation(loss, n_units, structure, penalty, loss.workers))
+    def of(cls, corpus: CorpusLoss, penalty: CentredPenalty, loss: Loss | None = None) -> Objective:
+        """That of a corpus; loss: the same one, where it is computed elsewhere."""
+        n_units, structure = len(corpus.data.observed), corpus.data.structure
+        loss = loss or corpus
+        return cls(loss, Parametrisation(loss, n_units, structure, penalty, corpus.workers))
 
     def value_and_gradient(self, parameters: Floats1d) -> tuple[float, Floats1d]:
         gradient = np.empty_like(parameters)

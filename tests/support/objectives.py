@@ -47,7 +47,7 @@ def lattice_of(objective: Objective) -> Lattice:
 def start(function: Function, parameters: npt.NDArray[np.float64], **settings: Any) -> LBFGSRun:
     """An optimisation that begins at the parameters, on one thread unless the settings say else."""
     trainer = LBFGS(**{"threads": 1, **settings})
-    return LBFGSRun(trainer, function, parameters, trainer.workers())
+    return LBFGSRun(trainer, function, parameters, trainer.thread_pool())
 
 
 def central_differences(

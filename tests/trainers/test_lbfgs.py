@@ -201,8 +201,8 @@ def test_settings_out_of_range(settings):
 def test_it_asks_for_the_whole_corpus():
     trainer = LBFGS(threads=2)
     assert trainer.sees_all
-    assert trainer.workers().n_threads == 2
-    assert LBFGS().workers().n_threads >= 1
+    assert trainer.thread_pool().n_threads == 2
+    assert LBFGS().thread_pool().n_threads >= 1
 
 
 def through_json(state: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Training whose loss is computed by workers: processes of one machine, or actors of a cluster."""

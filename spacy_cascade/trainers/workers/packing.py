@@ -1,0 +1,124 @@
+"""Values with large arrays in files that are mapped into memory: nothing is copied to read them.
+
+The arrays of a value stand in the file as they are, by pickle's out-of-band buffers (PEP 574); only
+the small rest is pickled. Such files are passed between the processes of one training, and nowhere
+else: a pickle from elsewhere can run anything.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import pickle
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from ...files import temporary_files
+
+_ALIGNMENT = 64
+_GROWTH = 1.25
+
+
+class Packed:
+    """A value as bytes and arrays; they are those of the value, so it must not change meanwhile."""
+
+    def __init__(self, value: object) -> None:
+        buffers: list[pickle.PickleBuffer] = []
+        head = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
+        self._parts = [memoryview(head), *(buffer.raw() for buffer in buffers)]
+        self._sizes = pickle.dumps([part.nbytes for part in self._parts])
+        self._starts = _starts(len(self._sizes), [part.nbytes for part in self._parts])
+
+    @property
+    def n_bytes(self) -> int:
+        return self._starts[-1]
+
+    def write(self, memory: mmap.mmap) -> None:
+        memory[:8] = len(self._sizes).to_bytes(8, "little")
+        memory[8 : 8 + len(self._sizes)] = self._sizes
+        for start, part in zip(self._starts, self._parts, strict=False):
+            memory[start : start + part.nbytes] = part
+
+
+def unpack(memory: mmap.mmap) -> Any:
+    """The value; its arrays are views of the memory."""
+    n = int.from_bytes(memory[:8], "little")
+    sizes = pickle.loads(memory[8 : 8 + n])
+    view = memoryview(memory)
+    starts = _starts(n, sizes)
+    head, *buffers = (
+        view[start : start + size] for start, size in zip(starts, sizes, strict=False)
+    )
+    return pickle.loads(head, buffers=buffers)
+
+
+def _starts(head: int, sizes: list[int]) -> list[int]:
+    """Where each part begins, and the end."""
+    steps = [_aligned(size) for size in sizes]
+    return list(accumulate(steps, initial=_aligned(8 + head)))
+
+
+def _aligned(size: int) -> int:
+    return -(-size // _ALIGNMENT) * _ALIGNMENT
+
+
+def write_value(path: Path, value: object) -> None:
+    """Raises `SavingError` if the disk is full."""
+    packed = Packed(value)
+    packed.write(_new_file(path, packed.n_bytes))
+
+
+def read_value(path: Path) -> Any:
+    """The value; it may be changed, which changes nothing in the file."""
+    with path.open("rb") as file:
+        return unpack(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY))
+
+
+class Outbox:
+    """A file for one value at a time, which another process reads; it grows as values do.
+
+    stem: of its path, which gets a new number when it grows.
+    """
+
+    def __init__(self, stem: Path) -> None:
+        self._stem, self._number = stem, 0
+        self._memory: mmap.mmap | None = None
+
+    def put(self, value: object) -> Path:
+        """Overwrite the last value. Raises `SavingError` if the disk is full."""
+        packed = Packed(value)
+        if self._memory is None or len(self._memory) < packed.n_bytes:
+            self._path.unlink(missing_ok=True)
+            self._number += 1
+            self._memory = _new_file(self._path, int(packed.n_bytes * _GROWTH))
+        packed.write(self._memory)
+        return self._path
+
+    @property
+    def _path(self) -> Path:
+        return self._stem.with_name(f"{self._stem.name}.{self._number}")
+
+
+class Inbox:
+    """Reads what another process has put into an `Outbox`; values are valid until the next one."""
+
+    def __init__(self) -> None:
+        self._path: Path | None = None
+        self._memory: mmap.mmap | None = None
+
+    def get(self, path: Path) -> Any:
+        if self._memory is None or path != self._path:
+            with path.open("r+b") as file:
+                self._path, self._memory = path, mmap.mmap(file.fileno(), 0)
+        return unpack(self._memory)
+
+
+def _new_file(path: Path, n_bytes: int) -> mmap.mmap:
+    """A mapped file, whose room on the disk is reserved: writing to it later cannot fail."""
+    with temporary_files(), path.open("x+b") as file:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, n_bytes)
+        else:
+            file.truncate(n_bytes)
+        return mmap.mmap(file.fileno(), n_bytes)

@@ -1,0 +1,81 @@
+"""Shards of a corpus add up to the whole, to the last bit, whatever their number."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sharding import SMALL_PIECE, Inline, objective, results, task
+from spacy_cascade import parallel
+from spacy_cascade.inference.structure import Structure
+from spacy_cascade.losses.base import CorpusLoss
+from spacy_cascade.losses.imitation import Imitation, Targets
+from spacy_cascade.parallel import Workers
+from spacy_cascade.trainers.workers import remote_loss
+from spacy_cascade.trainers.workers.shards import cut
+
+KINDS = ["pairs", "typed", "local", "segments", "classifier"]
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> Inline:
+    monkeypatch.setattr(parallel, "_SMALLEST_PIECE", SMALL_PIECE)
+    engine = Inline()
+    monkeypatch.setattr(remote_loss, "engine_named", lambda name: engine)
+    return engine
+
+
+@pytest.mark.parametrize("parts", [4, 8])
+@pytest.mark.parametrize("kind", KINDS)
+def test_any_number_of_workers_gives_the_same_bits(kind: str, parts: int, engine: Inline) -> None:
+    whole = results(objective(task(kind), parts=parts))
+    for workers in {2, 3, parts}:
+        assert results(objective(task(kind), parts=parts, workers=workers)) == whole
+        assert len(engine.servers) == workers
+
+
+def test_bits_depend_on_the_parts(engine: Inline) -> None:
+    """So the comparisons above can fail."""
+    assert results(objective(task("pairs"), parts=4)) != results(objective(task("pairs"), parts=5))
+
+
+def test_a_corpus_with_one_piece_has_one_worker(
+    engine: Inline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parallel, "_SMALLEST_PIECE", 1 << 30)
+    whole = results(objective(task("pairs"), parts=8))
+    assert results(objective(task("pairs"), workers=4)) == whole
+    assert len(engine.servers) == 1
+
+
+def test_a_shard_has_little_more_than_its_own_sequences(engine: Inline) -> None:
+    data = task("typed").data
+    data.design.n_parts = 4
+    shards = list(cut(CorpusLoss(data, task("typed").loss, Workers(1)), 2))
+    n_units = sum(len(shard.observed) for shard in shards)
+    assert len(data.observed) <= n_units <= 1.5 * len(data.observed)
+    own = [shard.pieces[-1] - shard.pieces[0] for shard in shards]
+    assert sum(own) == len(data.starts) - 1
+
+
+def test_targets_go_with_their_sequences(engine: Inline) -> None:
+    """A loss that knows more of each sequence than its labels is cut, too."""
+    given = task("pairs")
+    data = given.data
+    generator = np.random.default_rng(1)
+    has_targets = generator.random(len(data.starts) - 1) < 0.5
+    of_units = np.repeat(has_targets, np.diff(data.starts))
+    targets = Targets(
+        _random(generator, len(data.observed), data.structure),
+        generator.random((len(has_targets), data.structure.n_transitions)),
+        has_targets,
+        of_units,
+    )
+    imitating = replace(given, loss=Imitation(given.loss, targets))
+    assert results(objective(imitating, workers=3)) == results(objective(imitating))
+
+
+def _random(generator: np.random.Generator, n: int, structure: Structure) -> np.ndarray:
+    return generator.random((n, structure.n_columns))

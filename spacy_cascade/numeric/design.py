@@ -22,7 +22,7 @@ _GROUPS = 4
 """Columns whose gradients threads sum up side by side, for any number of threads.
 
 Each group reads all rows: with more groups the sum of their times grows. Sums of parts of the rows
-side by side, added up at the end, took a third longer and more memory; reading the transposed
+side by side, added up at the end, took a quarter longer; reading the transposed
 matrix takes more than twice as long.
 """
 

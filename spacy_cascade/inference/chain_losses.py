@@ -6,70 +6,19 @@ With `s(t, e)` as in `inference.chain` and `h(t)` the largest of `s(t, ·)`,
     a(t, y) = Σ_{e → y} a(t-1, source(e)) x(t, e) / z(t)     z(t): so that Σ_y a(t, y) = 1
     P(e at t) = P(target(e) at t) a(t-1, source(e)) x(t, e) / (a(t, target(e)) z(t))
 
-and the log-partition is `Σ_t log z(t) + h(t)`; at the end `a = 0` off the final labels. That takes
-one exponential an edge and one logarithm a position. No product is so small that it is rounded to
-zero: a sequence with a smaller `x` or `a` than the two constants below is computed in log space
-(docs/method.md, sections 1.4 and 2.1).
+and the log-partition is `Σ_t log z(t) + h(t)` (`inference.scaled_chain`). A sequence whose numbers
+would underflow is computed in log space (docs/method.md, sections 1.4 and 2.1).
 """
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 
 from ..jit import helper, kernel
 from ..types import Floats1d, Floats2d
 from .chain import edge_between, log_space_loss
-from .lattice import Chains, longest_of
-
-_SMALLEST_EDGE = 1e-100
-"""Of `x`; doubles go down to 1e-308."""
-_SMALLEST_LABEL = 1e-150
-"""Of `a`."""
-
-
-@helper
-def _scaled_forward(chains, cost, i, room):  # type: ignore[no-untyped-def]
-    """Fill `x` `[T, E]`, `a` `[T + 1, Y]`, `z` `[T]`; the log-partition, -inf where one is tiny."""
-    lattice, scores, transitions, _, tags, starts = chains
-    x, a, z = room
-    begin, end = starts[i], starts[i + 1]
-    n_labels, n_edges = a.shape[1], len(lattice.source)
-    for y in range(n_labels):
-        a[0, y] = 1.0 if y == lattice.start else 0.0
-    log_partition = 0.0
-    for t in range(begin, end):
-        row, observed = t - begin, tags[t] + 1
-        highest = -np.inf
-        for e in range(n_edges):
-            x[row, e] = scores[t, lattice.column[e]] + transitions[e]
-            x[row, e] += cost[observed, lattice.target[e]]
-            highest = max(highest, x[row, e])
-        if not math.isfinite(highest):
-            return -np.inf
-        total = 0.0
-        for y in range(n_labels):
-            a[row + 1, y] = 0.0
-            for e in range(lattice.first_edge[y], lattice.first_edge[y + 1]):
-                value = x[row, e]
-                x[row, e] = math.exp(value - highest)
-                if x[row, e] < _SMALLEST_EDGE and value > -np.inf:
-                    return -np.inf
-                a[row + 1, y] += a[row, lattice.source[e]] * x[row, e]
-            if t == end - 1 and not lattice.final[y]:
-                a[row + 1, y] = 0.0
-            total += a[row + 1, y]
-        # The negation holds for what is no number, too.
-        if not total > 0.0:
-            return -np.inf
-        for y in range(n_labels):
-            a[row + 1, y] /= total
-            if 0.0 < a[row + 1, y] < _SMALLEST_LABEL:
-                return -np.inf
-        z[row] = total
-        log_partition += highest + math.log(total)
-    return log_partition
+from .lattice import Chains
+from .scaled_chain import scaled_forward, scaled_room
 
 
 @helper
@@ -111,14 +60,6 @@ def _observed_edges(chains, i, edges):  # type: ignore[no-untyped-def]
 
 
 @helper
-def _room_for(lattice, starts):  # type: ignore[no-untyped-def]
-    """Room for `x`, `a` and `z` of the longest sequence."""
-    longest, n_labels = longest_of(starts), len(lattice.first_edge) - 1
-    x = np.empty((longest, len(lattice.source)))
-    return x, np.empty((longest + 1, n_labels)), np.empty(longest)
-
-
-@helper
 def _n_observed(tags, begin, end):  # type: ignore[no-untyped-def]
     n = 0
     for t in range(begin, end):
@@ -150,17 +91,17 @@ def chain_losses(
     """
     lattice, scores, _, cost, tags, starts = chains
     expected, observed = gradient_weights
-    room = _room_for(lattice, starts[first : last + 1])
-    clamped = _room_for(lattice, starts[first : last + 1])
+    room = scaled_room(lattice, starts[first : last + 1])
+    clamped = scaled_room(lattice, starts[first : last + 1])
     edges = np.empty(len(room[0]), dtype=np.int32)
     for i in range(first, last):
         begin, end = starts[i], starts[i + 1]
         n_observed = _n_observed(tags, begin, end)
         is_known, agreeing = n_observed == end - begin, 0.0
         if n_observed > 0:
-            losses[i] = _scaled_forward(chains, cost, i, room)
+            losses[i] = scaled_forward(chains, cost, i, room)
             if not is_known:
-                agreeing = _scaled_forward(chains, clamp, i, clamped)
+                agreeing = scaled_forward(chains, clamp, i, clamped)
             if losses[i] == -np.inf or agreeing == -np.inf:
                 weights = expected[i], observed[i]
                 losses[i] = log_space_loss(chains, clamp, weights, i, n_observed, transition_counts)

@@ -20,8 +20,9 @@ import numpy as np
 
 from ..jit import helper, kernel
 from ..types import Bools1d, Floats1d, Ints1d, Pointers1d
-from .chain import forward_backward, room_for
+from .chain import room_for
 from .lattice import Chains
+from .scaled_chain import scaled_forward_backward, scaled_room
 from .schemes import Spans
 
 
@@ -61,8 +62,8 @@ def likely_spans(
     same end. spans, posteriors `[P]`: written as far as they go, by end, and those of one end
     backwards.
     """
-    lattice, scores, transitions, cost, tags, starts = chains
-    w, marginals = room_for(lattice, starts)
+    lattice, _, _, _, _, starts = chains
+    room, (w, marginals) = scaled_room(lattice, starts), room_for(lattice, starts)
     mass, before = np.empty(len(span_labels)), np.empty(len(span_labels))
     found = np.empty(max(span_labels) + 1)
     inside = np.flatnonzero(lattice.continues)
@@ -70,7 +71,7 @@ def likely_spans(
     for i in range(len(starts) - 1):
         begin, end = starts[i], starts[i + 1]
         length = end - begin
-        forward_backward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
+        scaled_forward_backward(chains, i, room, w, marginals)
         for last in range(length):
             _last(lattice, length, last, w, marginals, mass)
             mass[span_labels < 0] = 0.0
@@ -106,14 +107,14 @@ def span_posteriors(
     path `[T]`: the labels that the spans would have. spans `[P]`: ordered by sequence; their own
     labels do not count. sequences `[P]`: of the spans. posteriors `[P]`: written.
     """
-    lattice, scores, transitions, cost, tags, starts = chains
-    w, marginals = room_for(lattice, starts)
+    lattice, _, _, _, _, starts = chains
+    room, (w, marginals) = scaled_room(lattice, starts), room_for(lattice, starts)
     done = -1
     for p in range(len(posteriors)):
         i, first, after = sequences[p], spans.start[p], spans.end[p]
         begin, end = starts[i], starts[i + 1]
         if i != done:
-            forward_backward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
+            scaled_forward_backward(chains, i, room, w, marginals)
             done = i
         mass = marginals[after - begin, path[after - 1]]
         if after < end:

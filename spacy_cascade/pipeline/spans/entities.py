@@ -152,7 +152,7 @@ def write_entities(
         spans = _fitting(spans, taken_tokens(of_tokens[:, 0]), replaced, gains)
         of_tokens[_tokens_of(spans), 0] = _OUTSIDE
         add_entities(of_tokens, *_values(spans))
-    doc.from_array(_ENTITY, of_tokens)
+    doc.from_array(_ENTITY, of_tokens)  # type: ignore[arg-type]
 
 
 def _values(spans: SpanTable) -> tuple[Pointers1d, Pointers1d, Keys1d, Keys1d, Keys1d]:

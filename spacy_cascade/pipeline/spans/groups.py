@@ -39,7 +39,8 @@ class LastingGroup(SpanGroup):
         return self._waiting if self._waiting is not None else unpacked(packed_spans(self))
 
     def __len__(self) -> int:
-        if self._waiting is not None and self._doc_ref() is None:
+        is_alone = self._doc_ref() is None  # type: ignore[attr-defined]
+        if self._waiting is not None and is_alone:
             return self._waiting.n_spans  # spaCy's group has a length even then
         self._make()
         return super().__len__()
@@ -50,11 +51,11 @@ class LastingGroup(SpanGroup):
 
     def __setitem__(self, i: int, span: Span) -> None:
         self._make()
-        super().__setitem__(i, span)
+        super().__setitem__(i, span)  # type: ignore[misc]
 
     def __delitem__(self, i: int) -> None:
         self._make()
-        super().__delitem__(i)
+        super().__delitem__(i)  # type: ignore[misc]
 
     def __iter__(self) -> Iterator[Span]:
         self._make()
@@ -67,7 +68,7 @@ class LastingGroup(SpanGroup):
 
     def _concat(self, other: SpanGroup | Iterable[Span], *, inplace: bool = False) -> SpanGroup:
         self._make()
-        joined: SpanGroup = super()._concat(other, inplace=inplace)
+        joined: SpanGroup = super()._concat(other, inplace=inplace)  # type: ignore[misc]
         return joined
 
     def to_bytes(self) -> bytes:
@@ -87,7 +88,8 @@ class LastingGroup(SpanGroup):
         with LEXEME_LOCK:  # another thread may read the same Doc
             self._renumber()
             if self._waiting is not None:
-                super()._concat(_filled(self.doc, self.name, pack(self._waiting)), inplace=True)
+                made = _filled(self.doc, self.name, pack(self._waiting))
+                super()._concat(made, inplace=True)  # type: ignore[misc]
                 self._waiting = None
 
     def _renumber(self) -> None:

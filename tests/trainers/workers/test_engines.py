@@ -30,7 +30,7 @@ def test_an_engine_that_is_not_installed_names_its_extra(monkeypatch: pytest.Mon
         objective(task("pairs"), workers=2, engine="ray")
 
 
-@pytest.mark.parametrize("settings", [{"workers": -1}, {"workers": 9}, {"parts": -1}])
+@pytest.mark.parametrize("settings", [{"workers": -1}, {"workers": 9}, {"workers": 3, "parts": 2}])
 def test_workers_that_cannot_be(settings: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match="workers"):
         LBFGS(**settings)

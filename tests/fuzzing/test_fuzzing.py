@@ -38,7 +38,7 @@ def test_seeds_are_accepted(name: str) -> None:
 
 
 def made(run_input: object) -> Fuzzed:
-    return Fuzzed(run_input, lambda: [b"abc"], (b"x",), ())  # type: ignore[arg-type]
+    return Fuzzed(run_input, lambda: [b"abc"], (b"x",))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

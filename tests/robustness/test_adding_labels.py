@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helpers import TEXTS, add_classifier, add_segmenter, blank, make_examples, run_python, train
+from helpers import (
+    PROJECT,
+    TEXTS,
+    add_classifier,
+    add_segmenter,
+    blank,
+    make_examples,
+    run_python,
+    train,
+)
 from spacy_cascade import TrainingError
 from spacy_cascade.inference.lattice import check_sizes
 from spacy_cascade.models.linear import add_features, get_weights, set_weights
@@ -21,7 +31,10 @@ PIPELINES = ["chain", "pairs", "semi_markov", "nbest", "likely", "cascade", "tag
 @pytest.mark.slow
 @pytest.mark.parametrize("pipeline", PIPELINES)
 def test_no_crash_and_no_wrong_answer(pipeline: str) -> None:
-    run_python(str(SCRIPT), pipeline, "4")
+    folders = os.pathsep.join([str(PROJECT), str(PROJECT / "tests/support")])
+    result = run_python(str(SCRIPT), pipeline, "4", PYTHONPATH=folders)
+    assert result.returncode == 0, result.stdout + result.stderr[-2000:]
+    assert "right" in result.stdout
 
 
 def segmenter_and_pipeline(**settings: Any) -> tuple[Any, Any]:

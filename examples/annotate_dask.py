@@ -5,6 +5,7 @@ import sys
 import dask
 import dask.dataframe as dd
 import pandas as pd
+import pyarrow as pa
 
 from spacy_cascade import Annotator
 
@@ -15,8 +16,10 @@ def annotate(model: str, source: str, target: str) -> None:
     texts = dd.read_parquet(source)
     results = {name: pd.Series(dtype=object) for name in ("entities", "entities_error")}
     found = texts.map_partitions(annotator, meta=texts._meta.assign(**results))
-    types = {"entities": annotator.arrow_type(), "entities_error": "string"}
-    found.to_parquet(target, schema=types)
+    schema = pa.Schema.from_pandas(texts._meta, preserve_index=False)
+    schema = schema.append(pa.field("entities", annotator.arrow_type()))
+    schema = schema.append(pa.field("entities_error", pa.string()))
+    found.to_parquet(target, schema=schema, write_index=False)
 
 
 if __name__ == "__main__":

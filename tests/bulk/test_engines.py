@@ -114,14 +114,14 @@ def test_dask(model: Path, truth: Truth, source: Path, tmp_path: Path, scheduler
 
 
 def files_of_one_process(model: Path, source: Path, output: Path) -> dict[str, bytes]:
-    annotate_files(model, [str(source)], output, Settings(Layout("jsonl"), shard_size=4000))
+    annotate_files(model, [str(source)], output, Settings(Layout("jsonl"), shard_size=50))
     return contents(output)
 
 
 @pytest.mark.slow
 def test_annotate_on_ray(ray: Any, model: Path, source: Path, tmp_path: Path) -> None:
     ray.init(num_cpus=2, include_dashboard=False)
-    settings = Settings(Layout("jsonl"), "ray", 0, 4000)
+    settings = Settings(Layout("jsonl"), "ray", 0, 50)
     summary = annotate_files(model, [str(source)], tmp_path / "out", settings)
     assert summary.records == N
     assert summary.shards > 20
@@ -153,7 +153,7 @@ def test_a_node_of_the_cluster_dies(ray: Any, model: Path, source: Path, tmp_pat
     killed: list[bool] = []
     timer()
     try:
-        settings = Settings(Layout("jsonl"), "ray", 0, 4000)
+        settings = Settings(Layout("jsonl"), "ray", 0, 50)
         annotate_files(model, [str(source)], tmp_path / "out", settings)
         assert killed, "the node died before the end"
         assert contents(tmp_path / "out") == expected

@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="only Linux lists children"),
 ]
-N = 150_000
+N = 100_000
 SECONDS = 300.0
 ENDING_SECONDS = 60.0
 """Workers whose driver was killed end at once, but not while they import this package."""

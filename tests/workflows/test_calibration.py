@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,14 @@ from spacy.tokens import DocBin
 from helpers import SENTENCES, TEXTS, add_segmenter, blank, make_examples, trained_cascade
 from spacy_cascade import ConfigError, TrainingError
 from spacy_cascade.callbacks.calibrate import make_calibration
-from spacy_cascade.pipeline.calibration import RANGE, Outcomes, best_temperature, log_loss
+from spacy_cascade.pipeline.calibration import (
+    RANGE,
+    HasConfidences,
+    Outcomes,
+    best_temperature,
+    gives_confidences,
+    log_loss,
+)
 from spacy_cascade.workflows.calibrate import calibrate
 
 
@@ -169,3 +177,16 @@ def test_what_cannot_be_calibrated(trained: Language, examples) -> None:
     for temperature in (0.0, -1.0):
         with pytest.raises(ConfigError, match=message):
             add_segmenter(blank(), temperature=temperature)
+
+
+def test_components_with_confidences_are_known_on_any_python() -> None:
+    """From Python 3.12 on, `isinstance` does not call `__getattr__`, which gives the options."""
+    nlp = blank()
+    for name in ("cascade_segmenter", "cascade_classifier"):
+        pipe = nlp.add_pipe(name)
+        for member in {*HasConfidences.__annotations__, "outcomes"}:
+            inspect.getattr_static(pipe, member)
+        assert gives_confidences(pipe)
+        pipe.confidence = False
+        assert not gives_confidences(pipe)
+    assert not gives_confidences(nlp.add_pipe("sentencizer"))

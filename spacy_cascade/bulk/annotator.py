@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import RLock
@@ -25,12 +25,20 @@ from .sources.base import Texts
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True)
+_LEARNT_TOKENS = 1_000_000
+"""Tokens without memory zones at first, so that frequent words need not be made anew in each."""
+
+
+@dataclass
 class _Loaded:
-    """A pipeline of this process; lock: one thread at a time may have a memory zone of it."""
+    """A pipeline of this process.
+
+    lock: one thread at a time may have a memory zone of it. tokens: annotated so far.
+    """
 
     nlp: Language
     lock: Any = field(default_factory=RLock)
+    tokens: int = 0
 
 
 _LOADED: dict[tuple[str, str, int], _Loaded] = {}
@@ -133,11 +141,13 @@ class Annotator:
         given. use: called with the number of a text, from 0, and its annotated Doc. The Docs are
         gone afterwards, so it must not keep them or anything of spaCy.
         """
-        with self._zone() as nlp:
+        with self._zone() as loaded:
+            nlp = loaded.nlp
             texts = texts(nlp.vocab) if callable(texts) else texts
             found: list[Result | Failed] = []
             for begin in range(0, len(texts), self.batch_size):
                 docs = _annotated(nlp, texts[begin : begin + self.batch_size])
+                loaded.tokens += sum(len(doc) for doc in docs if isinstance(doc, Doc))
                 found += [
                     doc if isinstance(doc, Failed) else use(number, doc)
                     for number, doc in enumerate(docs, start=begin)
@@ -159,10 +169,13 @@ class Annotator:
             return _LOADED[key]
 
     @contextmanager
-    def _zone(self) -> Iterator[Language]:
+    def _zone(self) -> Iterator[_Loaded]:
+        """The pipeline for this thread alone, in a memory zone once frequent words are known."""
         loaded = self._loaded()
-        with loaded.lock, loaded.nlp.memory_zone():
-            yield loaded.nlp
+        with loaded.lock:
+            is_new = loaded.tokens < _LEARNT_TOKENS
+            with nullcontext() if is_new else loaded.nlp.memory_zone():
+                yield loaded
 
     def _check_fingerprint(self) -> None:
         if fingerprint_of(Path(self.path)) != self.fingerprint:

@@ -11,6 +11,7 @@ import os
 import shutil
 import signal
 import tempfile
+import time
 import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -31,6 +32,7 @@ from .shards import Shard
 
 _SECONDS_TO_END = 5.0
 """How long a worker whose pipe is closed may take to end."""
+_MOST_REMOVALS = 100
 
 
 class Processes:
@@ -175,6 +177,8 @@ def _serve(connection: Connection[Any, Any], shard: Path) -> None:
         try:
             path = connection.recv()
         except EOFError:
+            # The thread may not come to it: it ends with this one.
+            _remove(shard.parent)
             return
         try:
             server = server or ShardServer(read_value(shard))
@@ -187,5 +191,14 @@ def _end_with_driver(folder: Path) -> None:
     driver = parent_process()
     assert driver is not None
     wait([driver.sentinel])
-    shutil.rmtree(folder, ignore_errors=True)
+    _remove(folder)
     os._exit(1)
+
+
+def _remove(folder: Path) -> None:
+    """Also while another worker removes it, or has just put a file there."""
+    for _ in range(_MOST_REMOVALS):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
+        time.sleep(0.01)

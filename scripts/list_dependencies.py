@@ -1,13 +1,15 @@
 """Writes docs/dependencies.md: what the package needs, with licences and last releases.
 
 `python scripts/list_dependencies.py`, where the package is installed with the extras for users.
-Licences come from what is installed, dates of releases from the package index by its JSON API.
-Without the index dates stay as they are on the page.
+Licences come from what is installed, dates of releases from the package index by its JSON API,
+whose address stands in the environment variable `DEPENDENCIES_INDEX`. Without it dates stay as they
+are on the page.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, distribution
@@ -22,7 +24,8 @@ PAGE = Path(__file__).parents[1] / "docs" / "dependencies.md"
 PACKAGE = "spacy-cascade"
 FOR_DEVELOPMENT = {"test", "browser", "bench", "docs", "release"}
 """Extras that users do not install."""
-_INDEX = "https://pypi.org/pypi/{}/json"
+INDEX = os.environ.get("DEPENDENCIES_INDEX", "")
+"""Address of the package index's JSON API, with `{}` for the name of a package."""
 _ROW = re.compile(r"^\| `([^`]+)` \|.*\| (\d{4}-\d\d-\d\d|unknown) \|$", re.MULTILINE)
 _SECONDS = 20
 _LONGEST_NAME = 40
@@ -68,8 +71,10 @@ def licence_of(name: str) -> str:
 
 def last_release(name: str, known: str) -> str:
     """The day of the last release; what is known where the index cannot be asked."""
+    if not INDEX:
+        return known
     try:
-        with urlopen(_INDEX.format(name), timeout=_SECONDS) as answer:
+        with urlopen(INDEX.format(name), timeout=_SECONDS) as answer:
             files = json.load(answer)["urls"]
     except (URLError, TimeoutError, ValueError, KeyError):
         return known

@@ -158,7 +158,7 @@ SEMI_MARKOV = {f"inference.{name}" for name in ("semi_markov", "segment_losses",
 def test_kernels_of_the_chain_are_chosen_in_one_place() -> None:
     kernels = {
         "chain", "chain_losses", "contrast", "dense_losses", "k_best", "passive_aggressive",
-        "viterbi",
+        "scaled_chain", "viterbi",
     }  # fmt: skip
     of_chain = {f"inference.{name}" for name in kernels}
     # `spans` uses the sums of `chain`, `higher_order` the constraints of `contrast`. Everything

@@ -75,6 +75,7 @@ def test_dates_come_from_the_index(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     script = load_script()
     files = [{"upload_time": "2025-03-05T20:05:00"}, {"upload_time": "2025-03-06T01:00:00"}]
     answer = json.dumps({"urls": files})
+    monkeypatch.setattr(script, "INDEX", "index/{}.json")
     monkeypatch.setattr(script, "urlopen", lambda *_, **__: io.BytesIO(answer.encode()))
     rows = script.dependencies("")
     assert {row.last_release for row in rows} == {"2025-03-06"}

@@ -105,8 +105,7 @@ class CascadeClassifier(SpanLearningPipe):
 
     def predict(self, docs: Iterable[Doc]) -> list[TypedSpans]:
         """Type the spans of each Doc without changing it."""
-        docs = list(docs)
-        if not docs:
+        if not (docs := list(docs)):
             return []
         key = self.options.spans_key
         if key is not None and not self._has_warned:
@@ -137,11 +136,11 @@ class CascadeClassifier(SpanLearningPipe):
         thresholds = thresholds_of(
             self.options.threshold, self.options.label_thresholds, self.labels, self.name
         )
-        key, set_ents = self.options.spans_key, self.options.set_ents
         docs = list(docs)
         for doc, found in zip(docs, scores, strict=True):
             if found.candidates is not None:
                 write_types(doc, found.candidates, self.structure_labels, labels)
+        key, set_ents = self.options.spans_key, self.options.set_ents
         write_typed(docs, key, self.name, scores, labels, thresholds, set_ents)
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:

@@ -21,12 +21,10 @@ from ..types import Floats1d, Floats2d, Reals1d
 from .base import Fit, Progress, State, Task, array_like, check_induction, check_needs, no_progress
 from .objective import Function, Objective
 from .states import count_in, number_in, truth_in
-from .workers.remote_loss import RemoteLoss, check_sharing
+from .workers.remote_loss import RemoteLoss, shared_parts
 
 _SUFFICIENT_DECREASE = 1e-4
 _CURVATURE = 0.9
-_PARTS = 8
-"""With workers."""
 _MOST_TRIALS = 20
 _LARGEST_GROWTH = 100.0
 _LEAST_CURVATURE = float(np.finfo(np.float64).tiny)
@@ -68,14 +66,9 @@ class LBFGS:
             "trainer", iterations=self.iterations, history=self.history, threads=self.threads,
             workers=self.workers, parts=self.parts,
         )  # fmt: skip
-        check_sharing(self.workers, self.n_parts)
+        shared_parts(self.workers, self.parts)
 
     sees_all: ClassVar[bool] = True
-
-    @property
-    def n_parts(self) -> int:
-        """Sums that a gradient is gathered in."""
-        return self.parts or (_PARTS if self.workers > 1 else 1)
 
     def thread_pool(self) -> Workers:
         """For the loss and the optimiser."""
@@ -99,7 +92,7 @@ class LBFGS:
 
 def make_objective(task: Task, workers: Workers, settings: LBFGS) -> Objective:
     assert task.penalty is not None
-    task.data.design.n_parts = settings.n_parts
+    task.data.design.n_parts = shared_parts(settings.workers, settings.parts)
     loss = CorpusLoss(task.data, task.loss, workers)
     if settings.workers <= 1:
         return Objective.of(loss, task.penalty)

@@ -12,10 +12,10 @@ from spacy.tokens import Doc, Span
 
 from ...features.group_spans import CONFIDENCE_ATTRIBUTE as CONFIDENCE_ATTRIBUTE
 from ...features.tokens import Tokens
+from ...inference.entity_tokens import add_entities
 from ...inference.schemes import UNOBSERVED, Spans, TagSet
 from ...types import Bools1d, Floats1d, Ints1d, Keys1d, Pointers1d
 from .confidences import drop_known
-from .entity_tokens import add_entities
 from .groups import LastingGroup
 from .placing import UNKNOWN, choose_disjoint, longest_disjoint, possible_spans, select
 from .tables import SpanTable, table_of

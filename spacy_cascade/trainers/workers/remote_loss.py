@@ -17,15 +17,23 @@ from .engines import Team, engine_named
 from .messages import Answer, Question, Wanted
 from .shards import Places, Shard, cut
 
+_PARTS = 8
+"""Of a gradient, unless something else is asked for."""
 
-def check_sharing(workers: int, parts: int) -> None:
-    """Raise `ConfigError` for more workers than there are parts of a gradient."""
+
+def shared_parts(workers: int, parts: int) -> int:
+    """Parts of a gradient; parts: as the config says, 0 for 1 without workers and 8 with them.
+
+    Raises `ConfigError` for more workers than there are parts.
+    """
+    parts = parts or (_PARTS if workers > 1 else 1)
     if parts < 1 or not 0 <= workers <= max(1, parts):
         raise ConfigError(
             f"The trainer cannot share parts = {parts} among workers = {workers}: each worker "
             "needs a part. Set parts in the [trainer] block to a multiple of the workers; it "
             "changes the last bits of the weights."
         )
+    return parts
 
 
 class RemoteLoss:

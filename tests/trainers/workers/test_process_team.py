@@ -76,7 +76,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_the_bits_of_the_local_loss_also_after_workers_were_killed() -> None:
-    problem, whole = with_workers(), objective(task("pairs"))
+    problem, whole = with_workers(), objective(task("pairs"), parts=8)
     assert results(problem) == results(whole)
     first, second = team_of(problem).process_ids
     os.kill(first, signal.SIGKILL)

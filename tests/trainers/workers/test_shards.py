@@ -74,7 +74,7 @@ def test_targets_go_with_their_sequences(engine: Inline) -> None:
         of_units,
     )
     imitating = replace(given, loss=Imitation(given.loss, targets))
-    assert results(objective(imitating, workers=3)) == results(objective(imitating))
+    assert results(objective(imitating, workers=3)) == results(objective(imitating, parts=8))
 
 
 def _random(generator: np.random.Generator, n: int, structure: Structure) -> np.ndarray:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...jit import kernel
-from ...types import Keys1d, Keys2d, Pointers1d
+from ..jit import kernel
+from ..types import Keys1d, Keys2d, Pointers1d
 
 _INSIDE, _BEGIN = np.uint64(1), np.uint64(3)
 

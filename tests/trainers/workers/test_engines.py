@@ -52,7 +52,7 @@ def test_a_pipeline_trained_by_workers_has_the_same_weights(
     monkeypatch.setattr(parallel, "_SMALLEST_PIECE", SMALL_PIECE)
     found = []
     for workers in (0, 2):
-        settings = {"trainer": {**TRAINER, "workers": workers}}
+        settings = {"trainer": {**TRAINER, "workers": workers, "parts": 8}}
         nlp = cascade(settings, settings)
         train(nlp, sample_examples(nlp, n_docs=6), updates=2)
         arrays = [array for _, pipe in nlp.pipeline for array in weights(pipe)]
@@ -71,8 +71,9 @@ def test_training_by_workers_goes_on_from_a_checkpoint(
 
     def config(name: str, workers: int, steps: int) -> Any:
         options = {
-            f"components__{component}__trainer__workers": workers
+            f"components__{component}__trainer__{name}": value
             for component in ("cascade_segmenter", "cascade_classifier")
+            for name, value in (("workers", workers), ("parts", 8))
         }
         return training_config(
             "memb", tmp_path, tmp_path / name, training__max_steps=steps,
@@ -92,7 +93,7 @@ def test_actors_of_ray(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parallel, "_SMALLEST_PIECE", SMALL_PIECE)
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     try:
-        whole = objective(task("segments"))
+        whole = objective(task("segments"), parts=8)
         problem = objective(task("segments"), workers=2, engine="ray")
         assert results(problem) == results(whole)
         team: Any = problem.loss._team  # type: ignore[attr-defined]

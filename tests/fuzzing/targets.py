@@ -185,11 +185,15 @@ def _client() -> Any:
 
 
 def _service(data: bytes) -> None:
+    from spacy_cascade.errors import CascadeError
+
     answer = _client().post("/entities", content=data, headers={"content-type": "application/json"})
     if answer.status_code >= 500:
         raise AssertionError(f"status {answer.status_code}")
     if len(answer.content) > 4096 + 400 * len(data):
         raise AssertionError(f"{len(answer.content)} bytes come back for {len(data)}")
+    if answer.status_code >= 400:
+        raise CascadeError(f"status {answer.status_code}")
 
 
 _JSON = (

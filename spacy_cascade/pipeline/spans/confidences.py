@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 from spacy.tokens import Doc, Span, SpanGroup
 
 from ...features.group_spans import CONFIDENCE_ATTRIBUTE
-from .groups import table_of_group
+from .groups import size_of, table_of_group
 from .tables import SpanTable
 
 CharacterKey: TypeAlias = tuple[int, int, int]
@@ -129,7 +129,7 @@ def _places_in(doc: Doc) -> list[_Places]:
     groups.reverse()
     known = _read.get(doc, [])
     is_same = len(known) == len(groups) and all(
-        places.group is group and places.n_spans == len(group)
+        places.group is group and places.n_spans == size_of(group)
         for places, group in zip(known, groups, strict=True)
     )
     if not is_same:
@@ -151,4 +151,4 @@ def _places_of(group: SpanGroup) -> _Places:
         places.setdefault(key, place)
     rows = group.attrs.get(_EARLIER, ())
     earlier = {(start, end, label): confidence for start, end, label, confidence in rows}
-    return _Places(group, len(group), places, earlier)
+    return _Places(group, size_of(group), places, earlier)

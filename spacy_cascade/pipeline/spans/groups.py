@@ -15,7 +15,7 @@ import srsly
 from spacy.tokens import Doc, Span, SpanGroup
 
 from ...parallel import LEXEME_LOCK
-from .tables import SpanTable, pack, packed_spans, unpacked
+from .tables import SpanTable, pack, packed_spans, table_of, unpacked
 
 
 class LastingGroup(SpanGroup):
@@ -30,13 +30,18 @@ class LastingGroup(SpanGroup):
     def __init__(self, doc: Doc, *, name: str, table: SpanTable, attrs: dict[str, Any]) -> None:
         super().__init__(doc, name=name, attrs=attrs)
         self._waiting: SpanTable | None = table
-        self._n_tokens = len(doc)
+        self._n_tokens, self._is_renumbered = len(doc), False
 
     @property
     def table(self) -> SpanTable:
         """The spans, as they are now."""
         self._renumber()
-        return self._waiting if self._waiting is not None else unpacked(packed_spans(self))
+        return self._waiting if self._waiting is not None else table_of(list(self))
+
+    @property
+    def n_spans(self) -> int:
+        """As `len`, without making them."""
+        return len(self) if self._waiting is None else self._waiting.n_spans
 
     def __len__(self) -> int:
         is_alone = self._doc_ref() is None  # type: ignore[attr-defined]
@@ -88,7 +93,8 @@ class LastingGroup(SpanGroup):
         with LEXEME_LOCK:  # another thread may read the same Doc
             self._renumber()
             if self._waiting is not None:
-                made = _filled(self.doc, self.name, pack(self._waiting))
+                table, doc = self._waiting, self.doc
+                made = _filled(doc, table) if self._is_renumbered else table.spans(doc)
                 super()._concat(made, inplace=True)  # type: ignore[misc]
                 self._waiting = None
 
@@ -96,28 +102,39 @@ class LastingGroup(SpanGroup):
         doc = self.doc
         if len(doc) == self._n_tokens:
             return
-        self._n_tokens = len(doc)
+        self._n_tokens, self._is_renumbered = len(doc), True
         table = self._waiting
         if table is None:
-            table, attrs = unpacked(packed_spans(self)), self.attrs
-            super().from_bytes(_bytes(self.name, []))  # also takes the attributes
-            self.attrs = attrs
+            table, name, attrs = unpacked(packed_spans(self)), self.name, self.attrs
+            super().from_bytes(_bytes([]))  # also takes the name and the attributes
+            self.name, self.attrs = name, attrs
         begins = np.array([token.idx for token in doc], dtype=np.int64)
         start = np.searchsorted(begins, table.start_char, side="right") - 1
         end = np.maximum(np.searchsorted(begins, table.end_char, side="left"), start + 1)
         self._waiting = table._replace(start=start, end=end)
 
 
-def _bytes(name: str, packed: list[bytes]) -> bytes:
-    """A group without attributes, as spaCy reads it."""
-    data: bytes = srsly.msgpack_dumps({"name": name, "attrs": {}, "spans": packed})
+def _bytes(packed: list[bytes]) -> bytes:
+    """A group without name and attributes, as spaCy reads it."""
+    data: bytes = srsly.msgpack_dumps({"name": "", "attrs": {}, "spans": packed})
     return data
 
 
-def _filled(doc: Doc, name: str, packed: list[bytes]) -> SpanGroup:
-    return SpanGroup(doc).from_bytes(_bytes(name, packed))
+def _filled(doc: Doc, table: SpanTable) -> SpanGroup:
+    """Spans that keep their characters, whatever those of their tokens are; slow."""
+    return SpanGroup(doc).from_bytes(_bytes(pack(table)))
 
 
 def table_of_group(group: SpanGroup) -> SpanTable:
-    """The spans of any group, without making them."""
-    return group.table if isinstance(group, LastingGroup) else unpacked(packed_spans(group))
+    """The spans of any group; those of a `LastingGroup` are not made for that."""
+    if isinstance(group, LastingGroup):
+        return group.table
+    try:
+        return table_of(list(group))
+    except IndexError:  # tokens were merged after the group was written
+        return unpacked(packed_spans(group))
+
+
+def size_of(group: SpanGroup) -> int:
+    """The number of spans, which are not made for that."""
+    return group.n_spans if isinstance(group, LastingGroup) else len(group)

@@ -101,7 +101,8 @@ def test_help() -> None:
 def test_the_number_of_processes_does_not_matter(model: Path, tmp_path: Path, format: str) -> None:
     if format == "parquet":
         pytest.importorskip("pyarrow")
-    texts = "".join(f"{text} {i}\n" for i, text in enumerate(texts_of(100_000, TEXTS)))
+    long = [" ".join([text] * 5) for text in TEXTS]
+    texts = "".join(f"{text} {i}\n" for i, text in enumerate(texts_of(20_000, long)))
     (tmp_path / "a.txt").write_text(texts)
     found = []
     for processes in ("1", "3"):

@@ -32,7 +32,7 @@ PIPELINES = ["chain", "pairs", "semi_markov", "nbest", "likely", "cascade", "tag
 @pytest.mark.parametrize("pipeline", PIPELINES)
 def test_no_crash_and_no_wrong_answer(pipeline: str) -> None:
     folders = os.pathsep.join([str(PROJECT), str(PROJECT / "tests/support")])
-    result = run_python(str(SCRIPT), pipeline, "2", timeout=600, PYTHONPATH=folders)
+    result = run_python(str(SCRIPT), pipeline, "4", timeout=600, PYTHONPATH=folders)
     assert result.returncode == 0, result.stdout + result.stderr[-2000:]
     assert "right" in result.stdout
 

@@ -101,6 +101,9 @@ def main(pipeline: str, rounds: int) -> None:
         for thread in threads:
             thread.join()
         assert component.labels[-len(NEW_LABELS) :] == NEW_LABELS, component.labels
+        last = [found_in(doc) for doc in nlp.pipe(TEXTS, batch_size=2)]
+        is_right = all(x in of_text for x, of_text in zip(last, answers, strict=True))
+        counts["right" if is_right else "wrong"] += 1
     print(dict(counts))
     assert counts.keys() <= {"right", "refused"}, counts
 

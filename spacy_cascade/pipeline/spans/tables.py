@@ -68,7 +68,7 @@ class SpanTable(NamedTuple):
     def spans(self, doc: Doc) -> list[Span]:
         """`Span` objects; the characters are those of the tokens."""
         rows = zip(*(c.tolist() for c in (*self[:2], *self[4:])), strict=True)
-        return [Span(doc, s, e, label, kb_id, span_id=own) for s, e, label, kb_id, own in rows]
+        return [Span(doc, s, e, label, kb_id=kb, span_id=own) for s, e, label, kb, own in rows]
 
 
 def new_table(doc: Doc, start: Pointers1d, end: Pointers1d, label: Keys1d) -> SpanTable:

@@ -89,6 +89,19 @@ def test_spans_are_made_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch)
     assert len(group) == SpanGroup.__len__(group) == 2
 
 
+def test_spans_keep_what_spacy_keeps_of_them() -> None:
+    doc = _doc()
+    spans = [
+        Span(doc, 3, 5, "DNA", kb_id="Q7187", span_id="S1"),
+        Span(doc, 2, 2, "GAP", kb_id="Q1"),
+        Span(doc, 6, 8, span_id="S2"),
+    ]
+    group = LastingGroup(doc, name="found", table=table_of(spans), attrs={})
+    for made, span in zip(group, spans, strict=True):
+        assert (made.start, made.end, made.label_) == (span.start, span.end, span.label_)
+        assert (made.kb_id_, made.id_) == (span.kb_id_, span.id_)
+
+
 def test_a_group_has_a_length_without_its_doc() -> None:
     assert len(_group(_doc())) == 2
 
@@ -130,7 +143,7 @@ def _spans(draw: st.DrawFn, doc: Doc, n: int) -> list[Span]:
         start = draw(st.integers(0, len(doc) - 1))
         end = draw(st.integers(start + 1, min(start + 3, len(doc))))
         label, kb_id = draw(st.sampled_from("XYZ")), draw(st.sampled_from(["", "Q1"]))
-        found.append(Span(doc, start, end, label, kb_id))
+        found.append(Span(doc, start, end, label, kb_id=kb_id))
     return found
 
 
@@ -145,13 +158,13 @@ def test_entities_are_what_set_ents_makes_them(data: st.DataObject) -> None:
     for doc in (fast, slow):
         free = [s for s in blocked if not any(s.start < e.end and e.start < s.end for e in earlier)]
         doc.set_ents(
-            [Span(doc, s.start, s.end, s.label, s.kb_id) for s in earlier],
+            [Span(doc, s.start, s.end, s.label, kb_id=s.kb_id) for s in earlier],
             blocked=[doc[s.start : s.end] for s in free],
             default=draw(st.just("outside")),
         )
     write_entities(fast, table_of(new))
     iob = slow.to_array(ENT_IOB)
-    own = [Span(slow, s.start, s.end, s.label, s.kb_id) for s in new]
+    own = [Span(slow, s.start, s.end, s.label, kb_id=s.kb_id) for s in new]
     free_spans = [s for s in own if not np.isin(iob[s.start : s.end], (1, 3)).any()]
     slow.set_ents(filter_spans(free_spans), default="unmodified")
     assert fast.to_array(_ALL).tolist() == slow.to_array(_ALL).tolist()

@@ -18,12 +18,22 @@ from ..types import Pointers1d
 _SEES_MORE = regex.compile(r"\\[0-9A-Za-z]|\(\?(?!:)|\[:|\{[^0-9,}]")
 """What makes a pattern see more of a character than its place among those that are mentioned:
 classes such as `\\d`, references, flags, POSIX classes, fuzzy matching."""
+_ONE_CHARACTER = regex.compile(r"\\.|\[\^?[^\]]*\]", regex.DOTALL)
+"""An escaped character, or a set of characters."""
+_REPEATS = regex.compile(r"[*+?{]")
+_MOST_REPEATS = 2
 _MOST_KNOWN = 4096
 
 
 def is_plain(pattern: str) -> bool:
     """Whether a pattern compares characters only with those that it mentions."""
     return _SEES_MORE.search(pattern) is None
+
+
+def is_quick(pattern: str) -> bool:
+    """Whether a search takes at most cubic time: two repetitions at most, and no groups."""
+    bare = _ONE_CHARACTER.sub("x", pattern)
+    return is_plain(pattern) and "(" not in bare and len(_REPEATS.findall(bare)) <= _MOST_REPEATS
 
 
 class Representatives(dict[int, str]):

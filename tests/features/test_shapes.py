@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_cascade.features.attributes import Words
-from spacy_cascade.features.shapes import Representatives, WordTexts, is_plain
+from spacy_cascade.features.shapes import Representatives, WordTexts, is_plain, is_quick
 from spacy_cascade.features.template_sets import JNLPBA_PATTERNS
-from spacy_cascade.features.word_attributes import Pattern
+from spacy_cascade.features.word_attributes import _SHORT, LONGEST, Pattern
 
 _PATTERNS = [
     *JNLPBA_PATTERNS.values(), ".", "^.$", "[^a-f]x", r"\.\-", "(?:ab|[c-e]+)z", "[α-ω]{2,3}$", "é",
@@ -46,6 +46,29 @@ def test_characters_that_no_pattern_mentions_are_one() -> None:
 )
 def test_a_pattern_that_sees_more_is_searched_in_the_word_itself(pattern: str) -> None:
     assert not is_plain(pattern)
+
+
+@pytest.mark.parametrize("pattern", [*JNLPBA_PATTERNS.values(), r"\(+[*+?{}()]+", "[a-z]{2,}x+"])
+def test_two_repetitions_without_groups_are_quick(pattern: str) -> None:
+    assert is_quick(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(a+)+", r"\[(a+)+\]", r"\\(?:a+)+", "[](a+)+[b]", "a*b*c*", "(?:a|b)c", "[0-9]+x{2}y?",
+        r"\w+",
+    ],
+)  # fmt: skip
+def test_a_pattern_that_may_take_long_is_not_quick(pattern: str) -> None:
+    assert not is_quick(pattern)
+
+
+def test_a_quick_pattern_finds_the_same_in_words_of_any_length() -> None:
+    found = Pattern("pattern(x)", "[a-z]+[A-Z]+")
+    for length in (1, _SHORT - 1, _SHORT, _SHORT + 1, LONGEST - 1):
+        assert found.value("a" * length) is None
+        assert found.value("a" * length + "A") == "yes"
 
 
 def test_each_shape_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,31 +9,32 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import inlined, kernel
+from ..jit import helper, kernel
 from ..numeric.hashing import HashTable, probe
 from ..types import Ints1d, Keys2d, Pointers1d
 from .keys import unit_level_key
 from .plan import UnitLevelTemplates
 
-_BLOCK = 64
+BLOCK = 64
 
 
-@inlined
-def _find(table, templates, values, of_unit, first, last, begin, end, keys, found):  # type: ignore[no-untyped-def]
-    """Write the numbers of the features of units `begin <= u < end` to `found` `[templates, B]`.
+@helper
+def find_features(table, templates, begin, end, values, of_unit, first, last, units, keys, found):  # type: ignore[no-untyped-def]
+    """Write the numbers of the features of units to `found` `[templates, B]`, -1 where unknown.
 
-    -1 where a feature is unknown. A template is looked up only where all templates with some of its
-    parts have been found: a conjunction is never more frequent than its parts. keys: room,
+    Of templates `begin <= j < end`. A template is looked up only where all templates with some of
+    its parts have been found: a conjunction is never more frequent than its parts. values, of_unit,
+    first, last: as for `keys.unit_level_keys`. units: int32 `[n]`, which ones. keys: room,
     `[templates, B]`.
     """
-    n = end - begin
-    for j in range(len(templates.salt)):
+    n = len(units)
+    for j in range(begin, end):
         for i in range(n):
-            unit = begin + i
+            unit = units[i]
             keys[j, i] = unit_level_key(
                 templates, j, values, of_unit, unit, first[unit], last[unit]
             )
-    for j in range(len(templates.salt)):
+    for j in range(begin, end):
         for k in range(templates.first_parent[j], templates.first_parent[j + 1]):
             parent = templates.parent[k]
             for i in range(n):
@@ -59,16 +60,19 @@ def unit_level_features(
     n_templates = len(templates.salt)
     starts = np.zeros(len(first) + 1, dtype=np.int64)
     columns = np.empty(len(first) * n_templates, dtype=np.int32)
-    keys = np.empty((n_templates, _BLOCK), dtype=np.uint64)
-    found = np.empty((n_templates, _BLOCK), dtype=np.int32)
-    size = 0
-    for begin in range(0, len(first), _BLOCK):
-        end = min(begin + _BLOCK, len(first))
-        _find(table, templates, values, of_unit, first, last, begin, end, keys, found)
-        for unit in range(begin, end):
+    keys = np.empty((n_templates, BLOCK), dtype=np.uint64)
+    found = np.empty((n_templates, BLOCK), dtype=np.int32)
+    units = np.arange(len(first), dtype=np.int32)
+    size, start = 0, np.int64(0)  # a constant would be compiled apart
+    for begin in range(0, len(first), BLOCK):
+        block = units[begin : begin + BLOCK]
+        find_features(
+            table, templates, start, n_templates, values, of_unit, first, last, block, keys, found
+        )
+        for i in range(len(block)):
             for j in range(n_templates):
-                if found[j, unit - begin] >= 0:
-                    columns[size] = found[j, unit - begin]
+                if found[j, i] >= 0:
+                    columns[size] = found[j, i]
                     size += 1
-            starts[unit + 1] = size
+            starts[block[i] + 1] = size
     return starts, columns[:size].copy()

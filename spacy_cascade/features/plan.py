@@ -61,6 +61,19 @@ class UnitLevelTemplates(NamedTuple):
     parent: Ints1d
 
 
+class PairTemplates(NamedTuple):
+    """Unit-level templates that look at two neighbouring words and at nothing else, for kernels.
+
+    anchor, offset: int32 `[G]`, where the first word stands. begin: int32 `[G + 1]`: the templates
+    `begin[g] <= j < begin[g + 1]` of `level` look at the words of group `g`.
+    """
+
+    anchor: Ints1d
+    offset: Ints1d
+    begin: Ints1d
+    level: UnitLevelTemplates
+
+
 @dataclass(frozen=True)
 class Plan:
     """What to compute for words, positions and units (built by `make_plan`).
@@ -77,6 +90,8 @@ class Plan:
         unit, or one a few places beside it.
     lexeme_templates, lexeme_attribute, lexeme_salt: the lexeme-level templates, ordered by slot.
     unit_templates, unit_level: the unit-level templates, and the same for kernels.
+    pairs, unpaired: those that look at two neighbouring words, whose scores can be kept, and the
+        rest of them.
     looks_at_recurrences: whether some place is one where the words of a unit occur again.
     looks_at_long_forms: whether some place is in the long form of an abbreviation.
     margin: positions that must exist before and after every sequence.
@@ -95,6 +110,8 @@ class Plan:
     lexeme_salt: Keys1d
     unit_templates: tuple[Template, ...]
     unit_level: UnitLevelTemplates
+    pairs: PairTemplates
+    unpaired: UnitLevelTemplates
     looks_at_recurrences: bool
     looks_at_long_forms: bool
     margin: int
@@ -148,6 +165,7 @@ def make_plan(templates: Templates, segments: Templates | None = None) -> Plan:
     column: dict[Attribute, int] = {}
     for group in ([*of_units, *of_tokens], [*of_spans, *lengths]):
         column.update((attribute, i) for i, attribute in enumerate(group))
+    pairs, unpaired = _divide(unit_level)
     return Plan(
         attributes=attributes,
         n_unit_attributes=len(of_units),
@@ -162,6 +180,8 @@ def make_plan(templates: Templates, segments: Templates | None = None) -> Plan:
         lexeme_salt=_salts(lexeme_level),
         unit_templates=tuple(unit_level),
         unit_level=_for_kernels(unit_level, column, _salts(unit_level)),
+        pairs=_pairs_for_kernels(pairs, column),
+        unpaired=_for_kernels(unpaired, column, _salts(unpaired)),
         looks_at_recurrences=any(anchor in (RECURRENCE, HEAD_RECURRENCE) for anchor, _ in places),
         looks_at_long_forms=any(anchor in (LONG_FORM, LONG_FORM_LAST) for anchor, _ in places),
         margin=max((abs(p.offset) for t in (*expanded, *of_segments) for p in t.parts), default=0)
@@ -174,6 +194,44 @@ def make_plan(templates: Templates, segments: Templates | None = None) -> Plan:
 def _by_size(templates: Iterable[Template]) -> list[Template]:
     """Conjunctions after their parts."""
     return sorted(templates, key=lambda template: len(template.parts))
+
+
+_Windows = dict[tuple[int, int], list[Template]]
+"""Templates by anchor and offset of the first of the two words that they look at."""
+
+
+def _divide(templates: Sequence[Template]) -> tuple[_Windows, list[Template]]:
+    """Those that look at two neighbouring words alone, and the others with their parents."""
+    others = [template for template in templates if _window(template) is None]
+    pairs: _Windows = {}
+    for template in templates:
+        window = _window(template)
+        if window is None:
+            continue
+        if any(set(template.parts) < set(other.parts) for other in others):
+            others.append(template)
+        else:
+            pairs.setdefault(window, []).append(template)
+    return pairs, _by_size(others)
+
+
+def _window(template: Template) -> tuple[int, int] | None:
+    anchors = {part.anchor for part in template.parts}
+    offsets = sorted({part.offset for part in template.parts})
+    is_of_words = all(isinstance(part.attribute, WordAttribute) for part in template.parts)
+    if not is_of_words or not anchors <= {FIRST, LAST} or len(anchors) != 1 or len(offsets) != 2:
+        return None
+    return (anchors.pop(), offsets[0]) if offsets[1] == offsets[0] + 1 else None
+
+
+def _pairs_for_kernels(pairs: _Windows, column: Mapping[Attribute, int]) -> PairTemplates:
+    templates = [template for group in pairs.values() for template in group]
+    return PairTemplates(
+        _ints([anchor for anchor, _ in pairs]),
+        _ints([offset for _, offset in pairs]),
+        _ints(np.cumsum([0, *map(len, pairs.values())])),
+        _for_kernels(templates, column, _salts(templates)),
+    )
 
 
 def _check_segment_template(template: Template) -> None:

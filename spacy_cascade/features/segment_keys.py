@@ -56,7 +56,8 @@ def segment_features(
             begun = size
             if size + n_templates > len(indices):
                 more = np.empty(2 * (size + n_templates), dtype=np.int32)
-                more[:size] = indices[:size]
+                for k in range(size):
+                    more[k] = indices[k]
                 indices = more
             for j in range(n_templates):
                 found[j] = -1
@@ -74,11 +75,11 @@ def segment_features(
                 continue
             if n == len(lengths):
                 more_lengths = np.empty(2 * n, dtype=np.int32)
-                more_lengths[:n] = lengths
-                lengths = more_lengths
                 more_starts = np.empty(2 * n + 1, dtype=np.int64)
-                more_starts[: n + 1] = indptr
-                indptr = more_starts
+                more_starts[n] = indptr[n]
+                for k in range(n):
+                    more_lengths[k], more_starts[k] = lengths[k], indptr[k]
+                lengths, indptr = more_lengths, more_starts
             lengths[n] = d
             n += 1
             indptr[n] = size

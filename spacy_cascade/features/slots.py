@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..types import Floats2d, Ints1d, Pointers1d
+from ..types import Floats2d, Ints1d, Pointers1d, Reals2d
 from .lexemes import BOUNDARY
 from .long_forms import LongForms
 from .plan import Slots
@@ -60,10 +60,14 @@ def link_occurrences(
 ) -> tuple[Ints1d, Ints1d, Ints1d]:
     """The `Occurrences` of positions; form_of: for each lexeme the number of its form."""
     forms = np.empty(len(lexemes), dtype=np.int32)
+    highest = 0
     for position in range(len(lexemes)):
         forms[position] = form_of[lexemes[position]]
+        highest = max(highest, forms[position])
     earliest, following = np.empty_like(forms), np.empty_like(forms)
-    latest = np.full(forms.max() + 1, -1, dtype=np.int32)
+    latest = np.empty(highest + 1, dtype=np.int32)
+    for form in range(highest + 1):
+        latest[form] = -1
     for doc in range(len(doc_starts) - 1):
         for position in range(doc_starts[doc], doc_starts[doc + 1]):
             before = latest[forms[position]]
@@ -174,7 +178,8 @@ def slot_rows(
                     places[k] = start + k
             if size + n > len(columns):
                 grown = np.empty(2 * (size + n), dtype=np.int32)
-                grown[:size] = columns[:size]
+                for k in range(size):
+                    grown[k] = columns[k]
                 columns = grown
             for k in range(n):
                 columns[size] = lexemes[places[k]] * n_slots + s
@@ -190,7 +195,7 @@ def add_edge_scores(
     lexemes: Ints1d,
     first: Ints1d,
     last: Ints1d,
-    by_lexeme: Floats2d,
+    by_lexeme: Reals2d,
     out: Floats2d,
 ) -> None:
     """`out[u] += Σ_s by_lexeme[lexeme · n_slots + s]` over the slots that look at one token.

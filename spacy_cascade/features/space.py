@@ -8,29 +8,26 @@ from functools import partial
 
 import numpy as np
 
-from ..numeric.csr import add_rows
 from ..numeric.design import BinaryCSR, Design, SegmentRows
 from ..numeric.index import KeyIndex, frequent_keys
 from ..parallel import LEXEME_LOCK
-from ..types import Floats2d, Ints2d, Keys1d, Keys2d, RealsXd
+from ..types import Ints2d, Keys1d, Keys2d
 from .abbreviation_search import find_abbreviations
 from .attributes import ContextAttribute
 from .attributes import TextOf as TextOf
 from .keys import lexeme_level_keys, unit_level_keys
-from .known import unit_level_features
 from .lexemes import BOUNDARY, LexemeTable
 from .lexicons import Lexicon
 from .listed_terms import ListedTerms
 from .plan import make_plan
 from .resources import Resources
 from .segments import SegmentFeatures, SegmentSettings
-from .slots import add_edge_scores
 from .span_context import SpanContext
 from .span_lengths import SPAN_LENGTHS, SpanLengths
 from .spelled_words import SpelledWords
 from .templates import Templates
 from .tokens import ABBREVIATIONS, FURTHER, Tokens
-from .unit_rows import rows_of_slots, values_of_units
+from .unit_rows import known_features, rows_of_slots, values_of_units
 from .units import PaddedTokens, Units, lay_out, with_long_forms
 
 
@@ -241,24 +238,7 @@ class FeatureSpace:
 
     def unit_features(self, units: Units) -> BinaryCSR:
         """Known unit-level features of each unit."""
-        values, of_unit = units.positions.values, values_of_units(self.plan, units)
-        indptr, indices = self.index.apply(
-            unit_level_features, self.plan.unit_level, values, of_unit, units.first, units.last
-        )
-        return BinaryCSR(indptr, indices, len(self))
-
-    def add_scores(
-        self, units: Units, by_lexeme: Floats2d, weights: RealsXd, out: Floats2d
-    ) -> None:
-        """Add the scores of units to `out` `[U, S]`, without writing down most of their rows.
-
-        by_lexeme: `[n_lexemes · n_slots, S]`, those of the (lexeme, slot) rows. weights: `[K, S]`.
-        """
-        plan, lexemes, bounds = self.plan, units.positions.lexemes, (units.first, units.last)
-        add_edge_scores(plan.slots, plan.n_edge_slots, lexemes, *bounds, by_lexeme, out)
-        of_slots = rows_of_slots(plan, units, plan.n_edge_slots)
-        for rows, values in ((of_slots, by_lexeme), (self.unit_features(units), weights)):
-            add_rows(rows.indptr, rows.indices, values, out, 0, rows.n_rows)
+        return known_features(self.index, self.plan, self.plan.unit_level, units)
 
     def lexeme_features(self, attributes: Keys2d) -> BinaryCSR:
         """Known features of each (lexeme, slot); attributes: uint64 `[n, A]`, of the lexemes."""

@@ -1,12 +1,14 @@
-"""What kernels need of units under a plan: rows of lexeme-level templates, values of units."""
+"""Rows of units under a plan: of lexeme-level templates, and of known features."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ..numeric.design import BinaryCSR
+from ..numeric.index import KeyIndex
 from ..types import Keys2d
-from .plan import Plan
+from .known import unit_level_features
+from .plan import Plan, UnitLevelTemplates
 from .slots import Occurrences, slot_rows
 from .units import Units
 
@@ -30,3 +32,14 @@ def values_of_units(plan: Plan, units: Units) -> Keys2d:
         context = np.zeros(shape, dtype=np.uint64)
     lengths = (units.last - units.first + 1).astype(np.uint64)
     return np.column_stack([context, *(each.values(lengths) for each in plan.lengths)])
+
+
+def known_features(
+    index: KeyIndex, plan: Plan, templates: UnitLevelTemplates, units: Units
+) -> BinaryCSR:
+    """The known features of each unit; templates: of the plan, some of the unit-level ones."""
+    values, of_unit = units.positions.values, values_of_units(plan, units)
+    indptr, indices = index.apply(
+        unit_level_features, templates, values, of_unit, units.first, units.last
+    )
+    return BinaryCSR(indptr, indices, len(index))

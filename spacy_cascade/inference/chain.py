@@ -126,26 +126,43 @@ def observed_path(chains, begin, end, weight, counts, transition_counts):  # typ
 
 
 @helper
-def log_space_loss(chains, clamp, weights, i, n_observed, transition_counts):  # type: ignore[no-untyped-def]
-    """The loss of sequence `i`, as `chain_losses.chain_losses`; its scores are OVERWRITTEN."""
+def count_observed(tags, begin, end):  # type: ignore[no-untyped-def]
+    """How many of the positions have an observed label."""
+    n = 0
+    for t in range(begin, end):
+        n += tags[t] >= 0
+    return n
+
+
+@kernel
+def log_space_loss(
+    chains: Chains,
+    clamp: Floats2d,
+    gradient_weights: tuple[Floats1d, Floats1d],
+    i: int,
+    losses: Floats1d,
+    transition_counts: Floats1d,
+) -> None:
+    """As `chain_losses.chain_losses`, of sequence `i`; its scores are OVERWRITTEN."""
     lattice, scores, transitions, cost, tags, starts = chains
+    expected, observed = gradient_weights[0][i], gradient_weights[1][i]
     begin, end = starts[i], starts[i + 1]
     length = end - begin
     w, marginals = room_for(lattice, starts[i : i + 2])
     counts = np.zeros((length, scores.shape[1]))
     loss = forward_backward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
-    _add_edge_marginals(lattice, length, w, marginals, weights[0], counts, transition_counts)
-    if n_observed == length:
-        loss -= observed_path(chains, begin, end, weights[1], counts, transition_counts)
+    _add_edge_marginals(lattice, length, w, marginals, expected, counts, transition_counts)
+    if count_observed(tags, begin, end) == length:
+        loss -= observed_path(chains, begin, end, observed, counts, transition_counts)
     else:
         loss -= forward_backward(
             lattice, scores, transitions, clamp, tags, begin, end, w, marginals
         )
-        _add_edge_marginals(lattice, length, w, marginals, -weights[1], counts, transition_counts)
+        _add_edge_marginals(lattice, length, w, marginals, -observed, counts, transition_counts)
+    losses[i] = loss
     for t in range(begin, end):
         for s in range(scores.shape[1]):
             scores[t, s] = counts[t - begin, s]
-    return loss
 
 
 @kernel

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..jit import helper, kernel
 from ..types import Floats1d, Floats2d
-from .chain import edge_between, log_space_loss
+from .chain import count_observed, edge_between, log_space_loss
 from .lattice import Chains
 from .scaled_chain import scaled_forward, scaled_room
 
@@ -59,15 +59,53 @@ def _observed_edges(chains, i, edges):  # type: ignore[no-untyped-def]
     return score
 
 
-@helper
-def _n_observed(tags, begin, end):  # type: ignore[no-untyped-def]
-    n = 0
-    for t in range(begin, end):
-        n += tags[t] >= 0
-    return n
-
-
 @kernel
+def _scaled_losses(
+    chains: Chains,
+    clamp: Floats2d,
+    gradient_weights: tuple[Floats1d, Floats1d],
+    first: int,
+    last: int,
+    losses: Floats1d,
+    transition_counts: Floats1d,
+) -> int:
+    """As `chain_losses`, up to a sequence that has to be computed in log space; its number."""
+    lattice, scores, _, cost, tags, starts = chains
+    expected, observed = gradient_weights
+    room = scaled_room(lattice, starts[first : last + 1])
+    clamped = scaled_room(lattice, starts[first : last + 1])
+    edges = np.empty(len(room[0]), dtype=np.int32)
+    for i in range(first, last):
+        begin, end = starts[i], starts[i + 1]
+        n_observed = count_observed(tags, begin, end)
+        is_known, agreeing = n_observed == end - begin, 0.0
+        loss = 0.0
+        if n_observed > 0:
+            loss = scaled_forward(chains, cost, i, room)
+            if not is_known:
+                agreeing = scaled_forward(chains, clamp, i, clamped)
+            if loss == -np.inf or agreeing == -np.inf:
+                return i
+            if is_known:
+                agreeing = _observed_edges(chains, i, edges)
+        losses[i] = loss - agreeing
+        for t in range(begin, end):
+            for s in range(scores.shape[1]):
+                scores[t, s] = 0.0
+        if n_observed == 0:
+            continue
+        _add_marginals(chains, i, room, expected[i], transition_counts)
+        if not is_known:
+            _add_marginals(chains, i, clamped, -observed[i], transition_counts)
+            continue
+        for t in range(begin, end):
+            e = edges[t - begin]
+            if e >= 0:
+                scores[t, lattice.column[e]] -= observed[i]
+                transition_counts[e] -= observed[i]
+    return last
+
+
 def chain_losses(
     chains: Chains,
     clamp: Floats2d,
@@ -89,39 +127,9 @@ def chain_losses(
     (docs/method.md, section 3.4). clamp `[Y + 2, Y]`: see `inference.chain`. losses `[N]`: written.
     transition_counts `[E]`: the gradient is added.
     """
-    lattice, scores, _, cost, tags, starts = chains
-    expected, observed = gradient_weights
-    room = scaled_room(lattice, starts[first : last + 1])
-    clamped = scaled_room(lattice, starts[first : last + 1])
-    edges = np.empty(len(room[0]), dtype=np.int32)
-    for i in range(first, last):
-        begin, end = starts[i], starts[i + 1]
-        n_observed = _n_observed(tags, begin, end)
-        is_known, agreeing = n_observed == end - begin, 0.0
-        if n_observed > 0:
-            losses[i] = scaled_forward(chains, cost, i, room)
-            if not is_known:
-                agreeing = scaled_forward(chains, clamp, i, clamped)
-            if losses[i] == -np.inf or agreeing == -np.inf:
-                weights = expected[i], observed[i]
-                losses[i] = log_space_loss(chains, clamp, weights, i, n_observed, transition_counts)
-                continue
-            if is_known:
-                agreeing = _observed_edges(chains, i, edges)
-            losses[i] -= agreeing
-        else:
-            losses[i] = 0.0
-        for t in range(begin, end):
-            for s in range(scores.shape[1]):
-                scores[t, s] = 0.0
-        if n_observed == 0:
-            continue
-        _add_marginals(chains, i, room, expected[i], transition_counts)
-        if not is_known:
-            _add_marginals(chains, i, clamped, -observed[i], transition_counts)
-            continue
-        for t in range(begin, end):
-            e = edges[t - begin]
-            if e >= 0:
-                scores[t, lattice.column[e]] -= observed[i]
-                transition_counts[e] -= observed[i]
+    i = first
+    while i < last:
+        i = _scaled_losses(chains, clamp, gradient_weights, i, last, losses, transition_counts)
+        if i < last:
+            log_space_loss(chains, clamp, gradient_weights, i, losses, transition_counts)
+            i += 1

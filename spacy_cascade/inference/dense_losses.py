@@ -21,7 +21,7 @@ import numpy as np
 
 from ..jit import helper, kernel
 from ..types import Floats1d, Floats2d
-from .chain import log_partitions, observed_path
+from .chain import count_observed, log_partitions, observed_path
 from .chain_losses import chain_losses
 from .lattice import Chains, longest_of
 from .viterbi import transition_matrix
@@ -86,10 +86,8 @@ def _forward(chains, cost, i, exponentials, room):  # type: ignore[no-untyped-de
             highest = max(highest, value)
         for c in range(n):
             x[row, c] = math.exp(x[row, c] - highest)
-        if row == 0:
-            a[row] = x[row]
-        else:
-            a[row] = 0.0
+            a[row, c] = x[row, c] if row == 0 else 0.0
+        if row > 0:
             _add_product(a[row - 1], matrix, a[row])
             for c in range(n):
                 a[row, c] *= x[row, c]
@@ -133,7 +131,7 @@ def _backward(matrix_back, length, room, sign, counts, pairs, first_counts):  # 
 
 
 @kernel
-def dense_losses(
+def _dense_losses(
     chains: Chains,
     clamp: Floats2d,
     gradient_weights: tuple[Floats1d, Floats1d],
@@ -141,8 +139,8 @@ def dense_losses(
     last: int,
     losses: Floats1d,
     transition_counts: Floats1d,
-) -> None:
-    """As `chain_losses.chain_losses`, of a lattice without label pairs; scores are OVERWRITTEN."""
+) -> int:
+    """As `dense_losses`, up to a sequence that has to be computed otherwise; its number."""
     lattice, scores, _, cost, tags, starts = chains
     expected, observed = gradient_weights
     exponentials, columns = _exponentials(chains)
@@ -153,10 +151,11 @@ def dense_losses(
     counts = np.empty_like(room[0])
     pairs = np.zeros((n, n))
     first_counts = np.zeros(n)
+    reached = last
     for i in range(first, last):
         begin, end = starts[i], starts[i + 1]
         length = end - begin
-        n_observed = np.count_nonzero(tags[begin:end] >= 0)
+        n_observed = count_observed(tags, begin, end)
         if n_observed == 0:
             losses[i] = 0.0
             scores[begin:end] = 0.0
@@ -166,8 +165,8 @@ def dense_losses(
         if n_observed < length:
             agreeing = _forward(chains, clamp, i, exponentials, clamped)
         if everything == -np.inf or agreeing == -np.inf:
-            chain_losses(chains, clamp, gradient_weights, i, i + 1, losses, transition_counts)
-            continue
+            reached = i
+            break
         counts[:length] = 0.0
         _backward(matrix_back, length, room, expected[i], counts, pairs, first_counts)
         if n_observed == length:
@@ -175,13 +174,34 @@ def dense_losses(
         else:
             _backward(matrix_back, length, clamped, -observed[i], counts, pairs, first_counts)
         losses[i] = everything - agreeing
-        scores[begin:end] = counts[:length]
+        for t in range(length):
+            for c in range(n):
+                scores[begin + t, c] = counts[t, c]
     for e in range(len(lattice.source)):
         p, c = columns[lattice.source[e]], lattice.column[e]
         if lattice.source[e] == lattice.start:
             transition_counts[e] += first_counts[c]
         if p >= 0:
             transition_counts[e] += pairs[p, c] * matrix[p, c]
+    return reached
+
+
+def dense_losses(
+    chains: Chains,
+    clamp: Floats2d,
+    gradient_weights: tuple[Floats1d, Floats1d],
+    first: int,
+    last: int,
+    losses: Floats1d,
+    transition_counts: Floats1d,
+) -> None:
+    """As `chain_losses.chain_losses`, of a lattice without label pairs; scores are OVERWRITTEN."""
+    common, i = (chains, clamp, gradient_weights), first
+    while i < last:
+        i = _dense_losses(*common, i, last, losses, transition_counts)
+        if i < last:
+            chain_losses(*common, i, i + 1, losses, transition_counts)
+            i += 1
 
 
 @kernel

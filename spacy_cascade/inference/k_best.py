@@ -99,7 +99,8 @@ def best_paths(chains: Chains, paths: Ints2d, path_scores: Floats2d, n_paths: In
             if parent < 0:
                 _follow(lattice, best_edge, begin, row - 1, edge, path)
             else:
-                path[begin + row : end] = paths[parent, begin + row : end]
+                for t in range(begin + row, end):
+                    path[t] = paths[parent, t]
                 _follow(lattice, best_edge, begin, row - 1, lattice.source[edge], path)
             for t in range(row - 1, -1, -1):
                 y = path[begin + t]

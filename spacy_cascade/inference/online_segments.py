@@ -126,15 +126,15 @@ def learn_segmentations(
         length = bounds[1] = end - begin
         observed, ends = tags[begin:end], unit_starts[begin : end + 1]
         scores = np.empty((length, width))
+        wrong, right = np.zeros((1, length), np.int32), np.zeros((1, length), np.int32)
         for t in range(length):
             unit_score(weights, unit_features, ends[t], ends[t + 1], scores[t])
+            right[0, t] = observed[t]
         of_lengths = basis @ transitions[n_edges:].copy().reshape(basis.shape[1], n)
         segments = _segments_of(rows, weights, first_column, of_lengths, begin, end)
         edge_weights = transitions[:n_edges]
-        wrong, right = np.zeros((1, length), np.int32), np.zeros((1, length), np.int32)
         chains = Chains(lattice, scores, edge_weights, decoding_cost, observed, bounds)
         best_segmentations(grid, chains, segments, wrong, found, n_paths)
-        right[0, :] = observed
         if (observed < 0).any():
             chains = Chains(lattice, scores, edge_weights, clamp, observed, bounds)
             best_segmentations(grid, chains, segments, right, found, n_paths)

@@ -152,9 +152,9 @@ def passive_aggressive(
         ends = unit_starts[begin : end + 1]
         for t in range(length):
             unit_score(weights, unit_features, ends[t], ends[t + 1], scores[t])
+            right[t] = observed[t]
         chains = Chains(lattice, scores, transitions, decoding_cost, observed, bounds)
         best_paths(chains, wrong, path_score)
-        right[:length] = observed
         if (observed < 0).any():
             chains = Chains(lattice, scores, transitions, clamp, observed, bounds)
             best_paths(chains, right, path_score)

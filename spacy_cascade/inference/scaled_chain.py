@@ -8,7 +8,8 @@ With `s(t, e)` as in `inference.chain` and `h(t)` the largest of `s(t, ·)`,
 
 and the log-partition is `Σ_t log z(t) + h(t)`; at the end `a = 0` off the final labels. That takes
 one exponential an edge and one logarithm a position. No product is so small that it is rounded to
-zero: a sequence with a smaller `x` or `a` than the two constants below is computed in log space
+zero: a sequence with a smaller `x` or `a` than the two constants below has to be computed in log
+space. That is rare, and left to other kernels, for compilation takes as long as these are large
 (docs/method.md, sections 1.4 and 2.1).
 """
 
@@ -19,7 +20,6 @@ import math
 import numpy as np
 
 from ..jit import helper
-from .chain import forward_backward
 from .lattice import longest_of
 
 _SMALLEST_EDGE = 1e-100
@@ -80,18 +80,16 @@ def scaled_room(lattice, starts):  # type: ignore[no-untyped-def]
 
 
 @helper
-def scaled_forward_backward(chains, i, room, w, marginals):  # type: ignore[no-untyped-def]
-    """As `chain.forward_backward` of sequence `i`, in log space only where that is needed.
+def scaled_marginals(chains, i, room, w, marginals):  # type: ignore[no-untyped-def]
+    """As `chain.forward_backward` of sequence `i`; whether its numbers are large enough.
 
     room: of `scaled_room`. w, marginals: filled.
     """
-    lattice, scores, transitions, cost, tags, starts = chains
+    lattice, starts = chains.lattice, chains.starts
     x, a, z = room
-    begin, end = starts[i], starts[i + 1]
-    if scaled_forward(chains, cost, i, room) == -np.inf:
-        forward_backward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
-        return
-    n_labels, length = a.shape[1], end - begin
+    if scaled_forward(chains, chains.cost, i, room) == -np.inf:
+        return False
+    n_labels, length = a.shape[1], starts[i + 1] - starts[i]
     for y in range(n_labels):
         marginals[length, y] = a[length, y]
     for row in range(length - 1, -1, -1):
@@ -103,3 +101,4 @@ def scaled_forward_backward(chains, i, room, w, marginals):  # type: ignore[no-u
             for e in range(lattice.first_edge[y], lattice.first_edge[y + 1]):
                 w[row, e] = a[row, lattice.source[e]] * x[row, e] * share
                 marginals[row, lattice.source[e]] += marginals[row + 1, y] * w[row, e]
+    return True

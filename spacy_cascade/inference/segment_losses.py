@@ -186,8 +186,12 @@ def segment_losses(
                 grid, clamped, segments, begin, end, room, -observed[i], of_sequence, of_segments,
                 totals,
             )  # fmt: skip
-        scores[begin:end] = of_sequence
-        segments.scores[rows] = of_segments
+        for t in range(end - begin):
+            for s in range(scores.shape[1]):
+                scores[begin + t, s] = of_sequence[t, s]
+        for m in range(len(of_segments)):
+            for label in range(of_segments.shape[1]):
+                segments.scores[segments.ends[begin] + m, label] = of_segments[m, label]
 
 
 @kernel

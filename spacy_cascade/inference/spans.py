@@ -20,9 +20,9 @@ import numpy as np
 
 from ..jit import helper, kernel
 from ..types import Bools1d, Floats1d, Ints1d, Pointers1d
-from .chain import room_for
+from .chain import forward_backward, room_for
 from .lattice import Chains
-from .scaled_chain import scaled_forward_backward, scaled_room
+from .scaled_chain import scaled_marginals, scaled_room
 from .schemes import Spans
 
 
@@ -30,7 +30,8 @@ from .schemes import Spans
 def _last(lattice, length, t, w, marginals, mass):  # type: ignore[no-untyped-def]
     """Fill `mass` `[Y]` with `a(t, y)` where a span ends after `t`."""
     if t == length - 1:
-        mass[:] = marginals[length]
+        for y in range(len(mass)):
+            mass[y] = marginals[length, y]
         return
     mass[:] = 0.0
     for e in range(len(lattice.source)):
@@ -62,7 +63,7 @@ def likely_spans(
     same end. spans, posteriors `[P]`: written as far as they go, by end, and those of one end
     backwards.
     """
-    lattice, _, _, _, _, starts = chains
+    lattice, scores, transitions, cost, tags, starts = chains
     room, (w, marginals) = scaled_room(lattice, starts), room_for(lattice, starts)
     mass, before = np.empty(len(span_labels)), np.empty(len(span_labels))
     found = np.empty(max(span_labels) + 1)
@@ -71,7 +72,8 @@ def likely_spans(
     for i in range(len(starts) - 1):
         begin, end = starts[i], starts[i + 1]
         length = end - begin
-        scaled_forward_backward(chains, i, room, w, marginals)
+        if not scaled_marginals(chains, i, room, w, marginals):
+            forward_backward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
         for last in range(length):
             _last(lattice, length, last, w, marginals, mass)
             mass[span_labels < 0] = 0.0
@@ -95,7 +97,65 @@ def likely_spans(
     return n_found
 
 
+@helper
+def _posterior(lattice, path, begin, end, first, after, w, marginals):  # type: ignore[no-untyped-def]
+    """Probability of the span `[first, after)` of a sequence `[begin, end)`."""
+    mass = marginals[after - begin, path[after - 1]]
+    if after < end:
+        mass = 0.0
+        for e in range(len(lattice.source)):
+            if lattice.source[e] == path[after - 1] and not lattice.continues[e]:
+                mass += marginals[after - begin + 1, lattice.target[e]] * w[after - begin, e]
+    for t in range(after - 1, first - 1, -1):
+        arriving = 0.0
+        for e in range(lattice.first_edge[path[t]], lattice.first_edge[path[t] + 1]):
+            if t == first:
+                if not lattice.continues[e]:
+                    arriving += w[t - begin, e]
+            elif lattice.continues[e] and lattice.source[e] == path[t - 1]:
+                arriving += w[t - begin, e]
+        mass *= arriving
+    return min(1.0, mass)
+
+
 @kernel
+def _scaled_posteriors(
+    chains: Chains, path: Ints1d, spans: Spans, sequences: Ints1d, p: int, posteriors: Floats1d
+) -> int:
+    """As `span_posteriors`, of the spans from `p` on, up to a sequence that has to be computed in
+    log space; returns the number of its first span.
+    """
+    lattice, starts = chains.lattice, chains.starts
+    room, (w, marginals) = scaled_room(lattice, starts), room_for(lattice, starts)
+    done = -1
+    while p < len(posteriors):
+        i = sequences[p]
+        if i != done and not scaled_marginals(chains, i, room, w, marginals):
+            return p
+        done, begin, end = i, starts[i], starts[i + 1]
+        first, after = spans.start[p], spans.end[p]
+        posteriors[p] = _posterior(lattice, path, begin, end, first, after, w, marginals)
+        p += 1
+    return p
+
+
+@kernel
+def _log_space_posteriors(
+    chains: Chains, path: Ints1d, spans: Spans, sequences: Ints1d, p: int, posteriors: Floats1d
+) -> int:
+    """As `span_posteriors`, of the spans of one sequence, of which `p` is the first; that after."""
+    lattice, scores, transitions, cost, tags, starts = chains
+    i = sequences[p]
+    begin, end = starts[i], starts[i + 1]
+    w, marginals = room_for(lattice, starts[i : i + 2])
+    forward_backward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
+    while p < len(posteriors) and sequences[p] == i:
+        first, after = spans.start[p], spans.end[p]
+        posteriors[p] = _posterior(lattice, path, begin, end, first, after, w, marginals)
+        p += 1
+    return p
+
+
 def span_posteriors(
     chains: Chains, path: Ints1d, spans: Spans, sequences: Ints1d, posteriors: Floats1d
 ) -> None:
@@ -107,31 +167,10 @@ def span_posteriors(
     path `[T]`: the labels that the spans would have. spans `[P]`: ordered by sequence; their own
     labels do not count. sequences `[P]`: of the spans. posteriors `[P]`: written.
     """
-    lattice, _, _, _, _, starts = chains
-    room, (w, marginals) = scaled_room(lattice, starts), room_for(lattice, starts)
-    done = -1
-    for p in range(len(posteriors)):
-        i, first, after = sequences[p], spans.start[p], spans.end[p]
-        begin, end = starts[i], starts[i + 1]
-        if i != done:
-            scaled_forward_backward(chains, i, room, w, marginals)
-            done = i
-        mass = marginals[after - begin, path[after - 1]]
-        if after < end:
-            mass = 0.0
-            for e in range(len(lattice.source)):
-                if lattice.source[e] == path[after - 1] and not lattice.continues[e]:
-                    mass += marginals[after - begin + 1, lattice.target[e]] * w[after - begin, e]
-        for t in range(after - 1, first - 1, -1):
-            arriving = 0.0
-            for e in range(lattice.first_edge[path[t]], lattice.first_edge[path[t] + 1]):
-                if t == first:
-                    if not lattice.continues[e]:
-                        arriving += w[t - begin, e]
-                elif lattice.continues[e] and lattice.source[e] == path[t - 1]:
-                    arriving += w[t - begin, e]
-            mass *= arriving
-        posteriors[p] = min(1.0, mass)
+    p = _scaled_posteriors(chains, path, spans, sequences, 0, posteriors)
+    while p < len(posteriors):
+        p = _log_space_posteriors(chains, path, spans, sequences, p, posteriors)
+        p = _scaled_posteriors(chains, path, spans, sequences, p, posteriors)
 
 
 @kernel

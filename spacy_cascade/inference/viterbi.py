@@ -116,13 +116,12 @@ def dense_viterbi(chains: Chains, path: Ints1d, path_scores: Floats1d) -> None:
         begin, end = starts[i], starts[i + 1]
         for t in range(begin, end):
             row = delta[t - begin]
-            if t == begin:
-                row[:] = initial
-            else:
+            if t > begin:
                 _step(delta[t - begin - 1], matrix, row)
             observed = tags[t] + 1
             for c in range(n):
-                row[c] += scores[t, c] + cost[observed, labels[c]]
+                before = initial[c] if t == begin else row[c]
+                row[c] = before + scores[t, c] + cost[observed, labels[c]]
         if begin == end:
             path_scores[i] = 0.0
             continue
@@ -147,7 +146,7 @@ def dense_viterbi(chains: Chains, path: Ints1d, path_scores: Floats1d) -> None:
 
 @kernel
 def best_paths(chains: Chains, path: Ints1d, path_scores: Floats1d) -> None:
-    """As `viterbi`, by whichever kernel is fastest."""
+    """As `viterbi`, by whichever kernel is fastest; for other kernels."""
     if chains.scores.shape[1] < len(chains.lattice.source):
         dense_viterbi(chains, path, path_scores)
     else:
@@ -158,5 +157,7 @@ def best_labellings(chains: Chains) -> tuple[Ints1d, Floats1d]:
     """The best labels of every sequence, int32 `[T]`, and their scores, float64 `[N]`."""
     path = np.empty(len(chains.scores), dtype=np.int32)
     scores = np.empty(len(chains.starts) - 1)
-    best_paths(chains, path, scores)
+    # As `best_paths`, without the compilation of a kernel that nothing calls.
+    is_dense = chains.scores.shape[1] < len(chains.lattice.source)
+    (dense_viterbi if is_dense else viterbi)(chains, path, scores)
     return path, scores

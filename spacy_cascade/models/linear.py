@@ -16,6 +16,7 @@ from ..errors import ConfigError, NotTrainedError
 from ..features.segments import SegmentSettings
 from ..features.space import FeatureSpace
 from ..features.templates import Templates
+from ..features.unit_scores import add_unit_scores
 from ..features.units import Units
 from ..inference.linear_chain import ChainFamily
 from ..inference.local_chain import LocalFamily
@@ -24,6 +25,7 @@ from ..inference.structure import SegmentScores
 from ..parallel import Workers
 from ..types import Floats1d, Floats2d, Pointers1d, RealsXd
 from .lexeme_scores import LexemeScores, check_features
+from .pair_scores import PairScores
 
 _NEW = -1
 """Place of what was not there before."""
@@ -53,6 +55,7 @@ def make_linear_model(
         attrs={
             "space": FeatureSpace(templates, segments),
             "lexeme_scores": LexemeScores(),
+            "pair_scores": PairScores(),
             "hessian_diagonal": None,
             "min_count": min_count,
             "structure": structure,
@@ -228,11 +231,13 @@ def _forward(
     weights, _ = get_weights(model)
     space: FeatureSpace = model.attrs["space"]
     scores = np.zeros((len(units.first), weights.shape[1]))
-    by_lexeme = model.attrs["lexeme_scores"].rows(space, units.positions.table, weights)
+    table = units.positions.table
+    by_lexeme = model.attrs["lexeme_scores"].rows(space, table, weights)
+    known = model.attrs["pair_scores"].known(space, table, weights)
     check_features(space, weights)
     for begin in range(0, len(scores), _BLOCK):
         block = slice(begin, begin + _BLOCK)
-        space.add_scores(units.take(block), by_lexeme, weights, scores[block])
+        add_unit_scores(space, units.take(block), by_lexeme, known, weights, scores[block])
 
     def backprop(score_gradient: Floats2d) -> Units:
         gradient = space.design(units).gradient(score_gradient, Workers(1))

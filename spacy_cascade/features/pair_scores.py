@@ -1,0 +1,141 @@
+"""Scores of pairs of neighbouring words, summed once for each pair.
+
+Words come in the same company again and again: most pairs of a text have been met before. For them
+one look at a table of scores replaces the search for the features of all templates of pairs.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..jit import inlined, kernel
+from ..numeric.hashing import HashFunction, HashTable, draw_hash, home
+from ..types import Floats2d, Ints1d, Ints2d, Keys2d, RealsXd
+from .known import BLOCK, find_features
+from .plan import PairTemplates
+from .templates import FIRST
+
+_MOST_BYTES = 1 << 22
+_MOST_PAIRS = 1 << 16
+_WAYS = 4
+"""Places at which a pair may stand, side by side in one line of the processor's cache."""
+
+
+class KnownPairs(NamedTuple):
+    """A table of scores for kernels; where it is crowded, a new pair replaces another one.
+
+    pairs: uint64 `[G, N]`, the pair at each place, or 0. rows: int32 `[G, N]`, where its scores
+    stand. scores: float32 `[G, N, S]`, in the order in which pairs were met, for they come again in
+    this order. sizes: int32 `[G]`, how many rows there are.
+    """
+
+    pairs: Keys2d
+    rows: Ints2d
+    scores: npt.NDArray[np.float32]
+    sizes: Ints1d
+    hashed: HashFunction
+
+
+def no_pairs(n_groups: int, n_columns: int) -> KnownPairs:
+    """An empty table, for `n_columns` scores of a pair."""
+    fitting = max(_MOST_BYTES // (4 * max(n_columns, 1)), 2 * _WAYS)
+    n_places = min(1 << (fitting.bit_length() - 1), _MOST_PAIRS)
+    return KnownPairs(
+        np.zeros((n_groups, n_places), dtype=np.uint64),
+        np.empty((n_groups, n_places), dtype=np.int32),
+        np.empty((n_groups, n_places, n_columns), dtype=np.float32),
+        np.zeros(n_groups, dtype=np.int32),
+        draw_hash(n_places // _WAYS),
+    )
+
+
+@inlined
+def _row_of(known, group, pair):  # type: ignore[no-untyped-def]
+    """Row of the scores of a pair, -1 where it is not there."""
+    begin, row = home(known.hashed, pair) * _WAYS, -1
+    for way in range(_WAYS):
+        if known.pairs[group, begin + way] == pair:
+            row = known.rows[group, begin + way]
+    return row
+
+
+@inlined
+def _enter(known, group, pair, turn):  # type: ignore[no-untyped-def]
+    """Enter a pair, which may be there; returns the row of its scores.
+
+    turn: a number that says which pair it replaces where no place is free.
+    """
+    begin = home(known.hashed, pair) * _WAYS
+    place = begin + turn % _WAYS
+    for way in range(_WAYS):
+        if known.pairs[group, begin + way] == pair or known.pairs[group, begin + way] == 0:
+            place = begin + way
+            break
+    if known.pairs[group, place] == 0:
+        known.rows[group, place] = known.sizes[group]
+        known.sizes[group] += 1
+    known.pairs[group, place] = pair
+    return known.rows[group, place]
+
+
+@kernel
+def add_pair_scores(
+    table: HashTable,
+    templates: PairTemplates,
+    known: KnownPairs,
+    lexemes: Ints1d,
+    values: Keys2d,
+    first: Ints1d,
+    last: Ints1d,
+    weights: RealsXd,
+    out: Floats2d,
+) -> None:
+    """`out[u] += Σ_k weights[k]` over the known features `k` of the templates of pairs.
+
+    The sum over a group is rounded to single precision, whether it was kept or not. table: of the
+    features. weights: `[K, S]`. out: `[U, S]`. lexemes, values, first, last: as for
+    `known.unit_level_features`. Only one thread at a time may have `known`.
+    """
+    n_templates, width = len(templates.level.salt), out.shape[1]
+    keys = np.empty((n_templates, BLOCK), dtype=np.uint64)
+    found = np.empty((n_templates, BLOCK), dtype=np.int32)
+    missing = np.empty(BLOCK, dtype=np.int32)
+    pairs, rows = np.empty(BLOCK, dtype=np.uint64), np.empty(BLOCK, dtype=np.int32)
+    for begin in range(0, len(first), BLOCK):
+        size = min(BLOCK, len(first) - begin)
+        for group in range(len(templates.anchor)):
+            scores = known.scores[group]
+            edge = first if templates.anchor[group] == FIRST else last
+            # All searches come before all sums, as in `known.find_features`.
+            for i in range(size):
+                place = edge[begin + i] + templates.offset[group]
+                left, right = np.uint64(lexemes[place] + 1), np.uint64(lexemes[place + 1])
+                pairs[i] = (left << np.uint64(32)) | right
+                rows[i] = _row_of(known, group, pairs[i])
+            n = 0
+            for i in range(size):
+                if rows[i] < 0:
+                    missing[n] = begin + i
+                    n += 1
+                else:
+                    for c in range(width):
+                        out[begin + i, c] += scores[rows[i], c]
+            j, end = np.int64(templates.begin[group]), np.int64(templates.begin[group + 1])
+            find_features(
+                table, templates.level, j, end, values, values, first, last, missing[:n], keys,
+                found,
+            )  # fmt: skip
+            for i in range(n):
+                unit = missing[i]
+                row = _enter(known, group, pairs[unit - begin], unit)
+                for c in range(width):
+                    scores[row, c] = 0.0
+                for k in found[j:end, i]:
+                    if k >= 0:
+                        for c in range(width):
+                            scores[row, c] += weights[k, c]
+                for c in range(width):
+                    out[unit, c] += scores[row, c]

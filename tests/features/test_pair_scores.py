@@ -1,0 +1,114 @@
+"""Scores of pairs of neighbouring words: the same whether a pair was met before or not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import spacy
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.tokens import Doc
+
+from spacy_cascade.features import pair_scores
+from spacy_cascade.features.pair_scores import KnownPairs, add_pair_scores, no_pairs
+from spacy_cascade.features.plan import make_plan
+from spacy_cascade.features.space import FeatureSpace
+from spacy_cascade.features.templates import FIRST, LAST, Templates
+from spacy_cascade.features.tokens import read_tokens
+from spacy_cascade.features.units import Units
+
+VOCAB = spacy.blank("en").vocab
+PAIRS = (
+    "word@-1 & word@0", "lower@-1 & suffix(1)@0", "word@-1 & lower@-1 & word@0",
+    "word@0 & word@1", "word@last & word@last+1", "lower@1 & lower@2",
+)  # fmt: skip
+OTHERS = ("word@0", "word@-1 & word@1", "word@0 & size", "word@first-1 & word@last")
+WORDS = ["a", "b", "A", "ab", "ba", "AB"]
+
+
+def pairs_of(*lines: str) -> tuple[list[tuple[int, int]], list[int], int]:
+    """Places of the groups, how many templates each has, and how many stand in none."""
+    plan = make_plan(Templates(lines, {}, {}))
+    places = zip(plan.pairs.anchor.tolist(), plan.pairs.offset.tolist(), strict=True)
+    return list(places), np.diff(plan.pairs.begin).tolist(), len(plan.unpaired.salt)
+
+
+def test_templates_of_the_same_two_words_are_a_group() -> None:
+    places, sizes, n_others = pairs_of(*PAIRS, *OTHERS)
+    assert dict(zip(places, sizes, strict=True)) == {
+        (FIRST, -1): 3, (FIRST, 0): 1, (LAST, 0): 1, (FIRST, 1): 1
+    }  # fmt: skip
+    assert n_others == 3  # 'word@0' is of the lexeme
+
+
+def test_parents_of_other_templates_are_looked_up_with_them() -> None:
+    assert pairs_of("word@-1 & word@0", "word@-1 & word@0 & size") == ([], [], 2)
+    assert pairs_of("word@-1 & tag@0", "word@all & word@0 & word@1")[2] == 2
+
+
+def units_of(space: FeatureSpace, texts: list[list[str]]) -> Units:
+    docs = [Doc(VOCAB, words=words) for words in texts]
+    positions = space.positions(read_tokens(docs), VOCAB.strings.__getitem__)
+    return Units(positions, positions.of_token, positions.of_token)
+
+
+def scored(space: FeatureSpace, units: Units, known: KnownPairs, weights: np.ndarray) -> np.ndarray:
+    out = np.zeros((len(units.first), weights.shape[1]))
+    positions = units.positions
+    space.index.apply(
+        add_pair_scores, space.plan.pairs, known, positions.lexemes, positions.values,
+        units.first, units.last, weights, out,
+    )  # fmt: skip
+    return out
+
+
+@pytest.fixture(scope="module")
+def space() -> FeatureSpace:
+    """It knows about half of the features of the pairs of words."""
+    space = FeatureSpace(Templates(PAIRS, {}, {}))
+    space.learn(units_of(space, [["a", "b", "A", "ab"], ["ba", "AB", "a", "a", "b"]]), 1)
+    return space
+
+
+texts_of_words = st.lists(st.lists(st.sampled_from(WORDS), max_size=30), min_size=1, max_size=5)
+
+
+@given(batches=st.lists(texts_of_words, min_size=1, max_size=4), seed=st.integers(0, 99))
+def test_scores_are_those_of_the_features(space, batches, seed) -> None:
+    weights = np.random.default_rng(seed).normal(size=(len(space), 3)).astype(np.float32)
+    known = no_pairs(len(space.plan.pairs.anchor), 3)
+    for texts in batches:
+        units = units_of(space, texts)
+        features = space.unit_features(units)
+        expected = np.zeros((len(units.first), 3))
+        for unit in range(len(units.first)):
+            numbers = features.indices[features.indptr[unit] : features.indptr[unit + 1]]
+            expected[unit] = weights[numbers].sum(axis=0, dtype=np.float64)
+        np.testing.assert_allclose(scored(space, units, known, weights), expected, atol=1e-5)
+
+
+@given(batches=st.lists(texts_of_words, min_size=1, max_size=4), seed=st.integers(0, 99))
+def test_what_was_met_before_changes_no_bit(space, batches, seed) -> None:
+    """Also in a table that is so small that pairs replace each other."""
+    weights = np.random.default_rng(seed).normal(size=(len(space), 3)).astype(np.float32)
+    n_groups = len(space.plan.pairs.anchor)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(pair_scores, "_MOST_PAIRS", 8)
+        crowded = no_pairs(n_groups, 3)
+    assert crowded.pairs.shape == (n_groups, 8)
+    roomy = no_pairs(n_groups, 3)
+    for texts in batches:
+        units = units_of(space, texts)
+        alone = scored(space, units, no_pairs(n_groups, 3), weights)
+        np.testing.assert_array_equal(scored(space, units, crowded, weights), alone)
+        np.testing.assert_array_equal(scored(space, units, roomy, weights), alone)
+        np.testing.assert_array_equal(scored(space, units, roomy, weights), alone)
+    assert (crowded.sizes <= 8).all()
+
+
+@pytest.mark.parametrize("n_columns", [1, 3, 100, 10_000_000])
+def test_a_table_takes_a_bounded_amount_of_memory(n_columns: int) -> None:
+    known = no_pairs(0, n_columns)
+    n_places = known.pairs.shape[1]
+    assert n_places & (n_places - 1) == 0
+    assert n_places == 8 or 4 * n_places * n_columns <= 1 << 22

@@ -194,6 +194,8 @@ def _annotated(nlp: Language, texts: Sequence[Any]) -> list[Doc | Failed]:
         # Copies, because a component that fails leaves its Docs half annotated.
         docs = list(nlp.pipe([t.copy() if isinstance(t, Doc) else t for t in good]))
     except Exception:
+        docs = []
+    if len(docs) < len(good):  # some failed, or an error handler left them out
         docs = [_annotated_alone(nlp, text) for text in good]
     rest = iter(docs)
     return [next(rest) if problem is None else Failed(problem) for problem in problems]

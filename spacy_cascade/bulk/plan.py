@@ -73,27 +73,48 @@ class Plan:
         """A plan of an earlier run. Raises `CorpusError` if the file is damaged."""
         try:
             data = json.loads(path.read_text(encoding="utf8"))
+            header, found, packed = _header_in(data), data["format"], data["schema"]
             shards = [
-                Shard(number, source, Range(*records))
+                Shard(number, range(len(header["files"]))[int(source)], Range(*map(int, records)))
                 for number, (source, *records) in enumerate(data["shards"])
             ]
-            found, packed = data["format"], data["schema"]
-            header = {name: data[name] for name in ("pipeline", "releases", "options", "files")}
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise CorpusError(
-                f"{path} is no manifest of this command: {error}. Begin anew with --force."
-            ) from error
+        except _DAMAGES as error:
+            raise _damaged(path, error) from error
         if found != FORMAT:
             raise CorpusError(
                 f"{path} has the format {found}, which this release does not know. Go on with the "
                 "release that began, or begin anew with --force."
             )
-        return cls(header, shards, packed and _unpacked(packed))
+        return cls(header, shards, packed and _unpacked(packed, path))
 
 
-def _unpacked(packed: str) -> Any:
+_DAMAGES = OSError, ValueError, LookupError, TypeError, OverflowError, RecursionError
+
+
+def _header_in(data: Any) -> dict[str, Any]:
+    """What `header_of` wrote."""
+    pipeline = data["pipeline"]
+    return {
+        "pipeline": {name: str(pipeline[name]) for name in ("path", "fingerprint")},
+        "releases": dict(data["releases"]),
+        "options": dict(data["options"]),
+        "files": [
+            [str(path), str(name), int(size), int(changed)]
+            for path, name, size, changed in data["files"]
+        ],
+    }
+
+
+def _unpacked(packed: Any, path: Path) -> Any:
     pa = arrow()
-    return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(packed)))
+    try:
+        return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(packed)))
+    except _DAMAGES as error:
+        raise _damaged(path, error) from error
+
+
+def _damaged(path: Path, error: Exception) -> CorpusError:
+    return CorpusError(f"{path} is no manifest of this command: {error}. Begin anew with --force.")
 
 
 def header_of(

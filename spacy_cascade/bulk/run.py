@@ -177,9 +177,10 @@ def _done_before(output: Path, shards: int) -> dict[int, Done]:
     for line in log.read_text(encoding="utf8").splitlines():
         try:
             done = Done(**json.loads(line))
+            is_there = 0 <= done.shard < shards and (output / done.file).is_file()
         except (ValueError, TypeError):
             continue
-        if 0 <= done.shard < shards and (output / done.file).is_file():
+        if is_there:
             found[done.shard] = done
     lines = "".join(f"{json.dumps(one._asdict())}\n" for one in found.values())
     replace_file(log, lines.encode())

@@ -18,7 +18,7 @@ from spacy.tokens import DocBin
 from bulk_truth import Row, contents, failures_in, is_right, json_rows, rows_of, texts_of
 from helpers import TEXTS
 from spacy_cascade.bulk.layout import Layout
-from spacy_cascade.bulk.run import LOCK, LOG, Settings, Summary, annotate_files
+from spacy_cascade.bulk.run import LOCK, LOG, MANIFEST, Settings, Summary, annotate_files
 from spacy_cascade.bulk.sources.base import Names
 from spacy_cascade.errors import CascadeError, ConfigError, CorpusError, SavingError
 
@@ -270,6 +270,35 @@ def test_lost_shards_and_cut_logs_are_done_again(model: Path, tmp_path: Path) ->
     assert summary.records == complete.records
     assert contents(output) == before
     assert not list(output.glob(".*"))
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"format": 99}, {"format": None}, {"pipeline": 1}, {"pipeline": {}}, {"releases": 3},
+        {"options": None}, {"files": [["a.txt"]]}, {"files": []}, {"files": [["a", "a", 1e999, 0]]},
+        {"schema": "!"}, {"schema": "AAAA"}, {"schema": 5}, {"shards": 3}, {"shards": [[]]},
+        {"shards": [[0, 1]]}, {"shards": [[7, 0, 0, 0, 0]]}, {"shards": [["a", 0, 0, 0, 0]]},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_damaged_manifest_is_refused(model: Path, tmp_path: Path, edit: dict[str, Any]) -> None:
+    source, output = write_lines(tmp_path / "a.txt", TEXTS[:1]), tmp_path / "out"
+    annotate(model, output, source)
+    manifest = json.loads((output / MANIFEST).read_text())
+    (output / MANIFEST).write_text(json.dumps({**manifest, **edit}))
+    with pytest.raises((ConfigError, CorpusError), match="--force"):
+        annotate(model, output, source)
+    assert annotate(model, output, source, restarts=True).records == 1
+
+
+def test_damaged_lines_of_the_log_do_not_count(model: Path, tmp_path: Path) -> None:
+    source, output = write_lines(tmp_path / "a.txt", TEXTS[:1]), tmp_path / "out"
+    annotate(model, output, source)
+    line = json.loads((output / LOG).read_text())
+    damaged = [{**line, "shard": "0"}, {**line, "file": 3}, {"shard": 0}, [0]]
+    (output / LOG).write_text("".join(f"{json.dumps(one)}\n" for one in damaged))
+    assert annotate(model, output, source).continued == 0
 
 
 def test_input_that_changes_during_the_run(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -20,12 +21,41 @@ Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 def kernel(function: Kernel) -> Kernel:
     """Compile on first use, and cache the machine code (`kernel_cache`) if a folder is writable."""
     compiled: Any = njit(nogil=True)(function)
-    if KernelCache is not None and not config.DISABLE_JIT:  # type: ignore[attr-defined]
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return cast(Kernel, compiled)
+    compiled.__class__ = _interruptible(type(compiled))
+    if KernelCache is not None:
         compiled._cache = KernelCache(compiled)
-    elif not config.DISABLE_JIT:  # type: ignore[attr-defined]
+    else:
         with suppress(RuntimeError):  # No folder is writable.
             compiled.enable_caching()
     return cast(Kernel, compiled)
+
+
+@cache
+def _interruptible(dispatcher: Any) -> Any:
+    """A dispatcher whose calls end by a `KeyboardInterrupt` when Ctrl-C comes.
+
+    Numba calls Python functions while it makes the results. It reports a Ctrl-C that comes then
+    as a `SystemError`, which error handlers of a pipeline would take for a failure of the Docs.
+    """
+
+    class Interruptible(dispatcher):  # type: ignore[misc]
+        def __call__(self, *arguments: Any) -> Any:
+            try:
+                return dispatcher.__call__(self, *arguments)
+            except SystemError as error:
+                if _is_interrupt(error):
+                    raise KeyboardInterrupt from error
+                raise
+
+    return Interruptible
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def helper(function: Callable[..., Any]) -> Callable[..., Any]:

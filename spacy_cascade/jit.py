@@ -23,7 +23,7 @@ def kernel(function: Kernel) -> Kernel:
     compiled: Any = njit(nogil=True)(function)
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
         return cast(Kernel, compiled)
-    compiled.__class__ = _interruptible(type(compiled))
+    compiled.__class__ = _interruptible(compiled.__class__)
     if KernelCache is not None:
         compiled._cache = KernelCache(compiled)
     else:

@@ -9,16 +9,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ..jit import inlined, kernel
 from ..numeric.hashing import HashFunction, HashTable, draw_hash, home
-from ..types import Floats2d, Ints1d, Ints2d, Keys2d, RealsXd
+from ..types import Floats2d, Floats3d, Ints1d, Ints2d, Keys2d, RealsXd
 from .known import BLOCK, find_features
 from .plan import PairTemplates
 from .templates import FIRST
 
-_MOST_BYTES = 1 << 22
+_MOST_BYTES = 1 << 24
 _MOST_PAIRS = 1 << 16
 _WAYS = 4
 """Places at which a pair may stand, side by side in one line of the processor's cache."""
@@ -28,25 +27,25 @@ class KnownPairs(NamedTuple):
     """A table of scores for kernels; where it is crowded, a new pair replaces another one.
 
     pairs: uint64 `[G, N]`, the pair at each place, or 0. rows: int32 `[G, N]`, where its scores
-    stand. scores: float32 `[G, N, S]`, in the order in which pairs were met, for they come again in
+    stand. scores: float64 `[G, N, S]`, in the order in which pairs were met, for they come again in
     this order. sizes: int32 `[G]`, how many rows there are.
     """
 
     pairs: Keys2d
     rows: Ints2d
-    scores: npt.NDArray[np.float32]
+    scores: Floats3d
     sizes: Ints1d
     hashed: HashFunction
 
 
 def no_pairs(n_groups: int, n_columns: int) -> KnownPairs:
     """An empty table, for `n_columns` scores of a pair."""
-    fitting = max(_MOST_BYTES // (4 * max(n_columns, 1)), 2 * _WAYS)
+    fitting = max(_MOST_BYTES // (8 * max(n_groups * n_columns, 1)), 2 * _WAYS)
     n_places = min(1 << (fitting.bit_length() - 1), _MOST_PAIRS)
     return KnownPairs(
         np.zeros((n_groups, n_places), dtype=np.uint64),
         np.empty((n_groups, n_places), dtype=np.int32),
-        np.empty((n_groups, n_places, n_columns), dtype=np.float32),
+        np.empty((n_groups, n_places, n_columns), dtype=np.float64),
         np.zeros(n_groups, dtype=np.int32),
         draw_hash(n_places // _WAYS),
     )
@@ -95,9 +94,9 @@ def add_pair_scores(
 ) -> None:
     """`out[u] += Σ_k weights[k]` over the known features `k` of the templates of pairs.
 
-    The sum over a group is rounded to single precision, whether it was kept or not. table: of the
-    features. weights: `[K, S]`. out: `[U, S]`. lexemes, values, first, last: as for
-    `known.unit_level_features`. Only one thread at a time may have `known`.
+    The sum over a group is added as a whole, whether it was kept or not, so that it has the same
+    bits. table: of the features. weights: `[K, S]`. out: `[U, S]`. lexemes, values, first, last: as
+    for `known.unit_level_features`. Only one thread at a time may have `known`.
     """
     n_templates, width = len(templates.level.salt), out.shape[1]
     keys = np.empty((n_templates, BLOCK), dtype=np.uint64)

@@ -36,15 +36,11 @@ class LexemeScores:
 
 
 class _TableScores:
-    """Scores of the lexemes of one table; rows are added and never changed.
-
-    They are sums of weights of half precision, so single precision loses next to nothing of them,
-    and twice as many fit into the processor's cache.
-    """
+    """Scores of the lexemes of one table; rows are added and never changed."""
 
     def __init__(self, weights: Floats2d) -> None:
         self.weights = weights
-        self._rows = np.zeros((0, weights.shape[1]), dtype=np.float32)
+        self._rows = np.zeros((0, weights.shape[1]))
         self._n_lexemes = 0
 
     def rows(self, space: FeatureSpace, attributes: Keys2d) -> Reals2d:
@@ -55,9 +51,9 @@ class _TableScores:
                 self._rows = grown(self._rows[: known * n_slots], 2 * size * n_slots)
             features = space.lexeme_features(attributes[known:])
             check_features(space, self.weights)
-            new = np.zeros((features.n_rows, self.weights.shape[1]))
+            new = self._rows[known * n_slots : size * n_slots]
+            new[:] = 0.0
             add_rows(features.indptr, features.indices, self.weights, new, 0, features.n_rows)
-            self._rows[known * n_slots : size * n_slots] = new
             self._n_lexemes = size
         return self._rows
 

@@ -84,7 +84,7 @@ def test_scores_are_those_of_the_features(space, batches, seed) -> None:
         for unit in range(len(units.first)):
             numbers = features.indices[features.indptr[unit] : features.indptr[unit + 1]]
             expected[unit] = weights[numbers].sum(axis=0, dtype=np.float64)
-        np.testing.assert_allclose(scored(space, units, known, weights), expected, atol=1e-5)
+        np.testing.assert_allclose(scored(space, units, known, weights), expected, atol=1e-12)
 
 
 @given(batches=st.lists(texts_of_words, min_size=1, max_size=4), seed=st.integers(0, 99))
@@ -106,9 +106,9 @@ def test_what_was_met_before_changes_no_bit(space, batches, seed) -> None:
     assert (crowded.sizes <= 8).all()
 
 
-@pytest.mark.parametrize("n_columns", [1, 3, 100, 10_000_000])
+@pytest.mark.parametrize("n_columns", [1, 3, 100, 1_000_000])
 def test_a_table_takes_a_bounded_amount_of_memory(n_columns: int) -> None:
-    known = no_pairs(0, n_columns)
+    known = no_pairs(2, n_columns)
     n_places = known.pairs.shape[1]
     assert n_places & (n_places - 1) == 0
-    assert n_places == 8 or 4 * n_places * n_columns <= 1 << 22
+    assert n_places == 8 or known.scores.nbytes <= 1 << 24

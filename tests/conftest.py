@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +10,8 @@ from hypothesis import HealthCheck, settings
 from spacy.language import Language
 
 from helpers import trained_cascade
+
+pytest_plugins = ["figures"]
 
 settings.register_profile(
     "package",
@@ -28,9 +28,6 @@ _PART = 20
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--full", action="store_true", help="make all cases of the tests in tests/robustness"
-    )
-    parser.addoption(
-        "--figures", type=Path, help="append what tests in tests/robustness measure to this file"
     )
 
 
@@ -51,19 +48,3 @@ def cases(pytestconfig: pytest.Config) -> Callable[[int], int]:
     """How many cases to make of so many: all with `--full`, else a twentieth."""
     is_full = pytestconfig.getoption("--full")
     return lambda n: n if is_full else max(1, n // _PART)
-
-
-@pytest.fixture
-def figure(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
-    """Keep a measured figure: what was tried, and what came of it, a line of JSON each."""
-    file: Path | None = request.config.getoption("--figures")
-
-    def keep(what: str, came: str) -> None:
-        print(f"{what}: {came}")
-        if file is not None:
-            with file.open("a", encoding="utf8") as lines:
-                lines.write(
-                    json.dumps({"test": request.node.path.name, "what": what, "came": came}) + "\n"
-                )
-
-    return keep

@@ -1,5 +1,6 @@
 """Entities with Spark: `python annotate_spark.py MODEL INPUT OUTPUT`, with folders of Parquet."""
 
+import os
 import sys
 from collections.abc import Iterator
 
@@ -9,6 +10,8 @@ from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from spacy_cascade import Annotator
 
+# Else workers are the first `python3` of the PATH, not that of a virtual environment.
+os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 ENTITIES = DataType.fromDDL(
     "array<struct<start int, end int, label string, kb_id string, confidence double>>"
 )

@@ -88,6 +88,7 @@ def test_other_batches_of_ray(ray: Any, model: Path, truth: Truth, source: Path,
 @pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs a Java runtime")
 def test_spark(model: Path, truth: Truth, source: Path, tmp_path: Path) -> None:
     sql = pytest.importorskip("pyspark.sql")
+    annotate = example("annotate_spark").annotate
     spark = (
         sql.SparkSession.builder.master("local[2]")
         .config("spark.ui.enabled", "false")
@@ -96,8 +97,7 @@ def test_spark(model: Path, truth: Truth, source: Path, tmp_path: Path) -> None:
         .getOrCreate()
     )
     try:
-        target = str(tmp_path / "out")
-        example("annotate_spark").annotate(spark, str(model), str(source), target)
+        annotate(spark, str(model), str(source), str(tmp_path / "out"))
     finally:
         spark.stop()
     check(tmp_path / "out", truth)

@@ -6,16 +6,29 @@ from collections.abc import Iterator
 
 import pandas as pd
 from pyspark.sql import SparkSession
-from pyspark.sql.types import DataType, StringType, StructField, StructType
+from pyspark.sql.types import (
+    ArrayType,
+    DoubleType,
+    IntegerType,
+    StringType,
+    StructField,
+    StructType,
+)
 
 from spacy_cascade import Annotator
 
 # Else workers are the first `python3` of the PATH, not that of a virtual environment.
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-ENTITIES = DataType.fromDDL(
-    "array<struct<start int, end int, label string, kb_id string, confidence double>>"
+ENTITY = StructType(
+    [
+        StructField("start", IntegerType()),
+        StructField("end", IntegerType()),
+        StructField("label", StringType()),
+        StructField("kb_id", StringType()),
+        StructField("confidence", DoubleType()),
+    ]
 )
-RESULTS = [StructField("entities", ENTITIES), StructField("entities_error", StringType())]
+RESULTS = [StructField("entities", ArrayType(ENTITY)), StructField("entities_error", StringType())]
 
 
 def annotate(spark: SparkSession, model: str, source: str, target: str) -> None:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 Ints1d: TypeAlias = npt.NDArray[np.int32]
 Ints2d: TypeAlias = npt.NDArray[np.int32]
+Ints3d: TypeAlias = np.ndarray[tuple[int, int, int], np.dtype[np.int32]]
 Pointers1d: TypeAlias = npt.NDArray[np.int64]
 Pointers2d: TypeAlias = npt.NDArray[np.int64]
 Keys1d: TypeAlias = npt.NDArray[np.uint64]

@@ -37,10 +37,16 @@ Kind = TypeVar("Kind", bound=Attribute)
 
 
 class Slots(NamedTuple):
-    """The places of lexeme-level templates: anchor and offset, int32 `[n_slots]`."""
+    """The places of lexeme-level templates: anchor and offset, int32 `[n_slots]`.
+
+    offsets: int32 `[R]`, those of places where words occur again. recurrence: number among them,
+    int32 `[n_slots]`, -1 for other places.
+    """
 
     anchor: Ints1d
     offset: Ints1d
+    recurrence: Ints1d
+    offsets: Ints1d
 
 
 class UnitLevelTemplates(NamedTuple):
@@ -92,7 +98,6 @@ class Plan:
     unit_templates, unit_level: the unit-level templates, and the same for kernels.
     pairs, unpaired: those that look at two neighbouring words, whose scores can be kept, and the
         rest of them.
-    looks_at_recurrences: whether some place is one where the words of a unit occur again.
     looks_at_long_forms: whether some place is in the long form of an abbreviation.
     margin: positions that must exist before and after every sequence.
     """
@@ -112,7 +117,6 @@ class Plan:
     unit_level: UnitLevelTemplates
     pairs: PairTemplates
     unpaired: UnitLevelTemplates
-    looks_at_recurrences: bool
     looks_at_long_forms: bool
     margin: int
     segment_templates: tuple[Template, ...]
@@ -150,7 +154,6 @@ def make_plan(templates: Templates, segments: Templates | None = None) -> Plan:
     places = sorted({template.place for template in lexeme_level})
     slot_of = {place: slot for slot, place in enumerate(places)}
     lexeme_level.sort(key=lambda template: slot_of[template.place])
-    slots = np.array(places, dtype=np.int32).reshape(-1, 2)
     per_slot = np.bincount([slot_of[t.place] for t in lexeme_level], minlength=len(places))
     unit_level = _by_size(t for t in expanded if not t.is_lexeme_level)
     of_segments = [] if segments is None else _by_size(segments.expanded())
@@ -172,7 +175,7 @@ def make_plan(templates: Templates, segments: Templates | None = None) -> Plan:
         of_tokens=of_tokens,
         of_spans=of_spans,
         lengths=lengths,
-        slots=Slots(*np.ascontiguousarray(slots.T)),
+        slots=_slots(places),
         n_edge_slots=sum(anchor in (FIRST, LAST) for anchor, _ in places),
         slot_start=_ints(np.cumsum([0, *per_slot])),
         lexeme_templates=tuple(lexeme_level),
@@ -182,13 +185,20 @@ def make_plan(templates: Templates, segments: Templates | None = None) -> Plan:
         unit_level=_for_kernels(unit_level, column, _salts(unit_level)),
         pairs=_pairs_for_kernels(pairs, column),
         unpaired=_for_kernels(unpaired, column, _salts(unpaired)),
-        looks_at_recurrences=any(anchor in (RECURRENCE, HEAD_RECURRENCE) for anchor, _ in places),
         looks_at_long_forms=any(anchor in (LONG_FORM, LONG_FORM_LAST) for anchor, _ in places),
         margin=max((abs(p.offset) for t in (*expanded, *of_segments) for p in t.parts), default=0)
         or 1,
         segment_templates=tuple(of_segments),
         segment_level=_for_kernels(of_segments, column, _salts(of_segments, "segment: ")),
     )
+
+
+def _slots(places: Sequence[tuple[int, int]]) -> Slots:
+    anchor, offset = np.array(places, dtype=np.int32).reshape(-1, 2).T.copy()
+    recurs = np.isin(anchor, (RECURRENCE, HEAD_RECURRENCE))
+    offsets = np.unique(offset[recurs])
+    recurrence = np.where(recurs, np.searchsorted(offsets, offset), -1)
+    return Slots(anchor, offset, recurrence.astype(np.int32), offsets)
 
 
 def _by_size(templates: Iterable[Template]) -> list[Template]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..types import Floats2d, Ints1d, Pointers1d, Reals2d
+from ..types import Floats2d, Ints1d, Ints2d, Ints3d, Pointers1d, Reals2d
 from .lexemes import BOUNDARY
 from .long_forms import LongForms
 from .plan import Slots
@@ -34,7 +34,7 @@ MOST_VISITED = 64
 @inlined
 def _same_span(forms, first, last, candidate):  # type: ignore[no-untyped-def]
     """Whether the words from `first` to `last` stand also so that they end at `candidate`."""
-    same = candidate != last
+    same = True
     for back in range(last - first + 1):
         same &= candidate >= back and forms[candidate - back] == forms[last - back]
         if not same:
@@ -46,26 +46,71 @@ class Occurrences(NamedTuple):
     """Where the word of a position occurs again, int32 `[P]` each.
 
     forms: number of the word in lower case, by which occurrences are known. earliest: the first
-    position in its Doc with the same form. following: the next one, or -1.
+    position in its Doc with the same form. following: the next one, or -1. group: number of the
+    form in its Doc, -1 where it occurs there once.
+
+    n_listed `[G, R]`, listed `[G, R, MOST_RECURRENCES]`: the positions beside the first occurrences
+    of a form, for each offset of recurrences. All occurrences of the form see this list, but for
+    those that are beside it themselves. So one search does for most of them.
     """
 
     forms: Ints1d
     earliest: Ints1d
     following: Ints1d
+    group: Ints1d
+    n_listed: Ints2d
+    listed: Ints3d
+
+
+_NONE = np.zeros(0, dtype=np.int32)
+NO_OCCURRENCES = Occurrences(
+    *(_NONE,) * 4, _NONE.reshape(0, 0), _NONE.reshape(0, 0, MOST_RECURRENCES)
+)
+"""Where templates do not look at them."""
+
+
+@inlined
+def _recurrences(lexemes, forms, following, start, begin, last, but, offset, places):  # type: ignore[no-untyped-def]
+    """Write positions beside the first occurrences of `begin … last` in the Doc, but for one.
+
+    start: the first position with the last word. but: last position of the occurrence that does not
+    count. For offset 0 these are the positions of the last words of the occurrences. No two of them
+    have the same word. The number of visits does not depend on the length of the Doc.
+    """
+    n = 0
+    position = start
+    for _ in range(MOST_VISITED):
+        if position < 0 or n == MOST_RECURRENCES:
+            break
+        if position != but and _same_span(forms, begin, last, position):
+            place = position + offset if offset >= 0 else position - (last - begin) + offset
+            known = False
+            for k in range(n):
+                known |= lexemes[places[k]] == lexemes[place]
+            if not known:
+                places[n] = place
+                n += 1
+        position = following[position]
+    return n
 
 
 @kernel
-def link_occurrences(
-    lexemes: Ints1d, form_of: Ints1d, doc_starts: Ints1d
-) -> tuple[Ints1d, Ints1d, Ints1d]:
-    """The `Occurrences` of positions; form_of: for each lexeme the number of its form."""
+def find_occurrences(
+    lexemes: Ints1d, form_of: Ints1d, doc_starts: Ints1d, offsets: Ints1d
+) -> tuple[Ints1d, Ints1d, Ints1d, Ints1d, Ints2d, Ints3d]:
+    """The `Occurrences` of positions.
+
+    form_of: for each lexeme the number of its form. offsets: int32 `[R]`, of recurrences.
+    """
     forms = np.empty(len(lexemes), dtype=np.int32)
     highest = 0
     for position in range(len(lexemes)):
         forms[position] = form_of[lexemes[position]]
         highest = max(highest, forms[position])
     earliest, following = np.empty_like(forms), np.empty_like(forms)
+    group = np.full_like(forms, -1)
     latest = np.empty(highest + 1, dtype=np.int32)
+    n_groups = 0
     for form in range(highest + 1):
         latest[form] = -1
     for doc in range(len(doc_starts) - 1):
@@ -77,7 +122,36 @@ def link_occurrences(
             if before >= doc_starts[doc]:
                 following[before] = position
                 earliest[position] = earliest[before]
-    return forms, earliest, following
+                if group[before] < 0:
+                    group[before] = n_groups
+                    n_groups += 1
+                group[position] = group[before]
+    n_listed = np.empty((n_groups, len(offsets)), dtype=np.int32)
+    listed = np.empty((n_groups, len(offsets), MOST_RECURRENCES), dtype=np.int32)
+    places = np.empty(MOST_RECURRENCES, dtype=np.int32)
+    for p in range(doc_starts[0], doc_starts[-1]):
+        if earliest[p] != p or following[p] < 0:
+            continue
+        for r in range(len(offsets)):
+            n = _recurrences(lexemes, forms, following, p, p, p, -1, offsets[r], places)
+            n_listed[group[p], r] = n
+            for k in range(n):
+                listed[group[p], r, k] = places[k]
+    return forms, earliest, following, group, n_listed, listed
+
+
+@inlined
+def _listed_beside(occurrences, word, offset, r, places):  # type: ignore[no-untyped-def]
+    """Write the list of the form of a position; -1 where the position is beside it itself."""
+    n = 0
+    group = occurrences.group[word]
+    if group >= 0:
+        n = occurrences.n_listed[group, r]
+        for k in range(occurrences.n_listed[group, r]):
+            places[k] = occurrences.listed[group, r, k]
+            if places[k] == word + offset:
+                n = -1
+    return n
 
 
 @inlined
@@ -90,30 +164,6 @@ def _places_around(lexemes, first, last, places):  # type: ignore[no-untyped-def
             places[n] = position
             n += 1
             position += step
-    return n
-
-
-@inlined
-def _recurrences(lexemes, occurrences, begin, last, offset, places):  # type: ignore[no-untyped-def]
-    """Write positions beside the first other occurrences of `begin … last` in the Doc.
-
-    For offset 0 these are the positions of the last words of the occurrences. No two of them have
-    the same word. The number of visits does not depend on the length of the Doc.
-    """
-    n = 0
-    position = occurrences.earliest[last]
-    for _ in range(MOST_VISITED):
-        if position < 0 or n == MOST_RECURRENCES:
-            break
-        if _same_span(occurrences.forms, begin, last, position):
-            place = position + offset if offset >= 0 else position - (last - begin) + offset
-            known = False
-            for k in range(n):
-                known |= lexemes[places[k]] == lexemes[place]
-            if not known:
-                places[n] = place
-                n += 1
-        position = occurrences.following[position]
     return n
 
 
@@ -166,8 +216,16 @@ def slot_rows(
             elif anchor == SENTENCE:
                 n = _places_around(lexemes, first[unit], last[unit], places)
             elif anchor in (RECURRENCE, HEAD_RECURRENCE):
-                start = last[unit] if anchor == HEAD_RECURRENCE else first[unit]
-                n = _recurrences(lexemes, occurrences, start, last[unit], offset, places)
+                end, n = last[unit], -1
+                start = end if anchor == HEAD_RECURRENCE else first[unit]
+                if start == end:
+                    n = _listed_beside(occurrences, end, offset, slots.recurrence[s], places)
+                if n < 0:
+                    begin_at = occurrences.earliest[end]
+                    n = _recurrences(
+                        lexemes, occurrences.forms, occurrences.following, begin_at, start, end,
+                        end, offset, places,
+                    )  # fmt: skip
             elif abbreviation < 0:
                 continue
             else:

@@ -170,8 +170,10 @@ class FeatureSpace:
         values = np.column_stack([of_words[lexemes], *of_tokens])
         boundary = np.zeros(values.shape[1], dtype=np.uint64)
         boundary[: of_words.shape[1]] = of_words[BOUNDARY]
-        laid_out = lay_out(tokens, table, lexemes, values, boundary, self.plan.margin)
-        return with_long_forms(laid_out, tokens) if self.plan.looks_at_long_forms else laid_out
+        plan = self.plan
+        around = plan.margin, plan.slots.offsets
+        laid_out = lay_out(tokens, table, lexemes, values, boundary, *around)
+        return with_long_forms(laid_out, tokens) if plan.looks_at_long_forms else laid_out
 
     # Segments
 

@@ -9,17 +9,14 @@ from ..numeric.index import KeyIndex
 from ..types import Keys2d
 from .known import unit_level_features
 from .plan import Plan, UnitLevelTemplates
-from .slots import Occurrences, slot_rows
+from .slots import slot_rows
 from .units import Units
-
-_NO_OCCURRENCES = Occurrences(*(np.zeros(0, dtype=np.int32),) * 3)
 
 
 def rows_of_slots(plan: Plan, units: Units, begin: int) -> BinaryCSR:
     """Which (lexeme, slot) rows each unit sums, of slots from `begin` on."""
     positions = units.positions
-    occurrences = positions.occurrences if plan.looks_at_recurrences else _NO_OCCURRENCES
-    line = positions.lexemes, occurrences, positions.long_forms
+    line = positions.lexemes, positions.occurrences, positions.long_forms
     rows = slot_rows(plan.slots, *line, units.first, units.last, begin)
     return BinaryCSR(*rows, len(positions.table) * plan.n_slots)
 

@@ -16,7 +16,7 @@ import numpy as np
 from ..types import Ints1d, Ints2d, Keys1d, Keys2d, Pointers1d
 from .lexemes import BOUNDARY, LexemeTable
 from .long_forms import NO_LONG_FORMS, LongForms
-from .slots import Occurrences, link_occurrences
+from .slots import NO_OCCURRENCES, Occurrences, find_occurrences
 from .tokens import Tokens
 
 
@@ -27,7 +27,9 @@ class PaddedTokens:
     table: of the words; that of the feature space may be a new one by now. lexemes: int32 `[P]`,
     rows of it. values: uint64 `[P, C]`, what unit-level templates read, 0 for "no value". of_token:
     int32 `[T]`, the position of each token. doc_starts: int32 `[D + 1]`, the position from which
-    on each Doc's tokens stand. long_forms: of abbreviations, none where no template looks at them.
+    on each Doc's tokens stand. recurrences: int32 `[R]`, offsets at which templates look beside
+    places where words occur again. long_forms: of abbreviations, none where no template looks at
+    them.
     """
 
     table: LexemeTable
@@ -35,12 +37,16 @@ class PaddedTokens:
     values: Keys2d
     of_token: Ints1d
     doc_starts: Ints1d
+    recurrences: Ints1d
     long_forms: LongForms = NO_LONG_FORMS
 
     @cached_property
     def occurrences(self) -> Occurrences:
         """Where the words of positions occur again in their Docs."""
-        return Occurrences(*link_occurrences(self.lexemes, self.table.form_of, self.doc_starts))
+        if not len(self.recurrences):
+            return NO_OCCURRENCES
+        line = self.lexemes, self.table.form_of, self.doc_starts
+        return Occurrences(*find_occurrences(*line, self.recurrences))
 
 
 def lay_out(
@@ -50,10 +56,12 @@ def lay_out(
     values: Keys2d,
     boundary: Keys1d,
     margin: int,
+    recurrences: Ints1d,
 ) -> PaddedTokens:
     """Put tokens in a line with `margin` boundary words around every sequence.
 
     lexemes: `[T]`, rows of the table. values: `[T, C]`. boundary: `[C]`, those of a boundary word.
+    recurrences: as in `PaddedTokens`.
     """
     starts, n_tokens = tokens.sequence_starts, len(lexemes)
     n_boundaries = margin * np.arange(1, len(starts) + 1)
@@ -64,7 +72,8 @@ def lay_out(
     value_line = np.tile(boundary, (n_positions, 1))
     value_line[of_token] = values
     doc_starts = np.append(of_token, n_positions)[tokens.doc_starts].astype(np.int32)
-    return PaddedTokens(table, line, value_line, of_token.astype(np.int32), doc_starts)
+    places = of_token.astype(np.int32), doc_starts
+    return PaddedTokens(table, line, value_line, *places, recurrences)
 
 
 def with_long_forms(positions: PaddedTokens, tokens: Tokens) -> PaddedTokens:

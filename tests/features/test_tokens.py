@@ -102,7 +102,8 @@ def test_boundary_words_stand_around_every_sequence(lengths, margin):
     values = np.stack([lexemes * 10, lexemes * 100], axis=1).astype(np.uint64)
     boundary = np.array([7, 0], dtype=np.uint64)
     table = LexemeTable([], Resources([]))
-    positions = lay_out(tokens, table, lexemes, values, boundary, margin)
+    no_offsets = np.zeros(0, dtype=np.int32)
+    positions = lay_out(tokens, table, lexemes, values, boundary, margin, no_offsets)
 
     line, value_line = [BOUNDARY] * margin, [[7, 0]] * margin
     of_token = []

@@ -21,7 +21,7 @@ from ..errors import ConfigError
 from ..pipeline.classifier import CascadeClassifier
 from ..pipeline.recognisers import recognisers
 from ..pipeline.segmenter import CascadeSegmenter
-from ..pipeline.spans.nbest import MOST, candidates_by_doc, check_n
+from ..pipeline.spans.nbest import MOST, Ranked, candidates_by_doc, check_n
 from ..pipeline.spans.placing import LabelledSpan, rows_of
 from ..pipeline.spans.results import class_probabilities
 from .scored import score_spans
@@ -94,13 +94,16 @@ def joint_hypotheses(nlp: Language, doc: Doc, n: int) -> list[Hypotheses]:
     potentials = potentials.at_temperature(segmenter.options.temperature)
     paths, ranked = segmenter.structure.k_best(potentials, MOST)
     partitions = segmenter.structure.log_partitions(potentials)
-    (candidates,) = candidates_by_doc(paths, ranked, partitions, segmenter.tag_set, tokens)
+    log_probabilities = ranked - partitions
+    spans = [segmenter.tag_set.spans(path, potentials.starts) for path in paths]
+    (candidates,) = candidates_by_doc(Ranked(spans, ranked, log_probabilities), tokens)
     rows = [rows_of(of_rank) for of_rank in candidates.spans]
     choices = _choices(segmenter, classifier, doc, sorted({row for of in rows for row in of}))
     ends = [*candidates.starts[1:], len(doc)]
-    log_probabilities = (ranked - partitions).T.tolist()
     hypotheses = []
-    for start, end, values in zip(candidates.starts, ends, log_probabilities, strict=True):
+    for start, end, values in zip(
+        candidates.starts, ends, log_probabilities.T.tolist(), strict=True
+    ):
         segmented = [
             _Segmented(value, [choices[row] for row in rows[k] if start <= row[0] < end])
             for k, value in enumerate(values)

@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
-import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples
@@ -17,7 +16,7 @@ from ..features.units import Units
 from ..inference.structure import Potentials
 from ..losses.base import LabelledSequences, Loss
 from ..losses.margin import Hinge
-from ..models.linear import add_features, get_hessian_diagonal, segment_scores
+from ..models.linear import add_features, get_hessian_diagonal
 from ..penalties.base import Penalty
 from ..storage.arrays import Arrays
 from ..storage.header import Header
@@ -29,6 +28,7 @@ from .inducing import InducedFeatures, forget, induce
 from .joint import begin_jointly, partner
 from .loggers import SEPARATOR
 from .options import Options
+from .parts import linear_potentials
 from .progress import progress
 from .reading import earlier_space, stand_ins, token_units
 from .sizes import check_labels
@@ -122,14 +122,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
 
     def linear_potentials(self, docs: Sequence[Doc]) -> tuple[Tokens, Potentials]:
         """The tokens of a batch, and what weights give. Raises `NotTrainedError` without such."""
-        self.begin_batch()
-        tokens, weights, segments = self.read(docs), self.weights, None
-        scores = np.zeros((0, weights.features.shape[1]))
-        if len(tokens.words):
-            units = self.token_units(tokens)
-            scores = self.model.predict(units)
-            segments = segment_scores(self.model, units, self.structure.segment_columns)
-        return tokens, Potentials(scores, weights.transitions, tokens.sequence_starts, segments)
+        return linear_potentials(self, docs)
 
     def _read_examples(self, examples: Iterable[Example]) -> Tokens:
         """The tokens of predicted Docs, as the templates see them in training.

@@ -1,4 +1,4 @@
-"""A batch as a structure of spans scores it, and the spans that the scores have."""
+"""Sequences as a structure of spans scores them, and the spans that the scores have."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..features.tokens import Tokens
 from ..inference.schemes import Spans, TagSet
 from ..inference.structure import Potentials, Structure
 from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d
-from .spans.nbest import Candidates, candidates_by_doc
+from .spans.nbest import Ranked
 from .spans.placing import select
 
 LEAST = 0.01
@@ -19,9 +19,10 @@ LEAST = 0.01
 
 @dataclass(frozen=True)
 class ScoredBatch:
-    """The tokens of a batch with their potentials.
+    """Sequences with their potentials; spans are counted from their first token.
 
-    preset: bool `[T]`, tokens that are in no span any more, whatever their scores.
+    tokens: of the batch that they are, or are a part of. preset: bool `[T]`, tokens of the
+    sequences that are in no span any more, whatever their scores.
     """
 
     tokens: Tokens
@@ -47,14 +48,14 @@ class ScoredBatch:
 
     def spans(self, path: Ints1d) -> Spans:
         """The spans of a path."""
-        return self.tag_set.spans(path, self.tokens.sequence_starts)
+        return self.tag_set.spans(path, self.potentials.starts)
 
-    def candidates(
-        self, paths: Ints2d, ranked: Floats2d, is_probabilistic: bool
-    ) -> list[Candidates]:
-        """The N best paths for each Doc; is_probabilistic: whether scores have probabilities."""
-        partitions = self.structure.log_partitions(self.potentials) if is_probabilistic else None
-        return candidates_by_doc(paths, ranked, partitions, self.tag_set, self.tokens)
+    def ranked(self, paths: Ints2d, scores: Floats2d, is_probabilistic: bool) -> Ranked:
+        """The N best paths; is_probabilistic: whether scores have probabilities."""
+        spans = [self.spans(path) for path in paths]
+        if not is_probabilistic:
+            return Ranked(spans, scores, None)
+        return Ranked(spans, scores, scores - self.structure.log_partitions(self.potentials))
 
     def log_probabilities(self, ranked: Floats2d, temperature: float) -> Floats2d:
         """Of sequences with the scores `[N, S]`, at a temperature."""

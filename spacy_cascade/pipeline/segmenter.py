@@ -1,6 +1,6 @@
 """`cascade_segmenter`: finds entity spans."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,35 +13,37 @@ from thinc.api import Model
 from ..features.tokens import Tokens
 from ..features.units import Units
 from ..inference.schemes import UNOBSERVED, Spans, TagSet
-from ..inference.structure import Structure, require
+from ..inference.structure import Potentials, Structure, require
 from ..trainers.deprecated import loss_and_penalty
 from ..types import Bools1d, Floats1d, Floats2d, Ints1d
 from .calibration import Outcomes
 from .declared import SegmenterOptions
+from .decoding import decode
 from .joint_decoding import jointly_best
 from .options import takes
+from .parts import potentials_in_parts
 from .scored_batch import ScoredBatch
 from .span_learning import SpanLearningPipe
 from .spans.confidences import kept_confidences
-from .spans.entities import preset_tags, read_presets, write_entities, write_group
+from .spans.entities import PresetTokens, preset_tokens, write_entities, write_group
 from .spans.gold import GoldSpans
 from .spans.nbest import (
-    Candidates,
     Segmentation,
+    candidates_by_doc,
     check_n,
     drop_candidates,
     segmentations,
     write_candidates,
 )
-from .spans.placing import (
-    ENTITY,
-    LabelledSpan,
-    place_spans,
-    rows_of,
-    select,
-    split_by_doc,
+from .spans.placing import ENTITY, LabelledSpan, place_spans, rows_of, select, split_by_doc
+from .spans.results import (
+    Segments,
+    found_tables,
+    join_decoded,
+    no_segments,
+    segments_by_doc,
+    thresholds_of,
 )
-from .spans.results import Segments, found_tables, segments_by_doc, thresholds_of
 
 _NO_OUTCOMES = Outcomes(np.zeros(0, dtype=np.bool_), lambda _: np.zeros(0))
 
@@ -127,18 +129,13 @@ class CascadeSegmenter(SpanLearningPipe):
     def predict(self, docs: Iterable[Doc]) -> list[Segments]:
         """Find the spans of each Doc without changing it."""
         docs = list(docs)
-        batch = self.scored(docs)
-        if not len(batch):
-            return [self._nothing()] * len(docs)
-        if self.options.overlapping:
-            likely = batch.likely_spans(self._thresholds(), self.options.temperature)
-            return segments_by_doc(*likely, batch.tokens)
-        if self.options.n_best == 1:
-            return self._found(batch, batch.best_path())
-        paths, ranked = batch.best_paths(self.options.n_best)
-        candidates = batch.candidates(paths, ranked, self.loss.is_probabilistic)
-        found = self._found(batch, paths[0])
-        return [replace(doc, candidates=c) for doc, c in zip(found, candidates, strict=True)]
+        tokens, parts = self._scored_parts(docs)
+        options, is_probabilistic = self.options, self.loss.is_probabilistic
+        how = options, self._thresholds(), is_probabilistic
+        decoded = [(begin, decode(part, *how)) for begin, part in parts]
+        if not decoded:
+            return [no_segments(options.confidence, options.n_best, is_probabilistic)] * len(docs)
+        return segments_by_doc(join_decoded(decoded), tokens)
 
     def nbest(self, doc: Doc, n: int) -> list[list[Segmentation]]:
         """The `n` best segmentations of each sentence, best first; the Doc is not changed.
@@ -151,10 +148,11 @@ class CascadeSegmenter(SpanLearningPipe):
         if not len(batch):
             return []
         paths, ranked = batch.best_paths(n)
-        (candidates,) = batch.candidates(paths, ranked, self.loss.is_probabilistic)
+        found = batch.ranked(paths, ranked, False)
         if self.loss.is_probabilistic:
             calibrated = batch.log_probabilities(ranked, self.options.temperature)
-            candidates = replace(candidates, log_probabilities=calibrated)
+            found = replace(found, log_probabilities=calibrated)
+        (candidates,) = candidates_by_doc(found, batch.tokens)
         return segmentations(doc, candidates, self._label_hashes())
 
     def posteriors(
@@ -246,24 +244,37 @@ class CascadeSegmenter(SpanLearningPipe):
         disagree with a preset have the score `-inf`.
         """
         tokens, potentials = jointly_best(self, docs, self.options.joint_key)
-        preset = np.zeros(len(tokens.words), dtype=np.bool_)
-        if self.options.constrained and len(preset):
-            presets = read_presets(docs, tokens.doc_starts, self.options.spans_key)
-            preset = presets.taken
-            if preset.any():
-                hashes = self._label_hashes() if self.options.typed else None
-                tags = preset_tags(presets, tokens, self.tag_set, hashes, self.space.longest)
-                self.structure.clamp(potentials, tags)
-        return ScoredBatch(tokens, self.tag_set, self.structure, potentials, preset)
+        return self._constrained(tokens, potentials, self._presets(docs, tokens))
 
-    def _found(self, batch: ScoredBatch, path: Ints1d) -> list[Segments]:
-        """The spans of a path that are sure enough, for each Doc."""
-        spans, confidences = batch.spans(path), None
-        if self.options.confidence:
-            confidences = batch.posteriors(path, spans, self.options.temperature)
-            kept = confidences >= self._thresholds()[spans.label]
-            spans, confidences = select(spans, kept), confidences[kept]
-        return segments_by_doc(spans, confidences, batch.tokens)
+    def _scored_parts(
+        self, docs: Sequence[Doc]
+    ) -> tuple[Tokens, Iterator[tuple[int, ScoredBatch]]]:
+        """As `scored`, in parts with the first token of each; none where there are no tokens."""
+        if self.options.joint_key is not None:
+            batch = self.scored(docs)
+            return batch.tokens, iter([(0, batch)] if len(batch) else [])
+        tokens, parts = potentials_in_parts(self, docs)
+        presets = self._presets(docs, tokens)
+        return tokens, ((t, self._constrained(tokens, part, presets, t)) for t, part in parts)
+
+    def _presets(self, docs: Sequence[Doc], tokens: Tokens) -> PresetTokens | None:
+        """What a labelling has to agree with; None where that is nothing."""
+        if not self.options.constrained or not len(tokens.words):
+            return None
+        hashes = self._label_hashes() if self.options.typed else None
+        key, longest = self.options.spans_key, self.space.longest
+        return preset_tokens(docs, tokens, self.tag_set, key, hashes, longest)
+
+    def _constrained(
+        self, tokens: Tokens, part: Potentials, presets: PresetTokens | None, begin: int = 0
+    ) -> ScoredBatch:
+        """Sequences from the token `begin` on, whose labellings have to agree with the presets."""
+        own = slice(begin, begin + len(part.scores))
+        taken = np.zeros(len(part.scores), dtype=np.bool_)
+        if presets is not None:
+            taken = presets.taken[own]
+            self.structure.clamp(part, presets.tags[own])
+        return ScoredBatch(tokens, self.tag_set, self.structure, part, taken)
 
     def place(
         self, tokens: Tokens, spans: Sequence[Sequence[LabelledSpan]]
@@ -278,17 +289,6 @@ class CascadeSegmenter(SpanLearningPipe):
     def _collapsed(self, spans: Sequence[LabelledSpan]) -> list[LabelledSpan]:
         typed = self.options.typed
         return [(start, end, label if typed else ENTITY) for start, end, label in spans]
-
-    def _nothing(self) -> Segments:
-        """What is found in a Doc without tokens."""
-        empty = Spans(*(np.zeros(0, dtype=np.int64),) * 2, np.zeros(0, dtype=np.int32))
-        confidences = np.zeros(0) if self.options.confidence else None
-        n = self.options.n_best
-        if n == 1:
-            return Segments(empty, confidences)
-        scores = np.zeros((n, 0))
-        log_probabilities = scores if self.loss.is_probabilistic else None
-        return Segments(empty, confidences, Candidates([], [empty] * n, scores, log_probabilities))
 
     def _thresholds(self) -> Floats1d:
         options = self.options

@@ -116,6 +116,28 @@ def preset_tags(
     return tags
 
 
+class PresetTokens(NamedTuple):
+    """Tokens `[T]` that are taken, and the tags of all (`preset_tags`)."""
+
+    taken: Bools1d
+    tags: Ints1d
+
+
+def preset_tokens(
+    docs: Sequence[Doc],
+    tokens: Tokens,
+    tag_set: TagSet,
+    key: str,
+    labels: Sequence[int] | None,
+    longest: int | None,
+) -> PresetTokens | None:
+    """What stands on the tokens of Docs; None where that is nothing."""
+    presets = read_presets(docs, tokens.doc_starts, key)
+    if not presets.taken.any():
+        return None
+    return PresetTokens(presets.taken, preset_tags(presets, tokens, tag_set, labels, longest))
+
+
 def write_group(
     doc: Doc,
     key: str,

@@ -18,8 +18,8 @@ from spacy.tokens import Doc, Span, SpanGroup
 
 from ...errors import ConfigError
 from ...features.tokens import Tokens
-from ...inference.schemes import Spans, TagSet
-from ...types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d, Pointers2d
+from ...inference.schemes import Spans
+from ...types import Floats2d, Ints1d, Pointers1d, Pointers2d
 from .groups import LastingGroup, table_of_group
 from .placing import make_spans, part_of
 from .tables import new_table, split_table
@@ -105,26 +105,35 @@ def check_n(n: int, where: str) -> None:
         raise ConfigError(f"{where} asks for the {n} best segmentations: take from 1 to {MOST}.")
 
 
-def candidates_by_doc(
-    paths: Ints2d, scores: Floats2d, partitions: Floats1d | None, tag_set: TagSet, tokens: Tokens
-) -> list[Candidates]:
-    """What was found in a batch, for each Doc; partitions: None for no probabilities."""
+@dataclass(frozen=True)
+class Ranked:
+    """The N best segmentations of sequences.
+
+    spans: those of all sequences, for each rank. scores, log_probabilities: as of `Candidates`.
+    """
+
+    spans: list[Spans]
+    scores: Floats2d
+    log_probabilities: Floats2d | None
+
+
+def candidates_by_doc(found: Ranked, tokens: Tokens) -> list[Candidates]:
+    """What was found in a batch, for each Doc."""
     starts = tokens.sequence_starts
-    ranked = [tag_set.spans(path, starts) for path in paths]
-    cuts = [np.searchsorted(spans.start, tokens.doc_starts) for spans in ranked]
+    cuts = [np.searchsorted(spans.start, tokens.doc_starts) for spans in found.spans]
     sequence_cuts = np.searchsorted(starts[:-1], tokens.doc_starts)
-    probabilities = None if partitions is None else scores - partitions
-    found = []
+    probabilities = found.log_probabilities
+    by_doc = []
     for doc, offset in enumerate(tokens.doc_starts[:-1]):
         own = slice(sequence_cuts[doc], sequence_cuts[doc + 1])
         spans = [
             part_of(spans, slice(cut[doc], cut[doc + 1]), offset)
-            for spans, cut in zip(ranked, cuts, strict=True)
+            for spans, cut in zip(found.spans, cuts, strict=True)
         ]
         log_probabilities = None if probabilities is None else probabilities[:, own]
         of_sentences = (starts[:-1][own] - offset).tolist()
-        found.append(Candidates(of_sentences, spans, scores[:, own], log_probabilities))
-    return found
+        by_doc.append(Candidates(of_sentences, spans, found.scores[:, own], log_probabilities))
+    return by_doc
 
 
 def segmentations(

@@ -13,7 +13,7 @@ from ...errors import ConfigError
 from ...features.tokens import Tokens
 from ...inference.schemes import Spans
 from ...types import Floats1d, Floats2d
-from .nbest import Candidates
+from .nbest import Candidates, Ranked, candidates_by_doc
 from .tables import SpanTable, new_tables
 
 
@@ -26,16 +26,62 @@ class Segments:
     candidates: Candidates | None = None
 
 
-def segments_by_doc(spans: Spans, confidences: Floats1d | None, tokens: Tokens) -> list[Segments]:
-    """Spans of a batch in ascending order, and their confidences, for each Doc."""
+def no_segments(has_confidences: bool, n: int, is_probabilistic: bool) -> Segments:
+    """What is found in a Doc without tokens; n: how many segmentations are asked for."""
+    empty = Spans(*(np.zeros(0, dtype=np.int64),) * 2, np.zeros(0, dtype=np.int32))
+    confidences = np.zeros(0) if has_confidences else None
+    if n == 1:
+        return Segments(empty, confidences)
+    scores = np.zeros((n, 0))
+    log_probabilities = scores if is_probabilistic else None
+    return Segments(empty, confidences, Candidates([], [empty] * n, scores, log_probabilities))
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """Spans found in sequences, ascending, the confidence of each and the N best if asked for."""
+
+    spans: Spans
+    confidences: Floats1d | None
+    ranked: Ranked | None = None
+
+
+def join_decoded(parts: Sequence[tuple[int, Decoded]]) -> Decoded:
+    """What was found in all parts of a batch, each with its first token."""
+    spans = _joined([(begin, part.spans) for begin, part in parts])
+    of_spans = [part.confidences for _, part in parts if part.confidences is not None]
+    confidences = np.concatenate(of_spans) if of_spans else None
+    ranked = [(begin, part.ranked) for begin, part in parts if part.ranked is not None]
+    return Decoded(spans, confidences, _join_ranked(ranked) if ranked else None)
+
+
+def _join_ranked(parts: Sequence[tuple[int, Ranked]]) -> Ranked:
+    n_ranks = len(parts[0][1].spans)
+    spans = [_joined([(begin, part.spans[k]) for begin, part in parts]) for k in range(n_ranks)]
+    values = [part.log_probabilities for _, part in parts if part.log_probabilities is not None]
+    scores = np.concatenate([part.scores for _, part in parts], axis=1)
+    return Ranked(spans, scores, np.concatenate(values, axis=1) if values else None)
+
+
+def _joined(parts: Sequence[tuple[int, Spans]]) -> Spans:
+    moved = [(s.start + begin, s.end + begin, s.label) for begin, s in parts]
+    return Spans(*map(np.concatenate, zip(*moved, strict=True)))
+
+
+def segments_by_doc(found: Decoded, tokens: Tokens) -> list[Segments]:
+    """What was found in a batch, for each Doc."""
+    spans, confidences = found.spans, found.confidences
     cuts = np.searchsorted(spans.start, tokens.doc_starts)
     offsets = np.repeat(tokens.doc_starts[:-1], np.diff(cuts))
     start, end, label = spans.start - offsets, spans.end - offsets, spans.label
-    found = []
-    for i, j in pairwise(cuts.tolist()):
+    candidates: Sequence[Candidates | None] = [None] * (len(cuts) - 1)
+    if found.ranked is not None:
+        candidates = candidates_by_doc(found.ranked, tokens)
+    segments = []
+    for (i, j), of_doc in zip(pairwise(cuts.tolist()), candidates, strict=True):
         own = None if confidences is None else confidences[i:j]
-        found.append(Segments(Spans(start[i:j], end[i:j], label[i:j]), own))
-    return found
+        segments.append(Segments(Spans(start[i:j], end[i:j], label[i:j]), own, of_doc))
+    return segments
 
 
 def found_tables(

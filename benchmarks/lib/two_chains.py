@@ -18,6 +18,8 @@ import spacy
 from spacy.language import Language
 from spacy.training import Example
 
+from spacy_cascade.pipeline.spans.nbest import candidates_by_doc
+
 from .corpora import read_docs, write_docs
 from .package import component, gold_rows, read_examples, rows_of_path, show_ranked_spans
 from .timing import Stopwatch
@@ -91,7 +93,7 @@ def hypotheses(nlp: Language, examples: Sequence[Example], n: int) -> Hypotheses
     batch = one.scored(docs)
     paths, first = batch.best_paths(n)
     first_logs = first - batch.structure.log_partitions(batch.potentials)
-    of_docs = batch.candidates(paths, first, True)
+    of_docs = candidates_by_doc(batch.ranked(paths, first, True), batch.tokens)
     ranks = []
     for k in range(n):
         show_ranked_spans(one, docs, of_docs, k)

@@ -23,7 +23,6 @@ from .reading import span_units, untyped
 from .span_learning import SpanLearningPipe
 from .spans.gold import GoldSpans, gold_bounds, gold_flags
 from .spans.groups import table_of_group
-from .spans.nbest import KEPT, distinct_spans, typed_lists, write_types
 from .spans.placing import (
     REJECTED,
     UNKNOWN,
@@ -37,6 +36,7 @@ from .spans.placing import (
 from .spans.results import class_probabilities, thresholds_of
 from .spans.tables import SpanTable, join_tables, table_of
 from .spans.typed import TypedSpans, joint_confidences, typed_spans, write_typed
+from .spans.typed_candidates import KEPT, distinct_spans, typed_lists, write_types
 
 
 @Language.factory(
@@ -111,7 +111,7 @@ class CascadeClassifier(SpanLearningPipe):
         if key is not None and not self._has_warned:
             self._has_warned = warn_missing(self.pipeline, self.name, self, key, docs)
         tables = [self._spans(doc) for doc in docs]
-        listed = [distinct_spans(doc, key) for doc in docs]
+        listed = distinct_spans(docs, key)
         tokens, spans = self._read_batch(docs), join_tables(tables)
         is_typed = self._are_mentions(spans)
         offsets = np.repeat(tokens.doc_starts[:-1], [table.n_spans for table in tables])

@@ -18,7 +18,7 @@ from ..errors import ConfigError
 from ..features.tokens import Tokens
 from ..inference.structure import Potentials, Structure
 from ..types import Floats1d
-from .spans.nbest import candidate_groups
+from .spans.nbest import RankedGroup, candidate_groups
 
 
 class Scoring(Protocol):
@@ -72,7 +72,9 @@ def _log_probabilities(structure: Structure, potentials: Potentials) -> Floats1d
 def _ranks(name: str, docs: Sequence[Doc], key: str) -> Iterator[tuple[Floats1d, list[Doc]]]:
     """For each rank, log-probabilities of the segmentations `[S]`, and copies that have them."""
     copies = [doc.copy() for doc in docs]
-    lists = [list(candidate_groups(doc, key)) for doc in copies]
+    lists = [
+        [(group, RankedGroup.of(group)) for group in candidate_groups(doc, key)] for doc in copies
+    ]
     n = max((len(found) for found in lists), default=0)
     for doc, found in zip(docs, lists, strict=True):
         if len(doc) and (len(found) < n or n == 0):

@@ -26,8 +26,10 @@ from .reading import span_units
 from .reranker_data import RerankerData
 from .spans.entities import replace_entities, write_group
 from .spans.gold import gold_flags, read_gold
+from .spans.groups import table_of_group
 from .spans.nbest import candidate_groups, drop_candidates
-from .spans.tables import table_of
+from .spans.placing import in_batch
+from .spans.tables import join_tables, table_of
 from .spans.typed_lists import Chosen, TypedLists, choose_spans, read_lists
 
 
@@ -123,14 +125,12 @@ class CascadeReranker(CascadePipe):
         """
         key = self.options.spans_key
         for doc, found in zip(docs, scores, strict=True):
-            before = [(s.start, s.end, s.label) for s in doc.spans[key]]
+            before = table_of_group(doc.spans[key]).rows()
             if before != found.spans:
                 spans = [Span(doc, *span) for span in found.spans]
                 if self.options.set_ents:
                     typed = [s for s, t in zip(spans, found.is_typed, strict=True) if t]
-                    (_, first), *_ = candidate_groups(doc, key)
-                    assert first.earlier_iob is not None
-                    earlier = first.earlier_iob
+                    earlier = candidate_groups(doc, key)[0].attrs["earlier_iob"]
                     replace_entities(doc, set(before), typed, earlier)
                 group = doc.spans[key]
                 write_group(doc, key, table_of(spans), found.confidences(group), group.attrs)
@@ -249,10 +249,7 @@ class CascadeReranker(CascadePipe):
 
 def _found(docs: Sequence[Doc], tokens: Tokens, key: str) -> FoundSpans:
     """The spans that the cascade found first."""
-    spans = [
-        (span.start + offset, span.end + offset, span.label)
-        for doc, offset in zip(docs, tokens.doc_starts.tolist(), strict=False)
-        for span in doc.spans.get(key, ())
-    ]
-    bounds = np.array([span[:2] for span in spans], dtype=np.int64).reshape(-1, 2)
-    return FoundSpans.of(bounds, np.array([span[2] for span in spans], dtype=np.uint64))
+    groups = [doc.spans.get(key) for doc in docs]
+    tables = [table_of([]) if group is None else table_of_group(group) for group in groups]
+    bounds = in_batch([table.bounds for table in tables], tokens)
+    return FoundSpans.of(bounds, join_tables(tables).label)

@@ -206,14 +206,14 @@ class CascadeSegmenter(SpanLearningPipe):
         tables = found_tables(docs, [found.spans for found in scores], labels)
         for doc, found, spans in zip(docs, scores, tables, strict=True):
             write_group(doc, key, spans, found.confidences, kept_confidences(doc, key))
-            if found.candidates is not None:
-                write_candidates(doc, key, found.candidates, labels)
-            else:
-                drop_candidates(doc, key)
+            drop_candidates(doc, key)
             if self.options.set_ents:
                 sure = found.confidences
                 gains = None if sure is None else sure - thresholds[found.spans.label]
                 write_entities(doc, spans, gains=gains)
+        listed = [found.candidates for found in scores if found.candidates is not None]
+        if listed:
+            write_candidates(docs, key, listed, labels)
 
     def gold_spans(self, example: Example) -> list[LabelledSpan]:
         """Start, end and label of the spans that the component should find."""

@@ -15,6 +15,7 @@ import srsly
 from spacy.tokens import Doc, Span, SpanGroup
 
 from ...parallel import LEXEME_LOCK
+from ...types import Keys1d
 from .tables import SpanTable, pack, packed_spans, table_of, unpacked
 
 
@@ -37,6 +38,16 @@ class LastingGroup(SpanGroup):
         """The spans, as they are now."""
         self._renumber()
         return self._waiting if self._waiting is not None else table_of(list(self))
+
+    def relabel(self, label: Keys1d) -> bool:
+        """Give the spans other labels, uint64 `[P]`; whether that was done.
+
+        It is not where the Spans were made, which somebody may hold.
+        """
+        if self._waiting is None:
+            return False
+        self._waiting = self._waiting.with_labels(label)
+        return True
 
     @property
     def n_spans(self) -> int:

@@ -34,7 +34,7 @@ def no_segments(has_confidences: bool, n: int, is_probabilistic: bool) -> Segmen
         return Segments(empty, confidences)
     scores = np.zeros((n, 0))
     log_probabilities = scores if is_probabilistic else None
-    return Segments(empty, confidences, Candidates([], [empty] * n, scores, log_probabilities))
+    return Segments(empty, confidences, Candidates([], empty, [0] * n, scores, log_probabilities))
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from spacy.tokens import Doc
 
 from ...types import Bools1d, Floats1d, Ints1d
 from .entities import CONFIDENCE_ATTRIBUTE, write_entities, write_group
-from .nbest import KEPT, TypedCandidates
 from .tables import SpanTable, join_tables, split_table
+from .typed_candidates import KEPT, TypedCandidates
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from ...inference.reranking import Lists, choose, span_posteriors
 from ...types import Floats1d, Floats2d, Ints1d, Pointers1d, Pointers2d
 from .entities import CONFIDENCE_ATTRIBUTE, SpanKey
 from .gold import GoldSpans
+from .groups import size_of, table_of_group
 from .nbest import RankedGroup, candidate_groups
 from .placing import ENTITY, REJECTED
 
@@ -187,7 +188,7 @@ def _keys(start: Pointers1d, end: Pointers1d) -> Pointers1d:
 
 
 def _read_groups(doc: Doc, key: str, where: str) -> list[RankedGroup]:
-    groups = list(candidate_groups(doc, key))
+    groups = [(group, RankedGroup.of(group)) for group in candidate_groups(doc, key)]
     if not groups:
         raise ConfigError(
             f"{where} needs the N best segmentations in doc.spans['{key}/1'], '{key}/2' …, but "
@@ -208,7 +209,7 @@ def _read_groups(doc: Doc, key: str, where: str) -> list[RankedGroup]:
 
 def _check_unchanged(group: SpanGroup, ranked: RankedGroup, n_sentences: int, where: str) -> None:
     scores = () if ranked.class_scores is None else ranked.class_scores
-    n_spans = {len(group), len(ranked.bounds), len(scores)}
+    n_spans = {size_of(group), len(ranked.bounds), len(scores)}
     if len(n_spans) > 1 or len(ranked.sequence_scores) != n_sentences:
         raise ConfigError(
             f"{where} found doc.spans['{group.name}'] changed since cascade_segmenter wrote "
@@ -238,8 +239,8 @@ class Chosen:
         if known is None:
             return None
         earlier = {
-            (span.start, span.end, span.label): float(confidence)
-            for span, confidence in zip(before, known, strict=False)
+            span: float(confidence)
+            for span, confidence in zip(table_of_group(before).rows(), known, strict=False)
         }
         pairs = zip(self.spans, self.probabilities, strict=True)
         return np.array([earlier.get(span, probability) for span, probability in pairs])

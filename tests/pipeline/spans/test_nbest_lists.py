@@ -157,6 +157,30 @@ def test_spans_of_the_list_are_typed_as_when_alone(nlp: Language, doc: Doc) -> N
         np.testing.assert_allclose(np.exp(scores).sum(axis=1), 1.0)
 
 
+def test_lists_that_somebody_looked_at_are_typed_alike(trained: Language) -> None:
+    """Groups whose Spans were made are written anew; others get labels as they stand."""
+    nlp = with_settings(trained, "cascade_segmenter", n_best=N)
+    segmenter, classifier = (component for _, component in nlp.pipeline)
+    texts = ["", TWO_SENTENCES, *TEXTS, ""]
+    found = []
+    for looks in (False, True):
+        docs = [segmenter(make_doc(nlp.vocab, text)) for text in texts]
+        if looks:
+            sizes = [len(list(group)) for doc in docs for group in doc.spans.values()]
+            assert any(sizes)
+        docs = list(classifier.pipe(docs))
+        lists = [
+            {name: np.asarray(value).tolist() for name, value in group.attrs.items()}
+            for doc in docs
+            for group in doc.spans.values()
+        ]
+        found.append(([annotation(doc) for doc in docs], lists))
+    assert found[0] == found[1]
+    labels = {label for *_, label in found[0][0][1]["spans"]["cascade/2"]}
+    assert labels
+    assert "ENT" not in labels
+
+
 def test_a_rejected_span_keeps_its_label_and_its_score_counts() -> None:
     nlp = trained_cascade({"n_best": N})
     rejecting = nlp.replace_pipe(

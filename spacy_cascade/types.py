@@ -1,7 +1,8 @@
 """Names for the types of arrays, and of values in configs.
 
 The digit is the number of dimensions. `Ints` are int32 (ids, labels), `Pointers` int64 (offsets
-into other arrays), `Keys` uint64 (hashes), `Floats` float64, `Reals` float32 or float64.
+into other arrays), `Keys` uint64 (hashes), `Floats` float64, `Singles` float32, `Reals` either of
+these two.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ Bools2d: TypeAlias = npt.NDArray[np.bool_]
 Floats1d: TypeAlias = npt.NDArray[np.float64]
 Floats2d: TypeAlias = npt.NDArray[np.float64]
 Floats3d: TypeAlias = np.ndarray[tuple[int, int, int], np.dtype[np.float64]]
+Singles1d: TypeAlias = npt.NDArray[np.float32]
 Reals1d: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 Reals2d: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 RealsXd: TypeAlias = Reals1d

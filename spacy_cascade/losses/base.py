@@ -139,7 +139,10 @@ class CorpusLoss:
         return total
 
     def value_and_gradient(self, weights: Weights, out: Floats2d) -> tuple[float, Floats1d]:
-        """Loss, and the gradient of transitions `[E]`; that of features `[K, S]` goes to `out`."""
+        """Loss, and the gradient of transitions `[E]`; that of features `[K, S]` goes to `out`.
+
+        The weights of features may stand in `out`, and are OVERWRITTEN there.
+        """
         potentials = self.potentials(weights)
         losses, of_transitions = self.losses(potentials)
         self.gradient(potentials, out)
@@ -177,14 +180,14 @@ class ShardedLoss:
         return total
 
     def value_and_gradient(self, weights: Weights, out: Floats2d) -> tuple[float, Floats1d]:
-        out[:] = 0.0
         value, of_transitions = 0.0, np.zeros_like(weights.transitions)
-        of_shard = np.empty_like(out)
+        of_shard, total = np.empty_like(out), np.zeros_like(out)
         for shard in self.shards:
             loss, gradient = shard.value_and_gradient(weights, of_shard)
             value += loss
             of_transitions += gradient
-            out += of_shard
+            total += of_shard
+        out[:] = total
         return value, of_transitions
 
     def hessian_diagonal(self, weights: Weights) -> Floats2d:

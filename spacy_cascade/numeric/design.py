@@ -15,7 +15,7 @@ import numpy as np
 
 from ..parallel import LARGEST_PIECE, Workers, split
 from ..types import Floats1d, Floats2d, Ints1d, Pointers1d, Pointers2d, RealsXd
-from .csr import active_features, add_entries, add_rows, group_columns
+from .csr import active_features, add_entries, add_rows, add_to_columns, group_columns
 from .parts import AddPart, Memory, add_part
 
 _GROUPS = 4
@@ -84,8 +84,13 @@ class BinaryCSR:
     def add_transposed_product(self, values: Floats2d, out: Floats2d, workers: Workers) -> None:
         """`out += self.T @ values`, the same bits for any number of threads.
 
-        The order of entries that this takes is kept until `release_memory`.
+        Several threads sum up groups of columns. The order of entries that this takes is kept until
+        `release_memory`; it is as large as two copies of the indices. One thread does without.
         """
+        if workers.n_threads == 1:
+            for begin, end in split(self.indptr):
+                add_to_columns(self.indptr, self.indices, values, out, begin, end)
+            return
         if self._groups is None:
             self._groups = _ColumnGroups(
                 *group_columns(self.indptr, self.indices, self.n_columns, _GROUPS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -41,6 +42,17 @@ def _blocks(n: int) -> list[tuple[int, int]]:
 def in_blocks(function: Callable[[slice], object], n: int, workers: Workers) -> None:
     """Call `function` for slices of vectors of length `n`, which it is to work on one by one."""
     workers.map(lambda begin, end: function(slice(begin, end)), _blocks(n))
+
+
+def copied(x: Reals1d, dtype: type[Any], workers: Workers) -> Any:
+    """The vector as another one of this type."""
+    found = np.empty(len(x), dtype)
+
+    def block(part: slice) -> None:
+        found[part] = x[part]
+
+    in_blocks(block, len(x), workers)
+    return found
 
 
 def dot(x: Reals1d, y: Reals1d, workers: Workers) -> float:

@@ -171,6 +171,17 @@ def check_labels(
         )
 
 
+def forget_words(examples: Iterable[Example]) -> None:
+    """Free the words of examples as strings, half as much as their Docs take.
+
+    spaCy keeps them to see later whether an alignment still holds. Without one it never looks.
+    """
+    for example in examples:
+        if getattr(example, "_cached_alignment", True) is None:
+            for words in ("_cached_words_x", "_cached_words_y"):
+                getattr(example, words, []).clear()
+
+
 def _references(examples: Sequence[Example]) -> dict[int, Doc]:
     """Reference Docs by identity; they are kept, so that no other Doc can get the same."""
     return {id(example.reference): example.reference for example in examples}

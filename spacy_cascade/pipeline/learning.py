@@ -23,7 +23,7 @@ from ..storage.header import Header
 from ..trainers.base import Fit, JointTrainer, State, Task, Trainer
 from ..types import Ints1d, Ints2d, Pointers1d
 from .component import CascadePipe
-from .corpus import Corpus, GetExamples, Parts, checked
+from .corpus import Corpus, GetExamples, Parts, checked, forget_words
 from .inducing import InducedFeatures, forget, induce
 from .joint import begin_jointly, partner
 from .loggers import SEPARATOR
@@ -160,6 +160,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
             validate_examples(examples, f"{type(self).__name__}.initialize")
             batches.append(self._read_examples(examples))
             gold.extend(self._read_gold(example) for example in examples)
+            forget_words(examples)
             self.n_examples += len(examples)
         found = labels or {label for g in gold for label in self._labels_in(g)} | set(self._labels)
         self._check_found(found, gold, get_examples)
@@ -194,11 +195,11 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         validate_examples(examples, f"{type(self).__name__}.update")
         if self.trainer.sees_all and not self.warm_start:
             examples = self._parts.collect(examples, self.n_examples, self.name)
-        iterations = self.trainer.iterations
-        if not iterations or not any(len(example.predicted) for example in examples):
+        if not self.trainer.iterations or not any(len(each.predicted) for each in examples):
             return losses
-        with progress(f"Training {self.name}", total=iterations) as bar:
+        with progress(f"Training {self.name}", total=self.trainer.iterations) as bar:
             fit, data = self._prepared(examples)
+            forget_words(examples)
             losses[self.name] += fit.step(data, bar.update)
         losses |= {f"{self.name}{SEPARATOR}{term}": value for term, value in fit.terms().items()}
         if self.trainer.sees_all:
@@ -236,8 +237,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         self.add_labels(label for g in gold for label in self._labels_in(g))
         tokens = self._read_examples(examples)
         self.space.add_to_resources(tokens, self._gold_flags(tokens, gold))
-        n_added = self.space.extend(self._gold_units(tokens, gold), _NEW_MINIMUM)
-        add_features(self.model, n_added)
+        add_features(self.model, self.space.extend(self._gold_units(tokens, gold), _NEW_MINIMUM))
 
     def _prepared(
         self, examples: Sequence[Example]

@@ -7,7 +7,7 @@ needs it between calls, because the development score is looked at after each `u
 
 from collections import deque
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -15,9 +15,10 @@ from ..checks import check_counts
 from ..errors import ConfigError, TrainingError
 from ..inference.structure import Structure, Weights
 from ..losses.base import CorpusLoss, LabelledSequences
-from ..numeric.vectors import add_scaled, dot, in_blocks
+from ..numeric.memory import return_freed
+from ..numeric.vectors import add_scaled, copied, dot, in_blocks
 from ..parallel import Workers
-from ..types import Floats1d, Floats2d, Reals1d
+from ..types import Floats1d, Floats2d, Singles1d
 from .base import Fit, Progress, State, Task, array_like, check_induction, check_needs, no_progress
 from .objective import Function, Objective
 from .states import count_in, number_in, truth_in
@@ -107,6 +108,7 @@ class BatchFit(Fit[LabelledSequences]):
         self._objective, self._run, self._part = objective, run, part
 
     def _step(self, data: LabelledSequences, progress: Progress) -> float:
+        return_freed()
         value = self._run.run(self._run.settings.iterations, progress)
         data.design.release_memory()
         return value
@@ -124,6 +126,15 @@ class BatchFit(Fit[LabelledSequences]):
         self._run.restore(state)
 
 
+class Step(NamedTuple):
+    """How far a line search goes along a direction, and what is there."""
+
+    step: float
+    point: Floats1d
+    value: float
+    gradient: Floats1d
+
+
 class LBFGSRun:
     """An optimisation under way.
 
@@ -137,7 +148,7 @@ class LBFGSRun:
         self.settings, self.problem, self.workers = settings, problem, workers
         self.parameters = np.array(parameters, dtype=np.float64)
         self.iteration = 0
-        self._pairs: deque[tuple[Reals1d, Reals1d, float]] = deque(maxlen=settings.history)
+        self._pairs: deque[tuple[Singles1d, Singles1d, float]] = deque(maxlen=settings.history)
         self.value, self._gradient = problem.value_and_gradient(self.parameters)
         if not np.isfinite(self.value):
             raise TrainingError(
@@ -194,35 +205,32 @@ class LBFGSRun:
         return bool(norm <= self.settings.tolerance * size)
 
     def _iterate(self) -> None:
-        direction = self._direction()
+        # What is remembered has single precision: it takes up most of the memory.
+        direction = copied(self._direction(), np.float32, self.workers)
         slope = dot(direction, self._gradient, self.workers)
         if slope >= 0.0:
             self._pairs.clear()
-            direction = self._downhill()
-            slope = -dot(self._gradient, self._gradient, self.workers)
-        first_step = 1.0 if self._pairs else min(1.0, (-slope) ** -0.5)
+            direction = copied(self._downhill(), np.float32, self.workers)
+            slope = dot(direction, self._gradient, self.workers)
+        first_step = 1.0 if self._pairs else min(1.0, max(-slope, _LEAST_CURVATURE) ** -0.5)
         found = self._line_search(direction, slope, first_step)
         if found is None:
             # No step along this direction lowers the objective: a fresh start may, else done.
             self.converged = not self._pairs
             self._pairs.clear()
             return
-        step, value, gradient = found
-        # What is remembered has single precision: it takes up most of the memory.
-        move, change = (np.empty(len(direction), dtype=np.float32) for _ in range(2))
+        move, change = direction, np.empty_like(direction)
 
         def block(part: slice) -> None:
-            direction[part] *= step
-            self.parameters[part] += direction[part]
-            move[part] = direction[part]
-            self._gradient[part] -= gradient[part]
+            move[part] *= np.float32(found.step)
+            self._gradient[part] -= found.gradient[part]
             np.negative(self._gradient[part], out=change[part], casting="same_kind")
 
-        in_blocks(block, len(direction), self.workers)
+        in_blocks(block, len(move), self.workers)
         curvature = dot(move, change, self.workers)
         if curvature > 1e-12 * dot(change, change, self.workers):
             self._pairs.append((move, change, curvature))
-        self.value, self._gradient = value, gradient
+        self.parameters, self.value, self._gradient = found.point, found.value, found.gradient
         self.converged = self._is_stationary()
 
     def _direction(self) -> Floats1d:
@@ -256,26 +264,19 @@ class LBFGSRun:
         in_blocks(block, len(direction), self.workers)
         return direction
 
-    def _point(self, direction: Floats1d, step: float) -> Floats1d:
-        point = np.empty_like(self.parameters)
-
-        def block(part: slice) -> None:
-            point[part] = self.parameters[part]
-
-        in_blocks(block, len(point), self.workers)
+    def _point(self, direction: Singles1d, step: float) -> Floats1d:
+        point: Floats1d = copied(self.parameters, np.float64, self.workers)
         add_scaled(step, direction, point, self.workers)
         return point
 
-    def _line_search(
-        self, direction: Floats1d, slope: float, step: float
-    ) -> tuple[float, float, Floats1d] | None:
+    def _line_search(self, direction: Singles1d, slope: float, step: float) -> Step | None:
         """A step under the weak Wolfe conditions, by bracketing.
 
         Where the slope has not turned yet, the next step goes to where the line through both
         slopes crosses zero: a first step is a guess that may be off by orders of magnitude.
         """
         low, high = 0.0, np.inf
-        best: tuple[float, float, Floats1d] | None = None
+        best: Step | None = None
         for _ in range(_MOST_TRIALS):
             point = self._point(direction, step)
             value, gradient = self.problem.value_and_gradient(point)
@@ -283,7 +284,7 @@ class LBFGSRun:
             if not value <= self.value + _SUFFICIENT_DECREASE * step * slope:
                 high = step
             else:
-                best = (step, value, gradient)
+                best = Step(step, point, value, gradient)
                 slope_there = dot(direction, gradient, self.workers)
                 if slope_there >= _CURVATURE * slope:
                     return best

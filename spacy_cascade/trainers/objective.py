@@ -38,7 +38,10 @@ class Loss(Protocol):
         """Number of units that have each feature, float64 `[K]`."""
 
     def value_and_gradient(self, weights: Weights, out: Floats2d) -> tuple[float, Floats1d]:
-        """Loss, and the gradient of transitions `[E]`; that of features `[K, S]` goes to `out`."""
+        """Loss, and the gradient of transitions `[E]`; that of features `[K, S]` goes to `out`.
+
+        The weights of features may stand in `out`, and are OVERWRITTEN there.
+        """
 
     def hessian_diagonal(self, weights: Weights) -> Floats2d:
         """The diagonal of the second derivatives, `[K, S]`, of the parameters before mixing."""
@@ -74,9 +77,11 @@ class Parametrisation:
         rows = np.arange(len(self._scale) + 1, dtype=np.int64)
         self._rows = split(rows * structure.n_columns)
 
-    def weights(self, parameters: Floats1d) -> Weights:
+    def weights(self, parameters: Floats1d, out: Floats2d | None = None) -> Weights:
+        """Those that parameters give; the weights of features are written to `out`, if given."""
         of_features, of_transitions = self.parts(parameters)
-        weights, centre = np.empty(self.shape), self.penalty.centre
+        weights = np.empty(self.shape) if out is None else out
+        centre = self.penalty.centre
 
         def piece(begin: int, end: int) -> None:
             self._mix(of_features, weights, begin, end)
@@ -162,7 +167,9 @@ class Objective:
     def value_and_gradient(self, parameters: Floats1d) -> tuple[float, Floats1d]:
         gradient = np.empty_like(parameters)
         of_features, _ = self.parametrisation.parts(gradient)
-        loss, of_transitions = self.loss.value_and_gradient(self.weights(parameters), of_features)
+        # The gradient takes the place of the weights, which are as large.
+        weights = self.weights(parameters, of_features)
+        loss, of_transitions = self.loss.value_and_gradient(weights, of_features)
         penalty = self.parametrisation.add_penalty(parameters, gradient, of_transitions)
         return loss + penalty, gradient
 

@@ -115,6 +115,23 @@ def test_same_bits_for_any_number_of_threads(label_pairs, generator):
         np.testing.assert_array_equal(gradient, results[0][1])
 
 
+@pytest.mark.parametrize("n_shards", [1, 2])
+def test_the_gradient_may_take_the_place_of_the_weights(n_shards, generator):
+    lattice = TagSet("IOB2", LABELS).lattice(label_pairs=False)
+    costs = LOSS.label_costs(lattice.n_labels)
+    design, corpus = random_corpus(generator, lattice, LENGTHS, costs, SIGMA)
+    of_corpus = CorpusLoss(data_of(design, corpus), LOSS, Workers(1))
+    loss = of_corpus if n_shards == 1 else ShardedLoss([of_corpus] * n_shards)
+    features = generator.normal(size=(design.unit_features.n_columns, lattice.n_columns))
+    transitions = generator.normal(size=lattice.n_edges)
+    apart = np.empty_like(features)
+    value, of_transitions = loss.value_and_gradient(Weights(features, transitions), apart)
+    found = loss.value_and_gradient(Weights(features, transitions), features)
+    assert found[0] == value
+    np.testing.assert_array_equal(found[1], of_transitions)
+    np.testing.assert_array_equal(features, apart)
+
+
 def wide_design(generator: np.random.Generator, n_units: int) -> Design:
     """A design so large that its work is cut into pieces."""
     from spacy_cascade.numeric.design import BinaryCSR

@@ -165,9 +165,16 @@ class Lexicon:
 
     def learn(self, words: Keys1d, doc_starts: Pointers1d, flags: Ints2d) -> Lexicon:
         """The same, knowing which terms are a gold span in just one Doc; flags: `span_flags`."""
+        return self.with_docs(self.count_docs(words, doc_starts, flags))
+
+    def count_docs(self, words: Keys1d, doc_starts: Pointers1d, flags: Ints2d) -> Pointers1d:
+        """In how many Docs each term is a gold span, int64 `[n]`."""
         places, docs = self._gold_terms(words, doc_starts, flags)
         pairs = np.unique(self._entries(places) * len(doc_starts) + docs)
-        n_docs = np.bincount(pairs // len(doc_starts), minlength=len(self.keys))
+        return np.bincount(pairs // len(doc_starts), minlength=len(self.keys))
+
+    def with_docs(self, n_docs: Pointers1d) -> Lexicon:
+        """The same, knowing in how many Docs each term is a gold span."""
         return Lexicon(self.keys, self.label, self.labels, n_docs == 1)
 
     def values_of_others(

@@ -17,7 +17,7 @@ import numpy as np
 from ..numeric.arrays import Array, Arrays, Shapes, blocks
 from ..types import Ints2d, Keys1d
 from .lexicons import MAXIMUM_LABELS, Lexicon
-from .resources import InvalidArray, Resource, Tokenize
+from .resources import FlaggedTokens, InvalidArray, Resource, Tokenize
 from .terms import TermList, read_spellings
 from .tokens import Tokens
 
@@ -55,6 +55,15 @@ class ListedTerms(Resource):
             return self
         words = getattr(tokens, self.field)
         return type(self)(self.lexicon.learn(words, tokens.doc_starts, flags), True)
+
+    def learn_in_blocks(self, blocks: FlaggedTokens) -> ListedTerms:
+        if not self.leave_out:
+            return self
+        n_docs = sum(
+            self.lexicon.count_docs(getattr(tokens, self.field), tokens.doc_starts, flags)
+            for tokens, flags in blocks()
+        )
+        return type(self)(self.lexicon.with_docs(np.asarray(n_docs)), True)
 
     def values(self, tokens: Tokens, own_flags: Ints2d | None) -> Keys1d:
         """The value of each token, uint64 `[T]`; own_flags: gold flags in training, else None."""

@@ -11,14 +11,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
+import numpy as np
+
 from ..errors import ModelFileError, NotTrainedError
 from ..numeric.arrays import Array, Arrays, Shapes
 from ..types import Ints2d, Keys1d
-from .tokens import Tokens
+from .tokens import Tokens, join_tokens
 from .word_vectors import WordVectors
 
 Tokenize: TypeAlias = Callable[[str], Iterable[str]]
 """Gives the tokens of a text without spaces."""
+FlaggedTokens: TypeAlias = Callable[[], Iterator[tuple[Tokens, Ints2d]]]
+"""Goes through a corpus in blocks of whole Docs, each time anew: tokens and their gold flags."""
 
 
 class InvalidArray(ValueError):
@@ -56,6 +60,16 @@ class Resource(ABC):
     def learn(self, tokens: Tokens, flags: Ints2d) -> Resource:
         """The resource after training tokens with gold flags (`word_counts.span_flags`)."""
         return self
+
+    def learn_in_blocks(self, blocks: FlaggedTokens) -> Resource:
+        """As `learn`, from a corpus that may not fit into memory.
+
+        By default its tokens are joined, so that memory grows with them.
+        """
+        if type(self).learn is Resource.learn:
+            return self
+        tokens, flags = zip(*blocks(), strict=True)
+        return self.learn(join_tokens(tokens), np.concatenate(flags))
 
     def add(self, tokens: Tokens, flags: Ints2d) -> Resource:
         """The resource after the tokens of an adaptation."""
@@ -155,7 +169,10 @@ class Resources:
             self.made[key] = spec.kind.read(spec.name, spec.settings, tokenize)
 
     def learn(self, tokens: Tokens, flags: Ints2d) -> None:
-        self.made = {key: made.learn(tokens, flags) for key, made in self.made.items()}
+        self.learn_in_blocks(lambda: iter([(tokens, flags)]))
+
+    def learn_in_blocks(self, blocks: FlaggedTokens) -> None:
+        self.made = {key: made.learn_in_blocks(blocks) for key, made in self.made.items()}
 
     def add(self, tokens: Tokens, flags: Ints2d) -> None:
         self.made = {key: made.add(tokens, flags) for key, made in self.made.items()}

@@ -9,18 +9,19 @@ from functools import partial
 import numpy as np
 
 from ..numeric.design import BinaryCSR, Design, SegmentRows
-from ..numeric.index import KeyIndex, frequent_keys
+from ..numeric.index import KeyIndex
 from ..parallel import LEXEME_LOCK
 from ..types import Ints2d, Keys1d, Keys2d
 from .abbreviation_search import find_abbreviations
 from .attributes import ContextAttribute
 from .attributes import TextOf as TextOf
+from .feature_counts import FeatureCounts
 from .keys import lexeme_level_keys, unit_level_keys
 from .lexemes import BOUNDARY, LexemeTable
 from .lexicons import Lexicon
 from .listed_terms import ListedTerms
 from .plan import make_plan
-from .resources import Resources
+from .resources import FlaggedTokens, Resources
 from .segments import SegmentFeatures, SegmentSettings
 from .span_context import SpanContext
 from .span_lengths import SPAN_LENGTHS, SpanLengths
@@ -122,7 +123,11 @@ class FeatureSpace:
 
     def learn_resources(self, tokens: Tokens, flags: Ints2d) -> None:
         """Let the resources learn from training tokens; flags: `word_counts.span_flags`."""
-        self.resources.learn(tokens, flags)
+        self.learn_resources_in_blocks(lambda: iter([(tokens, flags)]))
+
+    def learn_resources_in_blocks(self, blocks: FlaggedTokens) -> None:
+        """As `learn_resources`, from a corpus that may not fit into memory."""
+        self.resources.learn_in_blocks(blocks)
         self._forget_values()
 
     def add_to_resources(self, tokens: Tokens, flags: Ints2d) -> None:
@@ -200,30 +205,25 @@ class FeatureSpace:
 
     def learn(self, units: Units, minimum: int) -> None:
         """Number all features that are seen in at least `minimum` units."""
+        self.learn_in_blocks([units], minimum)
+
+    def learn_in_blocks(self, blocks: Iterable[Units], minimum: int) -> None:
+        """As `learn`, from units that come in blocks of whole Docs, with bounded memory."""
         of_segments = 1 if self.segments is None else self.segments.min_count
-        self.index = KeyIndex(self._frequent(units, minimum, of_segments))
+        self.index = KeyIndex(self._frequent(blocks, minimum, of_segments))
 
     def extend(self, units: Units, minimum: int) -> int:
         """Number the unknown ones among them after the others; returns how many there are."""
-        keys = self._frequent(units, minimum, minimum)
+        keys = self._frequent([units], minimum, minimum)
         new = keys[self.index.lookup(keys) < 0]
         self.index = KeyIndex(np.append(self.index.keys, new))
         return len(new)
 
-    def _frequent(self, units: Units, minimum: int, of_segments: int) -> Keys1d:
-        attributes, n_slots = units.positions.table.attributes, self.plan.n_slots
-        rows = self.unit_lexemes(units).indices
-        counts = np.bincount(rows, minlength=len(attributes) * n_slots).astype(np.float64)
-        of_lexemes = frequent_keys(
-            self.lexeme_keys(attributes),
-            np.repeat(counts, np.tile(np.diff(self.plan.slot_start), len(attributes))),
-            minimum,
-        )
-        keys = [of_lexemes, frequent_keys(self.unit_keys(units), None, minimum)]
-        if self.segments is not None and units.source is not None:
-            gold = SegmentFeatures(self.plan, units, units.source).gold_keys()
-            keys.append(frequent_keys(gold, None, of_segments))
-        return np.concatenate(keys)
+    def _frequent(self, blocks: Iterable[Units], minimum: int, of_segments: int) -> Keys1d:
+        counts = FeatureCounts(self.plan)
+        for units in blocks:
+            counts.add(units)
+        return counts.frequent(minimum, of_segments)
 
     def lexeme_keys(self, attributes: Keys2d) -> Keys2d:
         """Keys of the lexeme-level templates, uint64 `[n, templates]`; attributes `[n, A]`."""

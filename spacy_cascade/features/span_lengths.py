@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..numeric.arrays import Array, Arrays, Shapes
-from ..types import Ints1d, Ints2d, Pointers2d
-from .resources import InvalidArray, Resource, ResourceSpec
+from ..types import Ints1d, Ints2d, Pointers1d, Pointers2d
+from .resources import FlaggedTokens, InvalidArray, Resource, ResourceSpec
 from .tokens import Tokens
 
 SHARE = 0.998
@@ -43,10 +43,14 @@ class SpanLengths(Resource):
         return int(self.counts[longest:].sum())
 
     def learn(self, tokens: Tokens, flags: Ints2d) -> SpanLengths:
-        bounds = gold_bounds(flags)
-        return SpanLengths(
-            np.bincount(bounds[:, 1] - bounds[:, 0], minlength=1)[1:].astype(np.int32)
-        )
+        return SpanLengths(_lengths(flags).astype(np.int32))
+
+    def learn_in_blocks(self, blocks: FlaggedTokens) -> SpanLengths:
+        total = np.zeros(0, dtype=np.int64)
+        for _, flags in blocks():
+            total, more = sorted((total, _lengths(flags)), key=len, reverse=True)
+            total[: len(more)] += more
+        return SpanLengths(total.astype(np.int32))
 
     def arrays(self) -> Arrays:
         return {"counts": self.counts}
@@ -63,6 +67,12 @@ class SpanLengths(Resource):
     @classmethod
     def restore(cls, arrays: Mapping[str, Array], settings: Any) -> SpanLengths:
         return cls(arrays["counts"].astype(np.int32))
+
+
+def _lengths(flags: Ints2d) -> Pointers1d:
+    """Numbers of gold spans of 1, 2 … tokens."""
+    bounds = gold_bounds(flags)
+    return np.bincount(bounds[:, 1] - bounds[:, 0], minlength=1)[1:]
 
 
 SPAN_LENGTHS = ResourceSpec(SpanLengths, "span_lengths")

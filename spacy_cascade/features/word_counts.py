@@ -11,7 +11,7 @@ features of the counts are computed once a lexeme like those of the text.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ import numpy as np
 from ..numeric.arrays import Array, Arrays, Shapes
 from ..numeric.index import KeyIndex
 from ..types import Bools1d, Ints2d, Keys1d, Pointers1d, Pointers2d
-from .resources import Resource
+from .resources import FlaggedTokens, Resource
 from .tokens import Tokens
 
 SHARES = ("seen_inside", "seen_first", "seen_last", "seen_continued")
@@ -89,12 +89,18 @@ class SpanWordCounts(Resource):
     def learn(self, tokens: Tokens, flags: Ints2d) -> SpanWordCounts:
         return self.count(tokens.lower, flags)
 
+    def learn_in_blocks(self, blocks: FlaggedTokens) -> SpanWordCounts:
+        counted, new, n_new = self.empty(), [self.empty()], 0
+        for tokens, flags in blocks():
+            new.append(self.count(tokens.lower, flags))
+            n_new += len(new[-1].index)
+            # Rarely, for it takes as long as all words that are known are many.
+            if n_new > len(counted.index):
+                counted, new, n_new = _added([counted, *new]), [], 0
+        return _added([counted, *new])
+
     def add(self, tokens: Tokens, flags: Ints2d) -> SpanWordCounts:
-        other = self.count(tokens.lower, flags)
-        words = np.concatenate([self.index.keys, other.index.keys])
-        unique, inverse = np.unique(words, return_inverse=True)
-        counts = np.concatenate([self.counts, other.counts])
-        return SpanWordCounts(KeyIndex(unique), _sums(inverse, counts, len(unique)))
+        return _added([self, self.count(tokens.lower, flags)])
 
     def codes(self, tokens: Tokens, own_flags: Ints2d | None = None) -> Keys1d:
         """The code of each token, uint64 `[T]`.
@@ -127,6 +133,14 @@ class SpanWordCounts(Resource):
     @classmethod
     def restore(cls, arrays: Mapping[str, Array], settings: Any) -> SpanWordCounts:
         return cls(KeyIndex(arrays["keys"].astype(np.uint64)), arrays["counts"].astype(np.int32))
+
+
+def _added(parts: Sequence[SpanWordCounts]) -> SpanWordCounts:
+    """Counts of several parts of a corpus together."""
+    words = np.concatenate([part.index.keys for part in parts])
+    unique, inverse = np.unique(words, return_inverse=True)
+    counts = np.concatenate([part.counts for part in parts])
+    return SpanWordCounts(KeyIndex(unique), _sums(inverse, counts, len(unique)))
 
 
 def _sums(groups: Pointers1d, flags: Ints2d, n_groups: int) -> Ints2d:

@@ -132,12 +132,8 @@ def _count(keys, counts, table, sums):  # type: ignore[no-untyped-def]
     return n
 
 
-def frequent_keys(keys: Keys1d, counts: Floats1d | None, minimum: int) -> Keys1d:
-    """The distinct non-zero keys that occur at least `minimum` times, most frequent first.
-
-    counts: occurrences that each entry of `keys` stands for; None for one each. The order
-    brings the rows of frequent features close together in memory.
-    """
+def add_up(keys: Keys1d, counts: Floats1d | None) -> tuple[Keys1d, Floats1d]:
+    """The distinct non-zero keys, and how often each occurs; counts: as in `frequent_keys`."""
     keys = keys.reshape(-1)
     counts = np.zeros(0) if counts is None else counts
     unique, occurrences = np.empty(len(keys), dtype=np.uint64), np.empty(len(keys))
@@ -145,6 +141,20 @@ def frequent_keys(keys: Keys1d, counts: Floats1d | None, minimum: int) -> Keys1d
     while n < 0:
         table = _empty_table(unique, 1 << (2 * len(keys) + 1).bit_length())
         n = _count(keys, counts, table, occurrences)
-    wanted = np.flatnonzero(occurrences[:n] >= minimum)
-    frequent = unique[wanted]
-    return frequent[np.lexsort([frequent, -occurrences[wanted]])]
+    return unique[:n], occurrences[:n]
+
+
+def frequent_first(keys: Keys1d, occurrences: Floats1d) -> Keys1d:
+    """Distinct keys by how often they occur; equally frequent ones by themselves."""
+    return keys[np.lexsort([keys, -occurrences])]
+
+
+def frequent_keys(keys: Keys1d, counts: Floats1d | None, minimum: int) -> Keys1d:
+    """The distinct non-zero keys that occur at least `minimum` times, most frequent first.
+
+    counts: occurrences that each entry of `keys` stands for; None for one each. The order
+    brings the rows of frequent features close together in memory.
+    """
+    unique, occurrences = add_up(keys, counts)
+    wanted = occurrences >= minimum
+    return frequent_first(unique[wanted], occurrences[wanted])

@@ -12,6 +12,7 @@ from spacy.tokens import Doc
 from thinc.api import Model, Optimizer
 
 from ..errors import ModelFileError, TrainingError
+from ..features.resources import FlaggedTokens
 from ..features.space import FeatureSpace
 from ..features.strings import is_valid
 from ..features.tokens import Tokens
@@ -24,7 +25,6 @@ from ..storage import model_file, sparse
 from ..storage.arrays import Arrays
 from ..storage.header import Header, check_identity
 from ..trainers.base import Fit
-from ..types import Ints2d
 from . import sizes
 from .batches import BatchPipe
 from .option_attributes import OptionAttributes
@@ -224,16 +224,17 @@ class CascadePipe(OptionAttributes, BatchPipe):
         self._labels = tuple(sorted(set(labels)))
 
     def _learn_features(
-        self, nlp: Language | None, tokens: Tokens, flags: Ints2d, make_units: Callable[[], Units]
+        self, nlp: Language | None, tokens: FlaggedTokens, make_units: Callable[[], Iterable[Units]]
     ) -> None:
         """Learn the feature space of units and set all weights to zero; labels are known.
 
-        flags: what the gold annotation says of the tokens (`features.word_counts`). make_units:
-        called when lexicons are read and words are counted.
+        tokens: blocks of the corpus, with what the gold annotation says of them
+        (`features.word_counts`). make_units: gives the units of the same blocks, called when
+        lexicons are read and words are counted.
         """
         read_resources(self.space, nlp)
-        learn_resources(self.space, tokens, flags, self.name)
-        self.space.learn(make_units(), self.model.attrs["min_count"])
+        learn_resources(self.space, tokens, self.name)
+        self.space.learn_in_blocks(make_units(), self.model.attrs["min_count"])
         sizes.set_to_zero(self)
 
     def read(self, docs: Sequence[Doc]) -> Tokens:

@@ -1,17 +1,16 @@
 """Components that learn from examples: initialize, update, adapt, and go on from checkpoints."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples
-from spacy.util import minibatch
 from thinc.api import Model, Optimizer
 
-from ..features.tokens import Tokens, join_tokens
+from ..features.tokens import Tokens
 from ..features.units import Units
 from ..inference.structure import Potentials
 from ..losses.base import LabelledSequences, Loss
@@ -21,28 +20,21 @@ from ..penalties.base import Penalty
 from ..storage.arrays import Arrays
 from ..storage.header import Header
 from ..trainers.base import Fit, JointTrainer, State, Task, Trainer
-from ..types import Ints1d, Ints2d, Pointers1d
-from .component import CascadePipe
-from .corpus import Corpus, GetExamples, Parts, checked, forget_words
+from ..types import Ints1d, Pointers1d
+from .corpus import Corpus, Parts, forget_words
 from .inducing import InducedFeatures, forget, induce
+from .initializing import MAXIMUM_LEXEMES, Gold, InitializingPipe
 from .joint import begin_jointly, partner
 from .loggers import SEPARATOR
 from .options import Options
 from .parts import linear_potentials
 from .progress import progress
-from .reading import earlier_space, stand_ins, token_units
-from .sizes import check_labels
-from .spans.gold import as_seen
 
-_READ_AT_ONCE = 256
 _NEW_MINIMUM = 1
 """How often adaptation, which sees little, has to see a feature to add it."""
 
-Gold = TypeVar("Gold")
-"""What a component reads of the reference of one example."""
 
-
-class LearningPipe(CascadePipe, Generic[Gold]):
+class LearningPipe(InitializingPipe[Gold]):
     """A component with a loss, a penalty and a trainer.
 
     warm_start: whether it was trained before it was loaded; `update` then adapts it to new
@@ -72,30 +64,8 @@ class LearningPipe(CascadePipe, Generic[Gold]):
     # What a component has to say
 
     @abstractmethod
-    def _read_gold(self, example: Example) -> Gold:
-        """Gold annotation of an example."""
-
-    @abstractmethod
-    def _gold_flags(self, tokens: Tokens, gold: Sequence[Gold]) -> Ints2d:
-        """What the gold annotation says of the tokens (see `features.word_counts`)."""
-
-    @abstractmethod
-    def _labels_in(self, gold: Gold) -> Iterable[str]:
-        """Labels that the component learns from one example."""
-
-    @abstractmethod
-    def _check_found(
-        self, found: Collection[str], gold: Sequence[Gold], get_examples: GetExamples
-    ) -> None:
-        """Raise `TrainingError` where there is nothing to learn; found: the labels to be."""
-
-    @abstractmethod
     def _gold_labels(self, tokens: Tokens, gold: Sequence[Gold]) -> Ints1d:
         """Label of each token, `UNOBSERVED` or `ENDED` where there is no annotation."""
-
-    def _gold_units(self, tokens: Tokens, gold: Sequence[Gold]) -> Units:
-        """The units of a corpus from which features are learnt: by default all tokens."""
-        return self.token_units(tokens, self._gold_flags(tokens, gold))
 
     def _fitted(
         self, examples: Sequence[Example], gold: Sequence[Gold]
@@ -111,10 +81,6 @@ class LearningPipe(CascadePipe, Generic[Gold]):
 
     # Reading
 
-    def token_units(self, tokens: Tokens, own_flags: Ints2d | None = None) -> Units:
-        """Every token of a batch as a unit (`pipeline.reading`)."""
-        return token_units(self.space, self.vocab.strings.__getitem__, tokens, own_flags)
-
     def potentials(self, docs: Sequence[Doc]) -> tuple[Tokens, Potentials]:
         """The tokens of a batch, and the potentials of their labels; as `linear_potentials`."""
         tokens, linear = self.linear_potentials(docs)
@@ -124,52 +90,11 @@ class LearningPipe(CascadePipe, Generic[Gold]):
         """The tokens of a batch, and what weights give. Raises `NotTrainedError` without such."""
         return linear_potentials(self, docs)
 
-    def _read_examples(self, examples: Iterable[Example]) -> Tokens:
-        """The tokens of predicted Docs, as the templates see them in training.
-
-        Tags and spans of earlier components are gold ones where predicted Docs have none.
-        """
-        others = stand_ins(self.pipeline, self.space.span_keys, self)
-        return self.read([as_seen(example, self.space, others) for example in examples])
-
-    def units_of(self, examples: Sequence[Example]) -> Units:
-        """The units of examples from which features are learnt."""
-        tokens = self._read_examples(examples)
-        return self._gold_units(tokens, [self._read_gold(example) for example in examples])
-
     # Training
 
-    def initialize(
-        self,
-        get_examples: GetExamples,
-        *,
-        nlp: Language | None = None,
-        labels: Sequence[str] | None = None,
-    ) -> None:
-        """Collect labels, learn the feature space and set all weights to zero.
-
-        labels: the labels, as saved by `spacy init labels`; else those in the examples.
-        Raises `TrainingError` where there is nothing to learn from.
-        """
-        batches, gold = list[Tokens](), list[Gold]()
-        self.n_examples, self.warm_start, self._parts = 0, False, Parts()
+    def _begin_anew(self) -> None:
+        self.warm_start, self._parts = False, Parts()
         forget(self)
-        self.space.earlier = earlier_space(self.pipeline, self)
-        read = progress(f"Reading for {self.name}", iterable=checked(get_examples, nlp, self))
-        for examples in minibatch(read, _READ_AT_ONCE):  # type: ignore[no-untyped-call]
-            validate_examples(examples, f"{type(self).__name__}.initialize")
-            batches.append(self._read_examples(examples))
-            gold.extend(self._read_gold(example) for example in examples)
-            forget_words(examples)
-            self.n_examples += len(examples)
-        found = labels or {label for g in gold for label in self._labels_in(g)} | set(self._labels)
-        self._check_found(found, gold, get_examples)
-        check_labels(self, found)
-        self._set_labels(found)
-        tokens = join_tokens(batches)
-        flags = self._gold_flags(tokens, gold)
-        self._learn_features(nlp, tokens, flags, lambda: self._gold_units(tokens, gold))
-        self.reset_fit()
 
     def update(
         self,
@@ -256,6 +181,7 @@ class LearningPipe(CascadePipe, Generic[Gold]):
             self.reset_fit()
             corpus.add(new)
             self._corpus = corpus
+        self.space.forget_lexemes(MAXIMUM_LEXEMES)
         data = self._data_of(examples, [self._read_gold(example) for example in examples])
         data = replace(data, share=len(examples) / max(1, self.n_examples or len(self._corpus)))
         if self._fit is None:

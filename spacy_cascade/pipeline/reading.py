@@ -15,7 +15,7 @@ from spacy.util import logger
 from spacy.vocab import Vocab
 
 from ..errors import ConfigError, MissingStageError
-from ..features.resources import Tokenize
+from ..features.resources import FlaggedTokens, Tokenize
 from ..features.space import FeatureSpace
 from ..features.span_context import NONE_FOUND, FoundSpans, SpanContext
 from ..features.tokens import Tokens, read_tokens
@@ -80,13 +80,13 @@ def _check_stage(values: Keys1d | Bools1d, where: str, component: str, name: str
         )
 
 
-def learn_resources(space: FeatureSpace, tokens: Tokens, flags: Ints2d, name: str) -> None:
+def learn_resources(space: FeatureSpace, blocks: FlaggedTokens, name: str) -> None:
     """Let what templates look at learn from a corpus, and say in the log what segments leave out.
 
-    flags: what the gold annotation says of the tokens (`features.word_counts`). name: of the
-    component.
+    blocks: tokens, and what the gold annotation says of them (`features.word_counts`). name: of
+    the component.
     """
-    space.learn_resources(tokens, flags)
+    space.learn_resources_in_blocks(blocks)
     cut = cut_spans(space)
     if cut is not None:
         logger.info("'%s' %s", name, cut)

@@ -160,7 +160,11 @@ class CascadeReranker(CascadePipe):
         gold = [read_gold(example, None) for example in examples]
         tokens = self.read(docs)
         flags = gold_flags(tokens, gold)
-        self._learn_features(nlp, tokens, flags, lambda: self._units(docs, tokens, typed, flags))
+        self._learn_features(
+            nlp,
+            lambda: iter([(tokens, flags)]),
+            lambda: [self._units(docs, tokens, typed, flags)],
+        )
 
     def update(
         self,

@@ -28,11 +28,14 @@ class SpanLearningPipe(LearningPipe[GoldSpans]):
     def _gold_flags(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints2d:
         return gold_flags(tokens, gold)
 
+    def _labels_present(self, gold: GoldSpans) -> Iterable[str]:
+        return (label for _, _, label in gold.spans)
+
     def _check_found(
-        self, found: Collection[str], gold: Sequence[GoldSpans], get_examples: GetExamples
+        self, found: Collection[str], present: Collection[str], get_examples: GetExamples
     ) -> None:
         """Raise `TrainingError` where there is no gold span, or none of a label that is wanted."""
-        options, present = self.options, {label for g in gold for _, _, label in g.spans}
+        options = self.options
         if not present:
             _refuse_none(self.name, options.gold_key, options.gold_labels, get_examples())
         if options.gold_labels is not None:
@@ -40,7 +43,7 @@ class SpanLearningPipe(LearningPipe[GoldSpans]):
             _check_wanted(options.gold_labels, present, others, self.name, "gold_labels")
         elif not isinstance(options, SegmenterOptions) or options.typed:
             _check_wanted(found, present, present, self.name, "[initialize.components] labels")
-            left = sorted(present - set(found) - {""})
+            left = sorted(set(present) - set(found) - {""})
             if left:
                 logger.warning(
                     "'%s' does not learn the label '%s', but spans that have it are found and get "
@@ -50,7 +53,7 @@ class SpanLearningPipe(LearningPipe[GoldSpans]):
                     left[0],
                 )
         place = "has entities, or gold spans under the component's gold_key"
-        check_labels(found, len(gold), self.name, "labelled gold span", place)
+        check_labels(found, self.n_examples or 0, self.name, "labelled gold span", place)
 
 
 def _check_wanted(
@@ -77,21 +80,24 @@ def _refuse_none(
 
     Nothing where the corpus says that it has none: a segmenter can learn that, too.
     """
-    docs = [example.reference for example in examples]
-    others = sorted({span.label_ for doc in docs for span in _gold_group(doc, key)})
+    n_docs, is_annotated, labels_there = 0, False, set[str]()
     there: Counter[str | None] = Counter()
-    for doc in docs:
+    for doc in (example.reference for example in examples):
+        n_docs += 1
+        is_annotated |= _is_annotated(doc, key)
+        labels_there.update(span.label_ for span in _gold_group(doc, key))
         there[None] += len(doc.ents)
         there.update({group: len(spans) for group, spans in doc.spans.items()})
+    others = sorted(labels_there)
     listed = [(group, n) for group, n in there.most_common() if n and group != key]
-    problem = f"'{name}' found no labelled gold span in {len(docs)} examples"
+    problem = f"'{name}' found no labelled gold span in {n_docs} examples"
     if others and labels:
         near = get_close_matches(sorted(labels)[0], others, 1, 0.0)[0]
         raise TrainingError(
             f"{problem} with a label of gold_labels ({', '.join(sorted(labels))}). The nearest "
             f"label is '{near}'; all in the corpus: {', '.join(others)}. Change gold_labels."
         )
-    if listed and not any(_is_annotated(doc, key) for doc in docs):
+    if listed and not is_annotated:
         first = "null" if listed[0][0] is None else f'"{listed[0][0]}"'
         raise TrainingError(
             f"{problem} in {_place(key)}, but there are "

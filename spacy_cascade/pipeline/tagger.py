@@ -122,10 +122,10 @@ class CascadeTagger(LearningPipe[GoldTags]):
         return read_gold_tags(example)
 
     def _check_found(
-        self, found: Collection[str], gold: Sequence[GoldTags], get_examples: Any
+        self, found: Collection[str], present: Collection[str], get_examples: Any
     ) -> None:
         place = "has token.tag (convert: --pos-column)"
-        check_labels(found, len(gold), self.name, "tagged token", place)
+        check_labels(found, self.n_examples or 0, self.name, "tagged token", place)
 
     def _labels_in(self, gold: GoldTags) -> Iterable[str]:
         return (gold.strings[tag] for tag in np.unique(gold.tags).tolist() if tag)

@@ -17,7 +17,7 @@ from ...numeric.arrays import Array, Arrays, Shapes, blocks
 from ...numeric.design import BinaryCSR
 from ...types import Ints2d, Keys1d
 from ..listed_terms import leaves_out
-from ..resources import InvalidArray, Resource, Tokenize
+from ..resources import FlaggedTokens, InvalidArray, Resource, Tokenize
 from ..span_context import SpanContext
 from ..terms import read_spellings
 from ..text_table import TextTable, check_texts
@@ -51,6 +51,12 @@ class SimilarTerms(Resource):
             return self
         n_docs = count_docs(self.dictionary, tokens, flags)
         return type(self)(self.dictionary.with_docs(n_docs), True)
+
+    def learn_in_blocks(self, blocks: FlaggedTokens) -> Resource:
+        if not self.leave_out:
+            return self
+        n_docs = sum(count_docs(self.dictionary, tokens, flags) for tokens, flags in blocks())
+        return type(self)(self.dictionary.with_docs(np.asarray(n_docs)), True)
 
     def values(self, measure: str, spans: SpanContext) -> Keys1d:
         """The step of each span's largest similarity, uint64 `[U]` (`Measure.steps`)."""
@@ -127,6 +133,10 @@ class TrainingTerms(SimilarTerms):
 
     def learn(self, tokens: Tokens, flags: Ints2d) -> TrainingTerms:
         return TrainingTerms(of_gold_spans(tokens, flags), True)
+
+    def learn_in_blocks(self, blocks: FlaggedTokens) -> Resource:
+        # Terms are numbered by all of the corpus.
+        return Resource.learn_in_blocks(self, blocks)
 
     def add(self, tokens: Tokens, flags: Ints2d) -> TrainingTerms:
         both = join_dictionaries(self.dictionary, of_gold_spans(tokens, flags))

@@ -1,0 +1,169 @@
+"""A corpus that a component goes through several times, in blocks, with bounded memory."""
+
+import io
+import pickle
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import MethodWrapperType
+from typing import IO, Any, Generic, Protocol, TypeVar
+
+from spacy.language import Language
+from spacy.strings import StringStore
+from spacy.training import Example
+from spacy.util import minibatch
+
+from ..errors import ConfigError
+from ..features.tokens import Tokens, join_tokens
+from ..files import temporary_files
+from .corpus import GetExamples, checked
+from .vocabulary_vectors import VocabularyVectors
+
+Gold = TypeVar("Gold")
+
+_READ_AT_ONCE = 256
+_BLOCK = 1 << 16
+"""Tokens of a block, and more by what is read at once."""
+_IN_MEMORY = 2_000_000
+"""Tokens whose blocks are kept in memory; those of a larger corpus are written to a file."""
+
+
+class Learner(Protocol):
+    """A component that learns."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def trainer(self) -> Any: ...
+
+
+class CorpusBlocks(Generic[Gold]):
+    """Blocks of whole Docs: their tokens, and what was read of the reference of each.
+
+    The first ones are kept in memory. Others go to a temporary file, which is removed with the
+    object, or when the process ends. Only this object reads it: a pickle from elsewhere can run
+    anything.
+    """
+
+    def __init__(self) -> None:
+        self._n_tokens = 0
+        self._in_memory: list[tuple[Tokens, list[Gold]]] = []
+        self._file: IO[bytes] | None = None
+        self._shared: dict[int, object] = {}
+
+    def append(self, tokens: Tokens, gold: list[Gold]) -> None:
+        """Add a block. Raises `SavingError` where the disk is full."""
+        self._n_tokens += len(tokens.words)
+        if self._n_tokens <= _IN_MEMORY:
+            self._in_memory.append((tokens, gold))
+            return
+        with temporary_files():
+            if self._file is None:
+                self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the object
+            self._file.seek(0, io.SEEK_END)
+            _Pickler(self._file, self._shared).dump((tokens, gold))
+
+    def __iter__(self) -> Iterator[tuple[Tokens, list[Gold]]]:
+        yield from self._in_memory
+        if self._file is None:
+            return
+        end, position = self._file.seek(0, io.SEEK_END), 0
+        while position < end:
+            self._file.seek(position)
+            block = _Unpickler(self._file, self._shared).load()
+            position = self._file.tell()
+            yield block
+
+
+_SHARED = (StringStore, VocabularyVectors, MethodWrapperType)
+"""What blocks refer to, and no file has to hold: texts of hashes, and vectors of words."""
+
+
+class _Pickler(pickle.Pickler):
+    def __init__(self, file: IO[bytes], shared: dict[int, object]) -> None:
+        super().__init__(file, protocol=pickle.HIGHEST_PROTOCOL)
+        self._of_file = shared
+
+    def persistent_id(self, value: object) -> int | None:
+        if not isinstance(value, _SHARED):
+            return None
+        # A method is another object each time that it is asked for.
+        owner = value.__self__ if isinstance(value, MethodWrapperType) else value
+        key = 2 * id(owner) + isinstance(value, MethodWrapperType)
+        self._of_file.setdefault(key, value)
+        return key
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, file: IO[bytes], shared: dict[int, object]) -> None:
+        super().__init__(file)
+        self._of_file = shared
+
+    def persistent_load(self, key: int) -> object:
+        return self._of_file[key]
+
+
+def read_blocks(
+    examples: Iterable[Example], read: Callable[[Sequence[Example]], tuple[Tokens, list[Gold]]]
+) -> Iterator[tuple[Tokens, list[Gold]]]:
+    """The blocks of examples; read: gives what is kept of some of them."""
+    pending: list[Tokens] = []
+    gold: list[Gold] = []
+    for part in minibatch(examples, _READ_AT_ONCE):  # type: ignore[no-untyped-call]
+        tokens, of_part = read(part)
+        pending.append(tokens)
+        gold.extend(of_part)
+        if sum(len(each.words) for each in pending) >= _BLOCK:
+            yield join_tokens(pending), gold
+            pending, gold = [], []
+    if pending:
+        yield join_tokens(pending), gold
+
+
+def whole_corpus(
+    get_examples: GetExamples,
+    corpus: Callable[[Language], Iterable[Example]] | None,
+    nlp: Language | None,
+    pipe: Learner,
+) -> tuple[GetExamples, Iterable[Example]]:
+    """What gives the examples that a component is initialized from, and the first ones it gives.
+
+    corpus: a reader, whose examples are taken instead. Raises `ConfigError` for a corpus that spaCy
+    streams (`max_epochs = -1`): without a reader, as spaCy then shows the first examples only; and
+    for a trainer that needs the whole corpus at once.
+    """
+    if nlp is not None and _is_streamed(nlp):
+        _check_stream(pipe, corpus is not None)
+    if corpus is None:
+        return get_examples, checked(get_examples, nlp, pipe)
+    if nlp is None:
+        raise ConfigError(
+            f"'{pipe.name}' is initialized from a corpus, but without a pipeline to read it with. "
+            "Call nlp.initialize, or give initialize the argument nlp."
+        )
+    reader, pipeline = corpus, nlp
+    return lambda: reader(pipeline), reader(pipeline)
+
+
+def _is_streamed(nlp: Language) -> bool:
+    max_epochs = nlp.config.get("training", {}).get("max_epochs")
+    if isinstance(max_epochs, str):  # a variable
+        max_epochs = nlp.config.interpolate()["training"]["max_epochs"]
+    return bool(max_epochs == -1)
+
+
+def _check_stream(pipe: Learner, has_corpus: bool) -> None:
+    trainer = type(pipe.trainer).__name__
+    if pipe.trainer.sees_all:
+        raise ConfigError(
+            f"'{pipe.name}' cannot be trained by {trainer} on a stream ([training] max_epochs = "
+            "-1): each of its steps needs the whole corpus. Set max_epochs = 0 and @batchers = "
+            '"spacy_cascade.WholeCorpus.v1", or train online: @misc = '
+            f'"spacy_cascade.PassiveAggressive.v1" in [components.{pipe.name}.trainer].'
+        )
+    if not has_corpus:
+        raise ConfigError(
+            f"'{pipe.name}' would learn its features from the first 100 examples: spaCy shows no "
+            "more of a stream ([training] max_epochs = -1). Write corpus = ${corpora.train} into "
+            f"[initialize.components.{pipe.name}], and it reads the corpus once before training."
+        )

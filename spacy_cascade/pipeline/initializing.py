@@ -1,0 +1,141 @@
+"""Components that learn from examples: what they read of these, and how they are initialized."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Generic, TypeVar
+
+from spacy.language import Language
+from spacy.training import Example, validate_examples
+
+from ..features.tokens import Tokens
+from ..features.units import Units
+from ..trainers.base import Trainer
+from ..types import Ints2d
+from .component import CascadePipe
+from .corpus import GetExamples, forget_words
+from .corpus_blocks import CorpusBlocks, read_blocks, whole_corpus
+from .progress import progress
+from .reading import earlier_space, stand_ins, token_units
+from .sizes import check_labels
+from .spans.gold import as_seen
+
+MAXIMUM_LEXEMES = 1 << 18
+"""Words that are known from one batch of training to the next; beyond that they are forgotten."""
+
+Gold = TypeVar("Gold")
+"""What a component reads of the reference of one example."""
+
+
+class InitializingPipe(CascadePipe, Generic[Gold]):
+    """A component whose feature space is learnt from examples.
+
+    n_examples: how many `initialize` has seen, None in a component that was loaded.
+    """
+
+    trainer: Trainer
+    n_examples: int | None
+
+    # What a component has to say
+
+    @abstractmethod
+    def _read_gold(self, example: Example) -> Gold:
+        """Gold annotation of an example."""
+
+    @abstractmethod
+    def _gold_flags(self, tokens: Tokens, gold: Sequence[Gold]) -> Ints2d:
+        """What the gold annotation says of the tokens (see `features.word_counts`)."""
+
+    @abstractmethod
+    def _labels_in(self, gold: Gold) -> Iterable[str]:
+        """Labels that the component learns from one example."""
+
+    def _labels_present(self, gold: Gold) -> Iterable[str]:
+        """All labels of one example, also those that the component does not tell apart."""
+        return self._labels_in(gold)
+
+    @abstractmethod
+    def _check_found(
+        self, found: Collection[str], present: Collection[str], get_examples: GetExamples
+    ) -> None:
+        """Raise `TrainingError` where there is nothing to learn.
+
+        found: the labels to be. present: those of `_labels_present`, of all examples.
+        """
+
+    def _gold_units(self, tokens: Tokens, gold: Sequence[Gold]) -> Units:
+        """The units of a corpus from which features are learnt: by default all tokens."""
+        return self.token_units(tokens, self._gold_flags(tokens, gold))
+
+    @abstractmethod
+    def _begin_anew(self) -> None:
+        """Forget what an earlier training has left."""
+
+    # Reading
+
+    def token_units(self, tokens: Tokens, own_flags: Ints2d | None = None) -> Units:
+        """Every token of a batch as a unit (`pipeline.reading`)."""
+        return token_units(self.space, self.vocab.strings.__getitem__, tokens, own_flags)
+
+    def _read_examples(self, examples: Iterable[Example]) -> Tokens:
+        """The tokens of predicted Docs, as the templates see them in training.
+
+        Tags and spans of earlier components are gold ones where predicted Docs have none.
+        """
+        others = stand_ins(self.pipeline, self.space.span_keys, self)
+        return self.read([as_seen(example, self.space, others) for example in examples])
+
+    def units_of(self, examples: Sequence[Example]) -> Units:
+        """The units of examples from which features are learnt."""
+        tokens = self._read_examples(examples)
+        return self._gold_units(tokens, [self._read_gold(example) for example in examples])
+
+    # Initializing
+
+    def initialize(
+        self,
+        get_examples: GetExamples,
+        *,
+        nlp: Language | None = None,
+        labels: Sequence[str] | None = None,
+        corpus: Callable[[Language], Iterable[Example]] | None = None,
+    ) -> None:
+        """Collect labels, learn the feature space and set all weights to zero.
+
+        The examples are read once, in bounded memory (`pipeline.corpus_blocks`).
+
+        labels: the labels, as saved by `spacy init labels`; else those in the examples. corpus: a
+        reader to take the examples from, for a stream, of which spaCy shows the first ones only.
+        Raises `TrainingError` where there is nothing to learn from.
+        """
+        self.n_examples = 0
+        self._begin_anew()
+        self.space.earlier = earlier_space(self.pipeline, self)
+        get_examples, examples = whole_corpus(get_examples, corpus, nlp, self)
+        read = progress(f"Reading for {self.name}", iterable=examples)
+        learnt, present, blocks = set(self._labels), set[str](), CorpusBlocks[Gold]()
+        for tokens, gold in read_blocks(read, self._read):
+            learnt.update(label for g in gold for label in self._labels_in(g))
+            present.update(label for g in gold for label in self._labels_present(g))
+            self.n_examples += len(gold)
+            blocks.append(tokens, gold)
+        found = labels or learnt
+        self._check_found(found, present, get_examples)
+        check_labels(self, found)
+        self._set_labels(found)
+        self._learn_features(
+            nlp,
+            lambda: ((tokens, self._gold_flags(tokens, gold)) for tokens, gold in blocks),
+            lambda: self._units_of_blocks(blocks),
+        )
+        self.reset_fit()
+
+    def _read(self, examples: Sequence[Example]) -> tuple[Tokens, list[Gold]]:
+        validate_examples(examples, f"{type(self).__name__}.initialize")
+        found = self._read_examples(examples), [self._read_gold(example) for example in examples]
+        forget_words(examples)
+        return found
+
+    def _units_of_blocks(self, blocks: Iterable[tuple[Tokens, list[Gold]]]) -> Iterator[Units]:
+        for tokens, gold in blocks:
+            yield self._gold_units(tokens, gold)
+            self.space.forget_lexemes(MAXIMUM_LEXEMES)

@@ -1,0 +1,196 @@
+"""`initialize` in blocks with bounded memory learns what it would learn from the corpus at once."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from spacy.language import Language
+from spacy.training import Example
+
+from helpers import SENTENCES, SMALL, blank, cascade, make_doc, make_example, make_examples
+from spacy_cascade import ConfigError, SavingError
+from spacy_cascade.features.segments import SegmentFeatures
+from spacy_cascade.features.space import FeatureSpace
+from spacy_cascade.features.units import Units
+from spacy_cascade.numeric.index import frequent_keys
+from spacy_cascade.numeric.key_counts import KeyCounts
+from spacy_cascade.pipeline import corpus_blocks
+from spacy_cascade.pipeline.reading import read_resources
+
+WORDS_AND_SPANS = ["word@-1..1 & word@0", "seen_inside", "lexicon(mine)@0 & seen_first"]
+
+
+def templates(lines: list[str], terms: Path) -> dict[str, Any]:
+    mine = {"@misc": "spacy_cascade.TermList.v1", "source": str(terms), "leave_out": True}
+    return {
+        "@misc": "spacy_cascade.Templates.v1", "templates": lines, "patterns": {},
+        "lexicons": {"mine": mine},
+    }  # fmt: skip
+
+
+def with_resources(terms: Path) -> Language:
+    of_tokens = templates([*WORDS_AND_SPANS, "bias"], terms)
+    of_spans = templates(
+        ["word@first", "lexicon(mine)", "similarity(training, jaccard)",
+         "similarity(mine, jaro_winkler)"], terms,
+    )  # fmt: skip
+    return cascade(
+        {"model": {"min_count": 2, "templates": of_tokens}},
+        {"model": {"min_count": 1, "templates": of_spans}},
+    )
+
+
+def tagger(_: Path) -> Language:
+    nlp = blank()
+    nlp.add_pipe("cascade_tagger", config={"model": {"min_count": 2}})
+    return nlp
+
+
+def segments(_: Path) -> Language:
+    nlp = blank()
+    model = {
+        "@architectures": "spacy_cascade.SemiMarkov.v1", "min_count": 2,
+        "templates": {"@misc": "spacy_cascade.SegmentationTemplates.v1"},
+        "segments": {"@misc": "spacy_cascade.SegmentTemplates.v1"},
+    }  # fmt: skip
+    nlp.add_pipe("cascade_segmenter", config={**SMALL, "model": model})
+    return nlp
+
+
+PIPELINES: dict[str, Callable[[Path], Language]] = {
+    "cascade": lambda _: cascade({"model": {"min_count": 2}}),
+    "resources": with_resources,
+    "tagger": tagger,
+    "segments": segments,
+}
+
+
+@pytest.fixture(scope="module")
+def terms(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("terms") / "terms.txt"
+    path.write_text("IL-2 gene\nSTAT5\nT cells\np53\nunknown term\n", encoding="utf8")
+    return path
+
+
+def examples_of(nlp: Language, numbers: list[int]) -> list[Example]:
+    examples = [make_example(nlp, *SENTENCES[number]) for number in numbers]
+    for example in examples:
+        for token in example.reference:
+            token.tag_ = token.text[0]
+    return examples
+
+
+def counted_at_once(space: FeatureSpace, units: Units, minimum: int) -> np.ndarray:
+    """Keys of the features of a corpus that fits into memory, most frequent first."""
+    attributes, n_slots = units.positions.table.attributes, space.plan.n_slots
+    rows = space.unit_lexemes(units).indices
+    counts = np.bincount(rows, minlength=len(attributes) * n_slots).astype(np.float64)
+    of_lexemes = np.repeat(counts, np.tile(np.diff(space.plan.slot_start), len(attributes)))
+    keys = [
+        frequent_keys(space.lexeme_keys(attributes), of_lexemes, minimum),
+        frequent_keys(space.unit_keys(units), None, minimum),
+    ]
+    if space.segments is not None:
+        gold = SegmentFeatures(space.plan, units, units.source).gold_keys()
+        keys.append(frequent_keys(gold, None, space.segments.min_count))
+    return np.concatenate(keys)
+
+
+def learnt_at_once(pipe: Any, nlp: Language, examples: list[Example]) -> tuple[np.ndarray, Any]:
+    tokens = pipe._read_examples(examples)
+    gold = [pipe._read_gold(example) for example in examples]
+    flags, resources = pipe._gold_flags(tokens, gold), pipe.space.resources
+    read_resources(pipe.space, nlp)
+    resources.made = {key: made.learn(tokens, flags) for key, made in resources.made.items()}
+    pipe.space.forget_lexemes(0)
+    keys = counted_at_once(
+        pipe.space, pipe._gold_units(tokens, gold), pipe.model.attrs["min_count"]
+    )
+    return keys, resources.arrays()
+
+
+@pytest.mark.parametrize("kind", PIPELINES)
+@settings(max_examples=15, phases=[Phase.explicit, Phase.generate])
+@given(
+    numbers=st.lists(st.integers(0, 5), max_size=12).map(lambda n: [0, *n]),
+    at_once=st.integers(1, 3), block=st.integers(1, 25), in_memory=st.integers(0, 60),
+    entries=st.integers(2, 40), most_lexemes=st.integers(0, 30),
+)  # fmt: skip
+def test_blocks_teach_what_the_whole_corpus_teaches(
+    kind: str, terms: Path, numbers: list[int], at_once: int, block: int, in_memory: int,
+    entries: int, most_lexemes: int,
+) -> None:  # fmt: skip
+    nlp, twin = PIPELINES[kind](terms), PIPELINES[kind](terms)
+    with (
+        patch.multiple(corpus_blocks, _READ_AT_ONCE=at_once, _BLOCK=block, _IN_MEMORY=in_memory),
+        patch.object(KeyCounts.__init__, "__defaults__", (64 * entries,)),
+        patch("spacy_cascade.pipeline.initializing.MAXIMUM_LEXEMES", most_lexemes),
+    ):
+        nlp.initialize(lambda: iter(examples_of(nlp, numbers)))
+    for name in nlp.pipe_names:
+        pipe = nlp.get_pipe(name)
+        keys, arrays = learnt_at_once(twin.get_pipe(name), twin, examples_of(twin, numbers))
+        np.testing.assert_array_equal(pipe.space.index.keys, keys)
+        found = pipe.space.resources.arrays()
+        assert found.keys() == arrays.keys()
+        for part, array in arrays.items():
+            np.testing.assert_array_equal(found[part], array)
+            assert found[part].dtype == array.dtype
+
+
+def test_blocks_in_a_file_are_those_that_were_added() -> None:
+    nlp = cascade()
+    examples = make_examples(nlp)
+    pipe = nlp.get_pipe("cascade_segmenter")
+    with patch.multiple(corpus_blocks, _READ_AT_ONCE=2, _BLOCK=1, _IN_MEMORY=20):
+        blocks = corpus_blocks.CorpusBlocks[Any]()
+        added = list(corpus_blocks.read_blocks(examples, pipe._read))
+        for block in added:
+            blocks.append(*block)
+    assert len(blocks._in_memory) == 1
+    for _ in range(2):
+        for (tokens, gold), (before, gold_before) in zip(blocks, added, strict=True):
+            np.testing.assert_array_equal(tokens.words, before.words)
+            assert [g.spans for g in gold] == [g.spans for g in gold_before]
+            assert tokens.text_of(int(tokens.words[0])) == before.text_of(int(tokens.words[0]))
+    assert blocks._file.seek(0, 2) < 20_000  # no table of strings
+
+
+def test_a_full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(corpus_blocks, "_IN_MEMORY", 0)
+    monkeypatch.setattr(corpus_blocks.tempfile, "TemporaryFile", refuse)
+    nlp = cascade()
+    with pytest.raises(SavingError, match="TMPDIR"):
+        nlp.initialize(lambda: make_examples(nlp))
+
+
+def test_a_corpus_of_its_own_is_read_instead_of_what_spacy_shows() -> None:
+    nlp, all_at_once = cascade(), cascade()
+    shown = make_examples(nlp)[:1]
+
+    def reader(pipeline: Language) -> Iterator[Example]:
+        assert pipeline is nlp
+        yield from make_examples(nlp)
+
+    for name in nlp.pipe_names:
+        nlp.get_pipe(name).initialize(lambda: shown, nlp=nlp, corpus=reader)
+    all_at_once.initialize(lambda: make_examples(all_at_once))
+    for name in nlp.pipe_names:
+        pipe, other = nlp.get_pipe(name), all_at_once.get_pipe(name)
+        assert pipe.labels == other.labels
+        assert pipe.n_examples == len(SENTENCES)
+        np.testing.assert_array_equal(pipe.space.index.keys, other.space.index.keys)
+    with pytest.raises(ConfigError, match=r"without a pipeline.*argument nlp"):
+        pipe.initialize(lambda: shown, corpus=reader)
+    assert len(nlp(make_doc(nlp.vocab, "STAT5 binds")))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -22,28 +22,33 @@ GetExamples: TypeAlias = Callable[[], Iterable[Example]]
 class Corpus:
     """What a fit learns from; like the fit, it stays behind when a component is pickled or copied.
 
-    data: of the corpus, where each step needs it.
+    data: of the corpus, where each step needs it. Its examples are then kept, too; of others, which
+    come in batches, it knows only those that someone else keeps.
     """
 
     def __init__(
         self, examples: Sequence[Example] = (), data: LabelledSequences | None = None
     ) -> None:
-        self.data = data
-        self._seen: dict[int, Doc] = _references(examples)
+        self.data, self._n_examples = data, 0
+        self._kept = [example.reference for example in examples]
+        self._seen: WeakValueDictionary[int, Doc] = WeakValueDictionary()
+        self.add(examples)
 
     def __reduce__(self) -> tuple[type["Corpus"], tuple[()]]:
         return type(self), ()
 
     def __len__(self) -> int:
-        return len(self._seen)
+        return self._n_examples
 
     def add(self, examples: Sequence[Example]) -> None:
-        """Remember the references of examples."""
-        self._seen |= _references(examples)
+        """Remember the references of examples, as long as there are any."""
+        new = {id(example.reference): example.reference for example in self.unseen(examples)}
+        self._seen.update(new)
+        self._n_examples += len(new)
 
     def is_of(self, examples: Sequence[Example]) -> bool:
         """Whether it has the references of these examples, and no others."""
-        return self._seen.keys() == _references(examples).keys()
+        return set(self._seen) == {id(example.reference) for example in examples}
 
     def unseen(self, examples: Sequence[Example]) -> list[Example]:
         """Those that it does not have."""
@@ -180,8 +185,3 @@ def forget_words(examples: Iterable[Example]) -> None:
         if getattr(example, "_cached_alignment", True) is None:
             for words in ("_cached_words_x", "_cached_words_y"):
                 getattr(example, words, []).clear()
-
-
-def _references(examples: Sequence[Example]) -> dict[int, Doc]:
-    """Reference Docs by identity; they are kept, so that no other Doc can get the same."""
-    return {id(example.reference): example.reference for example in examples}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import spacy
@@ -137,11 +137,14 @@ def training_settings(nlp: Language) -> dict[str, Any]:
 
 def run_loop(
     nlp: Language,
-    examples: Sequence[Example],
+    examples: Iterable[Example],
     training: Mapping[str, Any],
     evaluate: Callable[[], tuple[float, dict[str, float]]],
 ) -> Iterator[dict[str, Any]]:
-    """The training loop of spaCy; yields what it tells after each update."""
+    """The training loop of spaCy; yields what it tells after each update.
+
+    examples: what a stream reads anew in each pass.
+    """
     fix_random_seed(training["seed"])
     batches = create_train_batches(
         nlp, lambda _: examples, training["batcher"], training["max_epochs"]

@@ -1,0 +1,144 @@
+"""Online training on a stream of any length under a limit of memory: time per token, peak memory.
+
+python -m benchmarks.experiments.past_memory corpus/jnlpba/train.spacy corpus/jnlpba/dev.spacy
+
+Corpora of several sizes are made of copies of train, in which new words keep coming at the rate of
+Heaps' law (`lib/growing_corpus.py`). Each is trained on in a process of its own, by
+`configs/stream.cfg` and spaCy's own loop: each component reads it once to count features, and then
+both learn from it. The time of scoring does not count. The system refuses memory beyond the limit
+(`RLIMIT_DATA`); peak memory is that of `getrusage`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from ..lib.arguments import new_parser
+from ..lib.machine import describe_run, load_average
+from ..lib.paths import CONFIGS
+from ..lib.processes import TaskRunner
+from ..reports.output import print_results
+
+Result = dict[str, Any]
+NAMES = ("cascade_segmenter", "cascade_classifier")
+_WARM_UP = 20_000
+"""Tokens of a training that is not timed, which loads kernels."""
+
+
+def train_stream(folder: str, dev: str, warm_up: str, gigabytes: float) -> Result:
+    """Train on a folder of `.spacy` files once, within so much memory."""
+    import resource
+
+    limit = int(gigabytes * 1e9)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    train_once(Path(warm_up), Path(dev))
+    load = load_average()
+    return {**train_once(Path(folder), Path(dev)), "load_average_before": load}
+
+
+def train_once(folder: Path, dev: Path) -> Result:
+    """Seconds of the processor without scoring, sizes, and scores, of a pass over a folder."""
+    from spacy.training.initialize import init_nlp
+    from spacy.training.loop import create_evaluation_callback
+    from spacy.util import load_config, resolve_dot_names
+
+    from ..lib.timing import Stopwatch
+    from ..lib.training import run_loop, training_settings
+
+    overrides = {"paths.train": str(folder), "paths.dev": str(dev)}
+    config = load_config(CONFIGS / "stream.cfg", overrides=overrides, interpolate=True)
+    lengths = doc_lengths(folder)
+    with Stopwatch() as initializing:
+        nlp = init_nlp(config)
+    training = training_settings(nlp)
+    n_steps = sum(1 for _ in training["batcher"](range(n) for n in lengths))
+    # The loop scores in the first step, and then in the last one.
+    training |= {"max_steps": 0, "eval_frequency": max(1, n_steps - 1)}
+    names = [training["train_corpus"], training["dev_corpus"]]
+    readers = resolve_dot_names(nlp.config.interpolate(), names)
+    score = create_evaluation_callback(nlp, readers[1], training["score_weights"])
+    scores: list[float] = []
+    watch = Stopwatch()
+
+    def evaluate() -> tuple[float, dict[str, float]]:
+        with watch.paused():
+            scores.append(score()[1]["ents_f"])
+        return scores[-1], {}
+
+    with watch:
+        for _ in islice(run_loop(nlp, Stream(readers[0], nlp), training, evaluate), n_steps):
+            pass
+        for name in NAMES:
+            nlp.get_pipe(name).sync_weights()
+    return {
+        "tokens": sum(lengths),
+        "steps": n_steps,
+        "initialize_processor_seconds": initializing.computed,
+        "training_processor_seconds": watch.computed,
+        "wall_clock_seconds": initializing.passed + watch.passed,
+        "microseconds_per_token": 1e6 * (initializing.computed + watch.computed) / sum(lengths),
+        "features": {name: len(nlp.get_pipe(name).space) for name in NAMES},
+        "columns": {name: nlp.get_pipe(name).weights.features.shape[1] for name in NAMES},
+        "strings": len(nlp.vocab.strings),
+        "ents_f": scores[-1],
+    }
+
+
+class Stream:
+    """Examples that are read anew with each pass."""
+
+    def __init__(self, reader: Callable[[Any], Iterable[Any]], nlp: Any) -> None:
+        self._reader, self._nlp = reader, nlp
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._reader(self._nlp))
+
+
+def doc_lengths(folder: Path) -> list[int]:
+    """Tokens of the Docs of a folder, as spaCy's reader gives them."""
+    from spacy.tokens import DocBin
+    from spacy.training.corpus import walk_corpus
+
+    files = walk_corpus(folder, ".spacy")
+    return [len(tokens) for file in files for tokens in DocBin().from_disk(file).tokens]
+
+
+def make_corpus(train: str, tokens: int, folder: str) -> Result:
+    from ..lib.growing_corpus import write_corpus
+
+    return {"tokens": write_corpus(Path(train), tokens, Path(folder))}
+
+
+def main() -> None:
+    parser = new_parser(__doc__, "train", "dev", output="past_memory.json")
+    parser.add_argument("--tokens", type=int, nargs="+", default=[500_000, 5_000_000])
+    parser.add_argument("--gigabytes", type=float, default=3.0, help="limit of memory")
+    args = parser.parse_args()
+    results: Result = {**describe_run(), "limit_gigabytes": args.gigabytes, "trainings": []}
+    runner = TaskRunner(args.work, args.reuse)
+    with TemporaryDirectory() as folder:
+        warm_up = f"{folder}/warm_up"
+        of_corpora = {n: f"{folder}/{n}" for n in args.tokens}
+        for n, made in {**of_corpora, _WARM_UP: warm_up}.items():
+            task = {"train": str(args.train), "tokens": n, "folder": made}
+            runner.run("experiments.past_memory:make_corpus", task)
+        for made in of_corpora.values():
+            task = {"folder": made, "dev": str(args.dev), "warm_up": warm_up}
+            found = runner.run(
+                "experiments.past_memory:train_stream", {**task, "gigabytes": args.gigabytes}
+            )
+            results["trainings"].append(found)
+            print(json.dumps(found), flush=True)
+    first = results["trainings"][0]["microseconds_per_token"]
+    for found in results["trainings"]:
+        found["over_first"] = found["microseconds_per_token"] / first
+    print_results(results, args.output)
+
+
+if __name__ == "__main__":
+    main()

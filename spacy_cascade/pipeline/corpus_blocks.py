@@ -120,7 +120,7 @@ def read_blocks(
         yield join_tokens(pending), gold
 
 
-def whole_corpus(
+def examples_from(
     get_examples: GetExamples,
     corpus: Callable[[Language], Iterable[Example]] | None,
     nlp: Language | None,

@@ -13,7 +13,7 @@ from ..trainers.base import Trainer
 from ..types import Ints2d
 from .component import CascadePipe
 from .corpus import GetExamples, forget_words
-from .corpus_blocks import CorpusBlocks, read_blocks, whole_corpus
+from .corpus_blocks import CorpusBlocks, examples_from, read_blocks
 from .progress import progress
 from .reading import earlier_space, stand_ins, token_units
 from .sizes import check_labels
@@ -110,7 +110,7 @@ class InitializingPipe(CascadePipe, Generic[Gold]):
         self.n_examples = 0
         self._begin_anew()
         self.space.earlier = earlier_space(self.pipeline, self)
-        get_examples, examples = whole_corpus(get_examples, corpus, nlp, self)
+        get_examples, examples = examples_from(get_examples, corpus, nlp, self)
         read = progress(f"Reading for {self.name}", iterable=examples)
         learnt, present, blocks = set(self._labels), set[str](), CorpusBlocks[Gold]()
         for tokens, gold in read_blocks(read, self._read):

@@ -131,9 +131,10 @@ class OnlineFit(Fit[LabelledSequences]):
             return Weights(now.weights, now.transitions)
         n = self._n_counted
         with np.errstate(over="ignore", invalid="ignore"):
-            return Weights(
-                now.weights - now.weights_drift / n, now.transitions - now.transitions_drift / n
-            )
+            features, transitions = now.weights_drift / n, now.transitions_drift / n
+            # In place: these are the largest arrays that there are.
+            np.subtract(now.weights, features, out=features)
+            return Weights(features, now.transitions - transitions)
 
     def state(self) -> State:
         return {

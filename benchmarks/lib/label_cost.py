@@ -16,7 +16,7 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from .corpora import read_docs
-from .package import SEGMENTER, for_stages, size
+from .package import CLASSIFIER, SEGMENTER, component, for_stages, size, weights
 from .paths import CONFIGS
 from .timing import Stopwatch
 from .training import build, initialize, update
@@ -44,7 +44,7 @@ def label_cost(train: str, counts: Sequence[int], docs: int) -> dict[str, Any]:
     """
     gold = read_docs(train)[:docs]
     curves: dict[str, list[tuple[int, float]]] = {name: [] for name in MODELS}
-    weights: dict[str, list[tuple[int, int]]] = {name: [] for name in MODELS}
+    sizes: dict[str, list[tuple[int, int]]] = {name: [] for name in MODELS}
     for n_types in counts:
         typed = [with_types(doc, n_types) for doc in gold]
         for name, overrides in MODELS.items():
@@ -52,8 +52,48 @@ def label_cost(train: str, counts: Sequence[int], docs: int) -> dict[str, Any]:
                 continue
             nlp, seconds = _train(typed, overrides)
             curves[name].append((n_types, seconds))
-            weights[name].append((n_types, sum(size(nlp, n)["weights"] for n in nlp.pipe_names)))
-    return {"curves": curves, "weights": weights, "tokens": sum(map(len, gold))}
+            sizes[name].append((n_types, sum(size(nlp, n)["weights"] for n in nlp.pipe_names)))
+    return {"curves": curves, "weights": sizes, "tokens": sum(map(len, gold))}
+
+
+def train_types(train: str, dev: str, n_types: int, rounds: int, overrides: Any) -> dict[str, Any]:
+    """Cost and accuracy of a cascade with so many types, made up as `with_types` does.
+
+    0 types: those of the corpus. overrides: of the config. Seconds are of the processor.
+    """
+    nlp, steps = build(str(CONFIGS / "memb.cfg"), threads=1, overrides=overrides)
+    gold = [[_typed(doc, n_types) for doc in read_docs(path, nlp.vocab)] for path in (train, dev)]
+    examples, dev_examples = ([Example(_unlabelled(doc), doc) for doc in docs] for docs in gold)
+    watch = Stopwatch()
+    initialize(nlp, examples, watch)
+    for _ in range(steps):
+        update(nlp, examples, watch)
+    scores, annotating = nlp.evaluate(dev_examples), []
+    for _ in range(rounds):
+        docs, own = [_unlabelled(example.reference) for example in dev_examples], Stopwatch()
+        with own:
+            for _ in nlp.pipe(docs, batch_size=256):
+                pass
+        annotating.append(own.computed)
+    return {
+        "types": len(component(nlp, CLASSIFIER).labels),
+        "training_seconds": watch.computed,
+        "annotated_tokens_per_second": sum(map(len, gold[1])) / min(annotating),
+        "scores": {name: scores[name] for name in ("ents_f", "types_acc")},
+        "weights": size(nlp, CLASSIFIER)["weights"],
+        "weights_not_zero": int(weights(nlp, CLASSIFIER).astype(bool).sum()),
+        "megabytes_on_disk": len(component(nlp, CLASSIFIER).to_bytes()) / 1e6,
+    }
+
+
+def _typed(doc: Doc, n_types: int) -> Doc:
+    return with_types(doc, n_types) if n_types else doc
+
+
+def _unlabelled(doc: Doc) -> Doc:
+    """The words and spaces of a Doc."""
+    spaces = [bool(token.whitespace_) for token in doc]
+    return Doc(doc.vocab, words=[token.text for token in doc], spaces=spaces)
 
 
 def with_types(doc: Doc, n_types: int) -> Doc:

@@ -242,6 +242,12 @@ class FeatureSpace:
         """Known unit-level features of each unit."""
         return known_features(self.index, self.plan, self.plan.unit_level, units)
 
+    def active_features(self, units: Units) -> BinaryCSR:
+        """All known features of each unit, `[U, K]`, those of segments left out."""
+        of_lexemes, lexemes = self._table_features(units.positions.table), self.unit_lexemes(units)
+        of_units = self.unit_features(units)
+        return Design(of_lexemes, lexemes, of_units).active_features()
+
     def lexeme_features(self, attributes: Keys2d) -> BinaryCSR:
         """Known features of each (lexeme, slot); attributes: uint64 `[n, A]`, of the lexemes."""
         ids = self.index.lookup(self.lexeme_keys(attributes))

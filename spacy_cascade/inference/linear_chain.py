@@ -16,6 +16,7 @@ from ..numeric.design import BinaryCSR, SegmentRows
 from ..types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
 from .chain import edge_marginals, log_partitions, path_scores
 from .chain_losses import chain_losses
+from .choice_losses import MANY_CHOICES, choice_losses
 from .contrast import contrast
 from .dense_losses import dense_log_partitions, dense_losses
 from .gathered import gather_k_best, gather_likely, gather_posteriors
@@ -232,6 +233,19 @@ class FreeChoice(LinearChain):
 
     def _edge_names(self, labels: Sequence[str]) -> list[tuple[str, str]]:
         return [("", label) for label in labels]
+
+    def _losses(
+        self,
+        chains: Chains,
+        clamp: Floats2d,
+        gradient_weights: tuple[Floats1d, Floats1d],
+        first: int,
+        last: int,
+        losses: Floats1d,
+    ) -> Floats1d:
+        if self.n_labels < MANY_CHOICES:
+            return super()._losses(chains, clamp, gradient_weights, first, last, losses)
+        return choice_losses(chains, gradient_weights, first, last, losses)
 
 
 @dataclass(frozen=True)

@@ -26,11 +26,14 @@ from ..parallel import Workers
 from ..types import Floats1d, Floats2d, Pointers1d, RealsXd
 from .lexeme_scores import LexemeScores, check_features
 from .pair_scores import PairScores
+from .sparse_scores import PlacedWeights, SparseScores
 
 _NEW = -1
 """Place of what was not there before."""
 _BLOCK = 1 << 16
 """So many units are scored at once, about a tenth of a second, so Ctrl-C takes effect soon."""
+_SPARSE_BLOCK = 1 << 12
+"""The same where all features of a unit are listed."""
 _SMALLEST, _STEPS = 0.0625, 8.0
 """Unit of the Hessian's diagonal, and steps in which it is kept until it has doubled."""
 
@@ -56,6 +59,7 @@ def make_linear_model(
             "space": FeatureSpace(templates, segments),
             "lexeme_scores": LexemeScores(),
             "pair_scores": PairScores(),
+            "sparse_scores": SparseScores(),
             "hessian_diagonal": None,
             "min_count": min_count,
             "structure": structure,
@@ -207,8 +211,13 @@ def _taken(values: npt.NDArray[Any], places: Pointers1d) -> npt.NDArray[Any]:
 
 def keep_hessian_diagonal(model: Model[Units, Floats2d], diagonal: Floats2d) -> None:
     """Keep that of the loss, `[K, S]`, in 256 steps, which differ by less than a tenth."""
-    steps = np.rint(_STEPS * np.log2(1.0 + np.maximum(diagonal, 0.0) / _SMALLEST))
-    model.attrs["hessian_diagonal"] = np.minimum(steps, 255.0).astype(np.uint8)
+    kept = np.empty(diagonal.shape, dtype=np.uint8)
+    n_rows = max(1, _BLOCK // max(1, diagonal.shape[1]))
+    for begin in range(0, len(diagonal), n_rows):
+        block = slice(begin, begin + n_rows)
+        steps = np.rint(_STEPS * np.log2(1.0 + np.maximum(diagonal[block], 0.0) / _SMALLEST))
+        kept[block] = np.minimum(steps, 255.0)
+    model.attrs["hessian_diagonal"] = kept
 
 
 def set_hessian_diagonal(
@@ -231,13 +240,13 @@ def _forward(
     weights, _ = get_weights(model)
     space: FeatureSpace = model.attrs["space"]
     scores = np.zeros((len(units.first), weights.shape[1]))
-    table = units.positions.table
-    by_lexeme = model.attrs["lexeme_scores"].rows(space, table, weights)
-    known = model.attrs["pair_scores"].known(space, table, weights)
-    check_features(space, weights)
-    for begin in range(0, len(scores), _BLOCK):
-        block = slice(begin, begin + _BLOCK)
-        add_unit_scores(space, units.take(block), by_lexeme, known, weights, scores[block])
+    sparse = _sparse_scores(model, weights)
+    if sparse is None:
+        _add_dense_scores(model, units, weights, scores)
+    else:
+        for begin in range(0, len(scores), _SPARSE_BLOCK):
+            block = slice(begin, begin + _SPARSE_BLOCK)
+            sparse.add_scores(space, units.take(block), weights, scores[block])
 
     def backprop(score_gradient: Floats2d) -> Units:
         gradient = space.design(units).gradient(score_gradient, Workers(1))
@@ -245,3 +254,26 @@ def _forward(
         return units
 
     return scores, backprop
+
+
+def _sparse_scores(model: Model[Units, Floats2d], weights: Floats2d) -> PlacedWeights | None:
+    """Those of the weights, None where these are few, mostly not zero, or of more than labels."""
+    family = model.attrs["structure"]
+    if type(family) is not ChainFamily or family.label_pairs:
+        return None
+    sparse: PlacedWeights | None = model.attrs["sparse_scores"].of(weights)
+    return sparse
+
+
+def _add_dense_scores(
+    model: Model[Units, Floats2d], units: Units, weights: Floats2d, out: Floats2d
+) -> None:
+    """Add the scores of units `[U, S]`, with those of words that are known."""
+    space: FeatureSpace = model.attrs["space"]
+    table = units.positions.table
+    by_lexeme = model.attrs["lexeme_scores"].rows(space, table, weights)
+    known = model.attrs["pair_scores"].known(space, table, weights)
+    check_features(space, weights)
+    for begin in range(0, len(out), _BLOCK):
+        block = slice(begin, begin + _BLOCK)
+        add_unit_scores(space, units.take(block), by_lexeme, known, weights, out[block])

@@ -85,6 +85,16 @@ class CentredGaussian:
         prior_gradient = self.transition_precision * deviation
         return 0.5 * float((prior_gradient * deviation).sum()), prior_gradient
 
+    def at_places(self, rows: Ints1d, columns: Ints1d) -> "CentredGaussian":
+        """The penalty of some weights alone, as those of `P` features with one column."""
+        centre, transitions = self.centre
+        return CentredGaussian(
+            Weights(centre[rows, columns][:, None], transitions),
+            self.precision[rows, columns][:, None],
+            self.transition_precision,
+            self.sigma,
+        )
+
     def inherited(self) -> Floats2d | float:
         return self.precision - self.sigma**-2
 

@@ -33,7 +33,7 @@ from .spans.placing import (
     in_batch,
     split_by_doc,
 )
-from .spans.results import class_probabilities, thresholds_of
+from .spans.results import best_probabilities, class_probabilities, thresholds_of
 from .spans.tables import SpanTable, join_tables, table_of
 from .spans.typed import TypedSpans, joint_confidences, typed_spans, write_typed
 from .spans.typed_candidates import KEPT, distinct_spans, typed_lists, write_types
@@ -273,7 +273,7 @@ class CascadeClassifier(SpanLearningPipe):
         if not scores.size:
             return np.full(len(scores), KEPT, dtype=np.int32), np.ones(len(scores))
         best = scores.argmax(axis=1).astype(np.int32) - int(self.options.reject)
-        return best, class_probabilities(scores, temperature).max(axis=1)
+        return best, best_probabilities(scores, temperature)
 
     def scores(
         self, docs: Sequence[Doc], spans: Sequence[BoundsArray], found: Sequence[BoundsArray]

@@ -295,5 +295,7 @@ class CascadePipe(OptionAttributes, BatchPipe):
         linear.set_weights(
             self.model, sparse.restore("weights", arrays, shape), arrays["transitions"]
         )
-        linear.set_hessian_diagonal(self.model, arrays.get("curvature"))
+        has_curvature = sparse.is_there("curvature", arrays)
+        curvature = sparse.restore("curvature", arrays, shape) if has_curvature else None
+        linear.set_hessian_diagonal(self.model, curvature)
         self.reset_fit()

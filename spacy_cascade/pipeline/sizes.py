@@ -19,6 +19,7 @@ from ..inference.structure import Structure
 from ..models import linear
 from ..storage import archive
 from ..storage.header import header_excess, make_header
+from ..trainers.lbfgs import LBFGS
 
 MOST_TRANSITIONS = 1 << 24
 """Decoding looks at each transition for each token: beyond this a token takes over 10 ms."""
@@ -27,6 +28,8 @@ _BYTES_OF_TRANSITION = 3 * 4 + 1 + 3 * 8
 """Source, target and column, whether it goes on; weight, gradient and parameter."""
 _BYTES_OF_WEIGHT = 8 + 8 + 4
 """Parameter and gradient in double precision, and the weight as the model keeps it."""
+_BYTES_OF_SPARSE_WEIGHT = 2 * 4
+"""All weights as the model keeps them, and as sparse training gives them."""
 _BYTES_OF_PAIR = 2 * 4
 """A step and a change of the gradient, which L-BFGS remembers in single precision."""
 _BYTES_ON_DISK = 2 + 1
@@ -114,15 +117,26 @@ def check_weights(component: Component, n_labels: int, n_features: int) -> None:
     )
     # Only a penalty makes weights that are mostly not zero; others are saved without their zeros.
     is_dense = getattr(component, "penalty", None) is not None
-    size = n_weights * _BYTES_ON_DISK if is_dense else n_weights // 8
+    is_sparse = _is_sparse(component, n_columns)
+    size = n_weights * _BYTES_ON_DISK if is_dense and not is_sparse else n_weights // 8
     if size >= archive.MAXIMUM_SIZE:
         raise TrainingError(
             f"The model of '{component.name}' could not be saved: {what} take {size:,} bytes, and "
             f"a file can hold {archive.MAXIMUM_SIZE:,}. " + _advice(component, _FEWER_FEATURES)
         )
     history = getattr(getattr(component, "trainer", None), "history", 0)
-    needed = n_weights * (_BYTES_OF_WEIGHT + history * _BYTES_OF_PAIR)
+    of_trained = _BYTES_OF_WEIGHT + history * _BYTES_OF_PAIR
+    needed = n_weights * of_trained
+    if is_sparse:
+        # Each feature is seen with one label at least.
+        needed = n_weights * _BYTES_OF_SPARSE_WEIGHT + n_features * of_trained
     _check_memory(component, needed, what, _FEWER_FEATURES)
+
+
+def _is_sparse(component: Component, n_columns: int) -> bool:
+    """Whether training may leave out most of the weights (`trainers.sparse`)."""
+    trainer, sees_pairs = getattr(component, "trainer", None), component.family.label_pairs
+    return isinstance(trainer, LBFGS) and not sees_pairs and trainer.may_be_sparse(n_columns)
 
 
 def _check_memory(component: Component, needed: int, what: str, *steps: str) -> None:

@@ -1,9 +1,9 @@
 """Saved models: a NumPy `.npz` archive, read without pickle and checked before use.
 
 Arrays: `header` (UTF-8 JSON: format, version, kind, labels, identity), `keys` uint64 `[K]`,
-`weights` `[K, S]` and `transitions` `[E]` (half or single precision; weights that are mostly zero
-as `sparse` has them); `curvature` uint8 `[K, S]` where training has shown it
-(`models.linear.keep_hessian_diagonal`); and the arrays of all resources (`features.resources`).
+`weights` `[K, S]` and `transitions` `[E]` (half or single precision); `curvature` uint8 `[K, S]`
+where training has shown it (`models.linear.keep_hessian_diagonal`); weights and curvature that are
+mostly zero are as `sparse` has them; and the arrays of all resources (`features.resources`).
 
 Everything a kernel relies on is checked here, because kernels check no bounds.
 """
@@ -46,7 +46,7 @@ def model_state(
         "transitions": _smallest(transitions),
     }
     if hessian_diagonal is not None:
-        arrays["curvature"] = hessian_diagonal  # its name in files
+        arrays |= sparse.shortest("curvature", hessian_diagonal)  # its name in files
     return header, arrays | space.resources.arrays()
 
 
@@ -95,14 +95,17 @@ def check_arrays(arrays: Arrays, shape: tuple[int, int], n_edges: int, space: Fe
     """
     expected: Shapes = {
         "keys": ((shape[0],), "u8"),
-        **sparse.expected_arrays("weights", arrays, shape),
+        **sparse.expected_arrays("weights", arrays, shape, "f"),
         "transitions": ((n_edges,), "f"),
     }
-    if "curvature" in arrays:
-        expected["curvature"] = (shape, "u1")
+    has_curvature = sparse.is_there("curvature", arrays)
+    if has_curvature:
+        expected |= sparse.expected_arrays("curvature", arrays, shape, "u1")
     expected |= space.resources.shapes(arrays, is_trained=shape[0] > 0)
     check_shapes(arrays, expected)
     sparse.check("weights", arrays, shape)
+    if has_curvature:
+        sparse.check("curvature", arrays, shape)
     space.resources.check(arrays)
 
 

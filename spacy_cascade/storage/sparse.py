@@ -1,4 +1,4 @@
-"""Weights in archives: as they are, or without their zeros where that is shorter.
+"""Arrays of weights in archives: as they are, or without their zeros where that is shorter.
 
 Without zeros `NAME` `[n, m]` is `NAME_places`, a bit for each value, uint8 `[⌈nm / 8⌉]`, and
 `NAME_values`, those whose bit is set. Zeros are those whose bits are all 0.
@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import ModelFileError
 from .arrays import Array, Shapes, blocks
 
-_BITS = {2: np.uint16, 4: np.uint32}
+_BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32}
 
 
 def _names(name: str) -> tuple[str, str]:
@@ -21,23 +21,30 @@ def _names(name: str) -> tuple[str, str]:
 
 
 def shortest(name: str, values: Array) -> dict[str, Array]:
-    """The arrays in which an array of half or single precision takes the fewest bytes."""
-    is_there = np.ascontiguousarray(values).view(_BITS[values.itemsize]).reshape(-1) != 0
-    n_there = int(np.count_nonzero(is_there))
-    if n_there * values.itemsize + is_there.size // 8 >= values.nbytes:
+    """The arrays in which an array of 1, 2 or 4 bytes a value takes the fewest bytes."""
+    is_set = np.ascontiguousarray(values).view(_BITS[values.itemsize]).reshape(-1) != 0
+    n_there = int(np.count_nonzero(is_set))
+    if n_there * values.itemsize + is_set.size // 8 >= values.nbytes:
         return {name: values}
     places, there = _names(name)
-    return {places: np.packbits(is_there), there: values.reshape(-1)[is_there]}
+    return {places: np.packbits(is_set), there: values.reshape(-1)[is_set]}
 
 
-def expected_arrays(name: str, arrays: Mapping[str, Array], shape: tuple[int, int]) -> Shapes:
-    """Shape and kind of the arrays that stand for an array of floats."""
+def is_there(name: str, arrays: Mapping[str, Array]) -> bool:
+    """Whether there are arrays that stand for one, or some of them."""
+    return any(part in arrays for part in (name, *_names(name)))
+
+
+def expected_arrays(
+    name: str, arrays: Mapping[str, Array], shape: tuple[int, int], kind: str
+) -> Shapes:
+    """Shape and kind of the arrays that stand for an array of a kind (`arrays.check_array`)."""
     places, there = _names(name)
     if name in arrays or not {places, there} & arrays.keys():
-        return {name: (shape, "f")}
+        return {name: (shape, kind)}
     n_bytes = -(-shape[0] * shape[1] // 8)
     n_values = arrays[there].size if there in arrays else 0
-    return {places: ((n_bytes,), "u1"), there: ((n_values,), "f")}
+    return {places: ((n_bytes,), "u1"), there: ((n_values,), kind)}
 
 
 def check(name: str, arrays: Mapping[str, Array], shape: tuple[int, int]) -> None:

@@ -29,7 +29,8 @@ from .candidates import (
     conjunction_rows,
     hard_units,
 )
-from .lbfgs import LBFGS, LBFGSRun
+from .lbfgs import LBFGS
+from .lbfgs_run import LBFGSRun
 from .objective import Objective
 
 

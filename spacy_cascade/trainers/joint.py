@@ -12,7 +12,8 @@ from ..losses.isomeric import NEEDS, IsomericLoss
 from ..losses.margin import MarginLoss
 from ..penalties.base import Penalty
 from .base import Fit, Progress, State, Task
-from .lbfgs import LBFGS, BatchFit, LBFGSRun, make_objective
+from .lbfgs import LBFGS, make_objective
+from .lbfgs_run import BatchFit, LBFGSRun
 from .objective import JointObjective, Objective
 
 
@@ -63,6 +64,11 @@ class JointLBFGS(LBFGS):
             raise ConfigError(
                 "Joint training cannot find features. Write induction = null into the [trainer] "
                 "block, or train each component by itself with LBFGS."
+            )
+        if self.sparse:
+            raise ConfigError(
+                "Joint training cannot be sparse. Write sparse = null into the [trainer] block, or "
+                "train each component by itself with LBFGS."
             )
         if self.workers > 1:
             raise ConfigError(

@@ -31,6 +31,19 @@ class Function(Protocol):
         """The value, and a new array with the gradient."""
 
 
+class BatchObjective(Function, Protocol):
+    """A function to minimise, with weights for its parameters."""
+
+    def parameters(self, weights: Weights) -> Floats1d:
+        """The parameters that give these weights."""
+
+    def weights(self, parameters: Floats1d) -> Weights:
+        """The weights that parameters give."""
+
+    def hessian_diagonal(self, parameters: Floats1d) -> Floats2d:
+        """The diagonal of the second derivatives of the loss `[K, S]`."""
+
+
 class Loss(Protocol):
     """The loss of a corpus, wherever it is computed (`CorpusLoss`)."""
 

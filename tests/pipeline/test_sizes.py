@@ -107,6 +107,25 @@ def test_weights_that_a_file_cannot_hold(memory: Any) -> None:
     check_weights(tagger(**WITHOUT_PAIRS), 100, most + 1)  # mostly zero, without a penalty
 
 
+def test_memory_of_weights_of_which_few_are_trained(memory: Any) -> None:
+    """All are kept in single precision twice; of each feature one is trained at least."""
+    classifier = add_classifier(blank())
+    needed = 1000 * 128 * 2 * 4 + 1000 * (20 + 5 * 8)
+    memory(needed)
+    check_weights(classifier, 128, 1000)
+    memory(needed - 1)
+    with pytest.raises(TrainingError, match=r"128 labels.*1,000 features.*128,000 weights"):
+        check_weights(classifier, 128, 1000)
+    memory(1000 * 127 * 60 - 1)
+    with pytest.raises(TrainingError, match="127 labels"):
+        check_weights(classifier, 127, 1000)
+    memory(2**50)
+    most = 8 * (2**32 - 1) // 1000
+    check_weights(classifier, 1000, most)
+    with pytest.raises(TrainingError, match="could not be saved"):
+        check_weights(classifier, 1000, most + 9)
+
+
 @pytest.mark.parametrize("typed", [False, True])
 def test_initialize_refuses_before_a_structure_is_made(
     typed: bool, monkeypatch: pytest.MonkeyPatch

@@ -510,6 +510,28 @@ def test_weights_that_are_mostly_zero():
     assert storage.pack(header, arrays) == storage.pack(*with_few_weights())
 
 
+def with_little_curvature() -> tuple[storage.Header, storage.Arrays]:
+    header, arrays = saved_state()
+    curvature = np.zeros(SHAPE, np.uint8)
+    curvature[0, 1], curvature[-1, -1] = 7, 255
+    del arrays["curvature"]
+    return header, {**arrays, **sparse.shortest("curvature", curvature)}
+
+
+def test_curvature_that_is_mostly_zero():
+    header, arrays, _ = load(storage.pack(*with_little_curvature()))
+    curvature = sparse.restore("curvature", arrays, SHAPE)
+    assert curvature.dtype == np.uint8
+    assert [curvature[0, 1], curvature[-1, -1], curvature.sum()] == [7, 255, 262]
+    assert storage.pack(header, arrays) == storage.pack(*with_little_curvature())
+    changed = {**arrays, "curvature_values": arrays["curvature_values"].astype(np.float16)}
+    refuse(storage.pack(header, changed), "no valid array 'curvature_values'")
+    changed = {**arrays, "curvature_places": ~arrays["curvature_places"]}
+    refuse(storage.pack(header, changed), "curvature_places")
+    del arrays["curvature_places"]
+    refuse(storage.pack(header, arrays), "no valid array 'curvature_places'")
+
+
 @pytest.mark.parametrize(
     ("name", "change", "named"),
     [

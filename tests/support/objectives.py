@@ -15,7 +15,8 @@ from spacy_cascade.numeric.design import Design
 from spacy_cascade.parallel import Workers
 from spacy_cascade.penalties.base import CentredPenalty
 from spacy_cascade.penalties.gaussian import Gaussian
-from spacy_cascade.trainers.lbfgs import LBFGS, LBFGSRun
+from spacy_cascade.trainers.lbfgs import LBFGS
+from spacy_cascade.trainers.lbfgs_run import LBFGSRun
 from spacy_cascade.trainers.objective import Function, Objective
 
 

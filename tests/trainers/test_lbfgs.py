@@ -15,7 +15,8 @@ from objectives import start as begin
 from spacy_cascade.errors import ConfigError, TrainingError
 from spacy_cascade.inference.schemes import TagSet
 from spacy_cascade.losses.margin import SoftmaxMargin
-from spacy_cascade.trainers.lbfgs import LBFGS, LBFGSRun
+from spacy_cascade.trainers.lbfgs import LBFGS
+from spacy_cascade.trainers.lbfgs_run import LBFGSRun
 from spacy_cascade.trainers.objective import Objective
 from strategies import LABELS, random_corpus
 

@@ -1,0 +1,241 @@
+"""L-BFGS under way: stops after any iteration and goes on later.
+
+Two-loop recursion with a line search for the strong decrease and a test of curvature on every
+stored pair (docs/method.md, section 5.1). SciPy's keeps its history inside one call; `spacy train`
+needs it between calls, because the development score is looked at after each `update`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from ..errors import TrainingError
+from ..inference.structure import Weights
+from ..losses.base import LabelledSequences
+from ..numeric.memory import return_freed
+from ..numeric.vectors import add_scaled, copied, dot, in_blocks
+from ..parallel import Workers
+from ..types import Floats1d, Floats2d, Singles1d
+from .base import Fit, Progress, State, array_like, no_progress
+from .objective import BatchObjective, Function
+from .states import count_in, number_in, truth_in
+
+_SUFFICIENT_DECREASE = 1e-4
+_CURVATURE = 0.9
+_MOST_TRIALS = 20
+_LARGEST_GROWTH = 100.0
+_LEAST_CURVATURE = float(np.finfo(np.float64).tiny)
+"""Directions are divided by it."""
+
+
+class RunSettings(Protocol):
+    """What a run needs of the settings of a trainer (`lbfgs.LBFGS`)."""
+
+    @property
+    def iterations(self) -> int: ...
+
+    @property
+    def history(self) -> int: ...
+
+    @property
+    def tolerance(self) -> float: ...
+
+
+class BatchFit(Fit[LabelledSequences]):
+    """An optimisation of all weights for one corpus; part: which of the parameters are its own."""
+
+    def __init__(self, objective: BatchObjective, run: LBFGSRun, part: slice = slice(None)) -> None:
+        self._objective, self._run, self._part = objective, run, part
+
+    def _step(self, data: LabelledSequences, progress: Progress) -> float:
+        return_freed()
+        value = self._run.run(self._run.settings.iterations, progress)
+        data.design.release_memory()
+        return value
+
+    def weights(self) -> Weights:
+        return self._objective.weights(self._run.parameters[self._part])
+
+    def hessian_diagonal(self) -> Floats2d | None:
+        return self._objective.hessian_diagonal(self._run.parameters[self._part])
+
+    def state(self) -> State:
+        return self._run.state()
+
+    def _restore(self, state: State) -> None:
+        self._run.restore(state)
+
+
+class Step(NamedTuple):
+    """How far a line search goes along a direction, and what is there."""
+
+    step: float
+    point: Floats1d
+    value: float
+    gradient: Floats1d
+
+
+class LBFGSRun:
+    """An optimisation under way.
+
+    parameters: float64 `[n]`, where it stands. value: the objective there. iteration: how many
+    have been made. converged: whether further iterations would change nothing.
+    """
+
+    def __init__(
+        self, settings: RunSettings, problem: Function, parameters: Floats1d, workers: Workers
+    ) -> None:
+        self.settings, self.problem, self.workers = settings, problem, workers
+        self.parameters = np.array(parameters, dtype=np.float64)
+        self.iteration = 0
+        self._pairs: deque[tuple[Singles1d, Singles1d, float]] = deque(maxlen=settings.history)
+        self.value, self._gradient = problem.value_and_gradient(self.parameters)
+        if not np.isfinite(self.value):
+            raise TrainingError(
+                f"The training objective starts at {self.value}. Look for settings that are "
+                "not finite numbers in the [loss] and [penalty] blocks."
+            )
+        self.converged = self._is_stationary()
+
+    def run(self, iterations: int, progress: Progress = no_progress) -> float:
+        """Make up to so many iterations and return the objective; `progress` after each."""
+        for _ in range(iterations):
+            if self.converged:
+                break
+            self._iterate()
+            self.iteration += 1
+            progress()
+        return self.value
+
+    def state(self) -> State:
+        state: State = {
+            "iteration": self.iteration,
+            "converged": self.converged,
+            "value": float(self.value),
+            "parameters": self.parameters,
+            "gradient": self._gradient,
+            "curvatures": [float(curvature) for _, _, curvature in self._pairs],
+        }
+        for i, (move, change, _) in enumerate(self._pairs):
+            state[f"move {i}"], state[f"change {i}"] = move, change
+        return state
+
+    def restore(self, state: State) -> None:
+        """Go on from a state of the same problem."""
+        remembered = np.empty(len(self.parameters), dtype=np.float32)
+        pairs = [
+            (
+                array_like(remembered, state[f"move {i}"]),
+                array_like(remembered, state[f"change {i}"]),
+                number_in(curvature, _LEAST_CURVATURE),
+            )
+            for i, curvature in enumerate(state["curvatures"])
+        ]
+        if not all(change.any() for _, change, _ in pairs):
+            raise ValueError("a change of the gradient that is zero")
+        gradient = array_like(self._gradient, state["gradient"])
+        self.parameters = array_like(self.parameters, state["parameters"])
+        self.value, self._gradient = number_in(state["value"]), gradient
+        self.iteration, self.converged = count_in(state["iteration"]), truth_in(state["converged"])
+        self._pairs = deque(pairs, maxlen=self.settings.history)
+
+    def _is_stationary(self) -> bool:
+        size = max(1.0, dot(self.parameters, self.parameters, self.workers) ** 0.5)
+        norm = dot(self._gradient, self._gradient, self.workers) ** 0.5
+        return bool(norm <= self.settings.tolerance * size)
+
+    def _iterate(self) -> None:
+        # What is remembered has single precision: it takes up most of the memory.
+        direction = copied(self._direction(), np.float32, self.workers)
+        slope = dot(direction, self._gradient, self.workers)
+        if slope >= 0.0:
+            self._pairs.clear()
+            direction = copied(self._downhill(), np.float32, self.workers)
+            slope = dot(direction, self._gradient, self.workers)
+        first_step = 1.0 if self._pairs else min(1.0, max(-slope, _LEAST_CURVATURE) ** -0.5)
+        found = self._line_search(direction, slope, first_step)
+        if found is None:
+            # No step along this direction lowers the objective: a fresh start may, else done.
+            self.converged = not self._pairs
+            self._pairs.clear()
+            return
+        move, change = direction, np.empty_like(direction)
+
+        def block(part: slice) -> None:
+            move[part] *= np.float32(found.step)
+            self._gradient[part] -= found.gradient[part]
+            np.negative(self._gradient[part], out=change[part], casting="same_kind")
+
+        in_blocks(block, len(move), self.workers)
+        curvature = dot(move, change, self.workers)
+        if curvature > 1e-12 * dot(change, change, self.workers):
+            self._pairs.append((move, change, curvature))
+        self.parameters, self.value, self._gradient = found.point, found.value, found.gradient
+        self.converged = self._is_stationary()
+
+    def _direction(self) -> Floats1d:
+        """`-H·g` by the two-loop recursion."""
+        direction = self._downhill()
+        factors = []
+        for step, change, curvature in reversed(self._pairs):
+            factor = dot(step, direction, self.workers) / curvature
+            factors.append(factor)
+            add_scaled(-factor, change, direction, self.workers)
+        if self._pairs:
+            _, change, curvature = self._pairs[-1]
+            scale = curvature / dot(change, change, self.workers)
+
+            def block(part: slice) -> None:
+                direction[part] *= scale
+
+            in_blocks(block, len(direction), self.workers)
+        for (step, change, curvature), factor in zip(self._pairs, reversed(factors), strict=True):
+            correction = factor - dot(change, direction, self.workers) / curvature
+            add_scaled(correction, step, direction, self.workers)
+        return direction
+
+    def _downhill(self) -> Floats1d:
+        """`-g`."""
+        direction = np.empty_like(self._gradient)
+
+        def block(part: slice) -> None:
+            np.negative(self._gradient[part], out=direction[part])
+
+        in_blocks(block, len(direction), self.workers)
+        return direction
+
+    def _point(self, direction: Singles1d, step: float) -> Floats1d:
+        point: Floats1d = copied(self.parameters, np.float64, self.workers)
+        add_scaled(step, direction, point, self.workers)
+        return point
+
+    def _line_search(self, direction: Singles1d, slope: float, step: float) -> Step | None:
+        """A step under the weak Wolfe conditions, by bracketing.
+
+        Where the slope has not turned yet, the next step goes to where the line through both
+        slopes crosses zero: a first step is a guess that may be off by orders of magnitude.
+        """
+        low, high = 0.0, np.inf
+        best: Step | None = None
+        for _ in range(_MOST_TRIALS):
+            point = self._point(direction, step)
+            value, gradient = self.problem.value_and_gradient(point)
+            proposal = 0.0
+            if not value <= self.value + _SUFFICIENT_DECREASE * step * slope:
+                high = step
+            else:
+                best = Step(step, point, value, gradient)
+                slope_there = dot(direction, gradient, self.workers)
+                if slope_there >= _CURVATURE * slope:
+                    return best
+                low = step
+                if slope_there > slope:
+                    proposal = step * slope / (slope - slope_there)
+            if np.isfinite(high):
+                step = 0.5 * (low + high)
+            else:
+                step *= min(max(proposal / step, 2.0), _LARGEST_GROWTH)
+        return best

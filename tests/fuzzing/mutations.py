@@ -1,17 +1,64 @@
-"""Inputs made from others: cut, joined, with changed bytes and inserted pieces."""
+"""Inputs made from others: cut, joined, with changed bytes, inserted pieces and other values."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
 from random import Random
+from typing import Any
 
 _LARGEST = 1 << 16
 _MOST_CHANGES = 4
+_VALUES: tuple[Any, ...] = (
+    None, True, False, 0, -1, 1, 2**31, 2**63, 10**400, 0.5, 1e308, float("nan"), float("-inf"),
+    "", "x", "\ud800", "\0", [], {}, [[]], {"": 0}, ["x"] * 3,
+)  # fmt: skip
+"""What may stand in place of a value of JSON."""
 
 
 def mutated(random: Random, inputs: Sequence[bytes], pieces: Sequence[bytes]) -> bytes:
-    """One of the inputs with one to four changes."""
-    data = bytearray(random.choice(inputs))
+    """One of the inputs with one to four changes; of half of those that are JSON, of values."""
+    chosen = random.choice(inputs)
+    if chosen[:1] in (b"{", b"[") and random.random() < 0.5:
+        try:
+            return _with_other_values(random, json.loads(chosen))[:_LARGEST]
+        except (ValueError, RecursionError):
+            pass  # It is no JSON, or not of Unicode.
+    return _with_other_bytes(random, chosen, inputs, pieces)
+
+
+def _with_other_values(random: Random, value: Any) -> bytes:
+    """JSON in which one to four values are others, missing, or there twice."""
+    for _ in range(random.randint(1, _MOST_CHANGES)):
+        places = list(_places(value))
+        if not places:
+            break
+        table, key = random.choice(places)
+        match random.randrange(4):
+            case 0:
+                del table[key]
+            case 1:
+                other, there = random.choice(places)
+                table[key] = json.loads(json.dumps(other[there]))
+            case 2 if isinstance(table, list):
+                table.insert(key, table[key])
+            case _:
+                table[key] = random.choice(_VALUES)
+    return json.dumps(value).encode()
+
+
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Each table or list within a value, with each of its keys."""
+    if isinstance(value, dict | list):
+        for key in list(value) if isinstance(value, dict) else range(len(value)):
+            yield value, key
+            yield from _places(value[key])
+
+
+def _with_other_bytes(
+    random: Random, chosen: bytes, inputs: Sequence[bytes], pieces: Sequence[bytes]
+) -> bytes:
+    data = bytearray(chosen)
     for _ in range(random.randint(1, _MOST_CHANGES)):
         begin, end = sorted(random.randint(0, len(data)) for _ in range(2))
         end = min(end, begin + random.choice((1, 2, 8, 64, _LARGEST)))

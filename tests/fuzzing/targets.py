@@ -5,6 +5,7 @@ A target takes bytes and returns, or raises an error of the package. Anything el
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import sys
@@ -117,11 +118,20 @@ def _checkpoint(data: bytes) -> None:
 # Templates and patterns
 
 
+@cache
+def _keep_entry_points() -> None:
+    """Unknown attributes are looked up in the files of all installed packages; once is enough."""
+    from spacy_cascade.features import registry
+
+    registry.entry_points = cache(registry.entry_points)  # type: ignore[attr-defined]
+
+
 def _templates(data: bytes) -> None:
     """A template on each line; after `~` a pattern, which is searched in a word."""
     from spacy_cascade.features.space import FeatureSpace
     from spacy_cascade.features.templates import Templates
 
+    _keep_entry_points()
     lines = data.decode("utf8", "surrogateescape").split("\n")
     patterns = {f"p{i}": line[1:] for i, line in enumerate(lines) if line.startswith("~")}
     templates = [line for line in lines if not line.startswith("~")]
@@ -141,10 +151,17 @@ def _template_seeds() -> list[bytes]:
 # Column files, lexicons
 
 
+@cache
+def _folder() -> Path:
+    """In memory where the system has such a place: a file is written for each input."""
+    in_memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    folder = tempfile.TemporaryDirectory(prefix="fuzzing-", dir=in_memory)
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
+
+
 def _in_file(data: bytes, name: str) -> Path:
-    folder = Path(tempfile.gettempdir()) / f"fuzzing-{os.getpid()}"
-    folder.mkdir(exist_ok=True)
-    path = folder / name
+    path = _folder() / name
     path.write_bytes(data)
     return path
 

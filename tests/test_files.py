@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from pathlib import Path
 from typing import NoReturn
 
@@ -241,3 +242,82 @@ def test_leftovers_of_killed_processes_are_removed(tmp_path: Path) -> None:
     remove_leftovers(tmp_path / "model")
     assert sorted(os.listdir(tmp_path)) == sorted(others)
     remove_leftovers(tmp_path / "nowhere" / "model")
+
+
+class Disk:
+    """What reached the disk, and what took which name, in order.
+
+    A file or a folder is told by its number (inode), which stays when it takes another name.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.calls: list[tuple[str, int]] = []
+        self._fsync, self._replace, self._rename = os.fsync, os.replace, Path.rename
+        monkeypatch.setattr(os, "fsync", self.fsync)
+        monkeypatch.setattr(os, "replace", self.replace)
+        monkeypatch.setattr(Path, "rename", lambda path, to: self.rename(path, to))
+
+    def fsync(self, handle: int) -> None:
+        self.calls.append(("written", os.fstat(handle).st_ino))
+        self._fsync(handle)
+
+    def replace(self, old: Path, new: Path) -> None:
+        self.calls.append(("named", os.stat(old).st_ino))
+        self._replace(old, new)
+
+    def rename(self, path: Path, to: Path) -> None:
+        self.calls.append(("named", path.stat().st_ino))
+        self._rename(path, to)
+
+    def place(self, what: str, path: Path) -> int:
+        """When it happened last."""
+        number = path.stat().st_ino
+        found = [place for place, call in enumerate(self.calls) if call == (what, number)]
+        assert found, f"{path} was never {what}"
+        return found[-1]
+
+
+def test_a_file_is_on_the_disk_before_it_takes_the_name_and_the_name_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder that is not written may lose the name in a crash, or still have the old file."""
+    disk, path = Disk(monkeypatch), tmp_path / "model"
+    replace_file(path, b"data")
+    assert disk.place("written", path) < disk.place("named", path) < disk.place("written", tmp_path)
+
+
+@pytest.mark.parametrize("works_there", [False, True])
+def test_all_of_a_folder_is_on_the_disk_before_it_takes_the_name_and_the_name_after(
+    works_there: bool, old: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if works_there:
+        monkeypatch.chdir(old)
+    disk = Disk(monkeypatch)
+    replace_folder(old, fill)
+    made = [old / name for name in ("part", "part/file", "meta")]
+    named = [old / "part", old / "meta"] if works_there else [old]
+    first = min(disk.place("named", path) for path in named)
+    last = max(disk.place("named", path) for path in named)
+    assert all(disk.place("written", path) < first for path in made)
+    assert disk.place("written", old if works_there else old.parent) > last
+
+
+def test_a_folder_that_cannot_be_written_to_the_disk_is_no_obstacle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some file systems refuse it for folders, and some systems cannot open them."""
+    fsync, opened = os.fsync, []
+
+    def refuse_folders(handle: int) -> None:
+        opened.append(handle)
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", refuse_folders)
+    replace_file(tmp_path / "model", b"data")
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(opened[-1])
+    monkeypatch.setattr(os, "open", no_room)
+    replace_file(tmp_path / "other", b"data")
+    assert files(tmp_path) == {"model": "data", "other": "data"}

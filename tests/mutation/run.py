@@ -1,0 +1,139 @@
+"""Mutation tests: `python -m tests.mutation.run GROUP --mutants 200`.
+
+A mutant is the package with one small change (`operators.py`). The tests kill it if one of them
+fails. The score is the share of mutants that are killed, without those that `equivalent.txt` lists
+because they do what the package does. Without `--mutants` all are tried.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, NamedTuple
+
+from tests.mutation.operators import Mutant, mutants
+
+if TYPE_CHECKING:
+    from tests.mutation.trials import Trial
+
+PROJECT = Path(__file__).parents[2]
+EQUIVALENT = Path(__file__).parent / "equivalent.txt"
+
+
+class Group(NamedTuple):
+    """Modules that are changed, the tests that guard them, and settings of the environment."""
+
+    modules: tuple[str, ...]
+    tests: tuple[str, ...]
+    environment: dict[str, str]
+
+
+_PLAIN = {"NUMBA_DISABLE_JIT": "1"}
+"""Kernels are plain Python, so that no mutant is compiled."""
+GROUPS = {
+    "numeric": Group(("numeric",), ("numeric",), _PLAIN),
+    "inference": Group(("inference",), ("inference",), _PLAIN),
+    "losses": Group(("losses", "penalties"), ("losses", "penalties"), _PLAIN),
+    "trainers": Group(("trainers",), ("trainers",), _PLAIN),
+    "storage": Group(("storage",), ("storage",), {}),
+    "checkpoints": Group(("callbacks",), ("callbacks",), {}),
+    "scorers": Group(("pipeline/scorers.py",), ("pipeline/test_component_scores.py",), {}),
+    "files": Group(
+        ("files.py", "kernel_cache.py", "kernel_folders.py", "parallel.py"),
+        ("test_files.py", "test_kernel_cache.py", "test_kernel_folders.py", "test_parallel.py"),
+        {},
+    ),
+}
+
+
+def modules(names: tuple[str, ...]) -> list[Path]:
+    """Files, and all files of folders."""
+    paths = [PROJECT / "spacy_cascade" / name for name in names]
+    return sorted(
+        file for path in paths for file in ([path] if path.is_file() else path.rglob("*.py"))
+    )
+
+
+def equivalent() -> dict[str, str]:
+    """The reason for each mutant that no test can kill, by its name: two lines of the file each."""
+    lines = [line for line in EQUIVALENT.read_text(encoding="utf8").splitlines() if line.strip()]
+    return dict(zip(lines[::2], map(str.strip, lines[1::2]), strict=True))
+
+
+def choose(files: list[Path], n: int | None, seed: int, only: str) -> list[Mutant]:
+    """So many mutants, or all, in an order that the seed gives; without equivalent ones."""
+    known = equivalent()
+    found = [
+        mutant
+        for file in files
+        for mutant in mutants(str(file.relative_to(PROJECT)), file.read_text(encoding="utf8"))
+        if mutant.name not in known and only in mutant.name
+    ]
+    Random(seed).shuffle(found)
+    return found[:n]
+
+
+def report(trials: list[Trial]) -> str:
+    """What was not killed, and the score of each folder."""
+    lines = [
+        f"{trial.outcome} ({trial.n_tests} tests), line {trial.mutant.line}: {trial.mutant.name}"
+        for trial in sorted(trials, key=lambda trial: (trial.mutant.path, trial.mutant.line))
+        if trial.outcome != "killed"
+    ]
+    for folder in sorted({Path(trial.mutant.path).parent for trial in trials}):
+        tried = [trial for trial in trials if Path(trial.mutant.path).parent == folder]
+        lines.append(f"{folder}: {score(tried):.1%} of {len(tried)} mutants killed")
+    return "\n".join(lines)
+
+
+def score(trials: list[Trial]) -> float:
+    """Share of the mutants that were killed."""
+    return sum(trial.outcome == "killed" for trial in trials) / max(1, len(trials))
+
+
+def keep(trials: list[Trial], seed: int, file: Path) -> None:
+    """Append what came of each mutant to a file, a line of JSON each."""
+    with file.open("a", encoding="utf8") as lines:
+        for mutant, outcome, n_tests in trials:
+            kept = {"mutant": mutant.name, "operator": mutant.operator, "outcome": outcome}
+            print(json.dumps({**kept, "tests": n_tests, "seed": seed}), file=lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("group", choices=sorted(GROUPS))
+    parser.add_argument("--mutants", type=int, help="how many to try; all if it is not given")
+    parser.add_argument("--seed", type=int, default=time.time_ns() % 2**31)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--only", default="", help="try the mutants whose name has this text")
+    parser.add_argument("--output", type=Path, help="append what came of each mutant to this file")
+    parser.add_argument("--least", type=float, default=0.0, help="fail below this score")
+    options = parser.parse_args()
+    group = GROUPS[options.group]
+    os.environ.update(group.environment)  # before numba is imported
+    import pytest
+
+    from tests.mutation.trials import Trials
+
+    print(f"seed {options.seed}", flush=True)
+    files = modules(group.modules)
+    chosen = choose(files, options.mutants, options.seed, options.only)
+    trials = Trials(files, chosen, options.jobs)
+    tests = [str(PROJECT / "tests" / name) for name in group.tests]
+    status = pytest.main(["-p", "no:cacheprovider", "-q", "-m", "not slow", *tests], [trials])
+    if status != 0:
+        sys.exit(f"Tests fail without a mutant: {', '.join(trials.failed) or status}")
+    if options.output is not None:
+        keep(trials.done, options.seed, options.output)
+    print(report(trials.done))
+    if score(trials.done) < options.least:
+        sys.exit(f"The score is {score(trials.done):.1%}, and should be {options.least:.0%}.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+"""Mutants are what they should be, and a sample of them is killed."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.mutation.operators import Mutant, mutants
+from tests.mutation.run import GROUPS, PROJECT, equivalent, modules
+from tests.mutation.trials import functions_by_place, take
+
+SOURCE = '''
+"""A module."""
+LIMIT = 3
+
+class Table:
+    size: int = 0
+
+    def key(self, a: int, b: int = 1) -> tuple:
+        """Text 1."""
+        if a < b and b != LIMIT:
+            self.size += 1
+        with lock:
+            print(f"{a + 1} is a key")
+        return a, min(a, b), -b
+
+def outer():
+    def inner(x):
+        return x * 2.0
+    return inner
+'''
+EXPECTED = {
+    "if a < b and b != LIMIT:": {
+        "if a < b and b != LIMIT: -> if True:", "if a < b and b != LIMIT: -> if False:",
+        "a < b and b != LIMIT -> a < b or b != LIMIT", "a < b and b != LIMIT -> b != LIMIT",
+        "a < b and b != LIMIT -> a < b", "a < b -> a <= b", "b != LIMIT -> b == LIMIT",
+    },
+    "self.size += 1": {
+        "self.size += 1 -> self.size -= 1", "self.size += 1 -> pass", "1 -> 2",
+    },
+    "with lock:": {"with lock: -> if True:"},
+    'print(f"{a + 1} is a key")': {"print(f'{a + 1} is a key') -> pass"},
+    "return a, min(a, b), -b": {
+        "return (a, min(a, b), -b) -> return None", "(a, min(a, b), -b) -> (min(a, b), -b)",
+        "(a, min(a, b), -b) -> (a, -b)", "(a, min(a, b), -b) -> (a, min(a, b))", "min -> max",
+        "-b -> b",
+    },
+    "return x * 2.0": {
+        "return x * 2.0 -> return None", "x * 2.0 -> x / 2.0", "2.0 -> 4.0",
+    },
+    "return inner": {"return inner -> return None"},
+}  # fmt: skip
+
+
+def test_what_is_changed() -> None:
+    found: dict[str, set[str]] = {}
+    for mutant in mutants("a.py", SOURCE):
+        where, _, change = mutant.name.partition(": ")
+        assert where in ("a.py Table.key", "a.py outer", "a.py outer.inner")
+        line = SOURCE.splitlines()[mutant.line - 1].strip()
+        assert change.startswith(f"{line}: ")
+        found.setdefault(line, set()).add(change.removeprefix(f"{line}: "))
+    assert found == EXPECTED
+
+
+def test_each_mutant_is_another_module_and_the_module_stays() -> None:
+    original = ast.unparse(ast.parse(SOURCE))
+    made = list(mutants("a.py", SOURCE))
+    texts = {ast.unparse(mutant.tree()) for mutant in made}
+    assert len(texts) == len({mutant.name for mutant in made}) == len(made)
+    assert original not in texts
+    assert ast.unparse(made[0].module) == original
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_mutants_of_the_package_can_be_compiled(group: str) -> None:
+    """Of each module the first and the last; all have names of their own."""
+    for file in modules(GROUPS[group].modules):
+        path = str(file.relative_to(PROJECT))
+        made = list(mutants(path, file.read_text(encoding="utf8")))
+        assert len({mutant.name for mutant in made}) == len(made)
+        for mutant in {id(mutant): mutant for mutant in (made[:1] + made[-1:])}.values():
+            compile(mutant.tree(), path, "exec")
+
+
+def test_equivalent_mutants_exist_and_have_a_reason() -> None:
+    """If not: the code has changed, and the list has to be looked through."""
+    names = {
+        mutant.name
+        for group in GROUPS.values()
+        for file in modules(group.modules)
+        for mutant in mutants(str(file.relative_to(PROJECT)), file.read_text(encoding="utf8"))
+    }
+    known = equivalent()
+    assert known.keys() <= names
+    assert all(len(reason) > 10 for reason in known.values())
+
+
+def mutant_of(path: str, change: str) -> Mutant:
+    (found,) = (
+        mutant
+        for mutant in mutants(path, (PROJECT / path).read_text(encoding="utf8"))
+        if mutant.name.endswith(change)
+    )
+    return found
+
+
+def test_a_mutant_is_taken_by_this_process_and_by_those_that_it_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from spacy_cascade import files
+
+    mutant = mutant_of("spacy_cascade/files.py", "or str(error) -> return None")
+    for name in ("MUTATED_MODULE", "MUTATED_SOURCE", "PYTHONPATH"):
+        monkeypatch.setenv(name, "")
+    monkeypatch.setattr("tempfile.mkdtemp", lambda prefix: str(tmp_path))
+    monkeypatch.setattr(files._reason, "__code__", files._reason.__code__)
+    assert files._reason(OSError("no")) == "no"
+    take(mutant, functions_by_place())
+    assert files._reason(OSError("no")) is None
+    command = "from spacy_cascade.files import _reason; print(_reason(OSError('no')))"
+    answer = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True)
+    assert answer.stdout.strip() == "None", answer.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="mutants are tried in forked processes")
+def test_a_sample_of_mutants_is_killed(tmp_path: Path) -> None:
+    """Others in each run; `nox -s mutation` tries all. The bound leaves room for chance."""
+    command = [sys.executable, "-m", "tests.mutation.run", "losses", "--mutants", "40"]
+    answer = subprocess.run(
+        [*command, "--least", "0.75"], cwd=PROJECT, capture_output=True, text=True, timeout=600
+    )
+    assert answer.returncode == 0, answer.stdout[-5000:] + answer.stderr[-2000:]
+    assert "seed" in answer.stdout

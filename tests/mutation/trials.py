@@ -1,0 +1,227 @@
+"""Runs tests on mutants, each in a forked process.
+
+All tests run once, which tells what lines each of them executes. Then a process is forked for each
+mutant: it takes the code of the changed function, and runs the tests of its line, the fast ones
+first, until one fails. Neither files nor imported modules are written to, so nothing has to be put
+back.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import gc
+import os
+import resource
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from types import CodeType, FunctionType
+from typing import NamedTuple, NoReturn
+
+import coverage
+import pytest
+from hypothesis import Phase, settings
+
+from tests.mutation.operators import Mutant
+
+PROJECT = Path(__file__).parents[2]
+_CHILDREN = Path(__file__).parent / "children"
+_LONGEST_SUM = 30.0
+"""Seconds of tests on one mutant; slower tests of its line are left out."""
+_PATIENCE = 10.0
+"""A mutant may take so many seconds, and so many times as long as its tests took before."""
+_TIMES = 5.0
+_MEMORY = 3 << 30
+"""Bytes that a mutant may take above what the tests took."""
+KILLED, SURVIVED, UNTESTED = "killed", "survived", "untested"
+
+
+Place = tuple[str, int, str]
+"""The file, the first line and the name of a function."""
+
+
+class Trial(NamedTuple):
+    """What came of a mutant, and of how many tests."""
+
+    mutant: Mutant
+    outcome: str
+    n_tests: int
+
+
+class Trials:
+    """A plugin of pytest that tries mutants in place of running its tests once.
+
+    modules: files of the mutants. jobs: mutants that are tried at the same time. What came of them
+    is in `done`; `failed` are tests that fail without a mutant, and then none is tried.
+    """
+
+    def __init__(self, modules: list[Path], mutants: list[Mutant], jobs: int) -> None:
+        self.modules, self.mutants, self.jobs = modules, mutants, jobs
+        self.done: list[Trial] = []
+        self.failed: list[str] = []
+        self._in_child = False
+
+    def pytest_sessionstart(self) -> None:
+        """A failing example counts as it is: Hypothesis need not make it smaller."""
+        phases = [Phase.explicit, Phase.generate]
+        settings.register_profile("mutation", settings.default, phases=phases)  # type: ignore[arg-type]
+        settings.load_profile("mutation")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed and self._in_child:
+            os._exit(1)
+        if report.failed:
+            self.failed.append(report.nodeid)
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        guards = self._learn(session.items)
+        if not self.failed:
+            for cached in _caches():
+                cached.cache_clear()
+            self._try_all(guards)
+        return True
+
+    def _learn(self, items: list[pytest.Item]) -> Guards:
+        """Run all tests once."""
+        measured = coverage.Coverage(
+            data_file=None, include=[str(path) for path in self.modules], config_file=False
+        )
+        seconds = {}
+        measured.start()
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            measured.switch_context(item.nodeid)
+            begin = time.perf_counter()
+            _run(item, following)
+            seconds[item] = time.perf_counter() - begin
+        measured.stop()
+        data = measured.get_data()
+        lines = {str(path): data.contexts_by_lineno(str(path)) for path in self.modules}
+        return Guards({item.nodeid: item for item in items}, seconds, lines)
+
+    def _try_all(self, guards: Guards) -> None:
+        functions = functions_by_place()
+        running: dict[int, tuple[Mutant, int]] = {}
+        for mutant in self.mutants:
+            tests = guards.of(mutant)
+            if not tests:
+                self.done.append(Trial(mutant, UNTESTED, 0))
+                continue
+            if len(running) >= self.jobs:
+                self._wait(running)
+            limit = _PATIENCE + _TIMES * sum(guards.seconds[test] for test in tests)
+            process = os.fork()
+            if not process:
+                self._in_child = True
+                _try(mutant, tests, limit, functions)
+            running[process] = mutant, len(tests)
+        while running:
+            self._wait(running)
+
+    def _wait(self, running: dict[int, tuple[Mutant, int]]) -> None:
+        process, status = os.wait()
+        mutant, n_tests = running.pop(process)
+        with suppress(ProcessLookupError):  # Processes that its tests have started.
+            os.killpg(process, signal.SIGKILL)
+        self.done.append(Trial(mutant, KILLED if status else SURVIVED, n_tests))
+
+
+class Guards(NamedTuple):
+    """Tests by their names, how long each took, and the names by file and line."""
+
+    tests: dict[str, pytest.Item]
+    seconds: dict[pytest.Item, float]
+    lines: dict[str, dict[int, list[str]]]
+
+    def of(self, mutant: Mutant) -> list[pytest.Item]:
+        """The tests that execute the line of a mutant, the fast ones first."""
+        names = self.lines[str(PROJECT / mutant.path)].get(mutant.line, [])
+        tests = [self.tests[name] for name in set(names) & self.tests.keys()]
+        tests.sort(key=lambda test: (self.seconds[test], test.nodeid))
+        total, chosen = 0.0, []
+        for test in tests:
+            total += self.seconds[test]
+            if chosen and total > _LONGEST_SUM:
+                break
+            chosen.append(test)
+        return chosen
+
+
+def _run(test: pytest.Item, following: pytest.Item | None) -> None:
+    test.config.hook.pytest_runtest_protocol(item=test, nextitem=following)
+
+
+def _try(
+    mutant: Mutant,
+    tests: list[pytest.Item],
+    limit: float,
+    functions: dict[Place, list[FunctionType]],
+) -> NoReturn:
+    """End the process, with 0 if all tests pass."""
+    try:
+        os.setsid()
+        tests[0].config.pluginmanager.unregister(name="terminalreporter")
+        for stream in (1, 2):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, limit)
+        used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+        resource.setrlimit(resource.RLIMIT_DATA, (used + _MEMORY, used + _MEMORY))
+        take(mutant, functions)
+        for test, following in zip(tests, [*tests[1:], None], strict=True):
+            _run(test, following)
+    except BaseException:
+        os._exit(2)
+    os._exit(0)
+
+
+def take(mutant: Mutant, functions: dict[Place, list[FunctionType]]) -> None:
+    """Give the functions of this process, and of those that it starts, the code of the mutant."""
+    path, tree = PROJECT / mutant.path, mutant.tree()
+    for code in _outer_functions(compile(tree, str(path), "exec", dont_inherit=True)):
+        for function in functions.get(_place(code), []):
+            function.__code__ = code
+    source = Path(tempfile.mkdtemp(prefix="mutant-")) / path.name
+    source.write_text(ast.unparse(tree), encoding="utf8")
+    module = ".".join(Path(mutant.path).with_suffix("").parts).removesuffix(".__init__")
+    paths = [str(_CHILDREN), *filter(None, [os.environ.get("PYTHONPATH")])]
+    os.environ.update(
+        MUTATED_MODULE=module, MUTATED_SOURCE=str(source), PYTHONPATH=os.pathsep.join(paths)
+    )
+
+
+def _outer_functions(code: CodeType) -> Iterator[CodeType]:
+    """The code of functions and methods in the order of the file, without functions within them."""
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            if constant.co_flags & 0x2:  # CO_NEWLOCALS: a function, not the body of a class
+                yield constant
+            else:
+                yield from _outer_functions(constant)
+
+
+def _place(code: CodeType) -> Place:
+    return code.co_filename, code.co_firstlineno, code.co_name
+
+
+def functions_by_place() -> dict[Place, list[FunctionType]]:
+    """All functions of the process."""
+    found: dict[Place, list[FunctionType]] = {}
+    for thing in gc.get_objects():
+        if type(thing) is FunctionType:  # `isinstance` would ask a proxy, of what may be gone
+            found.setdefault(_place(thing.__code__), []).append(thing)
+    return found
+
+
+def _caches() -> Iterable[functools._lru_cache_wrapper[object]]:
+    """What functions of this project have kept, which mutants must compute anew."""
+    return [
+        thing
+        for thing in gc.get_objects()
+        if type(thing) is functools._lru_cache_wrapper
+        and str(getattr(sys.modules.get(thing.__module__), "__file__", "")).startswith(str(PROJECT))
+    ]

@@ -79,12 +79,8 @@ def choose(files: list[Path], n: int | None, seed: int, only: str) -> list[Mutan
 
 
 def report(trials: list[Trial]) -> str:
-    """What was not killed, and the score of each folder."""
-    lines = [
-        f"{trial.outcome} ({trial.n_tests} tests), line {trial.mutant.line}: {trial.mutant.name}"
-        for trial in sorted(trials, key=lambda trial: (trial.mutant.path, trial.mutant.line))
-        if trial.outcome != "killed"
-    ]
+    """The score of each folder."""
+    lines = []
     for folder in sorted({Path(trial.mutant.path).parent for trial in trials}):
         tried = [trial for trial in trials if Path(trial.mutant.path).parent == folder]
         lines.append(f"{folder}: {score(tried):.1%} of {len(tried)} mutants killed")
@@ -96,11 +92,14 @@ def score(trials: list[Trial]) -> float:
     return sum(trial.outcome == "killed" for trial in trials) / max(1, len(trials))
 
 
-def keep(trials: list[Trial], seed: int, file: Path) -> None:
-    """Append what came of each mutant to a file, a line of JSON each."""
-    with file.open("a", encoding="utf8") as lines:
-        for mutant, outcome, n_tests in trials:
-            kept = {"mutant": mutant.name, "operator": mutant.operator, "outcome": outcome}
+def tell(trial: Trial, seed: int, file: Path | None) -> None:
+    """Print what survived, and append what came of each mutant to a file, a line of JSON each."""
+    mutant, outcome, n_tests = trial
+    if outcome != "killed":
+        print(f"{outcome} ({n_tests} tests), line {mutant.line}: {mutant.name}", flush=True)
+    if file is not None:
+        kept = {"mutant": mutant.name, "operator": mutant.operator, "outcome": outcome}
+        with file.open("a", encoding="utf8") as lines:
             print(json.dumps({**kept, "tests": n_tests, "seed": seed}), file=lines)
 
 
@@ -123,16 +122,20 @@ def main() -> None:
     print(f"seed {options.seed}", flush=True)
     files = modules(group.modules)
     chosen = choose(files, options.mutants, options.seed, options.only)
-    trials = Trials(files, chosen, options.jobs)
+    done: list[Trial] = []
+
+    def keep(trial: Trial) -> None:
+        done.append(trial)
+        tell(trial, options.seed, options.output)
+
+    trials = Trials(files, chosen, options.jobs, keep)
     tests = [str(PROJECT / "tests" / name) for name in group.tests]
     status = pytest.main(["-p", "no:cacheprovider", "-q", "-m", "not slow", *tests], [trials])
     if status != 0:
         sys.exit(f"Tests fail without a mutant: {', '.join(trials.failed) or status}")
-    if options.output is not None:
-        keep(trials.done, options.seed, options.output)
-    print(report(trials.done))
-    if score(trials.done) < options.least:
-        sys.exit(f"The score is {score(trials.done):.1%}, and should be {options.least:.0%}.")
+    print(report(done))
+    if score(done) < options.least:
+        sys.exit(f"The score is {score(done):.1%}, and should be {options.least:.0%}.")
 
 
 if __name__ == "__main__":

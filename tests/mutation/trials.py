@@ -16,8 +16,7 @@ import resource
 import signal
 import sys
 import tempfile
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -31,11 +30,13 @@ from tests.mutation.operators import Mutant
 
 PROJECT = Path(__file__).parents[2]
 _CHILDREN = Path(__file__).parent / "children"
-_LONGEST_SUM = 30.0
+_LONGEST_SUM = 10.0
 """Seconds of tests on one mutant; slower tests of its line are left out."""
-_PATIENCE = 10.0
-"""A mutant may take so many seconds, and so many times as long as its tests took before."""
-_TIMES = 5.0
+_TIMES = 2.0
+_PATIENCE = 2.0
+"""A mutant may take twice the processor time that its tests took before, and so much more."""
+_ASLEEP = 20.0
+"""A mutant may take ten times that by the clock, and so many seconds: it may wait for a lock."""
 _MEMORY = 3 << 30
 """Bytes that a mutant may take above what the tests took."""
 KILLED, SURVIVED, UNTESTED = "killed", "survived", "untested"
@@ -56,13 +57,18 @@ class Trial(NamedTuple):
 class Trials:
     """A plugin of pytest that tries mutants in place of running its tests once.
 
-    modules: files of the mutants. jobs: mutants that are tried at the same time. What came of them
-    is in `done`; `failed` are tests that fail without a mutant, and then none is tried.
+    modules: files of the mutants. jobs: mutants that are tried at the same time. tell: is called
+    with each trial when it ends. `failed`: tests that fail without a mutant; then none is tried.
     """
 
-    def __init__(self, modules: list[Path], mutants: list[Mutant], jobs: int) -> None:
-        self.modules, self.mutants, self.jobs = modules, mutants, jobs
-        self.done: list[Trial] = []
+    def __init__(
+        self,
+        modules: list[Path],
+        mutants: list[Mutant],
+        jobs: int,
+        tell: Callable[[Trial], object],
+    ) -> None:
+        self.modules, self.mutants, self.jobs, self.tell = modules, mutants, jobs, tell
         self.failed: list[str] = []
         self._in_child = False
 
@@ -95,9 +101,9 @@ class Trials:
         measured.start()
         for item, following in zip(items, [*items[1:], None], strict=True):
             measured.switch_context(item.nodeid)
-            begin = time.perf_counter()
+            begin = _processor_time()
             _run(item, following)
-            seconds[item] = time.perf_counter() - begin
+            seconds[item] = _processor_time() - begin
         measured.stop()
         data = measured.get_data()
         lines = {str(path): data.contexts_by_lineno(str(path)) for path in self.modules}
@@ -109,7 +115,7 @@ class Trials:
         for mutant in self.mutants:
             tests = guards.of(mutant)
             if not tests:
-                self.done.append(Trial(mutant, UNTESTED, 0))
+                self.tell(Trial(mutant, UNTESTED, 0))
                 continue
             if len(running) >= self.jobs:
                 self._wait(running)
@@ -127,7 +133,7 @@ class Trials:
         mutant, n_tests = running.pop(process)
         with suppress(ProcessLookupError):  # Processes that its tests have started.
             os.killpg(process, signal.SIGKILL)
-        self.done.append(Trial(mutant, KILLED if status else SURVIVED, n_tests))
+        self.tell(Trial(mutant, KILLED if status else SURVIVED, n_tests))
 
 
 class Guards(NamedTuple):
@@ -151,6 +157,12 @@ class Guards(NamedTuple):
         return chosen
 
 
+def _processor_time() -> float:
+    """Of this process and of those that it has started."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
 def _run(test: pytest.Item, following: pytest.Item | None) -> None:
     test.config.hook.pytest_runtest_protocol(item=test, nextitem=following)
 
@@ -167,8 +179,12 @@ def _try(
         tests[0].config.pluginmanager.unregister(name="terminalreporter")
         for stream in (1, 2):
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.setitimer(signal.ITIMER_REAL, limit)
+        for timer, number, seconds in (
+            (signal.ITIMER_PROF, signal.SIGPROF, limit),
+            (signal.ITIMER_REAL, signal.SIGALRM, _ASLEEP + 10 * limit),
+        ):
+            signal.signal(number, signal.SIG_DFL)  # It ends the process.
+            signal.setitimer(timer, seconds)
         used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
         resource.setrlimit(resource.RLIMIT_DATA, (used + _MEMORY, used + _MEMORY))
         take(mutant, functions)

@@ -116,3 +116,41 @@ def test_screen_counts_conjunctions_as_a_dense_product_does(generator):
     assert found == pytest.approx(expected)
     assert (1, 5) not in expected
     assert len(expected) > 5
+
+
+def test_newton_steps_that_jump_over_the_maximum_and_back():
+    """From 0 to 5, and back to 0, where it began: then half of the interval is tried.
+
+    Without a prior the maximum is where `q` is the share of the units with the label, one half.
+    """
+    p = 0.09
+    rows = rows_from_dense(np.ones((1, 10), dtype=np.int64))
+    marginals, observed = np.full((10, 1), p), (np.arange(10) < 5).astype(float)[:, None]
+    weights, _ = newton_gains(rows, marginals, observed, 1e-9)
+    assert weights[0, 0] == pytest.approx(np.log((1 - p) / p), abs=1e-6)
+    # The same to the other side: the label is as probable as it was improbable.
+    weights, _ = newton_gains(rows, 1 - marginals, observed, 1e-9)
+    assert weights[0, 0] == pytest.approx(-np.log((1 - p) / p), abs=1e-6)
+
+
+def test_screen_finds_thousands_of_candidates(generator):
+    """More than there is room for at first; the least count counts, gains of zero do not."""
+    n_units, n_tests = 12, 1500
+    tests = (generator.random((n_units, n_tests)) < 0.4).astype(np.int64)
+    parents = np.ones((2, n_units), dtype=np.int64)
+    parents[0, :3] = 0
+    residuals = generator.normal(size=(n_units, 2))
+    residuals[:, 1] = 0.0
+    of_parents, of_units = rows_from_dense(parents), rows_from_dense(tests)
+    parent, test, gain = screen(
+        of_parents.indptr, of_parents.indices, of_units.indptr, of_units.indices,
+        np.ones(n_tests, dtype=np.bool_), residuals, np.ones((n_units, 2)), 2.0, 4, 0.0, 0, 2,
+    )  # fmt: skip
+    counts = parents @ tests
+    wanted = (counts >= 4) & (counts < parents.sum(axis=1, keepdims=True))
+    pairs = sorted(zip(parent.tolist(), test.tolist(), strict=True))
+    assert pairs == list(zip(*(axis.tolist() for axis in np.nonzero(wanted)), strict=True))
+    sums = (parents * residuals[:, 0]) @ tests
+    np.testing.assert_allclose(gain, sums[parent, test] ** 2 / (2 * (counts[parent, test] + 2.0)))
+    assert len(gain) > 1024 and (counts[parent, test] == 4).any()
+    assert (parent.dtype, test.dtype) == (np.int32, np.int32)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spacy_cascade.numeric import index as module
 from spacy_cascade.numeric.index import KeyIndex, frequent_keys
 from spacy_cascade.numeric.key_filter import may_have
 from strategies import keys1d
@@ -141,3 +143,49 @@ def test_frequent_keys_of_a_matrix():
 def test_frequent_keys_that_fall_into_the_same_place(unlucky):
     keys = np.repeat(np.arange(1, 400, dtype=np.uint64), 2)
     assert frequent_keys(keys, None, 2).tolist() == list(range(1, 400))
+
+
+def test_earlier_keys_stay_when_the_table_grows(generator):
+    """Again and again, by many keys and by one; keys are as long as hashes are."""
+    keys = np.unique(generator.integers(2**62, 2**63, 400, dtype=np.uint64))
+    generator.shuffle(keys)
+    index = KeyIndex()
+    for begin, end in pairwise([0, 10, 16, 17, 60, 64, 65, len(keys)]):
+        index.add(keys[begin:end])
+        np.testing.assert_array_equal(index.lookup(keys[:end]), np.arange(end))
+        assert (index.lookup(keys[end:]) == -1).all()
+    assert index.keys.dtype == keys.dtype
+
+
+def test_a_filter_is_made_once_for_the_same_keys():
+    index = KeyIndex(np.arange(1, 5, dtype=np.uint64))
+    known = index.filter()
+    assert index.filter() is known
+    index.add(np.array([9], dtype=np.uint64))
+    assert index.filter() is not known
+
+
+def test_a_kernel_gets_the_table():
+    index = KeyIndex(np.array([7, 5], dtype=np.uint64))
+    assert index.apply(lambda table, factor: int(table.keys[1]) * factor, 3) == 15
+
+
+def test_a_crowded_table_is_counted_anew(unlucky, monkeypatch):
+    drawn = []
+
+    def draw(n_places):
+        drawn.append(draw_hash(n_places))
+        return drawn[-1]
+
+    draw_hash = module.draw_hash
+    monkeypatch.setattr(module, "draw_hash", draw)
+    keys = np.arange(1, 400, dtype=np.uint64)
+    assert frequent_keys(keys, None, 1).tolist() == keys.tolist()
+    assert len(drawn) == 2
+
+
+def test_frequent_keys_as_long_as_hashes(generator):
+    keys = np.unique(generator.integers(2**62, 2**63, 50, dtype=np.uint64))
+    found = frequent_keys(np.repeat(keys, 2), None, 2)
+    assert found.dtype == np.uint64
+    assert found.tolist() == keys.tolist()

@@ -91,3 +91,37 @@ def test_finer_groups_divide_coarser_ones() -> None:
 
 def test_a_tree_of_one_point() -> None:
     assert ward_groups(unit_points(1, 3), [2, 4]).tolist() == [[0], [0]]
+
+
+@pytest.mark.parametrize("k", [3, 4])
+def test_few_points_are_their_own_centroids(k: int) -> None:
+    points = unit_points(3, 4)
+    found = k_means(np.repeat(points, 2, axis=0), k, seed=0)
+    assert sorted(found.tolist()) == sorted(points.tolist())
+
+
+@pytest.mark.parametrize("spread", [0.02, 3.0])
+def test_it_ends_when_hardly_any_point_changes_its_cluster(
+    spread: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last numbers are those of the centroids that it returns, so they are left out."""
+    seen, products = [], module._products
+
+    def watched(points: np.ndarray, centroids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        found = products(points, centroids)
+        seen.append(found[0])
+        return found
+
+    monkeypatch.setattr(module, "_products", watched)
+    group = np.arange(300) % 5
+    noise = spread * np.random.default_rng(4).normal(size=(300, 6))
+    k_means(directions(np.eye(5, 6)[group] + noise), 5, seed=0)
+    changed = [(a != b).mean() for a, b in pairwise(seen[:-1])]
+    assert len(seen) > 2
+    assert all(share > 0.001 for share in changed[:-1])
+    assert changed[-1] <= 0.001 or len(seen) - 1 == 10
+
+
+def test_groups_are_small_numbers() -> None:
+    assert ward_groups(unit_points(5, 3), [2, 4]).dtype == np.int32
+    assert nearest(unit_points(5, 3), unit_points(2, 3)).dtype == np.int32

@@ -11,7 +11,7 @@ from spacy_cascade.errors import ConfigError
 from spacy_cascade.inference.lattice import choice_lattice
 from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import TagSet
-from spacy_cascade.losses.margin import Likelihood, SoftmaxMargin
+from spacy_cascade.losses.margin import Hinge, Likelihood, SoftmaxMargin
 
 
 def test_likelihood_charges_nothing():
@@ -69,3 +69,10 @@ def test_no_label_that_continues_a_span_is_left_where_one_has_ended():
         "I-y",
     ]
     assert np.isneginf(clamp[-1, lattice.continued]).all()
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
+@pytest.mark.parametrize("option", ["kappa", "false_negative_weight"])
+def test_costs_of_a_hinge_must_be_positive(option, value):
+    with pytest.raises(ConfigError, match=rf"{option} .*\[loss\]"):
+        Hinge(**{option: value})

@@ -38,7 +38,9 @@ _PLAIN = {"NUMBA_DISABLE_JIT": "1"}
 GROUPS = {
     "numeric": Group(("numeric",), ("numeric",), _PLAIN),
     "inference": Group(("inference",), ("inference",), _PLAIN),
-    "losses": Group(("losses", "penalties"), ("losses", "penalties"), _PLAIN),
+    "losses": Group(
+        ("losses", "penalties"), ("losses", "penalties", "trainers/test_objective.py"), _PLAIN
+    ),
     "trainers": Group(("trainers",), ("trainers",), _PLAIN),
     "storage": Group(("storage",), ("storage",), {}),
     "checkpoints": Group(("callbacks",), ("callbacks",), {}),

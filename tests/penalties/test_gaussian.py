@@ -97,3 +97,31 @@ def test_other_penalties_cannot_tell_how_less_of_the_corpus_would_be() -> None:
     weights = Weights(np.zeros((1, structure.n_columns)), np.zeros(structure.n_transitions))
     with pytest.raises(ConfigError, match="old share of 1"):
         Other().with_share(0.5, weights, weights.features, structure)
+
+
+def test_a_narrow_penalty_around_trained_weights() -> None:
+    """1/σ² is added to what the data have determined; columns stand for their transitions."""
+    known = np.array([[8.0, 0.0], [2.0, 6.0]])
+    weights = Weights(np.ones((2, 2)), np.ones(3))
+    penalty = Gaussian(0.5).at_weights(weights, known, np.array([0, 1, 1], dtype=np.int32))
+    np.testing.assert_array_equal(penalty.precision, known + 4.0)
+    np.testing.assert_array_equal(penalty.transition_precision, [12.0, 10.0, 10.0])
+    of_features, of_transitions = penalty.curvature()
+    np.testing.assert_array_equal(of_features, [8.0, 8.0])
+    np.testing.assert_array_equal(of_transitions, penalty.transition_precision)
+    assert penalty.centre is weights
+    unknown = Gaussian(0.5).at_weights(weights, None, np.zeros(3, dtype=np.int32))
+    np.testing.assert_array_equal(unknown.precision, np.full((2, 2), 4.0))
+
+
+def test_typical_curvature_is_that_of_each_feature() -> None:
+    weights = Weights(np.ones((2, 2)), np.ones(1))
+    known = np.array([[1.0, 3.0], [5.0, 11.0]])
+    penalty = Gaussian().at_weights(weights, known, np.zeros(1, dtype=np.int32))
+    np.testing.assert_array_equal(penalty.curvature()[0], [3.0, 9.0])
+
+
+def test_without_features_transitions_have_the_width_alone() -> None:
+    weights = Weights(np.ones((0, 2)), np.ones(2))
+    penalty = Gaussian(0.5).at_weights(weights, None, np.array([0, 1], dtype=np.int32))
+    np.testing.assert_array_equal(penalty.transition_precision, [4.0, 4.0])

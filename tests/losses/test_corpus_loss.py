@@ -1,0 +1,140 @@
+"""The loss of a corpus with features of segments: its gradient, and what curves it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from reference import rows_from_dense
+from spacy_cascade.inference.schemes import TagSet
+from spacy_cascade.inference.semi_markov import SemiMarkovChain
+from spacy_cascade.inference.structure import Weights
+from spacy_cascade.losses.base import CorpusLoss, LabelledSequences, ShardedLoss
+from spacy_cascade.losses.margin import Hinge, Likelihood
+from spacy_cascade.numeric.design import Design, SegmentRows
+from spacy_cascade.parallel import Workers
+from strategies import random_design
+
+LENGTHS, LONGEST, N_FEATURES = (3, 1, 4), 3, 5
+STEP = 1e-5
+
+
+def segment_rows(generator: np.random.Generator) -> SegmentRows:
+    """Segments of up to three tokens within each of the sequences, with random features."""
+    lengths = [list(range(1, min(t + 1, LONGEST) + 1)) for length in LENGTHS for t in range(length)]
+    ends = np.cumsum([0, *map(len, lengths)])
+    length = np.array([d for of_token in lengths for d in of_token], dtype=np.int32)
+    matrix = generator.integers(0, 2, (len(length), N_FEATURES))
+    return SegmentRows(ends, length, rows_from_dense(matrix), LONGEST)
+
+
+def corpus_loss(generator: np.random.Generator, threads: int = 1, n_parts: int = 1) -> CorpusLoss:
+    structure = SemiMarkovChain(TagSet("IOB2", ("A", "B")), True)
+    design = random_design(generator, sum(LENGTHS), N_FEATURES)
+    design = Design(
+        design.lexeme_features, design.unit_lexemes, design.unit_features,
+        segment_rows(generator), n_parts,
+    )  # fmt: skip
+    observed = np.zeros(sum(LENGTHS), dtype=np.int32)
+    structure.tag_set.write(observed, np.array([0, 5]), np.array([2, 8]), np.array([1, 0]))
+    starts = np.cumsum([0, *LENGTHS])
+    return CorpusLoss(
+        LabelledSequences(design, structure, observed, starts), Likelihood(), Workers(threads)
+    )
+
+
+def random_weights(generator: np.random.Generator, loss: CorpusLoss) -> Weights:
+    structure = loss.data.structure
+    return Weights(
+        generator.normal(size=(N_FEATURES, structure.n_columns)),
+        generator.normal(size=structure.n_transitions),
+    )
+
+
+@pytest.mark.parametrize("n_parts", [1, 3])
+def test_the_gradient_is_the_slope_of_the_value(
+    n_parts: int, generator: np.random.Generator
+) -> None:
+    """Of weights of tokens and of segments, and of transitions and lengths."""
+    loss = corpus_loss(generator, n_parts=n_parts)
+    weights = random_weights(generator, loss)
+    out = np.full_like(weights.features, np.nan)
+    _, of_transitions = loss.value_and_gradient(weights, out)
+    unused = np.empty_like(out)
+    for gradient, array in ((out, weights.features), (of_transitions, weights.transitions)):
+        for place in np.ndindex(array.shape):
+            before, values = array[place], []
+            for sign in (1, -1):
+                array[place] = before + sign * STEP
+                values.append(loss.value_and_gradient(weights, unused)[0])
+            array[place] = before
+            slope = (values[0] - values[1]) / (2 * STEP)
+            assert gradient[place] == pytest.approx(slope, abs=1e-6)
+    columns = loss.data.structure.segment_columns
+    assert np.abs(out[:, columns]).max() > 1e-3
+
+
+def test_a_gradient_without_a_place_for_it(generator: np.random.Generator) -> None:
+    loss = corpus_loss(generator)
+    weights = random_weights(generator, loss)
+    potentials = loss.potentials(weights)
+    loss.losses(potentials)
+    out = np.empty_like(weights.features)
+    assert loss.gradient(potentials, out) is out
+    np.testing.assert_array_equal(loss.gradient(potentials), out)
+
+
+def test_variances_are_those_of_probabilities(generator: np.random.Generator) -> None:
+    """`p (1 - p)` with the gradient `p`, or `p - 1` for what was observed."""
+    loss = corpus_loss(generator)
+    weights = random_weights(generator, loss)
+    gradient = loss.potentials(weights)
+    loss.losses(gradient)
+    found = loss.variances(weights)
+    assert found.segments is not None
+    assert gradient.segments is not None
+    for variances, slopes in (
+        (found.scores, gradient.scores),
+        (found.segments.scores, gradient.segments.scores),
+    ):
+        p = np.where(slopes < 0, slopes + 1, slopes)
+        np.testing.assert_allclose(variances, p * (1 - p), atol=1e-12)
+    assert found.segments.scores.max() > 0.01
+
+
+def test_curvature_is_gathered_before_mixing(generator: np.random.Generator) -> None:
+    """The square of what a parameter adds to each column, by the variance of the column."""
+    loss = corpus_loss(generator)
+    weights = random_weights(generator, loss)
+    of_columns = loss.gradient(loss.variances(weights))
+    mixing = loss.data.structure.mixing()
+    expected = np.zeros((N_FEATURES, len(mixing)))
+    for parameter, row in enumerate(mixing):
+        for column, share in enumerate(row):
+            expected[:, parameter] += of_columns[:, column] * share**2
+    np.testing.assert_allclose(loss.hessian_diagonal(weights), expected, atol=1e-12)
+
+
+def test_shards_are_added_up(generator: np.random.Generator) -> None:
+    shards = [corpus_loss(np.random.default_rng(seed)) for seed in (1, 2)]
+    weights = random_weights(generator, shards[0])
+    parts = [np.empty_like(weights.features) for _ in shards]
+    alone = [
+        shard.value_and_gradient(weights, part) for shard, part in zip(shards, parts, strict=True)
+    ]
+    together, out = ShardedLoss(shards), np.full_like(weights.features, np.nan)
+    value, of_transitions = together.value_and_gradient(weights, out)
+    assert value == pytest.approx(alone[0][0] + alone[1][0], rel=1e-14)
+    np.testing.assert_allclose(out, parts[0] + parts[1], atol=1e-14)
+    np.testing.assert_allclose(of_transitions, alone[0][1] + alone[1][1], atol=1e-14)
+    np.testing.assert_array_equal(together.counts(), sum(shard.counts() for shard in shards))
+    np.testing.assert_allclose(
+        together.hessian_diagonal(weights), sum(s.hessian_diagonal(weights) for s in shards)
+    )
+
+
+def test_a_hinge_has_a_smooth_neighbour_with_the_same_costs() -> None:
+    hinge = Hinge(kappa=0.5, false_negative_weight=3.0)
+    costs = [[0.0, 0.5, 0.5], [1.5, 0.0, 0.5], [1.5, 0.5, 0.0]]
+    np.testing.assert_array_equal(hinge.margin_costs(3), costs)
+    np.testing.assert_array_equal(hinge.smooth().label_costs(3), costs)

@@ -152,5 +152,6 @@ def test_screen_finds_thousands_of_candidates(generator):
     assert pairs == list(zip(*(axis.tolist() for axis in np.nonzero(wanted)), strict=True))
     sums = (parents * residuals[:, 0]) @ tests
     np.testing.assert_allclose(gain, sums[parent, test] ** 2 / (2 * (counts[parent, test] + 2.0)))
-    assert len(gain) > 1024 and (counts[parent, test] == 4).any()
+    assert len(gain) > 1024
+    assert (counts[parent, test] == 4).any()
     assert (parent.dtype, test.dtype) == (np.int32, np.int32)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -30,7 +32,7 @@ def test_a_part_is_the_product_of_its_rows(
     if n_parts == 3:
         assert np.diff(bounds).min() > matrix.n_rows // 6, "parts of about one size"
     add = matrix.adding(values, n_parts)
-    for part, (begin, end) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
+    for part, (begin, end) in enumerate(pairwise(bounds)):
         out = np.ones((9, 2))
         add(part, out)
         np.testing.assert_allclose(out, 1.0 + dense[begin:end].T @ values[begin:end], atol=1e-9)
@@ -78,8 +80,8 @@ def test_groups_of_columns_have_about_equally_many_entries(matrix: BinaryCSR) ->
     rows, columns, bounds = group_columns(matrix.indptr, matrix.indices, matrix.n_columns, 4)
     assert (len(bounds), bounds[0], bounds[-1]) == (5, 0, len(matrix.indices))
     assert np.diff(bounds).min() > len(matrix.indices) // 8
-    groups = [set(columns[a:b].tolist()) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    groups = [set(columns[a:b].tolist()) for a, b in pairwise(bounds)]
     assert sum(map(len, groups)) == len(set.union(*groups)), "no column is in two groups"
-    assert all((np.diff(rows[a:b]) >= 0).all() for a, b in zip(bounds, bounds[1:], strict=False))
+    assert all((np.diff(rows[a:b]) >= 0).all() for a, b in pairwise(bounds))
     pairs = np.repeat(np.arange(matrix.n_rows), np.diff(matrix.indptr)), matrix.indices
     assert sorted(zip(rows, columns, strict=True)) == sorted(zip(*pairs, strict=True))

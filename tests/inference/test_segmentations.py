@@ -397,3 +397,55 @@ def test_an_online_update_gives_the_margin(case: Case, seed: int) -> None:
         held = np.append(((averaged.weights - weights) @ inverse) * precision, moves)
         free = np.append((plain.weights - weights) @ inverse, plain.transitions - transitions)
         np.testing.assert_allclose(held, free * (held @ free) / (free @ free), atol=1e-8)
+
+
+@pytest.mark.parametrize("label_pairs", [False, True])
+def test_columns_and_transitions_have_names_of_their_own(label_pairs):
+    tag_set = TagSet("IOB2", ("A", "B"))
+    chain = LinearChain(tag_set.lattice(label_pairs))
+    structure = SemiMarkovChain(tag_set, label_pairs)
+    columns, transitions = (
+        structure.column_names(tag_set.tags),
+        structure.transition_names(tag_set.tags),
+    )
+    assert columns == [*chain.column_names(tag_set.tags), ("span", "A"), ("span", "B")]
+    assert len(set(columns)) == structure.n_columns
+    of_chain = chain.transition_names(tag_set.tags)
+    assert transitions[: len(of_chain)] == of_chain
+    assert len(set(transitions)) == len(transitions) == structure.n_transitions
+    # In the order of their weights, `[D + 2, labels]`.
+    assert transitions[len(of_chain) :][:4] == [
+        ("length 1", "A"), ("length 1", "B"), ("length 2", "A"), ("length 2", "B"),
+    ]  # fmt: skip
+    assert [name for name, label in transitions[-6:] if label == "A"] == [
+        "length 16 or more", "length linear", "length squared",
+    ]  # fmt: skip
+
+
+def test_lengths_have_weights_of_their_own_up_to_a_longest_one():
+    basis = length_basis(20)
+    for d in (1, 2, 15, 16, 17, 20):
+        ones = np.zeros(16)
+        ones[min(d, 16) - 1] = 1.0
+        np.testing.assert_allclose(basis[d - 1], [*ones, d / 10, (d / 10) ** 2])
+
+
+def test_potentials_of_one_sequence_and_at_a_temperature(generator):
+    ends, length = np.array([0, 1, 3, 3, 4]), np.array([1, 1, 2, 1], dtype=np.int32)
+    segments = SegmentScores(ends, length, generator.normal(size=(4, 2)), 2)
+    scores, transitions = generator.normal(size=(4, 3)), generator.normal(size=5)
+    potentials = Potentials(scores, transitions, np.array([0, 1, 3, 4]), segments)
+    flat = potentials.at_temperature(4.0)
+    assert flat.segments is not None
+    np.testing.assert_allclose(flat.scores, scores / 4)
+    np.testing.assert_allclose(flat.transitions, transitions / 4)
+    np.testing.assert_allclose(flat.segments.scores, segments.scores / 4)
+    assert (flat.starts is potentials.starts, flat.segments.ends is ends) == (True, True)
+    second = potentials.of_sequence(1, 3)
+    assert second.segments is not None
+    np.testing.assert_array_equal(second.scores, scores[1:3])
+    assert second.starts.tolist() == [0, 2]
+    assert second.segments.ends.tolist() == [0, 2, 2]
+    assert second.segments.length.tolist() == [1, 2]
+    np.testing.assert_array_equal(second.segments.scores, segments.scores[1:3])
+    assert potentials._replace(segments=None).of_sequence(0, 1).segments is None

@@ -37,7 +37,11 @@ _PLAIN = {"NUMBA_DISABLE_JIT": "1"}
 """Kernels are plain Python, so that no mutant is compiled."""
 GROUPS = {
     "numeric": Group(("numeric",), ("numeric",), _PLAIN),
-    "inference": Group(("inference",), ("inference",), _PLAIN),
+    "inference": Group(
+        ("inference",),
+        ("inference", "trainers/test_passive_aggressive.py", "trainers/test_online_prior.py"),
+        _PLAIN,
+    ),
     "losses": Group(
         ("losses", "penalties"), ("losses", "penalties", "trainers/test_objective.py"), _PLAIN
     ),

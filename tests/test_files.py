@@ -300,6 +300,8 @@ def test_all_of_a_folder_is_on_the_disk_before_it_takes_the_name_and_the_name_af
     last = max(disk.place("named", path) for path in named)
     assert all(disk.place("written", path) < first for path in made)
     assert disk.place("written", old if works_there else old.parent) > last
+    if not works_there:
+        assert disk.place("written", old) < first, "and the names of its files"
 
 
 def test_a_folder_that_cannot_be_written_to_the_disk_is_no_obstacle(

@@ -1,7 +1,8 @@
 """Mutants of a module: one small change in a function of it each.
 
 A test that knows what a function is for fails on a mutant of it. Annotations, docstrings, texts of
-messages, and code outside of functions are left alone.
+messages, and code outside of functions are left alone; so is `strict` of `zip`, which only states
+that lengths agree.
 """
 
 from __future__ import annotations
@@ -86,6 +87,8 @@ def mutants(path: str, source: str) -> Iterator[Mutant]:
         node = place.node()
         if isinstance(node, ast.Tuple) and isinstance(place.parent, ast.Assign | ast.Subscript):
             continue  # Without an element nothing fits, which any test notices.
+        if isinstance(place.parent, ast.keyword) and place.parent.arg == "strict":
+            continue
         for operator, other in _changes(node):
             where = f"{path} {'.'.join(names)}: {lines[node.lineno - 1].strip()}"
             name = f"{where}: {_header(node)} -> {_header(other)}"
@@ -213,8 +216,9 @@ def _attribute(node: ast.Attribute) -> Iterator[Change]:
 
 
 def _keyword(node: ast.Call) -> Iterator[Change]:
-    for place in range(len(node.keywords)):
-        yield "keyword", _with(node, keywords=_without(node.keywords, place))
+    for place, keyword in enumerate(node.keywords):
+        if keyword.arg != "strict":
+            yield "keyword", _with(node, keywords=_without(node.keywords, place))
 
 
 def _element(node: ast.Tuple | ast.List) -> Iterator[Change]:

@@ -48,7 +48,11 @@ GROUPS = {
     "trainers": Group(("trainers",), ("trainers",), _PLAIN),
     "storage": Group(("storage",), ("storage",), {}),
     "checkpoints": Group(("callbacks",), ("callbacks",), {}),
-    "scorers": Group(("pipeline/scorers.py",), ("pipeline/test_component_scores.py",), {}),
+    "scorers": Group(
+        ("pipeline/scorers.py",),
+        ("pipeline/test_component_scores.py", "pipeline/test_scores_of_types.py"),
+        {},
+    ),
     "files": Group(
         ("files.py", "kernel_cache.py", "kernel_folders.py", "parallel.py"),
         ("test_files.py", "test_kernel_cache.py", "test_kernel_folders.py", "test_parallel.py"),

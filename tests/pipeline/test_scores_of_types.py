@@ -1,0 +1,103 @@
+"""Scores of types and of groups on a few spans, which can be counted by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.vocab import Vocab
+
+from spacy_cascade.pipeline.scorers import score_segments, score_types
+
+WORDS = [*"abcdef"]
+Bounds = tuple[int, int, str]
+
+
+def example(gold: Sequence[Bounds], found: Sequence[Bounds], key: str | None = None) -> Example:
+    """Found spans in the group "found"; gold ones as entities, or in the group of the key."""
+    vocab = Vocab()
+    predicted, reference = Doc(vocab, WORDS), Doc(vocab, WORDS)
+    predicted.spans["found"] = [predicted.char_span(s, e, label) for s, e, label in chars(found)]
+    spans = [reference.char_span(s, e, label) for s, e, label in chars(gold)]
+    if key is None:
+        reference.set_ents(spans)
+    else:
+        reference.spans[key] = spans
+    return Example(predicted, reference)
+
+
+def chars(spans: Sequence[Bounds]) -> list[Bounds]:
+    """Every word has one character, and a space behind it."""
+    return [(2 * start, 2 * end - 1, label) for start, end, label in spans]
+
+
+def classify_as(answers: list[list[str]]) -> Any:
+    """What answers so, and keeps what it was asked."""
+
+    def classify(docs: Sequence[Doc], bounds: Sequence[Any]) -> list[list[str]]:
+        classify.asked = [list(of_doc) for of_doc in bounds]  # type: ignore[attr-defined]
+        return answers
+
+    return classify
+
+
+GOLD: list[Bounds] = [(0, 1, "A"), (2, 4, "B"), (5, 6, "A")]
+FOUND: list[Bounds] = [(0, 1, "A"), (2, 4, "A"), (4, 5, "B")]
+
+
+@pytest.mark.parametrize("key", [None, "gold"])
+def test_the_share_of_right_types(key: str | None) -> None:
+    examples = [example(GOLD, FOUND, key), example([], [], key), example(GOLD[:1], [], key)]
+    classify = classify_as([["A", "B", "B"], [], ["A"]])
+    scores = score_types(examples, classify=classify, labels=["A", "B"], gold_key=key)
+    assert scores["types_acc"] == 3 / 4
+    assert classify.asked == [[(0, 1), (2, 4), (5, 6)], [], [(0, 1)]]
+    assert "spans_found_f" not in scores
+    assert "ents_f" in scores
+    none = score_types([example([], FOUND, key)], classify=classify_as([[]]), labels=["A", "B"])
+    assert none["types_acc"] is None
+
+
+@pytest.mark.parametrize("key", [None, "gold"])
+def test_spans_of_a_group_with_their_types(key: str | None) -> None:
+    """One of three is right; those of other labels do not count."""
+    settings: dict[str, Any] = {
+        "classify": classify_as([["A"] * 3]), "spans_key": "found", "gold_key": key,
+    }  # fmt: skip
+    scores = score_types([example(GOLD, FOUND, key)], labels=["A", "B"], **settings)
+    assert (scores["spans_found_p"], scores["spans_found_r"]) == (1 / 3, 1 / 3)
+    assert scores["spans_found_f"] == pytest.approx(1 / 3)
+    scores = score_types([example(GOLD, FOUND, key)], labels=["A"], **settings)
+    assert (scores["spans_found_p"], scores["spans_found_r"]) == (1 / 2, 1 / 3)
+
+
+@pytest.mark.parametrize("key", [None, "gold"])
+def test_gold_spans_of_some_labels(key: str | None) -> None:
+    """The others count neither as gold nor as annotation that says no."""
+    given = example(GOLD, FOUND, key)
+    settings: dict[str, Any] = {"spans_key": "found", "gold_key": key, "gold_labels": ["A"]}
+    scores = score_segments([given], **settings)
+    # As entities, nothing is known of the tokens of others: what was found there does not count.
+    n_found = 3
+    assert scores["segments_p"] == 1 / n_found
+    assert scores["segments_r"] == 1 / 2
+    types = score_types([given], classify=classify_as([["A", "B"]]), labels=["A", "B"], **settings)
+    assert types["types_acc"] == 1 / 2
+    before = given.reference.ents if key is None else given.reference.spans[key]
+    assert [(span.start, span.end, span.label_) for span in before] == GOLD
+
+
+def test_gold_labels_of_a_group_that_is_not_there() -> None:
+    scores = score_segments(
+        [example(GOLD, FOUND)], spans_key="found", gold_key="gold", gold_labels=["A"]
+    )
+    assert scores == {"segments_p": None, "segments_r": None, "segments_f": None}
+
+
+def test_bounds_are_counted_whatever_the_type() -> None:
+    scores = score_segments([example(GOLD, FOUND)], spans_key="found")
+    assert (scores["segments_p"], scores["segments_r"]) == (2 / 3, 2 / 3)
+    assert scores["segments_f"] == pytest.approx(2 / 3)

@@ -13,7 +13,14 @@ import spacy
 
 from spacy_cascade import save_pipeline
 from spacy_cascade.errors import SavingError
-from spacy_cascade.files import remove_leftovers, replace_file, replace_folder, temporary_folder
+from spacy_cascade.files import (
+    fill_file,
+    remove_leftovers,
+    remove_leftovers_in,
+    replace_file,
+    replace_folder,
+    temporary_folder,
+)
 
 
 def no_room(*_: object, **__: object) -> NoReturn:
@@ -323,3 +330,92 @@ def test_a_folder_that_cannot_be_written_to_the_disk_is_no_obstacle(
     monkeypatch.setattr(os, "open", no_room)
     replace_file(tmp_path / "other", b"data")
     assert files(tmp_path) == {"model": "data", "other": "data"}
+
+
+@pytest.mark.parametrize("n_passed", range(7))
+def test_folders_links_and_new_names_are_put_back(
+    n_passed: int, old: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of four entries one is new and one a link; any move fails."""
+    monkeypatch.chdir(old)
+    (old / "link").symlink_to(old / "part", target_is_directory=True)
+    before, rename, calls = files(old), Path.rename, []
+
+    def fill_more(folder: Path) -> None:
+        fill(folder)
+        (folder / "link").symlink_to(folder / "part", target_is_directory=True)
+        (folder / "a folder").mkdir()
+        (folder / "a folder/file").write_text("new")
+
+    def fail_once(path: Path, to: Path) -> None:
+        calls.append(path)
+        if len(calls) == n_passed + 1:
+            no_room()
+        rename(path, to)
+
+    monkeypatch.setattr(Path, "rename", fail_once)
+    with pytest.raises(SavingError, match="No space left"):
+        replace_folder(old, fill_more)
+    assert files(old) == before
+    assert sorted(os.listdir(old)) == ["README", "link", "meta", "part"]
+    assert (old / "link").is_symlink()
+
+
+def test_no_room_for_the_new_entries(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a folder that cannot be moved; the message is that of the disk."""
+    monkeypatch.chdir(old)
+    before = files(old)
+    monkeypatch.setattr(Path, "mkdir", no_room)
+    with pytest.raises(SavingError, match="No space left"):
+        replace_folder(old, fill)
+    assert files(old) == before
+
+
+def test_a_process_whose_folder_is_gone_saves_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    (tmp_path / "model").mkdir()
+    replace_folder(tmp_path / "model", fill)
+    assert files(tmp_path / "model") == NEW
+
+
+def test_errors_without_a_text_of_the_system(tmp_path: Path) -> None:
+    def fail(path: Path) -> None:
+        raise OSError("the network is down")
+
+    with pytest.raises(SavingError, match="model: the network is down"):
+        fill_file(tmp_path / "model", fail)
+
+
+LEFT = ".model.0123456789abcdef"
+
+
+def test_leftovers_of_a_file_are_removed(tmp_path: Path) -> None:
+    """Nothing else is, and what cannot be removed is passed over."""
+    others = [".model.0123456789abcdeg", ".model.0123", ".other.0123456789abcdef", "model"]
+    for name in (LEFT, *others):
+        (tmp_path / name).write_text("")
+    (tmp_path / LEFT.replace("0", "1")).mkdir()
+    remove_leftovers(tmp_path / "model")
+    assert sorted(os.listdir(tmp_path)) == sorted([*others, LEFT.replace("0", "1")])
+    remove_leftovers(tmp_path / "missing" / "model")
+
+
+def test_leftovers_in_a_folder_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = [".git", "model.0123456789abcdef", ".a.0123"]
+    (tmp_path / "deep").mkdir()
+    for folder in (tmp_path, tmp_path / "deep"):
+        (folder / ".folder.0123456789abcdef").mkdir()
+        for name in (LEFT, *kept):
+            (folder / name).write_text("")
+    remove_leftovers_in(tmp_path)
+    expected = sorted([*kept, ".folder.0123456789abcdef"])
+    assert sorted(os.listdir(tmp_path / "deep")) == expected
+    assert sorted(os.listdir(tmp_path)) == sorted([*expected, "deep"])
+    (tmp_path / LEFT).write_text("")
+    monkeypatch.setattr(Path, "unlink", no_room)
+    remove_leftovers_in(tmp_path)
+    assert (tmp_path / LEFT).exists()

@@ -344,3 +344,41 @@ def test_an_unknown_numba_needs_no_folder_either(
 ) -> None:
     monkeypatch.setattr(jit, "KernelCache", None)
     assert start().count(5) == 16
+
+
+def test_an_edit_in_the_middle_of_a_long_table_is_noticed(start: Start) -> None:
+    """NumPy shows the ends of long arrays only."""
+    start.edit("cache_other", "np.array([1, 2, 3])", "np.arange(5000)")
+    first = start()
+    first.count(5)
+    without = "np.where(np.arange(5000) == 2500, 0, np.arange(5000))"
+    start.edit("cache_other", "np.arange(5000)", without)
+    edited = start()
+    assert edited.count(5) == first.count(5) - 2500
+    assert not found(edited.count)
+
+
+def test_code_with_addresses_of_this_process_is_not_kept(
+    start: Start, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = start()
+    module.difference(sys.modules["cache_other"].Pair(5, 3))
+    (overload,) = module.difference.overloads.values()
+    for path in files(kept, "difference"):
+        path.unlink()
+    monkeypatch.setattr(type(overload.library), "has_dynamic_globals", True)
+    (signature,) = module.difference.overloads
+    module.difference._cache.save_overload(signature, overload)
+    assert not files(kept, "difference")
+    monkeypatch.undo()
+
+
+def test_what_cannot_be_removed_is_left(start: Start, kept: Path) -> None:
+    """Also where there is no folder any more."""
+    module = start()
+    module.count(5)
+    [path] = files(kept, "count")
+    path.unlink()
+    path.mkdir()
+    module.count._cache.flush()
+    assert path.is_dir()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 import warnings
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -96,3 +98,76 @@ def test_a_group_of_ones_own_is_nobody_else(source: Path, monkeypatch: pytest.Mo
     assert chosen(source, kept)[0].parent == kept
     monkeypatch.undo()
     assert not folders._is_private(2**31 - 2), "nobody knows who is in this group"
+
+
+def test_a_shared_folder_itself_is_refused_though_only_owners_move_files(source: Path) -> None:
+    """Anybody can put new files there."""
+    shared = make_folder(source.parent.parent / "tmp", 0o1777)
+    assert folders._above(shared) == shared
+    assert folders._above(shared / "own") is None
+
+
+class Group(NamedTuple):
+    gr_mem: list[str]
+
+
+class User(NamedTuple):
+    pw_name: str
+    pw_gid: int
+
+
+@pytest.mark.parametrize(
+    ("members", "users", "is_private"),
+    [
+        ([], [("me", 7)], True),
+        (["me"], [("me", 1), ("root", 0)], True),
+        (["me", "root"], [("me", 7), ("root", 7)], True),
+        ([], [("other", 5)], True),
+        (["other"], [("me", 7)], False),
+        (["me", "other"], [], False),
+        ([], [("me", 7), ("other", 7)], False),
+    ],
+)
+def test_a_group_is_private_without_other_members(
+    members: list[str],
+    users: list[tuple[str, int]],
+    is_private: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Members are those that the group names, and those whose own group it is."""
+    grp, pwd = pytest.importorskip("grp"), pytest.importorskip("pwd")
+    asked = []
+
+    def user(number: int) -> User:
+        asked.append(number)
+        return User("me", 7)
+
+    monkeypatch.setattr(grp, "getgrgid", lambda group: Group(list(members)))
+    monkeypatch.setattr(pwd, "getpwall", lambda: [User(*each) for each in users])
+    monkeypatch.setattr(pwd, "getpwuid", user)
+    folders._is_private.cache_clear()
+    assert folders._is_private(7) is is_private
+    assert asked == [os.geteuid()]
+    folders._is_private.cache_clear()
+
+
+def test_without_groups_none_is_private(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "grp", None)
+    folders._is_private.cache_clear()
+    assert not folders._is_private(7)
+    folders._is_private.cache_clear()
+
+
+def test_the_folder_of_a_source_that_others_own_may_be_theirs(
+    source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever owns the source can run code already; the groups of both have to agree."""
+    pycache = make_folder(source.parent / "__pycache__", 0o700)
+    monkeypatch.setattr(folders, "_user", lambda: os.geteuid() + 1)
+    monkeypatch.setattr(folders, "_is_private", lambda group: False)
+    assert folders._beside(pycache, source.parent) is None
+    pycache.chmod(0o770)
+    source.parent.chmod(0o755)
+    assert folders._beside(pycache, source.parent) == pycache
+    source.parent.chmod(0o775)
+    assert folders._beside(pycache, source.parent) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -26,6 +27,7 @@ from spacy_cascade.callbacks.checkpoint_files import (
     unpack,
     write_checkpoint,
 )
+from spacy_cascade.callbacks.checkpoint_header import randomness
 from spacy_cascade.callbacks.checkpoints import make_checkpoints
 from spacy_cascade.errors import ModelFileError
 from spacy_cascade.inference.structure import Weights
@@ -142,6 +144,29 @@ def test_what_is_restored_is_what_there_was(
     assert {name: saved[name] for name in saved if "model-last" in name} == {
         name: again[name] for name in again if "model-last" in name
     }
+
+
+def test_generators_go_on_as_they_were(
+    corpora: Path, checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that spaCy seeds, whatever others have drawn in between."""
+    config = settings("ocr", corpora, checkpoint)
+    stop_before(2, config, tmp_path / "out")
+    saved = read_checkpoint(checkpoint)
+    assert saved is not None
+    restore, states = checkpoints.Checkpoints._restore, []
+
+    def draw_and_restore(*arguments: Any) -> None:
+        random.seed("others")
+        np.random.seed(7)  # noqa: NPY002
+        restore(*arguments)
+        states.append(json.loads(json.dumps(randomness())))
+        raise Stop
+
+    monkeypatch.setattr(checkpoints.Checkpoints, "_restore", draw_and_restore)
+    with pytest.raises(Stop):
+        run_training(config, tmp_path / "again")
+    assert states == [saved.randomness]
 
 
 def run_scored(scores: list[float], run: Callable[[], Any]) -> None:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Event, Thread
 
 import numpy as np
 import pytest
 
+from locking import waits_for_lock
 from spacy_cascade.features.space import FeatureSpace
 from spacy_cascade.features.spelled_words import SpelledWords
 from spacy_cascade.features.templates import Templates
-from spacy_cascade.parallel import LEXEME_LOCK
 
 WORDS = np.array([3, 5], dtype=np.uint64)
 
@@ -37,18 +36,5 @@ CALLS: dict[str, Callable[[FeatureSpace], object]] = {
 
 @pytest.mark.parametrize("name", CALLS)
 def test_it_waits_for_the_lock(name: str, space: FeatureSpace) -> None:
-    begun, done = Event(), Event()
-
-    def call() -> None:
-        begun.set()
-        CALLS[name](space)
-        done.set()
-
     CALLS[name](space)
-    thread = Thread(target=call, daemon=True)
-    with LEXEME_LOCK:
-        thread.start()
-        assert begun.wait(10)
-        assert not done.wait(0.1)
-    assert done.wait(10)
-    thread.join()
+    assert waits_for_lock(lambda: CALLS[name](space))

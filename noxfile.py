@@ -163,8 +163,10 @@ def _test_kernels(session: nox.Session, setting: str) -> None:
 def mutation(session: nox.Session) -> None:
     """All mutants of the modules of `tests/mutation/run.py`; arguments replace these options."""
     session.install("-e", ".[test]")
-    groups = ("numeric", "inference", "losses", "trainers", "storage", "checkpoints", "scorers")
-    for group in (*groups, "files"):
+    for group in (
+        "numeric", "inference", "losses", "trainers", "workers", "storage", "checkpoints",
+        "scorers", "files",
+    ):  # fmt: skip
         session.run(
             "python", "-m", "tests.mutation.run", group,
             *(session.posargs or ["--least", "0.9", "--output", "mutation.jsonl"]),

@@ -240,9 +240,24 @@ def robustness() -> str:
     return table(["tried", "found"], ([key[1], "; ".join(found[key])] for key in sorted(found)))
 
 
+def mutation() -> str:
+    """Mutants that the tests killed, by folder."""
+    groups = _read("mutation.json")["groups"]
+    shown = [
+        [
+            f"`{each['folder']}`", f"{each['mutants']:,}", f"{each['tried']:,}",
+            f"{100 * each['killed'] / each['tried']:.1f} %", f"{each['equivalent']:,}",
+        ]
+        for each in groups
+    ]  # fmt: skip
+    header = ["folder", "mutants", "tried", "killed", "equivalent"]
+    return table(header, shown, "lrrrr")
+
+
 _FUNCTIONS: tuple[Callable[[], str], ...] = (
     headline, cascade, comparison, learning, conll2003, models, types, serving, bulk, bulk_memory,
     lexicons, leaving_out, auto_search, prior_width, suite, few_documents, robustness,
+    mutation,
 )  # fmt: skip
 TABLES: dict[str, Callable[[], str]] = {
     **{function.__name__: function for function in _FUNCTIONS},
@@ -269,7 +284,15 @@ SOURCES = {
     "bulk_memory": "bulk",
     **{
         name: name
-        for name in ("conll2003", "serving", "bulk", "auto_search", "prior_width", "few_documents")
+        for name in (
+            "conll2003",
+            "serving",
+            "bulk",
+            "auto_search",
+            "prior_width",
+            "few_documents",
+            "mutation",
+        )
     },
 }
 """Results of each table that say which releases made them."""

@@ -26,7 +26,7 @@ EQUIVALENT = Path(__file__).parent / "equivalent.txt"
 
 
 class Group(NamedTuple):
-    """Modules that are changed, the tests that guard them, and settings of the environment."""
+    """Modules that are changed, tests that guard them, both by patterns; environment variables."""
 
     modules: tuple[str, ...]
     tests: tuple[str, ...]
@@ -36,18 +36,23 @@ class Group(NamedTuple):
 _PLAIN = {"NUMBA_DISABLE_JIT": "1"}
 """Kernels are plain Python, so that no mutant is compiled."""
 GROUPS = {
-    "numeric": Group(("numeric",), ("numeric",), _PLAIN),
+    "numeric": Group(("numeric/*.py",), ("numeric",), _PLAIN),
     "inference": Group(
-        ("inference",),
+        ("inference/*.py",),
         ("inference", "trainers/test_passive_aggressive.py", "trainers/test_online_prior.py"),
         _PLAIN,
     ),
     "losses": Group(
-        ("losses", "penalties"), ("losses", "penalties", "trainers/test_objective.py"), _PLAIN
+        ("losses/*.py", "penalties/*.py"),
+        ("losses", "penalties", "trainers/test_objective.py"),
+        _PLAIN,
     ),
-    "trainers": Group(("trainers",), ("trainers",), _PLAIN),
-    "storage": Group(("storage",), ("storage",), {}),
-    "checkpoints": Group(("callbacks",), ("callbacks",), {}),
+    "trainers": Group(
+        ("trainers/*.py",), ("trainers/test_*.py", "losses/test_isomeric.py"), _PLAIN
+    ),
+    "workers": Group(("trainers/workers/*.py",), ("trainers/workers",), {}),
+    "storage": Group(("storage/*.py",), ("storage",), {}),
+    "checkpoints": Group(("callbacks/*.py",), ("callbacks",), {}),
     "scorers": Group(
         ("pipeline/scorers.py",),
         ("pipeline/test_component_scores.py", "pipeline/test_scores_of_types.py"),
@@ -61,12 +66,14 @@ GROUPS = {
 }
 
 
-def modules(names: tuple[str, ...]) -> list[Path]:
-    """Files, and all files of folders."""
-    paths = [PROJECT / "spacy_cascade" / name for name in names]
-    return sorted(
-        file for path in paths for file in ([path] if path.is_file() else path.rglob("*.py"))
-    )
+def matching(folder: Path, patterns: tuple[str, ...]) -> list[Path]:
+    """Files and folders of a folder, by their patterns."""
+    return sorted(path for pattern in patterns for path in folder.glob(pattern))
+
+
+def modules(group: Group) -> list[Path]:
+    """The files that a group changes."""
+    return matching(PROJECT / "spacy_cascade", group.modules)
 
 
 def equivalent() -> dict[str, str]:
@@ -130,7 +137,7 @@ def main() -> None:
     from tests.mutation.trials import Trials
 
     print(f"seed {options.seed}", flush=True)
-    files = modules(group.modules)
+    files = modules(group)
     chosen = choose(files, options.mutants, options.seed, options.only)
     done: list[Trial] = []
 
@@ -139,7 +146,7 @@ def main() -> None:
         tell(trial, options.seed, options.output)
 
     trials = Trials(files, chosen, options.jobs, keep)
-    tests = [str(PROJECT / "tests" / name) for name in group.tests]
+    tests = [str(path) for path in matching(PROJECT / "tests", group.tests)]
     status = pytest.main(["-p", "no:cacheprovider", "-q", "-m", "not slow", *tests], [trials])
     if status != 0:
         sys.exit(f"Tests fail without a mutant: {', '.join(trials.failed) or status}")

@@ -80,7 +80,7 @@ def test_each_mutant_is_another_module_and_the_module_stays() -> None:
 @pytest.mark.parametrize("group", GROUPS)
 def test_mutants_of_the_package_can_be_compiled(group: str) -> None:
     """Of each module the first and the last; all have names of their own."""
-    for file in modules(GROUPS[group].modules):
+    for file in modules(GROUPS[group]):
         path = str(file.relative_to(PROJECT))
         made = list(mutants(path, file.read_text(encoding="utf8")))
         assert len({mutant.name for mutant in made}) == len(made)
@@ -93,7 +93,7 @@ def test_equivalent_mutants_exist_and_have_a_reason() -> None:
     names = {
         mutant.name
         for group in GROUPS.values()
-        for file in modules(group.modules)
+        for file in modules(group)
         for mutant in mutants(str(file.relative_to(PROJECT)), file.read_text(encoding="utf8"))
     }
     known = equivalent()

@@ -1,0 +1,73 @@
+"""Score by folder: `python -m tests.mutation.summary mutation.jsonl` writes the results file.
+
+The table in docs/robustness.md is made from it (`python -m benchmarks.reports.readme_tables`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.lib.machine import describe_machine
+from tests.mutation.operators import mutants
+from tests.mutation.run import GROUPS, PROJECT, equivalent, modules
+
+RESULTS = PROJECT / "benchmarks/results/mutation.json"
+
+
+def folder_of(mutant: str) -> str:
+    """The folder of a mutant's module, by its name."""
+    return str(Path(mutant.split(" ", 1)[0]).parent)
+
+
+def summary(trials: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """For each folder how many mutants there are, were tried, killed and run by no test."""
+    latest = {trial["mutant"]: trial["outcome"] for trial in trials}
+    known = equivalent()
+    all_names = [
+        mutant.name
+        for group in GROUPS.values()
+        for file in modules(group)
+        for mutant in mutants(str(file.relative_to(PROJECT)), file.read_text(encoding="utf8"))
+    ]
+    n_mutants = Counter(map(folder_of, all_names))
+    rows = []
+    for folder in sorted({folder_of(name) for name in latest}):
+        outcomes = Counter(
+            outcome
+            for name, outcome in latest.items()
+            if folder_of(name) == folder and name not in known
+        )
+        rows.append(
+            {
+                "folder": folder,
+                "mutants": n_mutants[folder],
+                "tried": outcomes.total(),
+                "killed": outcomes["killed"],
+                "untested": outcomes["untested"],
+                "equivalent": sum(folder_of(name) == folder for name in known),
+            }
+        )
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("files", type=Path, nargs="+")
+    options = parser.parse_args()
+    lines = [line for file in options.files for line in file.read_text("utf8").splitlines()]
+    trials = [json.loads(line) for line in lines]
+    found = {
+        "machine": describe_machine(),
+        "seeds": sorted({trial["seed"] for trial in trials}),
+        "groups": summary(trials),
+    }
+    RESULTS.write_text(json.dumps(found, indent=1) + "\n", encoding="utf8")
+
+
+if __name__ == "__main__":
+    main()

@@ -22,6 +22,7 @@ import numba
 import numpy as np
 from numba import config, types
 from numba.core.compiler import CompileResult
+from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 from numba.misc.appdirs import AppDirs
 
@@ -55,8 +56,13 @@ class KernelCache:
         return str(self._folders[-1]) if self._folders else ""
 
     def load_overload(self, signature: Any, target: Any) -> Any | None:
-        """Machine code for a signature, or None if no undamaged file has it."""
-        target.refresh()
+        """Machine code for a signature, or None if no undamaged file has it.
+
+        Numba's own cache reads all that its compiler knows first, and SciPy's linear algebra with
+        it, which takes a third of a second. The code needs the memory manager only. A file imports
+        whatever else it needs, and the compiler reads the rest where something is compiled.
+        """
+        rtsys.initialize(target)
         name, key = self._name(signature, target.codegen())
         for folder in self._folders:
             # An undamaged file may still be unreadable for this process: compile again.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -116,6 +117,37 @@ def test_a_second_start_compiles_nothing(start: Start, kept: Path) -> None:
     assert not second.total.stats.cache_misses
     assert second.count.stats.cache_path == str(files(kept, "count")[0].parent)
     assert [path.suffix for path in files(kept)] == [".kernel", ".kernel"]
+
+
+def test_kernels_of_the_cache_are_read_without_the_compiler(tmp_path: Path) -> None:
+    """They make arrays without it; what is compiled later has all that it needs."""
+    (tmp_path / "kept_kernels.py").write_text(
+        "import math\nimport numpy as np\nfrom spacy_cascade.jit import kernel\n\n"
+        "@kernel\ndef kept(x):\n"
+        "    y = np.zeros(len(x))\n"
+        "    for i in range(len(x)):\n        y[i] = math.exp(x[i])\n"
+        "    return y, y[:1].copy()\n\n"
+        "@kernel\ndef later(x):\n    return x @ x\n",
+        encoding="utf8",
+    )
+    script = (
+        "import sys, numpy as np\nfrom kept_kernels import kept, later\n"
+        "print([part.tolist() for part in kept(np.array([0.5, -1.0]))])\n"
+        "print(sum(kept.stats.cache_hits.values()), 'numba.np.linalg' in sys.modules)\n"
+        "print(later(np.eye(2)).tolist() if len(sys.argv) > 1 else '')\n"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
+    printed = []
+    for further in ([], [], ["later"]):
+        process = subprocess.run(
+            [sys.executable, "-c", script, *further], env=environment, cwd=tmp_path,
+            capture_output=True, text=True, timeout=300, check=False,
+        )  # fmt: skip
+        assert process.returncode == 0, process.stderr
+        printed.append(process.stdout.splitlines())
+    assert [lines[1] for lines in printed] == ["0 True", "1 False", "1 False"]
+    assert printed[0][0] == printed[1][0] == printed[2][0]
+    assert printed[2][2] == "[[1.0, 0.0], [0.0, 1.0]]"
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ such a corpus would meet words in raw text that it has never seen.
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 from spacy.lang.char_classes import (
     ALPHA_LOWER,
@@ -17,7 +18,7 @@ from spacy.lang.char_classes import (
 )
 from spacy.language import Language
 from spacy.tokenizer import Tokenizer
-from spacy.util import compile_infix_regex, registry
+from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix_regex
 
 from .rule_tokenizer import MARK
 
@@ -33,10 +34,19 @@ def make_whole_names_tokenizer() -> Callable[[Language], Tokenizer]:
 
 
 def _create_tokenizer(nlp: Language) -> Tokenizer:
-    tokenizer = registry.tokenizers.get("spacy.Tokenizer.v1")()(nlp)
+    # Made as spaCy makes its own: where infixes are set later, it reads all exceptions again.
+    language: Any = nlp.Defaults
+    prefixes, suffixes = language.prefixes, language.suffixes
     infixes = [*LIST_ELLIPSES, *LIST_ICONS, _SENTENCE_STOP_INSIDE]
-    tokenizer.infix_finditer = compile_infix_regex(infixes).finditer
-    return tokenizer
+    return Tokenizer(
+        nlp.vocab,
+        rules=language.tokenizer_exceptions,
+        prefix_search=compile_prefix_regex(prefixes).search if prefixes else None,
+        suffix_search=compile_suffix_regex(suffixes).search if suffixes else None,
+        infix_finditer=compile_infix_regex(infixes).finditer,
+        token_match=language.token_match,
+        url_match=language.url_match,
+    )
 
 
 def make_punctuation_tokenizer() -> Callable[[Language], Tokenizer]:

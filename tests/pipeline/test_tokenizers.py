@@ -28,6 +28,19 @@ def test_names_stay_whole() -> None:
     assert {"IL-2-induced", "NF-kappa", "p50/p65", "(", ")", "here", "Next"} <= set(words)
 
 
+@pytest.mark.parametrize("language", ["en", "de", "fr", "fi", "xx"])
+def test_it_is_the_language_s_own_but_for_infixes(language: str) -> None:
+    """The same rules, exceptions and words as where infixes are set afterwards."""
+    nlp = spacy.blank(language)
+    make = registry.tokenizers.get("spacy_cascade.WholeNamesTokenizer.v1")()
+    own = make(nlp)
+    twin = registry.tokenizers.get("spacy.Tokenizer.v1")()(nlp)
+    twin.infix_finditer = own.infix_finditer
+    assert own.to_bytes() == twin.to_bytes()
+    text = f"{TEXT} C'est-à-dire l'homme z.B. 10km/h :-) U.S.A. (don't) http://a.b/c-d. a.Bc"
+    assert [token.text for token in own(text)] == [token.text for token in twin(text)]
+
+
 def test_nothing_is_split_but_at_spaces() -> None:
     tokenizer = registry.tokenizers.get("spacy_cascade.SpaceTokenizer.v1")()(blank())
     doc = tokenizer(TEXT)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.online_prior import OnlinePrior, no_prior
 from spacy_cascade.inference.schemes import ENDED, UNOBSERVED, Spans, TagSet
-from spacy_cascade.inference.semi_markov import SemiMarkovChain, length_basis
+from spacy_cascade.inference.semi_markov import LENGTHS, SemiMarkovChain, length_basis
 from spacy_cascade.inference.structure import Averaged, OnlineStep, Potentials, SegmentScores
 from spacy_cascade.losses.margin import wrong_label_costs
 from spacy_cascade.numeric.design import BinaryCSR, SegmentRows
@@ -390,6 +390,25 @@ def test_an_online_update_gives_the_margin(case: Case, seed: int) -> None:
     after = with_weights(averaged.weights, averaged.transitions)
     if loss > 1e-9 and wrong != right:
         assert violation(after) == pytest.approx(0.0, abs=1e-6)
+        # Features of spans move as far as their lengths do.
+        of_spans = np.zeros((n_features, n))
+        of_lengths = np.zeros((LENGTHS + 2, n))
+        basis = length_basis(case.segments.longest)
+        for spans, sign in ((right, 1.0), (wrong, -1.0)):
+            for start, end, label in spans:
+                of_lengths[:, label] += sign * basis[end - start - 1]
+                for m in range(segments.ends[end - 1], segments.ends[end]):
+                    if segments.length[m] == end - start:
+                        row = slice(*segments.features.indptr[m : m + 2])
+                        of_spans[segments.features.indices[row], label] += sign
+        moved = plain.weights[3:, -n:] - weights[3:, -n:]
+        lengths = (plain.transitions - transitions)[structure.lattice.n_edges :]
+        size = (of_lengths**2).sum()
+        if size:
+            tau = lengths @ of_lengths.reshape(-1) / size
+            assert tau > 0
+            np.testing.assert_allclose(lengths, tau * of_lengths.reshape(-1), atol=1e-9)
+            np.testing.assert_allclose(moved, tau * of_spans[3:], atol=1e-9)
         np.testing.assert_allclose(averaged.weights_drift, averaged.weights - weights, atol=1e-9)
         # The gradient of the prior is that of plain updates, but for the length of the step.
         precision = 1.0 + np.append(known, np.zeros((1, structure.n_columns)), axis=0)

@@ -140,7 +140,10 @@ def test_memory_of_gradients_is_released(generator):
     matrices = [
         design.lexeme_features, design.unit_lexemes, design.unit_features, design.segments.features,
     ]  # fmt: skip
-    assert all(matrix._groups is not None for matrix in matrices)
+    orders = [matrix._groups for matrix in matrices]
+    assert all(order is not None for order in orders)
+    design.gradient(slopes, Workers(1))
+    assert all(m._groups is order for m, order in zip(matrices, orders, strict=True)), "kept"
     design.release_memory()
     assert all(matrix._groups is None for matrix in matrices)
     assert not len(design._memory._floats)

@@ -168,6 +168,8 @@ def test_a_filter_is_made_once_for_the_same_keys():
 def test_a_kernel_gets_the_table():
     index = KeyIndex(np.array([7, 5], dtype=np.uint64))
     assert index.apply(lambda table, factor: int(table.keys[1]) * factor, 3) == 15
+    types = index.apply(lambda table: (table.places.dtype, table.keys.dtype))
+    assert types == (np.int32, np.uint64), "those that kernels are compiled for"
 
 
 def test_a_crowded_table_is_counted_anew(unlucky, monkeypatch):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from spacy_cascade.numeric.vectors import add_scaled, dot
+from spacy_cascade.numeric.vectors import add_scaled, dot, in_blocks
 from spacy_cascade.parallel import Workers
 
 LENGTHS = [0, 1, 1000, (1 << 18) - 1, 1 << 18, (1 << 18) + 1, 700_001]
@@ -27,3 +27,15 @@ def test_add_scaled(length, generator):
         out = y.copy()
         add_scaled(-0.3, x, out, Workers(threads))
         np.testing.assert_allclose(out, expected, atol=1e-15)
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_slices_cover_a_vector_once(length, threads):
+    counts = np.zeros(length)
+
+    def add_one(part):
+        counts[part] += 1.0
+
+    in_blocks(add_one, length, Workers(threads))
+    assert (counts == 1.0).all()

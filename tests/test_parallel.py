@@ -152,3 +152,52 @@ def test_a_fork_waits_until_no_thread_writes_to_a_table():
     thread.join()
     assert LEXEME_LOCK.acquire(timeout=1.0)
     LEXEME_LOCK.release()
+
+
+def test_rows_behind_others_are_divided_like_those_at_the_beginning():
+    starts = np.arange(0, 10**6, 7)
+    assert split(starts + 10**7) == split(starts)
+    assert len(split(starts)) > 10
+
+
+def test_it_returns_when_every_piece_is_done():
+    done = []
+
+    def piece(begin: int, _: int) -> None:
+        time.sleep(0.02)
+        done.append(begin)
+
+    Workers(2).map(piece, [(n, n + 1) for n in range(5)])
+    assert sorted(done) == list(range(5))
+
+
+def test_after_an_error_no_more_pieces_are_begun():
+    begun = []
+
+    def piece(begin: int, _: int) -> None:
+        begun.append(begin)
+        if begin == 0:
+            raise ValueError("piece 0")
+        time.sleep(0.01)
+
+    with pytest.raises(ValueError, match="piece 0"):
+        Workers(2).map(piece, [(n, n + 1) for n in range(100)])
+    assert len(begun) < 50
+
+
+def test_threads_are_kept_and_one_piece_needs_none():
+    workers, threads = Workers(2), set()
+    bounds = [(0, 1), (1, 2), (2, 3)]
+    workers.map(lambda *_: threads.add(threading.current_thread()), bounds[:1])
+    assert threads == {threading.current_thread()}
+    for _ in range(3):
+        workers.map(lambda *_: threads.add(threading.current_thread()), bounds)
+    assert len(threads - {threading.current_thread()}) <= 2
+
+
+@pytest.mark.parametrize(("counted", "cores"), [(3, 3), (None, 1)])
+def test_cores_where_the_system_does_not_say_which_may_be_used(counted, cores, monkeypatch):
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: counted)
+    assert available_cores() == cores
+    assert Workers(0).n_threads == cores

@@ -9,6 +9,7 @@ import pytest
 
 from objectives import central_differences, data_of, lattice_of, objective_of, start
 from reference import Chain, Corpus, chain_loss
+from spacy_cascade import parallel
 from spacy_cascade.errors import TrainingError
 from spacy_cascade.inference.schemes import TagSet
 from spacy_cascade.inference.structure import Weights
@@ -100,10 +101,20 @@ def test_separate_fits_are_the_optimum_without_strength(generator: np.random.Gen
     np.testing.assert_allclose(together.parameters, np.concatenate(apart), atol=1e-5)
 
 
+@pytest.mark.parametrize("piece", [1, 1 << 14])
 @pytest.mark.parametrize("label_pairs", [True, False])
-def test_terms_by_enumeration(label_pairs: bool, generator: np.random.Generator) -> None:
+def test_terms_by_enumeration(
+    label_pairs: bool,
+    piece: int,
+    generator: np.random.Generator,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also where the sequences are divided into pieces."""
+    monkeypatch.setattr(parallel, "_SMALLEST_PIECE", piece)
     strength = 0.7
     joint, corpora = random_joint(generator, strength, label_pairs=label_pairs)
+    assert (len(joint.second.loss.pieces) > 1) == (piece == 1)
+    assert joint.loss.terms == (0.0, 0.0, 0.0, 0.0)
     parameters = random_parameters(joint, generator)
     joint.value_and_gradient(parameters)
     one, two = joint.split(parameters)

@@ -1,7 +1,7 @@
 """What all components are: labels, one linear model, options, one fit, and one file on disk."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -12,7 +12,6 @@ from spacy.tokens import Doc
 from thinc.api import Model, Optimizer
 
 from ..errors import ModelFileError, TrainingError
-from ..features.resources import FlaggedTokens
 from ..features.space import FeatureSpace
 from ..features.strings import is_valid
 from ..features.tokens import Tokens
@@ -30,7 +29,7 @@ from .batches import BatchPipe
 from .option_attributes import OptionAttributes
 from .options import Options
 from .progress import is_interrupted
-from .reading import earlier_space, learn_resources, read, read_resources
+from .reading import earlier_space, read
 from .spans.confidences import register_confidence
 
 _MAXIMUM_LEXEMES = 1 << 16
@@ -222,20 +221,6 @@ class CascadePipe(OptionAttributes, BatchPipe):
                     "so spaCy could not write it to a Doc. Give it another name."
                 )
         self._labels = tuple(sorted(set(labels)))
-
-    def _learn_features(
-        self, nlp: Language | None, tokens: FlaggedTokens, make_units: Callable[[], Iterable[Units]]
-    ) -> None:
-        """Learn the feature space of units and set all weights to zero; labels are known.
-
-        tokens: blocks of the corpus, with what the gold annotation says of them
-        (`features.word_counts`). make_units: gives the units of the same blocks, called when
-        lexicons are read and words are counted.
-        """
-        read_resources(self.space, nlp)
-        learn_resources(self.space, tokens, self.name)
-        self.space.learn_in_blocks(make_units(), self.model.attrs["min_count"])
-        sizes.set_to_zero(self)
 
     def read(self, docs: Sequence[Doc]) -> Tokens:
         """The tokens of a batch of Docs, as the templates look at them (`pipeline.reading`)."""

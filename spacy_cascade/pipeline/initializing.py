@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 from spacy.language import Language
 from spacy.training import Example, validate_examples
 
+from ..features.resources import FlaggedTokens
 from ..features.tokens import Tokens
 from ..features.units import Units
 from ..trainers.base import Trainer
@@ -15,8 +16,8 @@ from .component import CascadePipe
 from .corpus import GetExamples, forget_words
 from .corpus_blocks import CorpusBlocks, examples_from, read_blocks
 from .progress import progress
-from .reading import earlier_space, stand_ins, token_units
-from .sizes import check_labels
+from .reading import earlier_space, learn_resources, read_resources, stand_ins, token_units
+from .sizes import check_labels, set_to_zero
 from .spans.gold import as_seen
 
 MAXIMUM_LEXEMES = 1 << 18
@@ -24,6 +25,24 @@ MAXIMUM_LEXEMES = 1 << 18
 
 Gold = TypeVar("Gold")
 """What a component reads of the reference of one example."""
+
+
+def learn_features(
+    pipe: CascadePipe,
+    nlp: Language | None,
+    tokens: FlaggedTokens,
+    make_units: Callable[[], Iterable[Units]],
+) -> None:
+    """Learn the feature space of units and set all weights to zero; labels are known.
+
+    tokens: blocks of the corpus, with what the gold annotation says of them
+    (`features.word_counts`). make_units: gives the units of the same blocks, called when lexicons
+    are read and words are counted.
+    """
+    read_resources(pipe.space, nlp)
+    learn_resources(pipe.space, tokens, pipe.name)
+    pipe.space.learn_in_blocks(make_units(), pipe.model.attrs["min_count"])
+    set_to_zero(pipe)
 
 
 class InitializingPipe(CascadePipe, Generic[Gold]):
@@ -122,7 +141,8 @@ class InitializingPipe(CascadePipe, Generic[Gold]):
         self._check_found(found, present, get_examples)
         check_labels(self, found)
         self._set_labels(found)
-        self._learn_features(
+        learn_features(
+            self,
             nlp,
             lambda: ((tokens, self._gold_flags(tokens, gold)) for tokens, gold in blocks),
             lambda: self._units_of_blocks(blocks),

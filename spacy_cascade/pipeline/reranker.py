@@ -21,6 +21,7 @@ from ..trainers.minimum_risk import MinimumRiskFit, RiskData
 from ..types import Floats2d, Ints2d
 from .component import CascadePipe
 from .declared import RerankerOptions
+from .initializing import learn_features
 from .options import takes
 from .reading import span_units
 from .reranker_data import RerankerData
@@ -160,7 +161,8 @@ class CascadeReranker(CascadePipe):
         gold = [read_gold(example, None) for example in examples]
         tokens = self.read(docs)
         flags = gold_flags(tokens, gold)
-        self._learn_features(
+        learn_features(
+            self,
             nlp,
             lambda: iter([(tokens, flags)]),
             lambda: [self._units(docs, tokens, typed, flags)],

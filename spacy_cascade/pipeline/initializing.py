@@ -124,7 +124,8 @@ class InitializingPipe(CascadePipe, Generic[Gold]):
 
         labels: the labels, as saved by `spacy init labels`; else those in the examples. corpus: a
         reader to take the examples from, for a stream, of which spaCy shows the first ones only.
-        Raises `TrainingError` where there is nothing to learn from.
+        Raises `TrainingError` where there is nothing to learn from, `ConfigError` for a stream that
+        cannot be learnt from, and `SavingError` where the disk is full.
         """
         self.n_examples = 0
         self._begin_anew()

@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 import spacy
 from filelock import FileLock
-from spacy.tokens import DocBin
+from spacy.tokens import Doc, DocBin
 
 from bulk_truth import Row, contents, failures_in, is_right, json_rows, rows_of, texts_of
 from helpers import TEXTS
 from spacy_cascade.bulk.layout import Layout
 from spacy_cascade.bulk.run import LOCK, LOG, MANIFEST, Settings, Summary, annotate_files
+from spacy_cascade.bulk.shards import text_of
 from spacy_cascade.bulk.sources.base import Names
 from spacy_cascade.errors import CascadeError, ConfigError, CorpusError, SavingError
 
@@ -348,3 +349,14 @@ def test_a_full_disk(model: Path, tmp_path: Path, format: str) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert not list(output.glob("*part*"))
     assert annotate(model, output, source, layout=layout, shard_size=100_000).records == 3000
+
+
+def test_the_text_of_a_doc_is_what_it_was_made_of_if_the_tokens_cover_that() -> None:
+    nlp = spacy.blank("en")
+    texts = ["", " ", "Two  words ", "two"]
+    for i, text in enumerate(texts):
+        assert text_of(nlp.make_doc(text), texts, i) == text
+    shorter = Doc(nlp.vocab, words=["Two", "words"])
+    assert text_of(shorter, texts, 2) == "Two words "
+    assert text_of(shorter, [shorter], 0) == "Two words "
+    assert text_of(shorter, lambda _: [shorter], 0) == "Two words "

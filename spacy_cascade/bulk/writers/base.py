@@ -38,9 +38,9 @@ class Writer(ABC):
         self.layout = layout
         self.schema = schema
 
-    def of_doc(self, doc: Doc, fields: Fields, i: int) -> Found:
-        """What is kept of the Doc of a record, which is the i-th of `fields`."""
-        return Found(doc.text, entities_of(doc, self.layout.spans_key), len(doc))
+    def of_doc(self, doc: Doc, text: str, fields: Fields, i: int) -> Found:
+        """What is kept of the Doc of a record, which is the i-th of `fields`; text: its text."""
+        return Found(text, entities_of(doc, self.layout.spans_key), len(doc))
 
     @abstractmethod
     def write(self, found: list[Found], fields: Fields) -> None:

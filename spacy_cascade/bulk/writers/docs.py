@@ -27,10 +27,10 @@ class DocWriter(Writer):
         super().__init__(path, layout, schema)
         self._docs = DocBin(store_user_data=True)
 
-    def of_doc(self, doc: Doc, fields: Fields, i: int) -> Found:
+    def of_doc(self, doc: Doc, text: str, fields: Fields, i: int) -> Found:
         doc.user_data[RECORD] = json.loads(as_json(fields[i]))
         self._docs.add(doc)
-        return super().of_doc(doc, fields, i)
+        return super().of_doc(doc, text, fields, i)
 
     def write(self, found: list[Found], fields: Fields) -> None:
         """The Docs are kept already."""

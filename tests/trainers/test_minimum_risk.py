@@ -76,3 +76,14 @@ def test_risks_of_a_batch_are_added_up_and_seeds_are_orders(
     still = MinimumRiskFit(start, rate=0.0)
     assert still.step(data) == pytest.approx(still.step(data))
     assert still.step(data) == pytest.approx(MinimumRiskFit(start, 0.0, seed=2).step(data))
+
+
+def test_a_step_makes_the_models_weights_stale(
+    generator: np.random.Generator, start: Weights
+) -> None:
+    fit = MinimumRiskFit(start, RATE)
+    assert not fit.weights_are_stale
+    assert not fit.hessian_is_stale
+    fit.step(risk_data(generator, random_design(generator, 2, N_FEATURES), np.arange(2)))
+    assert fit.weights_are_stale
+    assert fit.hessian_is_stale

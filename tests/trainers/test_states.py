@@ -61,3 +61,16 @@ def test_a_generator_goes_on() -> None:
 def test_no_generators(state: object) -> None:
     with pytest.raises(ValueError, match=r"needed"):
         generator_in(state)
+
+
+def test_numbers_of_thousands_of_digits_are_named() -> None:
+    with pytest.raises(ValueError, match="a very large number"):
+        count_in(10**5000)
+
+
+def test_the_largest_numbers_of_a_generator_are_taken() -> None:
+    most = {**STATE, "state": {"state": 2**128 - 1, "inc": 2**128 - 1}}
+    assert generator_in(most).bit_generator.state["state"]["inc"] == 2**128 - 1
+    for field in ("state", "inc"):
+        with pytest.raises(ValueError, match="whole number"):
+            generator_in({**STATE, "state": {**STATE["state"], field: 2**128}})

@@ -89,7 +89,10 @@ class Trials:
         if not self.failed:
             for cached in _caches():
                 cached.cache_clear()
-            self._try_all(guards)
+            with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+                tempfile.tempdir = folder  # Processes that are killed leave files there.
+                self._try_all(guards)
+            tempfile.tempdir = None
         return True
 
     def _learn(self, items: list[pytest.Item]) -> Guards:

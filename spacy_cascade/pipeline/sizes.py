@@ -135,7 +135,8 @@ def check_weights(component: Component, n_labels: int, n_features: int) -> None:
 
 def _is_sparse(component: Component, n_columns: int) -> bool:
     """Whether training may leave out most of the weights (`trainers.sparse`)."""
-    trainer, sees_pairs = getattr(component, "trainer", None), component.family.label_pairs
+    trainer = getattr(component, "trainer", None)
+    sees_pairs = getattr(component.family, "label_pairs", True)
     return isinstance(trainer, LBFGS) and not sees_pairs and trainer.may_be_sparse(n_columns)
 
 

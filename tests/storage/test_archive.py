@@ -223,17 +223,18 @@ def test_few_values_are_restored_to_the_last_bit(n: int) -> None:
             sparse.check("w", edited, values.shape)
 
 
-def test_arrays_that_stand_for_weights() -> None:
-    dense = {"w": ((5, 3), "f")}
+@pytest.mark.parametrize("kind", ["f", "u1"])
+def test_arrays_that_stand_for_weights(kind: str) -> None:
+    dense = {"w": ((5, 3), kind)}
     values = np.zeros(4, dtype=np.float16)
-    assert sparse.expected_arrays("w", {}, (5, 3)) == dense
-    assert sparse.expected_arrays("w", {"w": values}, (5, 3)) == dense
+    assert sparse.expected_arrays("w", {}, (5, 3), kind) == dense
+    assert sparse.expected_arrays("w", {"w": values}, (5, 3), kind) == dense
     places = {"w_places": ((2,), "u1")}
-    assert sparse.expected_arrays("w", {"w_values": values}, (5, 3)) == {
-        **places, "w_values": ((4,), "f"),
+    assert sparse.expected_arrays("w", {"w_values": values}, (5, 3), kind) == {
+        **places, "w_values": ((4,), kind),
     }  # fmt: skip
-    assert sparse.expected_arrays("w", {"w_places": values}, (5, 3)) == {
-        **places, "w_values": ((0,), "f"),
+    assert sparse.expected_arrays("w", {"w_places": values}, (5, 3), kind) == {
+        **places, "w_values": ((0,), kind),
     }  # fmt: skip
 
 

@@ -128,6 +128,9 @@ def with_corpora(config: Config, train_path: Path, dev_path: Path) -> Config:
         part: {**_reader(corpora, training.get(f"{part}_corpus")), "path": path}
         for part, path in paths.items()
     }
+    for component in config.get("initialize", {}).get("components", {}).values():
+        if component.get("corpus"):  # it would learn features from documents that are left out
+            component["corpus"] = config["corpora"]["train"]
     training.update(
         train_corpus="corpora.train",
         dev_corpus="corpora.dev",

@@ -16,6 +16,7 @@ from thinc.api import Config
 from helpers import PROJECT, bounds, make_doc
 from spacy_cascade import ConfigError, CorpusError, TrainingError
 from spacy_cascade.workflows import jackknife as module
+from spacy_cascade.workflows.folds import with_corpora
 from spacy_cascade.workflows.jackknife import (
     Jackknifed,
     jackknife,
@@ -248,6 +249,18 @@ def test_readers_keep_their_settings_and_variables_are_filled_in(tmp_path: Path)
     assert [doc[0].tag_ for doc in found.docs] == ["T1", "T0", "T1", "T0"]
     config["corpora"] = {"train": {"@readers": "no such reader"}}
     assert jackknife(config, path, path, folds=2).n_trainings == 2
+
+
+def test_components_are_initialized_from_the_part_that_is_trained_on(tmp_path: Path) -> None:
+    path, whole = tmp_path / "part.spacy", tmp_path / "whole.spacy"
+    config = tagger_config()
+    config["corpora"]["train"]["path"] = str(whole)
+    config["initialize"] = {
+        "components": {"cascade_tagger": {"corpus": config["corpora"]["train"]}}
+    }
+    own = with_corpora(config, path, path)
+    assert own["initialize"]["components"]["cascade_tagger"]["corpus"]["path"] == str(path)
+    assert config["initialize"]["components"]["cascade_tagger"]["corpus"]["path"] == str(whole)
 
 
 def of_corpus(config: Config, **settings: Any) -> Callable[[Path], Jackknifed]:

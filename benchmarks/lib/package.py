@@ -268,11 +268,12 @@ def show_ranked_spans(pipe: Any, docs: Sequence[Any], candidates: Sequence[Any],
     """Let Docs have the spans of a component that its path of some rank has."""
     from spacy_cascade.pipeline.spans.entities import write_group
     from spacy_cascade.pipeline.spans.placing import make_spans
+    from spacy_cascade.pipeline.spans.tables import table_of
 
     labels = [pipe.vocab.strings.add(label) for label in pipe.labels]
     for doc, of_doc in zip(docs, candidates, strict=True):
         spans = make_spans(doc, of_doc.spans[rank], labels)
-        write_group(doc, pipe.spans_key, spans, None)
+        write_group(doc, pipe.spans_key, table_of(spans), None)
 
 
 def rows_of_path(pipe: Any, path: Any, starts: Any) -> set[tuple[int, int, int]]:

@@ -37,6 +37,11 @@ class KnownPairs(NamedTuple):
     sizes: Ints1d
     hashed: HashFunction
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of groups, and of scores of a pair."""
+        return self.scores.shape[0], self.scores.shape[2]
+
 
 def no_pairs(n_groups: int, n_columns: int) -> KnownPairs:
     """An empty table, for `n_columns` scores of a pair."""
@@ -49,6 +54,12 @@ def no_pairs(n_groups: int, n_columns: int) -> KnownPairs:
         np.zeros(n_groups, dtype=np.int32),
         draw_hash(n_places // _WAYS),
     )
+
+
+def forget_pairs(known: KnownPairs) -> None:
+    """Empty a table. A new one each time would leave holes in the memory of a long process."""
+    known.pairs.fill(0)
+    known.sizes.fill(0)
 
 
 @inlined

@@ -126,11 +126,12 @@ def find_occurrences(
                     group[before] = n_groups
                     n_groups += 1
                 group[position] = group[before]
-    n_listed = np.empty((n_groups, len(offsets)), dtype=np.int32)
+    n_listed = np.zeros((n_groups, len(offsets)), dtype=np.int32)
     listed = np.empty((n_groups, len(offsets), MOST_RECURRENCES), dtype=np.int32)
     places = np.empty(MOST_RECURRENCES, dtype=np.int32)
     for p in range(doc_starts[0], doc_starts[-1]):
-        if earliest[p] != p or following[p] < 0:
+        # What stands beside boundary words is never asked for, and may be beyond the end.
+        if lexemes[p] == BOUNDARY or earliest[p] != p or following[p] < 0:
             continue
         for r in range(len(offsets)):
             n = _recurrences(lexemes, forms, following, p, p, p, -1, offsets[r], places)

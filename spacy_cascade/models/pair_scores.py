@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from weakref import ReferenceType, ref
 
 from ..features.lexemes import LexemeTable
-from ..features.pair_scores import KnownPairs, no_pairs
+from ..features.pair_scores import KnownPairs, forget_pairs, no_pairs
 from ..features.space import FeatureSpace
 from ..types import Floats2d
 
@@ -31,7 +31,13 @@ class PairScores:
 
     def known(self, space: FeatureSpace, table: LexemeTable, weights: Floats2d) -> KnownPairs:
         kept: _Kept | None = getattr(self._of_thread, "kept", None)
-        if kept is None or kept.weights is not weights or kept.table() is not table:
-            pairs = no_pairs(len(space.plan.pairs.anchor), weights.shape[1])
-            kept = self._of_thread.kept = _Kept(weights, ref(table), pairs)
-        return kept.pairs
+        if kept is not None and kept.weights is weights and kept.table() is table:
+            return kept.pairs
+        shape = len(space.plan.pairs.anchor), weights.shape[1]
+        if kept is not None and kept.pairs.shape == shape:
+            pairs = kept.pairs
+            forget_pairs(pairs)
+        else:
+            pairs = no_pairs(*shape)
+        self._of_thread.kept = _Kept(weights, ref(table), pairs)
+        return pairs

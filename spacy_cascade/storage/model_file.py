@@ -2,8 +2,9 @@
 
 Arrays: `header` (UTF-8 JSON: format, version, kind, labels, identity), `keys` uint64 `[K]`,
 `weights` `[K, S]` and `transitions` `[E]` (half or single precision); `curvature` uint8 `[K, S]`
-where training has shown it (`models.linear.keep_hessian_diagonal`); weights and curvature that are
-mostly zero are as `sparse` has them; and the arrays of all resources (`features.resources`).
+where training has shown it (`models.linear.keep_hessian_diagonal`); weights that are mostly zero,
+and curvature of many labels, are as `sparse` has them; and the arrays of all resources
+(`features.resources`).
 
 Everything a kernel relies on is checked here, because kernels check no bounds.
 """
@@ -29,6 +30,10 @@ from .header import Header, check_fields, check_version, make_header, read_heade
 FILE_NAME = "cascade.npz"
 
 
+_MANY_COLUMNS = 128
+"""From so many on, training leaves out most weights by default, and there is little curvature."""
+
+
 def model_state(
     kind: str,
     identity: dict[str, Any],
@@ -46,7 +51,10 @@ def model_state(
         "transitions": _smallest(transitions),
     }
     if hessian_diagonal is not None:
-        arrays |= sparse.shortest("curvature", hessian_diagonal)  # its name in files
+        # Its name in files. Release 0.2 wrote and reads the whole array.
+        has_many = weights.shape[1] >= _MANY_COLUMNS
+        whole = {"curvature": hessian_diagonal}
+        arrays |= sparse.shortest("curvature", hessian_diagonal) if has_many else whole
     return header, arrays | space.resources.arrays()
 
 

@@ -19,12 +19,18 @@ WEIGHTS = np.zeros((4, 2))
 def test_pairs_are_kept_until_weights_or_words_are_others() -> None:
     kept = PairScores()
     known = kept.known(SPACE, SPACE.lexemes, WEIGHTS)
-    assert known.scores.shape[2] == 2
-    assert kept.known(SPACE, SPACE.lexemes, WEIGHTS) is known
-    others = kept.known(SPACE, SPACE.lexemes, WEIGHTS.copy())
-    assert others is not known
+    assert known.shape == (1, 2)
     table = FeatureSpace(Templates(("word@-1 & word@0",), {}, {})).lexemes
-    assert kept.known(SPACE, table, WEIGHTS) is not others
+    for others in ((SPACE.lexemes, WEIGHTS.copy()), (table, WEIGHTS)):
+        known.pairs[:], known.sizes[:] = 7, 3
+        assert kept.known(SPACE, SPACE.lexemes, WEIGHTS) is known
+        assert known.pairs.any()
+        assert kept.known(SPACE, *others) is known  # for a new table would leave a hole
+        assert not known.pairs.any()
+        assert not known.sizes.any()
+        kept.known(SPACE, SPACE.lexemes, WEIGHTS)
+    wider = kept.known(SPACE, SPACE.lexemes, np.zeros((4, 3)))
+    assert wider.shape == (1, 3)
 
 
 def test_threads_share_none() -> None:

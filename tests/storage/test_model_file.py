@@ -518,6 +518,15 @@ def with_little_curvature() -> tuple[storage.Header, storage.Arrays]:
     return header, {**arrays, **sparse.shortest("curvature", curvature)}
 
 
+@pytest.mark.parametrize(("n_columns", "is_whole"), [(127, True), (128, False)])
+def test_curvature_is_written_as_0_2_reads_it_unless_labels_are_many(n_columns, is_whole):
+    curvature = np.zeros((3, n_columns), np.uint8)
+    weights, transitions = np.zeros(curvature.shape), np.zeros(N_EDGES)
+    space = make_space()
+    _, arrays = storage.model_state(KIND, IDENTITY, LABELS, space, weights, transitions, curvature)
+    assert ("curvature" in arrays) == is_whole
+
+
 def test_curvature_that_is_mostly_zero():
     header, arrays, _ = load(storage.pack(*with_little_curvature()))
     curvature = sparse.restore("curvature", arrays, SHAPE)

@@ -11,7 +11,7 @@ from spacy.language import Language
 
 from helpers import trained_cascade
 
-pytest_plugins = ["figures"]
+pytest_plugins = ["figures", "sampling"]
 
 settings.register_profile(
     "package",

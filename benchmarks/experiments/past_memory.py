@@ -1,19 +1,20 @@
-"""Online training on a stream of any length under a limit of memory: time per token, peak memory.
+"""Training on a stream of any length under a limit of memory: time per token, peak memory.
 
 python -m benchmarks.experiments.past_memory corpus/jnlpba/train.spacy corpus/jnlpba/dev.spacy
 
 Corpora of several sizes are made of copies of train, in which new words keep coming at the rate of
-Heaps' law (`lib/growing_corpus.py`). Each is trained on in a process of its own, by
-`configs/stream.cfg` and spaCy's own loop: each component reads it once to count features, and then
-both learn from it. The time of scoring does not count. The system refuses memory beyond the limit
-(`RLIMIT_DATA`); peak memory is that of `getrusage`.
+Heaps' law (`lib/growing_corpus.py`). Each is trained on in processes of their own, by spaCy's own
+loop: each component reads it once to count features. Online (`configs/stream.cfg`) both then learn
+from it in one pass. In batch training (`configs/memb_stream.cfg`) each encodes it once, and makes
+two updates of a few iterations on all of it. The time of scoring does not count. The system refuses
+memory beyond the limit (`RLIMIT_DATA`); peak memory is that of `getrusage`.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,23 +27,30 @@ from ..reports.output import print_results
 
 Result = dict[str, Any]
 NAMES = ("cascade_segmenter", "cascade_classifier")
+CONFIGS_OF = {"online": "stream", "batch": "memb_stream"}
+"""The config of each kind of training."""
+_BATCH_UPDATES = 2
+"""The first one encodes the corpus, too."""
 _WARM_UP = 20_000
 """Tokens of a training that is not timed, which loads kernels."""
 
 
-def train_stream(folder: str, dev: str, warm_up: str, gigabytes: float) -> Result:
-    """Train on a folder of `.spacy` files once, within so much memory."""
+def train_stream(
+    kind: str, folder: str, dev: str, warm_up: str, gigabytes: float, iterations: int
+) -> Result:
+    """Train on a folder of `.spacy` files within so much memory; iterations: of a batch update."""
     import resource
 
     limit = int(gigabytes * 1e9)
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-    train_once(Path(warm_up), Path(dev))
+    train_once(kind, Path(warm_up), Path(dev), iterations)
     load = load_average()
-    return {**train_once(Path(folder), Path(dev)), "load_average_before": load}
+    found = train_once(kind, Path(folder), Path(dev), iterations)
+    return {"kind": kind, **found, "load_average_before": load}
 
 
-def train_once(folder: Path, dev: Path) -> Result:
-    """Seconds of the processor without scoring, sizes, and scores, of a pass over a folder."""
+def train_once(kind: str, folder: Path, dev: Path, iterations: int) -> Result:
+    """Seconds of the processor without scoring, sizes, and scores, of one training."""
     from spacy.training.initialize import init_nlp
     from spacy.training.loop import create_evaluation_callback
     from spacy.util import load_config, resolve_dot_names
@@ -50,13 +58,22 @@ def train_once(folder: Path, dev: Path) -> Result:
     from ..lib.timing import Stopwatch
     from ..lib.training import run_loop, training_settings
 
-    overrides = {"paths.train": str(folder), "paths.dev": str(dev)}
-    config = load_config(CONFIGS / "stream.cfg", overrides=overrides, interpolate=True)
+    overrides: dict[str, Any] = {"paths.train": str(folder), "paths.dev": str(dev)}
+    if kind == "batch":
+        settings = {"iterations": iterations, "threads": 1}
+        overrides |= {
+            f"components.{name}.trainer.{key}": value
+            for name in NAMES
+            for key, value in settings.items()
+        }
+    path = CONFIGS / f"{CONFIGS_OF[kind]}.cfg"
+    config = load_config(path, overrides=overrides, interpolate=True)
     lengths = doc_lengths(folder)
     with Stopwatch() as initializing:
         nlp = init_nlp(config)
     training = training_settings(nlp)
-    n_steps = sum(1 for _ in training["batcher"](range(n) for n in lengths))
+    n_batches = sum(1 for _ in training["batcher"](range(n) for n in lengths))
+    n_steps = n_batches if kind == "online" else _BATCH_UPDATES
     # The loop scores in the first step, and then in the last one.
     training |= {"max_steps": 0, "eval_frequency": max(1, n_steps - 1)}
     names = [training["train_corpus"], training["dev_corpus"]]
@@ -70,12 +87,13 @@ def train_once(folder: Path, dev: Path) -> Result:
             scores.append(score()[1]["ents_f"])
         return scores[-1], {}
 
+    after_steps = [0.0]
     with watch:
         for _ in islice(run_loop(nlp, Stream(readers[0], nlp), training, evaluate), n_steps):
-            pass
+            after_steps.append(watch.elapsed_computed())
         for name in NAMES:
             nlp.get_pipe(name).sync_weights()
-    return {
+    found = {
         "tokens": sum(lengths),
         "steps": n_steps,
         "initialize_processor_seconds": initializing.computed,
@@ -87,6 +105,11 @@ def train_once(folder: Path, dev: Path) -> Result:
         "strings": len(nlp.vocab.strings),
         "ents_f": scores[-1],
     }
+    if kind == "batch":
+        of_last = after_steps[-1] - after_steps[-2]
+        found["microseconds_per_token_and_iteration"] = 1e6 * of_last / iterations / sum(lengths)
+        found["encoding_processor_seconds"] = after_steps[1] - of_last
+    return found
 
 
 class Stream:
@@ -118,6 +141,8 @@ def main() -> None:
     parser = new_parser(__doc__, "train", "dev", output="past_memory.json")
     parser.add_argument("--tokens", type=int, nargs="+", default=[500_000, 5_000_000])
     parser.add_argument("--gigabytes", type=float, default=3.0, help="limit of memory")
+    parser.add_argument("--trainings", nargs="+", choices=CONFIGS_OF, default=list(CONFIGS_OF))
+    parser.add_argument("--iterations", type=int, default=3, help="of an update in batch training")
     args = parser.parse_args()
     results: Result = {**describe_run(), "limit_gigabytes": args.gigabytes, "trainings": []}
     runner = TaskRunner(args.work, args.reuse)
@@ -127,16 +152,17 @@ def main() -> None:
         for n, made in {**of_corpora, _WARM_UP: warm_up}.items():
             task = {"train": str(args.train), "tokens": n, "folder": made}
             runner.run("experiments.past_memory:make_corpus", task)
-        for made in of_corpora.values():
-            task = {"folder": made, "dev": str(args.dev), "warm_up": warm_up}
-            found = runner.run(
-                "experiments.past_memory:train_stream", {**task, "gigabytes": args.gigabytes}
-            )
+        limits = {"gigabytes": args.gigabytes, "iterations": args.iterations}
+        for kind, made in product(args.trainings, of_corpora.values()):
+            task = {"kind": kind, "folder": made, "dev": str(args.dev), "warm_up": warm_up}
+            found = runner.run("experiments.past_memory:train_stream", {**task, **limits})
             results["trainings"].append(found)
             print(json.dumps(found), flush=True)
-    first = results["trainings"][0]["microseconds_per_token"]
-    for found in results["trainings"]:
-        found["over_first"] = found["microseconds_per_token"] / first
+    for kind in args.trainings:
+        of_kind = [found for found in results["trainings"] if found["kind"] == kind]
+        for found in of_kind:
+            first = of_kind[0]["microseconds_per_token"]
+            found["over_first"] = found["microseconds_per_token"] / first
     print_results(results, args.output)
 
 

@@ -12,8 +12,8 @@ from spacy.util import dict_to_dot
 from ..errors import ConfigError, TrainingError
 from ..pipeline.component import CascadePipe
 from ..pipeline.learning import LearningPipe
+from ..trainers.batchers import WHOLE_CORPUS
 
-_WHOLE_CORPUS = "spacy_cascade.WholeCorpus.v1"
 _FREE = {
     "training": ("max_steps", "max_epochs", "before_update", "before_to_disk", "logger"),
     "corpora": ("path",),
@@ -98,21 +98,23 @@ def check_pipeline(nlp: Language) -> None:
                 "it into frozen_components of [training], train it by itself, or take the "
                 "checkpoints out of [training.before_update]."
             )
+        if pipe.reads_corpus:
+            continue
         if pipe.trainer.sees_all and not pipe.warm_start and not _sees_all(pipe, training):
             raise ConfigError(
                 f"'{name}' collects parts of the corpus until it has all, and checkpoints do not "
-                f'hold them. Put @batchers = "{_WHOLE_CORPUS}" into [training.batcher] and set '
+                f'hold them. Put @batchers = "{WHOLE_CORPUS}" into [training.batcher] and set '
                 "accumulate_gradient = 1 in [training]."
             )
         if pipe.warm_start and not _sees_all(pipe, training):
             raise ConfigError(
                 f"'{name}' was trained before, and gets new features with every new batch: "
                 "checkpoints do not hold that. Give it an L-BFGS trainer and "
-                f'@batchers = "{_WHOLE_CORPUS}" in [training.batcher], or take the checkpoints '
+                f'@batchers = "{WHOLE_CORPUS}" in [training.batcher], or take the checkpoints '
                 "out of [training.before_update]."
             )
 
 
 def _sees_all(pipe: LearningPipe[Any], training: Mapping[str, Any]) -> bool:
-    is_whole = training["batcher"]["@batchers"] == _WHOLE_CORPUS
+    is_whole = training["batcher"]["@batchers"] == WHOLE_CORPUS
     return is_whole and training["accumulate_gradient"] == 1 and pipe.trainer.sees_all

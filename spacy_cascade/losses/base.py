@@ -8,7 +8,7 @@ potentials; `CorpusLoss` puts the design matrix in front of that.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -34,6 +34,10 @@ class LabelledSequences:
     observed: Ints1d
     starts: Pointers1d
     share: float = 1.0
+
+    def release_memory(self) -> None:
+        """Free what the next loss makes again."""
+        self.design.release_memory()
 
 
 class SequenceLosses(Protocol):
@@ -170,20 +174,26 @@ class CorpusLoss:
 
 
 class ShardedLoss:
-    """As `CorpusLoss`, for the sum over shards with the same features and structure, in order."""
+    """As `CorpusLoss`, for the sum over shards with the same features and structure, in order.
 
-    def __init__(self, shards: list[CorpusLoss]) -> None:
+    shards: gone through once for each result; each may be made when it is asked for, and is let go
+    of before the next one.
+    """
+
+    def __init__(self, shards: Iterable[CorpusLoss]) -> None:
         self.shards = shards
 
     def counts(self) -> Floats1d:
-        total: Floats1d = np.sum([shard.counts() for shard in self.shards], axis=0)
-        return total
+        return _sum(map(CorpusLoss.counts, self.shards))
 
     def value_and_gradient(self, weights: Weights, out: Floats2d) -> tuple[float, Floats1d]:
         value, of_transitions = 0.0, np.zeros_like(weights.transitions)
         of_shard, total = np.empty_like(out), np.zeros_like(out)
-        for shard in self.shards:
-            loss, gradient = shard.value_and_gradient(weights, of_shard)
+
+        def evaluate(shard: CorpusLoss) -> tuple[float, Floats1d]:
+            return shard.value_and_gradient(weights, of_shard)
+
+        for loss, gradient in map(evaluate, self.shards):
             value += loss
             of_transitions += gradient
             total += of_shard
@@ -191,5 +201,14 @@ class ShardedLoss:
         return value, of_transitions
 
     def hessian_diagonal(self, weights: Weights) -> Floats2d:
-        total: Floats2d = np.sum([s.hessian_diagonal(weights) for s in self.shards], axis=0)
-        return total
+        def of_shard(shard: CorpusLoss) -> Floats2d:
+            return shard.hessian_diagonal(weights)
+
+        return _sum(map(of_shard, self.shards))
+
+
+def _sum(addends: Iterator[Floats2d]) -> Floats2d:
+    total = next(addends)
+    for addend in addends:
+        total += addend
+    return total

@@ -13,6 +13,7 @@ from spacy.util import logger
 
 from ..errors import TrainingError
 from ..losses.base import LabelledSequences
+from ..trainers.corpus_file import CorpusFile
 from .readers import check_corpus
 
 GetExamples: TypeAlias = Callable[[], Iterable[Example]]
@@ -22,12 +23,14 @@ GetExamples: TypeAlias = Callable[[], Iterable[Example]]
 class Corpus:
     """What a fit learns from; like the fit, it stays behind when a component is pickled or copied.
 
-    data: of the corpus, where each step needs it. Its examples are then kept, too; of others, which
-    come in batches, it knows only those that someone else keeps.
+    data: of the corpus, where each step needs it. Its examples are then kept, too, unless they come
+    from a reader; of others, which come in batches, it knows only those that someone else keeps.
     """
 
     def __init__(
-        self, examples: Sequence[Example] = (), data: LabelledSequences | None = None
+        self,
+        examples: Sequence[Example] = (),
+        data: LabelledSequences | CorpusFile | None = None,
     ) -> None:
         self.data, self._n_examples = data, 0
         self._kept = [example.reference for example in examples]

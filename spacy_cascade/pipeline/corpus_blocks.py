@@ -3,7 +3,7 @@
 import io
 import pickle
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MethodWrapperType
 from typing import IO, Any, Generic, Protocol, TypeVar
 
@@ -15,6 +15,8 @@ from spacy.util import minibatch
 from ..errors import ConfigError
 from ..features.tokens import Tokens, join_tokens
 from ..files import temporary_files
+from ..trainers.base import shard_tokens
+from ..trainers.batchers import WHOLE_CORPUS
 from .corpus import GetExamples, checked
 from .vocabulary_vectors import VocabularyVectors
 
@@ -129,11 +131,11 @@ def examples_from(
     """What gives the examples that a component is initialized from, and the first ones it gives.
 
     corpus: a reader, whose examples are taken instead. Raises `ConfigError` for a corpus that spaCy
-    streams (`max_epochs = -1`): without a reader, as spaCy then shows the first examples only; and
-    for a trainer that needs the whole corpus at once.
+    streams (`max_epochs = -1`): without a reader, as spaCy then shows the first examples only; for
+    a trainer that needs the whole corpus in memory; and with batches that are the whole corpus.
     """
     if nlp is not None and _is_streamed(nlp):
-        _check_stream(pipe, corpus is not None)
+        _check_stream(pipe, corpus is not None, nlp.config["training"].get("batcher"))
     if corpus is None:
         return get_examples, checked(get_examples, nlp, pipe)
     if nlp is None:
@@ -152,13 +154,14 @@ def _is_streamed(nlp: Language) -> bool:
     return bool(max_epochs == -1)
 
 
-def _check_stream(pipe: Learner, has_corpus: bool) -> None:
-    trainer = type(pipe.trainer).__name__
-    if pipe.trainer.sees_all:
+def _check_stream(pipe: Learner, has_corpus: bool, batcher: Any) -> None:
+    trainer, is_sharded = type(pipe.trainer).__name__, shard_tokens(pipe.trainer) > 0
+    if pipe.trainer.sees_all and not is_sharded:
+        in_file = ", set shard_tokens = 500000 in it" if trainer == "LBFGS" else ""
         raise ConfigError(
             f"'{pipe.name}' cannot be trained by {trainer} on a stream ([training] max_epochs = "
             "-1): each of its steps needs the whole corpus. Set max_epochs = 0 and @batchers = "
-            '"spacy_cascade.WholeCorpus.v1", or train online: @misc = '
+            f'"spacy_cascade.WholeCorpus.v1"{in_file}, or train online: @misc = '
             f'"spacy_cascade.PassiveAggressive.v1" in [components.{pipe.name}.trainer].'
         )
     if not has_corpus:
@@ -166,4 +169,9 @@ def _check_stream(pipe: Learner, has_corpus: bool) -> None:
             f"'{pipe.name}' would learn its features from the first 100 examples: spaCy shows no "
             "more of a stream ([training] max_epochs = -1). Write corpus = ${corpora.train} into "
             f"[initialize.components.{pipe.name}], and it reads the corpus once before training."
+        )
+    if isinstance(batcher, Mapping) and batcher.get("@batchers") == WHOLE_CORPUS:
+        raise ConfigError(
+            f"'{pipe.name}' would get the whole stream ([training] max_epochs = -1) as one batch, "
+            'in memory. Put @batchers = "spacy.batch_by_words.v1" into [training.batcher].'
         )

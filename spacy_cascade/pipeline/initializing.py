@@ -17,6 +17,7 @@ from .corpus import GetExamples, forget_words
 from .corpus_blocks import CorpusBlocks, examples_from, read_blocks
 from .progress import progress
 from .reading import earlier_space, learn_resources, read_resources, stand_ins, token_units
+from .sharding import Source
 from .sizes import check_labels, set_to_zero
 from .spans.gold import as_seen
 
@@ -53,6 +54,7 @@ class InitializingPipe(CascadePipe, Generic[Gold]):
 
     trainer: Trainer
     n_examples: int | None
+    _source: Source
 
     # What a component has to say
 
@@ -123,7 +125,8 @@ class InitializingPipe(CascadePipe, Generic[Gold]):
         The examples are read once, in bounded memory (`pipeline.corpus_blocks`).
 
         labels: the labels, as saved by `spacy init labels`; else those in the examples. corpus: a
-        reader to take the examples from, for a stream, of which spaCy shows the first ones only.
+        reader to take the examples from, for a stream, of which spaCy shows the first ones only. A
+        trainer with a corpus in a file takes them from there, too, whatever `update` is given.
         Raises `TrainingError` where there is nothing to learn from, `ConfigError` for a stream that
         cannot be learnt from, and `SavingError` where the disk is full.
         """
@@ -131,6 +134,7 @@ class InitializingPipe(CascadePipe, Generic[Gold]):
         self._begin_anew()
         self.space.earlier = earlier_space(self.pipeline, self)
         get_examples, examples = examples_from(get_examples, corpus, nlp, self)
+        self._source = Source(None if corpus is None else get_examples)
         read = progress(f"Reading for {self.name}", iterable=examples)
         learnt, present, blocks = set(self._labels), set[str](), CorpusBlocks[Gold]()
         for tokens, gold in read_blocks(read, self._read):

@@ -16,10 +16,11 @@ from ..inference.structure import Potentials
 from ..losses.base import LabelledSequences, Loss
 from ..losses.margin import Hinge
 from ..models.linear import add_features, get_hessian_diagonal
-from ..penalties.base import Penalty
+from ..penalties.base import CentredPenalty, Penalty
 from ..storage.arrays import Arrays
 from ..storage.header import Header
-from ..trainers.base import Fit, JointTrainer, State, Task, Trainer
+from ..trainers.base import Fit, JointTrainer, ShardTrainer, State, Task, Trainer, shard_tokens
+from ..trainers.corpus_file import CorpusFile
 from ..types import Ints1d, Pointers1d
 from .corpus import Corpus, Parts, forget_words
 from .inducing import InducedFeatures, forget, induce
@@ -29,6 +30,7 @@ from .loggers import SEPARATOR
 from .options import Options
 from .parts import linear_potentials
 from .progress import progress
+from .sharding import Source, begin_on_shards
 
 _NEW_MINIMUM = 1
 """How often adaptation, which sees little, has to see a feature to add it."""
@@ -55,7 +57,7 @@ class LearningPipe(InitializingPipe[Gold]):
         super().__init__(nlp, model, name, options)
         self.loss, self.penalty, self.trainer, self.scorer = loss, penalty, trainer, scorer
         self.n_examples: int | None = None
-        self.warm_start, self._parts = False, Parts()
+        self.warm_start, self._parts, self._source = False, Parts(), Source()
         self.induced: InducedFeatures | None = None
         self.reset_fit()
         trainer.check(loss, penalty, self.family.structure)
@@ -92,8 +94,14 @@ class LearningPipe(InitializingPipe[Gold]):
 
     # Training
 
+    @property
+    def reads_corpus(self) -> bool:
+        """Whether it learns from the reader that `initialize` was given, whatever `update` gets."""
+        has_reader = self._source.read is not None and not self.warm_start
+        return has_reader and shard_tokens(self.trainer) > 0
+
     def _begin_anew(self) -> None:
-        self.warm_start, self._parts = False, Parts()
+        self.warm_start, self._parts, self._source = False, Parts(), Source()
         forget(self)
 
     def update(
@@ -107,10 +115,11 @@ class LearningPipe(InitializingPipe[Gold]):
         """Run the trainer's iterations on the examples.
 
         A component that was initialized here learns from all of its examples: where its trainer
-        needs the whole corpus, parts are collected (`corpus.Parts`). One that was loaded,
-        trained, is adapted to new ones: it learns their labels and features, and the penalty,
-        centred on its weights, keeps what it has learnt before. The same examples again go on
-        where the last update ended; others begin a new adaptation from there.
+        needs the whole corpus, parts are collected (`corpus.Parts`). With `reads_corpus` examples
+        only say that it is time for further iterations. One that was loaded, trained, is adapted to
+        new ones: it learns their labels and features, and the penalty, centred on its weights,
+        keeps what it has learnt before. The same examples again go on where the last update ended;
+        others begin a new adaptation from there.
 
         drop, sgd: of no effect; they belong to neural components. losses: the objective is added
         under the component's name, and terms of it under `NAME: TERM` (`loggers`).
@@ -118,7 +127,7 @@ class LearningPipe(InitializingPipe[Gold]):
         examples, losses = list(examples), {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
         validate_examples(examples, f"{type(self).__name__}.update")
-        if self.trainer.sees_all and not self.warm_start:
+        if self.trainer.sees_all and not self.warm_start and not self.reads_corpus:
             examples = self._parts.collect(examples, self.n_examples, self.name)
         if not self.trainer.iterations or not any(len(each.predicted) for each in examples):
             return losses
@@ -146,15 +155,23 @@ class LearningPipe(InitializingPipe[Gold]):
         gold = [self._read_gold(example) for example in examples]
         if self.warm_start:
             self._make_room(examples, gold)
-        weights, structure, data = self.weights, self.structure, self._data_of(examples, gold)
+        data = self._data_of(examples, gold)
+        return Task(data, self.loss, self._centred_penalty(), self.weights)
+
+    def _encode(self, examples: Sequence[Example]) -> LabelledSequences:
+        """A part of a corpus; words of earlier parts are forgotten where they are too many."""
+        self.space.forget_lexemes(MAXIMUM_LEXEMES)
+        return self._data_of(examples, [self._read_gold(example) for example in examples])
+
+    def _centred_penalty(self) -> CentredPenalty | None:
+        """The penalty on what training changes; None where the trainer takes none."""
         if self.penalty is None:
-            return Task(data, self.loss, None, weights)
+            return None
+        weights, structure = self.weights, self.structure
         if self.warm_start:
             known = get_hessian_diagonal(self.model)
-            penalty = self.penalty.at_weights(weights, known, structure.transition_columns())
-        else:
-            penalty = self.penalty.at_zero(weights.features.shape, structure.n_transitions)
-        return Task(data, self.loss, penalty, weights)
+            return self.penalty.at_weights(weights, known, structure.transition_columns())
+        return self.penalty.at_zero(weights.features.shape, structure.n_transitions)
 
     def _make_room(self, examples: Sequence[Example], gold: Sequence[Gold]) -> None:
         """Add the labels, words and features of new examples, with weights of zero."""
@@ -166,11 +183,11 @@ class LearningPipe(InitializingPipe[Gold]):
 
     def _prepared(
         self, examples: Sequence[Example]
-    ) -> tuple[Fit[LabelledSequences], LabelledSequences]:
+    ) -> tuple[Fit[Any], LabelledSequences | CorpusFile]:
         """A fit that can make a step, and the data for it."""
         corpus = self._corpus
         if self.trainer.sees_all:
-            if self._fit is None or not corpus.is_of(examples):
+            if self._fit is None or not (self.reads_corpus or corpus.is_of(examples)):
                 self._begin(examples)
             assert self._fit is not None
             assert self._corpus.data is not None
@@ -181,8 +198,7 @@ class LearningPipe(InitializingPipe[Gold]):
             self.reset_fit()
             corpus.add(new)
             self._corpus = corpus
-        self.space.forget_lexemes(MAXIMUM_LEXEMES)
-        data = self._data_of(examples, [self._read_gold(example) for example in examples])
+        data = self._encode(examples)
         data = replace(data, share=len(examples) / max(1, self.n_examples or len(self._corpus)))
         if self._fit is None:
             known = get_hessian_diagonal(self.model) if self.warm_start else None
@@ -191,6 +207,12 @@ class LearningPipe(InitializingPipe[Gold]):
 
     def _begin(self, examples: Sequence[Example]) -> None:
         """Begin with a corpus; where the trainer says so, together with an earlier component."""
+        if isinstance(self.trainer, ShardTrainer) and self.trainer.shard_tokens:
+            if self.warm_start:
+                self._make_room(examples, [self._read_gold(example) for example in examples])
+            data, self._fit = begin_on_shards(self, self.trainer, examples)
+            self._corpus = Corpus(() if self.reads_corpus else examples, data)
+            return
         if isinstance(self.trainer, JointTrainer):
             task, self._fit = begin_jointly(self, self.trainer, examples)
         else:
@@ -200,7 +222,7 @@ class LearningPipe(InitializingPipe[Gold]):
 
     def _load(self, header: Header, arrays: Arrays) -> None:
         super()._load(header, arrays)
-        self.n_examples = None
+        self.n_examples, self._source = None, Source()
         self.warm_start = bool(self.weights.features.any())
 
     def training_state(self) -> State:

@@ -19,11 +19,14 @@ from ..inference.structure import Structure, Weights, require
 from ..losses.base import LabelledSequences
 from ..penalties.base import CentredPenalty
 from ..types import Floats2d
+from .corpus_file import CorpusFile
 
 State: TypeAlias = dict[str, Any]
 """What a fit goes on from: arrays, and values that JSON can hold, by name."""
 Data = TypeVar("Data", contravariant=True)
 """What a fit learns from in a step."""
+Corpus = TypeVar("Corpus")
+"""What a fit begins with."""
 Progress: TypeAlias = Callable[[], object]
 """Called after each iteration."""
 
@@ -33,19 +36,24 @@ def no_progress() -> None:
 
 
 @dataclass(frozen=True)
-class Task:
+class TaskOn(Generic[Corpus]):
     """What is to be fitted.
 
-    data: the whole corpus, or the first batch. loss: a loss that the trainer can use. penalty:
-    None where the trainer takes none. start: the weights to begin with. known: the diagonal of the
-    Hessian that earlier data gave at the start `[K, S]`, where there were any.
+    data: the whole corpus, in memory or in a file, or the first batch. loss: a loss that the
+    trainer can use. penalty: None where the trainer takes none. start: the weights to begin with.
+    known: the diagonal of the Hessian that earlier data gave at the start `[K, S]`, where there
+    were any.
     """
 
-    data: LabelledSequences
+    data: Corpus
     loss: Any
     penalty: CentredPenalty | None
     start: Weights
     known: Floats2d | None = None
+
+
+Task: TypeAlias = TaskOn[LabelledSequences]
+ShardedTask: TypeAlias = TaskOn[CorpusFile]
 
 
 class Fit(ABC, Generic[Data]):
@@ -127,6 +135,23 @@ class Trainer(Protocol):
 
     def begin(self, task: Task) -> Fit[LabelledSequences]:
         """Begin at the weights of the task."""
+
+
+@runtime_checkable
+class ShardTrainer(Protocol):
+    """A trainer that can learn from a corpus in a file."""
+
+    @property
+    def shard_tokens(self) -> int:
+        """Tokens of a shard, about; 0 to begin with a corpus in memory."""
+
+    def begin_on_shards(self, task: ShardedTask) -> Fit[CorpusFile]:
+        """Begin at the weights of the task."""
+
+
+def shard_tokens(trainer: object) -> int:
+    """Tokens of a shard of its corpus, about; 0 for a corpus in memory."""
+    return trainer.shard_tokens if isinstance(trainer, ShardTrainer) else 0
 
 
 @runtime_checkable

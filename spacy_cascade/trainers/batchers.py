@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
+WHOLE_CORPUS = "spacy_cascade.WholeCorpus.v1"
+
 Item = TypeVar("Item")
 
 

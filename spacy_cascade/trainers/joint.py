@@ -7,13 +7,12 @@ import numpy as np
 
 from ..errors import ConfigError, TrainingError
 from ..inference.structure import Structure, require
-from ..losses.base import LabelledSequences
 from ..losses.isomeric import NEEDS, IsomericLoss
 from ..losses.margin import MarginLoss
 from ..penalties.base import Penalty
 from .base import Fit, Progress, State, Task
 from .lbfgs import LBFGS, make_objective
-from .lbfgs_run import BatchFit, LBFGSRun
+from .lbfgs_run import BatchFit, LBFGSRun, Released
 from .objective import JointObjective, Objective
 
 
@@ -75,6 +74,11 @@ class JointLBFGS(LBFGS):
                 "Joint training has no workers. Write workers = 0 into the [trainer] block, or "
                 "train each component by itself with LBFGS."
             )
+        if self.shard_tokens:
+            raise ConfigError(
+                "Joint training needs the corpus in memory. Write shard_tokens = 0 into the "
+                "[trainer] block, or train each component by itself with LBFGS."
+            )
 
     def check(self, loss: object, penalty: object, structure: type[Structure]) -> None:
         check_likelihood(self, loss, penalty, structure)
@@ -94,7 +98,7 @@ class JointLBFGS(LBFGS):
 class JointlyFitted(BatchFit):
     """The fit of the first component, which a step of the second one moves."""
 
-    def _step(self, data: LabelledSequences, progress: Progress) -> float:
+    def _step(self, data: Released, progress: Progress) -> float:
         return 0.0
 
     def state(self) -> State:
@@ -120,7 +124,7 @@ class JointFit(BatchFit):
         super().__init__(objective, run, part)
         self._loss, self._first, self._name_of_first = loss, first, name_of_first
 
-    def _step(self, data: LabelledSequences, progress: Progress) -> float:
+    def _step(self, data: Released, progress: Progress) -> float:
         value = super()._step(data, progress)
         self._first.weights_are_stale = self._first.hessian_is_stale = True
         return value

@@ -5,12 +5,13 @@ from typing import Any, ClassVar
 
 from ..checks import check_counts
 from ..errors import ConfigError
-from ..inference.structure import Structure
-from ..losses.base import CorpusLoss
+from ..inference.structure import Structure, Weights
+from ..losses.base import CorpusLoss, Loss, ShardedLoss
 from ..parallel import Workers
-from .base import Task, check_induction, check_needs
+from .base import ShardedTask, Task, check_induction, check_needs
+from .corpus_file import ShardLosses
 from .lbfgs_run import BatchFit, LBFGSRun
-from .objective import BatchObjective, Objective
+from .objective import BatchObjective, Objective, Parametrisation
 from .sparse import MANY_COLUMNS, SparseObjective, can_be_sparse
 from .workers.remote_loss import RemoteLoss, shared_parts
 
@@ -28,7 +29,9 @@ class LBFGS:
     workers: processes or actors that compute the loss (`trainers.workers`); 0 or 1 for this process
     alone. engine: where workers run. parts: sums that a gradient is gathered in, and the most
     workers there can be; 0 for 1 without workers, which is fastest, and 8 with them. The last bits
-    of the result depend on it, and on nothing else here.
+    of the result depend on it, and on nothing else here but shards.
+    shard_tokens: 0 for a corpus in memory; else it is encoded in shards of about so many tokens, in
+    a temporary file, and one of them at a time is in memory.
 
     Raises `ConfigError` for a setting out of range.
     """
@@ -42,6 +45,7 @@ class LBFGS:
     engine: str = "processes"
     parts: int = 0
     sparse: bool | None = None
+    shard_tokens: int = 0
 
     def __post_init__(self) -> None:
         if self.iterations < 1 or self.history < 1 or not self.tolerance >= 0 or self.threads < 0:
@@ -51,13 +55,19 @@ class LBFGS:
             )
         check_counts(
             "trainer", iterations=self.iterations, history=self.history, threads=self.threads,
-            workers=self.workers, parts=self.parts,
+            workers=self.workers, parts=self.parts, shard_tokens=self.shard_tokens,
         )  # fmt: skip
         shared_parts(self.workers, self.parts)
         if self.sparse and self.workers > 1:
             raise ConfigError(
                 "Sparse training has no workers. Write workers = 0 into the [trainer] block, or "
                 "sparse = false."
+            )
+        if self.shard_tokens and (self.workers > 1 or self.sparse or self.induction is not None):
+            raise ConfigError(
+                f"Training with a corpus in a file (shard_tokens = {self.shard_tokens}) has no "
+                "workers, is never sparse and finds no features. Write workers = 0, sparse = null "
+                "and induction = null into the [trainer] block, or shard_tokens = 0."
             )
 
     sees_all: ClassVar[bool] = True
@@ -74,20 +84,42 @@ class LBFGS:
         )  # fmt: skip
         if self.induction is not None:
             check_induction(self, structure)
+        if self.shard_tokens and getattr(type(loss), "of_part", Loss.of_part) is not Loss.of_part:
+            raise ConfigError(
+                f"The loss {loss} knows more of sequences than their labels, which a corpus in a "
+                "file does not have. Write shard_tokens = 0 into the [trainer] block."
+            )
 
     def may_be_sparse(self, n_columns: int) -> bool:
         """Whether training with so many score columns is sparse, if it can be."""
         is_wanted = n_columns >= MANY_COLUMNS if self.sparse is None else self.sparse
-        return is_wanted and self.workers <= 1
+        return is_wanted and self.workers <= 1 and not self.shard_tokens
 
-    def begin(self, task: Task) -> "BatchFit":
+    def begin(self, task: Task) -> BatchFit:
+        if self.shard_tokens:
+            raise ConfigError(
+                f"A corpus in memory cannot be trained on with shard_tokens = {self.shard_tokens}. "
+                "Write shard_tokens = 0 into the [trainer] block."
+            )
         workers = self.thread_pool()
         objective: BatchObjective
         if self.may_be_sparse(task.data.structure.n_columns) and can_be_sparse(task, self.sparse):
             objective = SparseObjective(task, workers)
         else:
             objective = make_objective(task, workers, self)
-        run = LBFGSRun(self, objective, objective.parameters(task.start), workers)
+        return self._fit(objective, task.start, workers)
+
+    def begin_on_shards(self, task: ShardedTask) -> BatchFit:
+        workers, corpus = self.thread_pool(), task.data
+        assert task.penalty is not None
+        n_parts = shared_parts(self.workers, self.parts)
+        loss = ShardedLoss(ShardLosses(corpus, task.loss, workers, n_parts))
+        n_units, structure = corpus.n_units, corpus.structure
+        parametrisation = Parametrisation(loss, n_units, structure, task.penalty, workers)
+        return self._fit(Objective(loss, parametrisation), task.start, workers)
+
+    def _fit(self, objective: BatchObjective, start: Weights, workers: Workers) -> BatchFit:
+        run = LBFGSRun(self, objective, objective.parameters(start), workers)
         return BatchFit(objective, run)
 
 

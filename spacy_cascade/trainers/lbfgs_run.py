@@ -14,7 +14,6 @@ import numpy as np
 
 from ..errors import TrainingError
 from ..inference.structure import Weights
-from ..losses.base import LabelledSequences
 from ..numeric.memory import return_freed
 from ..numeric.vectors import add_scaled, copied, dot, in_blocks
 from ..parallel import Workers
@@ -44,16 +43,23 @@ class RunSettings(Protocol):
     def tolerance(self) -> float: ...
 
 
-class BatchFit(Fit[LabelledSequences]):
+class Released(Protocol):
+    """A corpus that keeps something from one loss to the next."""
+
+    def release_memory(self) -> None:
+        """Free it."""
+
+
+class BatchFit(Fit[Released]):
     """An optimisation of all weights for one corpus; part: which of the parameters are its own."""
 
     def __init__(self, objective: BatchObjective, run: LBFGSRun, part: slice = slice(None)) -> None:
         self._objective, self._run, self._part = objective, run, part
 
-    def _step(self, data: LabelledSequences, progress: Progress) -> float:
+    def _step(self, data: Released, progress: Progress) -> float:
         return_freed()
         value = self._run.run(self._run.settings.iterations, progress)
-        data.design.release_memory()
+        data.release_memory()
         return value
 
     def weights(self) -> Weights:

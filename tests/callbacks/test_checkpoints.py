@@ -52,6 +52,7 @@ REJECT = {
 TRAININGS: dict[str, tuple[str, dict[str, Any], int]] = {
     "L-BFGS": ("memb", {"training__patience": 0}, 3),
     "segmentations": ("semi", {"training__patience": 0}, 3),
+    "shards of a stream": ("memb_stream", {"training__patience": 0}, 3),
     "one update": ("memb", {}, 1),
     "patience": ("memb", {"training__max_steps": 20, "training__patience": 2}, 2),
     "one component looks at the other": ("memb", REJECT, 2),
@@ -67,6 +68,13 @@ TRAININGS: dict[str, tuple[str, dict[str, Any], int]] = {
 QUICK: dict[str, dict[str, Any]] = {
     "memb": {"training__max_steps": 4, "training__before_to_disk": None},
     "semi": {"training__max_steps": 4, "training__before_to_disk": None},
+    "memb_stream": {
+        "training__max_steps": 4,
+        "training__before_to_disk": None,
+        "training__batcher__size": 250,
+        "components__cascade_segmenter__trainer__shard_tokens": 400,
+        "components__cascade_classifier__trainer__shard_tokens": 400,
+    },
     "ocr": {"training__batcher__size": 250, "training__max_epochs": 2},
     "icrf": {"training__max_steps": 4, "training__before_to_disk": None},
     "tagger": {"training__batcher__size": 250, "training__max_epochs": 2},

@@ -1,8 +1,8 @@
 """Values with large arrays in files that are mapped into memory: nothing is copied to read them.
 
 The arrays of a value stand in the file as they are, by pickle's out-of-band buffers (PEP 574); only
-the small rest is pickled. Such files are passed between the processes of one training, and nowhere
-else: a pickle from elsewhere can run anything.
+the small rest is pickled. Such files are read by the processes of one training, and nowhere else: a
+pickle from elsewhere can run anything.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from __future__ import annotations
 import mmap
 import os
 import pickle
+import tempfile
+from collections.abc import Iterator
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ...files import temporary_files
 
@@ -59,8 +61,8 @@ def _starts(head: int, sizes: list[int]) -> list[int]:
     return list(accumulate(steps, initial=_aligned(8 + head)))
 
 
-def _aligned(size: int) -> int:
-    return -(-size // _ALIGNMENT) * _ALIGNMENT
+def _aligned(size: int, alignment: int = _ALIGNMENT) -> int:
+    return -(-size // alignment) * alignment
 
 
 def write_value(path: Path, value: object) -> None:
@@ -73,6 +75,44 @@ def read_value(path: Path) -> Any:
     """The value; it may be changed, which changes nothing in the file."""
     with path.open("rb") as file:
         return unpack(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY))
+
+
+class Shelf:
+    """Values one after the other in a temporary file, each mapped into memory when it is read.
+
+    The file goes with the object, or when the process ends; it has no name, so that nothing stays
+    behind even if the process is killed.
+    """
+
+    def __init__(self) -> None:
+        self._file: IO[bytes] | None = None
+        self._places: list[tuple[int, int]] = []
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def append(self, value: object) -> None:
+        """Add a value. Raises `SavingError` if the disk is full."""
+        packed, end = Packed(value), sum(self._places[-1]) if self._places else 0
+        start = _aligned(end, mmap.ALLOCATIONGRANULARITY)
+        with temporary_files():
+            if self._file is None:
+                self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the object
+            packed.write(_room(self._file, packed.n_bytes, start))
+        self._places.append((start, packed.n_bytes))
+
+    def __iter__(self) -> Iterator[Any]:
+        """The values; who lets go of one, and of its arrays, ends its mapping.
+
+        They may be changed, which changes nothing in the file.
+        """
+        return map(self._read, self._places)
+
+    def _read(self, place: tuple[int, int]) -> Any:
+        assert self._file is not None
+        start, n_bytes = place
+        number, access = self._file.fileno(), mmap.ACCESS_COPY
+        return unpack(mmap.mmap(number, n_bytes, access=access, offset=start))
 
 
 class Outbox:
@@ -115,10 +155,14 @@ class Inbox:
 
 
 def _new_file(path: Path, n_bytes: int) -> mmap.mmap:
-    """A mapped file, whose room on the disk is reserved: writing to it later cannot fail."""
     with temporary_files(), path.open("x+b") as file:
-        if hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(file.fileno(), 0, n_bytes)
-        else:
-            file.truncate(n_bytes)
-        return mmap.mmap(file.fileno(), n_bytes)
+        return _room(file, n_bytes)
+
+
+def _room(file: IO[bytes], n_bytes: int, start: int = 0) -> mmap.mmap:
+    """The next bytes of a file, mapped; they are reserved: writing to them later cannot fail."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file.fileno(), start, n_bytes)
+    else:
+        file.truncate(start + n_bytes)
+    return mmap.mmap(file.fileno(), n_bytes, offset=start)

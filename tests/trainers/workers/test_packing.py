@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from spacy_cascade.errors import SavingError
-from spacy_cascade.trainers.workers.packing import Inbox, Outbox, read_value, write_value
+from spacy_cascade.trainers.workers.packing import Inbox, Outbox, Shelf, read_value, write_value
 
 VALUE = {
     "floats": np.arange(7.0),
@@ -61,3 +61,35 @@ def test_a_full_disk_is_an_error_with_advice(
     monkeypatch.setattr(os, "posix_fallocate", full)
     with pytest.raises(SavingError, match="TMPDIR"):
         write_value(tmp_path / "value", VALUE)
+
+
+def test_a_shelf_gives_back_all_values_as_they_were_put() -> None:
+    shelf = Shelf()
+    assert list(shelf) == []
+    for number in range(3):
+        shelf.append({**VALUE, "number": number})
+    assert len(shelf) == 3
+    for _ in range(2):
+        for number, found in enumerate(shelf):
+            assert found.pop("number") == number
+            check(found)
+            assert not found["floats"].flags.owndata
+            assert found["floats"].ctypes.data % 64 == 0
+            found["floats"][:] = -1.0
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="the system reserves no room")
+def test_a_full_disk_leaves_a_shelf_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    shelf = Shelf()
+    shelf.append(VALUE)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "posix_fallocate", full)
+        with pytest.raises(SavingError, match="TMPDIR"):
+            shelf.append(VALUE)
+    shelf.append(VALUE)
+    assert len(shelf) == 2
+    for found in shelf:
+        check(found)

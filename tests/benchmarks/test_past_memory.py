@@ -64,7 +64,10 @@ def test_the_experiment(corpus: Path, tmp_path: Path) -> None:
         "--tokens", "4000", "9000", "--work", str(tmp_path), "--output", str(tmp_path / "out.json"),
     ]  # fmt: skip
     subprocess.run(command, cwd=PROJECT, check=True, capture_output=True)
-    small, large = json.loads((tmp_path / "out.json").read_text())["trainings"]
-    assert small["tokens"] < large["tokens"]
-    assert small["features"]["cascade_segmenter"] < large["features"]["cascade_segmenter"]
-    assert small["over_first"] == 1.0
+    found = json.loads((tmp_path / "out.json").read_text())["trainings"]
+    for kind in ("online", "batch"):
+        small, large = (training for training in found if training["kind"] == kind)
+        assert small["tokens"] < large["tokens"]
+        assert small["features"]["cascade_segmenter"] < large["features"]["cascade_segmenter"]
+        assert small["over_first"] == 1.0
+    assert large["microseconds_per_token_and_iteration"] > 0.0

@@ -43,6 +43,11 @@ def test_joint_training_is_by_likelihood_with_a_penalty() -> None:
             trainer.check(loss, penalty, LinearChain)
 
 
+def test_joint_training_has_the_corpus_in_memory() -> None:
+    with pytest.raises(ConfigError, match=r"corpus in memory.*shard_tokens = 0"):
+        JointLBFGS(shard_tokens=9)
+
+
 def test_objectives_of_release_0_2() -> None:
     """Each warns, and names what to write; a block of that kind comes before the others."""
     made = {

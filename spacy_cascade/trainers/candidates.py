@@ -167,7 +167,7 @@ class Search:
         order = np.lexsort((test, parent, -gain))[: 2 * _SCREENED * n]
         pairs = zip(parent[order].tolist(), test[order].tolist(), strict=True)
         joined = dict.fromkeys(tuple(sorted({*parents[f], t})) for f, t in pairs)
-        new = [tests for tests in joined if len(tests) > 1 and tests not in self._known]
+        new = [tests for tests in joined if tests not in self._known]
         return new[: _SCREENED * n]
 
     def _screened(self, parents: Sequence[Conjunction]) -> tuple[Ints1d, Ints1d, Floats1d]:

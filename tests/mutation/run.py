@@ -35,6 +35,8 @@ class Group(NamedTuple):
 
 _PLAIN = {"NUMBA_DISABLE_JIT": "1"}
 """Kernels are plain Python, so that no mutant is compiled."""
+_BOUNDS = {"NUMBA_BOUNDSCHECK": "1"}
+"""Kernels notice arrays of a wrong length, for modules that only call them."""
 GROUPS = {
     "numeric": Group(("numeric/*.py",), ("numeric",), _PLAIN),
     "inference": Group(
@@ -48,7 +50,17 @@ GROUPS = {
         _PLAIN,
     ),
     "trainers": Group(
-        ("trainers/*.py",), ("trainers/test_*.py", "losses/test_isomeric.py"), _PLAIN
+        ("trainers/*.py",),
+        (
+            "trainers/test_*.py",
+            "trainers/workers/test_process_team.py",
+            "losses/test_isomeric.py",
+            "pipeline/test_joint_training.py",
+            "pipeline/test_inducing.py",
+            "pipeline/test_online_training.py",
+            "pipeline/test_training_runs.py",
+        ),
+        _BOUNDS,
     ),
     "workers": Group(("trainers/workers/*.py",), ("trainers/workers",), {}),
     "storage": Group(("storage/*.py",), ("storage",), {}),
@@ -59,8 +71,14 @@ GROUPS = {
         {},
     ),
     "files": Group(
-        ("files.py", "kernel_cache.py", "kernel_folders.py", "parallel.py"),
-        ("test_files.py", "test_kernel_cache.py", "test_kernel_folders.py", "test_parallel.py"),
+        ("checks.py", "files.py", "kernel_cache.py", "kernel_folders.py", "parallel.py"),
+        (
+            "test_checks.py",
+            "test_files.py",
+            "test_kernel_cache.py",
+            "test_kernel_folders.py",
+            "test_parallel.py",
+        ),
         {},
     ),
 }

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import log_softmax
 
 from objectives import data_of
-from reference import rows_from_dense
+from reference import dense_design, rows_from_dense
 from spacy_cascade.errors import ConfigError, TrainingError
 from spacy_cascade.inference.lattice import choice_lattice
 from spacy_cascade.inference.linear_chain import FreeChoice, LinearChain
@@ -53,6 +55,46 @@ def exclusive_or(generator: np.random.Generator) -> tuple[LabelledSequences, Ato
     """A label that two tests decide together and neither alone, among other tests."""
     matrix = (generator.random((400, 6)) < 0.5).astype(np.int64)
     return choices(matrix, matrix[:, 1] ^ matrix[:, 4]), single_tests(6)
+
+
+def test_what_a_round_says_is_so(generator):
+    """Of the model after it, by the formulas: its objective, and the units that are wrong next."""
+    data, tests = exclusive_or(generator)
+    data.observed[::7] = -1
+    told: list[Any] = []
+    found = [
+        Induction(**{**SETTINGS, "rounds": n, "certainty": 0.55}).run(
+            data, tests, Likelihood(), Gaussian(0.8), LBFGS(threads=1), told.append
+        )
+        for n in (1, 2, 3)
+    ]
+    assert told == [each for one in found for each in one.rounds]
+    assert [len(one.rounds) for one in found] == [2, 3, 4]
+    assert found[2].rounds[0].n_hard == (data.observed >= 0).sum()
+    matrix = dense_design(data.design) > 0
+    for one, later in pairwise(found):
+        has = np.stack([matrix[:, list(tests)].all(axis=1) for tests in one.features], axis=1)
+        scores = has @ one.weights.features + one.weights.transitions
+        terms = log_softmax(scores, axis=1)
+        known = data.observed >= 0
+        right = terms[known, data.observed[known]]
+        width = (one.weights.features**2).sum() + (one.weights.transitions**2).sum()
+        assert one.rounds[-1].loss == pytest.approx(0.5 * width / 0.8**2 - right.sum(), rel=1e-9)
+        assert later.rounds[-1].n_hard == (np.exp(right) <= 0.55).sum() > 0
+
+
+def test_rounds_add_as_many_features_as_they_are_to(generator):
+    """The first one a single test, whatever a conjunction would gain."""
+    data, tests = exclusive_or(generator)
+    found = run(data, tests, features=3)
+    added = [[len(candidate.tests) for candidate in one.added] for one in found.rounds]
+    assert added[0] == [1]
+    assert all(0 < len(lengths) <= 3 for lengths in added[1:])
+    assert len(added[1]) == 3
+    features = [candidate.tests for one in found.rounds for candidate in one.added]
+    assert list(found.features) == features
+    assert found.weights.features.shape == (len(features), data.structure.n_columns)
+    assert max(map(len, run(data, tests, features=1).features)) == 1
 
 
 def test_a_conjunction_is_found_where_no_test_decides(generator):
@@ -121,6 +163,12 @@ def test_no_gain_is_an_error_with_advice(generator):
     matrix = np.zeros((10, 2), dtype=np.int64)
     with pytest.raises(TrainingError, match="Lower min_count"):
         run(choices(matrix, np.arange(10) % 2), single_tests(2))
+
+
+def test_the_least_settings_that_there_are():
+    least = {"rounds": 1, "features": 1, "templates": 0, "iterations": 1, "longest": 1}
+    assert Induction(**least, min_count=1, certainty=1.0).longest == 1
+    assert Induction().longest is None
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 
 from spacy_cascade.errors import ConfigError
 from spacy_cascade.inference.linear_chain import LinearChain
+from spacy_cascade.inference.structure import Structure
 from spacy_cascade.losses.margin import Hinge, Likelihood, SoftmaxMargin
 from spacy_cascade.penalties.gaussian import Gaussian
 from spacy_cascade.trainers import deprecated
@@ -32,8 +33,16 @@ def test_settings_of_both_are_checked(trainer: Any, settings: dict[str, Any]) ->
         trainer(**settings)
 
 
-def test_joint_training_is_by_likelihood_with_a_penalty() -> None:
-    trainer = JointLBFGS()
+@pytest.mark.parametrize("settings", [{"sparse": True}, {"workers": 2}, {"induction": {}}])
+def test_joint_training_has_no_such_settings(settings: dict[str, Any]) -> None:
+    """Each can be switched off."""
+    assert not JointLBFGS(sparse=False, workers=1, induction=None).sparse
+    with pytest.raises(ConfigError, match=rf"Joint training .*{next(iter(settings))}"):
+        JointLBFGS(**settings)
+
+
+@pytest.mark.parametrize("trainer", [JointLBFGS(), TrainedJointly()])
+def test_joint_training_is_by_likelihood_with_a_penalty(trainer: Any) -> None:
     trainer.check(Likelihood(), Gaussian(), LinearChain)
     trainer.check(SoftmaxMargin(kappa=0.0), Gaussian(), LinearChain)
     for loss, penalty in (
@@ -41,6 +50,8 @@ def test_joint_training_is_by_likelihood_with_a_penalty() -> None:
     ):  # fmt: skip
         with pytest.raises(ConfigError, match="trains by likelihood and cannot use"):
             trainer.check(loss, penalty, LinearChain)
+    with pytest.raises(ConfigError, match="which Structure does not offer"):
+        trainer.check(Likelihood(), Gaussian(), Structure)
 
 
 def test_joint_training_has_the_corpus_in_memory() -> None:

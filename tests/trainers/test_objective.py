@@ -20,7 +20,7 @@ from spacy_cascade.losses.base import CorpusLoss, LabelledSequences, ShardedLoss
 from spacy_cascade.losses.margin import Likelihood, MarginLoss, SoftmaxMargin
 from spacy_cascade.numeric.design import Design
 from spacy_cascade.parallel import Workers
-from spacy_cascade.penalties.gaussian import CentredGaussian
+from spacy_cascade.penalties.gaussian import CentredGaussian, Gaussian
 from spacy_cascade.trainers.objective import Objective, Parametrisation
 from strategies import LABELS, random_corpus
 
@@ -226,6 +226,42 @@ def test_curvature_is_the_second_derivative_of_free_choices(generator):
             )
         second = (values[0] - 2 * values[1] + values[2]) / step**2
         assert curvature[place] == pytest.approx(second - precision, abs=1e-4)
+
+
+def test_curvature_has_what_earlier_corpora_gave(generator):
+    """The penalty's centre holds it; its width alone is no knowledge."""
+    lattice = choice_lattice(3)
+    costs = LOSS.label_costs(lattice.n_labels)
+    design, corpus = random_corpus(generator, lattice, [1] * 9, costs, SIGMA)
+    data, shape = data_of(design, corpus), (corpus.matrix.shape[1], lattice.n_columns)
+    weights = Weights(generator.normal(size=shape), np.zeros(lattice.n_edges))
+    known = generator.uniform(0.1, 5.0, shape)
+    penalty = Gaussian(SIGMA).at_weights(weights, known, data.structure.transition_columns())
+    alone, after = (objective_of(data, LOSS, each) for each in (SIGMA, penalty))
+    np.testing.assert_allclose(
+        after.hessian_diagonal(after.parameters(weights)),
+        alone.hessian_diagonal(alone.parameters(weights)) + known, rtol=1e-9,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("label_pairs", [False, True])
+def test_parameters_have_the_scale_of_their_expected_curvature(label_pairs, generator):
+    """`z = d u`, with the `d` of docs/method.md, section 5.2."""
+    lattice = TagSet("IOB2", LABELS).lattice(label_pairs)
+    problem, penalty, corpus = centred_problem(generator, lattice)
+    counts = corpus.matrix.sum(axis=0)
+    of_features = (0.05 * counts + penalty.precision.mean(axis=1)) ** -0.5
+    of_transitions = (0.05 * len(corpus.tags) + penalty.transition_precision) ** -0.5
+    weights = problem.weights(np.ones(problem.n_parameters))
+    mixing = label_pair_mixing(lattice)
+    np.testing.assert_allclose(
+        weights.features - penalty.centre.features,
+        of_features[:, None] * mixing.sum(axis=0), rtol=1e-9,
+    )  # fmt: skip
+    np.testing.assert_allclose(
+        weights.transitions - penalty.centre.transitions,
+        np.zeros(lattice.n_edges) if label_pairs else of_transitions, rtol=1e-9, atol=1e-12,
+    )  # fmt: skip
 
 
 def test_repeated_calls_give_the_same_and_change_nothing(generator):

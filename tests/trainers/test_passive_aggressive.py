@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 from dataclasses import replace
 from itertools import pairwise
 
@@ -19,6 +20,7 @@ from spacy_cascade.inference.structure import Structure, Weights
 from spacy_cascade.losses.base import LabelledSequences
 from spacy_cascade.losses.margin import Hinge, Likelihood, SoftmaxMargin
 from spacy_cascade.penalties.gaussian import Gaussian
+from spacy_cascade.trainers import passive_aggressive
 from spacy_cascade.trainers.base import Task
 from spacy_cascade.trainers.lbfgs import LBFGS
 from spacy_cascade.trainers.passive_aggressive import OnlineFit, PassiveAggressive
@@ -229,17 +231,45 @@ def test_several_passes_are_several_calls(generator):
     [
         {"C": 0.0},
         {"C": math.nan},
+        {"C": math.inf},
         {"passes": 0},
-        {"seed": -1},
-        {"cut_after": -1},
-        {"average_power": -1},
-        {"cut_after": 2**63},
         {"seed": 2**200},
+        *(
+            {name: value}
+            for name in ("seed", "cut_after", "average_power", "passes", "parts", "threads")
+            for value in (-1, 2**63)
+        ),
     ],
 )
 def test_settings_out_of_range(bad):
     with pytest.raises(ConfigError, match=r"\[trainer\]"):
         PassiveAggressive(**bad)
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+def test_huge_counts_give_nothing_finite_and_no_warning(parts, generator):
+    """The model finds out, and says what to do."""
+    learner, batch, *_ = setting(
+        generator, LATTICES["pairs"], 0.1, True, average_power=2000, parts=parts
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(2):
+            learner.step(batch)
+            features, _ = learner.weights()
+    assert not np.isfinite(features).all()
+
+
+def test_one_part_needs_no_mixing(generator, monkeypatch):
+    """Nor does one sequence, and a copy of all weights would cost memory."""
+    monkeypatch.setattr(passive_aggressive, "learn_in_parts", None)
+    learner, batch, hinge, _ = setting(generator, LATTICES["pairs"], 0.1, True)
+    learner.step(batch)
+    parts = replace(learner.settings, parts=3)
+    one = begin(parts, batch, hinge, learner._averaged.weights.copy())
+    one.step(replace(batch, starts=batch.starts[:2]))
+    with pytest.raises(TypeError):
+        one.step(batch)
 
 
 def test_trainers_refuse_pairs_that_they_cannot_train():
@@ -264,12 +294,14 @@ def test_trainers_refuse_structures_without_what_the_loss_needs(trainer, loss, p
         trainer.check(loss, penalty, Structure)
 
 
-@pytest.mark.parametrize("power", [0, 1])
-def test_it_goes_on_from_its_state_to_the_last_bit(power, generator):
+@pytest.mark.parametrize(("power", "share"), [(0, 1.0), (1, 0.25)])
+def test_it_goes_on_from_its_state_to_the_last_bit(power, share, generator):
+    """Also before a whole pass over the corpus."""
     learner, batch, hinge, _ = setting(
         generator, LATTICES["pairs"], 0.1, True,
         average_power=power,
     )  # fmt: skip
+    batch = replace(batch, share=share)
     other = learner.settings.begin(Task(batch, hinge, None, learner.weights()))
     learner.step(batch)
     arrays = {k: v.copy() for k, v in learner.state().items() if isinstance(v, np.ndarray)}
@@ -281,6 +313,7 @@ def test_it_goes_on_from_its_state_to_the_last_bit(power, generator):
     other.step(batch)
     for found, expected in zip(other.weights(), learner.weights(), strict=True):
         assert found.tobytes() == expected.tobytes()
+    np.testing.assert_array_equal(other.hessian_diagonal(), learner.hessian_diagonal())
 
 
 def test_a_state_of_other_features_is_refused(generator):

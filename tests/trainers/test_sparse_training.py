@@ -10,9 +10,10 @@ import pytest
 from scipy.optimize import minimize
 
 from objectives import data_of, objective_of
+from reference import dense_design
 from spacy_cascade.errors import ConfigError
 from spacy_cascade.inference.lattice import choice_lattice, free_lattice
-from spacy_cascade.inference.linear_chain import FreeChoice
+from spacy_cascade.inference.linear_chain import FreeChoice, LinearChain
 from spacy_cascade.inference.structure import Weights
 from spacy_cascade.losses.base import LabelledSequences
 from spacy_cascade.losses.margin import SoftmaxMargin
@@ -74,6 +75,28 @@ def test_optimum_is_that_of_all_weights_when_the_others_stay_zero(
     assert (found.features[places.spread(np.ones(len(places.columns))) == 0] == 0).all()
 
 
+@pytest.mark.parametrize("kind", ["choices", "chains"])
+def test_trained_are_weights_of_what_is_seen_together(
+    generator: np.random.Generator, kind: str
+) -> None:
+    """And those that are not zero; units without a label show nothing."""
+    task = random_task(generator, kind)
+    lattice, matrix = task.data.structure.lattice, dense_design(task.data.design)
+    column_of = dict(zip(lattice.target.tolist(), lattice.column.tolist(), strict=True))
+    expected = np.zeros(task.start.features.shape, dtype=np.bool_)
+    for row, label in zip(matrix, task.data.observed.tolist(), strict=True):
+        if label in column_of:
+            expected[row > 0, column_of[label]] = True
+    assert (task.data.observed < 0).any()
+    assert kind == "chains" or (task.data.observed == 0).any()
+    for extra in (0.0, 0.5):
+        features = np.zeros(expected.shape)
+        features[0, -1] = extra
+        expected[0, -1] |= extra > 0
+        found = trained_places(task.data, task.start._replace(features=features)).spread(1.0)
+        np.testing.assert_array_equal(found > 0, expected)
+
+
 def test_weights_that_are_not_zero_stay_in_training(generator: np.random.Generator) -> None:
     """They are drawn to the centre, as all are in adaptation."""
     task = random_task(generator, "choices")
@@ -112,7 +135,13 @@ def test_what_cannot_be_sparse(generator: np.random.Generator) -> None:
     task = random_task(generator, "chains")
     with_pairs = random_task(generator, "chains", label_pairs=True)
     assert can_be_sparse(task, None)
+
+    class OwnChain(LinearChain):
+        pass
+
+    own = replace(task.data, structure=OwnChain(task.data.structure.lattice))
     for impossible, reason in [
+        (replace(task, data=own), "features of a OwnChain see more than one label"),
         (with_pairs, "features of a LinearChain see more than one label"),
         (replace(task, loss=object()), "the loss object looks at more than the labels"),
         (replace(task, penalty=None), "the penalty NoneType has no 'at_places'"),

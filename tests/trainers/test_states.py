@@ -68,6 +68,24 @@ def test_numbers_of_thousands_of_digits_are_named() -> None:
         count_in(10**5000)
 
 
+def test_long_values_are_cut() -> None:
+    for check in (count_in, number_in, truth_in, generator_in):
+        with pytest.raises(ValueError, match="needed") as caught:
+            check("x" * 100)
+        assert str(caught.value).startswith(repr("x" * 100)[:60] + " where")
+
+
+def test_ends_of_ranges_are_taken() -> None:
+    assert [count_in(value, 2, 5) for value in (2, 5)] == [2, 5]
+    assert count_in(2**53) == 2**53
+    assert number_in(0.5, 0.5) == 0.5
+    least = {**STATE, "state": {"state": 0, "inc": 0}, "has_uint32": 0, "uinteger": 0}
+    most = {**STATE, "has_uint32": 1, "uinteger": 2**32 - 1}
+    for state in (least, most):
+        made = generator_in(state).bit_generator.state
+        assert (made["has_uint32"], made["uinteger"]) == (state["has_uint32"], state["uinteger"])
+
+
 def test_the_largest_numbers_of_a_generator_are_taken() -> None:
     most = {**STATE, "state": {"state": 2**128 - 1, "inc": 2**128 - 1}}
     assert generator_in(most).bit_generator.state["state"]["inc"] == 2**128 - 1

@@ -66,7 +66,7 @@ def fill_file(path: str | Path, fill: Callable[[Path], object]) -> None:
         raise _not_saved(path, error) from error
     finally:
         with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+            temporary.unlink()
 
 
 def replace_folder(path: str | Path, fill: Callable[[Path], object]) -> None:

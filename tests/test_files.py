@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import os
 import stat
 from pathlib import Path
@@ -14,12 +15,14 @@ import spacy
 from spacy_cascade import save_pipeline
 from spacy_cascade.errors import SavingError
 from spacy_cascade.files import (
+    UNREADABLE,
     fill_file,
     remove_leftovers,
     remove_leftovers_in,
     replace_file,
     replace_folder,
     temporary_folder,
+    text_lines,
 )
 
 
@@ -57,6 +60,39 @@ def test_a_file_is_written_and_replaced(tmp_path: Path) -> None:
     replace_file(path, b"new")
     assert path.read_bytes() == b"new"
     assert os.listdir(path.parent) == ["model"]
+
+
+def test_a_file_is_there_before_it_is_filled(tmp_path: Path) -> None:
+    """Beside its place, and empty; if nothing is written the new one is, too."""
+    seen: list[tuple[Path, bytes]] = []
+    replace_file(tmp_path / "model", b"old")
+    fill_file(tmp_path / "model", lambda path: seen.append((path, path.read_bytes())))
+    ((temporary, data),) = seen
+    assert (temporary.parent, data) == (tmp_path, b"")
+    assert temporary.name.startswith(".model.")
+    assert files(tmp_path) == {"model": ""}
+
+
+@pytest.mark.parametrize("name", ["plain.txt", "packed.gz", "PACKED.GZ"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_lines_of_a_text(name: str, mark: bytes, tmp_path: Path) -> None:
+    """Whatever the mark in front of a UTF-8 text, and how it is packed."""
+    data = mark + "µg\nand more".encode()
+    path = tmp_path / name
+    path.write_bytes(data if name == "plain.txt" else gzip.compress(data))
+    assert list(text_lines(path)) == list(text_lines(str(path))) == ["µg\n", "and more"]
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [("a.txt", b"\xff\xff"), ("a.gz", b"no gzip"), ("a.gz", gzip.compress(b"text" * 99)[:-9])],
+)
+def test_what_is_no_text(name: str, data: bytes, tmp_path: Path) -> None:
+    with pytest.raises(UNREADABLE):
+        list(text_lines(tmp_path / name))
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(UNREADABLE):
+        list(text_lines(tmp_path / name))
 
 
 def test_it_may_be_read_by_those_who_may_read_other_files(tmp_path: Path) -> None:
@@ -182,7 +218,10 @@ def fixed(request: pytest.FixtureRequest, old: Path, monkeypatch: pytest.MonkeyP
     elif request.param == "mounted":
         monkeypatch.setattr(Path, "is_mount", lambda path: path == old)
     else:
-        monkeypatch.setattr(os, "access", lambda path, mode: path != old.parent)
+        needed = os.W_OK | os.X_OK
+        monkeypatch.setattr(
+            os, "access", lambda path, mode: path != old.parent or mode & needed != needed
+        )
     return old
 
 

@@ -7,6 +7,7 @@ import os
 import pickle
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import get_context
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spacy_cascade import parallel
 from spacy_cascade.parallel import LEXEME_LOCK, Workers, available_cores, split
 
 
@@ -201,3 +203,59 @@ def test_cores_where_the_system_does_not_say_which_may_be_used(counted, cores, m
     monkeypatch.setattr(os, "cpu_count", lambda: counted)
     assert available_cores() == cores
     assert Workers(0).n_threads == cores
+
+
+@pytest.mark.parametrize(
+    ("thousandths", "n_pieces"),
+    [(1, 1), (1000, 1), (1999, 1), (2000, 2), (5000, 5), (32_000, 32), (100_000, 32)],
+)
+def test_as_many_pieces_as_the_work_is_worth(thousandths, n_pieces):
+    """One for each 16,384 entries and rows, up to 32."""
+    n_rows = thousandths * 4096 // 1000
+    assert len(split(range(0, 3 * n_rows + 1, 3))) == n_pieces
+    assert len(split(range(n_rows // 2 + 1), 4)) == n_pieces
+
+
+def test_very_much_work_has_more_pieces():
+    """One for each 2,097,152 entries and rows."""
+    assert len(split(range(0, 3 * 40 * 2**19 + 1, 3))) == 40
+
+
+def test_an_interrupt_waits_for_what_is_under_way(monkeypatch):
+    """It comes before the errors of pieces, and no more of them are begun."""
+    wait, calls, begun, ended = parallel.wait, [], [], []
+
+    def interrupted(futures):
+        calls.append(len(futures))
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return wait(futures)
+
+    def piece(begin: int, _: int) -> None:
+        begun.append(begin)
+        time.sleep(0.05)
+        ended.append(begin)
+        if begin == 0:
+            raise ValueError("piece 0")
+
+    monkeypatch.setattr(parallel, "wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Workers(2).map(piece, [(n, n + 1) for n in range(50)])
+    assert calls == [2, 2]
+    assert sorted(begun) == sorted(ended)
+    assert len(begun) <= 4
+
+
+def test_no_more_threads_than_pieces(monkeypatch):
+    submitted = []
+
+    class Pool(ThreadPoolExecutor):
+        def submit(self, work):
+            submitted.append(work)
+            return super().submit(work)
+
+    monkeypatch.setattr(parallel, "ThreadPoolExecutor", Pool)
+    Workers(4).map(lambda *_: None, [(0, 1), (1, 2)])
+    assert len(submitted) == 2
+    Workers(2).map(lambda *_: None, [(n, n + 1) for n in range(9)])
+    assert len(submitted) == 4

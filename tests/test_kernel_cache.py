@@ -338,6 +338,27 @@ def test_without_any_folder_each_start_compiles(start: Start) -> None:
         assert not found(module.count)
 
 
+def test_without_any_folder_that_can_be_trusted_each_start_compiles(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("spacy_cascade.kernel_cache._folders", lambda source: iter(()))
+    for _ in range(2):
+        module = start()
+        assert module.count(5) == 16
+        assert not found(module.count)
+        assert module.count.stats.cache_path == ""
+        module.count._cache.flush()
+
+
+def test_a_kernel_may_call_itself(start: Start) -> None:
+    start.edit("cache_kernels", "def count(x):\n", "def count(x):\n    if x < 0:\n        return 0\n")
+    start.edit("cache_kernels", "twice(x) + total()", "count(x - 3) + twice(x) + total()")
+    for is_kept in (False, True):
+        module = start()
+        assert module.count(5) == 26
+        assert found(module.count) is is_kept
+
+
 @pytest.mark.usefixtures("blocked")
 def test_a_user_without_a_home_has_no_folder_of_a_strange_name(
     start: Start, monkeypatch: pytest.MonkeyPatch

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import stat
 import sys
@@ -171,3 +172,31 @@ def test_the_folder_of_a_source_that_others_own_may_be_theirs(
     assert folders._beside(pycache, source.parent) == pycache
     source.parent.chmod(0o775)
     assert folders._beside(pycache, source.parent) is None
+
+
+class Status(NamedTuple):
+    st_mode: int
+    st_uid: int
+    st_gid: int = 0
+
+
+def test_who_may_write_beside_a_source(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """User 7 trusts itself, root, and whoever owns the source; and all who may write to that."""
+    pycache, found = source.parent / "__pycache__", {}
+    monkeypatch.setattr(folders, "_status", lambda path: found[path])
+    monkeypatch.setattr(folders, "_user", lambda: 7)
+    owners = itertools.product([0, 7, 8], [0, 7, 8, 9])
+    modes = itertools.product([0o755, 0o775, 0o757, 0o777], [0o700, 0o770, 0o707, 0o777])
+    for (of_source, owner), (source_mode, mode) in itertools.product(owners, modes):
+        found[source.parent], found[pycache] = Status(source_mode, of_source), Status(mode, owner)
+        new_writers = mode & 0o022 & ~source_mode
+        for is_private in (True, False):
+            if is_private and (source_mode, mode) == (0o757, 0o777):
+                continue  # Refused, though the group that is new has nobody else in it.
+            monkeypatch.setattr(folders, "_is_private", lambda group, answer=is_private: answer)
+            is_worse = (
+                owner not in {0, 7, of_source}
+                or bool(new_writers & 0o002)
+                or (bool(new_writers & 0o020) and not is_private)
+            )
+            assert folders._beside(pycache, source.parent) == (pycache if is_worse else None)

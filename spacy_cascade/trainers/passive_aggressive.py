@@ -140,7 +140,7 @@ class OnlineFit(Fit[LabelledSequences]):
         numbers = np.arange(self._n_sequences, self._n_sequences + n_sequences)
         # Huge powers give nothing finite; the model finds out when it takes the weights over.
         with np.errstate(over="ignore"):
-            counts: Floats1d = (numbers + 1.0) ** self.settings.average_power
+            counts: Floats1d = np.power(numbers + 1.0, self.settings.average_power)
             sums = self._n_counted + np.append(0.0, np.cumsum(counts))
         self._n_sequences += n_sequences
         self._n_counted = float(sums[-1])

@@ -254,6 +254,6 @@ def remove_leftovers_in(folder: str | Path) -> None:
     """Remove all temporary files that killed processes left in a folder and those inside it."""
     name = re.compile(rf"\..+\.[0-9a-f]{{{2 * _RANDOM_BYTES}}}")
     for file in Path(folder).rglob(".*"):
-        if file.is_file() and name.fullmatch(file.name):
+        if name.fullmatch(file.name):
             with suppress(OSError):
                 file.unlink()

@@ -351,7 +351,9 @@ def test_without_any_folder_that_can_be_trusted_each_start_compiles(
 
 
 def test_a_kernel_may_call_itself(start: Start) -> None:
-    start.edit("cache_kernels", "def count(x):\n", "def count(x):\n    if x < 0:\n        return 0\n")
+    start.edit(
+        "cache_kernels", "def count(x):\n", "def count(x):\n    if x < 0:\n        return 0\n"
+    )
     start.edit("cache_kernels", "twice(x) + total()", "count(x - 3) + twice(x) + total()")
     for is_kept in (False, True):
         module = start()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import warnings
 from dataclasses import replace
 from itertools import pairwise
@@ -246,6 +247,7 @@ def test_settings_out_of_range(bad):
         PassiveAggressive(**bad)
 
 
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="plain kernels warn themselves")
 @pytest.mark.parametrize("parts", [1, 3])
 def test_huge_counts_give_nothing_finite_and_no_warning(parts, generator):
     """The model finds out, and says what to do."""

@@ -124,7 +124,7 @@ def _checked(validate: Callable[[], T], where: str) -> T:
     try:
         return validate()
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise ValueError(f"'{where}{place}': {first['msg']}") from None
 

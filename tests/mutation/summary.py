@@ -1,6 +1,6 @@
 """Score by folder: `python -m tests.mutation.summary mutation.jsonl` writes the results file.
 
-The table in docs/robustness.md is made from it (`python -m benchmarks.reports.readme_tables`).
+Folders of which no mutant was tried keep their figures. The table in docs/robustness.md is made from it (`python -m benchmarks.reports.readme_tables`).
 """
 
 from __future__ import annotations
@@ -55,16 +55,23 @@ def summary(trials: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return rows
 
 
+def merged(before: list[dict[str, Any]], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows, and those before of other folders, by folder."""
+    by_folder = {row["folder"]: row for row in [*before, *rows]}
+    return [by_folder[folder] for folder in sorted(by_folder)]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", type=Path, nargs="+")
     options = parser.parse_args()
     lines = [line for file in options.files for line in file.read_text("utf8").splitlines()]
     trials = [json.loads(line) for line in lines]
+    before, rows = json.loads(RESULTS.read_text(encoding="utf8")), summary(trials)
     found = {
         "machine": describe_machine(),
-        "seeds": sorted({trial["seed"] for trial in trials}),
-        "groups": summary(trials),
+        "seeds": sorted({*before["seeds"], *(trial["seed"] for trial in trials)}),
+        "groups": merged(before["groups"], rows),
     }
     RESULTS.write_text(json.dumps(found, indent=1) + "\n", encoding="utf8")
 

@@ -12,6 +12,7 @@ import pytest
 
 from tests.mutation.operators import Mutant, mutants
 from tests.mutation.run import GROUPS, PROJECT, equivalent, modules
+from tests.mutation.summary import merged, summary
 from tests.mutation.trials import functions_by_place, take
 
 SOURCE = '''
@@ -99,6 +100,26 @@ def test_equivalent_mutants_exist_and_have_a_reason() -> None:
     known = equivalent()
     assert known.keys() <= names
     assert all(len(reason) > 10 for reason in known.values())
+
+
+def test_folders_that_were_not_tried_keep_their_figures() -> None:
+    before = [{"folder": "b", "tried": 1}, {"folder": "c", "tried": 2}]
+    rows = [{"folder": "a", "tried": 3}, {"folder": "b", "tried": 4}]
+    assert merged(before, rows) == [*rows, before[1]]
+
+
+def test_the_last_outcome_of_a_mutant_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mutants that are listed as equivalent do not."""
+    monkeypatch.setattr("tests.mutation.summary.GROUPS", {"scorers": GROUPS["scorers"]})
+    (file, *_) = modules(GROUPS["scorers"])
+    path = str(file.relative_to(PROJECT))
+    first, second, third, *_ = mutants(path, file.read_text(encoding="utf8"))
+    outcomes = [(first, "survived"), (second, "untested"), (third, "killed"), (first, "killed")]
+    trials = [{"mutant": mutant.name, "outcome": outcome} for mutant, outcome in outcomes]
+    trials.append({"mutant": next(iter(equivalent())), "outcome": "survived"})
+    (row,) = [row for row in summary(trials) if row["folder"] == str(Path(path).parent)]
+    found = {name: row[name] for name in ("tried", "killed", "untested")}
+    assert found == {"tried": 3, "killed": 2, "untested": 1}
 
 
 def mutant_of(path: str, change: str) -> Mutant:

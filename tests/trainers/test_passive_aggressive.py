@@ -248,11 +248,12 @@ def test_settings_out_of_range(bad):
 
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="plain kernels warn themselves")
+@pytest.mark.parametrize("power", [2000, 440])
 @pytest.mark.parametrize("parts", [1, 3])
-def test_huge_counts_give_nothing_finite_and_no_warning(parts, generator):
-    """The model finds out, and says what to do."""
+def test_huge_counts_give_nothing_finite_and_no_warning(power, parts, generator):
+    """The model finds out, and says what to do. The smaller power is finite for five sequences."""
     learner, batch, *_ = setting(
-        generator, LATTICES["pairs"], 0.1, True, average_power=2000, parts=parts
+        generator, LATTICES["pairs"], 100.0, True, average_power=power, parts=parts
     )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -316,6 +317,14 @@ def test_it_goes_on_from_its_state_to_the_last_bit(power, share, generator):
     for found, expected in zip(other.weights(), learner.weights(), strict=True):
         assert found.tobytes() == expected.tobytes()
     np.testing.assert_array_equal(other.hessian_diagonal(), learner.hessian_diagonal())
+
+
+def test_a_state_may_be_one_of_before_the_first_step(generator):
+    learner, batch, hinge, _ = setting(generator, LATTICES["pairs"], 0.1, True)
+    other = learner.settings.begin(Task(batch, hinge, None, learner.weights()))
+    other.step(batch)
+    other.restore(learner.state())
+    assert other.step(batch) == learner.step(batch)
 
 
 def test_a_state_of_other_features_is_refused(generator):

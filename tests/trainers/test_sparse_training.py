@@ -131,6 +131,20 @@ def test_few_columns_are_trained_densely() -> None:
     assert not LBFGS(workers=2).may_be_sparse(MANY_COLUMNS)
 
 
+@pytest.mark.parametrize(("many", "sparse"), [(MANY_COLUMNS, False), (2, True)])
+def test_where_nothing_is_said_the_columns_decide(
+    many: int, sparse: bool, generator: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("spacy_cascade.trainers.lbfgs.MANY_COLUMNS", many)
+    task = random_task(generator, "choices")
+    found, expected, other = (
+        trained(task, replace(SPARSE, iterations=3, sparse=value)).weights().features
+        for value in (None, sparse, not sparse)
+    )
+    np.testing.assert_array_equal(found, expected)
+    assert np.abs(expected - other).max() > 1e-3
+
+
 def test_what_cannot_be_sparse(generator: np.random.Generator) -> None:
     task = random_task(generator, "chains")
     with_pairs = random_task(generator, "chains", label_pairs=True)

@@ -132,7 +132,7 @@ def test_generators_go_on() -> None:
     + [put("numpy", 1, value=value) for value in ([1], [], None, [2**32] * 624, ["x"] * 624)]
     + [put("numpy", 0, value="PCG64"), put("numpy", 3, value=7), put("numpy", 4, value="x")]
     + [put("python", 0, value=value) for value in (2, "3", HUGE)]
-    + [put("python", 1, value=[1] * 624), put("python", 1, value=[0] * 624 + [2**31])]
+    + [put("python", 1, value=value) for value in ([], [1] * 624, [0] * 624 + [2**31])]
     + [put("python", 2, value="x")],
 )  # fmt: skip
 def test_states_of_generators_are_checked_before_one_is_set(edit: Callable[[Header], None]) -> None:

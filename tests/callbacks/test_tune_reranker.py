@@ -1,0 +1,52 @@
+"""What the callback gives to `tune_reranker`, whose own tests are those of the workflow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from spacy.language import Language
+
+from helpers import blank
+from spacy_cascade.callbacks import tune_reranker as callback
+from spacy_cascade.workflows.tune_reranker import SIZES, WEIGHTS
+
+TUNED = blank()
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
+    """Arguments of its calls."""
+    found: list[tuple[Any, ...]] = []
+
+    def tune(*arguments: Any) -> tuple[Language, None]:
+        found.append(arguments)
+        return TUNED, None
+
+    monkeypatch.setattr(callback, "tune_reranker", tune)
+    monkeypatch.setattr(callback, "examples_for", lambda nlp, path: (nlp, path))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("weights", "sizes", "expected"),
+    [(None, None, (WEIGHTS, SIZES)), ([0.5], [2, 3], ([0.5], [2, 3]))],
+)
+def test_a_pipeline_is_tuned_whenever_it_is_saved(
+    weights: Any, sizes: Any, expected: Any, asked: list[tuple[Any, ...]]
+) -> None:
+    nlp = blank()
+    before_to_disk = callback.make_reranker_tuning("dev.spacy", weights, sizes)
+    for n in (1, 2):
+        assert before_to_disk(nlp) is TUNED
+        assert asked == [(nlp, (nlp, Path("dev.spacy")), *expected)] * n
+
+
+def test_an_interrupted_one_is_saved_as_it_is(asked: list[tuple[Any, ...]]) -> None:
+    nlp = blank()
+    try:
+        raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        assert callback.make_reranker_tuning("dev.spacy")(nlp) is nlp
+    assert asked == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -55,7 +56,8 @@ def saved(step: int = 4, epoch: int = 1, steps: tuple[int, ...] = (0, 2)) -> Che
     )  # fmt: skip
     trainings: dict[str, Any] = {"a/b": {"iteration": 3, "move 0": np.arange(3.0)}}
     origin = TrainingFingerprint({"nlp.lang": "en"}, {"a/b": "0f"})
-    return Checkpoint(step, epoch, origin, history, randomness(), trainings)
+    generators = json.loads(json.dumps(randomness()))
+    return Checkpoint(step, epoch, origin, history, generators, trainings)
 
 
 @pytest.mark.parametrize(
@@ -106,6 +108,66 @@ def test_evaluations_are_those_of_its_steps(
         return
     with pytest.raises(ModelFileError, match="its evaluations are not those of its training"):
         checkpoints._check_position(saved(step, steps=steps), training, "It")
+
+
+@pytest.mark.parametrize(
+    ("every", "resume", "is_there", "restored", "written"),
+    [
+        (2, True, True, [4], [6, 8]),
+        (1, True, True, [4], [5, 6, 7, 8, 9]),
+        (3, True, False, [], [3, 6, 9]),
+        (3, False, True, [], [3, 6, 9]),
+    ],
+)
+def test_when_it_restores_and_writes(
+    every: int, resume: bool, is_there: bool, restored: list[int], written: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Before the update that the checkpoint stands at, and then before every so many."""
+    found: dict[str, list[Any]] = {"begun": [], "steps": [], "restored": [], "written": []}
+
+    class Replay:
+        def __init__(self, nlp: Any, history: History, n_passed: int, where: str) -> None:
+            self.history = history
+            found["begun"].append((n_passed, len(history.evaluations)))
+
+        def begin(self, step: int) -> None:
+            found["steps"].append(step)
+
+    class Pipe:
+        def training_state(self) -> dict[str, Any]:
+            return {"at": found["steps"][-1]}
+
+        def restore_training(self, state: dict[str, Any]) -> None:
+            assert state["iteration"] == 3
+            found["restored"].append(found["steps"][-1])
+
+    checkpoint = saved()
+    for name, stands in {
+        "check_pipeline": lambda nlp: None,
+        "training_fingerprint": lambda nlp: checkpoint.origin,
+        "trained_pipes": lambda nlp: [("a/b", Pipe())],
+        "read_checkpoint": lambda path: checkpoint if is_there else None,
+        "write_checkpoint": lambda path, made: found["written"].append(made),
+        "StepReplay": Replay,
+    }.items():
+        monkeypatch.setattr(checkpoints, name, stands)
+    training = {"max_steps": 0, "max_epochs": 0, "eval_frequency": 2}
+    nlp: Any = SimpleNamespace(config={"training": training})
+    before_update = checkpoints.make_checkpoints("c.npz", every, resume)
+    for step in range(10):
+        before_update(nlp, {"step": step, "epoch": step // 4})
+    assert found["begun"] == [(4, 2) if restored else (0, 0)]
+    assert found["steps"] == list(range(10))
+    assert found["restored"] == restored
+    assert [made.step for made in found["written"]] == written
+    for made in found["written"]:
+        assert (made.epoch, made.origin) == (made.step // 4, checkpoint.origin)
+        assert made.trainings == {"a/b": {"at": made.step}}
+
+
+def test_without_a_path_nothing_is_done() -> None:
+    assert checkpoints.make_checkpoints(None)(None, {"step": 0, "epoch": 0}) is None
 
 
 def test_all_that_is_written_is_read(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -91,6 +92,22 @@ def test_an_edited_one_is_refused(edit: Callable[[Header], Any]) -> None:
         unpack(packed(json.dumps(table)), "it")
 
 
+@pytest.mark.parametrize(
+    ("edit", "field"),
+    [
+        (put("step", value=-1), "'step': Input should be greater than or equal to 0"),
+        (put("evaluations", 0, "step", value="0"), "'evaluations.0.step': "),
+        (put("more", value=1), "'more': "),
+        (put("randomness", "numpy", value=[]), "'randomness.numpy': "),
+    ],
+)
+def test_the_wrong_field_is_named(edit: Callable[[Header], Any], field: str) -> None:
+    table = header()
+    edit(table)
+    with pytest.raises(ModelFileError, match=re.escape(field)):
+        unpack(packed(json.dumps(table)), "it")
+
+
 @pytest.mark.parametrize("constant", ["NaN", "Infinity", "-Infinity", "1e999"])
 def test_what_is_no_number_is_refused(constant: str) -> None:
     text = json.dumps(header()).replace("1.5", constant)
@@ -110,6 +127,17 @@ def test_any_bytes_in_any_place(piece: bytes, place: int) -> None:
     text[place : place + len(piece)] = piece
     with suppress(ModelFileError):
         unpack(archive.write({"header": np.frombuffer(bytes(text), np.uint8)}), "it")
+
+
+def test_wrong_states_are_named_by_their_generators() -> None:
+    for name, edit in {
+        "randomness.numpy.position": put("numpy", 2, value=625),
+        "randomness.python.version": put("python", 0, value="3"),
+    }.items():
+        edited = states()
+        edit(edited)
+        with pytest.raises(ValueError, match=re.escape(f"'{name}': ")):
+            restore_randomness(edited)
 
 
 def states() -> Header:
@@ -137,6 +165,7 @@ def test_generators_go_on() -> None:
 )  # fmt: skip
 def test_states_of_generators_are_checked_before_one_is_set(edit: Callable[[Header], None]) -> None:
     before, edited = states(), states()
+    edited["python"][2] = 0.5  # Python sets it before it looks at the numbers.
     edit(edited)
     with pytest.raises(ModelFileError, match="damaged"), reading("it"):
         restore_randomness(edited)

@@ -90,11 +90,8 @@ def add_expectations(  # type: ignore[no-untyped-def]
 
 @helper
 def _goes_on(lattice, tags, t, end):  # type: ignore[no-untyped-def]
-    """Whether the span at `t` has a further token."""
-    if t + 1 == end:
-        return False
-    e = edge_between(lattice, tags[t], tags[t + 1])
-    return e >= 0 and lattice.continues[e]
+    """Whether the span at `t` of a legal path has a further token."""
+    return t + 1 < end and lattice.continues[edge_between(lattice, tags[t], tags[t + 1])]
 
 
 @helper

@@ -9,8 +9,12 @@ import pytest
 
 from reference import Chain, chain_loss, log_space_loss
 from spacy_cascade.inference.chain import log_partitions
-from spacy_cascade.inference.chain_losses import chain_losses
-from spacy_cascade.inference.dense_losses import dense_log_partitions, dense_losses
+from spacy_cascade.inference.chain_losses import _scaled_losses, chain_losses
+from spacy_cascade.inference.dense_losses import (
+    _dense_losses,
+    dense_log_partitions,
+    dense_losses,
+)
 from spacy_cascade.inference.lattice import Chains, Lattice, free_lattice
 from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import TagSet
@@ -68,6 +72,19 @@ def test_long_chains(generator: np.random.Generator, lattice: Lattice) -> None:
         assert loss == pytest.approx(expected[0], rel=1e-9)
         np.testing.assert_allclose(scores, expected[1], atol=1e-9)
         np.testing.assert_allclose(transitions, expected[2], atol=1e-9)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.4, 1.0])
+@pytest.mark.parametrize("lattice", LARGE)
+def test_usual_sequences_need_no_other_kernel(
+    generator: np.random.Generator, lattice: Lattice, missing: float
+) -> None:
+    """The slow one would hide that a fast one is of no use."""
+    reached: list[int] = []
+    chains = [random_chain(generator, lattice, length, missing) for length in (3, 1, 9)]
+    for kernel in (_dense_losses, _scaled_losses):
+        losses_of(lambda *arguments, k=kernel: reached.append(k(*arguments)), chains)
+    assert reached == [3, 3]
 
 
 @pytest.mark.parametrize("size", [1.0, 100.0, 2000.0])

@@ -299,6 +299,23 @@ def test_the_first_order_is_the_linear_chain(
     assert chain.free_transitions == linear.free_transitions
 
 
+@pytest.mark.parametrize(("order", "tags_seen"), [(1, 1), (1, 2), (2, 2), (2, 3), (3, 1), (3, 2)])
+def test_columns_of_a_label(order: int, tags_seen: int) -> None:
+    """All whose run ends with it; the label before is told where a run has two."""
+    tag_set = TagSet("BILOU", LABELS)
+    structure = HigherOrderFamily(order=order, tags_seen=tags_seen).of_spans(tag_set)
+    names, tags = structure.column_names(tag_set.tags), tag_set.tags
+    for label, tag in enumerate(tags):
+        columns, before = structure.label_columns(label)
+        expected = [column for column, name in enumerate(names) if name[-1] == tag]
+        assert columns.tolist() == expected
+        if tags_seen == 2:
+            assert before is not None
+            assert [tags[each] for each in before] == [names[column][0] for column in expected]
+        else:
+            assert before is None
+
+
 @pytest.mark.parametrize("order", [1, 2, 3])
 @pytest.mark.parametrize("tags_seen", [1, 2, 3, 4])
 def test_sizes_without_making_it(order: int, tags_seen: int) -> None:

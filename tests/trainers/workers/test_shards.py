@@ -7,14 +7,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from reference import rows_from_dense
 from sharding import SMALL_PIECE, Inline, objective, results, task
 from spacy_cascade import parallel
-from spacy_cascade.inference.structure import Structure
-from spacy_cascade.losses.base import CorpusLoss
+from spacy_cascade.inference.schemes import TagSet
+from spacy_cascade.inference.semi_markov import SemiMarkovChain
+from spacy_cascade.inference.structure import Structure, Weights
+from spacy_cascade.losses.base import CorpusLoss, LabelledSequences
 from spacy_cascade.losses.imitation import Imitation, Targets
+from spacy_cascade.losses.margin import SoftmaxMargin
+from spacy_cascade.numeric.design import BinaryCSR, Design, SegmentRows
 from spacy_cascade.parallel import Workers
+from spacy_cascade.penalties.gaussian import Gaussian
+from spacy_cascade.trainers.base import Task
 from spacy_cascade.trainers.workers import remote_loss
-from spacy_cascade.trainers.workers.shards import cut
+from spacy_cascade.trainers.workers.shards import _touched, cut
 
 KINDS = ["pairs", "typed", "local", "segments", "classifier"]
 
@@ -58,6 +65,44 @@ def test_a_shard_has_little_more_than_its_own_sequences(engine: Inline) -> None:
     assert len(data.observed) <= n_units <= 1.5 * len(data.observed)
     own = [shard.pieces[-1] - shard.pieces[0] for shard in shards]
     assert sum(own) == len(data.starts) - 1
+
+
+@pytest.mark.parametrize("parts", [2, 4, 8])
+def test_segments_may_be_elsewhere_than_units(
+    parts: int, engine: Inline, generator: np.random.Generator
+) -> None:
+    """All of them in the last sequences: a worker needs these for its part of the segments."""
+    structure = SemiMarkovChain(TagSet("IOB2", ("A", "B")), False)
+    starts, n_features = np.arange(0, 61, 3), 7
+    lengths = np.zeros(60, dtype=np.int64)
+    lengths[48:] = 40
+    ends = np.append(0, np.cumsum(lengths))
+
+    def rows(n: int) -> BinaryCSR:
+        return rows_from_dense((generator.random((n, n_features)) < 0.5).astype(np.int64))
+
+    length = generator.integers(1, 4, ends[-1]).astype(np.int32)
+    none = rows_from_dense(np.zeros((1, n_features), np.int64))
+    no_lexemes = rows_from_dense(np.zeros((60, 1), np.int64))
+    design = Design(none, no_lexemes, rows(60), SegmentRows(ends, length, rows(ends[-1]), 3))
+    observed = np.zeros(60, dtype=np.int32)
+    shape = n_features, structure.n_columns
+    start = Weights(np.zeros(shape), np.zeros(structure.n_transitions))
+    penalty = Gaussian(1.0).at_zero(shape, structure.n_transitions)
+    data = LabelledSequences(design, structure, observed, starts)
+    given = Task(data, SoftmaxMargin(kappa=1.0), penalty, start)
+    whole = results(objective(given, parts=parts, threads=1))
+    for workers in (2, parts):
+        assert results(objective(given, parts=parts, workers=workers, threads=1)) == whole
+
+
+def test_sequences_that_parts_touch() -> None:
+    """Those of the pieces, and those with any of the units; nothing touches none."""
+    starts = np.array([0, 2, 5, 9])
+    assert _touched(starts, [(3, 4)], np.array([0, 0])) == (1, 2)
+    assert _touched(starts, [(4, 6), (2, 2)], np.array([0, 1])) == (0, 3)
+    assert _touched(starts, [(2, 5)], np.array([2, 2])) == (1, 2)
+    assert _touched(starts, [(5, 5), (2, 2)], np.array([1, 1])) == (0, 0)
 
 
 def test_targets_go_with_their_sequences(engine: Inline) -> None:

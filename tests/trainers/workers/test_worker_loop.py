@@ -51,7 +51,7 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 @pytest.fixture
 def interrupts() -> Iterator[None]:
-    before = signal.getsignal(signal.SIGINT)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
 
@@ -79,7 +79,14 @@ def test_a_worker_answers_until_its_driver_has_gone(
         def start(self) -> None:
             watching[-1]["is_started"] = True
 
+    made: list[Shard] = []
+
+    def make(own: Shard) -> ShardServer:
+        made.append(own)
+        return ShardServer(own)
+
     monkeypatch.setattr(processes, "Thread", Watch)
+    monkeypatch.setattr(processes, "ShardServer", make)
     write_value(folder / "shard.0", shard)
     ours, theirs = Pipe()
     questions = [question(wanted, shard, generator) for wanted in Wanted]
@@ -105,6 +112,7 @@ def test_a_worker_answers_until_its_driver_has_gone(
     for each, found in zip(questions, received[:-1], strict=True):
         for name, expected in vars(server.answer(each)).items():
             np.testing.assert_array_equal(found[name], expected)
+    assert len(made) == 1
     assert isinstance(received[-1], Failure)
     assert "FileNotFoundError" in received[-1].text
     assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN, "the driver ends its workers"
@@ -156,6 +164,31 @@ def test_a_fork_of_the_driver_leaves_all_as_it_is(folder: Path) -> None:
     processes._tidy(workers, folder, os.getpid())
     assert not folder.exists()
     assert ended == [1]
+
+
+def test_how_a_worker_ended_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its exit code is known when it has been waited for."""
+
+    class Process:
+        exitcode = None
+
+        def join(self, seconds: float | None = None) -> None:
+            self.exitcode = -9
+
+        def kill(self) -> None:
+            pass
+
+    monkeypatch.setattr(processes.Worker, "start", lambda worker: None)
+    team = processes.ProcessTeam([])
+    team._workers += [processes.Worker(folder), processes.Worker(folder, process=Process())]
+    deaths = [0, 1]
+    team._died(1, deaths)
+    assert deaths == [0, 2]
+    assert team.process_ids == [None, None]
+    team._workers[1].process = Process()
+    with pytest.raises(TrainingError, match=r"Worker 2 of 2 ended 3 times .*\(exit code -9\)"):
+        team._died(1, deaths)
+    team.close()
 
 
 def failure_of(error: Exception) -> Failure:

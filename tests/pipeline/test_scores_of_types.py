@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 from spacy.training import Example
 from spacy.vocab import Vocab
 
-from spacy_cascade.pipeline.scorers import score_segments, score_types
+from spacy_cascade.pipeline.scorers import make_tags_scorer, score_segments, score_types
 
 WORDS = [*"abcdef"]
 Bounds = tuple[int, int, str]
@@ -55,7 +55,7 @@ def test_the_share_of_right_types(key: str | None) -> None:
     scores = score_types(examples, classify=classify, labels=["A", "B"], gold_key=key)
     assert scores["types_acc"] == 3 / 4
     assert classify.asked == [[(0, 1), (2, 4), (5, 6)], [], [(0, 1)]]
-    assert "spans_found_f" not in scores
+    assert not [name for name in scores if name.startswith("spans_")]
     assert "ents_f" in scores
     none = score_types([example([], FOUND, key)], classify=classify_as([[]]), labels=["A", "B"])
     assert none["types_acc"] is None
@@ -101,3 +101,24 @@ def test_bounds_are_counted_whatever_the_type() -> None:
     scores = score_segments([example(GOLD, FOUND)], spans_key="found")
     assert (scores["segments_p"], scores["segments_r"]) == (2 / 3, 2 / 3)
     assert scores["segments_f"] == pytest.approx(2 / 3)
+
+
+def test_tokens_without_annotation_stay_so_where_few_labels_count() -> None:
+    """What was found there is neither right nor wrong."""
+    one = example([(0, 1, "A"), (2, 3, "B")], [])
+    reference = one.reference
+    tokens = [reference[i : i + 1] for i in (3, 4, 5)]
+    reference.set_ents(list(reference.ents), missing=tokens, default="unmodified")
+    one.predicted.set_ents([Span(one.predicted, 0, 1, "A"), Span(one.predicted, 4, 5, "A")])
+    scores = score_types([one], classify=classify_as([["A"]]), labels=["A", "B"], gold_labels=["A"])
+    assert (scores["types_acc"], scores["ents_p"], scores["ents_r"]) == (1.0, 1.0, 1.0)
+
+
+def test_the_share_of_right_tags() -> None:
+    """Of the tokens that have a gold one."""
+    one = example([], [])
+    for token, tag in zip(one.reference, ["X", "Y", "X", "", "", ""], strict=True):
+        token.tag_ = tag
+    for token, tag in zip(one.predicted, "XXXXYY", strict=True):
+        token.tag_ = tag
+    assert make_tags_scorer()([one], spans_key="found") == {"tag_acc": pytest.approx(2 / 3)}

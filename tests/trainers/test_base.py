@@ -11,7 +11,7 @@ import pytest
 
 from spacy_cascade.errors import ConfigError
 from spacy_cascade.inference.linear_chain import LinearChain
-from spacy_cascade.inference.structure import Weights
+from spacy_cascade.inference.structure import Structure, Weights
 from spacy_cascade.trainers.base import Fit, Progress, array_like, check_induction
 from spacy_cascade.trainers.induction import Induction
 from spacy_cascade.trainers.lbfgs import LBFGS
@@ -93,3 +93,5 @@ def test_an_induction_is_one() -> None:
     check_induction(LBFGS(induction=Induction()), LinearChain)
     with pytest.raises(ConfigError, match=r"LBFGS has the induction 'all'.*induction = null"):
         check_induction(LBFGS(induction="all"), LinearChain)
+    with pytest.raises(ConfigError, match="label_columns, which Structure does not offer"):
+        check_induction(LBFGS(induction=Induction()), Structure)

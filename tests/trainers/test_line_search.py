@@ -49,13 +49,14 @@ def test_later_moves_begin_with_all_of_the_direction() -> None:
     assert line.asked[n:] == pytest.approx([4.0], abs=1e-5)
 
 
-def test_where_the_slope_does_not_change_steps_double() -> None:
+@pytest.mark.parametrize("slope", [1.0, 8.0])
+def test_where_the_slope_does_not_change_steps_double(slope: float) -> None:
     """A line has no end, and no curvature that could be divided by."""
-    line = Line(lambda x: -x, lambda _: -1.0)
+    line = Line(lambda x: -slope * x, lambda _: -slope)
     run = searched(line, 3)
     assert line.asked[1:21] == [2.0**k for k in range(20)]
     assert run.parameters[0] == 3 * 2.0**19
-    assert run.value == -run.parameters[0]
+    assert run.value == -slope * run.parameters[0]
     assert not run.converged
 
 

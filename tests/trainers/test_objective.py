@@ -396,6 +396,9 @@ def test_the_loss_of_a_corpus_is_the_sum_of_those_of_its_shards(n_shards, genera
     )
     again = summed.value_and_gradient(parameters)
     assert (again[0], again[1].tobytes()) == (found, slope.tobytes())
+    of_corpus = CorpusLoss(data_of(design, corpus), LOSS, Workers(1))
+    assert Objective.of(of_corpus, parts.penalty, sharded).loss is sharded
+    assert Objective.of(of_corpus, parts.penalty).loss is of_corpus
 
 
 def shard_of(design: Design, corpus: Corpus, first: int, last: int) -> LabelledSequences:

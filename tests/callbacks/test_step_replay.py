@@ -58,8 +58,8 @@ class Step(int):
 class Course:
     """What stands for the pipeline: losses depend on the number of the update alone."""
 
-    def __init__(self) -> None:
-        self.pipe, self.evaluated = Pipe(), []
+    def __init__(self, scale: float) -> None:
+        self.scale, self.pipe, self.evaluated = scale, Pipe(), []
         self.made: list[int] = []
         self.pipeline = [("a", self.pipe)]
         weights = {"f": 1.0, "p": 0.0, "r": None}
@@ -69,7 +69,7 @@ class Course:
         (step,) = examples
         self.pipe.n_updates += 1
         self.made.append(int(step))
-        losses["a"] = losses.get("a", 0.0) + 1.0 / (step + 1)
+        losses["a"] = losses.get("a", 0.0) + self.scale / (step + 1)
         return losses
 
     def evaluate(self, examples: Iterable[Any], **settings: Any) -> dict[str, Any]:
@@ -81,9 +81,10 @@ class Run:
     """A training, or one that goes on: what spaCy's loop tells, and checkpoints by step."""
 
     def __init__(
-        self, every: int, history: History | None = None, n_passed: int = 0, parts: int = 1
-    ) -> None:
-        self.course, self.kept, self.told = Course(), {}, []
+        self, every: int, history: History | None = None, n_passed: int = 0, parts: int = 1,
+        scale: float = 1.0,
+    ) -> None:  # fmt: skip
+        self.course, self.kept, self.told = Course(scale), {}, []
         self.drawn = 0
         past = len(history.evaluations) if history else 0
         self.course.evaluated += [None] * past
@@ -128,6 +129,8 @@ def test_the_loop_tells_the_same(stop: int, every: int, parts: int) -> None:
     assert resumed.told == whole.told
     n_later = len(range(0, 8, every)) - len(history.evaluations)
     assert resumed.course.evaluated[len(history.evaluations) :] == [["dev"]] * n_later
+    assert whole.drawn == len(range(0, 8, every))
+    assert resumed.drawn == 1 + n_later, "the words of the first evaluation are in the vocabulary"
     made = [step for step in (0, *range(stop, 8)) for _ in range(parts)]
     assert resumed.course.made == made
     assert resumed.last.evaluations == whole.last.evaluations
@@ -153,17 +156,27 @@ def test_a_component_without_a_hessian_keeps_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("factor", "is_same"), [(1.0, True), (1 + 1e-7, True), (1 + 1e-5, False), (np.nan, False)]
+    ("found", "expected", "is_same"),
+    [
+        (1.0, 1.0, True),
+        (1.0, 1.0 + 1e-7, True),
+        (1.0, 1.0 + 1e-5, False),
+        (1e6, 1e6 + 0.5, True),
+        (1e6, 1e6 + 5.0, False),
+        (1e-9, 5e-7, True),
+        (1e-9, 5e-6, False),
+        (1.0, np.nan, False),
+    ],
 )
-def test_the_first_losses_have_to_agree(factor: float, is_same: bool) -> None:
-    """To a millionth, as machines round in their ways."""
+def test_the_first_losses_have_to_agree(found: float, expected: float, is_same: bool) -> None:
+    """To a millionth, or to a millionth of them, as machines round in their ways."""
     history = Run(1).kept[2]
-    history.evaluations[0].losses["a"] *= factor
+    history.evaluations[0].losses["a"] = expected
     if is_same:
-        Run(1, history, 2)
+        Run(1, history, 2, scale=found)
         return
-    with pytest.raises(TrainingError, match=r"had a loss of .* for 'a', and now has 1\.0.*anew"):
-        Run(1, history, 2)
+    with pytest.raises(TrainingError, match=rf"had a loss of .* 'a', and now has {found}\..*anew"):
+        Run(1, history, 2, scale=found)
 
 
 @pytest.mark.parametrize(

@@ -29,8 +29,8 @@ from helpers import (
     sample_examples,
     weights,
 )
-from sharding import N_DOCS, SEGMENTERS
-from spacy_cascade import ConfigError, SavingError, TrainingError
+from sharding import N_DOCS, SEGMENTERS, SMALL_PIECE
+from spacy_cascade import ConfigError, SavingError, TrainingError, parallel
 from spacy_cascade.pipeline import corpus_blocks
 from spacy_cascade.pipeline.sharding import begin_on_shards, parts_of
 from spacy_cascade.trainers.lbfgs import LBFGS, make_objective
@@ -114,7 +114,9 @@ def test_many_shards_give_nearly_the_same_weights() -> None:
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-6)
 
 
-def test_the_same_bits_for_any_number_of_threads() -> None:
+def test_the_same_bits_for_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With as many pieces of work as a large corpus has."""
+    monkeypatch.setattr(parallel, "_SMALLEST_PIECE", SMALL_PIECE)
     one, two = (trained(shard_tokens=300, threads=threads) for threads in (1, 2))
     for found, wanted in zip(arrays(two), arrays(one), strict=True):
         np.testing.assert_array_equal(found, wanted)

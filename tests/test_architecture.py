@@ -157,14 +157,16 @@ SEMI_MARKOV = {f"inference.{name}" for name in ("semi_markov", "segment_losses",
 
 def test_kernels_of_the_chain_are_chosen_in_one_place() -> None:
     kernels = {
-        "chain", "chain_losses", "contrast", "dense_losses", "k_best", "passive_aggressive",
+        "block_losses", "block_spans", "block_viterbi", "blocks", "chain", "chain_losses",
+        "contrast", "dense_losses", "k_best", "lockstep", "passive_aggressive", "products",
         "scaled_chain", "viterbi",
     }  # fmt: skip
     of_chain = {f"inference.{name}" for name in kernels}
     # `spans` uses the sums of `chain`, `higher_order` the constraints of `contrast`. Everything
     # else asks the structure.
     users = {name for name in FILES if of_chain & IMPORTS[name]} - of_chain
-    others = {"inference.linear_chain", "inference.spans", "inference.higher_order"}
+    others = {f"inference.{name}" for name in ("chain_kernels", "linear_chain", "spans")}
+    others.add("inference.higher_order")
     assert users == {*others, *SEMI_MARKOV}
 
 

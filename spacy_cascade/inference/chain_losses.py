@@ -46,7 +46,7 @@ def _add_marginals(chains, i, room, weight, transition_counts):  # type: ignore[
 
 
 @helper
-def _observed_edges(chains, i, edges):  # type: ignore[no-untyped-def]
+def observed_edges(chains, i, edges):  # type: ignore[no-untyped-def]
     """Write the edges of a fully observed path to `edges` `[T]`; its score."""
     lattice, scores, transitions, _, tags, starts = chains
     previous, score = lattice.start, 0.0
@@ -87,7 +87,7 @@ def _scaled_losses(
             if loss == -np.inf or agreeing == -np.inf:
                 return i
             if is_known:
-                agreeing = _observed_edges(chains, i, edges)
+                agreeing = observed_edges(chains, i, edges)
         losses[i] = loss - agreeing
         for t in range(begin, end):
             for s in range(scores.shape[1]):

@@ -19,6 +19,7 @@ import numpy as np
 
 from ..errors import ConfigError
 from ..types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
+from .chain_kernels import ChainKernels
 from .contrast import contrast, having_span
 from .gathered import gather_posteriors
 from .histories import Run, histories, history_lattice, n_runs
@@ -50,6 +51,10 @@ class HigherOrderChain(LinearChain):
         self._first = np.searchsorted(self._column, np.arange(len(number)))
         self.n_labels, self.n_columns = tags.n_labels, len(number)
 
+    def _choose_kernels(self) -> ChainKernels:
+        """Few histories follow one, so these transitions are far from a matrix."""
+        return ChainKernels(self.lattice)
+
     def _runs_of_columns(self) -> list[Run]:
         """The tags of each column of the lattice; columns that end alike stand together."""
         lattice = self.lattice
@@ -65,7 +70,7 @@ class HigherOrderChain(LinearChain):
         return self._tags[paths], scores
 
     def marginals(self, potentials: Potentials) -> Floats2d:
-        return self._summed(self._marginals(self._chains(potentials)))
+        return self._summed(self._kernels.marginals(self._chains(potentials)))
 
     def span_posteriors(self, potentials: Potentials, labels: Ints1d, spans: Spans) -> Floats1d:
         """Each is a sum over all sequences that have the span, divided by that over all."""
@@ -78,7 +83,8 @@ class HigherOrderChain(LinearChain):
                 start = int(spans.start[p]) - begin
                 tags, cost = having_span(self._of_tags.lattice, of_span, start, end - begin)
                 chains = self._of_histories(potentials.of_sequence(begin, end), cost, tags)
-                found[p] = np.exp(min(0.0, self._partitions(chains)[0] - everything[i]))
+                having = self._kernels.margin_partitions(chains)[0]
+                found[p] = np.exp(min(0.0, having - everything[i]))
 
         return gather_posteriors(potentials.starts, spans, write)
 

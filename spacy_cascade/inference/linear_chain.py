@@ -1,8 +1,4 @@
-"""The linear chain as a structure: where its kernels are chosen, and nowhere else.
-
-Lattices without label pairs have fewer scores than transitions. For them vectors and matrices
-(`inference.dense_losses`) are faster than lists of edges (`inference.chain`).
-"""
+"""The linear chain as a structure; `inference.chain_kernels` chooses its kernels."""
 
 from __future__ import annotations
 
@@ -14,11 +10,10 @@ import numpy as np
 
 from ..numeric.design import BinaryCSR, SegmentRows
 from ..types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
-from .chain import edge_marginals, log_partitions, path_scores
-from .chain_losses import chain_losses
+from .chain import path_scores
+from .chain_kernels import ChainKernels, kernels_for
 from .choice_losses import MANY_CHOICES, choice_losses
 from .contrast import contrast
-from .dense_losses import dense_log_partitions, dense_losses
 from .gathered import gather_k_best, gather_likely, gather_posteriors
 from .k_best import best_paths as k_best_paths
 from .lattice import (
@@ -31,9 +26,8 @@ from .lattice import (
 )
 from .passive_aggressive import cut_sequences, passive_aggressive
 from .schemes import SCHEMES, UNOBSERVED, Spans, TagSet
-from .spans import likely_spans, span_posteriors
+from .spans import likely_spans
 from .structure import Contrast, LabelCosts, OnlineStep, Potentials, Structure
-from .viterbi import best_labellings
 
 
 class LinearChain(Structure):
@@ -53,6 +47,11 @@ class LinearChain(Structure):
         self._labels[lattice.column] = lattice.target
         self._no_costs = np.zeros((self.n_labels + 1, self.n_labels))
         self._tags = np.arange(self.n_labels, dtype=np.int32)
+        self._kernels = self._choose_kernels()
+        self.transitions_at_once = self._kernels.transitions_at_once
+
+    def _choose_kernels(self) -> ChainKernels:
+        return kernels_for(self.lattice)
 
     def best(self, potentials: Potentials) -> tuple[Ints1d, Floats1d]:
         """The Viterbi path; ties go to the transition listed first."""
@@ -63,19 +62,17 @@ class LinearChain(Structure):
         return gather_k_best(potentials, k, lambda *written: k_best_paths(chains, *written))
 
     def log_partitions(self, potentials: Potentials) -> Floats1d:
-        values = np.empty(len(potentials.starts) - 1)
-        log_partitions(self._chains(potentials), values)
-        return values
+        return self._kernels.log_partitions(self._chains(potentials))
 
     def marginals(self, potentials: Potentials) -> Floats2d:
-        return self._marginals(self._chains(potentials))
+        return self._kernels.marginals(self._chains(potentials))
 
     def span_posteriors(self, potentials: Potentials, labels: Ints1d, spans: Spans) -> Floats1d:
         """Spans have to be in the order of their sequences."""
         chains = self._chains(potentials)
 
         def write(sequences: Ints1d, found: Floats1d) -> None:
-            span_posteriors(chains, labels, spans, sequences, found)
+            self._kernels.span_posteriors(chains, labels, spans, sequences, found)
 
         return gather_posteriors(potentials.starts, spans, write)
 
@@ -133,7 +130,7 @@ class LinearChain(Structure):
     def margin_partitions(
         self, potentials: Potentials, costs: LabelCosts, observed: Ints1d
     ) -> Floats1d:
-        return self._partitions(self._chains(potentials, costs.margin, observed))
+        return self._kernels.margin_partitions(self._chains(potentials, costs.margin, observed))
 
     def path_scores(self, potentials: Potentials, labels: Ints1d) -> Floats1d:
         values = np.empty(len(potentials.starts) - 1)
@@ -185,13 +182,7 @@ class LinearChain(Structure):
 
     def _best_labels(self, chains: Chains) -> tuple[Ints1d, Floats1d]:
         """As `best`, of chains."""
-        return best_labellings(chains)
-
-    def _marginals(self, chains: Chains) -> Floats2d:
-        """As `marginals`, of chains."""
-        found = np.zeros(chains.scores.shape)
-        edge_marginals(chains, found)
-        return found
+        return self._kernels.best(chains)
 
     def _losses(
         self,
@@ -203,17 +194,7 @@ class LinearChain(Structure):
         losses: Floats1d,
     ) -> Floats1d:
         """As `margin_losses`, of chains."""
-        counts = np.zeros(self.n_transitions)
-        losses_of = chain_losses if self.lattice.label_pairs else dense_losses
-        losses_of(chains, clamp, gradient_weights, first, last, losses, counts)
-        return counts
-
-    def _partitions(self, chains: Chains) -> Floats1d:
-        """As `margin_partitions`, of chains."""
-        values = np.empty(len(chains.starts) - 1)
-        partitions_of = log_partitions if self.lattice.label_pairs else dense_log_partitions
-        partitions_of(chains, values)
-        return values
+        return self._kernels.losses(chains, clamp, gradient_weights, first, last, losses)
 
     def _chains(
         self, potentials: Potentials, costs: Floats2d | None = None, observed: Ints1d | None = None

@@ -22,6 +22,7 @@ from ..errors import ConfigError, TrainingError
 from ..numeric.design import BinaryCSR, SegmentRows
 from ..types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
 from .best_segments import best_segmentation, best_segmentations
+from .chain_kernels import ChainKernels
 from .contrast import contrast
 from .gathered import gather_k_best, gather_likely, gather_posteriors
 from .lattice import Chains
@@ -69,6 +70,10 @@ class SemiMarkovChain(LinearChain):
         first_free = self._n_edges if label_pairs else 0
         self.free_transitions = slice(first_free, self.n_transitions)
         self._grid = _grid(tag_set, self.lattice.source, self.lattice.target)
+
+    def _choose_kernels(self) -> ChainKernels:
+        """For the scores of segments there are none for many labels."""
+        return ChainKernels(self.lattice)
 
     # What trained models are asked
 

@@ -126,6 +126,7 @@ class Structure:
     n_labels: `Y`. n_columns: `S`, scores of a unit. n_transitions: `E`. free_transitions: those
     that have weights besides those in the score columns. segment_columns: columns of the weights of
     features of segments, if there are any. is_local: whether `normalised` changes potentials.
+    transitions_at_once: how many take a loss as long as one does elsewhere, about.
     """
 
     n_labels: int
@@ -134,6 +135,7 @@ class Structure:
     free_transitions: slice = slice(None)
     segment_columns: slice = slice(0)
     is_local: bool = False
+    transitions_at_once: int = 1
 
     # What trained models are asked
 
@@ -284,9 +286,7 @@ OPERATIONS = frozenset(
 
 def offered(structure: type[Structure]) -> frozenset[str]:
     """The operations that a structure offers."""
-    return frozenset(
-        name for name in OPERATIONS if getattr(structure, name) is not getattr(Structure, name)
-    )
+    return frozenset(n for n in OPERATIONS if getattr(structure, n) is not getattr(Structure, n))
 
 
 def require(structure: type[Structure], operations: Iterable[str], who: str) -> None:

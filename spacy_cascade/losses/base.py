@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from threading import Lock
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -96,7 +97,8 @@ class CorpusLoss:
         self.data, self.loss, self.workers = data, loss, workers
         self._of_sequences = loss.on(data.structure)
         # A unit takes about as many steps as there are transitions.
-        self.pieces = split(data.starts, max(1, data.structure.n_transitions))
+        steps = data.structure.n_transitions // data.structure.transitions_at_once
+        self.pieces = split(data.starts, max(1, steps))
 
     def counts(self) -> Floats1d:
         """Number of units that have each feature, float64 `[K]`."""
@@ -133,13 +135,18 @@ class CorpusLoss:
 
     def sum_of_pieces(self, function: Callable[[int, int], Floats1d]) -> Floats1d:
         """The sum of `function(first, last)` over pieces of the corpus, whatever the threads."""
-        found: dict[int, Floats1d] = {}
+        total, lock = np.zeros(self.data.structure.n_transitions), Lock()
+        # With many labels each is large, so they are added up as soon as those before are.
+        waiting, order = dict[int, Floats1d](), [first for first, _ in reversed(self.pieces)]
 
         def piece(first: int, last: int) -> None:
-            found[first] = function(first, last)
+            found = function(first, last)
+            with lock:
+                waiting[first] = found
+                while order and order[-1] in waiting:
+                    np.add(total, waiting.pop(order.pop()), out=total)
 
         self.workers.map(piece, self.pieces)
-        total: Floats1d = np.sum([found[first] for first, _ in self.pieces], axis=0)
         return total
 
     def value_and_gradient(self, weights: Weights, out: Floats2d) -> tuple[float, Floats1d]:

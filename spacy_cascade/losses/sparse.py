@@ -22,6 +22,8 @@ _PARTS = 8
 """Sums that the gradient is gathered in, for any number of threads."""
 _BLOCK = 1 << 17
 """Scores that are there at once: a megabyte, which stays near the processor."""
+_READY = 8
+"""So many times as many scores as there are transitions, at least."""
 _Derivatives: TypeAlias = Callable[[Floats2d], Floats2d]
 """From first derivatives with respect to scores to those that are asked for."""
 
@@ -94,8 +96,12 @@ class SparseCorpusLoss:
         return float(sum(total for total, _ in in_order)), all_transitions
 
     def _blocks(self, first: int, last: int) -> Iterator[tuple[int, int]]:
-        """Ranges of sequences with few enough scores, or of one sequence."""
-        starts, most = self.data.starts, max(1, _BLOCK // self.places.width)
+        """Ranges of sequences with few enough scores, or of one sequence.
+
+        Transitions are made ready for each range, so it has more scores where these are many.
+        """
+        n_scores = max(_BLOCK, _READY * self.data.structure.n_transitions)
+        starts, most = self.data.starts, max(1, n_scores // self.places.width)
         while first < last:
             fits = int(np.searchsorted(starts, starts[first] + most, side="right")) - 1
             end = min(max(fits, first + 1), last)

@@ -1,4 +1,7 @@
-"""Losses without label pairs against enumeration, log space and the kernel for any lattice."""
+"""Losses without label pairs against enumeration, log space and the kernel for any lattice.
+
+Those for few labels and those for many (`block_losses`).
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ import numpy as np
 import pytest
 
 from reference import Chain, chain_loss, log_space_loss
+from spacy_cascade.inference.block_losses import block_log_partitions, block_losses
+from spacy_cascade.inference.blocks import blocks_of
 from spacy_cascade.inference.chain import log_partitions
 from spacy_cascade.inference.chain_losses import _scaled_losses, chain_losses
 from spacy_cascade.inference.dense_losses import (
@@ -29,7 +34,19 @@ LARGE = [
     *(free_lattice(n, label_pairs=False) for n in (3, 6, 42)),
     TagSet("IOB2", ("A", "B", "C")).lattice(False),
     TagSet("BILOU", ("A", "B")).lattice(False),
+    TagSet("IO", ("A", "B", "C")).lattice(False),
 ]
+
+
+def by_blocks(
+    chains: Chains, clamp: Any, weights: Any, first: int, last: int, losses: Any, transitions: Any
+) -> None:
+    """The kernels for many labels, called as the others."""
+    blocks = blocks_of(chains.lattice)
+    transitions += block_losses(blocks, chains, clamp, weights, first, last, losses)
+
+
+KERNELS = pytest.mark.parametrize("kernel", [dense_losses, by_blocks])
 
 
 def losses_of(
@@ -49,25 +66,27 @@ def losses_of(
     return losses, scores, transition_gradient
 
 
+@KERNELS
 @pytest.mark.parametrize("missing", [0.0, 0.4, 1.0])
 @pytest.mark.parametrize("lattice", SMALL)
 def test_losses_are_those_of_all_paths(
-    generator: np.random.Generator, lattice: Lattice, missing: float
+    generator: np.random.Generator, kernel: Any, lattice: Lattice, missing: float
 ) -> None:
     for length in range(1, 5):
         chain = random_chain(generator, lattice, length, missing)
-        (loss,), scores, transitions = losses_of(dense_losses, [chain])
+        (loss,), scores, transitions = losses_of(kernel, [chain])
         expected = chain_loss(chain)
         assert loss == pytest.approx(expected[0], abs=1e-9)
         np.testing.assert_allclose(scores, expected[1], atol=1e-9)
         np.testing.assert_allclose(transitions, expected[2], atol=1e-9)
 
 
+@KERNELS
 @pytest.mark.parametrize("lattice", LARGE)
-def test_long_chains(generator: np.random.Generator, lattice: Lattice) -> None:
+def test_long_chains(generator: np.random.Generator, kernel: Any, lattice: Lattice) -> None:
     for missing in (0.0, 0.3):
         chain = random_chain(generator, lattice, 80, missing, size=4.0)
-        (loss,), scores, transitions = losses_of(dense_losses, [chain])
+        (loss,), scores, transitions = losses_of(kernel, [chain])
         expected = log_space_loss(chain)
         assert loss == pytest.approx(expected[0], rel=1e-9)
         np.testing.assert_allclose(scores, expected[1], atol=1e-9)
@@ -87,24 +106,25 @@ def test_usual_sequences_need_no_other_kernel(
     assert reached == [3, 3]
 
 
+@KERNELS
 @pytest.mark.parametrize("size", [1.0, 100.0, 2000.0])
 @pytest.mark.parametrize(
     "lattice", [free_lattice(5, False), TagSet("BILOU", ("A",)).lattice(False)]
 )
 def test_many_sequences_of_any_size(
-    generator: np.random.Generator, lattice: Lattice, size: float
+    generator: np.random.Generator, kernel: Any, lattice: Lattice, size: float
 ) -> None:
     """Where doubles end the other kernel takes over; a sequence without tags has no loss."""
     chains = [
         random_chain(generator, lattice, length, missing, size)
-        for length in (1, 3, 12)
+        for length in (1, 3, 0, 12)
         for missing in (0.0, 0.5, 1.0)
     ]
     for chain in chains:
         chain.transitions[:] = chains[0].transitions
         chain.costs[:] = chains[0].costs
     for found, expected in zip(
-        losses_of(dense_losses, chains), losses_of(chain_losses, chains), strict=True
+        losses_of(kernel, chains), losses_of(chain_losses, chains), strict=True
     ):
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
@@ -114,6 +134,7 @@ def test_many_sequences_of_any_size(
     ("kernel", "lattice"),
     [
         (dense_losses, TagSet("IOB2", ("A", "B")).lattice(False)),
+        (by_blocks, TagSet("IOB2", ("A", "B")).lattice(False)),
         (chain_losses, TagSet("IOB2", ("A", "B")).lattice(False)),
         (chain_losses, TagSet("BILOU", ("A",)).lattice(True)),
     ],
@@ -141,6 +162,9 @@ def test_log_partitions(generator: np.random.Generator, lattice: Lattice, size: 
     tags = np.concatenate([np.array(chain.tags, dtype=np.int32) for chain in chains])
     margin = LinearChain(chains[0].lattice).label_costs(chains[0].costs)[0]
     found, expected = np.empty(3), np.empty(3)
+    together = Chains(lattice, scores, chains[0].transitions, margin, tags, starts)
     for kernel, values in ((dense_log_partitions, found), (log_partitions, expected)):
-        kernel(Chains(lattice, scores, chains[0].transitions, margin, tags, starts), values)
+        kernel(together, values)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
+    by_block = block_log_partitions(blocks_of(lattice), together)
+    np.testing.assert_allclose(by_block, expected, rtol=1e-12)

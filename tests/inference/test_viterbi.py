@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from reference import best_path, log_space_viterbi
+from spacy_cascade.inference.block_viterbi import block_viterbi
+from spacy_cascade.inference.blocks import blocks_of
 from spacy_cascade.inference.lattice import Chains, Lattice, choice_lattice, free_lattice
 from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import TagSet
-from spacy_cascade.inference.viterbi import best_paths, viterbi
+from spacy_cascade.inference.viterbi import best_paths, dense_viterbi, viterbi
 from strategies import random_chain
 
 
@@ -28,6 +30,11 @@ def decode(kernel: Any, chains: list[Any]) -> tuple[list[float], list[int]]:
     return path_scores.tolist(), path.tolist()
 
 
+def by_blocks(chains: Chains, path: np.ndarray, path_scores: np.ndarray) -> None:
+    """The kernel for many labels, called as the others."""
+    path[:], path_scores[:] = block_viterbi(blocks_of(chains.lattice), chains)
+
+
 SMALL = [
     *(free_lattice(n, label_pairs=False) for n in (1, 2, 3, 4)),
     TagSet("IOB2", ("A", "B")).lattice(False),
@@ -35,11 +42,14 @@ SMALL = [
 ]
 
 
+@pytest.mark.parametrize("kernel", [best_paths, by_blocks])
 @pytest.mark.parametrize("lattice", SMALL)
-def test_the_best_of_all_paths(generator: np.random.Generator, lattice: Lattice) -> None:
+def test_the_best_of_all_paths(
+    generator: np.random.Generator, kernel: Any, lattice: Lattice
+) -> None:
     for length in range(1, 6):
         chain = random_chain(generator, lattice, length)
-        (score,), path = decode(best_paths, [chain])
+        (score,), path = decode(kernel, [chain])
         best, labels = best_path(chain)
         assert score == pytest.approx(best, abs=1e-9)
         assert path == labels
@@ -86,3 +96,33 @@ def test_sequences_without_positions_are_passed_over(generator: np.random.Genera
     empty = random_chain(generator, lattice, 0)
     with_it, without_it = [first, empty, second], [first, second]
     assert decode(best_paths, with_it)[1] == decode(best_paths, without_it)[1]
+
+
+BY_BLOCKS: dict[str, Lattice] = {
+    **{name: lattice for name, lattice in LATTICES.items() if not lattice.label_pairs},
+    "IO": TagSet("IO", ("A", "B", "C")).lattice(False),
+    "many": TagSet("BILOU", tuple(map(str, range(20)))).lattice(False),
+}
+
+
+@pytest.mark.parametrize("is_rounded", [False, True])
+@pytest.mark.parametrize("name", BY_BLOCKS)
+def test_kernels_with_matrices_agree_to_the_last_bit(
+    generator: np.random.Generator, name: str, is_rounded: bool
+) -> None:
+    """Rounded scores have many ties."""
+    lattice = BY_BLOCKS[name]
+    chains = [random_chain(generator, lattice, n % 8) for n in range(40)]
+    for chain in chains:
+        chain.transitions[:], chain.costs[:] = chains[0].transitions, chains[0].costs
+        if is_rounded:
+            chain.scores[:], chain.transitions[:] = map(np.round, (chain.scores, chain.transitions))
+            chain.costs[:] = np.round(3 * chain.costs)
+    assert decode(by_blocks, chains) == decode(dense_viterbi, chains)
+
+
+def test_no_path_at_all(generator: np.random.Generator) -> None:
+    lattice = TagSet("BILOU", ("A", "B")).lattice(False)
+    chain = random_chain(generator, lattice, 5)
+    chain.scores[2] = -np.inf
+    assert decode(by_blocks, [chain]) == decode(dense_viterbi, [chain])

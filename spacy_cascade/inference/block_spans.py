@@ -1,0 +1,111 @@
+"""Posteriors of spans of chains with many labels.
+
+As `inference.spans`, with `a`, `x`, `b`, `z` and `g` of `inference.lockstep`. A span is entered and
+left by transitions of the block, and goes on by the others. So with labels `y` at `t … e - 1` it
+has the probability
+
+    Σ_p a(t-1, p) M[p, y(t)] · Π_u x(u, y(u)) / z(u) · Π_u M[y(u-1), y(u)]
+        · Σ_c M[y(e-1), c] g(e, c)
+
+A sequence that has to be computed in log space is left to `inference.spans`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..jit import helper, kernel
+from ..types import Floats1d, Ints1d, Pointers1d
+from .blocks import Blocks, BlockWeights, multiplied
+from .lattice import Chains
+from .lockstep import Batch, Rows, backward, summed
+from .schemes import Spans
+from .spans import span_posteriors
+
+
+@helper
+def _entering(blocks, weights, batch, rows, lane, t, y):  # type: ignore[no-untyped-def]
+    """Probability, given what stands before, of a span that begins with place `y` at `t`."""
+    row = batch.first[t] + lane
+    if t == 0:
+        return rows.a[row, y]
+    n_rows, n_columns = weights.matrix.shape
+    before, total = rows.a[batch.first[t - 1] + lane], 0.0
+    if y < n_columns:
+        for p in range(n_rows):
+            total += before[blocks.first_row + p] * weights.matrix[p, y]
+    return total * rows.x[row, y] / rows.z[row]
+
+
+@helper
+def _leaving(blocks, weights, batch, rows, lane, t, y):  # type: ignore[no-untyped-def]
+    """What the rest multiplies with if a span ends with place `y` at `t`."""
+    if t + 2 == len(batch.first) or lane >= batch.first[t + 2] - batch.first[t + 1]:
+        return rows.b[batch.first[t] + lane, y]
+    n_rows, n_columns = weights.matrix.shape
+    row, p = batch.first[t + 1] + lane, y - blocks.first_row
+    total = 0.0
+    if 0 <= p < n_rows:
+        for c in range(n_columns):
+            total += weights.matrix[p, c] * rows.x[row, c] * rows.b[row, c]
+    return total / rows.z[row]
+
+
+@helper
+def _going_on(blocks, weights, previous, y):  # type: ignore[no-untyped-def]
+    """The weight of the transition inside of a span, 0 where there is none."""
+    for f in range(blocks.first_other[y], blocks.first_other[y + 1]):
+        if blocks.source[f] == previous:
+            return weights.others[f]
+    return 0.0
+
+
+@kernel
+def _posteriors(
+    blocks: Blocks,
+    weights: BlockWeights,
+    batch: Batch,
+    rows: Rows,
+    places: Ints1d,
+    spans: Spans,
+    bounds: Pointers1d,
+    posteriors: Floats1d,
+) -> None:
+    """Write the posteriors of the spans of a batch; places `[T]`: of the labels that they have.
+
+    bounds `[N + 1]`: spans `bounds[i]:bounds[i + 1]` are those of sequence `i`.
+    """
+    for lane in range(len(batch.sequence)):
+        origin, i = batch.begin[lane], batch.sequence[lane]
+        for k in range(bounds[i], bounds[i + 1]):
+            start, last = spans.start[k] - origin, spans.end[k] - origin - 1
+            y = places[origin + start]
+            mass = _entering(blocks, weights, batch, rows, lane, start, y)
+            for t in range(start + 1, last + 1):
+                previous, y, row = y, places[origin + t], batch.first[t] + lane
+                mass *= _going_on(blocks, weights, previous, y) * rows.x[row, y] / rows.z[row]
+            mass *= _leaving(blocks, weights, batch, rows, lane, last, y)
+            posteriors[k] = min(1.0, mass)
+
+
+def block_span_posteriors(
+    blocks: Blocks, chains: Chains, path: Ints1d, spans: Spans, sequences: Ints1d,
+    posteriors: Floats1d,
+) -> None:  # fmt: skip
+    """As `spans.span_posteriors`, of a lattice without label pairs."""
+    place = np.zeros(chains.lattice.n_labels, dtype=np.int32)
+    place[blocks.label] = np.arange(len(blocks.label))
+    bounds = np.searchsorted(sequences, np.arange(len(chains.starts)))
+    is_lost = np.zeros(len(chains.starts), dtype=np.bool_)
+    (weights, shift), own = multiplied(blocks, chains.transitions), np.unique(sequences)
+    for batch, rows, values in summed(blocks, chains, weights, shift, own.astype(np.int64)):
+        is_taken = values > -np.inf
+        is_lost[batch.sequence[~is_taken]] = True
+        backward(blocks, weights, batch, rows, is_taken.astype(np.float64))
+        _posteriors(blocks, weights, batch, rows, place[path], spans, bounds, posteriors)
+    lost = np.flatnonzero(is_lost[sequences])
+    if len(lost):
+        those = Spans(spans.start[lost], spans.end[lost], spans.label[lost])
+        in_log_space = np.empty(len(lost))
+        span_posteriors(chains, path, those, sequences[lost], in_log_space)
+        posteriors[lost] = in_log_space

@@ -1,0 +1,117 @@
+"""The kernels of a linear chain: which of them answer for a lattice.
+
+Lattices without label pairs have fewer scores than transitions. For them vectors and matrices
+(`inference.dense_losses`) are faster than lists of edges (`inference.chain`); and with many labels
+several sequences at a time (`inference.lockstep`).
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from ..types import Floats1d, Floats2d, Ints1d
+from .block_losses import MANY_LABELS, block_log_partitions, block_losses, block_marginals
+from .block_spans import block_span_posteriors
+from .block_viterbi import block_viterbi
+from .blocks import blocks_of
+from .chain import edge_marginals, log_partitions
+from .chain_losses import chain_losses
+from .dense_losses import dense_log_partitions, dense_losses
+from .lattice import Chains, Lattice
+from .schemes import Spans
+from .spans import span_posteriors
+from .viterbi import best_labellings
+
+
+class ChainKernels:
+    """Kernels for any lattice; they answer as the methods of `LinearChain` do, of chains."""
+
+    transitions_at_once: ClassVar[int] = 1
+
+    def __init__(self, lattice: Lattice) -> None:
+        self.lattice = lattice
+
+    def best(self, chains: Chains) -> tuple[Ints1d, Floats1d]:
+        return best_labellings(chains)
+
+    def log_partitions(self, chains: Chains) -> Floats1d:
+        values = np.empty(len(chains.starts) - 1)
+        log_partitions(chains, values)
+        return values
+
+    def margin_partitions(self, chains: Chains) -> Floats1d:
+        """As `log_partitions`; the last bits may differ."""
+        values = np.empty(len(chains.starts) - 1)
+        partitions_of = log_partitions if self.lattice.label_pairs else dense_log_partitions
+        partitions_of(chains, values)
+        return values
+
+    def marginals(self, chains: Chains) -> Floats2d:
+        found = np.zeros(chains.scores.shape)
+        edge_marginals(chains, found)
+        return found
+
+    def span_posteriors(
+        self, chains: Chains, labels: Ints1d, spans: Spans, sequences: Ints1d, found: Floats1d
+    ) -> None:
+        """As `spans.span_posteriors`."""
+        span_posteriors(chains, labels, spans, sequences, found)
+
+    def losses(
+        self,
+        chains: Chains,
+        clamp: Floats2d,
+        gradient_weights: tuple[Floats1d, Floats1d],
+        first: int,
+        last: int,
+        losses: Floats1d,
+    ) -> Floats1d:
+        counts = np.zeros(self.lattice.n_edges)
+        losses_of = chain_losses if self.lattice.label_pairs else dense_losses
+        losses_of(chains, clamp, gradient_weights, first, last, losses, counts)
+        return counts
+
+
+class BlockKernels(ChainKernels):
+    """Kernels for many labels without label pairs."""
+
+    transitions_at_once = 128
+
+    def __init__(self, lattice: Lattice) -> None:
+        super().__init__(lattice)
+        self.blocks = blocks_of(lattice)
+
+    def best(self, chains: Chains) -> tuple[Ints1d, Floats1d]:
+        return block_viterbi(self.blocks, chains)
+
+    def log_partitions(self, chains: Chains) -> Floats1d:
+        return block_log_partitions(self.blocks, chains)
+
+    margin_partitions = log_partitions
+
+    def marginals(self, chains: Chains) -> Floats2d:
+        return block_marginals(self.blocks, chains)
+
+    def span_posteriors(
+        self, chains: Chains, labels: Ints1d, spans: Spans, sequences: Ints1d, found: Floats1d
+    ) -> None:
+        block_span_posteriors(self.blocks, chains, labels, spans, sequences, found)
+
+    def losses(
+        self,
+        chains: Chains,
+        clamp: Floats2d,
+        gradient_weights: tuple[Floats1d, Floats1d],
+        first: int,
+        last: int,
+        losses: Floats1d,
+    ) -> Floats1d:
+        return block_losses(self.blocks, chains, clamp, gradient_weights, first, last, losses)
+
+
+def kernels_for(lattice: Lattice) -> ChainKernels:
+    """The fastest kernels for a lattice whose score columns are labels or label pairs."""
+    is_large = lattice.n_columns >= MANY_LABELS and not lattice.label_pairs
+    return BlockKernels(lattice) if is_large else ChainKernels(lattice)

@@ -7,6 +7,7 @@ the cost of the classifier grows, linearly (thesis: O(N_a · N_c²) against O(N_
 from __future__ import annotations
 
 from collections.abc import Sequence
+from resource import RUSAGE_SELF, getrusage
 from statistics import median
 from typing import Any
 from zlib import crc32
@@ -16,7 +17,7 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from .corpora import read_docs
-from .package import CLASSIFIER, SEGMENTER, component, for_stages, size, weights
+from .package import SEGMENTER, component, for_stages, size, weights
 from .paths import CONFIGS
 from .timing import Stopwatch
 from .training import build, initialize, update
@@ -56,13 +57,18 @@ def label_cost(train: str, counts: Sequence[int], docs: int) -> dict[str, Any]:
     return {"curves": curves, "weights": sizes, "tokens": sum(map(len, gold))}
 
 
-def train_types(train: str, dev: str, n_types: int, rounds: int, overrides: Any) -> dict[str, Any]:
-    """Cost and accuracy of a cascade with so many types, made up as `with_types` does.
+def train_types(
+    train: str, dev: str, n_types: int, rounds: int, overrides: Any, docs: int | None = None
+) -> dict[str, Any]:
+    """Cost and accuracy of a pipeline with so many types, made up as `with_types` does.
 
-    0 types: those of the corpus. overrides: of the config. Seconds are of the processor.
+    0 types: those of the corpus. overrides: of the config. docs: of the training corpus; all, if
+    nothing is said. Seconds are of the processor.
     """
     nlp, steps = build(str(CONFIGS / "memb.cfg"), threads=1, overrides=overrides)
-    gold = [[_typed(doc, n_types) for doc in read_docs(path, nlp.vocab)] for path in (train, dev)]
+    typed_by = nlp.pipe_names[-1]
+    parts = read_docs(train, nlp.vocab)[:docs], read_docs(dev, nlp.vocab)
+    gold = [[_typed(doc, n_types) for doc in part] for part in parts]
     examples, dev_examples = ([Example(_unlabelled(doc), doc) for doc in docs] for docs in gold)
     watch = Stopwatch()
     initialize(nlp, examples, watch)
@@ -76,13 +82,15 @@ def train_types(train: str, dev: str, n_types: int, rounds: int, overrides: Any)
                 pass
         annotating.append(own.computed)
     return {
-        "types": len(component(nlp, CLASSIFIER).labels),
+        "types": len(component(nlp, typed_by).labels),
+        "tokens": sum(map(len, gold[0])),
         "training_seconds": watch.computed,
         "annotated_tokens_per_second": sum(map(len, gold[1])) / min(annotating),
-        "scores": {name: scores[name] for name in ("ents_f", "types_acc")},
-        "weights": size(nlp, CLASSIFIER)["weights"],
-        "weights_not_zero": int(weights(nlp, CLASSIFIER).astype(bool).sum()),
-        "megabytes_on_disk": len(component(nlp, CLASSIFIER).to_bytes()) / 1e6,
+        "scores": {name: scores.get(name) for name in ("ents_f", "types_acc")},
+        "weights": size(nlp, typed_by)["weights"],
+        "weights_not_zero": int(weights(nlp, typed_by).astype(bool).sum()),
+        "megabytes_on_disk": len(component(nlp, typed_by).to_bytes()) / 1e6,
+        "peak_gigabytes": getrusage(RUSAGE_SELF).ru_maxrss / 2**20,
     }
 
 

@@ -23,7 +23,9 @@ from .lattice import Chains
 from .products import Shape, add_products
 
 _ENTRIES = 1 << 19
-"""Of an array of a batch, four megabytes; or of one sequence, if that is longer."""
+"""Of an array of a batch, four megabytes, or of `_ROWS` if these have more."""
+_ROWS = 512
+"""Of a batch at least, so that about twenty sentences share what is read of `M`."""
 _SMALLEST = 1e-60
 """Of `z`; doubles go down to 1e-308."""
 
@@ -86,7 +88,7 @@ def make_batches(
     sequences = sequences[lengths[sequences] > 0]
     sequences = sequences[np.argsort(-lengths[sequences], kind="stable")]
     rows = np.cumsum(lengths[sequences] * (1 + is_partial[sequences]))
-    done, most, found = 0, max(1, _ENTRIES // width), []
+    done, most, found = 0, max(_ROWS, _ENTRIES // width), []
     while done < len(sequences):
         before = rows[done - 1] if done else 0
         end = max(done + 1, int(np.searchsorted(rows, before + most, side="right")))

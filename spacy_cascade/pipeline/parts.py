@@ -23,7 +23,9 @@ from ..models.linear import segment_scores
 from ..types import Pointers1d
 
 PART = 1 << 15
-"""About so many tokens of a batch have scores at a time."""
+"""About so many tokens of a batch have scores at a time, or fewer with many labels:"""
+_SCORES = 1 << 23
+"""so that these are 64 megabytes."""
 
 
 class Scoring(Protocol):
@@ -82,7 +84,8 @@ def _parts(pipe: Scoring, units: Units, starts: Pointers1d) -> Iterator[tuple[in
     if pipe.space.longest is not None:
         yield 0, pipe.structure.normalised(_potentials(pipe, units, starts))
         return
-    for first, last in pairwise(cuts(starts, PART)):
+    size = min(PART, max(1, _SCORES // pipe.structure.n_columns))
+    for first, last in pairwise(cuts(starts, size)):
         begin, end = int(starts[first]), int(starts[last])
         own = starts[first : last + 1] - begin
         yield (

@@ -25,8 +25,12 @@ def test_lanes_and_rows() -> None:
 
 def test_a_batch_is_of_a_size_or_one_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lockstep, "_ENTRIES", 60)
+    monkeypatch.setattr(lockstep, "_ROWS", 1)
     starts, is_partial = starts_of([2, 9, 2, 1, 3, 0, 1]), np.zeros(7, dtype=np.bool_)
     is_partial[4] = True
-    found = make_batches(starts, np.arange(7), is_partial, 10)
+    asked = np.arange(7), is_partial, 10
+    found = make_batches(starts, *asked)
     assert [batch.sequence.tolist() for batch in found] == [[1], [4, 4], [0, 2, 3, 6]]
     assert make_batches(starts, np.array([5]), is_partial, 10) == []
+    monkeypatch.setattr(lockstep, "_ROWS", 14)
+    assert [len(batch.sequence) for batch in make_batches(starts, *asked)] == [1, 6]

@@ -11,7 +11,12 @@ from spacy.training import Example
 from helpers import add_classifier, add_segmenter, blank, make_examples
 from spacy_cascade import TrainingError
 from spacy_cascade.pipeline import sizes
-from spacy_cascade.pipeline.sizes import MOST_TRANSITIONS, check_labels, check_weights
+from spacy_cascade.pipeline.sizes import (
+    MOST_TRANSITIONS,
+    MOST_WITH_PAIRS,
+    check_labels,
+    check_weights,
+)
 from spacy_cascade.storage import header
 
 GIGABYTE = 2**30
@@ -41,11 +46,47 @@ def tagger(**settings: Any) -> Any:
 def test_a_tagger_has_as_many_labels_as_transitions_allow(memory: Any) -> None:
     most = 4095
     assert most * (most + 1) <= MOST_TRANSITIONS < (most + 1) * (most + 2)
-    check_labels(tagger(), names(most))
+    check_labels(tagger(**WITHOUT_PAIRS), names(most))
     with pytest.raises(
         TrainingError, match=r"'cascade_tagger' cannot have 4,096 labels.*16,781,312 tra.*[Mm]erge"
     ):
-        check_labels(tagger(), names(most + 1))
+        check_labels(tagger(**WITHOUT_PAIRS), names(most + 1))
+
+
+def test_label_pairs_allow_fewer(memory: Any) -> None:
+    memory(2**50)
+    most = 723
+    assert most * (most + 1) <= MOST_WITH_PAIRS < (most + 1) * (most + 2)
+    check_labels(tagger(**WITH_PAIRS), names(most))
+    check_labels(tagger(**WITHOUT_PAIRS), names(most + 1))
+    with pytest.raises(TrainingError, match=r"724 labels.* 524,900 tra.*Set label_pairs = false"):
+        check_labels(tagger(**WITH_PAIRS), names(most + 1))
+
+
+@pytest.mark.parametrize(
+    ("n_types", "label_pairs", "expected"),
+    [
+        (50, True, None),
+        (200, True, r"200 labels make 161,601 trans.*389\.1 GiB.*Set label_pairs = false"),
+        (1000, True, r"4,008,001 transitions.*5 milliseconds.*Set label_pairs = false.*typed = fa"),
+        # Without label pairs these would be too many, too.
+        (5000, True, r"100,040,001 transitions, and with more than 524,288.*\. Have a cascade"),
+        (200, False, None),
+        (1000, False, None),
+        (2000, False, None),
+        (2100, False, r"17,656,801 transitions, and with more than 16,777,216.*\. Have a cascade"),
+    ],
+)
+def test_types_in_one_phase(
+    n_types: int, label_pairs: bool, expected: str | None, memory: Any
+) -> None:
+    model = {"min_count": 1, "label_pairs": label_pairs}
+    segmenter = add_segmenter(blank(), typed=True, scheme="BILOU", model=model)
+    if expected is None:
+        check_labels(segmenter, names(n_types))
+        return
+    with pytest.raises(TrainingError, match=expected):
+        check_labels(segmenter, names(n_types))
 
 
 def test_labels_that_a_file_cannot_hold(memory: Any) -> None:

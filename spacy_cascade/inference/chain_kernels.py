@@ -13,7 +13,7 @@ import numpy as np
 
 from ..types import Floats1d, Floats2d, Ints1d
 from .block_losses import MANY_LABELS, block_log_partitions, block_losses, block_marginals
-from .block_spans import block_span_posteriors
+from .block_spans import block_likely_spans, block_span_posteriors
 from .block_viterbi import block_viterbi
 from .blocks import blocks_of
 from .chain import edge_marginals, log_partitions
@@ -21,7 +21,7 @@ from .chain_losses import chain_losses
 from .dense_losses import dense_log_partitions, dense_losses
 from .lattice import Chains, Lattice
 from .schemes import Spans
-from .spans import span_posteriors
+from .spans import likely_spans, span_posteriors
 from .viterbi import best_labellings
 
 
@@ -58,6 +58,12 @@ class ChainKernels:
     ) -> None:
         """As `spans.span_posteriors`."""
         span_posteriors(chains, labels, spans, sequences, found)
+
+    def likely_spans(
+        self, chains: Chains, labels: Ints1d, least: float, spans: Spans, found: Floats1d
+    ) -> int:
+        """As `spans.likely_spans`."""
+        return likely_spans(chains, labels, least, spans, found)
 
     def losses(
         self,
@@ -98,6 +104,11 @@ class BlockKernels(ChainKernels):
         self, chains: Chains, labels: Ints1d, spans: Spans, sequences: Ints1d, found: Floats1d
     ) -> None:
         block_span_posteriors(self.blocks, chains, labels, spans, sequences, found)
+
+    def likely_spans(
+        self, chains: Chains, labels: Ints1d, least: float, spans: Spans, found: Floats1d
+    ) -> int:
+        return block_likely_spans(self.blocks, chains, labels, least, spans, found)
 
     def losses(
         self,

@@ -26,7 +26,6 @@ from .lattice import (
 )
 from .passive_aggressive import cut_sequences, passive_aggressive
 from .schemes import SCHEMES, UNOBSERVED, Spans, TagSet
-from .spans import likely_spans
 from .structure import Contrast, LabelCosts, OnlineStep, Potentials, Structure
 
 
@@ -79,11 +78,10 @@ class LinearChain(Structure):
     def likely_spans(
         self, potentials: Potentials, tag_set: TagSet, least: float
     ) -> tuple[Spans, Floats1d]:
-        """In the order of the ends."""
         chains, labels = self._chains(potentials), tag_set.span_labels[self._tags]
 
         def write(spans: Spans, probabilities: Floats1d) -> int:
-            return likely_spans(chains, labels, least, spans, probabilities)
+            return self._kernels.likely_spans(chains, labels, least, spans, probabilities)
 
         return gather_likely(len(potentials.scores), write)
 

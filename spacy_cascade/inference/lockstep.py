@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..jit import kernel
+from ..jit import helper, kernel
 from ..types import Bools1d, Floats1d, Floats2d, Pointers1d
 from .blocks import Blocks, BlockWeights
 from .lattice import Chains
@@ -210,12 +210,21 @@ def forward(
                 of_row[c] /= total
 
 
+@helper
+def _fill_g(rows, after, n_lanes, g):  # type: ignore[no-untyped-def]
+    """Fill `g` `[L, n]` of the lanes that have a row from `after` on."""
+    for lane in range(n_lanes):
+        of_next, later, out = rows.x[after + lane], rows.b[after + lane], g[lane]
+        for c in range(len(out)):
+            out[c] = of_next[c] * (later[c] / rows.z[after + lane])
+
+
 @kernel
 def backward(
     blocks: Blocks, weights: BlockWeights, batch: Batch, rows: Rows, factors: Floats1d
 ) -> None:
     """Fill `b`, times a factor for each lane `[L]`."""
-    x, b, z, n_steps = rows.x, rows.b, rows.z, len(batch.first) - 1
+    b, n_steps = rows.b, len(batch.first) - 1
     n_rows, n_columns = weights.matrix.shape
     g = np.empty((len(batch.sequence), b.shape[1]))
     for t in range(n_steps - 1, -1, -1):
@@ -224,15 +233,29 @@ def backward(
         for row in range(begin, after):
             b[row, :] = factors[row - begin] if row - begin >= n_lanes else 0.0
         if n_lanes > 0:
-            for lane in range(n_lanes):
-                of_next, later, out = x[after + lane], b[after + lane], g[lane]
-                for c in range(len(out)):
-                    out[c] = of_next[c] * (later[c] / z[after + lane])
+            _fill_g(rows, after, n_lanes, g)
             shape = Shape(0, 0, begin, blocks.first_row, n_lanes, n_columns, n_rows)
             add_products(g, weights.backward, b, shape)
         for lane in range(n_lanes):
             for f in range(len(blocks.source)):
                 b[begin + lane, blocks.source[f]] += weights.others[f] * g[lane, blocks.target[f]]
+
+
+@kernel
+def leaving(blocks: Blocks, weights: BlockWeights, batch: Batch, rows: Rows, out: Floats2d) -> None:
+    """Fill `out` `[K, n]` with the part of `b` through the block; all of it where a lane ends."""
+    n_rows, n_columns = weights.matrix.shape
+    n_steps, g = len(batch.first) - 1, np.empty((len(batch.sequence), out.shape[1]))
+    for t in range(n_steps):
+        begin, after = batch.first[t], batch.first[t + 1]
+        n_lanes = batch.first[t + 2] - after if t + 1 < n_steps else 0
+        for row in range(begin, after):
+            for c in range(out.shape[1]):
+                out[row, c] = rows.b[row, c] if row - begin >= n_lanes else 0.0
+        if n_lanes > 0:
+            _fill_g(rows, after, n_lanes, g)
+            shape = Shape(0, 0, begin, blocks.first_row, n_lanes, n_columns, n_rows)
+            add_products(g, weights.backward, out, shape)
 
 
 @kernel

@@ -60,7 +60,7 @@ def measure_one_phase(runner: TaskRunner, arguments: argparse.Namespace) -> dict
         for scheme in ("BILOU", "IOB2")
         for n_types in counts
     ]
-    overrides = {**MODELS["one phase, features of labels"]}
+    overrides = MODELS["one phase, features of labels"]
     task = {"train": train, "dev": str(arguments.dev), "rounds": 3, "docs": arguments.docs}
     task |= {"n_types": arguments.one_phase, "overrides": overrides}
     return {"costs": costs, "training": runner.run("lib.label_cost:train_types", task)}

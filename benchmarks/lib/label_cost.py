@@ -7,7 +7,6 @@ the cost of the classifier grows, linearly (thesis: O(N_a · N_c²) against O(N_
 from __future__ import annotations
 
 from collections.abc import Sequence
-from resource import RUSAGE_SELF, getrusage
 from statistics import median
 from typing import Any
 from zlib import crc32
@@ -90,7 +89,6 @@ def train_types(
         "weights": size(nlp, typed_by)["weights"],
         "weights_not_zero": int(weights(nlp, typed_by).astype(bool).sum()),
         "megabytes_on_disk": len(component(nlp, typed_by).to_bytes()) / 1e6,
-        "peak_gigabytes": getrusage(RUSAGE_SELF).ru_maxrss / 2**20,
     }
 
 

@@ -7,8 +7,6 @@ several sequences at a time (`inference.lockstep`).
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from ..types import Floats1d, Floats2d, Ints1d
@@ -24,14 +22,16 @@ from .schemes import Spans
 from .spans import likely_spans, span_posteriors
 from .viterbi import best_labellings
 
+_AT_ONCE = 128
+_MOST_STEPS = 1024
+"""Of a unit in the sense of `Structure.transitions_at_once`: two thousand units are a piece."""
+
 
 class ChainKernels:
     """Kernels for any lattice; they answer as the methods of `LinearChain` do, of chains."""
 
-    transitions_at_once: ClassVar[int] = 1
-
     def __init__(self, lattice: Lattice) -> None:
-        self.lattice = lattice
+        self.lattice, self.transitions_at_once = lattice, 1
 
     def best(self, chains: Chains) -> tuple[Ints1d, Floats1d]:
         return best_labellings(chains)
@@ -83,11 +83,11 @@ class ChainKernels:
 class BlockKernels(ChainKernels):
     """Kernels for many labels without label pairs."""
 
-    transitions_at_once = 128
-
     def __init__(self, lattice: Lattice) -> None:
         super().__init__(lattice)
         self.blocks = blocks_of(lattice)
+        # Each piece makes the transitions ready, so it needs many units where these are many.
+        self.transitions_at_once = max(_AT_ONCE, lattice.n_edges // _MOST_STEPS)
 
     def best(self, chains: Chains) -> tuple[Ints1d, Floats1d]:
         return block_viterbi(self.blocks, chains)

@@ -12,6 +12,7 @@ from spacy_cascade.inference.block_losses import MANY_LABELS
 from spacy_cascade.inference.linear_chain import ChainFamily, LinearChain
 from spacy_cascade.inference.schemes import TagSet
 from spacy_cascade.inference.structure import Potentials
+from spacy_cascade.parallel import LARGEST_PIECE
 from strategies import random_chain
 
 TAGS = TagSet("BILOU", tuple(f"L{i}" for i in range(20)))
@@ -76,6 +77,14 @@ def test_gradient_is_that_of_finite_differences(generator: np.random.Generator) 
         ]
         slope = (of_scores * directions[0]).sum() + (of_transitions * directions[1]).sum()
         assert (ends[0] - ends[1]) / 2e-5 == pytest.approx(slope, rel=1e-6)
+
+
+@pytest.mark.parametrize("n_types", [50, 200, 600])
+def test_pieces_have_many_units(n_types: int) -> None:
+    structure = ChainFamily(False).of_spans(TagSet("IOB2", tuple(map(str, range(n_types)))))
+    steps = structure.n_transitions // structure.transitions_at_once
+    assert LARGEST_PIECE // steps >= 2000
+    assert structure.transitions_at_once >= 128
 
 
 @pytest.mark.parametrize("label_pairs", [False, True])

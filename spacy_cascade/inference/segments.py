@@ -176,9 +176,6 @@ def forward(grid, chains, begin, end, room):  # type: ignore[no-untyped-def]
             if reach > 1:
                 closing[row + 1, grid.last[label]] = _normalised(values[1:reach])
             values[reach:] = 0.0
-    for y in range(entering.shape[1]):
-        if not lattice.final[y]:
-            closing[length, y] = -np.inf
     return _normalised(closing[length])
 
 

@@ -309,8 +309,10 @@ def test_columns_of_a_label(order: int, tags_seen: int) -> None:
         columns, before = structure.label_columns(label)
         expected = [column for column, name in enumerate(names) if name[-1] == tag]
         assert columns.tolist() == expected
+        assert columns.dtype == np.int32
         if tags_seen == 2:
             assert before is not None
+            assert before.dtype == np.int32
             assert [tags[each] for each in before] == [names[column][0] for column in expected]
         else:
             assert before is None

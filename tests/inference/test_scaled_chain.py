@@ -7,10 +7,10 @@ import pytest
 from scipy.special import logsumexp
 
 from reference import Chain
-from spacy_cascade.inference.chain import log_partitions
+from spacy_cascade.inference.chain import forward_backward, log_partitions, room_for
 from spacy_cascade.inference.lattice import Chains, Lattice
 from spacy_cascade.inference.linear_chain import LinearChain
-from spacy_cascade.inference.scaled_chain import scaled_forward, scaled_room
+from spacy_cascade.inference.scaled_chain import scaled_forward, scaled_marginals, scaled_room
 from spacy_cascade.inference.schemes import UNOBSERVED, TagSet
 from strategies import LABELS, random_chain
 
@@ -49,6 +49,23 @@ def test_usual_chains_need_no_logarithms(
     for _ in range(5):
         chain = random_chain(generator, lattice, length)
         assert scaled(chain, clamped) == pytest.approx(exact(chain, clamped), abs=1e-9)
+
+
+@pytest.mark.parametrize("length", [1, 4])
+def test_marginals_of_usual_chains_need_no_logarithms(
+    length: int, lattice: Lattice, generator: np.random.Generator
+) -> None:
+    """Where the numbers are too small it is told."""
+    chain = random_chain(generator, lattice, length)
+    chains = as_chains(chain)
+    room = scaled_room(lattice, chains.starts)
+    found, expected = (room_for(lattice, chains.starts) for _ in range(2))
+    assert scaled_marginals(chains, 0, room, *found)
+    forward_backward(lattice, *chains[1:5], 0, length, *expected)
+    for own, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(own, other, atol=1e-9)
+    chain.scores[0, lattice.column[0]] += 300.0
+    assert not scaled_marginals(as_chains(chain), 0, room, *found)
 
 
 def test_long_chains_do_not_overflow(lattice: Lattice, generator: np.random.Generator) -> None:

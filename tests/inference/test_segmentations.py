@@ -243,6 +243,11 @@ def test_clamp_and_contrast(case: Case) -> None:
     agreeing = [s for s in case.segmentations() if case.agrees(s)]
     found = case.structure.log_partitions(potentials)
     assert found[0] == pytest.approx(log_sum([case.score(s) for s in agreeing]), abs=1e-9)
+    k = len(agreeing) + 2
+    paths, values = case.structure.k_best(potentials, k)
+    ranked = sorted(map(case.score, agreeing), reverse=True)
+    np.testing.assert_allclose(values[:, 0], [*ranked, -np.inf, -np.inf], atol=1e-9)
+    assert not paths[len(agreeing) :].any()
     scores = {tuple(s): case.score(s) for s in case.segmentations()}
     for span in {span for spans in scores for span in spans}:
         labels = case.tags([span])[span[0] : span[1]]
@@ -371,7 +376,7 @@ def test_an_online_update_gives_the_margin(case: Case, seed: int) -> None:
     mixing = structure.mixing()
     inverse = np.linalg.inv(mixing)
     known = generator.gamma(1.0, 3.0, size=(n_features - 1, structure.n_columns))
-    known[0] = 0.0
+    known[0], known[1:, 0] = 0.0, 0.0
     of_transitions = 1.0 + generator.gamma(1.0, 3.0, size=structure.n_transitions)
     prior = OnlinePrior(known, of_transitions, mixing, inverse)
     loss, plain = learnt(no_prior(structure.n_columns, structure.n_transitions))
@@ -439,6 +444,21 @@ def test_columns_and_transitions_have_names_of_their_own(label_pairs):
     assert [name for name, label in transitions[-6:] if label == "A"] == [
         "length 16 or more", "length linear", "length squared",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("label_pairs", [False, True])
+def test_transitions_go_with_columns_of_their_labels(label_pairs):
+    tag_set = TagSet("BILOU", ("A", "B", "C"))
+    structure = SemiMarkovChain(tag_set, label_pairs)
+    columns, own = structure.column_names(tag_set.tags), structure.transition_columns()
+    assert own.dtype == np.int32
+    for (before, label), column in zip(
+        structure.transition_names(tag_set.tags), own.tolist(), strict=True
+    ):
+        if before.startswith("length "):
+            assert columns[column] == ("span", label)
+        else:
+            assert columns[column] == ((before, label) if label_pairs else label)
 
 
 def test_lengths_have_weights_of_their_own_up_to_a_longest_one():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from reference import Chain, span_probabilities
+from reference import Chain, chain_loss, span_probabilities
 from spacy_cascade.errors import ConfigError
 from spacy_cascade.inference.lattice import choice_lattice
 from spacy_cascade.inference.linear_chain import ChainFamily, FreeChoice, LinearChain
@@ -67,6 +67,23 @@ def test_log_partitions_and_marginals(example: tuple[TagSet, Chain]) -> None:
         columns, _ = structure.parts(np.array(path, dtype=np.int32))
         expected[np.arange(len(path)), columns] += np.exp(score - log_partition)
     np.testing.assert_allclose(structure.marginals(potentials), expected, atol=1e-9)
+
+
+@EXAMPLES
+@given(chains())
+def test_losses_and_partitions(example: tuple[TagSet, Chain]) -> None:
+    _, chain = example
+    structure, potentials = asked(chain)
+    costs, observed = structure.label_costs(chain.costs), np.array(chain.tags, dtype=np.int32)
+    raised = [chain.score(path) + chain.cost(path) for path in chain.paths()]
+    found = structure.margin_partitions(potentials, costs, observed)
+    np.testing.assert_allclose(found, [np.logaddexp.reduce(raised)], atol=1e-9)
+    expected = chain_loss(chain)
+    own, losses = potentials._replace(scores=potentials.scores.copy()), np.empty(1)
+    ones = np.ones(1), np.ones(1)
+    gradient = structure.margin_losses(own, costs, observed, 0, 1, losses, ones)
+    for value, right in zip((losses[0], own.scores, gradient), expected, strict=True):
+        np.testing.assert_allclose(value, right, atol=1e-9)
 
 
 @EXAMPLES

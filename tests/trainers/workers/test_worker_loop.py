@@ -10,7 +10,7 @@ from multiprocessing import Pipe
 from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
@@ -188,6 +188,28 @@ def test_how_a_worker_ended_is_told(folder: Path, monkeypatch: pytest.MonkeyPatc
     team._workers[1].process = Process()
     with pytest.raises(TrainingError, match=r"Worker 2 of 2 ended 3 times .*\(exit code -9\)"):
         team._died(1, deaths)
+    team.close()
+
+
+def test_a_question_goes_to_a_new_worker_where_the_old_one_has_gone(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[Path] = []
+
+    def refuse(path: Path) -> NoReturn:
+        raise BrokenPipeError
+
+    def start(worker: Any) -> None:
+        worker.connection = SimpleNamespace(send=sent.append, close=lambda: None)
+
+    gone = SimpleNamespace(join=lambda *_: None, kill=lambda: None, exitcode=1)
+    monkeypatch.setattr(processes.Worker, "start", start)
+    team = processes.ProcessTeam([])
+    old: Any = SimpleNamespace(send=refuse, close=lambda: None)
+    team._workers.append(processes.Worker(folder, process=gone, connection=old))
+    deaths = [0]
+    team._send(0, folder, deaths)
+    assert (sent, deaths) == ([folder], [1])
     team.close()
 
 

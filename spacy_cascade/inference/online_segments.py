@@ -49,8 +49,8 @@ def _spans_of(grid, lattice, path, spans):  # type: ignore[no-untyped-def]
     n, begin, label = 0, 0, -1
     for t in range(len(path)):
         tag = path[t]
-        is_inside = label >= 0 and t > begin and lattice.target[grid.inside_inside[label]] == tag
-        is_last = label >= 0 and t > begin and tag == grid.last[label]
+        is_inside = label >= 0 and lattice.target[grid.inside_inside[label]] == tag
+        is_last = label >= 0 and tag == grid.last[label]
         if not is_inside and not is_last:
             begin, label = t, -1
             for k in range(len(grid.single)):

@@ -97,15 +97,21 @@ def solution(precision: Array, gain: Array, loss: float, largest: float) -> Arra
     return found.x[:n] / np.sqrt(precision)
 
 
-@pytest.mark.parametrize("C", [0.03, 100.0])
+@pytest.mark.parametrize(("C", "is_sure"), [(0.03, False), (100.0, False), (100.0, True)])
 @pytest.mark.parametrize("name", LATTICES)
-def test_an_update_solves_the_quadratic_programme(name: str, C: float, generator: Any) -> None:
-    """In the parameters before mixing, whose precisions are `1 + C·passes·known`."""
+def test_an_update_solves_the_quadratic_programme(
+    name: str, C: float, is_sure: bool, generator: Any
+) -> None:
+    """In the parameters before mixing, whose precisions are `1 + C·passes·known`.
+
+    Where much is known of all features, differences have a small norm.
+    """
     lattice = LATTICES[name]
     design, corpus = corpus_of(generator, lattice, [1 if name == "choice" else 3])
     mixing = LinearChain(lattice).mixing()
     known = generator.gamma(1.0, 2.0, size=(corpus.matrix.shape[1], len(mixing))) / C
     known[::3] = 0.0
+    known += 30.0 / C if is_sure else 0.0
     learner, data, start = begun(generator, design, corpus, known, C=C)
     loss, features, moves = violated(corpus, start)
     assert loss > 0.0

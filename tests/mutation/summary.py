@@ -26,7 +26,10 @@ def folder_of(mutant: str) -> str:
 
 
 def summary(trials: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """For each folder how many mutants there are, were tried, killed and run by no test."""
+    """For each folder how many mutants there are, were tried, killed and run by no test.
+
+    And the names of those that survived.
+    """
     latest = {trial["mutant"]: trial["outcome"] for trial in trials}
     known = equivalent()
     all_names = [
@@ -38,11 +41,12 @@ def summary(trials: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     n_mutants = Counter(map(folder_of, all_names))
     rows = []
     for folder in sorted({folder_of(name) for name in latest}):
-        outcomes = Counter(
-            outcome
+        tried = {
+            name: outcome
             for name, outcome in latest.items()
             if folder_of(name) == folder and name not in known
-        )
+        }
+        outcomes = Counter(tried.values())
         rows.append(
             {
                 "folder": folder,
@@ -51,6 +55,7 @@ def summary(trials: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
                 "killed": outcomes["killed"],
                 "untested": outcomes["untested"],
                 "equivalent": sum(folder_of(name) == folder for name in known),
+                "survived": sorted(name for name in tried if tried[name] == "survived"),
             }
         )
     return rows

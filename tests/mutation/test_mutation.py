@@ -120,6 +120,7 @@ def test_the_last_outcome_of_a_mutant_counts(monkeypatch: pytest.MonkeyPatch) ->
     (row,) = [row for row in summary(trials) if row["folder"] == str(Path(path).parent)]
     found = {name: row[name] for name in ("tried", "killed", "untested")}
     assert found == {"tried": 3, "killed": 2, "untested": 1}
+    assert row["survived"] == []
 
 
 def mutant_of(path: str, change: str) -> Mutant:

@@ -5,13 +5,15 @@ from typing import Any, ClassVar
 
 from ..checks import check_counts
 from ..errors import ConfigError
-from ..inference.structure import Structure, Weights
+from ..inference.structure import Structure
 from ..losses.base import CorpusLoss, Loss, ShardedLoss
 from ..parallel import Workers
+from ..types import Floats1d
 from .base import ShardedTask, Task, check_induction, check_needs
 from .corpus_file import ShardLosses
 from .lbfgs_run import BatchFit, LBFGSRun
 from .objective import BatchObjective, Objective, Parametrisation
+from .online_start import begins_at_zero, check_start, check_start_for, online_weights
 from .sparse import MANY_COLUMNS, SparseObjective, can_be_sparse
 from .workers.remote_loss import RemoteLoss, shared_parts
 
@@ -29,9 +31,11 @@ class LBFGS:
     workers: processes or actors that compute the loss (`trainers.workers`); 0 or 1 for this process
     alone. engine: where workers run. parts: sums that a gradient is gathered in, and the most
     workers there can be; 0 for 1 without workers, which is fastest, and 8 with them. The last bits
-    of the result depend on it, and on nothing else here but shards.
+    of the result depend on it, and on nothing else here but shards and start.
     shard_tokens: 0 for a corpus in memory; else it is encoded in shards of about so many tokens, in
     a temporary file, and one of them at a time is in memory.
+    start: an online trainer whose weights training from scratch begins with
+    (`trainers.online_start`); null for zeros.
 
     Raises `ConfigError` for a setting out of range.
     """
@@ -46,6 +50,7 @@ class LBFGS:
     parts: int = 0
     sparse: bool | None = None
     shard_tokens: int = 0
+    start: Any = None
 
     def __post_init__(self) -> None:
         if self.iterations < 1 or self.history < 1 or not self.tolerance >= 0 or self.threads < 0:
@@ -69,6 +74,10 @@ class LBFGS:
                 "workers, is never sparse and finds no features. Write workers = 0, sparse = null "
                 "and induction = null into the [trainer] block, or shard_tokens = 0."
             )
+        if self.start is not None:
+            check_start(
+                self.start, induction=self.induction is not None, shard_tokens=self.shard_tokens > 0
+            )
 
     sees_all: ClassVar[bool] = True
 
@@ -89,6 +98,8 @@ class LBFGS:
                 f"The loss {loss} knows more of sequences than their labels, which a corpus in a "
                 "file does not have. Write shard_tokens = 0 into the [trainer] block."
             )
+        if self.start is not None:
+            check_start_for(loss, structure)
 
     def may_be_sparse(self, n_columns: int) -> bool:
         """Whether training with so many score columns is sparse, if it can be."""
@@ -107,7 +118,10 @@ class LBFGS:
             objective = SparseObjective(task, workers)
         else:
             objective = make_objective(task, workers, self)
-        return self._fit(objective, task.start, workers)
+        if self.start is None or not begins_at_zero(task):
+            return self._fit(objective, objective.parameters(task.start), workers)
+        parameters = objective.parameters(online_weights(task, self.start))
+        return self._fit(objective, parameters, workers, objective.curvature(parameters))
 
     def begin_on_shards(self, task: ShardedTask) -> BatchFit:
         workers, corpus = self.thread_pool(), task.data
@@ -116,10 +130,17 @@ class LBFGS:
         loss = ShardedLoss(ShardLosses(corpus, task.loss, workers, n_parts))
         n_units, structure = corpus.n_units, corpus.structure
         parametrisation = Parametrisation(loss, n_units, structure, task.penalty, workers)
-        return self._fit(Objective(loss, parametrisation), task.start, workers)
+        objective = Objective(loss, parametrisation)
+        return self._fit(objective, objective.parameters(task.start), workers)
 
-    def _fit(self, objective: BatchObjective, start: Weights, workers: Workers) -> BatchFit:
-        run = LBFGSRun(self, objective, objective.parameters(start), workers)
+    def _fit(
+        self,
+        objective: BatchObjective,
+        parameters: Floats1d,
+        workers: Workers,
+        curvature: Floats1d | None = None,
+    ) -> BatchFit:
+        run = LBFGSRun(self, objective, parameters, workers, curvature)
         return BatchFit(objective, run)
 
 

@@ -85,7 +85,8 @@ class StepReplay:
             past = self._past[self.step]
             if self.step == 0:
                 self._check_losses(past.losses)
-                list(examples)  # whose words are in the vocabulary that is saved
+                # The words and labels that evaluation meets are in the vocabulary that is saved.
+                list(self._nlp.pipe([example.predicted.copy() for example in examples]))
                 # All that spaCy saves from here on is at the best step, or soon replaced.
                 with reading(self._where):
                     for name, pipe in trained_pipes(self._nlp):

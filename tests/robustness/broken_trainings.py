@@ -134,7 +134,7 @@ CASES = [
         "500 labels, one phase",
         corpora.many_labels,
         "crf",
-        error=("not enough memory for 'cascade_segmenter'", "500 labels", "min_count"),
+        error=("not enough memory for 'cascade_segmenter'", "500 labels", "label_pairs = false"),
     ),
     Case("odd labels", corpora.odd_labels),
     Case("odd labels, one phase", corpora.odd_labels, "crf"),

@@ -155,8 +155,9 @@ class LearningPipe(InitializingPipe[Gold]):
         gold = [self._read_gold(example) for example in examples]
         if self.warm_start:
             self._make_room(examples, gold)
+        weights = self.weights
         data = self._data_of(examples, gold)
-        return Task(data, self.loss, self._centred_penalty(), self.weights)
+        return Task(data, self.loss, self._centred_penalty(), weights)
 
     def _encode(self, examples: Sequence[Example]) -> LabelledSequences:
         """A part of a corpus; words of earlier parts are forgotten where they are too many."""

@@ -33,7 +33,7 @@ def begin_on_shards(
     """
     if component.reads_corpus:
         examples = component._source.read()
-    corpus = CorpusFile(component.structure)
+    weights, corpus = component.weights, CorpusFile(component.structure)
     for part in parts_of(examples, trainer.shard_tokens):
         corpus.append(component._encode(part))
         forget_words(part)
@@ -44,7 +44,7 @@ def begin_on_shards(
             "anew with each call."
         )
     penalty = component._centred_penalty()
-    task = ShardedTask(corpus, component.loss, penalty, component.weights)
+    task = ShardedTask(corpus, component.loss, penalty, weights)
     return corpus, trainer.begin_on_shards(task)
 
 

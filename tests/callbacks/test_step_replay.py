@@ -55,22 +55,39 @@ class Step(int):
         return 1
 
 
+class Text(str):
+    """In place of a development Example, and of its Doc."""
+
+    @property
+    def predicted(self) -> Text:
+        return self
+
+    def copy(self) -> Text:
+        return self
+
+
 class Course:
     """What stands for the pipeline: losses depend on the number of the update alone."""
 
     def __init__(self, scale: float) -> None:
-        self.scale, self.pipe, self.evaluated = scale, Pipe(), []
+        self.scale, self.component, self.evaluated = scale, Pipe(), []
         self.made: list[int] = []
-        self.pipeline = [("a", self.pipe)]
+        self.met: list[Text] = []
+        self.pipeline = [("a", self.component)]
         weights = {"f": 1.0, "p": 0.0, "r": None}
         self.config = {"training": {"score_weights": weights, "frozen_components": []}}
 
     def update(self, examples: Iterable[Any], _: Any = None, *, losses: Any, **more: Any) -> Any:
         (step,) = examples
-        self.pipe.n_updates += 1
+        self.component.n_updates += 1
         self.made.append(int(step))
         losses["a"] = losses.get("a", 0.0) + self.scale / (step + 1)
         return losses
+
+    def pipe(self, docs: Iterable[Any]) -> Iterator[Any]:
+        for doc in docs:
+            self.met.append(doc)
+            yield doc
 
     def evaluate(self, examples: Iterable[Any], **settings: Any) -> dict[str, Any]:
         self.evaluated.append(list(examples))
@@ -95,11 +112,11 @@ class Run:
             if position["step"] > n_passed:
                 self.kept[position["step"]] = deepcopy(replay.history)
             elif position["step"] == n_passed:
-                self.course.pipe.n_updates = n_passed * parts  # as `restore_training` does
+                self.course.component.n_updates = n_passed * parts  # as `restore_training` does
 
-        def dev(_: Any) -> Iterator[str]:
+        def dev(_: Any) -> Iterator[Text]:
             self.drawn += 1
-            yield "dev"
+            yield Text("dev")
 
         weights = self.course.config["training"]["score_weights"]
         loop = train_while_improving(
@@ -131,6 +148,7 @@ def test_the_loop_tells_the_same(stop: int, every: int, parts: int) -> None:
     assert resumed.course.evaluated[len(history.evaluations) :] == [["dev"]] * n_later
     assert whole.drawn == len(range(0, 8, every))
     assert resumed.drawn == 1 + n_later, "the words of the first evaluation are in the vocabulary"
+    assert resumed.course.met == ["dev"], "and so are the labels that annotation gives them"
     made = [step for step in (0, *range(stop, 8)) for _ in range(parts)]
     assert resumed.course.made == made
     assert resumed.last.evaluations == whole.last.evaluations
@@ -142,17 +160,17 @@ def test_the_loop_tells_the_same(stop: int, every: int, parts: int) -> None:
             assert learnt["weights"] == (best + 1) * parts
             assert learnt["hessian_diagonal"] == 2 * (best + 1) * parts
             np.testing.assert_array_equal(learnt["transitions"], np.zeros(2))
-    ((shown, diagonal),) = resumed.course.pipe.shown
+    ((shown, diagonal),) = resumed.course.component.shown
     assert shown == history.best["a"]["weights"]
     assert diagonal == history.best["a"]["hessian_diagonal"]
-    assert whole.course.pipe.shown == []
+    assert whole.course.component.shown == []
 
 
 def test_a_component_without_a_hessian_keeps_none() -> None:
     whole = Run(1)
     history = whole.kept[2]
     del history.best["a"]["hessian_diagonal"]
-    assert Run(1, history, 2).course.pipe.shown == [(history.best["a"]["weights"], None)]
+    assert Run(1, history, 2).course.component.shown == [(history.best["a"]["weights"], None)]
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,7 @@ def test_lines_of_a_text(name: str, mark: bytes, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "data"),
     [("a.txt", b"\xff\xff"), ("a.gz", b"no gzip"), ("a.gz", gzip.compress(b"text" * 99)[:-9])],
+    ids=["no UTF-8", "no gzip", "cut"],
 )
 def test_what_is_no_text(name: str, data: bytes, tmp_path: Path) -> None:
     with pytest.raises(UNREADABLE):

@@ -159,10 +159,12 @@ def begin(task: Any, workers: int, iterations: int, threads: int) -> Training:
     from spacy_cascade.trainers.lbfgs import LBFGS
     from spacy_cascade.trainers.lbfgs_run import BatchFit, LBFGSRun
     from spacy_cascade.trainers.objective import Objective, Parametrisation
-    from spacy_cascade.trainers.workers.remote_loss import RemoteLoss
+    from spacy_cascade.trainers.workers.remote_loss import RemoteLoss, shared_parts
 
     settings = LBFGS(iterations=iterations, tolerance=0.0, threads=threads, history=HISTORY)
     pool, data = settings.thread_pool(), task.data
+    # All have the parts of a training with workers, so that their bits can be the same.
+    data.design.n_parts = shared_parts(workers=2, parts=0)
     with Stopwatch() as watch:
         loss: Any = CorpusLoss(data, task.loss, pool)
         if workers:

@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-import spacy
 from spacy.language import Language
 from spacy.tokens import DocBin
 from spacy.training import Corpus, Example
 from spacy.training.initialize import init_nlp
-from test_streams import Watched
+from test_streams import watch_readers
 
 from helpers import (
     SENTENCES,
@@ -31,7 +30,6 @@ from helpers import (
 )
 from sharding import N_DOCS, SEGMENTERS, SMALL_PIECE
 from spacy_cascade import ConfigError, SavingError, TrainingError, parallel
-from spacy_cascade.pipeline import corpus_blocks
 from spacy_cascade.pipeline.sharding import begin_on_shards, parts_of
 from spacy_cascade.trainers.lbfgs import LBFGS, make_objective
 from trainings import run_training, training_config, weights_of
@@ -265,21 +263,9 @@ def test_a_stream_is_trained_on_and_not_held(
     corpora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By spaCy's own loop; the weights are those of a corpus that is not streamed."""
-    for name, value in (("_READ_AT_ONCE", 2), ("_IN_MEMORY", 500), ("_BLOCK", 200)):
-        monkeypatch.setattr(corpus_blocks, name, value)
-    watched: list[Watched] = []
-
-    def make(path: Path) -> Watched:
-        watched.append(Watched(path))
-        return watched[-1]
-
-    spacy.registry.readers("test.WatchedForShards.v1", func=make)
     config = training_config("memb_stream", corpora, **QUICK)
     whole = copy.deepcopy(config)
-    reader = {"@readers": "test.WatchedForShards.v1", "path": str(corpora / "train.spacy")}
-    config["corpora"]["train"] = reader
-    for name in NAMES:
-        config["initialize"]["components"][name]["corpus"] = reader
+    watched = watch_readers(config, monkeypatch)
     run_training(config, tmp_path / "stream")
     # Each component reads twice. A shard has few, and spaCy's loop and readers have some in hand.
     assert sum(each.n_read for each in watched) >= 4 * N_STREAMED

@@ -59,10 +59,8 @@ class Watched:
             self.most = max(self.most, len(self.alive))
 
 
-def test_a_stream_is_trained_on_and_not_held(
-    corpora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Everything that was read is let go of again, and several passes end with max_steps."""
+def watch_readers(config: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> list[Watched]:
+    """Have a training read by watched readers, in small blocks; the list gets them as it runs."""
     for name, value in (("_READ_AT_ONCE", 2), ("_IN_MEMORY", 500), ("_BLOCK", 200)):
         monkeypatch.setattr(corpus_blocks, name, value)
     watched: list[Watched] = []
@@ -72,11 +70,19 @@ def test_a_stream_is_trained_on_and_not_held(
         return watched[-1]
 
     spacy.registry.readers("test.Watched.v1", func=make)
-    config = training_config("stream", corpora, **QUICK)
-    reader = {"@readers": "test.Watched.v1", "path": str(corpora / "train.spacy")}
+    reader = {"@readers": "test.Watched.v1", "path": config["paths"]["train"]}
     config["corpora"]["train"] = reader
     for name in NAMES:
         config["initialize"]["components"][name]["corpus"] = reader
+    return watched
+
+
+def test_a_stream_is_trained_on_and_not_held(
+    corpora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Everything that was read is let go of again, and several passes end with max_steps."""
+    config = training_config("stream", corpora, **QUICK)
+    watched = watch_readers(config, monkeypatch)
     run_training(config, tmp_path)
     assert sum(each.n_read for each in watched) > 3 * N_DOCS
     # Those of one batch, and what spaCy's loop and a reader have in hand.

@@ -109,8 +109,7 @@ def bytes_of(loss: Any) -> Result:
     """What an evaluation moves: from the driver to all workers, and from each worker back."""
     width = loss._structure.n_columns
     rows, features = loss._lexemes.lexeme_features, loss._lexemes.unit_features.n_columns
-    parts = loss._lexemes.n_parts / len(loss._places)
-    up = [8 * width * parts * (len(p.lexemes) + len(p.features)) for p in loss._places]
+    up = [8 * width * len(p.nodes) * (len(p.lexemes) + len(p.features)) for p in loss._places]
     return {"down": 8 * width * (rows.n_rows + features), "up": up}
 
 

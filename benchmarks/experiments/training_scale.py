@@ -26,7 +26,7 @@ from .sharded_training import Result, task_of
 SHARES = (0.125, 0.25, 0.5, 1.0)
 HISTORY_BYTES, VECTORS = 2 * 5 * 4, 6
 """L-BFGS keeps five pairs in single precision, and about six vectors in double precision."""
-PARTS_AT_ONCE = 4
+SUMS_AT_ONCE = 4
 
 
 @dataclass(frozen=True)
@@ -145,6 +145,8 @@ def simulate(
         waiting += slowest - usual
     seconds = usual + waiting / evaluations + sending + receiving + driving
     parameters = features * costs.width
+    # Some that are made side by side, and one for each level of the tree of parts.
+    sums = SUMS_AT_ONCE + math.log2(workers)
     return {
         "tokens": tokens,
         "workers": workers,
@@ -158,7 +160,7 @@ def simulate(
         "efficiency": usual / seconds,
         "megabytes_up": up / 1e6,
         "driver_gigabytes": (
-            parameters * (HISTORY_BYTES + 8 * (VECTORS + PARTS_AT_ONCE)) + up * workers + down
+            parameters * (HISTORY_BYTES + 8 * (VECTORS + sums)) + up * workers + down
         )
         / 1e9,
     }

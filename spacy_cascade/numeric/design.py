@@ -9,6 +9,7 @@ corpus has far fewer lexemes than tokens, so most work is done in `A`, once a le
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from ..parallel import LARGEST_PIECE, Workers, split
 from ..types import Floats1d, Floats2d, Ints1d, Pointers1d, Pointers2d, RealsXd
 from .csr import active_features, add_entries, add_rows, add_to_columns, group_columns
-from .parts import AddPart, Memory, add_part
+from .parts import Memory, Node, add_part
 
 _GROUPS = 4
 """Columns whose gradients threads sum up side by side, for any number of threads.
@@ -97,13 +98,19 @@ class BinaryCSR:
             )
         self._groups.add_product(values, out, workers)
 
-    def adding(self, values: Floats2d, n_parts: int) -> AddPart:
-        """What adds a part of `self.T @ values`, of so many parts of the rows."""
+    def write_transposed_product(
+        self, values: Floats2d, out: Floats2d, workers: Workers, n_parts: int, memory: Memory
+    ) -> None:
+        """`out = self.T @ values`, as a sum over so many parts of the rows (`numeric.parts`)."""
 
-        def add(part: int, out: Floats2d) -> None:
-            add_part(self.indptr, self.indices, part, n_parts, values, out)
+        def add(node: Node, to: Floats2d) -> None:
+            add_part(self.indptr, self.indices, node[0], n_parts, values, to)
 
-        return add
+        if n_parts > 1:
+            memory.add_up((0, n_parts), add, out, workers)
+            return
+        out.fill(0.0)
+        self.add_transposed_product(values, out, workers)
 
     def release_memory(self) -> None:
         """Free what the next transposed product makes again."""
@@ -137,12 +144,8 @@ class SegmentRows:
 
     def gradient(self, score_gradient: Floats2d, workers: Workers, n_parts: int = 1) -> Floats2d:
         """Gradient `[K, n]` of the weights, given that of scores `[M, n]`."""
-        gradient = np.zeros((self.features.n_columns, score_gradient.shape[1]))
-        if n_parts == 1:
-            self.features.add_transposed_product(score_gradient, gradient, workers)
-        else:
-            add = self.features.adding(score_gradient, n_parts)
-            Memory().add_up([add], n_parts, gradient, workers)
+        gradient = np.empty((self.features.n_columns, score_gradient.shape[1]))
+        self.features.write_transposed_product(score_gradient, gradient, workers, n_parts, Memory())
         return gradient
 
 
@@ -195,31 +198,32 @@ class Design:
         self, score_gradient: Floats2d, workers: Workers, out: Floats2d | None = None
     ) -> Floats2d:
         """Gradient `[K, S]` of the weights, given that of scores `[U, S]`; written to `out`."""
-        width, n = score_gradient.shape[1], self.n_parts
+        width = score_gradient.shape[1]
         gradient = np.empty((self.unit_features.n_columns, width)) if out is None else out
-        if n > 1:
-            of_lexemes = self.unit_lexemes.adding(score_gradient, n)
-            of_units = self.unit_features.adding(score_gradient, n)
-            self.gather(of_lexemes, of_units, workers, gradient)
-            return gradient
-        by_lexeme = np.zeros((self.unit_lexemes.n_columns, width))
-        self.unit_lexemes.add_transposed_product(score_gradient, by_lexeme, workers)
-        gradient[:] = 0.0
-        self.unit_features.add_transposed_product(score_gradient, gradient, workers)
-        self.lexeme_features.add_transposed_product(by_lexeme, gradient, workers)
+
+        def write(matrix: BinaryCSR) -> Callable[[Floats2d], None]:
+            return lambda to: matrix.write_transposed_product(
+                score_gradient, to, workers, self.n_parts, self._memory
+            )
+
+        self.gather(write(self.unit_lexemes), write(self.unit_features), workers, gradient)
         return gradient
 
     def gather(
-        self, of_lexemes: AddPart, of_units: AddPart, workers: Workers, out: Floats2d
+        self,
+        write_of_lexemes: Callable[[Floats2d], None],
+        write_of_units: Callable[[Floats2d], None],
+        workers: Workers,
+        out: Floats2d,
     ) -> None:
         """Write the gradient `[K, W]`, of what units add to it, wherever that is computed.
 
-        of_lexemes, of_units: add a part of `Lᵀ g` `[R, W]`, and of `Dᵀ g` `[K, W]`.
+        They write `Lᵀ g` to an array `[R, W]`, and `Dᵀ g` to an array `[K, W]`.
         """
         by_lexeme = np.empty((self.unit_lexemes.n_columns, out.shape[1]))
-        self._memory.add_up([of_lexemes], self.n_parts, by_lexeme, workers)
-        through_lexemes = self.lexeme_features.adding(by_lexeme, self.n_parts)
-        self._memory.add_up([of_units, through_lexemes], self.n_parts, out, workers)
+        write_of_lexemes(by_lexeme)
+        write_of_units(out)
+        self.lexeme_features.add_transposed_product(by_lexeme, out, workers)
 
     def release_memory(self) -> None:
         """Free what the next gradient makes again."""

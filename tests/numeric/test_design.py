@@ -144,9 +144,10 @@ def test_memory_of_gradients_is_released(generator):
     assert all(order is not None for order in orders)
     design.gradient(slopes, Workers(1))
     assert all(m._groups is order for m, order in zip(matrices, orders, strict=True)), "kept"
+    assert design._memory._free
     design.release_memory()
     assert all(matrix._groups is None for matrix in matrices)
-    assert not len(design._memory._floats)
+    assert not design._memory._free
     np.testing.assert_allclose(design.gradient(slopes, Workers(1)), before, atol=1e-12)
     # One thread needs no other order of the entries.
     assert all(matrix._groups is None for matrix in matrices)

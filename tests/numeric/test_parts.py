@@ -1,4 +1,4 @@
-"""Parts of a product are each computed once, and added up in their order."""
+"""Parts of a product are each computed once, and added up in the order of their tree."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reference import dense_rows, rows_from_dense
 from spacy_cascade.numeric.csr import group_columns
 from spacy_cascade.numeric.design import BinaryCSR
-from spacy_cascade.numeric.parts import Memory, part_bounds
+from spacy_cascade.numeric.parts import Memory, Node, add_part, nodes_of, part_bounds
 from spacy_cascade.parallel import Workers
 
 
@@ -31,37 +33,64 @@ def test_a_part_is_the_product_of_its_rows(
     assert (len(bounds), bounds[0], bounds[-1]) == (n_parts + 1, 0, matrix.n_rows)
     if n_parts == 3:
         assert np.diff(bounds).min() > matrix.n_rows // 6, "parts of about one size"
-    add = matrix.adding(values, n_parts)
     for part, (begin, end) in enumerate(pairwise(bounds)):
         out = np.ones((9, 2))
-        add(part, out)
+        add_part(matrix.indptr, matrix.indices, part, n_parts, values, out)
         np.testing.assert_allclose(out, 1.0 + dense[begin:end].T @ values[begin:end], atol=1e-9)
+    out = np.full((9, 2), np.nan)
+    matrix.write_transposed_product(values, out, Workers(2), n_parts, Memory())
+    np.testing.assert_allclose(out, dense.T @ values, atol=1e-9)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("n_parts", [1, 3, 4, 5, 9])
-def test_each_part_is_added_once_and_in_order(
-    n_parts: int, threads: int, generator: np.random.Generator
+def tree_sum(parts: np.ndarray) -> np.ndarray:
+    """Of two parts their sum, of more the sum of the sums of their halves."""
+    if len(parts) == 1:
+        return parts[0]
+    middle = len(parts) // 2
+    return tree_sum(parts[:middle]) + tree_sum(parts[middle:])
+
+
+@given(st.integers(1, 20), st.integers(1, 5), st.integers(1, 6), st.integers(0, 2**32 - 1))
+def test_who_computes_what_changes_no_bit(
+    n_parts: int, threads: int, workers: int, seed: int
 ) -> None:
     """Sums of numbers of very different size depend on the order."""
-    made: list[tuple[str, int]] = []
+    generator = np.random.default_rng(seed)
     parts = generator.normal(size=(n_parts, 5, 2)) * 10.0 ** generator.integers(0, 16, (5, 1))
+    expected, tree, pool = tree_sum(parts), (0, n_parts), Workers(threads)
+    made: list[Node] = []
 
-    def first(part: int, out: np.ndarray) -> None:
-        made.append(("first", part))
-        out += parts[part]
-
-    def second(part: int, out: np.ndarray) -> None:
-        made.append(("second", part))
-        out *= 2.0
+    def add_parts(node: Node, out: np.ndarray) -> None:
+        made.append(node)
+        (own,) = parts[slice(*node)]
+        out += own
 
     memory, out = Memory(), np.full((5, 2), np.nan)
     for _ in range(2):
         made.clear()
-        memory.add_up([first, second], n_parts, out, Workers(threads))
-        wanted = [(name, part) for part in range(n_parts) for name in ("first", "second")]
-        assert sorted(made) == sorted(wanted)
-        np.testing.assert_allclose(out, 2.0 * parts.sum(axis=0), rtol=1e-12)
+        memory.add_up(tree, add_parts, out, pool)
+        assert sorted(made) == [(part, part + 1) for part in range(n_parts)], "each once"
+        np.testing.assert_array_equal(out, expected)
+
+    bounds = [n_parts * i // workers for i in range(workers + 1)]
+    of_workers = [nodes_of(own, tree) for own in pairwise(bounds)]
+    given_sums: dict[Node, np.ndarray] = {}
+    for node in (node for nodes in of_workers for node in nodes):
+        given_sums[node] = np.empty((5, 2))
+        memory.add_up(node, add_parts, given_sums[node], Workers(1))
+
+    def add_given(node: Node, out: np.ndarray) -> None:
+        out += given_sums[node]
+
+    memory.add_up(tree, add_given, out, pool, given_sums)
+    np.testing.assert_array_equal(out, expected)
+
+
+def test_nodes_are_as_few_as_can_be() -> None:
+    assert nodes_of((0, 8), (0, 8)) == [(0, 8)]
+    assert nodes_of((4, 8), (0, 8)) == [(4, 8)]
+    assert nodes_of((2, 5), (0, 8)) == [(2, 4), (4, 5)]
+    assert nodes_of((3, 3), (0, 8)) == []
 
 
 def test_sums_of_another_size_take_the_same_memory(generator: np.random.Generator) -> None:
@@ -69,11 +98,12 @@ def test_sums_of_another_size_take_the_same_memory(generator: np.random.Generato
     for shape in ((6, 2), (3, 2), (3, 3), (7, 3)):
         value, out = generator.normal(size=shape), np.empty(shape)
 
-        def add(part: int, to: np.ndarray, value: np.ndarray = value) -> None:
+        def add(node: Node, to: np.ndarray, value: np.ndarray = value) -> None:
             to += value
 
-        memory.add_up([add], 2, out, Workers(1))
-        np.testing.assert_allclose(out, 2 * value)
+        memory.add_up((0, 2), add, out, Workers(1))
+        np.testing.assert_array_equal(out, 2 * value)
+        assert len(memory._free) == 1
 
 
 def test_groups_of_columns_have_about_equally_many_entries(matrix: BinaryCSR) -> None:

@@ -34,8 +34,8 @@ class Answer:
     """What one shard adds to the loss; only the features and lexemes that it has.
 
     losses: of its own sequences, float64 `[N]`. transitions: a gradient for each of its pieces,
-    `[n, E]`. by_lexeme `[P, r, S]`, features `[P, k, S]`, segments `[P, q, n]`: sums of each of its
-    parts (`numeric.design`).
+    `[n, E]`. by_lexeme `[N, r, S]`, features `[N, k, S]`, segments `[N, q, n]`: sums of each of the
+    nodes that its parts are (`numeric.parts`).
     """
 
     losses: Floats1d

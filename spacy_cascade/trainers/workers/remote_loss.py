@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from ...inference.structure import Weights
 from ...losses.base import CorpusLoss
 from ...numeric.csr import add_to_columns
 from ...numeric.design import BinaryCSR, Design
-from ...numeric.parts import AddPart, Memory
+from ...numeric.parts import Memory, Node
 from ...types import Floats1d, Floats2d, Floats3d, Ints1d
 from .engines import Team, engine_named
 from .messages import Answer, Question, Wanted
@@ -39,8 +39,8 @@ def shared_parts(workers: int, parts: int) -> int:
 class RemoteLoss:
     """As `CorpusLoss`, and to the same bits, for any number of workers.
 
-    The driver has the features of lexemes and the weights. It adds the parts of all workers in the
-    order in which the local loss adds them. threads: of the driver.
+    The driver has the features of lexemes and the weights. It adds what the workers send in the
+    order in which the local loss adds its parts (`numeric.parts`). threads: of the driver.
     """
 
     def __init__(self, loss: CorpusLoss, n_workers: int, engine: str) -> None:
@@ -53,6 +53,7 @@ class RemoteLoss:
             n_parts=design.n_parts,
         )
         self._places: list[Places] = []
+        self._memory = Memory()
         self._has_segments = design.segments is not None
 
         def shards() -> Iterator[Shard]:
@@ -88,34 +89,37 @@ class RemoteLoss:
         """Write the gradient of features `[K, S]` to `out`."""
         of_shards = list(zip(self._places, answers, strict=True))
         self._lexemes.gather(
-            _adding((places, places.lexemes, a.by_lexeme) for places, a in of_shards),
-            _adding((places, places.features, a.features) for places, a in of_shards),
+            self._writing((places, places.lexemes, a.by_lexeme) for places, a in of_shards),
+            self._writing((places, places.features, a.features) for places, a in of_shards),
             self.threads,
             out,
         )
         if self._has_segments:
             columns = self._structure.segment_columns
             gradient = np.empty((len(out), answers[0].segments.shape[2]))
-            add = _adding((places, places.segments, a.segments) for places, a in of_shards)
-            Memory().add_up([add], self._lexemes.n_parts, gradient, self.threads)
+            self._writing((places, places.segments, a.segments) for places, a in of_shards)(
+                gradient
+            )
             out[:, columns] += gradient
 
+    def _writing(
+        self, of_shards: Iterable[tuple[Places, Ints1d, Floats3d]]
+    ) -> Callable[[Floats2d], None]:
+        """What writes the sum over all shards, of rows that each is about."""
+        given = {
+            node: (rows, sums)
+            for places, rows, own in of_shards
+            for node, sums in zip(places.nodes, own, strict=True)
+        }
 
-def _adding(of_shards: Iterable[tuple[Places, Ints1d, Floats3d]]) -> AddPart:
-    """Adds a part that a shard has, if one has it, to the rows that it is about."""
-    parts = {
-        places.first_part + i: (rows, part)
-        for places, rows, own in of_shards
-        for i, part in enumerate(own)
-    }
+        def add(node: Node, out: Floats2d) -> None:
+            if node in given:
+                rows, sums = given[node]
+                each = np.arange(len(rows) + 1, dtype=np.int64)
+                add_to_columns(each, rows, sums, out, 0, len(rows))
 
-    def add(number: int, out: Floats2d) -> None:
-        if number in parts:
-            rows, part = parts[number]
-            each = np.arange(len(rows) + 1, dtype=np.int64)
-            add_to_columns(each, rows, part, out, 0, len(rows))
-
-    return add
+        tree = 0, self._lexemes.n_parts
+        return lambda out: self._memory.add_up(tree, add, out, self.threads, given)
 
 
 def _nothing(n_columns: int) -> BinaryCSR:

@@ -7,6 +7,7 @@ import numpy as np
 from ...inference.structure import Potentials, SegmentScores
 from ...numeric.csr import add_to_columns
 from ...numeric.design import BinaryCSR
+from ...numeric.parts import Memory, Node
 from ...parallel import Workers
 from ...types import Floats1d, Floats2d, Floats3d, Pointers1d, RealsXd
 from .messages import Answer, Question, Wanted
@@ -21,7 +22,8 @@ class ShardServer:
     def __init__(self, shard: Shard) -> None:
         self.shard = shard
         self._of_sequences = shard.loss.on(shard.structure)
-        self._memory: dict[str, Floats3d] = {}
+        self._sums_of: dict[str, Floats3d] = {}
+        self._memory = Memory()
 
     def answer(self, question: Question) -> Answer:
         """The answer; it is valid until the next question."""
@@ -79,16 +81,19 @@ class ShardServer:
     def _sums(
         self, name: str, matrix: BinaryCSR | None, bounds: Pointers1d, values: Floats2d
     ) -> Floats3d:
-        """`matrixᵀ values` of each part, `[P, n, W]`."""
+        """`matrixᵀ values` of each node of the shard's parts, `[N, n, W]`."""
+        nodes = self.shard.places.nodes
         if matrix is None:
-            return np.zeros((len(bounds) - 1, 0, 0))
-        shape = len(bounds) - 1, matrix.n_columns, values.shape[1]
-        if name not in self._memory:
-            self._memory[name] = np.empty(shape)
-        sums = self._memory[name]
-        sums.fill(0.0)
-        for i, part in enumerate(sums):
-            add_to_columns(
-                matrix.indptr, matrix.indices, values, part, int(bounds[i]), int(bounds[i + 1])
-            )
-        return sums
+            return np.zeros((len(nodes), 0, 0))
+        indptr, indices, first = matrix.indptr, matrix.indices, nodes[0][0]
+
+        def add(node: Node, out: Floats2d) -> None:
+            begin, end = bounds[node[0] - first : node[0] - first + 2].tolist()
+            add_to_columns(indptr, indices, values, out, begin, end)
+
+        shape = len(nodes), matrix.n_columns, values.shape[1]
+        if name not in self._sums_of:
+            self._sums_of[name] = np.empty(shape)
+        for node, out in zip(nodes, self._sums_of[name], strict=True):
+            self._memory.add_up(node, add, out, _ONE)
+        return self._sums_of[name]

@@ -1,9 +1,10 @@
 """Cutting a corpus into shards whose sums are those of the whole, to the last bit.
 
-A gradient is the sum over the parts of the design matrix, in their order (`numeric.design`). A
-shard therefore has whole parts. Parts of lexemes, of units and of segments begin at different
-units, and losses are computed for whole sequences: a shard has all sequences that its parts touch,
-so a few sequences at its borders are computed by two workers. Each piece of the corpus counts once.
+A gradient is the sum over the parts of the design matrix, in the order of their tree
+(`numeric.parts`). A shard therefore has whole parts. Parts of lexemes, of units and of segments
+begin at different units, and losses are computed for whole sequences: a shard has all sequences
+that its parts touch, so a few sequences at its borders are computed by two workers. Each piece of
+the corpus counts once.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 from ...inference.structure import Structure
 from ...losses.base import CorpusLoss, Loss
 from ...numeric.design import BinaryCSR, Design, SegmentRows
-from ...numeric.parts import part_bounds
+from ...numeric.parts import Node, nodes_of, part_bounds
 from ...types import Ints1d, Pointers1d
 
 
@@ -25,10 +26,10 @@ from ...types import Ints1d, Pointers1d
 class Places:
     """Which rows of the whole a shard has: rows of lexemes, features of units, and of segments.
 
-    first_part: the first of its parts.
+    nodes: of the tree of parts; those of its parts, in order.
     """
 
-    first_part: int
+    nodes: list[Node]
     lexemes: Ints1d
     features: Ints1d
     segments: Ints1d
@@ -73,7 +74,8 @@ def cut(loss: CorpusLoss, n_shards: int) -> Iterator[Shard]:
     piece_bounds = [0, *first_pieces.tolist(), len(loss.pieces)]
     n_filled = 0
     for (first, last), (begin, end) in zip(pairwise(bounds), pairwise(piece_bounds), strict=True):
-        shard = _shard(loss, first, parts.take(first, last), pieces[begin : end + 1])
+        nodes = nodes_of((first, last), (0, n_parts))
+        shard = _shard(loss, nodes, parts.take(first, last), pieces[begin : end + 1])
         is_last = last == n_parts
         if len(shard.starts) > 1 or (is_last and not n_filled):
             n_filled += 1
@@ -112,7 +114,7 @@ class _Parts:
             yield int(first), int(last) + 1
 
 
-def _shard(loss: CorpusLoss, first_part: int, parts: _Parts, pieces: Pointers1d) -> Shard:
+def _shard(loss: CorpusLoss, nodes: list[Node], parts: _Parts, pieces: Pointers1d) -> Shard:
     """pieces: bounds of those that count, in sequences of the corpus."""
     data, design = loss.data, loss.data.design
     first, last = _touched(data.starts, [*parts.units(design.segments)], pieces)
@@ -128,7 +130,7 @@ def _shard(loss: CorpusLoss, first_part: int, parts: _Parts, pieces: Pointers1d)
         of_lexemes,
         of_units,
         segments,
-        Places(first_part, lexemes, features, of_segments),
+        Places(nodes, lexemes, features, of_segments),
         # Parts and pieces may be empty, and then stand anywhere.
         np.clip(pieces - first, 0, last - first),
         np.clip(parts.lexemes - begin, 0, end - begin),

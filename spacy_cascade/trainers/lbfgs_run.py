@@ -161,14 +161,11 @@ class LBFGSRun:
         return bool(norm <= self.settings.tolerance * size)
 
     def _iterate(self) -> None:
-        # What is remembered has single precision: it takes up most of the memory.
-        direction = copied(self._direction(), np.float32, self.workers)
-        slope = dot(direction, self._gradient, self.workers)
-        if slope >= 0.0:
+        direction, slope, unit = self._remembered(self._direction())
+        if not slope < 0.0:
             self._pairs.clear()
-            direction = copied(self._downhill(), np.float32, self.workers)
-            slope = dot(direction, self._gradient, self.workers)
-        first_step = 1.0 if self._pairs else min(1.0, max(-slope, _LEAST_CURVATURE) ** -0.5)
+            direction, slope, unit = self._remembered(self._downhill())
+        first_step = 1.0 if self._pairs else min(1.0, unit)
         found = self._line_search(direction, slope, first_step)
         if found is None:
             # No step along this direction lowers the objective: a fresh start may, else done.
@@ -180,14 +177,31 @@ class LBFGSRun:
         def block(part: slice) -> None:
             move[part] *= np.float32(found.step)
             self._gradient[part] -= found.gradient[part]
-            np.negative(self._gradient[part], out=change[part], casting="same_kind")
+            with np.errstate(over="ignore"):
+                np.negative(self._gradient[part], out=change[part], casting="same_kind")
 
         in_blocks(block, len(move), self.workers)
         curvature = dot(move, change, self.workers)
+        # Not where a change is too large for single precision, either.
         if curvature > 1e-12 * dot(change, change, self.workers):
             self._pairs.append((move, change, curvature))
         self.parameters, self.value, self._gradient = found.point, found.value, found.gradient
         self.converged = self._is_stationary()
+
+    def _remembered(self, direction: Floats1d) -> tuple[Singles1d, float, float]:
+        """A direction in single precision, the slope along it, and the step that is 1 long.
+
+        What is remembered takes up most of the memory. Where numbers are too large for single
+        precision, the direction is shorter. The length is that of the steepest direction.
+        """
+        singles = copied(direction, np.float32, self.workers)
+        slope = dot(singles, self._gradient, self.workers)
+        if np.isfinite(slope):
+            return singles, slope, max(-slope, _LEAST_CURVATURE) ** -0.5
+        direction /= max(direction.max(), -direction.min())
+        direction /= dot(direction, direction, self.workers) ** 0.5
+        singles = copied(direction, np.float32, self.workers)
+        return singles, dot(singles, self._gradient, self.workers), 1.0
 
     def _direction(self) -> Floats1d:
         """`-H·g` by the two-loop recursion."""

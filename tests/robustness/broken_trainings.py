@@ -91,7 +91,7 @@ CASES = [
         "no chunks",
         corpora.across_sentences,
         "conll2003_memb",
-        error=("'cascade_chunker'", *NO_LABEL),
+        error=("'cascade_chunker'", NO_LABEL[0], "Set gold_key = null"),
     ),
     Case("entities across sentences, chunks", corpora.across_sentences, "conll2000"),
     Case(
@@ -149,7 +149,10 @@ CASES = [
         error=("doc.spans['gold'] overlap", "filter_spans"),
     ),
     Case(
-        "gold under another key", corpora.in_group, settings=both(gold_key="glod"), error=NO_LABEL
+        "gold under another key",
+        corpora.in_group,
+        settings=both(gold_key="glod"),
+        error=(NO_LABEL[0], "doc.spans['glod']", 'Set gold_key = "gold"'),
     ),
     Case(
         "gold not in entities",

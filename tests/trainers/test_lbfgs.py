@@ -185,6 +185,19 @@ def test_a_gap_in_the_objective_is_stepped_around():
     assert run.parameters[0] == pytest.approx(1.0, abs=1e-6)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("factor", [1.0, 1e30, 1e45, 1e150])
+def test_gradients_too_large_for_single_precision(factor):
+    """Directions are remembered in single precision; they get shorter where that is too little."""
+    plain = quadratic()
+    scaled = Function(lambda x: factor * plain.value(x), lambda x: factor * plain.gradient(x))
+    run = start(scaled, [3.0, -2.0, 1.0], tolerance=0.0)
+    before = run.value
+    run.run(200)
+    assert np.isfinite(run.parameters).all()
+    assert run.value < 1e-3 * before
+
+
 @pytest.mark.parametrize(
     "settings",
     [

@@ -179,8 +179,8 @@ def best_disjoint(starts: Pointers1d, ends: Pointers1d, gains: Floats1d, chosen:
 
         best(e) = max(best(e - 1), max_p (best(starts[p]) + gains[p]))        ends[p] = e
 
-    starts, ends, gains `[P]`: spans of one position or more, in ascending order of their ends.
-    chosen `[P]`: written; spans without gain or loss are chosen where they are in nobody's way.
+    starts, ends, gains `[P]`: spans in ascending order of their ends. chosen `[P]`: written; spans
+    without gain or loss are chosen where they are in nobody's way, empty ones never.
     """
     chosen[:] = False
     length = ends[-1] if len(ends) else 0
@@ -189,9 +189,10 @@ def best_disjoint(starts: Pointers1d, ends: Pointers1d, gains: Floats1d, chosen:
     p = 0
     for e in range(1, length + 1):
         best[e] = best[e - 1]
-        while p < len(ends) and ends[p] == e:
+        while p < len(ends) and ends[p] <= e:
             value = best[starts[p]] + gains[p]
-            if gains[p] >= 0.0 and value >= best[e]:  # a loss may be lost in rounding
+            # A loss may be lost in rounding.
+            if starts[p] < ends[p] and gains[p] >= 0.0 and value >= best[e]:
                 best[e] = value
                 taken[e] = p
             p += 1

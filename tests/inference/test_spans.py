@@ -112,3 +112,11 @@ def test_spans_that_gain_nothing_are_chosen_where_there_is_room():
     start, end = np.array([0, 2, 1], dtype=np.int64), np.array([1, 3, 4], dtype=np.int64)
     best_disjoint(start, end, np.array([0.0, 0.5, 0.0]), chosen)
     assert chosen.tolist() == [True, True, False]
+
+
+def test_empty_spans_are_never_chosen():
+    """Other components can put such spans into a group."""
+    chosen = np.zeros(3, dtype=np.bool_)
+    start, end = np.array([0, 1, 2], dtype=np.int64), np.array([0, 1, 3], dtype=np.int64)
+    best_disjoint(start, end, np.array([0.5, 0.5, 0.5]), chosen)
+    assert chosen.tolist() == [False, False, True]

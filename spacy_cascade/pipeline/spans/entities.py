@@ -184,12 +184,17 @@ def _values(spans: SpanTable) -> tuple[Pointers1d, Pointers1d, Keys1d, Keys1d, K
 def _fitting(
     spans: SpanTable, taken: Bools1d, replaced: SpanTable | None, gains: Floats1d | None
 ) -> SpanTable:
-    """The spans that touch no taken token, but for replaced ones, and do not overlap."""
+    """The spans that touch no taken token, but for replaced ones, and do not overlap, in order.
+
+    Empty spans, which other components may have put into a group, are left out.
+    """
     if replaced is not None:
         taken[_tokens_of(replaced)] = False
     n_taken = np.append(0, np.cumsum(taken))
-    free = n_taken[spans.end] == n_taken[spans.start]
-    spans, gains = spans.take(free), None if gains is None else gains[free]
+    free = (n_taken[spans.end] == n_taken[spans.start]) & (spans.start < spans.end)
+    in_order = np.argsort(spans.start, kind="stable")
+    in_order = in_order[free[in_order]]
+    spans, gains = spans.take(in_order), None if gains is None else gains[in_order]
     if (spans.start[1:] < spans.end[:-1]).any():
         return spans.take(_disjoint(spans, gains))
     return spans

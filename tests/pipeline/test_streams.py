@@ -50,6 +50,10 @@ class Watched:
         self.alive: WeakSet[Doc] = WeakSet()
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
+        # The collector need not look again and again at the objects of all tests before.
+        gc.unfreeze()
+        gc.collect()
+        gc.freeze()
         for example in Corpus(self.path)(nlp):
             self.alive.add(example.reference)
             yield example
@@ -57,6 +61,7 @@ class Watched:
             del example
             gc.collect()
             self.most = max(self.most, len(self.alive))
+        gc.unfreeze()
 
 
 def watch_readers(config: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> list[Watched]:

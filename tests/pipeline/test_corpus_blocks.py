@@ -122,7 +122,7 @@ def learnt_at_once(pipe: Any, nlp: Language, examples: list[Example]) -> tuple[n
 @given(
     numbers=st.lists(st.integers(0, 5), max_size=12).map(lambda n: [0, *n]),
     at_once=st.integers(1, 3), block=st.integers(1, 25), in_memory=st.integers(0, 60),
-    entries=st.integers(2, 40), most_lexemes=st.integers(0, 30),
+    entries=st.integers(40, 400), most_lexemes=st.integers(0, 30),
 )  # fmt: skip
 def test_blocks_teach_what_the_whole_corpus_teaches(
     kind: str, terms: Path, numbers: list[int], at_once: int, block: int, in_memory: int,

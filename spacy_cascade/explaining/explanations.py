@@ -4,11 +4,11 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from ..caching import cached_property
 from ..deprecation import warn_renamed
 from ..features.names import NamedFeature
 from ..pipeline.spans.placing import LabelledSpan

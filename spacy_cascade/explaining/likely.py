@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from ..caching import cached_property
 from ..errors import ConfigError
 from ..features.tokens import Tokens
 from ..inference.schemes import Spans

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 from spacy.tokens import Doc, SpanGroup
 
+from ..caching import cached_property
 from ..types import Bools1d, Floats1d, Keys1d, Pointers1d
 from .strings import hash_string
 

@@ -25,13 +25,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import product
 from math import prod
 from typing import Any
 
 import regex
 
+from ..caching import cached_property
 from ..deprecation import warn_renamed
 from ..errors import TemplateError
 from .attributes import Attribute, TokenAttribute, WordAttribute, numbers

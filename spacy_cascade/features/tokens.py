@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 from spacy.attrs import LOWER, ORTH, POS, SENT_START, TAG
 from spacy.tokens import Doc
 
+from ..caching import cached_property
 from ..types import Ints1d, Keys1d, Pointers1d
 from .abbreviations import Abbreviations, join_abbreviations
 from .group_spans import BatchGroup, join_groups, read_group

@@ -57,6 +57,8 @@ class Potentials(NamedTuple):
 
     def at_temperature(self, temperature: float) -> Potentials:
         """Potentials of flatter probabilities where the temperature is above 1."""
+        if temperature == 1.0:
+            return self
         segments = self.segments
         if segments is not None:
             segments = segments._replace(scores=segments.scores / temperature)

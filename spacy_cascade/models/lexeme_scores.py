@@ -12,6 +12,9 @@ from ..numeric.csr import add_rows
 from ..parallel import LEXEME_LOCK
 from ..types import Floats2d, Keys2d, Reals2d
 
+_AT_ONCE = 1 << 12
+"""Lexemes whose features are looked up at once: arrays that are much larger are slow."""
+
 
 class LexemeScores:
     """Cached scores of the (lexeme, slot) rows of tables, each under one set of weights.
@@ -49,11 +52,13 @@ class _TableScores:
         if size > known:
             if size * n_slots > len(self._rows):
                 self._rows = grown(self._rows[: known * n_slots], 2 * size * n_slots)
-            features = space.lexeme_features(attributes[known:])
-            check_features(space, self.weights)
-            new = self._rows[known * n_slots : size * n_slots]
-            new[:] = 0.0
-            add_rows(features.indptr, features.indices, self.weights, new, 0, features.n_rows)
+            for begin in range(known, size, _AT_ONCE):
+                end = min(begin + _AT_ONCE, size)
+                features = space.lexeme_features(attributes[begin:end])
+                check_features(space, self.weights)
+                new = self._rows[begin * n_slots : end * n_slots]
+                new[:] = 0.0
+                add_rows(features.indptr, features.indices, self.weights, new, 0, features.n_rows)
             self._n_lexemes = size
         return self._rows
 

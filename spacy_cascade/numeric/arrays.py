@@ -16,8 +16,10 @@ _BLOCK = 1 << 14
 
 
 def grown(rows: Array, size: int) -> Array:
-    """The rows, and as many rows of zeros as make up the size."""
-    return np.concatenate([rows, np.zeros((size - len(rows), *rows.shape[1:]), rows.dtype)])
+    """The rows, and as many rows of zeros as make up the size, which take no memory till used."""
+    found = np.zeros((size, *rows.shape[1:]), rows.dtype)
+    found[: len(rows)] = rows
+    return found
 
 
 def blocks(array: Array) -> Iterator[Array]:

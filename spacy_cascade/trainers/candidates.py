@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..caching import cached_property
 from ..numeric.design import BinaryCSR
 from ..numeric.gains import newton_gains, screen
 from ..numeric.postings import intersections, stacked, transposed

@@ -6,10 +6,10 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
 
+from ...caching import cached_property
 from ...errors import CorpusError
 
 _JSON_START = re.compile(r'\s*(\{\s*["}]|\[\s*[\{\]])')

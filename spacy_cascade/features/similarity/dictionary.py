@@ -7,10 +7,10 @@ once, however often it is listed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cached_property
 
 import numpy as np
 
+from ...caching import cached_property
 from ...numeric.design import BinaryCSR
 from ...numeric.index import KeyIndex
 from ...types import Floats1d, Ints1d, Keys1d, Pointers1d

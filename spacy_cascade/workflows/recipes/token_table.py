@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +11,7 @@ from spacy.attrs import ENT_IOB, ENT_TYPE, ORTH, SENT_START, SPACY
 from spacy.strings import StringStore
 from spacy.tokens import Doc
 
+from ...caching import cached_property
 from ...types import Bools1d, Keys1d, Pointers1d
 
 _BEGIN, _INSIDE, _MISSING = 3, 1, 0

@@ -33,9 +33,10 @@ EVERYWHERE = {
     "kernel_folders",
     "deprecation",
     "checks",
+    "caching",
 }
 """Open to all layers."""
-CORPORA = {"corpora", "errors", "files"}
+CORPORA = {"corpora", "errors", "files", "caching"}
 """Readers of corpus files stand apart; only what stands at the top knows them and components."""
 DOCS = {
     "features.group_spans", "features.tokens", "pipeline", "explaining", "workflows", "search",

@@ -59,8 +59,7 @@ class Potentials(NamedTuple):
         """Potentials of flatter probabilities where the temperature is above 1."""
         if temperature == 1.0:
             return self
-        segments = self.segments
-        if segments is not None:
+        if (segments := self.segments) is not None:
             segments = segments._replace(scores=segments.scores / temperature)
         return Potentials(
             self.scores / temperature, self.transitions / temperature, self.starts, segments

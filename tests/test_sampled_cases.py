@@ -23,6 +23,16 @@ def test_slow(i):
 def test_kinds(kind):
     pass
 
+@pytest.mark.slow(kind="commands")
+@pytest.mark.parametrize("i", range(6))
+def test_one_command(i):
+    pass
+
+@pytest.mark.slow(kind="commands")
+@pytest.mark.parametrize("i", range(6))
+def test_another_command(i):
+    pass
+
 @pytest.mark.parametrize("i", range(20))
 def test_fast(i):
     pass
@@ -58,7 +68,7 @@ def run(folder: Path, *arguments: str) -> list[str]:
 def test_only_slow_tests_of_many_cases_are_sampled(tmp_path: Path) -> None:
     found = run(tmp_path, "--sample", "4", "--sample-seed", "x")
     count = {name: sum(f"{name}[" in each for each in found)
-             for name in ("test_slow", "test_kinds", "test_fast")}  # fmt: skip
-    assert count == {"test_slow": 5, "test_kinds": 2, "test_fast": 20}
+             for name in ("test_slow", "test_kinds", "command", "test_fast")}  # fmt: skip
+    assert count == {"test_slow": 5, "test_kinds": 2, "command": 3, "test_fast": 20}
     assert run(tmp_path, "--sample", "4", "--sample-seed", "x") == found
-    assert len(run(tmp_path)) == 42
+    assert len(run(tmp_path)) == 54

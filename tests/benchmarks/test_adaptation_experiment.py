@@ -84,7 +84,7 @@ def test_table_of_adaptation() -> None:
     assert "| resumed on 20 sentences | 60.00 | -10.00 | 51.00 | +1.00 | 5.0 |" in report
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="experiments")
 def test_adaptation_is_measured(tmp_path: Path) -> None:
     train, dev = (write_sample(tmp_path / f"{part}.spacy", part) for part in ("train", "dev"))
     result = run_python(

@@ -159,7 +159,7 @@ def test_tables_of_the_pages_are_made_of_the_results() -> None:
 # All of it
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="experiments")
 def test_a_report_on_the_sample(tmp_path: Path) -> None:
     """Every part but that of threads, a few seconds of training, one peer left out by name."""
     for name in ("train", "dev"):

@@ -38,7 +38,7 @@ def results(tmp_path: Path) -> dict[str, Any]:
     return json.loads(json.dumps(results))
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="experiments")
 def test_each_sentence_is_a_sequence_and_threads_change_nothing(
     results: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -57,7 +57,7 @@ def test_all_but_rare_words_stays(corpus: Path, tmp_path: Path) -> None:
     assert len(list(DocBin().from_disk(third).get_docs(vocab))) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="experiments")
 def test_the_experiment(corpus: Path, tmp_path: Path) -> None:
     command = [
         sys.executable, "-m", "benchmarks.experiments.past_memory", str(corpus), str(corpus),

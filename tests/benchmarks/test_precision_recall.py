@@ -34,7 +34,7 @@ class RunnerHere:
         return [job() for job in jobs]
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="experiments")
 def test_curves_and_biased_models(tmp_path: Path) -> None:
     train = write_sample(tmp_path / "train.spacy", n_docs=12)
     dev = write_sample(tmp_path / "dev.spacy", "dev")

@@ -41,7 +41,7 @@ class Runner:
         return timed
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="experiments")
 def test_both_pipelines_are_trained_and_timed(tmp_path: Path) -> None:
     arguments = argparse.Namespace(
         train=write_sample(tmp_path / "train.spacy", "train", 12),

@@ -85,7 +85,7 @@ def test_parts_are_run_again_and_the_rest_is_kept(tmp_path: Path) -> None:
     assert kept(earlier, everything) == []
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="experiments")
 def test_draws_are_trained_and_scored(terms: str, tmp_path: Path) -> None:
     data = [str(write_sample(tmp_path / f"{part}.spacy", part)) for part in ("train", "dev")]
     settings = segmenter(CRF_4, BASELINE, terms, 1.0)

@@ -179,7 +179,7 @@ def test_every_training_is_run_once(suite: running.Suite) -> None:
     assert len(suite_results.read_entries(suite.output)) == 3
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="experiments")
 def test_a_run_that_was_stopped_goes_on(suite: running.Suite) -> None:
     trainings = peers_only()[:3]
     begun: Iterator[str] = suite.run(trainings)
@@ -218,7 +218,7 @@ def test_one_training_that_fails_does_not_stop_the_others(suite: running.Suite) 
     assert not list((suite.runner.work / "models").iterdir())
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="experiments")
 def test_our_models_at_home_away_and_on_raw_text(suite: running.Suite) -> None:
     row = systems.with_settings(
         systems.ROWS["init"],
@@ -414,7 +414,7 @@ def test_what_settings_gain_on_shares_of_a_corpus(
     assert row["f1"]["narrow"] < row["f1"]["as it is"]
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="experiments")
 def test_what_settings_cost_in_time(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -428,7 +428,7 @@ def test_what_settings_cost_in_time(
     assert other["megabytes"] < plain["megabytes"]
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="experiments")
 def test_what_the_search_gains_is_scored_on_documents_that_it_did_not_see(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

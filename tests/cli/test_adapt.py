@@ -49,7 +49,7 @@ def test_the_copy_knows_the_new_label_and_the_old_ones(model: Path, tmp_path: Pa
     assert "virus" not in spacy.load(model).get_pipe("cascade_classifier").labels
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="commands")
 def test_the_old_share_is_chosen_where_that_is_asked_for(model: Path, tmp_path: Path) -> None:
     new = write(tmp_path / "new.spacy", SENTENCES)
     output = tmp_path / "adapted"

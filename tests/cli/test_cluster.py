@@ -82,7 +82,7 @@ def test_help() -> None:
         assert part in text
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="commands")
 def test_in_processes(source: Path, tmp_path: Path) -> None:
     output = tmp_path / "clusters.txt.gz"
     stdout, _ = run(source, "--output", output, *SETTINGS, "--processes", 2)
@@ -96,7 +96,7 @@ def test_in_processes(source: Path, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="commands")
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="there are no process groups")
 def test_stopped_and_killed_runs_continue(source: Path, tmp_path: Path) -> None:
     """Ctrl-C while vectors are trained ends all processes; so does the next run, after a kill."""

@@ -23,7 +23,7 @@ def given(tmp_path: Path) -> dict[str, Path]:
     return {**small_training(tmp_path, 8), "unlabelled": text}
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="commands")
 @pytest.mark.parametrize("method", ["self", "cotrain"])
 def test_it_writes_a_pipeline_and_reports(
     given: dict[str, Path], tmp_path: Path, method: str

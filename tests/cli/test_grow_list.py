@@ -115,7 +115,7 @@ def test_errors_are_one_line(model: Path, text: Path, tmp_path: Path) -> None:
     assert not output.exists()
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="commands")
 def test_ctrl_c_ends_it_and_writes_nothing(model: Path, tmp_path: Path) -> None:
     text, output = tmp_path / "text.txt", tmp_path / "grown.jsonl"
     text.write_text("\n".join(TEXTS * 200_000), encoding="utf8")

@@ -21,7 +21,7 @@ from spacy_cascade.workflows.recipes.deciding import change_of
 from spacy_cascade.workflows.recipes.rules import BY_CORPUS, VARIANTS
 
 LABELS = "DNA,RNA,cell_line,cell_type,protein"
-SLOW = pytest.mark.slow
+SLOW = pytest.mark.slow(kind="commands")
 
 
 def run(*arguments: object, answers: str = "", exit_code: int = 0) -> tuple[str, str]:

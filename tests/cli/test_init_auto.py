@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from helpers import take_interrupts, write_sample
 from spacy_cascade.cli import app
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(kind="commands")
 LONGEST = 10.0
 """Seconds from Ctrl-C to the end of the process, on a machine that does much else besides."""
 

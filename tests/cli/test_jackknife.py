@@ -83,7 +83,7 @@ def test_help() -> None:
         assert part in text
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="commands")
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="there are no process groups")
 def test_ctrl_c_keeps_the_trainings_that_are_done(tmp_path: Path) -> None:
     sample, output = tmp_path / "sample.spacy", tmp_path / "out.spacy"

@@ -19,7 +19,7 @@ def given(tmp_path: Path) -> dict[str, Path]:
     return small_training(tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="commands")
 def test_it_writes_a_pipeline_and_says_which(given: dict[str, Path], tmp_path: Path) -> None:
     found = run(given, tmp_path / "OUT", "--folds", 2, *SETTINGS)
     assert "2 trainings without each of 2 folds" in found.stdout

@@ -57,7 +57,7 @@ def read_trials(output: Path) -> list[dict]:
     return [json.loads(line) for line in lines if line.endswith("\n")]
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="commands")
 def test_it_finds_settings_and_goes_on_where_it_was(corpus: Path, tmp_path: Path) -> None:
     output = tmp_path / "found"
     arguments = (
@@ -78,7 +78,7 @@ def test_it_finds_settings_and_goes_on_where_it_was(corpus: Path, tmp_path: Path
     assert (output / "trials.jsonl").read_text() == lines
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="commands")
 def test_it_tunes_a_semi_markov_segmenter(corpus: Path, tmp_path: Path) -> None:
     config, output = PROJECT / "configs/semi.cfg", tmp_path / "found"
     least = "components.cascade_segmenter.model.segment_min_count"
@@ -93,7 +93,7 @@ def test_it_tunes_a_semi_markov_segmenter(corpus: Path, tmp_path: Path) -> None:
     assert max(trial["score"] for trial in read_trials(output)) == 1.0
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="commands")
 def test_optuna_searches_all_components_at_once(corpus: Path, tmp_path: Path) -> None:
     output = tmp_path / "found"
     arguments = (
@@ -127,7 +127,7 @@ KILLED = {
 """Arguments, and of how many trials a search of three settings consists with them."""
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="commands")
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="there are no process groups")
 @pytest.mark.parametrize("backend", KILLED)
 def test_a_killed_search_goes_on(backend: str, corpus: Path, tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_a_killed_search_goes_on(backend: str, corpus: Path, tmp_path: Path) -> 
     assert finished["found"]["score"] == max(trial["score"] for trial in trials)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="commands")
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="there are no process groups")
 @pytest.mark.parametrize("presses", [1, 2])
 def test_ctrl_c_keeps_what_is_done(presses: int, corpus: Path, tmp_path: Path) -> None:

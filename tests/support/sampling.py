@@ -3,8 +3,9 @@
     python -m pytest -m slow --sample 3 --sample-seed "$(git rev-parse HEAD)"
 
 Of the cases of each slow test one in three is run. A test of a few cases is run whole: its cases
-may be different kinds of check. The seed alone says which cases: a commit has always the same
-sample, the next commit has another one.
+may be different kinds of check. Tests with `pytest.mark.slow(kind="…")` count as cases of one test:
+each of them has fast tests beside it, too. The seed alone says which cases: a commit has always the
+same sample, the next commit has another one.
 """
 
 from __future__ import annotations
@@ -37,8 +38,9 @@ def chosen(names: list[str], one_in: int, seed: str) -> set[str]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     tests: dict[str, list[str]] = {}
     for item in items:
-        if item.get_closest_marker("slow") is not None:
-            tests.setdefault(item.nodeid.partition("[")[0], []).append(item.nodeid)
+        if (mark := item.get_closest_marker("slow")) is not None:
+            kind = mark.kwargs.get("kind", item.nodeid.partition("[")[0])
+            tests.setdefault(kind, []).append(item.nodeid)
     one_in, seed = config.getoption("--sample"), config.getoption("--sample-seed")
     left_out = {
         name for names in tests.values() for name in set(names) - chosen(names, one_in, seed)

@@ -115,7 +115,7 @@ def test_the_distillation_of_one_reproduces_it(
     assert len(unsure) > 10, "the teacher's doubts are learnt, too"
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="workflows")
 def test_the_annotation_alone_gives_the_ordinary_training(
     teacher: Language, config: Any, corpus: Path
 ) -> None:

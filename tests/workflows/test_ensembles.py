@@ -159,7 +159,7 @@ def test_no_members(config: Any, tmp_path: Path) -> None:
         EnsembleTask((config,), tmp_path, tmp_path, 0, Drawing())
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="workflows")
 def test_members_are_trained_in_processes(config: Any, tmp_path: Path) -> None:
     """Their number changes nothing; members of one drawing of everything are the same."""
     corpora = [write_sample(tmp_path / f"{part}.spacy", part, 12) for part in ("train", "dev")]

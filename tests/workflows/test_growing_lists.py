@@ -67,7 +67,7 @@ def test_phrases_and_their_counts(thresholds: Thresholds, model: str) -> None:
     assert found.n_phrases >= len(found.terms) > 0
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="workflows")
 def test_the_result_does_not_depend_on_the_processes(model: str) -> None:
     assert grow_list(model, batches, LOOSE, processes=2) == grow_list(model, batches, LOOSE)
 

@@ -143,7 +143,7 @@ def test_its_config_trains_and_adapts(looked: tuple[Language, Any], tmp_path: Pa
     assert [types(doc) for doc in new_docs(loaded)] == [types(doc) for doc in new_docs(nlp)]
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="workflows")
 def test_the_first_pass_alone_is_kept_where_it_is_as_good(corpora: tuple[Path, Path]) -> None:
     nlp, found = second_look(config(), *corpora, folds=2)
     assert (found.first_f1, found.second_f1) == (1.0, 1.0)

@@ -72,7 +72,7 @@ def learn(corpora: dict[str, Any], config: Config | None = None, **settings: Any
     )
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="workflows")
 @pytest.mark.parametrize("method", list(Method))
 def test_names_that_labels_do_not_show_are_learnt(corpora: dict[str, Any], method: Method) -> None:
     nlp, learnt = learn(corpora, method=method, rounds=3)
@@ -88,7 +88,7 @@ def test_names_that_labels_do_not_show_are_learnt(corpora: dict[str, Any], metho
     assert f"\n| LOC | {first.added.by_label['LOC']} |" in text
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="workflows")
 def test_gold_of_unlabelled_docs_is_not_learnt_from(corpora: dict[str, Any]) -> None:
     bare = [input_doc(doc, ("sentences",), doc.vocab) for doc in corpora["docs"]]
     (one, of_gold), (other, of_bare) = (

@@ -36,27 +36,29 @@ def _forward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
     """Fill `w` `[T, E]`, and the last row of `marginals` `[T + 1, Y]` with `P(y at the end)`.
 
     Other rows of `marginals` are overwritten with `α`, shifted to a largest value of zero.
-    Returns the log-partition, `-inf` when no path is possible.
+    Returns the log-partition, `-inf` when no path is possible. Who asks for no more may give fewer
+    rows, one and two at least: they are used in turn.
     """
     n_labels = len(lattice.first_edge) - 1
     marginals[0, :] = -np.inf
     marginals[0, lattice.start] = 0.0
     log_partition = 0.0
     for t in range(begin, end):
-        row = t - begin
+        row, before = (t - begin) % len(w), (t - begin) % len(marginals)
+        after = (t - begin + 1) % len(marginals)
         observed = tags[t] + 1
         shift = -np.inf
         for y in range(n_labels):
             first, last = lattice.first_edge[y], lattice.first_edge[y + 1]
             best = -np.inf
             for e in range(first, last):
-                before = marginals[row, lattice.source[e]]
-                w[row, e] = scores[t, lattice.column[e]] + transitions[e] + before
+                score = scores[t, lattice.column[e]] + transitions[e]
+                w[row, e] = score + marginals[before, lattice.source[e]]
                 best = max(best, w[row, e])
             if best == -np.inf or (t == end - 1 and not lattice.final[y]):
                 # -inf minus -inf has no value: a label that nothing reaches weighs nothing.
                 w[row, first:last] = 0.0
-                marginals[row + 1, y] = -np.inf
+                marginals[after, y] = -np.inf
                 continue
             total = 0.0
             for e in range(first, last):
@@ -64,19 +66,19 @@ def _forward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
                 total += w[row, e]
             for e in range(first, last):
                 w[row, e] /= total
-            marginals[row + 1, y] = best + math.log(total) + cost[observed, y]
-            shift = max(shift, marginals[row + 1, y])
+            marginals[after, y] = best + math.log(total) + cost[observed, y]
+            shift = max(shift, marginals[after, y])
         if shift == -np.inf:
             return -np.inf
         for y in range(n_labels):
-            marginals[row + 1, y] -= shift
+            marginals[after, y] -= shift
         log_partition += shift
-    total = 0.0
+    total, last = 0.0, marginals[(end - begin) % len(marginals)]
     for y in range(n_labels):
-        marginals[end - begin, y] = math.exp(marginals[end - begin, y])
-        total += marginals[end - begin, y]
+        last[y] = math.exp(last[y])
+        total += last[y]
     for y in range(n_labels):
-        marginals[end - begin, y] /= total
+        last[y] /= total
     return log_partition + math.log(total)
 
 
@@ -174,7 +176,8 @@ def log_partitions(chains: Chains, values: Floats1d) -> None:
     values `[N]`: written.
     """
     lattice, scores, transitions, cost, tags, starts = chains
-    w, marginals = room_for(lattice, starts)
+    w = np.empty((1, len(lattice.source)))
+    marginals = np.empty((2, len(lattice.first_edge) - 1))
     for i in range(len(values)):
         begin, end = starts[i], starts[i + 1]
         values[i] = _forward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)

@@ -20,7 +20,8 @@ import math
 import numpy as np
 
 from ..jit import helper
-from .lattice import longest_of
+from ..types import Floats1d, Floats2d, Pointers1d
+from .lattice import Lattice, longest_of
 
 _SMALLEST_EDGE = 1e-100
 """Of `x`; doubles go down to 1e-308."""
@@ -79,26 +80,39 @@ def scaled_room(lattice, starts):  # type: ignore[no-untyped-def]
     return x, np.empty((longest + 1, n_labels)), np.empty(longest)
 
 
+def new_room(lattice: Lattice, starts: Pointers1d) -> tuple[Floats2d, Floats2d, Floats1d]:
+    """As `scaled_room`, of NumPy, which has large pages for a long sequence.
+
+    Pages that a process touches for the first time take longer than what is written to them.
+    """
+    longest = int(np.diff(starts).max(initial=0))
+    x, a = np.empty((longest, lattice.n_edges)), np.empty((longest + 1, lattice.n_labels))
+    return x, a, np.empty(longest)
+
+
 @helper
-def scaled_marginals(chains, i, room, w, marginals):  # type: ignore[no-untyped-def]
+def scaled_marginals(chains, i, room):  # type: ignore[no-untyped-def]
     """As `chain.forward_backward` of sequence `i`; whether its numbers are large enough.
 
-    room: of `scaled_room`. w, marginals: filled.
+    room: of `scaled_room`; `w` is written over `x`, and the marginals over `a`. So a long sequence
+    takes half the memory.
     """
     lattice, starts = chains.lattice, chains.starts
     x, a, z = room
     if scaled_forward(chains, chains.cost, i, room) == -np.inf:
         return False
     n_labels, length = a.shape[1], starts[i + 1] - starts[i]
-    for y in range(n_labels):
-        marginals[length, y] = a[length, y]
+    after = a[length].copy()  # `a` of the next row, whose place the marginals have taken
     for row in range(length - 1, -1, -1):
         for y in range(n_labels):
-            marginals[row, y] = 0.0
-        for y in range(n_labels):
-            arrived = a[row + 1, y] * z[row]
+            arrived = after[y] * z[row]
             share = 1.0 / arrived if arrived > 0.0 else 0.0
             for e in range(lattice.first_edge[y], lattice.first_edge[y + 1]):
-                w[row, e] = a[row, lattice.source[e]] * x[row, e] * share
-                marginals[row, lattice.source[e]] += marginals[row + 1, y] * w[row, e]
+                x[row, e] = a[row, lattice.source[e]] * x[row, e] * share
+        for y in range(n_labels):
+            after[y] = a[row, y]
+            a[row, y] = 0.0
+        for y in range(n_labels):
+            for e in range(lattice.first_edge[y], lattice.first_edge[y + 1]):
+                a[row, lattice.source[e]] += a[row + 1, y] * x[row, e]
     return True

@@ -19,10 +19,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import helper, kernel
-from ..types import Bools1d, Floats1d, Ints1d, Pointers1d
+from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Pointers1d
 from .chain import forward_backward, room_for
 from .lattice import Chains
-from .scaled_chain import scaled_marginals, scaled_room
+from .scaled_chain import new_room, scaled_marginals, scaled_room
 from .schemes import Spans
 
 
@@ -64,7 +64,8 @@ def likely_spans(
     backwards.
     """
     lattice, scores, transitions, cost, tags, starts = chains
-    room, (w, marginals) = scaled_room(lattice, starts), room_for(lattice, starts)
+    room = scaled_room(lattice, starts)
+    w, marginals, _ = room
     mass, before = np.empty(len(span_labels)), np.empty(len(span_labels))
     found = np.empty(max(span_labels) + 1)
     inside = np.flatnonzero(lattice.continues)
@@ -72,7 +73,7 @@ def likely_spans(
     for i in range(len(starts) - 1):
         begin, end = starts[i], starts[i + 1]
         length = end - begin
-        if not scaled_marginals(chains, i, room, w, marginals):
+        if not scaled_marginals(chains, i, room):
             forward_backward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
         for last in range(length):
             _last(lattice, length, last, w, marginals, mass)
@@ -120,17 +121,23 @@ def _posterior(lattice, path, begin, end, first, after, w, marginals):  # type: 
 
 @kernel
 def _scaled_posteriors(
-    chains: Chains, path: Ints1d, spans: Spans, sequences: Ints1d, p: int, posteriors: Floats1d
+    chains: Chains,
+    path: Ints1d,
+    spans: Spans,
+    sequences: Ints1d,
+    room: tuple[Floats2d, Floats2d, Floats1d],
+    p: int,
+    posteriors: Floats1d,
 ) -> int:
     """As `span_posteriors`, of the spans from `p` on, up to a sequence that has to be computed in
     log space; returns the number of its first span.
     """
     lattice, starts = chains.lattice, chains.starts
-    room, (w, marginals) = scaled_room(lattice, starts), room_for(lattice, starts)
+    w, marginals, _ = room
     done = -1
     while p < len(posteriors):
         i = sequences[p]
-        if i != done and not scaled_marginals(chains, i, room, w, marginals):
+        if i != done and not scaled_marginals(chains, i, room):
             return p
         done, begin, end = i, starts[i], starts[i + 1]
         first, after = spans.start[p], spans.end[p]
@@ -167,10 +174,11 @@ def span_posteriors(
     path `[T]`: the labels that the spans would have. spans `[P]`: ordered by sequence; their own
     labels do not count. sequences `[P]`: of the spans. posteriors `[P]`: written.
     """
-    p = _scaled_posteriors(chains, path, spans, sequences, 0, posteriors)
+    room = new_room(chains.lattice, chains.starts)
+    p = _scaled_posteriors(chains, path, spans, sequences, room, 0, posteriors)
     while p < len(posteriors):
         p = _log_space_posteriors(chains, path, spans, sequences, p, posteriors)
-        p = _scaled_posteriors(chains, path, spans, sequences, p, posteriors)
+        p = _scaled_posteriors(chains, path, spans, sequences, room, p, posteriors)
 
 
 @kernel

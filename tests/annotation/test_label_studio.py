@@ -128,7 +128,7 @@ def test_offsets_may_count_as_browsers_do(client: Any, learner: Learner) -> None
 
 def test_a_worse_pipeline_is_not_taken(model: Path, tmp_path: Path) -> None:
     dev = tmp_path / "dev.spacy"
-    vocab = spacy.blank("en").vocab
+    vocab = spacy.blank("xx").vocab
     DocBin(docs=[gold_doc(vocab, *sentence) for sentence in SENTENCES]).to_disk(dev)
     learner = Learner(model, tmp_path / "out", Corpora(dev=dev))
     learner.add([{"text": SENTENCES[0][0], "spans": [], "task": 1}])

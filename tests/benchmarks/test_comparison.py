@@ -65,7 +65,7 @@ def changed(doc: Doc) -> Doc:
 
 
 def test_counts_are_those_of_spacys_scorer() -> None:
-    vocab = spacy.blank("en").vocab
+    vocab = spacy.blank("xx").vocab
     gold = [gold_doc(vocab, *sentence) for sentence in SENTENCES]
     found = [changed(doc) for doc in gold]
     counted = count(gold, found)
@@ -107,7 +107,7 @@ def test_parts_need_their_models() -> None:
 
 
 def test_larger_parts_have_smaller_ones(tmp_path: Path) -> None:
-    vocab = spacy.blank("en").vocab
+    vocab = spacy.blank("xx").vocab
     docs = sample_docs(vocab, n_docs=10)
     DocBin(docs=docs).to_disk(tmp_path / "train.spacy")
     texts = []
@@ -130,7 +130,7 @@ def test_curves_end_with_the_whole_corpus() -> None:
 
 
 def test_made_up_types_keep_the_bounds() -> None:
-    doc = gold_doc(spacy.blank("en").vocab, *SENTENCES[0])
+    doc = gold_doc(spacy.blank("xx").vocab, *SENTENCES[0])
     typed = with_types(doc, 2)
     assert [(e.start, e.end) for e in typed.ents] == [(e.start, e.end) for e in doc.ents]
     assert {e.label_ for e in typed.ents} <= {"TYPE0", "TYPE1"}
@@ -163,7 +163,7 @@ def test_tables_of_the_pages_are_made_of_the_results() -> None:
 def test_a_report_on_the_sample(tmp_path: Path) -> None:
     """Every part but that of threads, a few seconds of training, one peer left out by name."""
     for name in ("train", "dev"):
-        docs = sample_docs(spacy.blank("en").vocab, name)
+        docs = sample_docs(spacy.blank("xx").vocab, name)
         DocBin(docs=docs).to_disk(tmp_path / f"{name}.spacy")
     output = tmp_path / "report.json"
     command = [

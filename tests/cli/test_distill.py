@@ -10,7 +10,7 @@ import spacy
 from spacy.tokens import DocBin
 from typer.testing import CliRunner
 
-from helpers import SENTENCES, TEXTS, blank, gold_doc, trained_cascade
+from helpers import LANGUAGE, SENTENCES, TEXTS, blank, gold_doc, trained_cascade
 from spacy_cascade.cli import app
 from spacy_cascade.pipeline.members import Member
 from spacy_cascade.workflows.recipes import Choices, make_config
@@ -24,6 +24,7 @@ def given(tmp_path: Path) -> list[Path]:
     made.set_members([Member.from_bytes(data, "0", nlp.vocab)])
     nlp.to_disk(tmp_path / "ENSEMBLE")
     config = make_config(Choices(sentences=True, small=True))
+    config["nlp"]["lang"] = LANGUAGE
     config["nlp"]["tokenizer"] = {"@tokenizers": "spacy.Tokenizer.v1"}
     for component in config["components"].values():
         component["model"]["min_count"] = 1

@@ -94,7 +94,7 @@ def test_report(model: Path, data: Path, tmp_path: Path) -> None:
     assert f"Report -> {path}" in stdout
     page = path.read_text(encoding="utf8")
     assert f"<h1>Evaluation of {model} on {data}</h1>" in page
-    assert "en_pipeline 0.0.0 (cascade_segmenter)" in page
+    assert "xx_pipeline 0.0.0 (cascade_segmenter)" in page
     assert f"spacy_cascade {spacy_cascade.__version__}, spaCy {spacy.about.__version__}" in page
     assert f">{datetime.now().astimezone():%Y-%m-%d}, " in page
     assert "Expected calibration error" in page

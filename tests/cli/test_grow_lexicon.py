@@ -60,7 +60,7 @@ def test_options(pages: Path, tmp_path: Path) -> None:
 
 
 def test_words_near_the_seeds_join_the_terms_of_pages(pages: Path, tmp_path: Path) -> None:
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     empty, output = tmp_path / "no_vectors", tmp_path / "more.jsonl"
     nlp.to_disk(empty)
     nlp.vocab.reset_vectors(width=2)

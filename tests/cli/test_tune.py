@@ -34,7 +34,7 @@ SIGMA, KAPPA = (axis.name for axis in SEARCHES["cascade_segmenter"])
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
-    vocab = spacy.blank("en").vocab
+    vocab = spacy.blank("xx").vocab
     docs = [gold_doc(vocab, text, spans) for text, spans in SENTENCES]
     DocBin(docs=docs).to_disk(tmp_path / "train.spacy")
     return tmp_path / "train.spacy"

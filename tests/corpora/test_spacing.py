@@ -113,6 +113,8 @@ def test_odd_sentences_have_spaces(words: list[str], style: Style) -> None:
     assert spaces[-1:] in ([], [True])
 
 
+BLANK = spacy.blank("xx")
+SPLITTER = make_punctuation_tokenizer()(BLANK)
 MARKS = st.sampled_from([*list("-/.,:;()[]\"'’“”«»%$#@+*&=°¿"), "...", "''", "``", '").', ":)"])
 WORDS = st.lists(MARKS | st.text(min_size=1, max_size=4), max_size=12)
 
@@ -123,7 +125,7 @@ WORDS = st.lists(MARKS | st.text(min_size=1, max_size=4), max_size=12)
 def test_any_words_get_spaces(words: list[str], lang: str, splits: bool) -> None:
     spaces = Spacer(SPLITTING if splits else find_style([words]), lang).spaces(words)
     assert len(spaces) == len(words)
-    doc = spacy.tokens.Doc(spacy.blank("xx").vocab, words=words, spaces=spaces)
+    doc = spacy.tokens.Doc(BLANK.vocab, words=words, spaces=spaces)
     assert [token.text for token in doc] == words
     assert "".join(words) == doc.text.replace(" ", "") or any(" " in word for word in words)
 
@@ -142,5 +144,4 @@ def test_the_tokenizer_for_marks_finds_the_words_again(words: list[str]) -> None
     """Words side by side always have a space between them, and marks are tokens without one."""
     spaces = Spacer(SPLITTING).spaces(words)
     text = "".join(w + " " * s for w, s in zip(words, spaces, strict=True)).strip()
-    tokenizer = make_punctuation_tokenizer()(spacy.blank("en"))
-    assert [token.text for token in tokenizer(text)] == words
+    assert [token.text for token in SPLITTER(text)] == words

@@ -18,7 +18,7 @@ from spacy_cascade.features.spelled_words import SpelledWords
 from spacy_cascade.features.strings import hash_string
 from spacy_cascade.features.tokens import Tokens, join_tokens, read_tokens
 
-VOCAB = spacy.blank("en").vocab
+VOCAB = spacy.blank("xx").vocab
 WORDS = [
     "heat", "shock", "Protein", "proteins", "HSP", "HSPs", "HS", "A", "-", "(", ")", "(", ")",
     "[", "]", "and", ",", "é", "a b", "\n", "s", "-LRB-", "-RRB-", "12",

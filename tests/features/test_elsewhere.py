@@ -16,7 +16,7 @@ from spacy_cascade.features.group_spans import read_group
 from spacy_cascade.features.strings import hash_string
 from spacy_cascade.features.tokens import join_tokens, read_tokens
 
-VOCAB = spacy.blank("en").vocab
+VOCAB = spacy.blank("xx").vocab
 OUTSIDE = hash_string("O")
 NUMBERS = {"O": OUTSIDE, **{label: VOCAB.strings.add(label) for label in ("PER", "LOC")}}
 """Of labels: one that is a hash, and one of those that spaCy gives small numbers."""

@@ -18,7 +18,7 @@ from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.tokens import Tokens, read_tokens
 from spacy_cascade.features.units import Units
 
-VOCAB = spacy.blank("en").vocab
+VOCAB = spacy.blank("xx").vocab
 HSP = ["heat", "shock", "protein", "(", "HSP", ")"]
 HEAT = ["high", "speed", "power", "(", "HSP", ")"]
 PIECES = [HSP, HEAT, ["T", "cell", "(", "T", "c", ")"], ["HSPs"], ["HSP"], ["T"], ["c"], ["cs"]]

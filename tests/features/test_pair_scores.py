@@ -17,7 +17,7 @@ from spacy_cascade.features.templates import FIRST, LAST, Templates
 from spacy_cascade.features.tokens import read_tokens
 from spacy_cascade.features.units import Units
 
-VOCAB = spacy.blank("en").vocab
+VOCAB = spacy.blank("xx").vocab
 PAIRS = (
     "word@-1 & word@0", "lower@-1 & suffix(1)@0", "word@-1 & lower@-1 & word@0",
     "word@0 & word@1", "word@last & word@last+1", "lower@1 & lower@2",

@@ -23,7 +23,7 @@ from spacy_cascade.features.units import SegmentSource, Units
 from spacy_cascade.features.word_counts import span_flags
 from spacy_cascade.numeric.design import SegmentRows
 
-VOCAB = spacy.blank("en").vocab
+VOCAB = spacy.blank("xx").vocab
 PATTERNS, LEXICONS = {"digit": "[0-9]"}, {"genes": ["p53", "IL-2 receptor"]}
 LINES = [
     "bias", "size", "lower@all", "brief_class@all", "size & lower@first", "size & lower@last",

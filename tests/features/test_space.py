@@ -27,7 +27,7 @@ from spacy_cascade.features.units import PaddedTokens, Units
 from spacy_cascade.features.word_counts import span_flags
 from spacy_cascade.parallel import Workers
 
-VOCAB = spacy.blank("en").vocab
+VOCAB = spacy.blank("xx").vocab
 PATTERNS = {"digit": "[0-9]", "capitals": "[A-Z]{2,}"}
 LEXICONS = {"genes": ["p53", "IL-2 receptor", "IL-2"], "cells": ["T cell"]}
 LINES = [

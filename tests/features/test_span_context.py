@@ -21,7 +21,7 @@ from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.tokens import read_tokens
 from spacy_cascade.features.units import Units
 
-VOCAB = spacy.blank("en").vocab
+VOCAB = spacy.blank("xx").vocab
 WORDS = ["a", "B", "b", "(", ")", "and"]
 LABELS = ["X", "Y"]
 

@@ -17,7 +17,7 @@ from spacy_cascade.features.strings import hash_string
 from spacy_cascade.features.tokens import join_tokens, read_tokens
 from spacy_cascade.features.units import lay_out
 
-VOCAB = spacy.blank("en").vocab
+VOCAB = spacy.blank("xx").vocab
 FIELDS = ("words", "lower", "tags", "parts_of_speech", "sequence_starts", "doc_starts")
 LENGTHS = st.lists(st.lists(st.integers(1, 3), max_size=3), max_size=4)
 """For each Doc the lengths of its sentences."""

@@ -28,7 +28,7 @@ from spacy_cascade.models.linear import (
     set_weights,
 )
 
-VOCAB = spacy.blank("en").vocab
+VOCAB = spacy.blank("xx").vocab
 LINES = ("word@-1..1", "suffix(1)", "word@any", "word@0 & word@1", "bias")
 TEXTS = ["p53 binds DNA .", "IL-2 binds p53 and STAT5 .", "DNA"]
 N_COLUMNS = 3

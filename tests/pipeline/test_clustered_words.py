@@ -30,7 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     words = [("010", name) for name in GENES] + [("011", noun) for noun in NOUNS]
     words += [("1", word) for word in ("We", "saw", "in", ".")]
     write_paths(folder / "paths.txt", [ClusteredWord(path, word, 9) for path, word in words])
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     templates = {
         "@misc": "spacy_cascade.Templates.v1",
         "templates": ["bias", "cluster(mine, 3)@-1..1", "cluster(mine)"],

@@ -10,7 +10,7 @@ from spacy_cascade.pipeline.reading import earlier_space
 
 
 def test_the_nearest_component_before_has_met_the_words() -> None:
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     nlp.add_pipe("cascade_segmenter")
     nlp.add_pipe("sentencizer")
     nlp.add_pipe("cascade_classifier")
@@ -25,7 +25,7 @@ def test_the_nearest_component_before_has_met_the_words() -> None:
 
 
 def test_a_copy_of_a_space_has_no_other_one() -> None:
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     spaces = [nlp.add_pipe(f"cascade_{name}").space for name in ("segmenter", "classifier")]
     spaces[1].earlier = spaces[0]
     assert pickle.loads(pickle.dumps(spaces[1])).earlier is None

@@ -50,18 +50,14 @@ class Watched:
         self.alive: WeakSet[Doc] = WeakSet()
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
-        # The collector need not look again and again at the objects of all tests before.
-        gc.unfreeze()
-        gc.collect()
-        gc.freeze()
         for example in Corpus(self.path)(nlp):
             self.alive.add(example.reference)
             yield example
             self.n_read += 1
             del example
-            gc.collect()
-            self.most = max(self.most, len(self.alive))
-        gc.unfreeze()
+            if len(self.alive) > self.most:
+                gc.collect()  # What the collector has yet to find is not held.
+                self.most = max(self.most, len(self.alive))
 
 
 def watch_readers(config: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> list[Watched]:

@@ -19,7 +19,7 @@ from spacy_cascade.reports.corpus import (
     measure_size,
 )
 
-VOCAB = spacy.blank("en").vocab
+VOCAB = spacy.blank("xx").vocab
 
 
 def docs() -> list[Doc]:
@@ -66,7 +66,7 @@ def test_what_is_not_odd() -> None:
 
 
 def test_entities_that_the_tokens_cannot_express() -> None:
-    nlp = spacy.blank("en")
+    nlp = spacy.blank("xx")
     fine = [make_example(nlp, *sentence) for sentence in SENTENCES]
     assert count_misaligned(fine) == 0
     reference = Doc(nlp.vocab, words=["IL-2", "gene"], spaces=[True, False])

@@ -21,7 +21,7 @@ def texts_of_new_words(n_new: int, seed: int, n: int | None = None) -> Iterator[
     random = Random(seed)
     sentences = [
         [token.text for token in sentence]
-        for doc in sample_docs(spacy.blank("en").vocab)
+        for doc in sample_docs(spacy.blank("xx").vocab)
         for sentence in doc.sents
     ]
     for number in count() if n is None else range(n):

@@ -47,7 +47,7 @@ class Told:
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
-    vocab = spacy.blank("en").vocab
+    vocab = spacy.blank("xx").vocab
     docs = [gold_doc(vocab, text, spans) for text, spans in SENTENCES]
     DocBin(docs=docs).to_disk(tmp_path / "train.spacy")
     return tmp_path / "train.spacy"

@@ -37,7 +37,7 @@ def test_what_both_find_is_no_noise() -> None:
 
 
 def test_outcomes_of_sentences() -> None:
-    vocab = spacy.blank("en").vocab
+    vocab = spacy.blank("xx").vocab
     gold = gold_doc(vocab, "Ada met Bob . Eve left .", [(0, 1, "P"), (2, 3, "P"), (4, 5, "P")],
                     sentence_starts=(0, 4))  # fmt: skip
     found = gold_doc(vocab, "Ada met Bob . Eve left .", [(0, 1, "P"), (2, 3, "Q"), (5, 6, "P")])
@@ -48,7 +48,7 @@ def test_outcomes_of_sentences() -> None:
 
 
 def test_other_tokens_of_the_same_text() -> None:
-    vocab = spacy.blank("en").vocab
+    vocab = spacy.blank("xx").vocab
     gold = Doc(vocab, words=["New", "York-based"], spaces=[True, False])
     gold.set_ents([Span(gold, 0, 2, "A")])
     found = Doc(vocab, words=["New", "York", "-", "based"], spaces=[True, False, False, False])

@@ -185,7 +185,7 @@ def test_a_stopped_search_goes_on(
     stops: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also in the middle of a batch, whose trials do not end in their order."""
-    vocab = spacy.blank("en").vocab
+    vocab = spacy.blank("xx").vocab
     corpus = tmp_path / "train.spacy"
     DocBin(docs=[gold_doc(vocab, *sentence) for sentence in SENTENCES]).to_disk(corpus)
     task = Task(PROJECT / "configs/memb.cfg", {}, corpus, corpus, 3, "ents_f")

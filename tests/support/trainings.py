@@ -19,7 +19,7 @@ from spacy.training.loop import train
 from spacy.util import load_config
 from thinc.api import Config
 
-from helpers import PROJECT, blank, sample_docs
+from helpers import LANGUAGE, PROJECT, blank, sample_docs
 
 NAME = "spacy_cascade.checkpoints.v1"
 
@@ -39,6 +39,7 @@ def training_config(
 ) -> Config:
     """A shipped config for the corpora of a folder, with dotted options (`__` for the dots)."""
     overrides = {f"paths.{split}": str(folder / f"{split}.spacy") for split in ("train", "dev")}
+    overrides["nlp.lang"] = LANGUAGE
     path = PROJECT / "configs" / f"{name}.cfg"
     config = load_config(path, overrides=overrides, interpolate=True)
     if checkpoint is not None:

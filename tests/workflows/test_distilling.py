@@ -14,6 +14,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.util import load_model_from_config
 
 from helpers import (
+    LANGUAGE,
     SENTENCES,
     TEXTS,
     blank,
@@ -49,6 +50,7 @@ def teacher() -> Language:
 def config() -> Any:
     """Of a student whose penalty holds back little."""
     made = make_config(Choices(sentences=True, small=True))
+    made["nlp"]["lang"] = LANGUAGE
     made["nlp"]["tokenizer"] = {"@tokenizers": "spacy.Tokenizer.v1"}
     made["training"]["max_steps"] = 2
     for name in STAGES:

@@ -97,7 +97,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
     def fake(config: Config, docs: Iterable[Doc], dev_path: Path) -> Language:
         trainings.append([doc[0].text for doc in docs])
-        nlp = spacy.blank("en")
+        nlp = spacy.blank("xx")
         ruler = nlp.add_pipe("attribute_ruler")
         ruler.add([[{}]], {"TAG": "X"})
         return nlp
@@ -330,7 +330,7 @@ def test_pipelines_of_no_use(
         return doc
 
     def fake(config: Config, docs: Iterable[Doc], dev_path: Path) -> Language:
-        nlp = spacy.blank("en")
+        nlp = spacy.blank("xx")
         nlp.add_pipe(pipe)
         return nlp
 
@@ -350,7 +350,7 @@ def test_a_group_that_is_not_predicted_for_a_doc_does_not_stay(
         return doc
 
     def fake(config: Config, docs: Iterable[Doc], dev_path: Path) -> Language:
-        nlp = spacy.blank("en")
+        nlp = spacy.blank("xx")
         nlp.add_pipe("on_kinases")
         return nlp
 

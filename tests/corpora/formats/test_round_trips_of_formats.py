@@ -21,7 +21,7 @@ SAME_TEXT = ("prodigy", "doccano", "label-studio", "brat", "bioc-json", "bioc-xm
 """The others change white space: PubTator has one line break, the others words."""
 OTHERS = ("pubtator", "conllu", "huggingface")
 ODD = "ab éß漢😀-/.,|\t\n\r\u2028\u00a0<&\"'\\[({"
-NLP = spacy.blank("en")
+NLP = spacy.blank("xx")
 
 
 @st.composite

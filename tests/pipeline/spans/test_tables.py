@@ -22,7 +22,7 @@ from spacy_cascade.pipeline.spans.tables import (
     table_of,
 )
 
-_NLP = spacy.blank("en")
+_NLP = spacy.blank("xx")
 _WORDS = ["Ab", "binds", "the", "IL-2", "gene", "in", "T", "cells"]
 _ALL = [ENT_IOB, ENT_TYPE, ENT_KB_ID, ENT_ID]
 

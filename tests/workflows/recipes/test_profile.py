@@ -19,7 +19,7 @@ from spacy_cascade.workflows.recipes.profile import measure_profile
 
 def test_counts_are_those_of_spacy() -> None:
     """On Docs with any annotation: blocked and unannotated tokens, sentences or none."""
-    vocab = spacy.blank("en").vocab
+    vocab = spacy.blank("xx").vocab
     docs = [random_doc(vocab, seed) for seed in range(60)]
     entities = [entity for doc in docs for entity in doc.ents]
     lengths = [len(entity) for entity in entities]
@@ -38,7 +38,7 @@ def test_counts_are_those_of_spacy() -> None:
 
 
 def test_sentences_are_those_of_spacy() -> None:
-    vocab = spacy.blank("en").vocab
+    vocab = spacy.blank("xx").vocab
     docs = sample_docs(vocab, n_docs=12)
     profile = measure_profile(docs)
     assert profile.sentences == sum(len(list(doc.sents)) for doc in docs)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import metadata
 
+import catalogue
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
@@ -20,6 +22,24 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("package")
+
+
+class EntryPoints:
+    """Entry points by group: catalogue looks at all of them whenever it is asked for a name.
+
+    That takes a seventh of the time of tests, which make hundreds of pipelines.
+    """
+
+    def __init__(self) -> None:
+        self._groups: dict[str, list[metadata.EntryPoint]] = {}
+
+    def select(self, group: str) -> list[metadata.EntryPoint]:
+        if group not in self._groups:
+            self._groups[group] = list(metadata.entry_points(group=group))
+        return self._groups[group]
+
+
+catalogue.AVAILABLE_ENTRY_POINTS = EntryPoints()
 
 _PART = 20
 """Without --full tests of robustness make a twentieth of their cases."""

@@ -245,13 +245,9 @@ def test_a_pipeline_is_saved_where_the_process_works(
         assert spacy.load(".").lang == "en"
 
 
-@pytest.mark.parametrize("n_passed", range(4))
-def test_what_was_moved_is_put_back(
-    n_passed: int, old: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Two entries are moved twice each; one of these moves fails, and then all go back."""
-    monkeypatch.chdir(old)
-    before, rename, calls = files(old), Path.rename, []
+def fail_at_a_move(n_passed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk is full at one move, after so many."""
+    rename, calls = Path.rename, []
 
     def fail_once(path: Path, to: Path) -> None:
         calls.append(path)
@@ -260,6 +256,16 @@ def test_what_was_moved_is_put_back(
         rename(path, to)
 
     monkeypatch.setattr(Path, "rename", fail_once)
+
+
+@pytest.mark.parametrize("n_passed", range(4))
+def test_what_was_moved_is_put_back(
+    n_passed: int, old: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two entries are moved twice each; one of these moves fails, and then all go back."""
+    monkeypatch.chdir(old)
+    before = files(old)
+    fail_at_a_move(n_passed, monkeypatch)
     with pytest.raises(SavingError, match="No space left"):
         replace_folder(old, fill)
     assert files(old) == before
@@ -380,7 +386,7 @@ def test_folders_links_and_new_names_are_put_back(
     """Of four entries one is new and one a link; any move fails."""
     monkeypatch.chdir(old)
     (old / "link").symlink_to(old / "part", target_is_directory=True)
-    before, rename, calls = files(old), Path.rename, []
+    before = files(old)
 
     def fill_more(folder: Path) -> None:
         fill(folder)
@@ -388,13 +394,7 @@ def test_folders_links_and_new_names_are_put_back(
         (folder / "a folder").mkdir()
         (folder / "a folder/file").write_text("new")
 
-    def fail_once(path: Path, to: Path) -> None:
-        calls.append(path)
-        if len(calls) == n_passed + 1:
-            no_room()
-        rename(path, to)
-
-    monkeypatch.setattr(Path, "rename", fail_once)
+    fail_at_a_move(n_passed, monkeypatch)
     with pytest.raises(SavingError, match="No space left"):
         replace_folder(old, fill_more)
     assert files(old) == before

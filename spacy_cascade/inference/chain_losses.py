@@ -17,7 +17,7 @@ import numpy as np
 from ..jit import helper, kernel
 from ..types import Floats1d, Floats2d
 from .chain import count_observed, edge_between, log_space_loss
-from .lattice import Chains
+from .lattice import Chains, longest_of
 from .scaled_chain import scaled_forward, scaled_room
 
 
@@ -72,8 +72,8 @@ def _scaled_losses(
     """As `chain_losses`, up to a sequence that has to be computed in log space; its number."""
     lattice, scores, _, cost, tags, starts = chains
     expected, observed = gradient_weights
-    room = scaled_room(lattice, starts[first : last + 1])
-    clamped = scaled_room(lattice, starts[first : last + 1])
+    longest = longest_of(starts[first : last + 1])
+    room, clamped = scaled_room(lattice, longest), scaled_room(lattice, longest)
     edges = np.empty(len(room[0]), dtype=np.int32)
     for i in range(first, last):
         begin, end = starts[i], starts[i + 1]

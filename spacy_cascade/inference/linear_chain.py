@@ -67,7 +67,7 @@ class LinearChain(Structure):
         return self._kernels.marginals(self._chains(potentials))
 
     def span_posteriors(self, potentials: Potentials, labels: Ints1d, spans: Spans) -> Floats1d:
-        """Spans have to be in the order of their sequences."""
+        """Spans have to be in the order of their starts, without overlap."""
         chains = self._chains(potentials)
 
         def write(sequences: Ints1d, found: Floats1d) -> None:

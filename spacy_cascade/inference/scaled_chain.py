@@ -20,8 +20,6 @@ import math
 import numpy as np
 
 from ..jit import helper
-from ..types import Floats1d, Floats2d, Pointers1d
-from .lattice import Lattice, longest_of
 
 _SMALLEST_EDGE = 1e-100
 """Of `x`; doubles go down to 1e-308."""
@@ -30,14 +28,14 @@ _SMALLEST_LABEL = 1e-150
 
 
 @helper
-def scaled_forward(chains, cost, i, room):  # type: ignore[no-untyped-def]
-    """Fill `x` `[T, E]`, `a` `[T + 1, Y]`, `z` `[T]`; the log-partition, -inf where one is tiny."""
-    lattice, scores, transitions, _, tags, starts = chains
+def scaled_sums(chains, cost, begin, end, is_last, room):  # type: ignore[no-untyped-def]
+    """Fill `x` `[T, E]`, `a` `[T + 1, Y]`, `z` `[T]`; the log-partition, -inf where one is tiny.
+
+    Of the tokens from `begin` to `end`, from `a[0]` on. is_last: the sequence ends there.
+    """
+    lattice, scores, transitions, _, tags, _ = chains
     x, a, z = room
-    begin, end = starts[i], starts[i + 1]
     n_labels, n_edges = a.shape[1], len(lattice.source)
-    for y in range(n_labels):
-        a[0, y] = 1.0 if y == lattice.start else 0.0
     log_partition = 0.0
     for t in range(begin, end):
         row, observed = t - begin, tags[t] + 1
@@ -57,7 +55,7 @@ def scaled_forward(chains, cost, i, room):  # type: ignore[no-untyped-def]
                 if x[row, e] < _SMALLEST_EDGE and value > -np.inf:
                     return -np.inf
                 a[row + 1, y] += a[row, lattice.source[e]] * x[row, e]
-            if t == end - 1 and not lattice.final[y]:
+            if is_last and t == end - 1 and not lattice.final[y]:
                 a[row + 1, y] = 0.0
             total += a[row + 1, y]
         # The negation holds for what is no number, too.
@@ -73,36 +71,29 @@ def scaled_forward(chains, cost, i, room):  # type: ignore[no-untyped-def]
 
 
 @helper
-def scaled_room(lattice, starts):  # type: ignore[no-untyped-def]
-    """Room for `x`, `a` and `z` of the longest sequence."""
-    longest, n_labels = longest_of(starts), len(lattice.first_edge) - 1
-    x = np.empty((longest, len(lattice.source)))
-    return x, np.empty((longest + 1, n_labels)), np.empty(longest)
-
-
-def new_room(lattice: Lattice, starts: Pointers1d) -> tuple[Floats2d, Floats2d, Floats1d]:
-    """As `scaled_room`, of NumPy, which has large pages for a long sequence.
-
-    Pages that a process touches for the first time take longer than what is written to them.
-    """
-    longest = int(np.diff(starts).max(initial=0))
-    x, a = np.empty((longest, lattice.n_edges)), np.empty((longest + 1, lattice.n_labels))
-    return x, a, np.empty(longest)
+def scaled_forward(chains, cost, i, room):  # type: ignore[no-untyped-def]
+    """As `scaled_sums` of sequence `i`."""
+    lattice, starts, a = chains.lattice, chains.starts, room[1]
+    for y in range(a.shape[1]):
+        a[0, y] = 1.0 if y == lattice.start else 0.0
+    return scaled_sums(chains, cost, starts[i], starts[i + 1], True, room)
 
 
 @helper
-def scaled_marginals(chains, i, room):  # type: ignore[no-untyped-def]
-    """As `chain.forward_backward` of sequence `i`; whether its numbers are large enough.
+def scaled_room(lattice, longest):  # type: ignore[no-untyped-def]
+    """Room for `x`, `a` and `z` of so many tokens."""
+    n_labels, n_edges = len(lattice.first_edge) - 1, len(lattice.source)
+    return np.empty((longest, n_edges)), np.empty((longest + 1, n_labels)), np.empty(longest)
 
-    room: of `scaled_room`; `w` is written over `x`, and the marginals over `a`. So a long sequence
-    takes half the memory.
+
+@helper
+def scaled_backward(lattice, length, after, room):  # type: ignore[no-untyped-def]
+    """Write `w` over `x` and the marginals over `a`, which takes half the room.
+
+    after `[Y]`: `a` of the last token, in whose place the marginals stand already; overwritten.
     """
-    lattice, starts = chains.lattice, chains.starts
     x, a, z = room
-    if scaled_forward(chains, chains.cost, i, room) == -np.inf:
-        return False
-    n_labels, length = a.shape[1], starts[i + 1] - starts[i]
-    after = a[length].copy()  # `a` of the next row, whose place the marginals have taken
+    n_labels = a.shape[1]
     for row in range(length - 1, -1, -1):
         for y in range(n_labels):
             arrived = after[y] * z[row]
@@ -115,4 +106,13 @@ def scaled_marginals(chains, i, room):  # type: ignore[no-untyped-def]
         for y in range(n_labels):
             for e in range(lattice.first_edge[y], lattice.first_edge[y + 1]):
                 a[row, lattice.source[e]] += a[row + 1, y] * x[row, e]
+
+
+@helper
+def scaled_marginals(chains, i, room):  # type: ignore[no-untyped-def]
+    """As `chain.forward_backward` of sequence `i`; whether its numbers are large enough."""
+    if scaled_forward(chains, chains.cost, i, room) == -np.inf:
+        return False
+    length = chains.starts[i + 1] - chains.starts[i]
+    scaled_backward(chains.lattice, length, room[1][length].copy(), room)
     return True

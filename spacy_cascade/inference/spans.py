@@ -19,11 +19,14 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import helper, kernel
-from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Pointers1d
+from ..types import Bools1d, Floats1d, Ints1d, Pointers1d
 from .chain import forward_backward, room_for
-from .lattice import Chains
-from .scaled_chain import new_room, scaled_marginals, scaled_room
+from .lattice import Chains, longest_of
+from .scaled_chain import scaled_backward, scaled_marginals, scaled_room, scaled_sums
 from .schemes import Spans
+
+_BLOCK = 1 << 12
+"""Tokens of a long sequence whose probabilities are in memory at the same time."""
 
 
 @helper
@@ -64,7 +67,7 @@ def likely_spans(
     backwards.
     """
     lattice, scores, transitions, cost, tags, starts = chains
-    room = scaled_room(lattice, starts)
+    room = scaled_room(lattice, longest_of(starts))
     w, marginals, _ = room
     mass, before = np.empty(len(span_labels)), np.empty(len(span_labels))
     found = np.empty(max(span_labels) + 1)
@@ -125,24 +128,62 @@ def _scaled_posteriors(
     path: Ints1d,
     spans: Spans,
     sequences: Ints1d,
-    room: tuple[Floats2d, Floats2d, Floats1d],
+    blocks: Pointers1d,
     p: int,
     posteriors: Floats1d,
 ) -> int:
     """As `span_posteriors`, of the spans from `p` on, up to a sequence that has to be computed in
     log space; returns the number of its first span.
+
+    Of a sequence of several blocks, the forward sums before each are kept on the way there
+    (`reached`), and the others are computed once more on the way back. A block has one token of the
+    next, too, where paths leave a span; `beyond` has the marginals of that token.
     """
     lattice, starts = chains.lattice, chains.starts
+    room = scaled_room(lattice, longest_of(blocks) + 1)
     w, marginals, _ = room
-    done = -1
+    n_labels = marginals.shape[1]
+    after, beyond = np.empty(n_labels), np.empty(n_labels)
+    k = 0
     while p < len(posteriors):
-        i = sequences[p]
-        if i != done and not scaled_marginals(chains, i, room):
-            return p
-        done, begin, end = i, starts[i], starts[i + 1]
-        first, after = spans.start[p], spans.end[p]
-        posteriors[p] = _posterior(lattice, path, begin, end, first, after, w, marginals)
-        p += 1
+        i, q = sequences[p], p
+        while q < len(posteriors) and sequences[q] == i:
+            q += 1
+        next_p = q
+        while blocks[k] < starts[i]:
+            k += 1
+        n_blocks = 1
+        while blocks[k + n_blocks] < starts[i + 1]:
+            n_blocks += 1
+        reached = np.zeros((n_blocks, n_labels))
+        reached[0, lattice.start] = 1.0
+        for step in range(2 * n_blocks - 1):
+            block = min(step, 2 * n_blocks - 2 - step)
+            begin, end = blocks[k + block], blocks[k + block + 1]
+            length = min(end + 1, starts[i + 1]) - begin
+            is_last = begin + length == starts[i + 1]
+            for y in range(n_labels):
+                marginals[0, y] = reached[block, y]
+            sums = scaled_sums(chains, chains.cost, begin, begin + length, is_last, room)
+            if sums == -np.inf:
+                return p
+            if step < n_blocks - 1:
+                for y in range(n_labels):
+                    reached[block + 1, y] = marginals[end - begin, y]
+                continue
+            for y in range(n_labels):
+                after[y] = marginals[length, y]
+                if end < starts[i + 1]:
+                    marginals[length, y] = beyond[y]
+            scaled_backward(lattice, length, after, room)
+            for y in range(n_labels):
+                beyond[y] = marginals[1, y]
+            while q > p and spans.start[q - 1] >= begin:
+                q -= 1
+                posteriors[q] = _posterior(
+                    lattice, path, begin, starts[i + 1], spans.start[q], spans.end[q], w, marginals
+                )
+        p = next_p
     return p
 
 
@@ -169,16 +210,29 @@ def span_posteriors(
     """Exact probability that a sequence has each given span, whatever the rest of it.
 
     The paths summed over enter the span by an edge that does not continue a span, follow `path`
-    inside it, and leave it by an edge that does not continue it.
+    inside it, and leave it by an edge that does not continue it. Long sequences are computed in
+    blocks, in the room of one.
 
-    path `[T]`: the labels that the spans would have. spans `[P]`: ordered by sequence; their own
-    labels do not count. sequences `[P]`: of the spans. posteriors `[P]`: written.
+    path `[T]`: the labels that the spans would have. spans `[P]`: in the order of their starts,
+    without overlap; their own labels do not count. sequences `[P]`: of the spans. posteriors `[P]`:
+    written.
     """
-    room = new_room(chains.lattice, chains.starts)
-    p = _scaled_posteriors(chains, path, spans, sequences, room, 0, posteriors)
+    blocks = _blocks(chains.starts, spans)
+    p = _scaled_posteriors(chains, path, spans, sequences, blocks, 0, posteriors)
     while p < len(posteriors):
         p = _log_space_posteriors(chains, path, spans, sequences, p, posteriors)
-        p = _scaled_posteriors(chains, path, spans, sequences, room, p, posteriors)
+        p = _scaled_posteriors(chains, path, spans, sequences, blocks, p, posteriors)
+
+
+def _blocks(starts: Pointers1d, spans: Spans) -> Pointers1d:
+    """Where the sequences start, and the blocks of long ones, which cut no span."""
+    long = np.flatnonzero(np.diff(starts) > _BLOCK)
+    if not len(long):
+        return starts
+    wanted = [np.arange(starts[i] + _BLOCK, starts[i + 1], _BLOCK) for i in long]
+    cuts = np.concatenate(wanted)
+    reach = np.append(0, spans.end)[np.searchsorted(spans.start, cuts)]
+    return np.unique(np.concatenate([starts, np.maximum(cuts, reach)]))
 
 
 @kernel

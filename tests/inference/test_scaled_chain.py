@@ -29,7 +29,7 @@ def as_chains(chain: Chain, clamped: bool = False) -> Chains:
 
 def scaled(chain: Chain, clamped: bool = False) -> float:
     chains = as_chains(chain, clamped)
-    return float(scaled_forward(chains, chains.cost, 0, scaled_room(chain.lattice, chains.starts)))
+    return float(scaled_forward(chains, chains.cost, 0, scaled_room(chain.lattice, len(chain))))
 
 
 def exact(chain: Chain, clamped: bool = False) -> float:
@@ -58,7 +58,7 @@ def test_marginals_of_usual_chains_need_no_logarithms(
     """Where the numbers are too small it is told."""
     chain = random_chain(generator, lattice, length)
     chains = as_chains(chain)
-    room = scaled_room(lattice, chains.starts)
+    room = scaled_room(lattice, length)
     expected = room_for(lattice, chains.starts)
     assert scaled_marginals(chains, 0, room)
     forward_backward(lattice, *chains[1:5], 0, length, *expected)

@@ -42,6 +42,8 @@ def figure(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> Iterator[None]:
     outcome: Any = yield
+    if item.config.getoption("--figures") is None:
+        return
     if outcome.get_result().failed and call.excinfo is not None:
         first = str(call.excinfo.value).partition("\n")[0]
         error = f"{call.excinfo.typename}: {first}"[:LONGEST]

@@ -6,6 +6,7 @@ from itertools import pairwise
 from unittest import mock
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -61,6 +62,15 @@ def test_blocks_of_any_size_give_the_same_bits(seed, scheme, lengths, size):
     with in_blocks(size):
         np.testing.assert_array_equal(posteriors(*asked), whole)
     assert ((whole >= 0) & (whole <= 1)).all()
+
+
+@pytest.mark.parametrize("size", [4, 100])
+def test_usual_sequences_need_no_log_space(size, monkeypatch):
+    """Which would give the same, and take longer."""
+    asked = case(3, TagSet("BILOU", LABELS), [30, 1, 25])
+    monkeypatch.setattr(kernels, "_log_space_posteriors", None)
+    with in_blocks(size):
+        assert np.isfinite(posteriors(*asked)).all()
 
 
 def test_a_sequence_between_others_that_is_computed_in_log_space():

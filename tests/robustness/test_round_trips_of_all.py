@@ -159,9 +159,9 @@ def test_bytes_are_stable(
 ANNOTATE = """
 import sys
 sys.path.insert(0, sys.argv[1])
-import en_reranked
+import xx_reranked
 from spacy.tokens import DocBin
-nlp = en_reranked.load()
+nlp = xx_reranked.load()
 docs = DocBin().from_disk(sys.argv[2]).get_docs(nlp.vocab)
 DocBin(docs=nlp.pipe(docs, batch_size=int(sys.argv[4]))).to_disk(sys.argv[3])
 """

@@ -14,6 +14,7 @@ from spacy.util import load_config, load_model_from_config, registry
 
 from helpers import (
     CONFIGS,
+    blank,
     cascade,
     run_python,
     sample_docs,
@@ -98,7 +99,7 @@ def trained_on_sample(n_docs: int) -> Language:
 @pytest.mark.slow
 def test_the_tagger_trains_by_the_command_of_the_readme(tmp_path: Path) -> None:
     """On tags that a word's last letter and the word before it give."""
-    docs = sample_docs(spacy.blank("xx").vocab, n_docs=6)
+    docs = sample_docs(blank().vocab, n_docs=6)
     for doc in docs:
         for token in doc:
             last = token.text[-1] if token.text[-1].isalpha() else "X"
@@ -121,7 +122,7 @@ def test_the_tagger_trains_by_the_command_of_the_readme(tmp_path: Path) -> None:
 @pytest.mark.parametrize("config", GIVEN_TAGS, ids=lambda path: path.stem)
 def test_configs_of_tasks_with_given_tags(config: Path, tmp_path: Path) -> None:
     """On tags that shapes of words give, and chunks that tags give."""
-    docs = sample_docs(spacy.blank("xx").vocab, n_docs=6)
+    docs = sample_docs(blank().vocab, n_docs=6)
     for doc in docs:
         for token in doc:
             token.tag_ = "NN" if token.is_alpha else "SYM"

@@ -73,12 +73,12 @@ def _forward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
         for y in range(n_labels):
             marginals[after, y] -= shift
         log_partition += shift
-    total, last = 0.0, marginals[(end - begin) % len(marginals)]
+    total, at_end = 0.0, marginals[(end - begin) % len(marginals)]
     for y in range(n_labels):
-        last[y] = math.exp(last[y])
-        total += last[y]
+        at_end[y] = math.exp(at_end[y])
+        total += at_end[y]
     for y in range(n_labels):
-        last[y] /= total
+        at_end[y] /= total
     return log_partition + math.log(total)
 
 

@@ -11,7 +11,7 @@ import pytest
 import spacy
 from spacy.tokens import DocBin
 
-from helpers import SENTENCES, gold_doc, trained_cascade
+from helpers import SENTENCES, blank, gold_doc, trained_cascade
 from spacy_cascade.annotation.label_studio.learner import RECORDS, Corpora, Learner
 
 pytest.importorskip("fastapi")
@@ -128,7 +128,7 @@ def test_offsets_may_count_as_browsers_do(client: Any, learner: Learner) -> None
 
 def test_a_worse_pipeline_is_not_taken(model: Path, tmp_path: Path) -> None:
     dev = tmp_path / "dev.spacy"
-    vocab = spacy.blank("xx").vocab
+    vocab = blank().vocab
     DocBin(docs=[gold_doc(vocab, *sentence) for sentence in SENTENCES]).to_disk(dev)
     learner = Learner(model, tmp_path / "out", Corpora(dev=dev))
     learner.add([{"text": SENTENCES[0][0], "spans": [], "task": 1}])

@@ -6,12 +6,11 @@ import random
 from collections.abc import Iterable
 
 import pytest
-import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
-from helpers import bounds, cascade, gold_doc, make_doc, sample_docs, train, trained_cascade
+from helpers import blank, bounds, cascade, gold_doc, make_doc, sample_docs, train, trained_cascade
 from spacy_cascade import silver
 from spacy_cascade.errors import ConfigError
 from spacy_cascade.pipeline.readers import input_doc
@@ -47,7 +46,7 @@ class Teacher:
 
 
 def test_doubtful_spans_are_better_left_open_than_learnt() -> None:
-    teacher = spacy.blank("xx")
+    teacher = blank()
     pipe = teacher.add_pipe("stand_in_teacher")
     texts = sample_docs(teacher.vocab, "train", 12)
     pipe.learn(texts)
@@ -64,7 +63,7 @@ def test_doubtful_spans_are_better_left_open_than_learnt() -> None:
 
 
 def test_sure_spans_are_entities_and_doubtful_ones_are_missing() -> None:
-    nlp = spacy.blank("xx")
+    nlp = blank()
     doc = make_doc(nlp.vocab, "IL-2 gene needs STAT5 and AP-1 sites .", [0])
     spans = {
         (0, 2, "DNA"): 0.9,
@@ -98,7 +97,7 @@ def test_a_function_or_a_cascade_gives_the_confidences() -> None:
 
 
 def test_what_does_not_go_together_is_refused() -> None:
-    doc = make_doc(spacy.blank("xx").vocab, "p53")
+    doc = make_doc(blank().vocab, "p53")
     with pytest.raises(ConfigError, match=r"0\.9 and 0\.5"):
         list(silver([doc], threshold=0.5, unlikely=0.9))
     with pytest.raises(ConfigError, match=r"no doc\.spans\['y'\]"):

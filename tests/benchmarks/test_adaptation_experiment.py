@@ -13,11 +13,11 @@ from spacy.tokens import DocBin
 from benchmarks.experiments import adaptation
 from benchmarks.lib.adaptation import by_topic, split_corpus
 from benchmarks.reports.adaptation_report import make_report
-from helpers import PROJECT, run_python, sample_docs, write_sample
+from helpers import PROJECT, blank, run_python, sample_docs, write_sample
 
 
 def test_parts_of_a_corpus_to_adapt_to(tmp_path: Path) -> None:
-    vocab = spacy.blank("xx").vocab
+    vocab = blank().vocab
     data = tmp_path / "data.spacy"
     docs = sample_docs(vocab, n_docs=20)
     DocBin(docs=docs).to_disk(data)
@@ -45,7 +45,7 @@ def test_parts_of_a_corpus_to_adapt_to(tmp_path: Path) -> None:
 
 
 def test_topics_are_told_apart_by_their_words() -> None:
-    vocab = spacy.blank("xx").vocab
+    vocab = blank().vocab
     topics = ["promoter site binds", "patients blood number"]
     docs = [
         spacy.tokens.Doc(vocab, words=f"{topics[i % 2]} the w{i % 7}".split()) for i in range(60)

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import spacy
 from spacy.scorer import Scorer
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
@@ -21,7 +20,7 @@ from benchmarks.lib.label_cost import with_types
 from benchmarks.peers import learning_curves, systems
 from benchmarks.peers.evaluation import count
 from benchmarks.reports import figure_tables, readme_tables
-from helpers import PROJECT, SENTENCES, gold_doc, sample_docs
+from helpers import PROJECT, SENTENCES, blank, gold_doc, sample_docs
 
 # Bootstrap
 
@@ -65,7 +64,7 @@ def changed(doc: Doc) -> Doc:
 
 
 def test_counts_are_those_of_spacys_scorer() -> None:
-    vocab = spacy.blank("xx").vocab
+    vocab = blank().vocab
     gold = [gold_doc(vocab, *sentence) for sentence in SENTENCES]
     found = [changed(doc) for doc in gold]
     counted = count(gold, found)
@@ -107,7 +106,7 @@ def test_parts_need_their_models() -> None:
 
 
 def test_larger_parts_have_smaller_ones(tmp_path: Path) -> None:
-    vocab = spacy.blank("xx").vocab
+    vocab = blank().vocab
     docs = sample_docs(vocab, n_docs=10)
     DocBin(docs=docs).to_disk(tmp_path / "train.spacy")
     texts = []
@@ -130,7 +129,7 @@ def test_curves_end_with_the_whole_corpus() -> None:
 
 
 def test_made_up_types_keep_the_bounds() -> None:
-    doc = gold_doc(spacy.blank("xx").vocab, *SENTENCES[0])
+    doc = gold_doc(blank().vocab, *SENTENCES[0])
     typed = with_types(doc, 2)
     assert [(e.start, e.end) for e in typed.ents] == [(e.start, e.end) for e in doc.ents]
     assert {e.label_ for e in typed.ents} <= {"TYPE0", "TYPE1"}
@@ -163,7 +162,7 @@ def test_tables_of_the_pages_are_made_of_the_results() -> None:
 def test_a_report_on_the_sample(tmp_path: Path) -> None:
     """Every part but that of threads, a few seconds of training, one peer left out by name."""
     for name in ("train", "dev"):
-        docs = sample_docs(spacy.blank("xx").vocab, name)
+        docs = sample_docs(blank().vocab, name)
         DocBin(docs=docs).to_disk(tmp_path / f"{name}.spacy")
     output = tmp_path / "report.json"
     command = [

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import spacy
 from spacy.tokens import Doc, DocBin, Span
 
 from benchmarks.lib.corpora import read_columns, read_docs
@@ -34,7 +33,7 @@ from benchmarks.suite import (
 )
 from benchmarks.suite.arguments import read_settings
 from benchmarks.suite.corpora import Shift, SuiteCorpus
-from helpers import SENTENCES, make_doc
+from helpers import SENTENCES, blank, make_doc
 
 Entry = dict[str, Any]
 
@@ -132,7 +131,7 @@ def test_shifts_are_between_corpora_of_the_suite() -> None:
 
 
 def test_entities_are_mapped_and_neighbours_stay_apart() -> None:
-    vocab = spacy.blank("xx").vocab
+    vocab = blank().vocab
     found, gold = make_doc(vocab, "a b c d"), make_doc(vocab, "a b c d")
     found.ents = [Span(found, 0, 1, "Cell"), Span(found, 1, 2, "Organ"), Span(found, 3, 4, "Gene")]
     gold.ents = [Span(gold, 0, 2, "Anatomy"), Span(gold, 2, 3, "Chemical")]
@@ -145,7 +144,7 @@ def test_entities_are_mapped_and_neighbours_stay_apart() -> None:
 
 def test_raw_text_is_compared_by_characters() -> None:
     """Other tokens, the same characters."""
-    vocab = spacy.blank("xx").vocab
+    vocab = blank().vocab
     gold = Doc(vocab, words=["NF", "-", "kappa", "binds"], spaces=[False, False, True, False])
     found = Doc(vocab, words=["NF-kappa", "binds"], spaces=[True, False])
     gold.ents, found.ents = [Span(gold, 0, 3, "protein")], [Span(found, 0, 1, "protein")]

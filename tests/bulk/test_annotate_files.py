@@ -16,7 +16,7 @@ from filelock import FileLock
 from spacy.tokens import Doc, DocBin
 
 from bulk_truth import Row, contents, failures_in, is_right, json_rows, rows_of, texts_of
-from helpers import TEXTS
+from helpers import TEXTS, blank
 from spacy_cascade.bulk.layout import Layout
 from spacy_cascade.bulk.run import LOCK, LOG, MANIFEST, Settings, Summary, annotate_files
 from spacy_cascade.bulk.shards import text_of
@@ -122,7 +122,7 @@ def test_json_to_parquet_loses_nothing(model: Path, tmp_path: Path) -> None:
 
 
 def test_docs_keep_their_tokens(model: Path, truth: Truth, tmp_path: Path) -> None:
-    nlp = spacy.blank("xx")
+    nlp = blank()
     docs = [nlp(text) for text in texts_of(N, TEXTS)]
     DocBin(docs=docs).to_disk(tmp_path / "a.spacy")
     summary = annotate(model, tmp_path / "out", tmp_path / "a.spacy", layout={"format": "spacy"})
@@ -352,7 +352,7 @@ def test_a_full_disk(model: Path, tmp_path: Path, format: str) -> None:
 
 
 def test_the_text_of_a_doc_is_what_it_was_made_of_if_the_tokens_cover_that() -> None:
-    nlp = spacy.blank("xx")
+    nlp = blank()
     texts = ["", " ", "Two  words ", "two"]
     for i, text in enumerate(texts):
         assert text_of(nlp.make_doc(text), texts, i) == text

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import spacy
 from spacy.cli._util import app as spacy_app
 from spacy.tokens import Doc, DocBin
 from typer.testing import CliRunner
 
 from commands import run_command as run
+from helpers import blank
 from spacy_cascade.cli import app
 
 CORPUS = "-DOCSTART- -X- O O\n\nEU NNP I-NP I-ORG\nin IN I-PP O\n\nRome NNP I-NP I-LOC\nx X O -\n"
@@ -24,7 +24,7 @@ def source(tmp_path: Path) -> Path:
 
 
 def docs_in(path: Path) -> list[Doc]:
-    return list(DocBin().from_disk(path).get_docs(spacy.blank("xx").vocab))
+    return list(DocBin().from_disk(path).get_docs(blank().vocab))
 
 
 def test_the_group_is_part_of_spacys_commands() -> None:

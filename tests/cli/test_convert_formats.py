@@ -8,17 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import spacy
 from spacy.tokens import Doc, DocBin
 
 from commands import run_command as run
-from helpers import PROJECT
+from helpers import PROJECT, blank
 
 FILES = PROJECT / "tests" / "corpora" / "formats" / "files"
 
 
 def docs_in(path: Path) -> list[Doc]:
-    return list(DocBin().from_disk(path).get_docs(spacy.blank("xx").vocab))
+    return list(DocBin().from_disk(path).get_docs(blank().vocab))
 
 
 def write_doccano(path: Path, text: str, *spans: tuple[int, int, str]) -> Path:

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import spacy
 from spacy.language import Language
 from spacy.tokens import DocBin
 
 from commands import run_command as run
-from helpers import PROJECT, SENTENCES, trained_cascade
+from helpers import PROJECT, SENTENCES, blank, trained_cascade
 from spacy_cascade import save_pipeline
 from spacy_cascade.corpora.formats.registry import formats
 
@@ -116,7 +115,7 @@ def test_every_format_is_made_of_docs(to: str, docs: Path, tmp_path: Path) -> No
     assert "1 document, 5 entities, 0 of them with a score" in stdout
     again = tmp_path / "again.spacy"
     run("convert", tmp_path / "file", again, "--predictions")
-    (doc,) = DocBin().from_disk(again).get_docs(spacy.blank("xx").vocab)
+    (doc,) = DocBin().from_disk(again).get_docs(blank().vocab)
     found = [span.text.replace(" ", "") for span in doc.ents]
     assert found == ["IL-2", "STAT5", "Tcells", "NF-kappaB", "GATA-3"]
 

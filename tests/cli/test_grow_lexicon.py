@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import spacy
 from typer.testing import CliRunner
 
+from helpers import blank
 from spacy_cascade.cli import app
 from spacy_cascade.features.terms import read_terms
 
@@ -60,7 +60,7 @@ def test_options(pages: Path, tmp_path: Path) -> None:
 
 
 def test_words_near_the_seeds_join_the_terms_of_pages(pages: Path, tmp_path: Path) -> None:
-    nlp = spacy.blank("xx")
+    nlp = blank()
     empty, output = tmp_path / "no_vectors", tmp_path / "more.jsonl"
     nlp.to_disk(empty)
     nlp.vocab.reset_vectors(width=2)

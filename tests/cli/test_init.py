@@ -13,7 +13,7 @@ from spacy.tokens import DocBin
 from spacy.util import load_config, load_model_from_config
 from typer.testing import CliRunner
 
-from helpers import PROJECT, sample_docs, write_sample
+from helpers import PROJECT, blank, sample_docs, write_sample
 from spacy_cascade.cli import app, init
 from spacy_cascade.workflows.recipes import Choices, Recipe, make_config
 from spacy_cascade.workflows.recipes.configs import with_filled
@@ -123,7 +123,7 @@ def test_what_each_option_changes(tmp_path: Path) -> None:
 def test_it_trains_as_it_is(options: tuple[str, ...], tmp_path: Path) -> None:
     config, output = tmp_path / "ner.cfg", tmp_path / "OUT"
     run(config, "--small", *options)
-    docs = sample_docs(spacy.blank("xx").vocab, n_docs=6)
+    docs = sample_docs(blank().vocab, n_docs=6)
     for doc in docs:
         for token in doc:
             token.tag_ = "NN" if token.is_alpha else "SYM"

@@ -13,12 +13,11 @@ from functools import reduce
 from pathlib import Path
 
 import pytest
-import spacy
 from spacy.tokens import DocBin
 from spacy.util import load_config
 from typer.testing import CliRunner
 
-from helpers import PROJECT, SENTENCES, gold_doc, take_interrupts
+from helpers import PROJECT, SENTENCES, blank, gold_doc, take_interrupts
 from spacy_cascade.cli import app
 from spacy_cascade.search.searches import default_searches
 from spacy_cascade.workflows.jackknife import read_config
@@ -34,7 +33,7 @@ SIGMA, KAPPA = (axis.name for axis in SEARCHES["cascade_segmenter"])
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
-    vocab = spacy.blank("xx").vocab
+    vocab = blank().vocab
     docs = [gold_doc(vocab, text, spans) for text, spans in SENTENCES]
     DocBin(docs=docs).to_disk(tmp_path / "train.spacy")
     return tmp_path / "train.spacy"

@@ -7,6 +7,7 @@ import spacy
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
+from helpers import blank
 from spacy_cascade.corpora.spacing import Spacer, Style, find_style
 from spacy_cascade.pipeline.tokenizers import make_punctuation_tokenizer
 
@@ -113,7 +114,7 @@ def test_odd_sentences_have_spaces(words: list[str], style: Style) -> None:
     assert spaces[-1:] in ([], [True])
 
 
-BLANK = spacy.blank("xx")
+BLANK = blank()
 SPLITTER = make_punctuation_tokenizer()(BLANK)
 MARKS = st.sampled_from([*list("-/.,:;()[]\"'’“”«»%$#@+*&=°¿"), "...", "''", "``", '").', ":)"])
 WORDS = st.lists(MARKS | st.text(min_size=1, max_size=4), max_size=12)

@@ -12,6 +12,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Corpus
 from spacy.vocab import Vocab
 
+from helpers import blank
 from spacy_cascade.corpora.columns import Document, ReadOptions, Sentence, word_problem
 from spacy_cascade.corpora.docs import convert, files_in, to_docs
 from spacy_cascade.corpora.spacing import Spacing
@@ -61,7 +62,7 @@ def test_what_spacy_refuses_is_a_bad_word(word: str) -> None:
 
 @pytest.mark.parametrize("word", ["\xa0", "\u3000", "\x85", "\x1c"])
 def test_what_spacy_takes_for_whitespace_is_a_bad_word(word: str) -> None:
-    doc = Doc(spacy.blank("xx").vocab, words=["a", word])
+    doc = Doc(blank().vocab, words=["a", word])
     assert [token.text for token in through_bytes(doc)] == ["a", word]
     assert doc[1].is_space
     assert word_problem(word) == "is only whitespace"

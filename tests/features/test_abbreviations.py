@@ -7,18 +7,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import spacy
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 
 import abbreviation_twin as twin
+from helpers import blank
 from spacy_cascade.features.abbreviation_search import find_abbreviations
 from spacy_cascade.features.spelled_words import SpelledWords
 from spacy_cascade.features.strings import hash_string
 from spacy_cascade.features.tokens import Tokens, join_tokens, read_tokens
 
-VOCAB = spacy.blank("xx").vocab
+VOCAB = blank().vocab
 WORDS = [
     "heat", "shock", "Protein", "proteins", "HSP", "HSPs", "HS", "A", "-", "(", ")", "(", ")",
     "[", "]", "and", ",", "é", "a b", "\n", "s", "-LRB-", "-RRB-", "12",

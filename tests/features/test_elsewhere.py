@@ -6,17 +6,17 @@ from collections import Counter
 
 import numpy as np
 import pytest
-import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc, Span, SpanGroup
 
+from helpers import blank
 from spacy_cascade.features.elsewhere import phrases_elsewhere, words_elsewhere
 from spacy_cascade.features.group_spans import read_group
 from spacy_cascade.features.strings import hash_string
 from spacy_cascade.features.tokens import join_tokens, read_tokens
 
-VOCAB = spacy.blank("xx").vocab
+VOCAB = blank().vocab
 OUTSIDE = hash_string("O")
 NUMBERS = {"O": OUTSIDE, **{label: VOCAB.strings.add(label) for label in ("PER", "LOC")}}
 """Of labels: one that is a hash, and one of those that spaCy gives small numbers."""

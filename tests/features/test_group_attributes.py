@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-import spacy
 from spacy.tokens import Doc, Span, SpanGroup
 
+from helpers import blank
 from spacy_cascade.errors import TemplateError
 from spacy_cascade.features.registry import attribute_class
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.tokens import read_tokens
 
-NLP = spacy.blank("xx")
+NLP = blank()
 WORDS = ["Mr", "Kelm", "left", ".", "kelm", "said", "it", ".", "Kelm"]
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import spacy
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 
 import abbreviation_twin as twin
+from helpers import blank
 from reference import Extractor, Word, dense_design
 from spacy_cascade.errors import TemplateError
 from spacy_cascade.features.names import named_features
@@ -18,7 +18,7 @@ from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.tokens import Tokens, read_tokens
 from spacy_cascade.features.units import Units
 
-VOCAB = spacy.blank("xx").vocab
+VOCAB = blank().vocab
 HSP = ["heat", "shock", "protein", "(", "HSP", ")"]
 HEAT = ["high", "speed", "power", "(", "HSP", ")"]
 PIECES = [HSP, HEAT, ["T", "cell", "(", "T", "c", ")"], ["HSPs"], ["HSP"], ["T"], ["c"], ["cs"]]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 
+from helpers import blank
 from spacy_cascade.features import pair_scores
 from spacy_cascade.features.pair_scores import KnownPairs, add_pair_scores, no_pairs
 from spacy_cascade.features.plan import make_plan
@@ -17,7 +17,7 @@ from spacy_cascade.features.templates import FIRST, LAST, Templates
 from spacy_cascade.features.tokens import read_tokens
 from spacy_cascade.features.units import Units
 
-VOCAB = spacy.blank("xx").vocab
+VOCAB = blank().vocab
 PAIRS = (
     "word@-1 & word@0", "lower@-1 & suffix(1)@0", "word@-1 & lower@-1 & word@0",
     "word@0 & word@1", "word@last & word@last+1", "lower@1 & lower@2",

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-import spacy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 
+from helpers import blank
 from reference import Extractor, Word
 from spacy_cascade.errors import ConfigError, TemplateError
 from spacy_cascade.features import segments
@@ -23,7 +23,7 @@ from spacy_cascade.features.units import SegmentSource, Units
 from spacy_cascade.features.word_counts import span_flags
 from spacy_cascade.numeric.design import SegmentRows
 
-VOCAB = spacy.blank("xx").vocab
+VOCAB = blank().vocab
 PATTERNS, LEXICONS = {"digit": "[0-9]"}, {"genes": ["p53", "IL-2 receptor"]}
 LINES = [
     "bias", "size", "lower@all", "brief_class@all", "size & lower@first", "size & lower@last",

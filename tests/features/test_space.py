@@ -12,11 +12,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import spacy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 
+from helpers import blank
 from reference import Extractor, Word, dense_design
 from spacy_cascade.errors import TemplateError
 from spacy_cascade.features import template_sets as sets
@@ -27,7 +27,7 @@ from spacy_cascade.features.units import PaddedTokens, Units
 from spacy_cascade.features.word_counts import span_flags
 from spacy_cascade.parallel import Workers
 
-VOCAB = spacy.blank("xx").vocab
+VOCAB = blank().vocab
 PATTERNS = {"digit": "[0-9]", "capitals": "[A-Z]{2,}"}
 LEXICONS = {"genes": ["p53", "IL-2 receptor", "IL-2"], "cells": ["T cell"]}
 LINES = [

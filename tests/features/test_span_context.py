@@ -7,11 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 
+from helpers import blank
 from spacy_cascade.errors import TemplateError
 from spacy_cascade.features.placed_attributes import CONTEXT
 from spacy_cascade.features.space import FeatureSpace
@@ -21,7 +21,7 @@ from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.tokens import read_tokens
 from spacy_cascade.features.units import Units
 
-VOCAB = spacy.blank("xx").vocab
+VOCAB = blank().vocab
 WORDS = ["a", "B", "b", "(", ")", "and"]
 LABELS = ["X", "Y"]
 

@@ -6,18 +6,18 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 
+from helpers import blank
 from spacy_cascade.features.lexemes import BOUNDARY, LexemeTable
 from spacy_cascade.features.resources import Resources
 from spacy_cascade.features.strings import hash_string
 from spacy_cascade.features.tokens import join_tokens, read_tokens
 from spacy_cascade.features.units import lay_out
 
-VOCAB = spacy.blank("xx").vocab
+VOCAB = blank().vocab
 FIELDS = ("words", "lower", "tags", "parts_of_speech", "sequence_starts", "doc_starts")
 LENGTHS = st.lists(st.lists(st.integers(1, 3), max_size=3), max_size=4)
 """For each Doc the lengths of its sentences."""

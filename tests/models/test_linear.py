@@ -8,10 +8,10 @@ import pickle
 
 import numpy as np
 import pytest
-import spacy
 from spacy.tokens import Doc
 from thinc.api import Model
 
+from helpers import blank
 from reference import dense_design
 from spacy_cascade.errors import ConfigError, NotTrainedError
 from spacy_cascade.features.templates import Templates
@@ -28,7 +28,7 @@ from spacy_cascade.models.linear import (
     set_weights,
 )
 
-VOCAB = spacy.blank("xx").vocab
+VOCAB = blank().vocab
 LINES = ("word@-1..1", "suffix(1)", "word@any", "word@0 & word@1", "bias")
 TEXTS = ["p53 binds DNA .", "IL-2 binds p53 and STAT5 .", "DNA"]
 N_COLUMNS = 3

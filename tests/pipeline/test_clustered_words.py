@@ -9,7 +9,7 @@ import spacy
 from spacy.language import Language
 from spacy.training import Example
 
-from helpers import TRAINER, run_python, train
+from helpers import TRAINER, blank, run_python, train
 from spacy_cascade.features.cluster_paths import ClusteredWord, write_paths
 from spacy_cascade.features.names import find_names
 
@@ -30,7 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     words = [("010", name) for name in GENES] + [("011", noun) for noun in NOUNS]
     words += [("1", word) for word in ("We", "saw", "in", ".")]
     write_paths(folder / "paths.txt", [ClusteredWord(path, word, 9) for path, word in words])
-    nlp = spacy.blank("xx")
+    nlp = blank()
     templates = {
         "@misc": "spacy_cascade.Templates.v1",
         "templates": ["bias", "cluster(mine, 3)@-1..1", "cluster(mine)"],

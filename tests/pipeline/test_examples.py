@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import spacy
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from helpers import blank
 from spacy_cascade.pipeline.corpus import forget_words
 
 WORDS, OTHER_WORDS = ["p53", "-", "null", "mice"], ["p53-null", "mice"]
 
 
 def example() -> Example:
-    vocab = spacy.blank("xx").vocab
+    vocab = blank().vocab
     return Example(Doc(vocab, WORDS, [False, False, True, False]), Doc(vocab, OTHER_WORDS))
 
 
@@ -42,7 +42,7 @@ def test_an_alignment_that_is_asked_for_later_is_the_same():
 
 
 def test_components_free_them_in_training():
-    nlp = spacy.blank("xx")
+    nlp = blank()
     nlp.add_pipe("cascade_segmenter", config={"model": {"min_count": 1}})
     reference = Doc(nlp.vocab, OTHER_WORDS, ents=["B-DNA", "O"])
     one = Example(Doc(nlp.vocab, OTHER_WORDS), reference)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import spacy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.language import Language
@@ -201,7 +200,7 @@ def test_docs_in_files_processes_and_memory_zones(tmp_path: Path) -> None:
     docs = list(nlp.pipe(["The IL-2 site"] * 3, n_process=2))
     assert [links(doc) for doc in docs] == [EXPECTED] * 3
     stored = DocBin(docs=docs, store_user_data=True).to_bytes()
-    (first, *_) = DocBin().from_bytes(stored).get_docs(spacy.blank("xx").vocab)
+    (first, *_) = DocBin().from_bytes(stored).get_docs(blank().vocab)
     assert links(first) == EXPECTED
     assert links(docs[0][1:].as_doc(copy_user_data=True)) == EXPECTED
     for _ in range(2):

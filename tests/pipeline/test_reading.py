@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pickle
 
-import spacy
-
+from helpers import blank
 from spacy_cascade.pipeline.reading import earlier_space
 
 
 def test_the_nearest_component_before_has_met_the_words() -> None:
-    nlp = spacy.blank("xx")
+    nlp = blank()
     nlp.add_pipe("cascade_segmenter")
     nlp.add_pipe("sentencizer")
     nlp.add_pipe("cascade_classifier")
@@ -25,7 +24,7 @@ def test_the_nearest_component_before_has_met_the_words() -> None:
 
 
 def test_a_copy_of_a_space_has_no_other_one() -> None:
-    nlp = spacy.blank("xx")
+    nlp = blank()
     spaces = [nlp.add_pipe(f"cascade_{name}").space for name in ("segmenter", "classifier")]
     spaces[1].earlier = spaces[0]
     assert pickle.loads(pickle.dumps(spaces[1])).earlier is None

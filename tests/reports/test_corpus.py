@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-import spacy
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from helpers import SENTENCES, gold_doc, make_example
+from helpers import SENTENCES, blank, gold_doc, make_example
 from spacy_cascade.reports.corpus import (
     Oddity,
     count_misaligned,
@@ -19,7 +18,7 @@ from spacy_cascade.reports.corpus import (
     measure_size,
 )
 
-VOCAB = spacy.blank("xx").vocab
+VOCAB = blank().vocab
 
 
 def docs() -> list[Doc]:
@@ -66,7 +65,7 @@ def test_what_is_not_odd() -> None:
 
 
 def test_entities_that_the_tokens_cannot_express() -> None:
-    nlp = spacy.blank("xx")
+    nlp = blank()
     fine = [make_example(nlp, *sentence) for sentence in SENTENCES]
     assert count_misaligned(fine) == 0
     reference = Doc(nlp.vocab, words=["IL-2", "gene"], spaces=[True, False])

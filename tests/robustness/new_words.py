@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from itertools import count
 from random import Random
 
-import spacy
-
-from helpers import sample_docs
+from helpers import blank, sample_docs
 
 _SYLLABLES = ("ka", "NF-", "lin", "B2", "cyt", "al", "IL-", "ase", "ki", "Ros", "p5", "on")
 
@@ -21,7 +19,7 @@ def texts_of_new_words(n_new: int, seed: int, n: int | None = None) -> Iterator[
     random = Random(seed)
     sentences = [
         [token.text for token in sentence]
-        for doc in sample_docs(spacy.blank("xx").vocab)
+        for doc in sample_docs(blank().vocab)
         for sentence in doc.sents
     ]
     for number in count() if n is None else range(n):

@@ -10,7 +10,7 @@ import spacy
 from spacy.tokens import DocBin
 from spacy.training import Corpus
 
-from helpers import SENTENCES, gold_doc
+from helpers import SENTENCES, blank, gold_doc
 from spacy_cascade import ConfigError
 from spacy_cascade.search.auto import AutoSearch, Reports
 from spacy_cascade.search.greedy import Candidate
@@ -47,7 +47,7 @@ class Told:
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
-    vocab = spacy.blank("xx").vocab
+    vocab = blank().vocab
     docs = [gold_doc(vocab, text, spans) for text, spans in SENTENCES]
     DocBin(docs=docs).to_disk(tmp_path / "train.spacy")
     return tmp_path / "train.spacy"

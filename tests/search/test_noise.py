@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import spacy
 from spacy.tokens import Doc, Span
 
-from helpers import gold_doc
+from helpers import blank, gold_doc
 from spacy_cascade.search.noise import count_outcomes, standard_error
 
 
@@ -37,7 +36,7 @@ def test_what_both_find_is_no_noise() -> None:
 
 
 def test_outcomes_of_sentences() -> None:
-    vocab = spacy.blank("xx").vocab
+    vocab = blank().vocab
     gold = gold_doc(vocab, "Ada met Bob . Eve left .", [(0, 1, "P"), (2, 3, "P"), (4, 5, "P")],
                     sentence_starts=(0, 4))  # fmt: skip
     found = gold_doc(vocab, "Ada met Bob . Eve left .", [(0, 1, "P"), (2, 3, "Q"), (5, 6, "P")])
@@ -48,7 +47,7 @@ def test_outcomes_of_sentences() -> None:
 
 
 def test_other_tokens_of_the_same_text() -> None:
-    vocab = spacy.blank("xx").vocab
+    vocab = blank().vocab
     gold = Doc(vocab, words=["New", "York-based"], spaces=[True, False])
     gold.set_ents([Span(gold, 0, 2, "A")])
     found = Doc(vocab, words=["New", "York", "-", "based"], spaces=[True, False, False, False])

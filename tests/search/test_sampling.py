@@ -12,10 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import spacy
 from spacy.tokens import DocBin
 
-from helpers import PROJECT, SENTENCES, gold_doc
+from helpers import PROJECT, SENTENCES, blank, gold_doc
 from spacy_cascade import ConfigError
 from spacy_cascade.search import sampling, searches
 from spacy_cascade.search.axes import Axis, Found, Point, Scores
@@ -185,7 +184,7 @@ def test_a_stopped_search_goes_on(
     stops: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also in the middle of a batch, whose trials do not end in their order."""
-    vocab = spacy.blank("xx").vocab
+    vocab = blank().vocab
     corpus = tmp_path / "train.spacy"
     DocBin(docs=[gold_doc(vocab, *sentence) for sentence in SENTENCES]).to_disk(corpus)
     task = Task(PROJECT / "configs/memb.cfg", {}, corpus, corpus, 3, "ents_f")

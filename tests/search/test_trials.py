@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
-import spacy
 from spacy.tokens import DocBin
 
-from helpers import PROJECT, SENTENCES, gold_doc
+from helpers import PROJECT, SENTENCES, blank, gold_doc
 from spacy_cascade import ConfigError, CorpusError, TrainingError
 from spacy_cascade.search import trials as module
 from spacy_cascade.search.axes import Axis
@@ -30,7 +29,7 @@ OVERRIDES = {
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
-    vocab = spacy.blank("xx").vocab
+    vocab = blank().vocab
     docs = [gold_doc(vocab, text, spans) for text, spans in SENTENCES]
     DocBin(docs=docs).to_disk(tmp_path / "train.spacy")
     return tmp_path / "train.spacy"

@@ -13,7 +13,7 @@ from spacy.tokens import DocBin
 from spacy.training.initialize import init_nlp
 from spacy.util import load_config
 
-from helpers import CONFIGS, annotation, bounds, corpora_in, run_spacy
+from helpers import CONFIGS, annotation, blank, bounds, corpora_in, run_spacy
 
 FACTORIES = """
 [paths]
@@ -199,7 +199,7 @@ def test_apply(workspace: Path, tmp_path: Path) -> None:
     model = workspace / "OUT" / "model-best"
     (tmp_path / "text.txt").write_text(TEXT, encoding="utf8")
     run_spacy("apply", model, tmp_path / "text.txt", tmp_path / "docs.spacy")
-    (doc,) = DocBin().from_disk(tmp_path / "docs.spacy").get_docs(spacy.blank("xx").vocab)
+    (doc,) = DocBin().from_disk(tmp_path / "docs.spacy").get_docs(blank().vocab)
     expected = spacy.load(model)(TEXT)
     assert bounds(doc.ents) == bounds(expected.ents)
     assert doc.ents[0]._.confidence == pytest.approx(expected.ents[0]._.confidence)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import spacy
 from spacy.tokens import DocBin, Span
 
-from helpers import sample_docs
+from helpers import blank, sample_docs
 
 
 def tagged_sample(path: Path, n_docs: int) -> Path:
     """Sentences with tags that shapes of words give, and each capital a chunk."""
-    docs = sample_docs(spacy.blank("xx").vocab, n_docs=n_docs)
+    docs = sample_docs(blank().vocab, n_docs=n_docs)
     for doc in docs:
         for token in doc:
             token.tag_ = "NN" if token.is_alpha else "SYM"

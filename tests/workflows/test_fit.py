@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
@@ -33,7 +32,7 @@ def written() -> list[tuple[str, list[tuple[int, int, str]]]]:
 
 @pytest.fixture(scope="module")
 def fitted() -> tuple[Language, module.Fitted]:
-    nlp = spacy.blank("xx")
+    nlp = blank()
     return nlp, spacy_cascade.fit(nlp, written())
 
 
@@ -55,12 +54,12 @@ def test_its_settings_are_those_of_the_pipeline(fitted: tuple[Language, module.F
         assert nlp.get_pipe(name).temperature == temperature
         assert nlp.config["components"][name]["temperature"] == temperature
     texts = [text for text, _ in written()]
-    again = spacy.blank("xx").from_config(nlp.config).from_bytes(nlp.to_bytes())
+    again = blank().from_config(nlp.config).from_bytes(nlp.to_bytes())
     assert annotations(again, texts) == annotations(nlp, texts)
 
 
 def test_afterwards_updates_adapt(fitted: tuple[Language, module.Fitted]) -> None:
-    nlp = spacy.blank("xx").from_config(fitted[0].config).from_bytes(fitted[0].to_bytes())
+    nlp = blank().from_config(fitted[0].config).from_bytes(fitted[0].to_bytes())
     examples = make_examples(nlp, [("HIV infects cells .", [(0, 1, "virus")])])
     for _ in range(2):
         nlp.update(examples)

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
 from spacy.vocab import Vocab
 from thinc.api import Config
 
-from helpers import PROJECT, bounds, make_doc
+from helpers import PROJECT, blank, bounds, make_doc
 from spacy_cascade import ConfigError, CorpusError, TrainingError
 from spacy_cascade.workflows import jackknife as module
 from spacy_cascade.workflows.folds import with_corpora
@@ -97,7 +96,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
     def fake(config: Config, docs: Iterable[Doc], dev_path: Path) -> Language:
         trainings.append([doc[0].text for doc in docs])
-        nlp = spacy.blank("xx")
+        nlp = blank()
         ruler = nlp.add_pipe("attribute_ruler")
         ruler.add([[{}]], {"TAG": "X"})
         return nlp
@@ -330,7 +329,7 @@ def test_pipelines_of_no_use(
         return doc
 
     def fake(config: Config, docs: Iterable[Doc], dev_path: Path) -> Language:
-        nlp = spacy.blank("xx")
+        nlp = blank()
         nlp.add_pipe(pipe)
         return nlp
 
@@ -350,7 +349,7 @@ def test_a_group_that_is_not_predicted_for_a_doc_does_not_stay(
         return doc
 
     def fake(config: Config, docs: Iterable[Doc], dev_path: Path) -> Language:
-        nlp = spacy.blank("xx")
+        nlp = blank()
         nlp.add_pipe("on_kinases")
         return nlp
 

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-import spacy
 
+from helpers import blank
 from spacy_cascade.corpora.columns import ReadOptions
 from spacy_cascade.corpora.formats.base import FormatOptions, TextFormat, WordFormat
 from spacy_cascade.corpora.formats.registry import find_sources
@@ -59,7 +59,7 @@ def texts(found: list[Record]) -> list[AnnotatedText]:
 def test_texts_and_entities_are_those_of_the_tool(name: str) -> None:
     form, expected = OF_TOOLS[name]
     assert find_sources(FILES / name)[0].name == form
-    nlp = spacy.blank("xx")
+    nlp = blank()
     found = []
     for text in texts(records(name)):
         doc = place(text, nlp.make_doc, nlp.vocab, spans_key=None).doc
@@ -69,7 +69,7 @@ def test_texts_and_entities_are_those_of_the_tool(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["bioc.xml", "bioc.json", "brat"])
 def test_discontinuous_spans_are_not_read_as_others(name: str) -> None:
-    nlp = spacy.blank("xx")
+    nlp = blank()
     (text,) = texts(records(name))
     (lost,) = place(text, nlp.make_doc, nlp.vocab, spans_key=None).lost
     assert lost.misfit == Misfit.PARTS
@@ -95,7 +95,7 @@ def test_predictions_count_if_asked_for() -> None:
 
 
 def test_yes_or_no_to_one_span_says_nothing_of_other_words() -> None:
-    nlp = spacy.blank("xx")
+    nlp = blank()
     text = texts(records("prodigy.jsonl"))[1]
     doc = place(text, nlp.make_doc, nlp.vocab, spans_key=None).doc
     assert [token.text for token in doc if token.ent_iob_] == ["T", "cells"]

@@ -6,11 +6,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-import spacy
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 
+from helpers import blank
 from spacy_cascade.corpora.docs import to_docs
 from spacy_cascade.corpora.formats.base import FormatOptions, TextFormat
 from spacy_cascade.corpora.formats.registry import find_sources, format_named
@@ -21,7 +21,7 @@ SAME_TEXT = ("prodigy", "doccano", "label-studio", "brat", "bioc-json", "bioc-xm
 """The others change white space: PubTator has one line break, the others words."""
 OTHERS = ("pubtator", "conllu", "huggingface")
 ODD = "ab éß漢😀-/.,|\t\n\r\u2028\u00a0<&\"'\\[({"
-NLP = spacy.blank("xx")
+NLP = blank()
 
 
 @st.composite

@@ -7,12 +7,11 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span, SpanGroup
 
 import spacy_cascade
-from helpers import SENTENCES, TEXTS, add_segmenter, make_doc, trained_cascade
+from helpers import SENTENCES, TEXTS, add_segmenter, blank, make_doc, trained_cascade
 from spacy_cascade.pipeline.spans.confidences import confidence_of, confidences_of, key_of
 from spacy_cascade.pipeline.spans.entities import write_group
 from spacy_cascade.pipeline.spans.tables import table_of
@@ -42,11 +41,11 @@ def found(doc: Doc) -> dict[str, float]:
 
 
 def merged(nlp: Language, text: str) -> Doc:
-    return spacy.blank("xx").add_pipe("merge_entities")(nlp(make_doc(nlp.vocab, text)))
+    return blank().add_pipe("merge_entities")(nlp(make_doc(nlp.vocab, text)))
 
 
 def test_the_confidence_is_that_of_the_last_component() -> None:
-    doc = Doc(spacy.blank("xx").vocab, words=["Mr", "Vorn", "said", "so"])
+    doc = Doc(blank().vocab, words=["Mr", "Vorn", "said", "so"])
     both, first = Span(doc, 1, 2, "PER"), Span(doc, 0, 1, "PER")
     scores = {"first_pass": [0.25, 0.5], "cascade": [0.75], "without": None}
     for key, spans in scores.items():
@@ -58,7 +57,7 @@ def test_the_confidence_is_that_of_the_last_component() -> None:
 
 
 def test_groups_that_change_are_read_again() -> None:
-    doc = Doc(spacy.blank("xx").vocab, words=["Mr", "Vorn", "said", "so"])
+    doc = Doc(blank().vocab, words=["Mr", "Vorn", "said", "so"])
     spans = [Span(doc, 0, 1, "PER"), Span(doc, 1, 2, "PER")]
     write_group(doc, "cascade", table_of(spans[:1]), np.array([0.25]))
     assert [confidence_of(span) for span in spans] == [0.25, None]
@@ -77,7 +76,7 @@ def test_merged_entities_keep_their_confidence(nlp: Language, is_read_before: bo
         before = nlp(make_doc(nlp.vocab, text))
         if is_read_before:
             found(before)
-        doc = spacy.blank("xx").add_pipe("merge_entities")(before)
+        doc = blank().add_pipe("merge_entities")(before)
         assert all(len(entity) == 1 for entity in doc.ents)
         assert found(doc) == expected(nlp, text)
         assert len(doc.ents) == len(gold)
@@ -102,7 +101,7 @@ def test_split_tokens_and_longer_entities(nlp: Language) -> None:
 def test_merged_docs_can_be_stored_copied_and_read(nlp: Language) -> None:
     docs = [merged(nlp, text) for text in TEXTS]
     binned = DocBin(docs=docs).to_bytes()
-    loaded = list(DocBin().from_bytes(binned).get_docs(spacy.blank("xx").vocab))
+    loaded = list(DocBin().from_bytes(binned).get_docs(blank().vocab))
     for text, doc, again in zip(TEXTS, docs, loaded, strict=True):
         wanted = expected(nlp, text)
         copies = [doc, again, doc.copy(), Doc(nlp.vocab).from_bytes(doc.to_bytes())]
@@ -120,7 +119,7 @@ def test_a_pipeline_that_merges_in_processes(nlp: Language) -> None:
 
 
 def test_a_group_in_tokens_that_swallow_its_spans() -> None:
-    doc = Doc(spacy.blank("xx").vocab, words=["a", "b", "c", "d", "e"])
+    doc = Doc(blank().vocab, words=["a", "b", "c", "d", "e"])
     write_group(doc, "cascade", table_of([doc[1:3], doc[3:4], doc[4:5]]), np.array([0.1, 0.2, 0.3]))
     with doc.retokenize() as retokenizer:
         retokenizer.merge(doc[2:4])
@@ -133,12 +132,12 @@ def test_copies_and_memory_zones(nlp: Language) -> None:
     with nlp.memory_zone():
         doc = nlp(make_doc(nlp.vocab, TEXTS[0]))
         assert found(doc.copy()) == found(doc) == wanted
-        assert found(spacy.blank("xx").add_pipe("merge_entities")(doc)) == wanted
+        assert found(blank().add_pipe("merge_entities")(doc)) == wanted
 
 
 def test_entities_that_others_set_cost_little() -> None:
     """Half of the entities are a ruler's; each look-up that scans the group would take ms."""
-    doc = Doc(spacy.blank("xx").vocab, words=["w"] * (2 * N_MANY))
+    doc = Doc(blank().vocab, words=["w"] * (2 * N_MANY))
     spans = [Span(doc, i, i + 1, "A") for i in range(0, 2 * N_MANY, 2)]
     others = [Span(doc, i, i + 1, "A") for i in range(1, 2 * N_MANY, 2)]
     write_group(doc, "cascade", table_of(spans), np.linspace(0, 1, N_MANY))
@@ -150,7 +149,7 @@ def test_entities_that_others_set_cost_little() -> None:
 
 def test_an_extension_of_the_user_stays_and_is_told(nlp: Language, other_extension: None) -> None:
     with pytest.warns(UserWarning, match=r"spacy_cascade\.confidence_of\(span\)"):
-        add_segmenter(spacy.blank("xx"))
+        add_segmenter(blank())
     (entity, *_) = nlp(make_doc(nlp.vocab, TEXTS[0])).ents
     assert entity._.confidence == -1.0
     assert 0.0 < spacy_cascade.confidence_of(entity) <= 1.0

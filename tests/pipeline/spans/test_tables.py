@@ -4,13 +4,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 from spacy.attrs import ENT_ID, ENT_IOB, ENT_KB_ID, ENT_TYPE
 from spacy.tokens import Doc, DocBin, Span, SpanGroup
 from spacy.util import filter_spans
 
+from helpers import blank
 from spacy_cascade.pipeline.spans.entities import write_entities
 from spacy_cascade.pipeline.spans.groups import LastingGroup, table_of_group
 from spacy_cascade.pipeline.spans.tables import (
@@ -22,7 +22,7 @@ from spacy_cascade.pipeline.spans.tables import (
     table_of,
 )
 
-_NLP = spacy.blank("xx")
+_NLP = blank()
 _WORDS = ["Ab", "binds", "the", "IL-2", "gene", "in", "T", "cells"]
 _ALL = [ENT_IOB, ENT_TYPE, ENT_KB_ID, ENT_ID]
 

@@ -6,12 +6,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
-import spacy
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from annotated_docs import random_doc
-from helpers import sample_docs
+from helpers import blank, sample_docs
 from made_corpora import made_doc, named_docs
 from spacy_cascade.workflows.recipes.describing import describe
 from spacy_cascade.workflows.recipes.profile import measure_profile
@@ -19,7 +18,7 @@ from spacy_cascade.workflows.recipes.profile import measure_profile
 
 def test_counts_are_those_of_spacy() -> None:
     """On Docs with any annotation: blocked and unannotated tokens, sentences or none."""
-    vocab = spacy.blank("xx").vocab
+    vocab = blank().vocab
     docs = [random_doc(vocab, seed) for seed in range(60)]
     entities = [entity for doc in docs for entity in doc.ents]
     lengths = [len(entity) for entity in entities]
@@ -38,7 +37,7 @@ def test_counts_are_those_of_spacy() -> None:
 
 
 def test_sentences_are_those_of_spacy() -> None:
-    vocab = spacy.blank("xx").vocab
+    vocab = blank().vocab
     docs = sample_docs(vocab, n_docs=12)
     profile = measure_profile(docs)
     assert profile.sentences == sum(len(list(doc.sents)) for doc in docs)

@@ -14,6 +14,7 @@ from spacy.util import load_config, load_model_from_config, registry
 
 from helpers import (
     CONFIGS,
+    LANGUAGE,
     blank,
     cascade,
     run_python,
@@ -79,7 +80,7 @@ def test_a_sourced_cascade_is_adapted(tmp_path: Path) -> None:
     result = run_python(
         "-m", "spacy", "train", str(ADAPT), "--output", str(tmp_path / "out"),
         "--paths.model", str(tmp_path / "model"), "--paths.train", str(data),
-        "--paths.dev", str(data), timeout=300,
+        "--paths.dev", str(data), "--nlp.lang", LANGUAGE, timeout=300,
     )  # fmt: skip
     assert result.returncode == 0, result.stderr[-2000:]
     nlp = spacy.load(tmp_path / "out" / "model-best")

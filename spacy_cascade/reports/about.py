@@ -45,3 +45,8 @@ def about(nlp: Language, model: str | Path, data: str | Path = "") -> About:
         ", ".join(f"{name} {version}" for name, version in versions.items()),
         datetime.now().astimezone(),
     )
+
+
+def language_tag(language: str) -> str:
+    """How HTML names a language of spaCy, whose pipelines of no language have the name `xx`."""
+    return "und" if language == "xx" else language

@@ -6,7 +6,7 @@ from typing import Any
 from spacy.language import Language
 from spacy.training import Example
 
-from .about import about
+from .about import about, language_tag
 from .colours import label_colours
 from .costs import Choice
 from .mistakes import Comparison, Kind
@@ -27,7 +27,7 @@ def make_entities_page(nlp: Language, examples: Sequence[Example], *, model: str
     present = [label for label in colours if label in labels]
     return template("entities.html.jinja").render(
         about=about(nlp, model, data),
-        language=nlp.lang,
+        language=language_tag(nlp.lang),
         colours={label: colours[label] for label in present},
         docs=[
             _show(example, comparison, choices, colours)

@@ -10,7 +10,7 @@ from ..explaining.explanations import EntityExplanation
 from ..explaining.hypotheses import Hypotheses, Hypothesis
 from ..explaining.top_features import ComponentFeatures
 from ..pipeline.spans.placing import REJECTED, LabelledSpan
-from .about import about
+from .about import about, language_tag
 from .colours import PLAIN, label_colours
 from .texts import Mark, draw, template
 
@@ -34,7 +34,7 @@ def make_explanation_page(
     marks = [Mark(entity.span) for entity in explained]
     return template("explanation.html.jinja").render(
         about=about(nlp, model, data),
-        language=doc.lang_,
+        language=language_tag(doc.lang_),
         doc=doc,
         text=draw(doc, (0, len(doc)), marks, colours) if len(doc) else "",
         colours=colours,
@@ -52,7 +52,7 @@ def make_hypotheses_page(
     colours = _colours(nlp, (span for one in every for span in one.entities))
     return template("hypotheses.html.jinja").render(
         about=about(nlp, model),
-        language=doc.lang_,
+        language=language_tag(doc.lang_),
         colours=colours,
         sentences=[
             [_show(doc, sentence, hypothesis, colours) for hypothesis in sentence.hypotheses]

@@ -8,7 +8,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from .about import about
+from .about import about, language_tag
 from .axes import Axis, axis_around
 from .colours import label_colours
 from .costs import SMALLEST, BadPiece, Judged, Mistake, bad_pieces, negative_log_likelihood
@@ -63,7 +63,7 @@ def make_page(
     of_sweep, listed = sweep(judged), sweep_listed(judged)
     return template("evaluation.html.jinja").render(
         about=about(nlp, model, data),
-        language=nlp.lang,
+        language=language_tag(nlp.lang),
         n_docs=len(docs),
         n_unannotated=len(examples) - len(docs),
         n_tokens=sum(map(len, docs)),

@@ -27,7 +27,7 @@ def make_entities_page(nlp: Language, examples: Sequence[Example], *, model: str
     present = [label for label in colours if label in labels]
     return template("entities.html.jinja").render(
         about=about(nlp, model, data),
-        language=language_tag(nlp.lang),
+        language=language_tag(str(nlp.lang)),
         colours={label: colours[label] for label in present},
         docs=[
             _show(example, comparison, choices, colours)

@@ -63,7 +63,7 @@ def make_page(
     of_sweep, listed = sweep(judged), sweep_listed(judged)
     return template("evaluation.html.jinja").render(
         about=about(nlp, model, data),
-        language=language_tag(nlp.lang),
+        language=language_tag(str(nlp.lang)),
         n_docs=len(docs),
         n_unannotated=len(examples) - len(docs),
         n_tokens=sum(map(len, docs)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..jit import inlined, kernel
@@ -9,6 +11,17 @@ from ..numeric.hashing import mix
 from ..types import Ints1d, Keys1d, Keys2d
 from .plan import UnitLevelTemplates
 from .templates import FIRST, LAST, UNIT
+
+
+class PositionValues(NamedTuple):
+    """What unit-level templates read of positions: `of_rows[row[position], column]`, 0 for none.
+
+    of_rows: uint64 `[V, C]`. row: int32 `[P]`. Rows are those of words where nothing else is read,
+    so that no position has a copy.
+    """
+
+    of_rows: Keys2d
+    row: Ints1d
 
 
 @kernel
@@ -40,20 +53,24 @@ def unit_level_key(templates, j, values, of_unit, unit, first, last):  # type: i
         begin = last if anchor == LAST else first
         end = first if anchor == FIRST else last
         for position in range(begin + templates.offset[p], end + templates.offset[p] + 1):
-            if values[position, column] == 0:
+            value = values.of_rows[values.row[position], column]
+            if value == 0:
                 return np.uint64(0)
-            key = mix(key, values[position, column])
+            key = mix(key, value)
     return key
 
 
 @kernel
 def unit_level_keys(
-    templates: UnitLevelTemplates, values: Keys2d, of_unit: Keys2d, first: Ints1d, last: Ints1d
+    templates: UnitLevelTemplates,
+    values: PositionValues,
+    of_unit: Keys2d,
+    first: Ints1d,
+    last: Ints1d,
 ) -> Keys2d:
     """Keys of the unit-level templates of units, uint64 `[U, n]`; 0 where a part has no value.
 
-    values `[P, C]`: attributes of each position. of_unit `[U, D]`: attributes of each unit. first,
-    last `[U]`: first and last position of each unit.
+    of_unit `[U, D]`: attributes of each unit. first, last `[U]`: first and last position of each.
     """
     keys = np.empty((len(first), len(templates.salt)), dtype=np.uint64)
     for unit in range(len(first)):

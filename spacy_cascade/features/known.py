@@ -12,7 +12,7 @@ import numpy as np
 from ..jit import helper, kernel
 from ..numeric.hashing import HashTable, probe
 from ..types import Ints1d, Keys2d, Pointers1d
-from .keys import unit_level_key
+from .keys import PositionValues, unit_level_key
 from .plan import UnitLevelTemplates
 
 BLOCK = 64
@@ -48,7 +48,7 @@ def find_features(table, templates, begin, end, values, of_unit, first, last, un
 def unit_level_features(
     table: HashTable,
     templates: UnitLevelTemplates,
-    values: Keys2d,
+    values: PositionValues,
     of_unit: Keys2d,
     first: Ints1d,
     last: Ints1d,

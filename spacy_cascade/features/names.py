@@ -171,7 +171,8 @@ class _Namer:
         if isinstance(attribute, WordAttribute):
             return self._of_lexeme(attribute, int(positions.lexemes[position]))
         column = plan.n_unit_attributes + plan.placed.index(attribute.name)
-        return self._described(attribute, int(positions.values[position, column]))
+        values = positions.values
+        return self._described(attribute, int(values.of_rows[values.row[position], column]))
 
     def _of_lexeme(self, attribute: Attribute, lexeme: int) -> str | None:
         if lexeme == BOUNDARY:

@@ -13,6 +13,7 @@ import numpy as np
 from ..jit import inlined, kernel
 from ..numeric.hashing import HashFunction, HashTable, draw_hash, home
 from ..types import Floats2d, Floats3d, Ints1d, Ints2d, Keys2d, RealsXd
+from .keys import PositionValues
 from .known import BLOCK, find_features
 from .plan import PairTemplates
 from .templates import FIRST
@@ -97,7 +98,7 @@ def add_pair_scores(
     templates: PairTemplates,
     known: KnownPairs,
     lexemes: Ints1d,
-    values: Keys2d,
+    values: PositionValues,
     first: Ints1d,
     last: Ints1d,
     weights: RealsXd,
@@ -135,8 +136,8 @@ def add_pair_scores(
                         out[begin + i, c] += scores[rows[i], c]
             j, end = np.int64(templates.begin[group]), np.int64(templates.begin[group + 1])
             find_features(
-                table, templates.level, j, end, values, values, first, last, missing[:n], keys,
-                found,
+                table, templates.level, j, end, values, values.of_rows, first, last, missing[:n],
+                keys, found,
             )  # fmt: skip
             for i in range(n):
                 unit = missing[i]

@@ -12,7 +12,7 @@ from ..jit import kernel
 from ..numeric.hashing import HashTable, probe
 from ..numeric.key_filter import KeyFilter, may_have
 from ..types import Ints1d, Keys2d, Pointers1d
-from .keys import unit_level_key
+from .keys import PositionValues, unit_level_key
 from .plan import UnitLevelTemplates
 
 
@@ -21,7 +21,7 @@ def segment_features(
     table: HashTable,
     known: KeyFilter,
     templates: UnitLevelTemplates,
-    values: Keys2d,
+    values: PositionValues,
     context: Keys2d,
     of_lengths: Keys2d,
     first: Ints1d,
@@ -32,8 +32,8 @@ def segment_features(
 ) -> tuple[Pointers1d, Ints1d, Pointers1d, Ints1d]:
     """Segments that end at the units from `begin` to before `end` and have known features.
 
-    values `[P, C]`: attributes of each position. context `[Q, D]`: values of each segment itself,
-    in the order in which they are looked at here: by end, and of one end the shortest first.
+    context `[Q, D]`: values of each segment itself, in the order in which they are looked at here:
+    by end, and of one end the shortest first.
     of_lengths `[L, D']`: further values, of its length. first, last `[U]`: positions of units.
     reach `[U]`: units of the longest segment that ends at each. Returns how many segments there are
     for each end, their lengths, and their features as sparse rows.

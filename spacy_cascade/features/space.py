@@ -17,7 +17,7 @@ from .attributes import ContextAttribute
 from .attributes import TextOf as TextOf
 from .feature_counts import FeatureCounts
 from .keys import lexeme_level_keys, unit_level_keys
-from .lexemes import BOUNDARY, LexemeTable
+from .lexemes import LexemeTable
 from .lexicons import Lexicon
 from .listed_terms import ListedTerms
 from .plan import make_plan
@@ -167,17 +167,13 @@ class FeatureSpace:
         codes = resources.codes(tokens, own_flags)
         earlier = None if self.earlier is None else self.earlier.lexemes
         lexemes = table.rows(tokens.words, codes, text_of, tokens.vectors, earlier)
-        of_words = table.attributes[:, : self.plan.n_unit_attributes]
         of_tokens = [
             attribute.values(tokens, resources.of(attribute.spec), own_flags)
             for attribute in self.plan.of_tokens
         ]
-        values = np.column_stack([of_words[lexemes], *of_tokens])
-        boundary = np.zeros(values.shape[1], dtype=np.uint64)
-        boundary[: of_words.shape[1]] = of_words[BOUNDARY]
         plan = self.plan
         around = plan.margin, plan.slots.offsets
-        laid_out = lay_out(tokens, table, lexemes, values, boundary, *around)
+        laid_out = lay_out(tokens, table, lexemes, plan.n_unit_attributes, of_tokens, *around)
         return with_long_forms(laid_out, tokens) if plan.looks_at_long_forms else laid_out
 
     # Segments

@@ -6,7 +6,7 @@ before, between and after the sequences. Looking a few places to the side then n
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from ..caching import cached_property
 from ..types import Ints1d, Ints2d, Keys1d, Keys2d, Pointers1d
+from .keys import PositionValues
 from .lexemes import BOUNDARY, LexemeTable
 from .long_forms import NO_LONG_FORMS, LongForms
 from .slots import NO_OCCURRENCES, Occurrences, find_occurrences
@@ -25,7 +26,7 @@ class PaddedTokens:
     """Tokens with boundary words between sequences.
 
     table: of the words; that of the feature space may be a new one by now. lexemes: int32 `[P]`,
-    rows of it. values: uint64 `[P, C]`, what unit-level templates read, 0 for "no value". of_token:
+    rows of it. values: what unit-level templates read of them, first the words' values. of_token:
     int32 `[T]`, the position of each token. doc_starts: int32 `[D + 1]`, the position from which
     on each Doc's tokens stand. recurrences: int32 `[R]`, offsets at which templates look beside
     places where words occur again. long_forms: of abbreviations, none where no template looks at
@@ -34,7 +35,7 @@ class PaddedTokens:
 
     table: LexemeTable
     lexemes: Ints1d
-    values: Keys2d
+    values: PositionValues
     of_token: Ints1d
     doc_starts: Ints1d
     recurrences: Ints1d
@@ -53,15 +54,16 @@ def lay_out(
     tokens: Tokens,
     table: LexemeTable,
     lexemes: Ints1d,
-    values: Keys2d,
-    boundary: Keys1d,
+    n_of_words: int,
+    of_tokens: Sequence[Keys1d],
     margin: int,
     recurrences: Ints1d,
 ) -> PaddedTokens:
     """Put tokens in a line with `margin` boundary words around every sequence.
 
-    lexemes: `[T]`, rows of the table. values: `[T, C]`. boundary: `[C]`, those of a boundary word.
-    recurrences: as in `PaddedTokens`.
+    lexemes: `[T]`, rows of the table, whose first `n_of_words` attributes templates read.
+    of_tokens: further values, each `[T]`, which boundary words have not. recurrences: as in
+    `PaddedTokens`.
     """
     starts, n_tokens = tokens.sequence_starts, len(lexemes)
     n_boundaries = margin * np.arange(1, len(starts) + 1)
@@ -69,11 +71,16 @@ def lay_out(
     n_positions = n_tokens + n_boundaries[-1]
     line = np.full(n_positions, BOUNDARY, dtype=np.int32)
     line[of_token] = lexemes
-    value_line = np.tile(boundary, (n_positions, 1))
-    value_line[of_token] = values
+    values = PositionValues(table.attributes, line)
+    if of_tokens:
+        joined = np.zeros((n_positions, n_of_words + len(of_tokens)), dtype=np.uint64)
+        joined[:, :n_of_words] = values.of_rows[line, :n_of_words]
+        for column, of_attribute in enumerate(of_tokens, n_of_words):
+            joined[of_token, column] = of_attribute
+        values = PositionValues(joined, np.arange(n_positions, dtype=np.int32))
     doc_starts = np.append(of_token, n_positions)[tokens.doc_starts].astype(np.int32)
     places = of_token.astype(np.int32), doc_starts
-    return PaddedTokens(table, line, value_line, *places, recurrences)
+    return PaddedTokens(table, line, values, *places, recurrences)
 
 
 def with_long_forms(positions: PaddedTokens, tokens: Tokens) -> PaddedTokens:

@@ -399,8 +399,8 @@ def test_terms_are_known_as_tokenized_and_as_split():
         [[Word(text) for text in ("IL-2", "gene")]],
         [[Word(t) for t in ("il", "-", "2", "gene")]],
     ]
-    values = positions_of(space, read_tokens(make_docs(docs))).values[:, 0]
-    assert np.count_nonzero(values) == 6
+    values = positions_of(space, read_tokens(make_docs(docs))).values
+    assert np.count_nonzero(values.of_rows[values.row, 0]) == 6
 
 
 def test_lexicon_file_that_is_not_there(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,8 +12,7 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 
 from helpers import blank
-from spacy_cascade.features.lexemes import BOUNDARY, LexemeTable
-from spacy_cascade.features.resources import Resources
+from spacy_cascade.features.lexemes import BOUNDARY
 from spacy_cascade.features.strings import hash_string
 from spacy_cascade.features.tokens import join_tokens, read_tokens
 from spacy_cascade.features.units import lay_out
@@ -94,26 +94,29 @@ def test_batches_can_be_joined(lengths, cut):
         np.testing.assert_array_equal(getattr(joined, name), getattr(whole, name))
 
 
-@given(LENGTHS, st.integers(1, 3))
-def test_boundary_words_stand_around_every_sequence(lengths, margin):
+@given(LENGTHS, st.integers(1, 3), st.booleans())
+def test_boundary_words_stand_around_every_sequence(lengths, margin, has_further):
     tokens = read_tokens([doc_of(sentences) for sentences in lengths])
     n_tokens = len(tokens.words)
     lexemes = np.arange(1, n_tokens + 1, dtype=np.int32)
-    values = np.stack([lexemes * 10, lexemes * 100], axis=1).astype(np.uint64)
-    boundary = np.array([7, 0], dtype=np.uint64)
-    table = LexemeTable([], Resources([]))
+    of_words = np.append(7, lexemes * 10).astype(np.uint64)[:, None]
+    further = [(lexemes * 100).astype(np.uint64)] if has_further else []
+    table = SimpleNamespace(attributes=of_words)
     no_offsets = np.zeros(0, dtype=np.int32)
-    positions = lay_out(tokens, table, lexemes, values, boundary, margin, no_offsets)
+    positions = lay_out(tokens, table, lexemes, 1, further, margin, no_offsets)
 
-    line, value_line = [BOUNDARY] * margin, [[7, 0]] * margin
+    of_boundary = [[7, 0] if has_further else [7]] * margin
+    line, value_line = [BOUNDARY] * margin, [*of_boundary]
     of_token = []
     starts = tokens.sequence_starts.tolist()
     for begin, end in pairwise(starts):
         of_token += range(len(line), len(line) + end - begin)
         line += lexemes[begin:end].tolist() + [BOUNDARY] * margin
-        value_line += values[begin:end].tolist() + [[7, 0]] * margin
+        factors = [10, 100] if has_further else [10]
+        value_line += [[lexeme * f for f in factors] for lexeme in lexemes[begin:end].tolist()]
+        value_line += of_boundary
     assert positions.lexemes.tolist() == line
-    assert positions.values.tolist() == value_line
+    assert positions.values.of_rows[positions.values.row].tolist() == value_line
     assert positions.of_token.tolist() == of_token
     bounds = positions.doc_starts.tolist()
     for doc, (begin, end) in enumerate(pairwise(bounds)):

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from spacy.language import Language
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc
 from spacy.training import Example, validate_examples
 from thinc.api import Model, Optimizer
 
@@ -25,13 +25,13 @@ from .initializing import learn_features
 from .options import takes
 from .reading import span_units
 from .reranker_data import RerankerData
-from .spans.entities import replace_entities, write_group
+from .spans.chosen import Chosen, choose_spans, write_chosen
 from .spans.gold import gold_flags, read_gold
 from .spans.groups import table_of_group
-from .spans.nbest import candidate_groups, drop_candidates
+from .spans.nbest import drop_candidates
 from .spans.placing import in_batch
 from .spans.tables import join_tables, table_of
-from .spans.typed_lists import Chosen, TypedLists, choose_spans, read_lists
+from .spans.typed_lists import TypedLists, read_lists
 
 
 @Language.factory(
@@ -124,18 +124,10 @@ class CascadeReranker(CascadePipe):
         Only entities that the classifier set give way; those of other components stay. Spans
         that are what they were keep their confidence.
         """
-        key = self.options.spans_key
-        for doc, found in zip(docs, scores, strict=True):
-            before = table_of_group(doc.spans[key]).rows()
-            if before != found.spans:
-                spans = [Span(doc, *span) for span in found.spans]
-                if self.options.set_ents:
-                    typed = [s for s, t in zip(spans, found.is_typed, strict=True) if t]
-                    earlier = candidate_groups(doc, key)[0].attrs["earlier_iob"]
-                    replace_entities(doc, set(before), typed, earlier)
-                group = doc.spans[key]
-                write_group(doc, key, table_of(spans), found.confidences(group), group.attrs)
-            if not self.options.keep_candidates:
+        key, docs = self.options.spans_key, list(docs)
+        write_chosen(docs, key, scores, self.options.set_ents)
+        if not self.options.keep_candidates:
+            for doc in docs:
                 drop_candidates(doc, key)
 
     # Training

@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from spacy.attrs import ENT_ID, ENT_IOB, ENT_KB_ID, ENT_TYPE
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc
 
 from ...features.group_spans import CONFIDENCE_ATTRIBUTE as CONFIDENCE_ATTRIBUTE
 from ...features.tokens import Tokens
 from ...inference.entity_tokens import add_entities
 from ...inference.schemes import UNOBSERVED, Spans, TagSet
-from ...types import Bools1d, Floats1d, Ints1d, Keys1d, Pointers1d
+from ...types import Bools1d, Floats1d, Ints1d, Keys1d, Keys2d, Pointers1d
 from .confidences import drop_known
 from .groups import LastingGroup
 from .placing import UNKNOWN, choose_disjoint, longest_disjoint, possible_spans, select
-from .tables import SpanTable, table_of
+from .tables import SpanKeys, SpanTable, find_spans
 
 INSIDE, _OUTSIDE, _BEGIN = 1, 2, 3
 """Codes of `token.ent_iob`; 0 where nothing is known."""
 
 _ENTITY = [ENT_IOB, ENT_TYPE, ENT_KB_ID, ENT_ID]
 """All that a token says of its entity."""
-
-SpanKey = tuple[int, int, int]
-"""Start, end (exclusive) and hash of the label of a span, by which spans of a Doc are compared."""
 
 
 def entity_bounds(
@@ -170,11 +167,21 @@ def write_entities(
     if not spans.n_spans:
         return
     of_tokens = np.asarray(doc.to_array(_ENTITY), dtype=np.uint64)
+    _add(of_tokens, spans, replaced, gains)
+    doc.from_array(_ENTITY, of_tokens)  # type: ignore[arg-type]
+
+
+def _add(
+    of_tokens: Keys2d,
+    spans: SpanTable,
+    replaced: SpanTable | None = None,
+    gains: Floats1d | None = None,
+) -> None:
+    """Write spans to what the tokens say of their entities, `[T, 4]`; as `write_entities`."""
     if replaced is not None or not add_entities(of_tokens, *_values(spans)):
         spans = _fitting(spans, taken_tokens(of_tokens[:, 0]), replaced, gains)
-        of_tokens[_tokens_of(spans), 0] = _OUTSIDE
+        of_tokens[_tokens_of(spans.start, spans.end), 0] = _OUTSIDE
         add_entities(of_tokens, *_values(spans))
-    doc.from_array(_ENTITY, of_tokens)  # type: ignore[arg-type]
 
 
 def _values(spans: SpanTable) -> tuple[Pointers1d, Pointers1d, Keys1d, Keys1d, Keys1d]:
@@ -189,7 +196,7 @@ def _fitting(
     Empty spans, which other components may have put into a group, are left out.
     """
     if replaced is not None:
-        taken[_tokens_of(replaced)] = False
+        taken[_tokens_of(replaced.start, replaced.end)] = False
     n_taken = np.append(0, np.cumsum(taken))
     free = (n_taken[spans.end] == n_taken[spans.start]) & (spans.start < spans.end)
     in_order = np.argsort(spans.start, kind="stable")
@@ -200,10 +207,12 @@ def _fitting(
     return spans
 
 
-def _tokens_of(spans: SpanTable) -> Pointers1d:
+def _tokens_of(start: Pointers1d, end: Pointers1d) -> Pointers1d:
     """Numbers of the tokens in spans."""
-    parts = [np.arange(start, end) for start, end, _ in spans.rows()]
-    return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+    length = end - start
+    before = np.cumsum(length) - length
+    found: Pointers1d = np.arange(length.sum()) + np.repeat(start - before, length)
+    return found
 
 
 def _disjoint(spans: SpanTable, gains: Floats1d | None) -> Bools1d | Pointers1d:
@@ -213,24 +222,21 @@ def _disjoint(spans: SpanTable, gains: Floats1d | None) -> Bools1d | Pointers1d:
 
 
 def replace_entities(
-    doc: Doc,
-    spans: Collection[SpanKey],
-    typed: Sequence[Span],
-    before: Keys1d | npt.NDArray[np.int8],
+    doc: Doc, replaced: SpanKeys, typed: SpanTable, before: Keys1d | npt.NDArray[np.int8]
 ) -> None:
-    """Make `doc.ents` have the typed spans instead of those that are among the others.
+    """Make `doc.ents` have the typed spans instead of the replaced ones that are among them.
 
     before: `ENT_IOB` of all tokens `[T]`, before any of these was set. Entities that were there
     then stay, and tokens that leave an entity become what they were.
     """
-    wanted = {(s.start, s.end, s.label) for s in typed}
-    taken = taken_tokens(before)
-    earlier = [e for e in doc.ents if (e.start, e.end, e.label) in spans and not taken[e.start]]
-    known = {(e.start, e.end, e.label) for e in earlier}
-    removed = [e for e in earlier if (e.start, e.end, e.label) not in wanted]
-    if removed:
-        freed = [doc[i : i + 1] for e in removed for i in range(e.start, e.end)]
-        outside = [token for token in freed if before[token.start] == _OUTSIDE]
-        missing = [token for token in freed if before[token.start] != _OUTSIDE]
-        doc.set_ents([], outside=outside, missing=missing, default="unmodified")
-    write_entities(doc, table_of([s for s in typed if (s.start, s.end, s.label) not in known]))
+    of_tokens = np.asarray(doc.to_array(_ENTITY), dtype=np.uint64)
+    start, end = entity_bounds(of_tokens[:, 0], of_tokens[:, 1], np.array([len(doc)]))
+    entities = SpanKeys(start, end, of_tokens[start, 1])
+    gives_way = (find_spans(entities, replaced) >= 0) & ~taken_tokens(before)[start]
+    entities = entities.take(gives_way)
+    removed = entities.take(find_spans(entities, typed.keys) < 0)
+    freed = _tokens_of(removed.start, removed.end)
+    of_tokens[freed] = 0
+    of_tokens[freed, 0] = np.where(before[freed] == _OUTSIDE, _OUTSIDE, 0)
+    _add(of_tokens, typed.take(find_spans(typed.keys, entities) < 0))
+    doc.from_array(_ENTITY, of_tokens)  # type: ignore[arg-type]

@@ -28,6 +28,21 @@ _TYPES = [np.int64] * 4 + [np.uint64] * 3
 """Of the columns of a `SpanTable`."""
 
 
+class SpanKeys(NamedTuple):
+    """What spans of a Doc are compared by.
+
+    start, end (exclusive): int64 `[P]`. label: uint64 `[P]`, hashes.
+    """
+
+    start: Pointers1d
+    end: Pointers1d
+    label: Keys1d
+
+    def take(self, chosen: Bools1d | Pointers1d | slice) -> SpanKeys:
+        """Some of the spans, by a mask, by numbers or by a slice."""
+        return SpanKeys(self.start[chosen], self.end[chosen], self.label[chosen])
+
+
 class SpanTable(NamedTuple):
     """Spans of a Doc.
 
@@ -51,6 +66,11 @@ class SpanTable(NamedTuple):
     def bounds(self) -> Pointers2d:
         """Start and end of each span, int64 `[P, 2]`."""
         return np.stack([self.start, self.end], axis=1)
+
+    @property
+    def keys(self) -> SpanKeys:
+        """Start, end and label of each span."""
+        return SpanKeys(self.start, self.end, self.label)
 
     def take(self, chosen: Bools1d | Pointers1d | slice) -> SpanTable:
         """Some of the spans, by a mask, by numbers or by a slice."""
@@ -96,6 +116,24 @@ def new_tables(
     start_char = characters[start + offsets, 0]
     end_char = characters[end + offsets - 1].sum(axis=1)
     return split_table(SpanTable(start, end, start_char, end_char, label, none, none), n_spans)
+
+
+def find_spans(spans: SpanKeys, others: SpanKeys) -> Pointers1d:
+    """Which of the others each span is, the last one of equals, or -1; int64 `[P]`."""
+    n_others = len(others.start)
+    start, end, label = map(np.concatenate, zip(others, spans, strict=True))
+    order = np.lexsort((label, end, start))
+    is_new = np.ones(len(order), dtype=np.bool_)
+    is_new[1:] = False
+    for column in (start, end, label):
+        is_new[1:] |= column[order[1:]] != column[order[:-1]]
+    run = np.cumsum(is_new) - 1
+    is_other = order < n_others
+    other_of = np.full(is_new.sum(), -1)
+    other_of[run[is_other]] = order[is_other]
+    found = np.empty(len(order), dtype=np.int64)
+    found[order] = other_of[run]
+    return found[n_others:]
 
 
 def join_tables(tables: Sequence[SpanTable]) -> SpanTable:

@@ -14,7 +14,9 @@ from helpers import blank
 from spacy_cascade.pipeline.spans.entities import write_entities
 from spacy_cascade.pipeline.spans.groups import LastingGroup, table_of_group
 from spacy_cascade.pipeline.spans.tables import (
+    SpanKeys,
     SpanTable,
+    find_spans,
     join_tables,
     new_table,
     new_tables,
@@ -195,3 +197,20 @@ def test_the_entities_of_no_spans_are_left_alone() -> None:
     doc = _doc()
     write_entities(doc, table_of([]))
     assert not doc.has_annotation("ENT_IOB")
+
+
+_KEYS = st.lists(
+    st.tuples(*[st.integers(0, 3)] * 2, st.sampled_from([0, 7, 2**64 - 1])), max_size=9
+)
+
+
+def _keys(rows: list[tuple[int, int, int]]) -> SpanKeys:
+    start, end, label = zip(*rows, strict=True) if rows else ((), (), ())
+    bounds = (np.array(column, dtype=np.int64) for column in (start, end))
+    return SpanKeys(*bounds, np.array(label, dtype=np.uint64))
+
+
+@given(_KEYS, _KEYS)
+def test_spans_are_found_by_start_end_and_label(spans, others):
+    place = {key: i for i, key in enumerate(others)}
+    assert find_spans(_keys(spans), _keys(others)).tolist() == [place.get(key, -1) for key in spans]

@@ -1,0 +1,87 @@
+"""What a reranker chooses among typed N-best lists, and how it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from spacy.strings import StringStore
+from spacy.tokens import Doc, SpanGroup
+
+from ...inference.reranking import Lists, choose, span_posteriors
+from ...types import Bools1d, Floats1d
+from .entities import CONFIDENCE_ATTRIBUTE, replace_entities, write_group
+from .groups import table_of_group
+from .nbest import candidate_groups
+from .placing import ENTITY, REJECTED
+from .tables import SpanKeys, find_spans, new_table
+from .typed_lists import TypedLists
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What was chosen for one Doc.
+
+    spans: of the new `doc.spans[spans_key]`. probabilities: float64 `[P]`, of each, given the
+    N-best list. is_typed: bool `[P]`, False for spans that are no entities.
+    """
+
+    spans: SpanKeys
+    probabilities: Floats1d
+    is_typed: Bools1d
+
+    def confidences(self, before: SpanGroup) -> Floats1d | None:
+        """Of each span: as before where it was found before, else its probability.
+
+        None where those before have none.
+        """
+        known = before.attrs.get(CONFIDENCE_ATTRIBUTE)
+        if known is None:
+            return None
+        earlier = np.asarray(known, dtype=np.float64)
+        place = find_spans(self.spans, table_of_group(before).keys)
+        place[place >= len(earlier)] = -1
+        found = place >= 0
+        confidences: Floats1d = self.probabilities.copy()
+        confidences[found] = earlier[place[found]]
+        return confidences
+
+
+def choose_spans(typed: TypedLists, lists: Lists, strings: StringStore) -> list[Chosen]:
+    """The spans of highest total score in each sentence; lists: typed ones with final scores."""
+    chosen = np.empty(len(lists.starts) - 1, dtype=np.int32)
+    classes = np.empty(len(lists.class_scores), dtype=np.int32)
+    probabilities = np.empty(len(lists.class_scores))
+    choose(lists, chosen, classes)
+    span_posteriors(lists, classes, probabilities)
+    spans = typed.chosen_spans(chosen)
+    names = [ENTITY if name == REJECTED else name for name in typed.classes]
+    labels = np.array([strings.add(name) for name in names], dtype=np.uint64)
+    is_class = np.array([name != REJECTED for name in typed.classes], dtype=np.bool_)
+    cuts = np.searchsorted(spans, typed.doc_spans)
+    offset = np.repeat(typed.doc_starts[:-1], np.diff(cuts))
+    keys = SpanKeys(typed.start[spans] - offset, typed.end[spans] - offset, labels[classes[spans]])
+    probability, is_typed = probabilities[spans], is_class[classes[spans]]
+    return [
+        Chosen(keys.take(slice(i, j)), probability[i:j], is_typed[i:j])
+        for i, j in pairwise(cuts.tolist())
+    ]
+
+
+def write_chosen(docs: Sequence[Doc], key: str, chosen: Sequence[Chosen], set_ents: bool) -> None:
+    """Write what was chosen to `doc.spans[key]`, and with `set_ents` to `doc.ents`.
+
+    A Doc whose spans are what they were is left as it is.
+    """
+    for doc, found in zip(docs, chosen, strict=True):
+        group = doc.spans[key]
+        before = table_of_group(group).keys
+        if all(map(np.array_equal, before, found.spans)):
+            continue
+        spans = new_table(doc, *found.spans)
+        if set_ents:
+            earlier = candidate_groups(doc, key)[0].attrs["earlier_iob"]
+            replace_entities(doc, before, spans.take(found.is_typed), earlier)
+        write_group(doc, key, spans, found.confidences(group), group.attrs)

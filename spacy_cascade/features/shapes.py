@@ -13,7 +13,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import regex
 
+from ..caching import cached_property
 from ..types import Pointers1d
+from .strings import Utf8
 
 _SEES_MORE = regex.compile(r"\\[0-9A-Za-z]|\(\?(?!:)|\[:|\{[^0-9,}]")
 """What makes a pattern see more of a character than its place among those that are mentioned:
@@ -56,11 +58,16 @@ class Representatives(dict[int, str]):
 
 
 class WordTexts(list[str]):
-    """Texts of words that are new to a table, with their shapes, which are found once."""
+    """Texts of words that are new to a table, with what is found in them once."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         super().__init__(texts)
         self._shapes: dict[int, tuple[list[str], Pointers1d]] = {}
+
+    @cached_property
+    def utf8(self) -> Utf8:
+        """The texts as bytes."""
+        return Utf8.of(self)
 
     def shapes(self, alike: Representatives, longest: int) -> tuple[list[str], Pointers1d]:
         """The distinct shapes, and the number of that of each text, int64 `[n]`.

@@ -1,13 +1,19 @@
-"""The 64-bit hash of a text: spaCy's own, so that word hashes agree with `vocab.strings`."""
+"""The 64-bit hashes of texts: spaCy's own, so that word hashes agree with `vocab.strings`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from spacy.strings import hash_string as _hash_string  # type: ignore[attr-defined]
 
-from ..types import Keys1d
+from ..numeric.murmur import BLOCK, hash_parts
+from ..types import Keys1d, Pointers1d
+
+_CONTINUES, _MASK = 0x80, 0xC0
+"""The first two bits of a byte of UTF-8 that does not begin a character."""
 
 
 def is_valid(text: str) -> bool:
@@ -20,7 +26,7 @@ def is_valid(text: str) -> bool:
 
 
 def hash_string(text: str) -> int:
-    """MurmurHash of the UTF-8 text, 0 for the empty text."""
+    """MurmurHash of the UTF-8 text."""
     return int(_hash_string(text))
 
 
@@ -28,3 +34,27 @@ def hash_strings(texts: Iterable[str | None]) -> Keys1d:
     """Hashes of many texts, uint64; 0 for None."""
     hashes = [0 if text is None else _hash_string(text) for text in texts]
     return np.array(hashes, dtype=np.uint64)
+
+
+class Utf8(NamedTuple):
+    """Texts whose parts are to be hashed.
+
+    content: uint8, their UTF-8, one after another, and what `hash_parts` needs after it. places:
+    int64 `[C + 1]`, the first byte of each character, and the end. first: int64 `[n + 1]`, the
+    first character of each text, and the number of all.
+    """
+
+    content: npt.NDArray[np.uint8]
+    places: Pointers1d
+    first: Pointers1d
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> Utf8:
+        """These texts. Raises `UnicodeEncodeError` for a surrogate by itself."""
+        content = np.frombuffer("".join(texts).encode() + bytes(BLOCK), dtype=np.uint8)
+        places = np.flatnonzero((content & _MASK) != _CONTINUES)[: 1 - BLOCK]
+        return cls(content, places, np.cumsum([0, *map(len, texts)]))
+
+    def hashes(self, start: Pointers1d, stop: Pointers1d) -> Keys1d:
+        """Hashes of the characters from `start[i]` to before `stop[i]`, uint64."""
+        return hash_parts(self.content, self.places[start], self.places[stop])

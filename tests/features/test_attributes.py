@@ -6,13 +6,24 @@ import pickle
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from reference import TEXT_FUNCTIONS
 from spacy_cascade import TemplateError
 from spacy_cascade.features import word_attributes
+from spacy_cascade.features.attributes import Words
 from spacy_cascade.features.registry import BUILT_IN, attribute_class
+from spacy_cascade.features.shapes import WordTexts
+from spacy_cascade.features.strings import hash_strings
 from spacy_cascade.features.templates import Templates
-from spacy_cascade.features.word_attributes import LONGEST, Affix, BriefClass, Class, Pattern
+from spacy_cascade.features.word_attributes import (
+    LONGEST,
+    MANY,
+    Affix,
+    BriefClass,
+    Class,
+    Pattern,
+)
 from strategies import words
 
 
@@ -53,6 +64,15 @@ def test_classes_of_ascii_and_other_texts_agree(text):
     """Plain text takes a quicker way; an accent elsewhere in the word must not matter."""
     attribute = Class("class")
     assert attribute.value(text) == attribute.value(text + "é")[:-1]
+
+
+@given(st.lists(words(), max_size=9), st.integers(1, 6), st.sampled_from(["prefix", "suffix"]))
+def test_affixes_of_many_words_are_those_of_each(texts, n, name):
+    affix, many = Affix(name, n), texts * MANY
+    expected = hash_strings(map(affix.value, texts)).tolist()
+    assert affix.values(Words(texts, None), None).tolist() == expected
+    for form in (many, WordTexts(many)):
+        assert affix.values(Words(form, None), None).tolist() == expected * MANY
 
 
 def test_affixes():

@@ -27,6 +27,7 @@ from numba.core.serialize import dumps
 from numba.misc.appdirs import AppDirs
 
 from .errors import SavingError
+from .caching import cached_property
 from .files import replace_file
 from .kernel_folders import kernel_folders
 
@@ -45,10 +46,14 @@ class KernelCache:
     def __init__(self, compiled: Any) -> None:
         function = compiled.py_func
         self._compiled = compiled
-        self._folders = list(_folders(Path(function.__code__.co_filename)))
         name = function.__qualname__.replace("<", "").replace(">", "")
         module = function.__module__.rpartition(".")[2]
         self._stem = f"{module}.{name}.{sys.implementation.cache_tag}"
+
+    @cached_property
+    def _folders(self) -> list[Path]:
+        """Where the kernel may be; looked for at the first use, as most kernels are never used."""
+        return list(_folders(Path(self._compiled.py_func.__code__.co_filename)))
 
     @property
     def cache_path(self) -> str:

@@ -9,22 +9,30 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
-SETTINGS = ["NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK"]
+TESTS = Path(__file__).parents[1]
+FOLDERS = {
+    "NUMBA_DISABLE_JIT": ("inference", "features"),
+    "NUMBA_BOUNDSCHECK": ("inference", "numeric"),
+}
+N_PARTS = 6
+"""So that a sample of the slow tests has some of the files under each setting."""
+CASES = [
+    pytest.param(setting, part, marks=pytest.mark.slow(kind=setting))
+    for setting in FOLDERS
+    for part in range(N_PARTS)
+]
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(any(s in os.environ for s in SETTINGS), reason="this is the second pass")
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_kernels_under_a_setting(setting: str, tmp_path: Path) -> None:
+@pytest.mark.skipif(any(s in os.environ for s in FOLDERS), reason="this is the second pass")
+@pytest.mark.parametrize(("setting", "part"), CASES)
+def test_kernels_under_a_setting(setting: str, part: int, tmp_path: Path) -> None:
     """The kernels are plain Python, too; and they touch no element that an array does not have."""
+    files = sorted(path for name in FOLDERS[setting] for path in (TESTS / name).rglob("test_*.py"))
     command = [sys.executable, "-W", "error::RuntimeWarning", "-m", "pytest", "-q", "-x"]
-    others = ["features"] if setting == "NUMBA_DISABLE_JIT" else ["numeric"]
-    folders = [str(HERE), *(str(HERE.parent / name) for name in others)]
     result = subprocess.run(
-        [*command, "-p", "no:cacheprovider", *folders],
+        [*command, "-p", "no:cacheprovider", *map(str, files[part::N_PARTS])],
         env={**os.environ, setting: "1", "NUMBA_CACHE_DIR": str(tmp_path)},
-        cwd=HERE.parents[1],
+        cwd=TESTS.parent,
         capture_output=True,
         text=True,
         encoding="utf8",

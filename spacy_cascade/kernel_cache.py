@@ -26,8 +26,8 @@ from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 from numba.misc.appdirs import AppDirs
 
-from .errors import SavingError
 from .caching import cached_property
+from .errors import SavingError
 from .files import replace_file
 from .kernel_folders import kernel_folders
 

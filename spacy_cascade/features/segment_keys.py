@@ -33,10 +33,10 @@ def segment_features(
     """Segments that end at the units from `begin` to before `end` and have known features.
 
     context `[Q, D]`: values of each segment itself, in the order in which they are looked at here:
-    by end, and of one end the shortest first.
-    of_lengths `[L, D']`: further values, of its length. first, last `[U]`: positions of units.
-    reach `[U]`: units of the longest segment that ends at each. Returns how many segments there are
-    for each end, their lengths, and their features as sparse rows.
+    by end, and of one end the shortest first. of_lengths `[L, D']`: further values, of its length.
+    first, last `[U]`: positions of units. reach `[U]`: units of the longest segment that ends at
+    each. Returns how many segments there are for each end, their lengths, and their features as
+    sparse rows.
     """
     n_templates, n_context = len(templates.salt), context.shape[1]
     counts = np.zeros(end - begin, dtype=np.int64)

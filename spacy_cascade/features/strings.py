@@ -10,10 +10,16 @@ import numpy.typing as npt
 from spacy.strings import hash_string as _hash_string  # type: ignore[attr-defined]
 
 from ..numeric.murmur import BLOCK, hash_parts
-from ..types import Keys1d, Pointers1d
+from ..types import Bools1d, Keys1d, Pointers1d
 
 _CONTINUES, _MASK = 0x80, 0xC0
 """The first two bits of a byte of UTF-8 that does not begin a character."""
+
+
+def begins_character(content: npt.NDArray[np.uint8]) -> Bools1d:
+    """Which bytes of UTF-8 are the first ones of characters."""
+    begins: Bools1d = (content & _MASK) != _CONTINUES
+    return begins
 
 
 def is_valid(text: str) -> bool:
@@ -52,7 +58,7 @@ class Utf8(NamedTuple):
     def of(cls, texts: Sequence[str]) -> Utf8:
         """These texts. Raises `UnicodeEncodeError` for a surrogate by itself."""
         content = np.frombuffer("".join(texts).encode() + bytes(BLOCK), dtype=np.uint8)
-        places = np.flatnonzero((content & _MASK) != _CONTINUES)[: 1 - BLOCK]
+        places = np.flatnonzero(begins_character(content))[: 1 - BLOCK]
         return cls(content, places, np.cumsum([0, *map(len, texts)]))
 
     def hashes(self, start: Pointers1d, stop: Pointers1d) -> Keys1d:

@@ -12,9 +12,7 @@ import numpy.typing as npt
 
 from ..numeric.arrays import Array, blocks
 from ..types import Ints1d
-
-_CONTINUES, _MASK = 0x80, 0xC0
-"""The first two bits of a byte of UTF-8 that does not begin a character."""
+from .strings import begins_character
 
 
 class TextTable(NamedTuple):
@@ -64,7 +62,7 @@ def check_texts(content: Array, ends: Array) -> str | None:
     if (ends[1:] < ends[:-1]).any() or ends[-1] != content.size:
         return "does not fit the ends of its texts"
     inner = ends[ends < content.size]
-    if ((content[inner] & _MASK) == _CONTINUES).any():
+    if not begins_character(content[inner]).all():
         return "has a text that ends within a character"
     decoder = codecs.getincrementaldecoder("utf8")()
     try:

@@ -24,6 +24,8 @@ LONGEST = 1000
 """Patterns look at no more of a word: many take quadratic time, and no word of a text is longer."""
 SEARCH_SECONDS = 1.0
 """For one pattern in one word, which usually takes microseconds."""
+_COMMON = 32
+"""Characters of classes that many words have."""
 MANY = 192
 """From so many words on, arrays of their affixes take less time than strings."""
 _SHORT = 64
@@ -93,13 +95,15 @@ class BriefClass(Class):
     """The word class with runs collapsed: `NF-kappa` -> `A_a`."""
 
     def value(self, text: str) -> str:
-        return _brief(super().value(text))
+        word_class = super().value(text)
+        return _known_brief(word_class) if len(word_class) <= _COMMON else _brief(word_class)
 
 
-@lru_cache(maxsize=1 << 12)
 def _brief(word_class: str) -> str:
-    """Kept, as many words have one class."""
     return "".join(character for character, _ in groupby(word_class))
+
+
+_known_brief = lru_cache(maxsize=1 << 12)(_brief)
 
 
 class Affix(_BuiltIn):

@@ -21,13 +21,14 @@ from pages import DOCS, PAGES, Block, anchors, blocks, links
 RUN = ("python", "bash")
 SHOWN = ("ini", "toml", "text", "json")
 SLOW = (
-    "README.md", "docs/active_learning.md", "docs/adapting.md", "docs/bulk.md",
-    "docs/checkpoints.md", "docs/coming_from.md", "docs/commands.md", "docs/ensembles.md",
-    "docs/explaining.md", "docs/formats.md", "docs/induction.md", "docs/lexicons.md",
-    "docs/memm.md", "docs/nbest.md", "docs/precision_and_recall.md", "docs/quick_start.md",
-    "docs/recipes.md", "docs/second_look.md", "docs/semi_markov.md", "docs/training_at_scale.md",
-    "docs/tutorial.md", "docs/unlabelled.md", "docs/within_spacy.md", "docs/word_clusters.md",
-    "docs/word_vectors.md",
+    "README.md", "docs/active_learning.md", "docs/adapting.md", "docs/api.md",
+    "docs/bulk.md", "docs/checkpoints.md", "docs/coming_from.md", "docs/commands.md",
+    "docs/components.md", "docs/ensembles.md", "docs/explaining.md", "docs/formats.md",
+    "docs/induction.md", "docs/lexicons.md", "docs/memm.md", "docs/nbest.md",
+    "docs/precision_and_recall.md", "docs/quick_start.md", "docs/recipes.md",
+    "docs/second_look.md", "docs/semi_markov.md", "docs/training_at_scale.md",
+    "docs/tutorial.md", "docs/unlabelled.md", "docs/within_spacy.md",
+    "docs/word_clusters.md", "docs/word_vectors.md",
 )  # fmt: skip
 """Pages that take long: they train models, or start many processes."""
 MOST_SECONDS = 600

@@ -80,11 +80,6 @@ class SpanTable(NamedTuple):
         """The same spans with other labels, uint64 `[P]`."""
         return self._replace(label=label)
 
-    def rows(self) -> list[tuple[int, int, int]]:
-        """Start, end and label of each span."""
-        columns = (self.start.tolist(), self.end.tolist(), self.label.tolist())
-        return list(zip(*columns, strict=True))
-
     def spans(self, doc: Doc) -> list[Span]:
         """`Span` objects; the characters are those of the tokens."""
         rows = zip(*(c.tolist() for c in (*self[:2], *self[4:])), strict=True)

@@ -58,6 +58,7 @@ def test_results_come_as_they_are() -> None:
     assert not active_children()
 
 
+@pytest.mark.slow(kind="child processes")
 def test_a_stream_is_in_order_and_read_as_it_is_needed() -> None:
     read: list[int] = []
 
@@ -73,12 +74,14 @@ def test_a_stream_is_in_order_and_read_as_it_is_needed() -> None:
     assert not active_children()
 
 
+@pytest.mark.slow(kind="child processes")
 def test_an_error_ends_a_stream() -> None:
     with pytest.raises(ValueError, match="no -1"):
         list(stream_through_processes(double, ((1 - i,) for i in range(100)), 2))
     assert not active_children()
 
 
+@pytest.mark.slow(kind="child processes")
 def test_temporary_files_go_with_the_processes() -> None:
     ticks: list[int] = []
     (folder,) = run_in_processes(wait_a_little, [()], 1, lambda: ticks.append(1))
@@ -87,6 +90,7 @@ def test_temporary_files_go_with_the_processes() -> None:
     assert len(ticks) >= 3  # once a second
 
 
+@pytest.mark.slow(kind="child processes")
 def test_errors_end_all() -> None:
     with pytest.raises(ValueError, match="no -1"):
         list(run_in_processes(double, [(-1,), (2,)], 2, lambda: None))
@@ -95,6 +99,7 @@ def test_errors_end_all() -> None:
     assert not active_children()
 
 
+@pytest.mark.slow(kind="child processes")
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="there are no process groups")
 def test_ctrl_c_ends_all_at_once(tmp_path: Path) -> None:
     script = tmp_path / "script.py"

@@ -42,7 +42,7 @@ def test_it_has_no_old_names(config: Path) -> None:
         load_model_from_config(settings, auto_fill=True)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="configs")
 @pytest.mark.parametrize("config", CASCADES, ids=lambda path: path.stem)
 def test_it_trains_by_the_command_of_the_readme(config: Path, tmp_path: Path) -> None:
     train = write_sample(tmp_path / "train.spacy", n_docs=6)
@@ -67,7 +67,7 @@ def clusters_for(folder: Path) -> list[str]:
     return ["--paths.clusters", str(folder / "paths.gz")]
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="configs")
 def test_a_sourced_cascade_is_adapted(tmp_path: Path) -> None:
     """To Docs with a type that it does not know."""
     first = trained_on_sample(n_docs=6)
@@ -97,7 +97,7 @@ def trained_on_sample(n_docs: int) -> Language:
     return nlp
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="configs")
 def test_the_tagger_trains_by_the_command_of_the_readme(tmp_path: Path) -> None:
     """On tags that a word's last letter and the word before it give."""
     docs = sample_docs(blank().vocab, n_docs=6)
@@ -119,7 +119,7 @@ def test_the_tagger_trains_by_the_command_of_the_readme(tmp_path: Path) -> None:
     assert "TAG" in result.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="configs")
 @pytest.mark.parametrize("config", GIVEN_TAGS, ids=lambda path: path.stem)
 def test_configs_of_tasks_with_given_tags(config: Path, tmp_path: Path) -> None:
     """On tags that shapes of words give, and chunks that tags give."""

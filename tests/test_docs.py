@@ -20,17 +20,6 @@ from pages import DOCS, PAGES, Block, anchors, blocks, links
 
 RUN = ("python", "bash")
 SHOWN = ("ini", "toml", "text", "json")
-SLOW = (
-    "README.md", "docs/active_learning.md", "docs/adapting.md", "docs/api.md",
-    "docs/bulk.md", "docs/checkpoints.md", "docs/coming_from.md", "docs/commands.md",
-    "docs/components.md", "docs/ensembles.md", "docs/explaining.md", "docs/formats.md",
-    "docs/induction.md", "docs/lexicons.md", "docs/memm.md", "docs/nbest.md",
-    "docs/precision_and_recall.md", "docs/quick_start.md", "docs/recipes.md",
-    "docs/second_look.md", "docs/semi_markov.md", "docs/training_at_scale.md",
-    "docs/tutorial.md", "docs/unlabelled.md", "docs/within_spacy.md",
-    "docs/word_clusters.md", "docs/word_vectors.md",
-)  # fmt: skip
-"""Pages that take long: they train models, or start many processes."""
 MOST_SECONDS = 600
 MOST_LEFT_OUT = 2
 """Blocks of a page that may stay unrun, each for a reason that it gives."""
@@ -68,6 +57,17 @@ def is_left_out(block: Block) -> bool:
     return "not run" in block.marks or "run" in block.marks
 
 
+def blocks_to_run(page: Path) -> list[tuple[str, int, str]]:
+    return [
+        (block.language, block.line, block.text)
+        for block in blocks(page)
+        if block.language in RUN and not is_left_out(block)
+    ]
+
+
+PAGES_WITH_BLOCKS = [page for page in PAGES if blocks_to_run(page)]
+
+
 def run(page: Path, todo: list[tuple[str, int, str]], place: Path) -> tuple[int, str]:
     """Exit status and output of some blocks of a page; 124 where they do not end in time."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
@@ -90,19 +90,10 @@ def run(page: Path, todo: list[tuple[str, int, str]], place: Path) -> tuple[int,
         return status, output.read()
 
 
-@pytest.mark.parametrize(
-    "page",
-    [pytest.param(p, marks=[pytest.mark.slow] if page_name(p) in SLOW else []) for p in PAGES],
-    ids=page_name,
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES_WITH_BLOCKS, ids=page_name)
 def test_blocks_run(page: Path, folder: Path, tmp_path: Path) -> None:
-    todo = [
-        (block.language, block.line, block.text)
-        for block in blocks(page)
-        if block.language in RUN and not is_left_out(block)
-    ]
-    if not todo:
-        return
+    todo = blocks_to_run(page)
     place = tmp_path / "reader"
     shutil.copytree(folder, place)
     status, output = run(page, todo, place)

@@ -119,6 +119,7 @@ def test_a_second_start_compiles_nothing(start: Start, kept: Path) -> None:
     assert [path.suffix for path in files(kept)] == [".kernel", ".kernel"]
 
 
+@pytest.mark.slow
 def test_kernels_of_the_cache_are_read_without_the_compiler(tmp_path: Path) -> None:
     """They make arrays without it; what is compiled later has all that it needs."""
     (tmp_path / "kept_kernels.py").write_text(

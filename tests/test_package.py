@@ -29,6 +29,7 @@ NAMES = [
 ]
 
 
+@pytest.mark.slow(kind="fresh process")
 def test_every_name_resolves_in_a_process_that_imports_spacy_only() -> None:
     code = (
         "import json, sys, spacy\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
@@ -50,6 +51,7 @@ def test_scaffolding_is_taken_out_of_genia(tmp_path: Path) -> None:
     assert documents[0].sentences[1].pos == ("NNS", ".")
 
 
+@pytest.mark.slow(kind="commands")
 def test_a_share_of_a_corpus_is_held_out(tmp_path: Path) -> None:
     vocab = Vocab()
     source, train, dev = (tmp_path / f"{name}.spacy" for name in ("all", "train", "new/dev"))

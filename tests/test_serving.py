@@ -141,7 +141,7 @@ def test_a_request_that_was_given_up_disturbs_no_other(serve: Any, trained: Lang
     assert all(isinstance(was, bool) for was in given_up)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="load tests")
 def test_the_load_test_ends_by_itself(trained: Language, tmp_path: Path) -> None:
     pytest.importorskip("uvicorn")
     trained.to_disk(tmp_path / "model")
@@ -158,7 +158,7 @@ def test_the_load_test_ends_by_itself(trained: Language, tmp_path: Path) -> None
     assert all(load["requests_per_second"] > 0 for load in results["loads"])
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="load tests")
 def test_bulk_annotation_is_measured_in_every_way(trained: Language, tmp_path: Path) -> None:
     trained.to_disk(tmp_path / "model")
     data = write_sample(tmp_path / "data.spacy", n_docs=2)

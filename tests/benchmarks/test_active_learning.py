@@ -13,6 +13,7 @@ from benchmarks.reports.active_learning_report import needed, needed_table
 from helpers import write_sample
 
 
+@pytest.mark.slow(kind="experiments")
 def test_rounds_add_sentences_and_begin_alike(tmp_path: Path) -> None:
     train, dev = (str(write_sample(tmp_path / f"{n}.spacy", n, 6)) for n in ("train", "dev"))
     given: dict[str, Any] = {"sentences": 30, "sizes": [5, 10, 60], "seed": 0, "updates": 1}

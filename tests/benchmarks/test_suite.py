@@ -164,6 +164,7 @@ def test_summary_of_counts() -> None:
 # Running
 
 
+@pytest.mark.slow(kind="experiments")
 def test_every_training_is_run_once(suite: running.Suite) -> None:
     trainings = peers_only()[:3]
     lines = list(suite.run(trainings))
@@ -203,6 +204,7 @@ def test_the_fixed_settings_come_first() -> None:
     assert [t.corpus.name for t in found[6:]] == ["wikigold"] * 3 + ["jnlpba"]
 
 
+@pytest.mark.slow(kind="experiments")
 def test_one_training_that_fails_does_not_stop_the_others(suite: running.Suite) -> None:
     runner: Any = suite.runner
     runner.failing = "train_as_configured"
@@ -388,6 +390,7 @@ def test_scores_of_settings_come_from_the_results() -> None:
 # The command
 
 
+@pytest.mark.slow(kind="experiments")
 def test_the_width_of_the_prior_by_the_size_of_the_corpus(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -401,6 +404,7 @@ def test_the_width_of_the_prior_by_the_size_of_the_corpus(
     assert whole["factors"]["0.01"]["f1"] < whole["factors"]["1"]["f1"]
 
 
+@pytest.mark.slow(kind="experiments")
 def test_what_settings_gain_on_shares_of_a_corpus(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -62,14 +62,14 @@ def check(target: Path, truth: Truth) -> None:
     assert all(row["entities_error"] is None for row in rows)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="engines")
 def test_ray_data(ray: Any, model: Path, truth: Truth, source: Path, tmp_path: Path) -> None:
     ray.init(num_cpus=2, include_dashboard=False)
     example("annotate_ray").annotate(str(model), str(source), str(tmp_path / "out"))
     check(tmp_path / "out", truth)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="engines")
 @pytest.mark.parametrize("kind", ["pandas", "numpy"])
 def test_other_batches_of_ray(ray: Any, model: Path, truth: Truth, source: Path, kind: str) -> None:
     from spacy_cascade import Annotator
@@ -84,7 +84,7 @@ def test_other_batches_of_ray(ray: Any, model: Path, truth: Truth, source: Path,
     assert all(list(row["entities"]) == truth[row["text"]] for row in rows)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="engines")
 @pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs a Java runtime")
 def test_spark(model: Path, truth: Truth, source: Path, tmp_path: Path) -> None:
     sql = pytest.importorskip("pyspark.sql")
@@ -103,7 +103,7 @@ def test_spark(model: Path, truth: Truth, source: Path, tmp_path: Path) -> None:
     check(tmp_path / "out", truth)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="engines")
 @pytest.mark.parametrize("scheduler", ["processes", "threads"])
 def test_dask(model: Path, truth: Truth, source: Path, tmp_path: Path, scheduler: str) -> None:
     dask = pytest.importorskip("dask")
@@ -118,7 +118,7 @@ def files_of_one_process(model: Path, source: Path, output: Path) -> dict[str, b
     return contents(output)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="Ray cluster")
 def test_annotate_on_ray(ray: Any, model: Path, source: Path, tmp_path: Path) -> None:
     ray.init(num_cpus=2, include_dashboard=False)
     settings = Settings(Layout("jsonl"), "ray", 0, 50)
@@ -128,7 +128,7 @@ def test_annotate_on_ray(ray: Any, model: Path, source: Path, tmp_path: Path) ->
     assert contents(tmp_path / "out") == files_of_one_process(model, source, tmp_path / "one")
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="Ray cluster")
 def test_a_node_of_the_cluster_dies(ray: Any, model: Path, source: Path, tmp_path: Path) -> None:
     from ray.cluster_utils import Cluster
 

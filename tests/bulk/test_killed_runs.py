@@ -19,7 +19,7 @@ from spacy_cascade.bulk.layout import Layout
 from spacy_cascade.bulk.run import LOG, SUCCESS, Settings, annotate_files
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.slow(kind="killed runs"),
     pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="only Linux lists children"),
 ]
 N = 100_000

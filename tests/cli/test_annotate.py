@@ -96,7 +96,7 @@ def test_help() -> None:
         assert part in text
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="processes")
 @pytest.mark.parametrize("format", ["jsonl.gz", "parquet", "spacy"])
 def test_the_number_of_processes_does_not_matter(model: Path, tmp_path: Path, format: str) -> None:
     if format == "parquet":

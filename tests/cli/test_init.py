@@ -109,6 +109,7 @@ def test_what_each_option_changes(tmp_path: Path) -> None:
         assert labels[f"components.{name}.gold_labels"] == ["DNA", "protein"]
 
 
+@pytest.mark.slow(kind="commands")
 @pytest.mark.parametrize(
     "options",
     [

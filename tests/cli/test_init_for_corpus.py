@@ -30,6 +30,7 @@ def corpora(tmp_path: Path) -> tuple[Path, Path]:
     return train_path, write_docs(tmp_path / "dev.spacy", named_docs(Vocab(), 2))
 
 
+@pytest.mark.slow(kind="commands")
 def test_it_says_what_it_saw_and_trains_without_more_options(tmp_path: Path) -> None:
     for split, n in (("train", 6), ("dev", 3)):
         write_sample(tmp_path / f"{split}.spacy", split, n)
@@ -60,6 +61,7 @@ def test_options_win(corpora: tuple[Path, Path], tmp_path: Path) -> None:
     assert "--paths.dev DEV.spacy" in config.read_text(encoding="utf8").splitlines()[2]
 
 
+@pytest.mark.slow(kind="commands")
 @pytest.mark.parametrize(
     ("docs", "expected"),
     [

@@ -53,6 +53,7 @@ def reranker_of(nlp: Language):
     return nlp.get_pipe("cascade_reranker")
 
 
+@pytest.mark.slow(kind="commands")
 def test_it_writes_a_pipeline_that_reranks(folder: Path, tmp_path: Path) -> None:
     data = (folder / "train.spacy", folder / "dev.spacy")
     settings = ["--folds", "2", "-n", "3", "--passes", "2", "--scale", "1", "--weight", "1"]

@@ -178,6 +178,7 @@ def test_damaged_arrays_are_refused(
     assert annotations(trained)
 
 
+@pytest.mark.slow(kind="fresh process")
 def test_an_entry_point_is_enough(trained: Language, tmp_path: Path) -> None:
     """In a fresh process that imports nothing but spaCy."""
     trained.to_disk(tmp_path / "model")

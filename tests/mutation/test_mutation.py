@@ -150,7 +150,7 @@ def test_a_mutant_is_taken_by_this_process_and_by_those_that_it_starts(
     assert answer.stdout.strip() == "None", answer.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="mutants")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="mutants are tried in forked processes")
 @pytest.mark.parametrize("group", ["numeric", "storage"])
 def test_a_sample_of_mutants_is_killed(group: str) -> None:

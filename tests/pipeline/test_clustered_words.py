@@ -75,6 +75,7 @@ def test_words_that_training_did_not_have_are_known_by_their_cluster(
     assert entities(nlp, text_of(name, NOUNS[-1])) == [name]
 
 
+@pytest.mark.slow(kind="fresh process")
 def test_a_fresh_process_needs_no_file(folder: Path) -> None:
     code = (
         f"import spacy; print(spacy.load({str(folder / 'model')!r})('We saw fgh in stone .').ents)"

@@ -117,6 +117,7 @@ def learnt_at_once(pipe: Any, nlp: Language, examples: list[Example]) -> tuple[n
     return keys, resources.arrays()
 
 
+@pytest.mark.slow(kind="corpus blocks")
 @pytest.mark.parametrize("kind", PIPELINES)
 @settings(max_examples=15, phases=[Phase.explicit, Phase.generate])
 @given(

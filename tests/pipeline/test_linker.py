@@ -182,6 +182,7 @@ def test_round_trips(way: Callable[[Language, Path], Language], tmp_path: Path) 
     assert found.to_bytes() == made.to_bytes()
 
 
+@pytest.mark.slow(kind="fresh process")
 def test_a_fresh_process(tmp_path: Path) -> None:
     ruled(tmp_path).to_disk(tmp_path / "out")
     (tmp_path / "genes.tsv").unlink()

@@ -132,6 +132,7 @@ print(json.dumps([
 """
 
 
+@pytest.mark.slow(kind="fresh process")
 def test_a_fresh_process_predicts_the_same(trained: Language, tmp_path: Path) -> None:
     """Only spaCy is imported there: the entry points have to find the rest."""
     trained.to_disk(tmp_path)

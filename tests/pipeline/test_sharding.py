@@ -259,6 +259,7 @@ QUICK = {
 }  # fmt: skip
 
 
+@pytest.mark.slow(kind="streams")
 def test_a_stream_is_trained_on_and_not_held(
     corpora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -78,6 +78,7 @@ def watch_readers(config: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> li
     return watched
 
 
+@pytest.mark.slow(kind="streams")
 def test_a_stream_is_trained_on_and_not_held(
     corpora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -221,6 +221,7 @@ for name in nlp.pipe_names:
 """
 
 
+@pytest.mark.slow(kind="fresh process")
 def test_another_process_trains_the_same_bytes(tmp_path: Path) -> None:
     """Also where texts hash otherwise."""
     helpers = str(Path(__file__).parents[1] / "support")
@@ -252,7 +253,7 @@ def test_training_again_forgets_the_former_training() -> None:
 # spaCy's loop
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="spaCy's loop")
 def test_the_training_loop_keeps_the_best_model(tmp_path: Path) -> None:
     corpus, dev = (
         write_sample(tmp_path / f"{split}.spacy", split, n_docs=6) for split in ("train", "dev")
@@ -271,7 +272,7 @@ def test_the_training_loop_keeps_the_best_model(tmp_path: Path) -> None:
     assert {f"{name}_loss" for name in NAMES} <= set(scores)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="spaCy's loop")
 def test_the_training_loop_collects_minibatches(tmp_path: Path) -> None:
     corpus = write_sample(tmp_path / "train.spacy", n_docs=6)
     config = load_config(Path(__file__).parents[2] / "configs" / "memb.cfg")

@@ -74,7 +74,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="processes")
 @pytest.mark.parametrize(
     ("method", "batch_sizes"), [("fork", ["1", "3", "1000"]), ("spawn", ["3"])]
 )

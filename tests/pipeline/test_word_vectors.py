@@ -141,6 +141,7 @@ def test_processes_and_memory_zones(trained: Language) -> None:
             assert [annotation(other(text)) for text in texts] == expected
 
 
+@pytest.mark.slow(kind="fresh process")
 def test_a_fresh_process_without_vectors(trained: Language, tmp_path: Path) -> None:
     """Words of training are found as before; for others there is one warning."""
     trained.to_disk(tmp_path / "model")

@@ -18,7 +18,7 @@ import pytest
 import spacy_cascade
 from helpers import TEXTS, trained_cascade
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(kind="cold starts")
 
 AT_ONCE = 8
 START = """

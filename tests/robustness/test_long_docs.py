@@ -20,7 +20,7 @@ from helpers import (
 )
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.slow(kind="long Docs"),
     pytest.mark.skipif(sys.platform != "linux", reason="peaks of memory are read in /proc"),
 ]
 

@@ -13,7 +13,7 @@ import pytest
 from helpers import add_classifier, blank, run_python, sample_examples, train
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.slow(kind="long service"),
     pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory cannot be read"),
 ]
 

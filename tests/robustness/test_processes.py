@@ -18,7 +18,7 @@ import pytest
 
 from helpers import TEXTS, annotation, trained_cascade
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(kind="processes")
 
 TRAINER = {"@misc": "spacy_cascade.LBFGS.v1", "iterations": 5, "threads": 2}
 METHODS, PROCESSES, CACHES = ("fork", "spawn", "forkserver"), (1, 2, 4), ("cold", "warm")

@@ -20,7 +20,7 @@ from helpers import annotation, blank, run_python, run_spacy, sample_docs
 from round_trips import WAYS
 from sample_pipelines import PIPELINES
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(kind="round trips")
 
 N_DOCS = 1000
 AT_ONCE = 64

@@ -15,7 +15,7 @@ from spacy_cascade.callbacks.checkpoint_files import read_checkpoint
 from trainings import Trainings, write_corpora
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.slow(kind="stopped training"),
     pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are copied"),
 ]
 

@@ -30,7 +30,7 @@ from helpers import (
 from spacy_cascade import explain_spans, explain_tags, explain_types, joint_hypotheses
 from spacy_cascade.explaining.posteriors import entity_probabilities
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(kind="threads")
 
 N_THREADS = 16
 NEW_WORDS = 5

@@ -64,7 +64,7 @@ def f1(pipeline: Path, corpus: Path) -> float:
     return nlp.evaluate(list(Corpus(corpus)(nlp)))["ents_f"]
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="searches")
 def test_a_planted_setting_is_found_and_its_pipeline_kept(corpus: Path, tmp_path: Path) -> None:
     """With features that occur five times nothing is found in six sentences."""
     folder, told = tmp_path / "out", Told()
@@ -95,7 +95,7 @@ def test_a_planted_setting_is_found_and_its_pipeline_kept(corpus: Path, tmp_path
     assert (folder / "trials.jsonl").read_text().count("\n") == lines + 1
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="searches")
 def test_folds_are_scored_without_a_dev_corpus(corpus: Path, tmp_path: Path) -> None:
     search = make(corpus, tmp_path / "out", [], dev=None, folds=2, trainings=1)
     found = search.run(Told().reports())
@@ -105,7 +105,7 @@ def test_folds_are_scored_without_a_dev_corpus(corpus: Path, tmp_path: Path) -> 
     assert search.pipeline.exists()
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="searches")
 def test_a_best_pipeline_that_is_lost_is_trained_again(corpus: Path, tmp_path: Path) -> None:
     search = make(corpus, tmp_path / "out", [EVERY])
     found = search.run(Told().reports())

@@ -83,6 +83,7 @@ def test_first_use(workspace: Path) -> None:
     assert "Jurkat cells" in {entity.text for entity in nlp(TEXT).ents}
 
 
+@pytest.mark.slow(kind="spaCy's commands")
 def test_fill_config(workspace: Path, tmp_path: Path) -> None:
     """A config that names factories only becomes complete; with the batcher it trains."""
     partial, full = tmp_path / "partial.cfg", tmp_path / "full.cfg"
@@ -99,6 +100,7 @@ def test_fill_config(workspace: Path, tmp_path: Path) -> None:
     assert spacy.load(tmp_path / "OUT" / "model-last")(TEXT).ents
 
 
+@pytest.mark.slow(kind="spaCy's commands")
 def test_a_config_without_the_batcher_trains_once_a_pass(workspace: Path, tmp_path: Path) -> None:
     """spaCy fills in minibatches, which are collected."""
     (tmp_path / "partial.cfg").write_text(FACTORIES, encoding="utf8")
@@ -108,6 +110,7 @@ def test_a_config_without_the_batcher_trains_once_a_pass(workspace: Path, tmp_pa
     assert spacy.load(tmp_path / "OUT" / "model-last")(TEXT).ents
 
 
+@pytest.mark.slow(kind="spaCy's commands")
 @pytest.mark.parametrize("config", ALONE, ids=lambda path: path.stem)
 def test_debug_config(config: Path, workspace: Path, tmp_path: Path) -> None:
     """It takes complete configs; ours leave to spaCy what has the usual value."""

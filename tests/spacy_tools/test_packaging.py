@@ -60,7 +60,7 @@ def wheels(workspace: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return wheels
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="packages")
 def test_the_package_names_what_it_needs(wheels: Path) -> None:
     (wheel,) = wheels.glob("en_sample*.whl")
     metadata = ZipFile(wheel).read("en_sample-1.0.0.dist-info/METADATA").decode()
@@ -69,7 +69,7 @@ def test_the_package_names_what_it_needs(wheels: Path) -> None:
     assert f">={__version__}" in needed
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="packages")
 def test_it_annotates_in_a_fresh_environment(wheels: Path, workspace: Path, tmp_path: Path) -> None:
     """pip is told of the pipeline only, and finds this project by what that requires."""
     venv.create(tmp_path, with_pip=True)

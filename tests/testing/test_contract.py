@@ -79,7 +79,7 @@ def test_the_tagger_keeps_the_contract() -> None:
     assert made == tuple(CHECKS)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="contract")
 @pytest.mark.parametrize("config", SEGMENTERS)
 def test_segmenters(config: str) -> None:
     nlp = blank()
@@ -87,7 +87,7 @@ def test_segmenters(config: str) -> None:
     check_component(nlp, "cascade_segmenter")
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="contract")
 @pytest.mark.parametrize("config", CLASSIFIERS)
 def test_classifiers(config: str) -> None:
     nlp = blank()
@@ -96,12 +96,12 @@ def test_classifiers(config: str) -> None:
     check_component(nlp, "cascade_classifier")
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="contract")
 def test_another_tagger() -> None:
     check_component(tagger(**TAGGERS["batch"]), "cascade_tagger")
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="contract")
 def test_the_reranker() -> None:
     nlp = blank()
     add_segmenter(nlp, n_best=4)
@@ -125,7 +125,7 @@ def initialize_only(nlp: Language, examples: Sequence[Example]) -> None:
     nlp.initialize()
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="contract")
 def test_the_linker(tmp_path: Path) -> None:
     path = tmp_path / "terms.tsv"
     path.write_text("IL-2\tG1\tprotein\np53\tG2\nSTAT5\tG3\tprotein\n", encoding="utf8")
@@ -143,7 +143,7 @@ def known_proteins(doc: Doc) -> Doc:
     return doc
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="contract")
 def test_the_ensemble(tmp_path: Path) -> None:
     for name, settings in {"a": {}, "b": {"scheme": "IOB2"}}.items():
         member = blank()

@@ -105,6 +105,7 @@ def test_predictions_do_not_depend_on_the_batch(looked: tuple[Language, Any]) ->
             assert annotation(nlp(text)) == wanted
 
 
+@pytest.mark.slow(kind="fresh process")
 def test_a_fresh_process_and_several(looked: tuple[Language, Any], tmp_path: Path) -> None:
     nlp, _ = looked
     nlp.to_disk(tmp_path / "model")

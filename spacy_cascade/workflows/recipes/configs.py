@@ -7,7 +7,6 @@ with which tests compare what is made here.
 from collections.abc import Mapping
 from typing import Any
 
-import spacy
 from spacy.util import load_model_from_config
 from thinc.api import Config
 
@@ -16,6 +15,7 @@ from ...pipeline.readers import NAME, SENTENCES, TAGS
 from ...types import Json
 from ..settings import with_settings
 from .choices import Choices, Domain, Recipe
+from .languages import is_usable
 
 Section = dict[str, Any]
 
@@ -148,13 +148,11 @@ def make_config(choices: Choices) -> Config:
 
 def check_language(code: str) -> None:
     """Raise `ConfigError` where spaCy does not know the language, or needs more for it."""
-    try:
-        spacy.blank(code)
-    except ImportError as error:
+    if not is_usable(code):
         raise ConfigError(
             f"spaCy does not know the language '{code}', or needs another package for it. Give its "
             "code, such as en, de or xx (several)."
-        ) from error
+        )
 
 
 def with_filled(config: Config, settings: Mapping[str, Json]) -> Config:

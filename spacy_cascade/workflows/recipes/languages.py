@@ -9,6 +9,7 @@ from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
+import spacy
 import spacy.lang
 
 ASSUMED = "en"
@@ -47,7 +48,7 @@ def guess_language(counts: Mapping[str, int]) -> Language:
         for code, found in lists.items()
     }
     (code, best), (_, second) = Counter(scores).most_common(2)
-    is_sure = best >= _SMALLEST_SHARE and best >= _SMALLEST_LEAD * second and _is_usable(code)
+    is_sure = best >= _SMALLEST_SHARE and best >= _SMALLEST_LEAD * second and is_usable(code)
     return Language(code if is_sure else ASSUMED, is_sure)
 
 
@@ -67,7 +68,8 @@ def _stop_words() -> dict[str, frozenset[str]]:
     return found
 
 
-def _is_usable(code: str) -> bool:
+@cache
+def is_usable(code: str) -> bool:
     """Whether spaCy can make a pipeline of the language with what is installed."""
     try:
         spacy.blank(code)

@@ -45,7 +45,7 @@ def test_joint_training_has_no_workers() -> None:
         JointLBFGS(workers=2)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="workers")
 def test_a_pipeline_trained_by_workers_has_the_same_weights(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -60,7 +60,7 @@ def test_a_pipeline_trained_by_workers_has_the_same_weights(
     assert found[1] == found[0]
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="workers")
 @pytest.mark.filterwarnings("ignore:Confidences are not calibrated")
 def test_training_by_workers_goes_on_from_a_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -86,7 +86,7 @@ def test_training_by_workers_goes_on_from_a_checkpoint(
     assert saved_files(tmp_path / "one") == saved_files(tmp_path / "two")
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="Ray cluster")
 def test_actors_of_ray(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same bits as without them, also after an actor was killed; errors are of the package."""
     ray = pytest.importorskip("ray")

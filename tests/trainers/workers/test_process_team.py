@@ -75,6 +75,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     assert not list(tmp_path.glob("spacy_cascade-*"))
 
 
+@pytest.mark.slow(kind="workers")
 def test_the_bits_of_the_local_loss_also_after_workers_were_killed() -> None:
     problem, whole = with_workers(), objective(task("pairs"), parts=8)
     assert results(problem) == results(whole)
@@ -85,6 +86,7 @@ def test_the_bits_of_the_local_loss_also_after_workers_were_killed() -> None:
     assert team_of(problem).process_ids[1] == second
 
 
+@pytest.mark.slow(kind="workers")
 def test_an_error_of_a_worker_is_one_of_the_package() -> None:
     damaged = replace(task("pairs"), loss=Damaged(kind="fail"))
     problem = objective(damaged, workers=2)
@@ -93,7 +95,7 @@ def test_an_error_of_a_worker_is_one_of_the_package() -> None:
     assert team_of(problem).process_ids == [None, None]
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="workers")
 def test_a_worker_that_always_ends_is_not_made_for_ever() -> None:
     problem = objective(replace(task("pairs"), loss=Damaged(kind="end")), workers=2)
     with pytest.raises(TrainingError, match=r"ended 3 times before it could answer \(exit code 7"):
@@ -124,7 +126,7 @@ def gone(processes: list[int], seconds: float) -> bool:
     return False
 
 
-@pytest.mark.slow
+@pytest.mark.slow(kind="workers")
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="processes are looked up in /proc")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_nothing_is_left_of_a_driver_that_is_stopped(number: int, folder: Path) -> None:

@@ -103,6 +103,7 @@ def test_gold_of_unlabelled_docs_is_not_learnt_from(corpora: dict[str, Any]) -> 
         assert found[0] == found[1]
 
 
+@pytest.mark.slow(kind="workflows")
 def test_nothing_sure_leaves_the_labelled_pipeline(corpora: dict[str, Any]) -> None:
     unsure = Confidence(threshold=1.0)
     _, learnt = learn(corpora, method=Method.self, sure=unsure, rounds=2)
@@ -113,6 +114,7 @@ def test_nothing_sure_leaves_the_labelled_pipeline(corpora: dict[str, Any]) -> N
     assert learnt.because in as_markdown(learnt, unsure)
 
 
+@pytest.mark.slow(kind="workflows")
 def test_what_cannot_be_learnt_from_is_refused(corpora: dict[str, Any]) -> None:
     empty = Doc(Vocab())
     with pytest.raises(CorpusError, match="no unlabelled text"):

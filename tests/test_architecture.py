@@ -34,6 +34,7 @@ EVERYWHERE = {
     "deprecation",
     "checks",
     "caching",
+    "msgpack_hooks",
 }
 """Open to all layers."""
 CORPORA = {"corpora", "errors", "files", "caching"}

@@ -74,6 +74,7 @@ def test_annotating_needs_no_extra() -> None:
     assert run_python("-c", code).stdout.strip() == "[]"
     assert _required("spacy-cascade") - _required("spacy") == {
         "filelock",
+        "lazy-loader",
         "spacy",
         "numba",
         "regex",

@@ -41,5 +41,5 @@ def test_names_of_release_0_2_warn(old: str, new: str) -> None:
 
 
 def test_other_names_are_not_there() -> None:
-    with pytest.raises(AttributeError, match="no attribute 'Lesson'"):
+    with pytest.raises(AttributeError, match="No spacy_cascade attribute Lesson"):
         _ = spacy_cascade.Lesson  # type: ignore[attr-defined]

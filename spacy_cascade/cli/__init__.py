@@ -5,41 +5,46 @@ line, so the group is part of spaCy's commands by then. Each command is one modu
 below.
 """
 
-from functools import partial
 from typing import Annotated
 
 import typer
 from spacy.cli._util import app as spacy_app
 
-from .adapt import adapt_command
-from .annotate import annotate_command
-from .calibrate import calibrate_command
-from .cluster import cluster_command
-from .convert import convert_command
-from .cotrain import cotrain_command
-from .debug_data import debug_data_command
-from .distill import distill_command
-from .ensemble import ensemble_command
-from .evaluate import evaluate_command
-from .explain import explain_command
-from .export import export_command
-from .grow_lexicon import grow_lexicon_command
-from .grow_list import grow_list_command
-from .hypotheses import hypotheses_command, readings_command
-from .induce import induce_command
-from .init import init_command
-from .jackknife import jackknife_command
-from .label_studio import label_studio_command
-from .learn import learn_command
-from .options import OVERRIDES
+from .lazy_commands import command, command_with_overrides, group_of
 from .output import DEBUG
-from .reranker import train_reranker_command, tune_reranker_command
-from .second_look import second_look_command
-from .suggest import suggest_command
-from .tune import tune_command
+
+_COMMANDS = {
+    "adapt": command("adapt:adapt_command"),
+    "annotate": command("annotate:annotate_command"),
+    "calibrate": command("calibrate:calibrate_command"),
+    "cluster": command("cluster:cluster_command"),
+    "convert": command("convert:convert_command"),
+    "cotrain": command_with_overrides("cotrain:cotrain_command"),
+    "debug-data": command_with_overrides("debug_data:debug_data_command"),
+    "distill": command_with_overrides("distill:distill_command"),
+    "ensemble": command_with_overrides("ensemble:ensemble_command"),
+    "evaluate": command("evaluate:evaluate_command"),
+    "explain": command("explain:explain_command"),
+    "export": command("export:export_command"),
+    "grow-lexicon": command("grow_lexicon:grow_lexicon_command"),
+    "grow-list": command("grow_list:grow_list_command"),
+    "hypotheses": command("hypotheses:hypotheses_command"),
+    "induce": command_with_overrides("induce:induce_command"),
+    "init": command("init:init_command"),
+    "jackknife": command_with_overrides("jackknife:jackknife_command"),
+    "label-studio": command("label_studio:label_studio_command"),
+    "learn": command("learn:learn_command"),
+    "readings": command("hypotheses:readings_command", hidden=True),
+    "second-look": command_with_overrides("second_look:second_look_command"),
+    "suggest": command("suggest:suggest_command"),
+    "train-reranker": command("reranker:train_reranker_command"),
+    "tune": command_with_overrides("tune:tune_command"),
+    "tune-reranker": command("reranker:tune_reranker_command"),
+}
 
 app = typer.Typer(
     name="cascade",
+    cls=group_of(_COMMANDS),
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -52,34 +57,5 @@ def cascade(
     """Commands for cascaded taggers and their training data."""
     DEBUG.is_on = debug
 
-
-_command = partial(app.command, no_args_is_help=True)
-
-_command("adapt")(adapt_command)
-_command("annotate")(annotate_command)
-_command("calibrate")(calibrate_command)
-_command("cluster")(cluster_command)
-_command("convert")(convert_command)
-_command("cotrain", context_settings=OVERRIDES)(cotrain_command)
-_command("debug-data", context_settings=OVERRIDES)(debug_data_command)
-_command("distill", context_settings=OVERRIDES)(distill_command)
-_command("ensemble", context_settings=OVERRIDES)(ensemble_command)
-_command("evaluate")(evaluate_command)
-_command("explain")(explain_command)
-_command("export")(export_command)
-_command("grow-lexicon")(grow_lexicon_command)
-_command("grow-list")(grow_list_command)
-_command("hypotheses")(hypotheses_command)
-_command("induce", context_settings=OVERRIDES)(induce_command)
-_command("init")(init_command)
-_command("jackknife", context_settings=OVERRIDES)(jackknife_command)
-_command("label-studio")(label_studio_command)
-_command("learn")(learn_command)
-_command("readings", hidden=True)(readings_command)
-_command("second-look", context_settings=OVERRIDES)(second_look_command)
-_command("suggest")(suggest_command)
-_command("train-reranker")(train_reranker_command)
-_command("tune", context_settings=OVERRIDES)(tune_command)
-_command("tune-reranker")(tune_reranker_command)
 
 spacy_app.add_typer(app)

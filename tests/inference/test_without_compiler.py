@@ -14,8 +14,10 @@ FOLDERS = {
     "NUMBA_DISABLE_JIT": ("inference", "features"),
     "NUMBA_BOUNDSCHECK": ("inference", "numeric"),
 }
-N_PARTS = 6
+N_PARTS = 10
 """So that a sample of the slow tests has some of the files under each setting."""
+QUICKLY = {"NUMBA_OPT": "0"}
+"""All is compiled anew; bounds are the same in code that is not optimised."""
 CASES = [
     pytest.param(setting, part, marks=pytest.mark.slow(kind=setting))
     for setting in FOLDERS
@@ -31,7 +33,7 @@ def test_kernels_under_a_setting(setting: str, part: int, tmp_path: Path) -> Non
     command = [sys.executable, "-W", "error::RuntimeWarning", "-m", "pytest", "-q", "-x"]
     result = subprocess.run(
         [*command, "-p", "no:cacheprovider", *map(str, files[part::N_PARTS])],
-        env={**os.environ, setting: "1", "NUMBA_CACHE_DIR": str(tmp_path)},
+        env={**os.environ, setting: "1", **QUICKLY, "NUMBA_CACHE_DIR": str(tmp_path)},
         cwd=TESTS.parent,
         capture_output=True,
         text=True,

@@ -63,6 +63,11 @@ TRAININGS: dict[str, tuple[str, dict[str, Any], int]] = {
     "tags": ("tagger", {}, 4),
 }
 """The config, its options, and the update before which training is stopped."""
+FAST = ("L-BFGS", "patience", "online", "joint")
+CASES = [
+    pytest.param(name, marks=[] if name in FAST else [pytest.mark.slow(kind="checkpoints")])
+    for name in TRAININGS
+]
 
 
 QUICK: dict[str, dict[str, Any]] = {
@@ -119,7 +124,7 @@ def stop_before(step: int, config: Any, output: Path) -> None:
             run_training(config, output)
 
 
-@pytest.mark.parametrize("case", TRAININGS)
+@pytest.mark.parametrize("case", CASES)
 def test_it_ends_as_if_it_had_never_stopped(
     case: str, corpora: Path, checkpoint: Path, tmp_path: Path
 ) -> None:

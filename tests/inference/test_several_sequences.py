@@ -37,8 +37,14 @@ FAMILIES = {
     "segments with pairs": SemiMarkovFamily(True),
     "segments": SemiMarkovFamily(False),
 }
+SLOW = "segments with pairs"
+"""Its kernels take longest to compile."""
 CASES = [
-    (name, scheme)
+    pytest.param(
+        (name, scheme),
+        id=f"{name} {scheme}",
+        marks=[pytest.mark.slow(kind="several sequences")] if name == SLOW else [],
+    )
     for name in FAMILIES
     for scheme in (("IOB2", "BILOU") if "segments" in name else TAGS)
 ]
@@ -87,7 +93,7 @@ class Case:
         return [self.potentials.of_sequence(begin, end) for begin, end in BOUNDS]
 
 
-@pytest.fixture(params=CASES, ids=" ".join)
+@pytest.fixture(params=CASES)
 def case(request: pytest.FixtureRequest, generator: np.random.Generator) -> Case:
     return Case(*request.param, generator)
 

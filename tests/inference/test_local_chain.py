@@ -196,7 +196,10 @@ def test_free_labels_are_those_of_scikit_learn(generator):
     ours = np.exp(structure.normalised(potentials).scores)
     after = [features * (before == y)[:, None] for y in range(n_labels + 1)]
     expanded = np.hstack([features, *after])
-    peer = LogisticRegression(C=sigma**2, fit_intercept=False, tol=1e-10, max_iter=5000)
+    # Of the solvers, this one goes on to the optimum in old releases, too.
+    peer = LogisticRegression(
+        C=sigma**2, fit_intercept=False, tol=1e-10, max_iter=5000, solver="newton-cg"
+    )
     theirs = peer.fit(expanded, observed).predict_proba(expanded)
     edges = {
         (int(s), int(y)): e

@@ -77,9 +77,13 @@ class ShardTask:
         def fill(temporary: Path) -> None:
             self._check_unchanged(shard)
             writer = make(temporary, self.layout, self.schema)
-            for rows in source.read(shard.records):
-                self._write(writer, source, rows, counts)
-            writer.close()
+            try:
+                for rows in source.read(shard.records):
+                    self._write(writer, source, rows, counts)
+                writer.close()
+            except BaseException:
+                writer.abandon()
+                raise
             self._check_unchanged(shard)
             self._write_failures(shard, source, counts.failures)
 

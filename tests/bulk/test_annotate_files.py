@@ -332,7 +332,7 @@ def test_input_that_changes_during_the_run(
     assert sorted(contents(output)) == ["part-000000.jsonl"]
 
 
-@pytest.mark.parametrize("format", ["jsonl", "parquet", "spacy"])
+@pytest.mark.parametrize("format", ["jsonl", "jsonl.gz", "parquet", "spacy"])
 def test_a_full_disk(model: Path, tmp_path: Path, format: str) -> None:
     resource = pytest.importorskip("resource")
     if format == "parquet":

@@ -49,3 +49,7 @@ class Writer(ABC):
     @abstractmethod
     def close(self) -> None:
         """Write what is still to be written. Not called after an error."""
+
+    @abstractmethod
+    def abandon(self) -> None:
+        """Let go of the file after an error, which is not to be followed by another one."""

@@ -37,3 +37,6 @@ class DocWriter(Writer):
 
     def close(self) -> None:
         self._docs.to_disk(self.path)
+
+    def abandon(self) -> None:
+        """No file is open."""

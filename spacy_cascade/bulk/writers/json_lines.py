@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -22,10 +23,11 @@ class JsonWriter(Writer):
 
     def __init__(self, path: Path, layout: Layout, schema: Any) -> None:
         super().__init__(path, layout, schema)
-        self._file = self._opened()
+        self._files = self._opened()
 
-    def _opened(self) -> IO[bytes]:
-        return self.path.open("wb")
+    def _opened(self) -> list[IO[bytes]]:
+        """The file to write to, and those below it."""
+        return [self.path.open("wb")]
 
     def write(self, found: list[Found], fields: Fields) -> None:
         layout = self.layout
@@ -35,10 +37,18 @@ class JsonWriter(Writer):
                 record[layout.names.text] = one.text
             record.update(others)
             record[layout.names.results] = [entity._asdict() for entity in one.entities]
-            self._file.write(as_json(record).encode() + b"\n")
+            self._files[0].write(as_json(record).encode() + b"\n")
 
     def close(self) -> None:
-        self._file.close()
+        for file in self._files:
+            file.close()
+
+    def abandon(self) -> None:
+        # What is buffered cannot be written. Python 3.13 prints an error for a file that finds this
+        # out when it is collected.
+        for file in self._files:
+            with suppress(OSError):
+                file.close()
 
 
 class GzipJsonWriter(JsonWriter):
@@ -46,16 +56,11 @@ class GzipJsonWriter(JsonWriter):
 
     suffix = ".jsonl.gz"
 
-    def _opened(self) -> IO[bytes]:
+    def _opened(self) -> list[IO[bytes]]:
+        (below,) = super()._opened()
         # Without a name and a time, so that the same results are the same bytes.
-        self._below = self.path.open("wb")
-        opened: Any = gzip.GzipFile("", "wb", _LEVEL, self._below, mtime=0)
-        file: IO[bytes] = opened
-        return file
-
-    def close(self) -> None:
-        super().close()
-        self._below.close()
+        opened: Any = gzip.GzipFile("", "wb", _LEVEL, below, mtime=0)
+        return [opened, below]
 
 
 def as_json(value: Any) -> str:

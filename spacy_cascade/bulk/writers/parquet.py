@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -36,3 +37,7 @@ class ParquetWriter(Writer):
 
     def close(self) -> None:
         self._file.close()
+
+    def abandon(self) -> None:
+        with suppress(OSError):
+            self._file.close()

@@ -367,6 +367,7 @@ print([entity._.confidence for entity in doc.ents], len(doc.spans["cascade"].att
 """
 
 
+@pytest.mark.slow(kind="fresh process")
 def test_an_extension_of_the_user_is_not_overwritten(trained: Language, tmp_path: Path) -> None:
     trained.to_disk(tmp_path)
     done = run_python("-c", OWN_EXTENSION.format(path=str(tmp_path)))

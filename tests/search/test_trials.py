@@ -48,6 +48,7 @@ def test_a_trial_trains_and_scores(task: Task) -> None:
     assert hardly.score < trial.score
 
 
+@pytest.mark.slow(kind="searches")
 def test_folds_are_scored_by_what_has_not_seen_them(task: Task) -> None:
     folded = Task(task.config, OVERRIDES, task.train, None, 3, "segments_f")
     trial = run_trial(folded, {SIGMA: 1.0})

@@ -66,6 +66,7 @@ def test_losses_and_scores_have_its_name(model: Path) -> None:
     assert scores["ner"]["ents_f"] == 1.0
 
 
+@pytest.mark.slow(kind="commands")
 def test_commands_take_its_name(model: Path, tmp_path: Path) -> None:
     vocab = blank().vocab
     data = tmp_path / "dev.spacy"

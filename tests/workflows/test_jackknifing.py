@@ -105,6 +105,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return trainings
 
 
+@pytest.mark.slow(kind="workflows")
 def test_no_doc_is_tagged_by_a_tagger_that_has_seen_it(tmp_path: Path) -> None:
     docs = own_tags(6)
     path = write(tmp_path / "corpus.spacy", docs)
@@ -238,6 +239,7 @@ def test_all_else_stays(tmp_path: Path) -> None:
             assert tags(doc) == "DT NN VBZ PRP RB ."
 
 
+@pytest.mark.slow(kind="workflows")
 def test_readers_keep_their_settings_and_variables_are_filled_in(tmp_path: Path) -> None:
     """With limit 1 the tagger learns from one Doc, so no Doc gets a tag of another one's own."""
     path = write(tmp_path / "corpus.spacy", own_tags(4))

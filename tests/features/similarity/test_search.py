@@ -63,7 +63,7 @@ def test_large_dictionaries(measure: str) -> None:
     share = 1 / np.arange(1, len(words) + 1)
     draw = lambda n: random.choice(words, n, p=share / share.sum()).tolist()  # noqa: E731
     terms = [list(t) for t in {tuple(draw(random.integers(1, 7))) for _ in range(600)}]
-    doc = draw(60)
+    doc = draw(20)
     spans = [(s, e) for s, e in all_spans([doc]) if e - s <= 8]
     found = search_of(terms).nearest(measure, context_of(tokens_of([doc]), spans))
     expected = [SCANS[measure](doc[start:end], terms) for start, end in spans]

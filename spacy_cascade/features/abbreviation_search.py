@@ -78,9 +78,11 @@ def bracket_places(
                         if k > t + 1:
                             if n == len(places):
                                 more = np.empty((2 * n, 3), dtype=np.int64)
-                                more[:n] = places
+                                for i in range(n):  # A row or a slice takes 3 s to compile.
+                                    for column in range(3):
+                                        more[i, column] = places[i, column]
                                 places = more
-                            places[n] = begin, t, k
+                            places[n, 0], places[n, 1], places[n, 2] = begin, t, k
                             n += 1
                         break
                     if (words[k] == opening).any():
@@ -216,11 +218,13 @@ def forms_at_brackets(spelling: Spelling, rows: Ints1d, brackets: Pointers2d) ->
             low = max(begin, bracket - 2 * n_words)
             start = _long_form_start(spelling, rows, (first, end), low, bracket)
             if start >= 0:
-                forms[i] = first, end, start, bracket
+                forms[i, 0], forms[i, 1] = first, end
+                forms[i, 2], forms[i, 3] = start, bracket
         elif bracket > begin:
             short = (_last_word(spelling, rows, begin, bracket), bracket)
             if _is_short_form(spelling, rows, short[0], short[1]):
                 start = _long_form_start(spelling, rows, short, first, end)
                 if start >= 0:
-                    forms[i] = short[0], short[1], start, end
+                    forms[i, 0], forms[i, 1] = short
+                    forms[i, 2], forms[i, 3] = start, end
     return forms

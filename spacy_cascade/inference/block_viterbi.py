@@ -61,7 +61,8 @@ def _fill(chains, blocks, weights, batch, delta):  # type: ignore[no-untyped-def
             unit, row = batch.begin[lane] + t, delta[begin + lane]
             of_unit, of_tag = scores[unit], cost[tags[unit] + 1]
             if t == 0:
-                row[:] = weights.initial
+                for c in range(n):  # A slice takes 3 s to compile.
+                    row[c] = weights.initial[c]
             else:
                 of_before = delta[batch.first[t - 1] + lane]
                 for f in range(len(blocks.source)):

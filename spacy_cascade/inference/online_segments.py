@@ -191,6 +191,7 @@ def learn_segmentations(
             for s in range(width):
                 weights[features[k], s] += tau * changes[k, s]
                 averaged.weights_drift[features[k], s] += before[step] * tau * changes[k, s]
-        transitions += tau * moves
-        averaged.transitions_drift[:] += before[step] * tau * moves
+        for e in range(len(moves)):
+            transitions[e] += tau * moves[e]
+            averaged.transitions_drift[e] += before[step] * tau * moves[e]
     return total_loss

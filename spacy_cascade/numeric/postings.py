@@ -61,7 +61,8 @@ def _intersections(
         if shortest >= 0:
             if size + least > len(found):
                 grown = np.empty(2 * (size + least), dtype=np.int32)
-                grown[:size] = found[:size]
+                for k in range(size):  # A slice takes 3 s to compile.
+                    grown[k] = found[k]
                 found = grown
             for k in range(indptr[parts[shortest]], indptr[parts[shortest] + 1]):
                 row, is_in_all = indices[k], True

@@ -227,10 +227,16 @@ def _place(code: CodeType) -> Place:
     return code.co_filename, code.co_firstlineno, code.co_name
 
 
+def _objects() -> list[object]:
+    """Of the whole process, with those that `conftest.py` keeps out of the collection."""
+    gc.unfreeze()
+    return gc.get_objects()
+
+
 def functions_by_place() -> dict[Place, list[FunctionType]]:
     """All functions of the process."""
     found: dict[Place, list[FunctionType]] = {}
-    for thing in gc.get_objects():
+    for thing in _objects():
         if type(thing) is FunctionType:  # `isinstance` would ask a proxy, of what may be gone
             found.setdefault(_place(thing.__code__), []).append(thing)
     return found
@@ -240,7 +246,7 @@ def _caches() -> Iterable[functools._lru_cache_wrapper[object]]:
     """What functions of this project have kept, which mutants must compute anew."""
     return [
         thing
-        for thing in gc.get_objects()
+        for thing in _objects()
         if type(thing) is functools._lru_cache_wrapper
         and str(getattr(sys.modules.get(thing.__module__), "__file__", "")).startswith(str(PROJECT))
     ]

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from spacy.language import Language
+from spacy.training import Example
+from thinc.api import Config
 
 from ..errors import ConfigError, TrainingError
 from ..pipeline.progress import is_interrupted
 from ..pipeline.readers import examples_for
-from ..workflows.calibrate import calibrate
+from ..workflows.calibrate import Calibrated, temperatures
 from ..workflows.decoding import Decoding, decode_for_f1
-from ..workflows.reconfigure import Settings, with_settings
+from ..workflows.reconfigure import Settings, reconfigured, with_settings
 
 NAME = "spacy_cascade.calibrate.v1"
+_SHARED = ["vocab", "tokenizer", "meta"]
+"""What the copy has from the pipeline itself; the meta data change with each score."""
 
 
 def make_calibration(path: str | None, decoding: str = "best") -> Callable[[Language], Language]:
@@ -26,7 +33,8 @@ def make_calibration(path: str | None, decoding: str = "best") -> Callable[[Lang
     development corpus; without it saving raises `ConfigError`. decoding: `"best"` leaves the
     entities as they are; `"expected_f1"` has the saved pipeline choose those with the greatest
     expected F1; anything else raises `ConfigError`. A pipeline that finds nothing in the corpus yet
-    is saved as it is, with a warning; one whose training Ctrl-C stops without one.
+    is saved as it is, with a warning; one whose training Ctrl-C stops without one. The corpus is
+    read once for a pipeline, and the next save writes over the calibrated copy of the last one.
     """
     known = [kind.value for kind in Decoding]
     if decoding not in known:
@@ -35,18 +43,22 @@ def make_calibration(path: str | None, decoding: str = "best") -> Callable[[Lang
             "[training.before_to_disk]."
         )
     last: dict[bytes, list[Settings]] = {}
+    kept: list[_Kept] = []
 
     def before_to_disk(nlp: Language) -> Language:
         if path is None:
             raise ConfigError(f"{NAME} needs a path. Set --paths.dev.")
         if is_interrupted():
             return nlp
+        data = nlp.to_bytes(exclude=_SHARED)
         # spaCy saves the last pipeline twice, and resumed training the best one again and again.
-        digest = sha256(nlp.to_bytes(exclude=["vocab", "meta"])).digest()
+        digest = sha256(data).digest()
         if digest in last:
             return with_settings(nlp, *last[digest])
+        if not kept or not kept[0].is_of(nlp):
+            kept[:] = [_Kept.of(nlp, Path(path))]
         try:
-            fitted, settings = _fit(nlp, Path(path), Decoding(decoding))
+            fitted, settings = _fit(nlp, data, kept[0], Decoding(decoding))
         except TrainingError as error:
             warnings.warn(f"Confidences are not calibrated. {error}", stacklevel=2)
             return nlp
@@ -57,12 +69,41 @@ def make_calibration(path: str | None, decoding: str = "best") -> Callable[[Lang
     return before_to_disk
 
 
-def _fit(nlp: Language, path: Path, decoding: Decoding) -> tuple[Language, list[Settings]]:
+@dataclass(frozen=True)
+class _Kept:
+    """What a pipeline that is saved again and again needs each time, while its config stays."""
+
+    nlp: Language
+    config: Config
+    examples: list[Example]
+    copy: Language
+
+    @classmethod
+    def of(cls, nlp: Language, path: Path) -> _Kept:
+        config = nlp.config
+        return cls(nlp, config, list(examples_for(nlp, path)), reconfigured(nlp, config))
+
+    def is_of(self, nlp: Language) -> bool:
+        return nlp is self.nlp and nlp.config == self.config
+
+    def calibrated(self, data: bytes, found: list[Calibrated]) -> Language:
+        """The copy with the weights of `data`, and temperatures that are set each time."""
+        self.copy.from_bytes(data, exclude=_SHARED)
+        self.copy.meta.update(deepcopy(self.nlp.meta))
+        for result in found:
+            pipe: Any = self.copy.get_pipe(result.component)
+            pipe.temperature = result.temperature
+        return self.copy
+
+
+def _fit(
+    nlp: Language, data: bytes, kept: _Kept, decoding: Decoding
+) -> tuple[Language, list[Settings]]:
     """A calibrated copy, and the options that it has for that."""
-    examples = list(examples_for(nlp, path))
-    fitted, found = calibrate(nlp, examples)
+    found = temperatures(nlp, kept.examples)
     settings = [result.settings for result in found]
+    fitted = kept.calibrated(data, found)
     if decoding is Decoding.expected_f1:
-        fitted, decoded = decode_for_f1(fitted, [example.predicted for example in examples])
+        fitted, decoded = decode_for_f1(fitted, [example.predicted for example in kept.examples])
         settings.append(decoded.settings)
     return fitted, settings

@@ -15,12 +15,13 @@ from typing import Protocol, TypeGuard, runtime_checkable
 import numpy as np
 from spacy.training import Example
 
+from ..numeric.brent import least_point
 from ..types import Bools1d, Floats1d
 
 RANGE = (1 / 32, 32.0)
 """Temperatures that can be chosen."""
-_STEPS = 24
-"""Golden sections: the range of logarithms shrinks to a hundred-thousandth."""
+_TOLERANCE = 1e-5
+"""Of the logarithm of a temperature."""
 _SMALLEST = 1e-12
 _DIGITS = 3
 
@@ -69,18 +70,7 @@ def log_loss(outcomes: Outcomes, temperature: float) -> float:
 
 
 def best_temperature(outcomes: Outcomes) -> float:
-    """The temperature of least log loss, by golden sections of its logarithm."""
-    section = (math.sqrt(5) - 1) / 2
+    """The temperature of least log loss, by Brent's method on its logarithm."""
     low, high = map(math.log, RANGE)
-    inner = [high - section * (high - low), low + section * (high - low)]
-    losses = [log_loss(outcomes, math.exp(x)) for x in inner]
-    for _ in range(_STEPS):
-        if losses[0] <= losses[1]:
-            high = inner[1]
-            inner = [high - section * (high - low), inner[0]]
-            losses = [log_loss(outcomes, math.exp(inner[0])), losses[0]]
-        else:
-            low = inner[0]
-            inner = [inner[1], low + section * (high - low)]
-            losses = [losses[1], log_loss(outcomes, math.exp(inner[1]))]
-    return round(math.exp((low + high) / 2), _DIGITS)
+    place = least_point(lambda x: log_loss(outcomes, math.exp(x)), low, high, _TOLERANCE)
+    return round(math.exp(place), _DIGITS)

@@ -1,7 +1,9 @@
 """Registered scorers: exact match, as the shared tasks' scripts count it."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Container, Hashable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from spacy.attrs import ENT_IOB
@@ -9,11 +11,42 @@ from spacy.scorer import PRFScore, Scorer, get_ner_prf
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from ..types import Bools1d
-from .spans.gold import read_gold
+from ..types import Bools1d, Pointers1d
+from .spans.gold import read_gold, same_tokens
 from .spans.placing import LabelledSpan
 
 Scores = dict[str, Any]
+
+
+class _SameTokens(NamedTuple):
+    """An example whose two Docs have the same tokens, for spaCy's scorers and ours.
+
+    spaCy aligns the Docs by their characters; here each token is the one of its own number.
+    """
+
+    x: Doc
+    y: Doc
+    x2y: Pointers1d
+
+    @property
+    def predicted(self) -> Doc:
+        return self.x
+
+    @property
+    def reference(self) -> Doc:
+        return self.y
+
+    @property
+    def alignment(self) -> _SameTokens:
+        return self
+
+
+def _aligned(example: Example) -> Any:
+    """The example, aligned at once where that is no work."""
+    if not same_tokens(example):
+        return example
+    predicted = example.predicted
+    return _SameTokens(predicted, example.reference, np.arange(len(predicted)))
 
 
 def score_segments(
@@ -33,7 +66,7 @@ def score_segments(
     annotation. Registered as
     `spacy_cascade.segments_scorer.v1`.
     """
-    examples = [_with_gold(example, gold_key, gold_labels) for example in examples]
+    examples = [_aligned(_with_gold(example, gold_key, gold_labels)) for example in examples]
     scores = _named("segments", _count_spans(examples, spans_key, gold_key, key=_bounds))
     if set_ents:
         scores.update(get_ner_prf(examples))
@@ -58,12 +91,12 @@ def _count_spans(
         if not known.any():
             continue
         annotated = True
-        sources = example.alignment.x2y
+        sources, all_known = example.alignment.x2y, known.all()
         found = {
             key((span.start, span.end, span.label_))
             for span in example.predicted.spans.get(spans_key, ())
             if (labels is None or span.label_ in labels)
-            and known[sources[span.start : span.end]].all()
+            and (all_known or known[sources[span.start : span.end]].all())
         }
         gold = {key(span) for span in read_gold(example, gold_key).spans}
         score.score_set(found, gold)
@@ -123,7 +156,7 @@ def score_types(
     With `spans_key` also `spans_<key>_p/r/f` of the typed spans of that group, which may overlap.
     gold_labels: of the gold spans that count. Registered as `spacy_cascade.types_scorer.v1`.
     """
-    examples = [_with_gold(example, gold_key, gold_labels) for example in examples]
+    examples = [_aligned(_with_gold(example, gold_key, gold_labels)) for example in examples]
     gold = [read_gold(example, gold_key).spans for example in examples]
     bounds = [[(start, end) for start, end, _ in spans] for spans in gold]
     types = classify([example.predicted for example in examples], bounds)

@@ -36,22 +36,32 @@ def calibrate(nlp: Language, examples: Iterable[Example]) -> tuple[Language, lis
     with the right bounds are. nlp stays as it is. Raises `ConfigError` where no component gives
     confidences, `TrainingError` where one finds nothing in the examples.
     """
-    found = [_calibrate(name, outcomes) for name, outcomes in outcomes_of(nlp, list(examples))]
+    found = temperatures(nlp, list(examples))
+    return with_settings(nlp, *(result.settings for result in found)), found
+
+
+def temperatures(nlp: Language, examples: Sequence[Example]) -> list[Calibrated]:
+    """What `calibrate` finds for each component with confidences; it raises the same errors."""
+    found = [_calibrate(name, outcomes) for name, outcomes in outcomes_of(nlp, examples)]
     if not found:
         raise ConfigError(
             f"No component of the pipeline gives confidences; it has {nlp.pipe_names}. Give one "
             "with a cascade_segmenter or a cascade_classifier whose 'confidence' is true."
         )
-    return with_settings(nlp, *(result.settings for result in found)), found
+    return found
 
 
 def outcomes_of(nlp: Language, examples: Sequence[Example]) -> Iterator[tuple[str, Outcomes]]:
     """What each component with confidences finds in examples, after those before it."""
     docs = [example.predicted.copy() for example in examples]
+    n_left = sum(gives_confidences(pipe) for _, pipe in nlp.pipeline)
     for name, pipe in nlp.pipeline:
         if gives_confidences(pipe):
             seen = [Example(doc, e.reference) for doc, e in zip(docs, examples, strict=True)]
             yield name, pipe.outcomes(seen)
+            n_left -= 1
+        if not n_left:
+            return
         docs = annotated(pipe, docs)
 
 

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
 from spacy.language import Language
+from spacy.tokens import DocBin
+from spacy.training import Example
 
-from helpers import blank
+from helpers import SENTENCES, annotations, blank, gold_doc, make_examples, train, trained_cascade
 from spacy_cascade.callbacks.calibrate import make_calibration
 from spacy_cascade.errors import ConfigError, TrainingError
+from spacy_cascade.pipeline.readers import examples_for
+from spacy_cascade.workflows.calibrate import calibrate
+from spacy_cascade.workflows.decoding import decode_for_f1
+
+MODULE = "spacy_cascade.callbacks.calibrate"
 
 
 def test_it_needs_a_corpus() -> None:
@@ -28,46 +36,95 @@ def test_known_ways_to_decode(decoding: str, trained: Language) -> None:
         assert before_to_disk(trained) is trained
 
 
+@pytest.fixture
+def dev(tmp_path: Path) -> Path:
+    """Entities of few sentences, one of them unlike what `trained_cascade` would find."""
+    vocab = blank().vocab
+    docs = [gold_doc(vocab, *sentence) for sentence in SENTENCES]
+    docs.append(gold_doc(vocab, SENTENCES[0][0], [(1, 2, "DNA")]))
+    path = tmp_path / "dev.spacy"
+    DocBin(docs=docs).to_disk(path)
+    return path
+
+
+def parts(nlp: Language, path: Path) -> dict[str, bytes]:
+    """The files of a pipeline that is saved, but for those of the vocabulary."""
+    nlp.to_disk(path)
+    files = [file for file in path.rglob("*") if file.is_file() and file.parent.name != "vocab"]
+    return {str(file.relative_to(path)): file.read_bytes() for file in files}
+
+
+def test_each_save_is_calibrated_as_by_the_function(dev: Path, tmp_path: Path) -> None:
+    """The meta data are those of the pipeline, which stays as it is."""
+    nlp, before_to_disk = trained_cascade(), make_calibration(str(dev))
+    examples = make_examples(nlp)
+    for i in range(3):
+        nlp.update(examples, sgd=nlp.resume_training())
+        nlp.meta["performance"] = {"ents_f": i / 8}
+        before = parts(nlp, tmp_path / "before")
+        saved = before_to_disk(nlp)
+        assert saved is not nlp
+        expected, found = calibrate(nlp, list(examples_for(nlp, dev)))
+        assert found[0].temperature != 1.0
+        assert parts(saved, tmp_path / "saved") == parts(expected, tmp_path / "expected")
+        assert saved.meta["performance"] == {"ents_f": i / 8}
+        assert annotations(saved) == annotations(expected)
+        assert parts(nlp, tmp_path / "before") == before
+
+
+def test_the_corpus_is_read_once_for_a_pipeline_and_its_config(
+    dev: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[Language] = []
+
+    def counted(nlp: Language, path: Path) -> Iterator[Example]:
+        read.append(nlp)
+        return examples_for(nlp, path)
+
+    monkeypatch.setattr(f"{MODULE}.examples_for", counted)
+    before_to_disk = make_calibration(str(dev))
+    one, other = trained_cascade(), trained_cascade({"threshold": 0.25})
+    before_to_disk(one)
+    train(one, make_examples(one), updates=1)
+    before_to_disk(one)
+    assert read == [one]
+    assert annotations(before_to_disk(other)) == annotations(make_calibration(str(dev))(other))
+    pipe: Any = one.get_pipe("cascade_segmenter")
+    pipe.threshold = 0.5
+    assert before_to_disk(one).get_pipe("cascade_segmenter").threshold == 0.5  # type: ignore[attr-defined]
+    assert read == [one, other, other, one]
+
+
 def test_a_pipeline_that_finds_nothing_is_saved_as_it_is(
-    trained: Language, monkeypatch: pytest.MonkeyPatch
+    trained: Language, dev: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The warning points to who saves it, each time."""
 
     def nothing(*_: object) -> NoReturn:
         raise TrainingError("There are no spans.")
 
-    monkeypatch.setattr("spacy_cascade.callbacks.calibrate._fit", nothing)
-    before_to_disk = make_calibration("dev.spacy")
+    monkeypatch.setattr(f"{MODULE}.temperatures", nothing)
+    before_to_disk = make_calibration(str(dev))
     for _ in range(2):
         with pytest.warns(UserWarning, match=r"not calibrated\. There are no spans") as warned:
             assert before_to_disk(trained) is trained
         assert warned[0].filename == __file__
 
 
-@pytest.mark.parametrize(
-    ("decoding", "settings"), [("best", ["temperature"]), ("expected_f1", ["temperature", "f1"])]
-)
 def test_only_one_way_chooses_entities(
-    decoding: str, settings: list[str], trained: Language, monkeypatch: pytest.MonkeyPatch
+    dev: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On the texts of the corpus; its settings are kept with those of the temperatures."""
-    calibrated, decoded = blank(), blank()
-    examples = [SimpleNamespace(predicted="Doc")]
-
-    def decode(nlp: Language, docs: list[Any]) -> tuple[Language, Any]:
-        assert (nlp, docs) == (calibrated, ["Doc"])
-        return decoded, SimpleNamespace(settings="f1")
-
-    for name, stands in {
-        "examples_for": lambda nlp, path: iter(examples),
-        "calibrate": lambda nlp, given: (calibrated, [SimpleNamespace(settings="temperature")]),
-        "decode_for_f1": decode,
-        "with_settings": lambda nlp, *found: found,
-    }.items():
-        monkeypatch.setattr(f"spacy_cascade.callbacks.calibrate.{name}", stands)
-    before_to_disk = make_calibration("dev.spacy", decoding)
-    assert before_to_disk(trained) is (calibrated if decoding == "best" else decoded)
-    assert before_to_disk(trained) == tuple(settings), "nothing is done twice"
+    """The same weights are not looked at again: their settings are kept."""
+    nlp = trained_cascade()
+    before_to_disk = make_calibration(str(dev), "expected_f1")
+    examples = list(examples_for(nlp, dev))
+    expected, _ = decode_for_f1(calibrate(nlp, examples)[0], [e.predicted for e in examples])
+    saved = before_to_disk(nlp)
+    assert saved.get_pipe("cascade_segmenter").overlapping  # type: ignore[attr-defined]
+    wanted = parts(expected, tmp_path / "expected")
+    assert parts(saved, tmp_path / "saved") == wanted
+    monkeypatch.setattr(f"{MODULE}.temperatures", None)
+    assert parts(before_to_disk(nlp), tmp_path / "again") == wanted
 
 
 def test_an_unknown_way_to_decode_is_refused() -> None:

@@ -516,7 +516,7 @@ def test_temperatures_are_found_once_for_the_same_weights(
 ) -> None:
     before_to_disk = make_calibration(str(corpora / "dev.spacy"))
     once = before_to_disk(trained)
-    monkeypatch.setattr("spacy_cascade.workflows.calibrate.calibrate", None)
+    monkeypatch.setattr("spacy_cascade.callbacks.calibrate.temperatures", None)
     again = before_to_disk(trained)
     assert again.config["components"] == once.config["components"]
     assert (

@@ -6,11 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.scorer import get_ner_prf
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 from spacy.vocab import Vocab
 
 from spacy_cascade.pipeline.scorers import make_tags_scorer, score_segments, score_types
+from spacy_cascade.pipeline.spans.gold import read_gold
 
 WORDS = [*"abcdef"]
 Bounds = tuple[int, int, str]
@@ -59,6 +63,52 @@ def test_the_share_of_right_types(key: str | None) -> None:
     assert "ents_f" in scores
     none = score_types([example([], FOUND, key)], classify=classify_as([[]]), labels=["A", "B"])
     assert none["types_acc"] is None
+
+
+ANNOTATION = st.lists(
+    st.sampled_from(["B-A", "I-A", "B-B", "I-B", "O", ""]), min_size=6, max_size=6
+)
+"""Tags of IOB2 as spaCy takes them; those without one are not annotated."""
+
+
+@given(
+    sides=st.lists(st.tuples(ANNOTATION, ANNOTATION), min_size=1, max_size=3),
+    words=st.lists(st.sampled_from(["a", "B", " ", "\n", "İ"]), min_size=6, max_size=6),
+    is_split=st.booleans(),
+)
+def test_entities_are_counted_as_spacy_does(
+    sides: list[tuple[list[str], list[str]]], words: list[str], is_split: bool
+) -> None:
+    """Also where tokens are not annotated, are white space, or differ between the two Docs."""
+    vocab, examples = Vocab(), []
+    for found, gold in sides:
+        predicted, reference = (_annotated(vocab, words, tags) for tags in (found, gold))
+        if is_split:
+            with reference.retokenize() as retokenizer:
+                retokenizer.merge(reference[2:4])
+        examples.append(Example(predicted, reference))
+    expected = get_ner_prf(examples)
+    spans = [read_gold(e, None).spans for e in examples]
+    classify = classify_as([["A"] * len(of_doc) for of_doc in spans])
+    scores = score_types(examples, classify=classify, labels=["A", "B"])
+    assert {name: scores[name] for name in expected} == expected
+    scores = score_segments(examples, spans_key="found", set_ents=True)
+    assert {name: scores[name] for name in expected} == expected
+
+
+def _annotated(vocab: Vocab, words: list[str], tags: list[str]) -> Doc:
+    """`I-` begins an entity where none of its label goes on."""
+    doc, spans, missing = Doc(vocab, words), [], []
+    for i, tag in enumerate(tags):
+        goes_on = spans and tag[:1] == "I" and spans[-1].end == i and tag[2:] == spans[-1].label_
+        if goes_on:
+            spans[-1] = Span(doc, spans[-1].start, i + 1, tag[2:])
+        elif tag[:1] in ("B", "I"):
+            spans.append(Span(doc, i, i + 1, tag[2:]))
+        elif not tag:
+            missing.append(doc[i : i + 1])
+    doc.set_ents(spans, missing=missing, default="outside")
+    return doc
 
 
 @pytest.mark.parametrize("key", [None, "gold"])

@@ -141,10 +141,15 @@ def test_a_place_that_cannot_be_had(tmp_path: Path) -> None:
 def test_a_folder_is_made_and_replaced(old: Path) -> None:
     """What only the old folder has stays, as when files are written into it."""
     replace_folder(old.parent / "new" / "model", fill)
-    assert files(old.parent / "new") == {f"model/{name}": text for name, text in NEW.items()}
+    replace_folder(old.parent / "deep" / "er" / "model", fill)
+    assert (
+        files(old.parent / "new")
+        == files(old.parent / "deep" / "er")
+        == {f"model/{name}": text for name, text in NEW.items()}
+    )
     replace_folder(old, fill)
     assert files(old) == {**NEW, "README": "mine"}
-    assert sorted(os.listdir(old.parent)) == ["model", "new"]
+    assert sorted(os.listdir(old.parent)) == ["deep", "model", "new"]
 
 
 def test_who_may_read_a_folder_stays(old: Path) -> None:

@@ -26,11 +26,20 @@ EQUIVALENT = Path(__file__).parent / "equivalent.txt"
 
 
 class Group(NamedTuple):
-    """Modules that are changed, tests that guard them, both by patterns; environment variables."""
+    """Modules that are changed, tests that guard them, both by patterns; environment variables.
+
+    slow: the kinds of slow tests that guard them, too.
+    """
 
     modules: tuple[str, ...]
     tests: tuple[str, ...]
     environment: dict[str, str]
+    slow: tuple[str, ...] = ()
+
+    @property
+    def marks(self) -> str:
+        """For the option `-m` of pytest."""
+        return " or ".join(["not slow", *(f"slow(kind='{kind}')" for kind in self.slow)])
 
 
 _PLAIN = {"NUMBA_DISABLE_JIT": "1"}
@@ -46,7 +55,7 @@ GROUPS = {
     ),
     "losses": Group(
         ("losses/*.py", "penalties/*.py"),
-        ("losses", "penalties", "trainers/test_objective.py"),
+        ("losses", "penalties", "trainers/test_objective.py", "trainers/test_sparse_training.py"),
         _PLAIN,
     ),
     "trainers": Group(
@@ -62,7 +71,7 @@ GROUPS = {
         ),
         _BOUNDS,
     ),
-    "workers": Group(("trainers/workers/*.py",), ("trainers/workers",), {}),
+    "workers": Group(("trainers/workers/*.py",), ("trainers/workers",), {}, ("workers",)),
     "storage": Group(("storage/*.py",), ("storage",), {}),
     "checkpoints": Group(("callbacks/*.py",), ("callbacks",), {}),
     "scorers": Group(
@@ -165,7 +174,7 @@ def main() -> None:
 
     trials = Trials(files, chosen, options.jobs, keep)
     tests = [str(path) for path in matching(PROJECT / "tests", group.tests)]
-    status = pytest.main(["-p", "no:cacheprovider", "-q", "-m", "not slow", *tests], [trials])
+    status = pytest.main(["-p", "no:cacheprovider", "-q", "-m", group.marks, *tests], [trials])
     if status != 0:
         sys.exit(f"Tests fail without a mutant: {', '.join(trials.failed) or status}")
     print(report(done))

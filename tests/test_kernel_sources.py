@@ -1,0 +1,76 @@
+"""What the key of a kept kernel is made of, asked of the functions that make it."""
+
+from __future__ import annotations
+
+import os
+from collections import namedtuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+import pytest
+
+from spacy_cascade.jit import kernel
+from spacy_cascade.kernel_cache import _described, _layout, _sources
+
+pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
+
+
+def scaled_by(factor: float) -> Callable[..., Any]:
+    @kernel
+    def scaled(x: float) -> float:
+        return factor * x
+
+    return scaled
+
+
+def with_inner(is_square: bool) -> Callable[..., Any]:
+    """Two kernels that differ in the code of a function in them alone."""
+    if is_square:
+
+        @kernel
+        def changed(x: float) -> float:
+            def inner(y: float) -> float:
+                return y * y
+
+            return inner(x)
+    else:
+
+        @kernel
+        def changed(x: float) -> float:
+            def inner(y: float) -> float:
+                return y + y
+
+            return inner(x)
+
+    return changed
+
+
+@pytest.mark.parametrize("made", [scaled_by, with_inner])
+def test_values_and_functions_within_count(made: Callable[[Any], Any]) -> None:
+    assert list(_sources(made(1))) == list(_sources(made(1)))
+    assert list(_sources(made(1))) != list(_sources(made(0)))
+
+
+class _Pair(NamedTuple):
+    first: int
+    second: int
+
+
+_Swapped = namedtuple("_Pair", "second first")
+
+
+def test_fields_within_fields_count() -> None:
+    """Two classes of one name, whose fields have another order."""
+    layouts = [_layout(numba.typeof((1.0, made(1, 2)))) for made in (_Pair, _Pair, _Swapped)]
+    assert layouts[0] == layouts[1] != layouts[2]
+
+
+def test_values_are_described_by_what_they_are() -> None:
+    one, other = np.array([1, 2]), np.array([[1, 2]])
+    texts = [
+        _described(x) for x in (one, other, one.astype(np.int32), _Pair, _Swapped, len, 1, "1")
+    ]
+    assert len(set(texts)) == len(texts)
+    assert _described(one) == _described(np.array([1, 2]))

@@ -35,10 +35,11 @@ def random_chain_problem(
 
 
 def random_joint(
-    generator: np.random.Generator, strength: float, threads: int = 1, label_pairs: bool = True
-) -> tuple[JointObjective, tuple[Corpus, Corpus]]:
-    first, one = random_chain_problem(generator, "BILOU", LABELS[:1], 0.8, threads, label_pairs)
-    second, two = random_chain_problem(generator, "IOB2", LABELS, 1.3, threads, label_pairs)
+    generator: np.random.Generator, strength: float, threads: int = 1, label_pairs: bool = True,
+    schemes: tuple[str, str] = ("BILOU", "IOB2"),
+) -> tuple[JointObjective, tuple[Corpus, Corpus]]:  # fmt: skip
+    first, one = random_chain_problem(generator, schemes[0], LABELS[:1], 0.8, threads, label_pairs)
+    second, two = random_chain_problem(generator, schemes[1], LABELS, 1.3, threads, label_pairs)
     return JointObjective(first, second, strength), (one, two)
 
 
@@ -73,10 +74,12 @@ def test_the_gradient_is_the_slope_of_the_value(
 
 
 @pytest.mark.parametrize("label_pairs", [True, False])
+@pytest.mark.parametrize("schemes", [("BILOU", "IOB2"), ("IOB2", "IOB2"), ("IOB2", "BILOU")])
 def test_without_strength_they_are_two_problems(
-    label_pairs: bool, generator: np.random.Generator
+    schemes: tuple[str, str], label_pairs: bool, generator: np.random.Generator
 ) -> None:
-    joint, _ = random_joint(generator, 0.0, label_pairs=label_pairs)
+    """Also where one chain has more tags than the other."""
+    joint, _ = random_joint(generator, 0.0, label_pairs=label_pairs, schemes=schemes)
     parameters = random_parameters(joint, generator)
     value, gradient = joint.value_and_gradient(parameters)
     apart = [
@@ -172,8 +175,10 @@ def test_what_cannot_be_trained_jointly(generator: np.random.Generator) -> None:
     one, two = (loss for loss in losses if isinstance(loss, CorpusLoss))
     observed = np.where(np.arange(len(two.data.observed)) == 0, -1, two.data.observed)
     hidden = replace(two.data, observed=observed.astype(np.int32))
-    with pytest.raises(TrainingError, match="every token annotated"):
-        IsomericLoss(one, CorpusLoss(hidden, Likelihood(), Workers(1)), 1.0)
+    unknown = CorpusLoss(hidden, Likelihood(), Workers(1))
+    for pair in ((one, unknown), (unknown, one)):
+        with pytest.raises(TrainingError, match="every token annotated"):
+            IsomericLoss(*pair, 1.0)
     fewer = replace(two.data, starts=two.data.starts[1:])
     with pytest.raises(TrainingError, match="same sentences"):
         IsomericLoss(one, CorpusLoss(fewer, Likelihood(), Workers(1)), 1.0)

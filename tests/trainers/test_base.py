@@ -82,7 +82,14 @@ def test_an_array_of_a_state_is_copied_in_the_order_of_rows() -> None:
 
 @pytest.mark.parametrize(
     "found",
-    [NEEDED.T, NEEDED.reshape(-1), NEEDED.astype(np.float64), NEEDED * np.nan, NEEDED + np.inf],
+    [
+        NEEDED.T,
+        NEEDED.reshape(-1),
+        NEEDED.astype(np.float64),
+        NEEDED * np.nan,
+        NEEDED + np.inf,
+        np.array([[0, 1, 2], [3, np.nan, 5]], dtype=np.float32),
+    ],
 )
 def test_an_array_of_another_kind_is_refused(found: np.ndarray) -> None:
     with pytest.raises(ValueError, match=r"is needed|not finite"):

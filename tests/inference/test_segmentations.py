@@ -326,11 +326,12 @@ def test_squared_lengths_are_gaussian() -> None:
 
 
 @EXAMPLES
-@given(cases(), st.integers(0, 2**32 - 1))
-def test_an_online_update_gives_the_margin(case: Case, seed: int) -> None:
+@given(cases(), st.integers(0, 2**32 - 1), st.booleans())
+def test_an_online_update_gives_the_margin(case: Case, seed: int, is_cost_augmented: bool) -> None:
     """After an update that nothing limits, the observed labels win by their cost.
 
-    With a prior, too, which makes other weights move.
+    Over the best segmentation with costs, or without them. With a prior, too, which makes other
+    weights move.
     """
     generator = np.random.default_rng(seed)
     n_features, n = 6, case.structure.n_spans
@@ -369,7 +370,8 @@ def test_an_online_update_gives_the_margin(case: Case, seed: int) -> None:
     def learnt(prior: OnlinePrior) -> tuple[float, Averaged]:
         drifts = np.zeros_like(weights), np.zeros_like(transitions)
         averaged = Averaged(weights.copy(), drifts[0], transitions.copy(), drifts[1])
-        step = OnlineStep(costs, True, 1e9, np.zeros(1, np.int64), np.ones(1), averaged, prior)
+        order, before = np.zeros(1, np.int64), np.ones(1)
+        step = OnlineStep(costs, is_cost_augmented, 1e9, order, before, averaged, prior)
         rows = of_units, case.observed, case.potentials.starts
         return structure.learn_online(*rows, step, segments), averaged
 
@@ -383,7 +385,8 @@ def test_an_online_update_gives_the_margin(case: Case, seed: int) -> None:
     same_loss, averaged = learnt(prior)
     assert same_loss == loss
     all_spans = [tuple(s) for s in before.segmentations()]
-    wrong = max(all_spans, key=lambda s: before.score(list(s)) + before.cost(list(s), case.costs))
+    counted = case.costs if is_cost_augmented else np.zeros_like(case.costs)
+    wrong = max(all_spans, key=lambda s: before.score(list(s)) + before.cost(list(s), counted))
     right = max(
         (s for s in all_spans if before.agrees(list(s))), key=lambda s: before.score(list(s))
     )
@@ -474,12 +477,14 @@ def test_potentials_of_one_sequence_and_at_a_temperature(generator):
     segments = SegmentScores(ends, length, generator.normal(size=(4, 2)), 2)
     scores, transitions = generator.normal(size=(4, 3)), generator.normal(size=5)
     potentials = Potentials(scores, transitions, np.array([0, 1, 3, 4]), segments)
-    flat = potentials.at_temperature(4.0)
-    assert flat.segments is not None
-    np.testing.assert_allclose(flat.scores, scores / 4)
-    np.testing.assert_allclose(flat.transitions, transitions / 4)
-    np.testing.assert_allclose(flat.segments.scores, segments.scores / 4)
-    assert (flat.starts is potentials.starts, flat.segments.ends is ends) == (True, True)
+    assert potentials.at_temperature(1.0) is potentials
+    for temperature in (0.5, 2.0, 4.0):
+        flat = potentials.at_temperature(temperature)
+        assert flat.segments is not None
+        np.testing.assert_allclose(flat.scores, scores / temperature)
+        np.testing.assert_allclose(flat.transitions, transitions / temperature)
+        np.testing.assert_allclose(flat.segments.scores, segments.scores / temperature)
+        assert (flat.starts is potentials.starts, flat.segments.ends is ends) == (True, True)
     second = potentials.of_sequence(1, 3)
     assert second.segments is not None
     np.testing.assert_array_equal(second.scores, scores[1:3])

@@ -109,14 +109,28 @@ def equivalent() -> dict[str, str]:
     return dict(zip(lines[::2], map(str.strip, lines[1::2]), strict=True))
 
 
-def choose(files: list[Path], n: int | None, seed: int, only: str) -> list[Mutant]:
-    """So many mutants, or all, in an order that the seed gives; without equivalent ones."""
+def survivors(file: Path) -> set[str]:
+    """The names of mutants that no test has killed, from the lines that `tell` has written."""
+    trials = map(json.loads, file.read_text(encoding="utf8").splitlines())
+    latest = {trial["mutant"]: trial["outcome"] for trial in trials}
+    return {name for name, outcome in latest.items() if outcome != "killed"}
+
+
+def choose(
+    files: list[Path], n: int | None, seed: int, only: str, again: set[str] | None = None
+) -> list[Mutant]:
+    """So many mutants, or all, in an order that the seed gives; without equivalent ones.
+
+    only: a part of their names. again: the names of those to choose among.
+    """
     known = equivalent()
     found = [
         mutant
         for file in files
         for mutant in mutants(str(file.relative_to(PROJECT)), file.read_text(encoding="utf8"))
-        if mutant.name not in known and only in mutant.name
+        if mutant.name not in known
+        and only in mutant.name
+        and (again is None or mutant.name in again)
     ]
     Random(seed).shuffle(found)
     return found[:n]
@@ -154,6 +168,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=time.time_ns() % 2**31)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--only", default="", help="try the mutants whose name has this text")
+    parser.add_argument("--again", type=Path, help="try those that survived in this file")
+    parser.add_argument(
+        "--seconds", type=float, default=10.0, help="of tests on a mutant; slower ones are left out"
+    )
     parser.add_argument("--output", type=Path, help="append what came of each mutant to this file")
     parser.add_argument("--least", type=float, default=0.0, help="fail below this score")
     options = parser.parse_args()
@@ -165,14 +183,15 @@ def main() -> None:
 
     print(f"seed {options.seed}", flush=True)
     files = modules(group)
-    chosen = choose(files, options.mutants, options.seed, options.only)
+    again = survivors(options.again) if options.again else None
+    chosen = choose(files, options.mutants, options.seed, options.only, again)
     done: list[Trial] = []
 
     def keep(trial: Trial) -> None:
         done.append(trial)
         tell(trial, options.seed, options.output)
 
-    trials = Trials(files, chosen, options.jobs, keep)
+    trials = Trials(files, chosen, options.jobs, keep, options.seconds)
     tests = [str(path) for path in matching(PROJECT / "tests", group.tests)]
     status = pytest.main(["-p", "no:cacheprovider", "-q", "-m", group.marks, *tests], [trials])
     if status != 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.mutation.operators import Mutant, mutants
-from tests.mutation.run import GROUPS, PROJECT, equivalent, modules
+from tests.mutation.run import GROUPS, PROJECT, choose, equivalent, modules, survivors
 from tests.mutation.summary import merged, summary
 from tests.mutation.trials import functions_by_place, take
 
@@ -148,6 +149,21 @@ def test_a_mutant_is_taken_by_this_process_and_by_those_that_it_starts(
     command = "from spacy_cascade.files import _reason; print(_reason(OSError('no')))"
     answer = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True)
     assert answer.stdout.strip() == "None", answer.stderr
+
+
+def test_survivors_are_tried_again(tmp_path: Path) -> None:
+    """The latest outcome counts."""
+    file = PROJECT / "spacy_cascade/files.py"
+    names = [mutant.name for mutant in mutants(str(file.relative_to(PROJECT)), file.read_text())]
+    kept = [name for name in names if name not in equivalent()][:4]
+    outcomes = ["killed", "survived", "untested", "survived", "killed"]
+    lines = zip([*kept, kept[-1]], outcomes, strict=True)
+    text = "".join(json.dumps({"mutant": m, "outcome": o}) + "\n" for m, o in lines)
+    (tmp_path / "mutation.jsonl").write_text(text)
+    again = survivors(tmp_path / "mutation.jsonl")
+    assert again == {kept[1], kept[2]}
+    assert {mutant.name for mutant in choose([file], None, 0, "", again)} == again
+    assert len(choose([file], 1, 0, "", again)) == 1
 
 
 @pytest.mark.slow(kind="mutants")

@@ -30,7 +30,7 @@ from tests.mutation.operators import Mutant
 
 PROJECT = Path(__file__).parents[2]
 _CHILDREN = Path(__file__).parent / "children"
-_LONGEST_SUM = 10.0
+LONGEST_SUM = 10.0
 """Seconds of tests on one mutant; slower tests of its line are left out."""
 _TIMES = 2.0
 _PATIENCE = 2.0
@@ -57,8 +57,9 @@ class Trial(NamedTuple):
 class Trials:
     """A plugin of pytest that tries mutants in place of running its tests once.
 
-    modules: files of the mutants. jobs: mutants that are tried at the same time. tell: is called
-    with each trial when it ends. `failed`: tests that fail without a mutant; then none is tried.
+    modules: files of the mutants. jobs: mutants that are tried at the same time. seconds: of
+    tests on one mutant; slower tests of its line are left out. tell: is called with each trial
+    when it ends. `failed`: tests that fail without a mutant; then none is tried.
     """
 
     def __init__(
@@ -67,8 +68,10 @@ class Trials:
         mutants: list[Mutant],
         jobs: int,
         tell: Callable[[Trial], object],
+        seconds: float = LONGEST_SUM,
     ) -> None:
         self.modules, self.mutants, self.jobs, self.tell = modules, mutants, jobs, tell
+        self.seconds = seconds
         self.failed: list[str] = []
         self._in_child = False
 
@@ -110,7 +113,7 @@ class Trials:
         measured.stop()
         data = measured.get_data()
         lines = {str(path): data.contexts_by_lineno(str(path)) for path in self.modules}
-        return Guards({item.nodeid: item for item in items}, seconds, lines)
+        return Guards({item.nodeid: item for item in items}, seconds, lines, self.seconds)
 
     def _try_all(self, guards: Guards) -> None:
         functions = functions_by_place()
@@ -145,6 +148,7 @@ class Guards(NamedTuple):
     tests: dict[str, pytest.Item]
     seconds: dict[pytest.Item, float]
     lines: dict[str, dict[int, list[str]]]
+    longest: float
 
     def of(self, mutant: Mutant) -> list[pytest.Item]:
         """The tests that execute the line of a mutant, the fast ones first."""
@@ -154,7 +158,7 @@ class Guards(NamedTuple):
         total, chosen = 0.0, []
         for test in tests:
             total += self.seconds[test]
-            if chosen and total > _LONGEST_SUM:
+            if chosen and total > self.longest:
                 break
             chosen.append(test)
         return chosen

@@ -86,6 +86,7 @@ GROUPS = {
             "test_files.py",
             "test_kernel_cache.py",
             "test_kernel_folders.py",
+            "test_kernel_sources.py",
             "test_parallel.py",
         ),
         {},

@@ -32,7 +32,7 @@ class TrainingFingerprint:
     """What training depends on.
 
     settings: the config, by dotted names. starts: for each component with a linear model the
-    SHA-256 of what it begins with: labels, features, evidence, lexicons and weights.
+    SHA-256 of what it begins with: labels, features, evidence, lexicons, weights and annotation.
     """
 
     settings: dict[str, Any]
@@ -48,8 +48,13 @@ def training_fingerprint(nlp: Language) -> TrainingFingerprint:
         if not set(name.split(".")) & set(_FREE.get(section, ()))
     }
     pipes = ((name, pipe) for name, pipe in nlp.pipeline if isinstance(pipe, CascadePipe))
-    starts = {name: sha256(pipe.to_bytes()).hexdigest() for name, pipe in pipes}
+    starts = {name: _start_of(pipe) for name, pipe in pipes}
     return TrainingFingerprint(json.loads(json.dumps(settings, default=str)), starts)
+
+
+def _start_of(pipe: CascadePipe) -> str:
+    annotation = getattr(pipe, "annotation_read", 0)
+    return sha256(pipe.to_bytes() + str(annotation).encode()).hexdigest()
 
 
 def trained_pipes(nlp: Language) -> Iterator[tuple[str, LearningPipe[Any]]]:
@@ -72,8 +77,8 @@ def check_same(saved: TrainingFingerprint, now: TrainingFingerprint, where: str)
     for name, digest in saved.starts.items():
         if now.starts.get(name) != digest:
             raise TrainingError(
-                f"{where} belongs to another training: '{name}' began with other labels, features "
-                f"or weights. {BEGIN_ANEW}"
+                f"{where} belongs to another training: '{name}' began with other labels, features, "
+                f"weights or annotation. {BEGIN_ANEW}"
             )
 
 

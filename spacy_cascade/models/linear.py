@@ -192,20 +192,20 @@ Names = tuple[Sequence[Hashable], Sequence[Hashable]]
 def rearrange(model: Model[Units, Floats2d], before: Names, now: Names) -> None:
     """Give the model other score columns and transitions; new ones are zero."""
     weights, transitions = get_weights(model)
-    columns, edges = (_places(*pair) for pair in zip(before, now, strict=True))
-    set_weights(model, _taken(weights, columns), _taken(transitions, edges))
+    columns, edges = (places(*pair) for pair in zip(before, now, strict=True))
+    set_weights(model, taken(weights, columns), taken(transitions, edges))
     if model.attrs["hessian_diagonal"] is not None:
-        model.attrs["hessian_diagonal"] = _taken(model.attrs["hessian_diagonal"], columns)
+        model.attrs["hessian_diagonal"] = taken(model.attrs["hessian_diagonal"], columns)
 
 
-def _places(before: Sequence[Hashable], now: Sequence[Hashable]) -> Pointers1d:
-    """Where each name stood before, `_NEW` where it is new."""
+def places(before: Sequence[Hashable], now: Sequence[Hashable]) -> Pointers1d:
+    """Where each name stood before, -1 where it is new."""
     place = {name: i for i, name in enumerate(before)}
     return np.array([place.get(name, _NEW) for name in now], dtype=np.int64)
 
 
-def _taken(values: npt.NDArray[Any], places: Pointers1d) -> npt.NDArray[Any]:
-    """Values at places of the last axis, zero at `_NEW`."""
+def taken(values: npt.NDArray[Any], places: Pointers1d) -> npt.NDArray[Any]:
+    """Values at places of the last axis, zero where a name is new."""
     return np.where(places == _NEW, 0, values[..., places]).astype(values.dtype)
 
 
@@ -229,7 +229,11 @@ def set_hessian_diagonal(
 
 def get_hessian_diagonal(model: Model[Units, Floats2d]) -> Floats2d | None:
     """That of the loss, `[K, S]`, as it was kept; None where nothing is known of it."""
-    steps = model.attrs["hessian_diagonal"]
+    return hessian_of(model.attrs["hessian_diagonal"])
+
+
+def hessian_of(steps: npt.NDArray[np.uint8] | None) -> Floats2d | None:
+    """The diagonal that these steps stand for, `[K, S]`."""
     return None if steps is None else _SMALLEST * (np.exp2(steps / _STEPS) - 1.0)
 
 

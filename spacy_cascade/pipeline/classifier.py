@@ -1,9 +1,11 @@
 """`cascade_classifier`: gives spans their types with a log-linear classifier."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from spacy.attrs import ENT_IOB, ENT_TYPE
 from spacy.language import Language
 from spacy.strings import get_string_id
 from spacy.tokens import Doc, SpanGroup
@@ -17,6 +19,7 @@ from ..trainers.deprecated import loss_and_penalty
 from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
 from .calibration import Outcomes
 from .declared import ClassifierOptions
+from .example_sums import Reads
 from .missing_spans import warn_missing
 from .options import takes
 from .reading import span_units, untyped
@@ -98,10 +101,11 @@ class CascadeClassifier(SpanLearningPipe):
         return [REJECTED, *self.labels] if self.options.reject else list(self.labels)
 
     def _make_structure(self) -> Structure:
-        return self.family.of_classes(len(self.structure_labels))
+        """A free choice among the classes; there is one before any is known."""
+        return self.family.of_classes(max(1, len(self.structure_labels)))
 
     def _structure_size(self, n_labels: int) -> tuple[int, int]:
-        return self.family.size_of_classes(n_labels + bool(self.options.reject))
+        return self.family.size_of_classes(max(1, n_labels + bool(self.options.reject)))
 
     def predict(self, docs: Iterable[Doc]) -> list[TypedSpans]:
         """Type the spans of each Doc without changing it."""
@@ -200,6 +204,16 @@ class CascadeClassifier(SpanLearningPipe):
             np.array(right, dtype=np.bool_), lambda temperature: self._best(scores, temperature)[1]
         )
 
+    def reads(self) -> Reads:
+        """With `reject` also what was proposed."""
+        found, key = super().reads(), self.options.spans_key
+        if not self.options.reject:
+            return found
+        if key is None:
+            return replace(found, seen=(*found.seen, ENT_IOB, ENT_TYPE))
+        keys = None if found.seen_keys is None else (*found.seen_keys, key)
+        return replace(found, seen_keys=keys)
+
     def _gold_labels(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints1d:
         """Never called: only the default `_fitted` asks for labels of tokens."""
         raise NotImplementedError
@@ -270,7 +284,7 @@ class CascadeClassifier(SpanLearningPipe):
 
     def _best(self, scores: Floats2d, temperature: float) -> tuple[Ints1d, Floats1d]:
         """Number and probability of the best class of each span."""
-        if not scores.size:
+        if not scores.size or not self.labels:
             return np.full(len(scores), KEPT, dtype=np.int32), np.ones(len(scores))
         best = scores.argmax(axis=1).astype(np.int32) - int(self.options.reject)
         return best, best_probabilities(scores, temperature)

@@ -1,106 +1,19 @@
-"""The corpus that a component has begun to learn from."""
+"""The corpus that components are initialized from, and what is wrong with it."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sized
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
-from weakref import WeakKeyDictionary, WeakValueDictionary
+from weakref import WeakKeyDictionary
 
 from spacy.language import Language
-from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.util import logger
 
 from ..errors import TrainingError
-from ..losses.base import LabelledSequences
-from ..trainers.corpus_file import CorpusFile
 from .readers import check_corpus
 
 GetExamples: TypeAlias = Callable[[], Iterable[Example]]
 """Gives the examples of a corpus, anew with each call, as spaCy's `initialize` has it."""
-
-
-class Corpus:
-    """What a fit learns from; like the fit, it stays behind when a component is pickled or copied.
-
-    data: of the corpus, where each step needs it. Its examples are then kept, too, unless they come
-    from a reader; of others, which come in batches, it knows only those that someone else keeps.
-    """
-
-    def __init__(
-        self,
-        examples: Sequence[Example] = (),
-        data: LabelledSequences | CorpusFile | None = None,
-    ) -> None:
-        self.data, self._n_examples = data, 0
-        self._kept = [example.reference for example in examples]
-        self._seen: WeakValueDictionary[int, Doc] = WeakValueDictionary()
-        self.add(examples)
-
-    def __reduce__(self) -> tuple[type["Corpus"], tuple[()]]:
-        return type(self), ()
-
-    def __len__(self) -> int:
-        return self._n_examples
-
-    def add(self, examples: Sequence[Example]) -> None:
-        """Remember the references of examples, as long as there are any."""
-        new = {id(example.reference): example.reference for example in self.unseen(examples)}
-        self._seen.update(new)
-        self._n_examples += len(new)
-
-    def is_of(self, examples: Sequence[Example]) -> bool:
-        """Whether it has the references of these examples, and no others."""
-        return set(self._seen) == {id(example.reference) for example in examples}
-
-    def unseen(self, examples: Sequence[Example]) -> list[Example]:
-        """Those that it does not have."""
-        return [example for example in examples if id(example.reference) not in self._seen]
-
-
-class Parts:
-    """Parts of a corpus, collected until they are what a trainer learns from at once.
-
-    Like `Corpus` it stays behind when a component is pickled or copied.
-    """
-
-    def __init__(self) -> None:
-        self._pending: dict[int, Example] = {}
-        self._known: dict[int, Example] = {}
-        self._has_told = False
-
-    def __reduce__(self) -> tuple[type["Parts"], tuple[()]]:
-        return type(self), ()
-
-    def collect(self, examples: Sequence[Example], n_whole: int | None, name: str) -> list[Example]:
-        """What to learn from now; nothing while parts are missing.
-
-        n_whole: number of examples of the whole corpus, None where that is not known: then each
-        part is a whole. The corpus is complete with so many examples. If one comes a second time
-        before, a new pass has begun: the corpus is all examples that have come so far. name: of the
-        component, to say once in the log that it collects.
-        """
-        part = {id(example.reference): example for example in examples}
-        if n_whole is None or len(part) >= n_whole:
-            self._pending, self._known = {}, {}
-            return list(examples)
-        if not self._has_told:
-            self._has_told = True
-            logger.info(
-                "'%s' was given %d of %d examples. It collects parts and learns from all of them, "
-                "once in every pass. [training] max_steps, patience and eval_frequency count "
-                'parts; with @batchers = "spacy_cascade.WholeCorpus.v1" they count passes.',
-                name, len(part), n_whole,
-            )  # fmt: skip
-        if self._pending.keys() & part.keys():
-            complete, self._pending = list(self._known.values()), {}
-        else:
-            complete = []
-        self._pending |= part
-        self._known |= part
-        if not complete and len(self._pending) >= n_whole:
-            complete, self._pending, self._known = list(self._pending.values()), {}, {}
-        return complete
 
 
 _MOST_KEPT = 2_000_000

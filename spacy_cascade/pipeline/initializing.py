@@ -1,9 +1,12 @@
 """Components that learn from examples: what they read of these, and how they are initialized."""
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Generic, TypeVar
 
+from spacy.attrs import ENT_IOB, ENT_TYPE, POS, SENT_START, TAG
 from spacy.language import Language
 from spacy.training import Example, validate_examples
 
@@ -15,6 +18,8 @@ from ..types import Ints2d
 from .component import CascadePipe
 from .corpus import GetExamples, forget_words
 from .corpus_blocks import CorpusBlocks, examples_from, read_blocks
+from .example_sums import Reads, is_placeholder, words_of
+from .examples import Parts
 from .progress import progress
 from .reading import earlier_space, learn_resources, read_resources, stand_ins, token_units
 from .sharding import Source
@@ -50,11 +55,14 @@ class InitializingPipe(CascadePipe, Generic[Gold]):
     """A component whose feature space is learnt from examples.
 
     n_examples: how many `initialize` has seen, None in a component that was loaded.
+    annotation_read: a checksum of their annotation.
     """
 
     trainer: Trainer
     n_examples: int | None
+    annotation_read = 0
     _source: Source
+    _parts: Parts
 
     # What a component has to say
 
@@ -88,8 +96,16 @@ class InitializingPipe(CascadePipe, Generic[Gold]):
         return self.token_units(tokens, self._gold_flags(tokens, gold))
 
     @abstractmethod
+    def _gold_reads(self) -> tuple[tuple[int, ...], tuple[str, ...]]:
+        """Attributes of tokens of the reference, and keys of its groups, that gold is read of."""
+
+    @abstractmethod
     def _begin_anew(self) -> None:
         """Forget what an earlier training has left."""
+
+    @abstractmethod
+    def _await(self, labels: Sequence[str] | None) -> None:
+        """Await the examples of `update`, since there were none; labels: as for `initialize`."""
 
     # Reading
 
@@ -110,6 +126,15 @@ class InitializingPipe(CascadePipe, Generic[Gold]):
         tokens = self._read_examples(examples)
         return self._gold_units(tokens, [self._read_gold(example) for example in examples])
 
+    def reads(self) -> Reads:
+        """What it reads of an example; where that changes, the example is encoded anew."""
+        space = self.space
+        gold, gold_keys = self._gold_reads()
+        tags = (TAG, POS) if {"tags", "parts_of_speech"} & set(space.reads) else ()
+        if space.span_keys:  # `as_seen` takes them from wherever they are
+            return Reads((*gold, *tags, ENT_IOB, ENT_TYPE), (SENT_START, *tags), None, None)
+        return Reads((*gold, *tags), (SENT_START, *tags), gold_keys)
+
     # Initializing
 
     def initialize(
@@ -122,7 +147,9 @@ class InitializingPipe(CascadePipe, Generic[Gold]):
     ) -> None:
         """Collect labels, learn the feature space and set all weights to zero.
 
-        The examples are read once, in bounded memory (`pipeline.corpus_blocks`).
+        The examples are read once, in bounded memory (`pipeline.corpus_blocks`). Where
+        `nlp.initialize` was given none, the component learns nothing yet, and is initialized from
+        those of `update`.
 
         labels: the labels, as saved by `spacy init labels`; else those in the examples. corpus: a
         reader to take the examples from, for a stream, of which spaCy shows the first ones only. A
@@ -137,12 +164,18 @@ class InitializingPipe(CascadePipe, Generic[Gold]):
         self._source = Source(None if corpus is None else get_examples)
         read = progress(f"Reading for {self.name}", iterable=examples)
         learnt, present, blocks = set(self._labels), set[str](), CorpusBlocks[Gold]()
-        for tokens, gold in read_blocks(read, self._read):
+        self.annotation_read, times = 0, Counter[int]()
+        for tokens, gold in read_blocks(read, partial(self._read, times=times)):
             learnt.update(label for g in gold for label in self._labels_in(g))
             present.update(label for g in gold for label in self._labels_present(g))
             self.n_examples += len(gold)
             blocks.append(tokens, gold)
         found = labels or learnt
+        if is_placeholder(examples):
+            self._set_labels(found)
+            learn_features(self, nlp, lambda: iter(()), lambda: ())
+            self._await(labels)
+            return
         self._check_found(found, present, get_examples)
         check_labels(self, found)
         self._set_labels(found)
@@ -153,10 +186,15 @@ class InitializingPipe(CascadePipe, Generic[Gold]):
             lambda: self._units_of_blocks(blocks),
         )
         self.reset_fit()
+        self._parts = Parts({words: n for words, n in times.items() if n > 1})
 
-    def _read(self, examples: Sequence[Example]) -> tuple[Tokens, list[Gold]]:
+    def _read(self, examples: Sequence[Example], times: Counter[int]) -> tuple[Tokens, list[Gold]]:
         validate_examples(examples, f"{type(self).__name__}.initialize")
         found = self._read_examples(examples), [self._read_gold(example) for example in examples]
+        gold_sum = self.reads().gold_sum
+        self.annotation_read += sum(gold_sum(example.reference) for example in examples)
+        if self.trainer.sees_all and self._source.read is None:
+            times.update(words_of(example.reference) for example in examples)
         forget_words(examples)
         return found
 

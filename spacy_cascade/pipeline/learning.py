@@ -8,8 +8,10 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples
+from spacy.util import logger
 from thinc.api import Model, Optimizer
 
+from ..errors import TrainingError
 from ..features.tokens import Tokens
 from ..features.units import Units
 from ..inference.structure import Potentials
@@ -22,16 +24,21 @@ from ..storage.header import Header
 from ..trainers.base import Fit, JointTrainer, ShardTrainer, State, Task, Trainer, shard_tokens
 from ..trainers.corpus_file import CorpusFile
 from ..types import Ints1d, Pointers1d
-from .corpus import Corpus, Parts, forget_words
+from .corpus import forget_words
+from .example_sums import summed
+from .examples import Awaited, Change, Corpus, Parts, Seen
 from .inducing import InducedFeatures, forget, induce
 from .initializing import MAXIMUM_LEXEMES, Gold, InitializingPipe
 from .joint import begin_jointly, partner
 from .loggers import SEPARATOR
 from .options import Options
+from .origin import Origin
 from .parts import linear_potentials
 from .progress import progress
 from .sharding import Source, begin_on_shards
 
+_ANNOTATION = "annotation"
+"""Name of a checksum in the state of a training."""
 _NEW_MINIMUM = 1
 """How often adaptation, which sees little, has to see a feature to add it."""
 
@@ -58,6 +65,7 @@ class LearningPipe(InitializingPipe[Gold]):
         self.loss, self.penalty, self.trainer, self.scorer = loss, penalty, trainer, scorer
         self.n_examples: int | None = None
         self.warm_start, self._parts, self._source = False, Parts(), Source()
+        self._awaited: Awaited | None = None
         self.induced: InducedFeatures | None = None
         self.reset_fit()
         trainer.check(loss, penalty, self.family.structure)
@@ -102,7 +110,16 @@ class LearningPipe(InitializingPipe[Gold]):
 
     def _begin_anew(self) -> None:
         self.warm_start, self._parts, self._source = False, Parts(), Source()
+        self._awaited = None
         forget(self)
+
+    def _await(self, labels: Sequence[str] | None) -> None:
+        self.n_examples, self._awaited = 0, Awaited(labels)
+        logger.info(
+            "'%s' was initialized without examples. It collects those that update is given, and "
+            "is made of all of them when the first ones come again, or when it is used.",
+            self.name,
+        )
 
     def update(
         self,
@@ -115,11 +132,14 @@ class LearningPipe(InitializingPipe[Gold]):
         """Run the trainer's iterations on the examples.
 
         A component that was initialized here learns from all of its examples: where its trainer
-        needs the whole corpus, parts are collected (`corpus.Parts`). With `reads_corpus` examples
-        only say that it is time for further iterations. One that was loaded, trained, is adapted to
-        new ones: it learns their labels and features, and the penalty, centred on its weights,
-        keeps what it has learnt before. The same examples again go on where the last update ended;
-        others begin a new adaptation from there.
+        needs the whole corpus, parts are collected (`examples.Parts`). Where `initialize` had no
+        examples, those of `update` are collected until they come again or until the component is
+        used, and the model is made of all of them (`examples.Awaited`). With `reads_corpus`
+        examples only say that it is time for further iterations. One that was loaded, trained, is
+        adapted to new ones: it learns their labels and features, and the penalty, centred on its
+        weights, keeps what it has learnt before. The same examples again go on where the last
+        update ended; others begin a new adaptation from there. Examples whose annotation has
+        changed since are encoded anew; training goes on from the weights that there are.
 
         drop, sgd: of no effect; they belong to neural components. losses: the objective is added
         under the component's name, and terms of it under `NAME: TERM` (`loggers`).
@@ -127,6 +147,8 @@ class LearningPipe(InitializingPipe[Gold]):
         examples, losses = list(examples), {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
         validate_examples(examples, f"{type(self).__name__}.update")
+        if self._awaited is not None:
+            examples = self._awaited_until_now(self._awaited, examples)
         if self.trainer.sees_all and not self.warm_start and not self.reads_corpus:
             examples = self._parts.collect(examples, self.n_examples, self.name)
         if not self.trainer.iterations or not any(len(each.predicted) for each in examples):
@@ -142,9 +164,36 @@ class LearningPipe(InitializingPipe[Gold]):
             partner(self, self.trainer.first).sync_weights()
         return losses
 
+    def _awaited_until_now(self, awaited: Awaited, examples: Sequence[Example]) -> list[Example]:
+        """What to learn from where `initialize` had no examples; nothing until all have come."""
+        awaited.add(examples)
+        if awaited.is_complete:
+            return self._made_of(awaited)
+        return list(examples) if awaited.n_made else []
+
+    def _made_of(self, awaited: Awaited) -> list[Example]:
+        """Initialize with all examples that have come, which are the first to learn from."""
+        examples, labels = awaited.examples, awaited.labels
+        logger.info("'%s' is made of %d examples of update.", self.name, len(examples))
+        awaited.n_made = len(examples)
+        self.initialize(lambda: examples, nlp=self.pipeline, labels=labels)
+        self._awaited = awaited
+        return examples
+
+    def sync_weights(self) -> None:
+        """As of all components; one that awaits examples is made of those that have come."""
+        awaited = self._awaited
+        if awaited is not None and awaited.is_needed:
+            self.update(self._made_of(awaited))
+        super().sync_weights()
+
+    def get_ready(self) -> None:
+        self.sync_weights()
+
     def reset_fit(self) -> None:
         super().reset_fit()
-        self._corpus = Corpus()
+        self._corpus, self._seen = Corpus(), Seen()
+        self._origin: Origin | None = None
 
     def join(self, fit: Fit[LabelledSequences]) -> None:
         """Be trained by a later component, whose fit moves this one."""
@@ -168,58 +217,84 @@ class LearningPipe(InitializingPipe[Gold]):
         """The penalty on what training changes; None where the trainer takes none."""
         if self.penalty is None:
             return None
-        weights, structure = self.weights, self.structure
-        if self.warm_start:
-            known = get_hessian_diagonal(self.model)
-            return self.penalty.at_weights(weights, known, structure.transition_columns())
-        return self.penalty.at_zero(weights.features.shape, structure.n_transitions)
+        structure = self.structure
+        if not self.warm_start:
+            return self.penalty.at_zero(self.weights.features.shape, structure.n_transitions)
+        origin, columns = self._origin, structure.transition_columns()
+        assert origin is not None
+        return self.penalty.at_weights(origin.weights, origin.hessian_diagonal, columns)
 
     def _make_room(self, examples: Sequence[Example], gold: Sequence[Gold]) -> None:
-        """Add the labels, words and features of new examples, with weights of zero."""
-        self.sync_curvature()
+        """Add the labels, words and features of new examples, with weights of zero.
+
+        Examples whose annotation has changed count once, as they are now.
+        """
+        if self._origin is None:
+            self.sync_curvature()
+            self._origin = Origin.of(self.model, self._names())
         self.add_labels(label for g in gold for label in self._labels_in(g))
         tokens = self._read_examples(examples)
+        self.space.resources.made = self._origin.resources
         self.space.add_to_resources(tokens, self._gold_flags(tokens, gold))
         add_features(self.model, self.space.extend(self._gold_units(tokens, gold), _NEW_MINIMUM))
+        self._origin = self._origin.grown(len(self.space), self._names())
 
     def _prepared(
         self, examples: Sequence[Example]
     ) -> tuple[Fit[Any], LabelledSequences | CorpusFile]:
         """A fit that can make a step, and the data for it."""
-        corpus = self._corpus
         if self.trainer.sees_all:
-            if self._fit is None or not (self.reads_corpus or corpus.is_of(examples)):
-                self._begin(examples)
+            change = self._change(examples)
+            if change is not Change.NONE:
+                self._begin(examples, change)
             assert self._fit is not None
             assert self._corpus.data is not None
             return self._fit, self._corpus.data
-        new = corpus.unseen(examples) if self.warm_start else []
+        seen = self._seen
+        new = seen.new(examples, self.reads().gold_sum) if self.warm_start else []
         if new:
             self._make_room(new, [self._read_gold(example) for example in new])
             self.reset_fit()
-            corpus.add(new)
-            self._corpus = corpus
+            self._seen = seen
         data = self._encode(examples)
-        data = replace(data, share=len(examples) / max(1, self.n_examples or len(self._corpus)))
+        data = replace(data, share=len(examples) / max(1, self.n_examples or len(seen)))
         if self._fit is None:
             known = get_hessian_diagonal(self.model) if self.warm_start else None
             self._fit = self.trainer.begin(Task(data, self.loss, None, self.weights, known))
         return self._fit, data
 
-    def _begin(self, examples: Sequence[Example]) -> None:
-        """Begin with a corpus; where the trainer says so, together with an earlier component."""
+    def _change(self, examples: Sequence[Example]) -> Change:
+        """What has changed since the fit began."""
+        if self._fit is None:
+            return Change.EXAMPLES
+        return Change.NONE if self.reads_corpus else self._corpus.change(examples)
+
+    def _begin(self, examples: Sequence[Example], change: Change) -> None:
+        """Begin with a corpus; where the trainer says so, together with an earlier component.
+
+        Where only annotation has changed, features that were induced and the centre of the penalty
+        stay.
+        """
+        together = [self]
+        if isinstance(self.trainer, JointTrainer):
+            together.append(partner(self, self.trainer.first))
+        if change is Change.EXAMPLES:
+            for each in together:
+                each._origin = None
+        sum_of = summed([each.reads() for each in together])
         if isinstance(self.trainer, ShardTrainer) and self.trainer.shard_tokens:
             if self.warm_start:
                 self._make_room(examples, [self._read_gold(example) for example in examples])
             data, self._fit = begin_on_shards(self, self.trainer, examples)
-            self._corpus = Corpus(() if self.reads_corpus else examples, data)
+            self._corpus = Corpus(() if self.reads_corpus else examples, data, sum_of)
             return
         if isinstance(self.trainer, JointTrainer):
             task, self._fit = begin_jointly(self, self.trainer, examples)
         else:
-            induce(self, examples)
+            if change is Change.EXAMPLES:
+                induce(self, examples)
             self._fit = self.trainer.begin(task := self.task(examples))
-        self._corpus = Corpus(examples, task.data)
+        self._corpus = Corpus(examples, task.data, sum_of)
 
     def _load(self, header: Header, arrays: Arrays) -> None:
         super()._load(header, arrays)
@@ -228,15 +303,26 @@ class LearningPipe(InitializingPipe[Gold]):
 
     def training_state(self) -> State:
         """What training goes on from; nothing where it has not begun."""
-        return {} if self._fit is None else self._fit.state()
+        return {} if self._fit is None else {_ANNOTATION: self._annotation(), **self._fit.state()}
+
+    def _annotation(self) -> int:
+        """A checksum of the annotation that the fit learns from, 0 where it is not kept."""
+        return sum(map(self.reads().gold_sum, self._corpus.references))
 
     def restore_training(self, state: State) -> None:
         """Go on from the state of a training whose first update was like that of this one.
 
-        Raises `KeyError`, `TypeError` or `ValueError` where the state is no such one.
+        Raises `KeyError`, `TypeError` or `ValueError` where the state is no such one, and
+        `TrainingError` where examples were annotated otherwise.
         """
         if self._fit is not None:
-            self._fit.restore(state)
+            if state[_ANNOTATION] != self._annotation():
+                raise TrainingError(
+                    f"The checkpoint belongs to another training: examples of '{self.name}' were "
+                    "annotated otherwise. Remove it to begin anew, or give the corpus that it was "
+                    "made with."
+                )
+            self._fit.restore({name: state[name] for name in state if name != _ANNOTATION})
             self.sync_weights()
         elif state:
             raise ValueError(f"a state of '{self.name}', whose training has not begun")

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 
+from spacy.attrs import ENT_IOB, ENT_TYPE
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 from spacy.util import logger
@@ -24,6 +25,10 @@ class SpanLearningPipe(LearningPipe[GoldSpans]):
 
     def _read_gold(self, example: Example) -> GoldSpans:
         return read_gold(example, self.options.gold_key, self.options.gold_labels)
+
+    def _gold_reads(self) -> tuple[tuple[int, ...], tuple[str, ...]]:
+        key = self.options.gold_key
+        return ((ENT_IOB, ENT_TYPE), ()) if key is None else ((), (key,))
 
     def _gold_flags(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints2d:
         return gold_flags(tokens, gold)

@@ -24,6 +24,8 @@ from .learning import LearningPipe
 from .options import takes
 from .spans.gold import GoldTags, read_gold_tags
 
+_NO_TAG = 0
+
 
 @Language.factory(
     "cascade_tagger",
@@ -91,13 +93,14 @@ class CascadeTagger(LearningPipe[GoldTags]):
     @property
     def structure_labels(self) -> list[str]:
         """A name for what stands before the first token, then the tags."""
-        return ["", *self.labels]
+        return ["", *(self.labels or [""])]
 
     def _make_structure(self) -> Structure:
-        return self.family.of_labels(len(self.labels))
+        """There is one tag before any is known."""
+        return self.family.of_labels(max(1, len(self.labels)))
 
     def _structure_size(self, n_labels: int) -> tuple[int, int]:
-        return self.family.size_of_labels(n_labels)
+        return self.family.size_of_labels(max(1, n_labels))
 
     def predict(self, docs: Iterable[Doc]) -> list[Ints1d]:
         """For each Doc the numbers of its tags among `labels`, int32 `[T]`."""
@@ -109,7 +112,8 @@ class CascadeTagger(LearningPipe[GoldTags]):
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Ints1d]) -> None:
         """Write `token.tag`; without `overwrite` only where there is none."""
-        hashes = np.array([self.vocab.strings.add(label) for label in self.labels], dtype=np.uint64)
+        known = [self.vocab.strings.add(label) for label in self.labels] or [_NO_TAG]
+        hashes = np.array(known, dtype=np.uint64)
         for doc, numbers in zip(docs, scores, strict=True):
             tags: Any = hashes[numbers]
             if not self.options.overwrite:
@@ -120,6 +124,9 @@ class CascadeTagger(LearningPipe[GoldTags]):
 
     def _read_gold(self, example: Example) -> GoldTags:
         return read_gold_tags(example)
+
+    def _gold_reads(self) -> tuple[tuple[int, ...], tuple[str, ...]]:
+        return (TAG,), ()
 
     def _check_found(
         self, found: Collection[str], present: Collection[str], get_examples: Any

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from spacy.language import Language
 
-from helpers import add_segmenter, blank, cascade, make_examples
+from helpers import SENTENCES, Sentence, add_segmenter, blank, cascade, make_examples
 from spacy_cascade.callbacks.training_fingerprint import (
     TrainingFingerprint,
     check_pipeline,
@@ -55,11 +55,11 @@ def test_another_beginning_is_named(starts: dict[str, str]) -> None:
         check_same(SAVED, TrainingFingerprint(SAVED.settings, starts), "It")
 
 
-def begun(n_examples: int = 6) -> Language:
+def begun(n_examples: int = 6, sentences: list[Sentence] = SENTENCES) -> Language:
     """A cascade that has seen some of the examples, and was not trained yet."""
     nlp = cascade()
     nlp.add_pipe("sentencizer")
-    examples = make_examples(nlp)[:n_examples]
+    examples = make_examples(nlp, sentences)[:n_examples]
     nlp.initialize(lambda: examples)
     return nlp
 
@@ -90,6 +90,37 @@ def test_it_has_what_components_begin_with() -> None:
     assert first == again
     assert first.settings == other.settings
     assert all(first.starts[name] != other.starts[name] for name in first.starts)
+
+
+def test_it_has_the_annotation_of_the_corpus() -> None:
+    """Two types change places: labels, words and features are the same."""
+    text, spans = SENTENCES[0]
+    types = {"DNA": "protein", "protein": "DNA"}
+    changed = [(start, end, types.get(label, label)) for start, end, label in spans]
+    first, other = begun(), begun(sentences=[(text, changed), *SENTENCES[1:]])
+    starts = [training_fingerprint(nlp).starts["cascade_segmenter"] for nlp in (first, other)]
+    assert first.get_pipe("cascade_segmenter").to_bytes() == (
+        other.get_pipe("cascade_segmenter").to_bytes()
+    )
+    assert starts[0] != starts[1]
+
+
+@pytest.mark.parametrize("is_corrected", [False, True])
+def test_a_training_goes_on_with_the_same_annotation_only(is_corrected: bool) -> None:
+    nlp, other = begun(), begun()
+    examples, others = make_examples(nlp), make_examples(other)
+    nlp.update(examples)
+    if is_corrected:
+        examples[1].reference.ents = examples[1].reference.ents[:1]
+        nlp.update(examples)
+    other.update(others)
+    pipe, twin = (each.get_pipe("cascade_classifier") for each in (nlp, other))
+    state = pipe.training_state()
+    if not is_corrected:
+        twin.restore_training(state)
+        return
+    with pytest.raises(TrainingError, match="'cascade_classifier' were annotated otherwise"):
+        twin.restore_training(state)
 
 
 def trained_with(trainer: str = "LBFGS", **training: Any) -> Language:

@@ -13,7 +13,7 @@ from spacy.training import Example
 from spacy.util import minibatch
 
 from helpers import SENTENCES, bounds, cascade, make_doc, make_examples, trained_cascade, weights
-from spacy_cascade.pipeline.corpus import Parts
+from spacy_cascade.pipeline.examples import Parts
 
 NAMES = ("cascade_segmenter", "cascade_classifier")
 ONLINE = {

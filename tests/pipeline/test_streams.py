@@ -172,7 +172,7 @@ def test_adaptation_to_a_stream_holds_no_references(tmp_path: Path) -> None:
         del example
     gc.collect()
     assert len(seen) == 0
-    assert all(len(loaded.get_pipe(name)._corpus) == 30 for name in NAMES)
+    assert all(len(loaded.get_pipe(name)._seen) == len(SENTENCES) for name in NAMES)
 
 
 def test_words_are_forgotten_while_a_stream_is_trained_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,78 @@
+"""Which example one is, and what a component reads of it, as numbers that are quick to compare."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from spacy.attrs import ORTH
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from .spans.groups import table_of_group
+
+_PLACEHOLDER = ["x", "y", "z"]
+"""The words of the example that spaCy makes where `nlp.initialize` is given none."""
+
+
+def words_of(reference: Doc) -> int:
+    """A hash of the words; it tells examples apart, whatever their annotation.
+
+    It differs from process to process.
+    """
+    return hash(reference.to_array(ORTH).tobytes())
+
+
+def is_placeholder(examples: object) -> bool:
+    """Whether these are spaCy's stand-in for examples that nobody gave."""
+    if not isinstance(examples, list) or len(examples) != 1:
+        return False
+    reference: Doc = examples[0].reference
+    is_annotated = reference.has_annotation("ENT_IOB") or reference.has_annotation("TAG")
+    return [token.text for token in reference] == _PLACEHOLDER and not is_annotated
+
+
+@dataclass(frozen=True)
+class Reads:
+    """What a component reads of an example besides its words.
+
+    gold, seen: attributes of the tokens of the reference, and of the predicted Doc. gold_keys,
+    seen_keys: keys of their span groups; None for all groups.
+    """
+
+    gold: tuple[int, ...]
+    seen: tuple[int, ...]
+    gold_keys: tuple[str, ...] | None = ()
+    seen_keys: tuple[str, ...] | None = ()
+
+    def gold_sum(self, reference: Doc) -> int:
+        """A checksum of what is read of a reference, the same in every process."""
+        return _sum_of(reference, self.gold, self.gold_keys, 0)
+
+    def sum_of(self, example: Example) -> int:
+        """A checksum of all that is read of an example."""
+        begin = self.gold_sum(example.reference)
+        return _sum_of(example.predicted, self.seen, self.seen_keys, begin)
+
+
+def summed(components: Sequence[Reads]) -> Callable[[Example], int]:
+    """`Reads.sum_of` for components that are trained together."""
+    if len(components) == 1:
+        return components[0].sum_of
+    return lambda example: hash(tuple(reads.sum_of(example) for reads in components))
+
+
+def _sum_of(doc: Doc, attributes: tuple[int, ...], keys: Iterable[str] | None, begin: int) -> int:
+    values: Any = doc.to_array(list(attributes)) if attributes else b""
+    found = crc32(values, begin)
+    for key in sorted(doc.spans) if keys is None else keys:
+        group = doc.spans.get(key)
+        found = crc32(key.encode(), found)
+        if group is not None:
+            table = table_of_group(group)
+            columns: Any = np.concatenate([table.start, table.end, table.label.view(np.int64)])
+            found = crc32(columns, found)
+    return found

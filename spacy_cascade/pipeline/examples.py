@@ -1,0 +1,201 @@
+"""Examples that `update` was given: those that a fit learns from, and those that are collected.
+
+An example is known by the words of its reference, since loops make new objects in every pass. What
+is annotated may change: a user corrects a reference, an earlier component finds other spans.
+All that is here stays behind when a component is pickled or copied.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import Enum
+from types import MappingProxyType
+from typing import Any
+
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.util import logger
+
+from ..losses.base import LabelledSequences
+from ..trainers.corpus_file import CorpusFile
+from .example_sums import words_of
+
+_SHARE_AGAIN = 10
+"""A new pass has begun when a tenth of all collected examples have come again in a row."""
+_GROWTH = 2
+
+
+class Change(Enum):
+    """What examples are to a corpus that was encoded before."""
+
+    NONE = "the same"
+    ANNOTATION = "the same words, other annotation"
+    EXAMPLES = "other examples"
+
+
+class _LeftBehind:
+    """What a copy of a component begins without."""
+
+    def __reduce__(self) -> tuple[type[Any], tuple[()]]:
+        return type(self), ()
+
+
+class Corpus(_LeftBehind):
+    """The whole corpus that a fit learns from, encoded, and what was read of its examples.
+
+    data: what each step needs; None before there is any. sum_of: a number for what is read of an
+    example (`Reads.sum_of`). references: those of the examples.
+    """
+
+    def __init__(
+        self,
+        examples: Sequence[Example] = (),
+        data: LabelledSequences | CorpusFile | None = None,
+        sum_of: Callable[[Example], int] = id,
+    ) -> None:
+        self.data, self._sum_of = data, sum_of
+        self._keep(examples, self._sums_of(examples))
+
+    def __len__(self) -> int:
+        return len(self.references)
+
+    def change(self, examples: Sequence[Example]) -> Change:
+        """What there is to encode anew for these examples, whatever their order."""
+        sums = self._sums_of(examples)
+        if sums.keys() == self._sums.keys():
+            return Change.NONE if sums == self._sums else Change.ANNOTATION
+        now = _by_words([example.reference for example in examples], sums)
+        before = _by_words(self.references, self._sums)
+        if [words for words, _ in now] != [words for words, _ in before]:
+            return Change.EXAMPLES
+        if now != before:
+            return Change.ANNOTATION
+        self._keep(examples, sums)
+        return Change.NONE
+
+    def _keep(self, examples: Iterable[Example], sums: Mapping[int, int]) -> None:
+        # They are known by their addresses, so they must not be freed.
+        self.references, self._sums = [example.reference for example in examples], sums
+
+    def _sums_of(self, examples: Iterable[Example]) -> dict[int, int]:
+        return {id(example.reference): self._sum_of(example) for example in examples}
+
+
+def _by_words(references: Iterable[Doc], sums: Mapping[int, int]) -> list[tuple[int, int]]:
+    return sorted((words_of(reference), sums[id(reference)]) for reference in references)
+
+
+class Seen(_LeftBehind):
+    """What an online trainer has learnt from: words and gold annotation of examples, as numbers."""
+
+    def __init__(self) -> None:
+        self._sums: set[tuple[int, int]] = set()
+
+    def __len__(self) -> int:
+        return len(self._sums)
+
+    def new(self, examples: Iterable[Example], gold_sum: Callable[[Doc], int]) -> list[Example]:
+        """Those that had other words or another annotation before; they are known from now on."""
+        found = []
+        for example in examples:
+            key = words_of(example.reference), gold_sum(example.reference)
+            if key not in self._sums:
+                self._sums.add(key)
+                found.append(example)
+        return found
+
+
+class Parts(_LeftBehind):
+    """Parts of a corpus, collected until they are what a trainer learns from at once.
+
+    repeated: how often words occur in the corpus, of those that occur more than once.
+    """
+
+    def __init__(self, repeated: Mapping[int, int] = MappingProxyType({})) -> None:
+        self._repeated = repeated
+        self._known: dict[tuple[int, int], Example] = {}
+        self._has_told = False
+        self._begin_pass()
+
+    def _begin_pass(self) -> None:
+        self._pending: dict[tuple[int, int], Example] = {}
+        self._references: set[int] = set()
+        self._times: Counter[int] = Counter()
+
+    def collect(self, examples: Sequence[Example], n_whole: int | None, name: str) -> list[Example]:
+        """What to learn from now; nothing while parts are missing.
+
+        n_whole: number of examples of the whole corpus, None where that is not known: then each
+        part is a whole. The corpus is complete with so many examples. If one comes again before, a
+        new pass has begun: the corpus is all examples that have come so far. name: of the
+        component, to say once in the log that it collects.
+        """
+        if n_whole is None or len(examples) >= n_whole:
+            self._known = {}
+            self._begin_pass()
+            return list(examples)
+        if not self._has_told:
+            self._has_told = True
+            logger.info(
+                "'%s' was given %d of %d examples. It collects parts and learns from all of them, "
+                "once in every pass. [training] max_steps, patience and eval_frequency count "
+                'parts; with @batchers = "spacy_cascade.WholeCorpus.v1" they count passes.',
+                name, len(examples), n_whole,
+            )  # fmt: skip
+        words = [words_of(example.reference) for example in examples]
+        complete: list[Example] = []
+        if self._is_new_pass(examples, words):
+            complete = list(self._known.values())
+            self._begin_pass()
+        for example, word in zip(examples, words, strict=True):
+            key = word, self._times[word]
+            self._times[word] += 1
+            self._references.add(id(example.reference))
+            self._pending[key] = self._known[key] = example
+        if not complete and len(self._pending) >= n_whole:
+            complete, self._known = list(self._pending.values()), {}
+            self._begin_pass()
+        return complete
+
+    def _is_new_pass(self, examples: Sequence[Example], words: Sequence[int]) -> bool:
+        """Whether an example comes again: the same object, or its words too often."""
+        if any(id(example.reference) in self._references for example in examples):
+            return True
+        times = self._times + Counter(words)
+        return any(self._times[w] and times[w] > self._repeated.get(w, 1) for w in set(words))
+
+
+class Awaited(_LeftBehind):
+    """Examples of `update` for a component whose `initialize` was given none.
+
+    labels: those that `initialize` was given. n_made: of how many examples the model was made.
+    """
+
+    def __init__(self, labels: Sequence[str] | None = None) -> None:
+        self.labels, self.n_made = labels, 0
+        self._examples: dict[int, Example] = {}
+        self._n_again = 0
+
+    @property
+    def examples(self) -> list[Example]:
+        """All that have come, each as it came last."""
+        return list(self._examples.values())
+
+    def add(self, examples: Iterable[Example]) -> None:
+        """Collect examples of an update."""
+        for example in examples:
+            words = words_of(example.reference)
+            self._n_again = self._n_again + 1 if words in self._examples else 0
+            self._examples[words] = example
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether there are new examples, and the next pass has begun."""
+        n = len(self._examples)
+        return n > self.n_made and self._n_again * _SHARE_AGAIN >= n
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether a model that is used now would know less than half of the examples."""
+        return len(self._examples) > 0 and len(self._examples) >= _GROWTH * self.n_made

@@ -41,20 +41,24 @@ class _LeftBehind:
         return type(self), ()
 
 
+def _no_sums(examples: Sequence[Example]) -> Sequence[int]:
+    return [0] * len(examples)
+
+
 class Corpus(_LeftBehind):
     """The whole corpus that a fit learns from, encoded, and what was read of its examples.
 
-    data: what each step needs; None before there is any. sum_of: a number for what is read of an
-    example (`Reads.sum_of`). references: those of the examples.
+    data: what each step needs; None before there is any. sums: gives a number for what is read of
+    each example (`Reads.sums`). references: those of the examples.
     """
 
     def __init__(
         self,
         examples: Sequence[Example] = (),
         data: LabelledSequences | CorpusFile | None = None,
-        sum_of: Callable[[Example], int] = id,
+        sums: Callable[[Sequence[Example]], Sequence[int]] = _no_sums,
     ) -> None:
-        self.data, self._sum_of = data, sum_of
+        self.data, self._sums_read = data, sums
         self._keep(examples, self._sums_of(examples))
 
     def __len__(self) -> int:
@@ -74,12 +78,13 @@ class Corpus(_LeftBehind):
         self._keep(examples, sums)
         return Change.NONE
 
-    def _keep(self, examples: Iterable[Example], sums: Mapping[int, int]) -> None:
+    def _keep(self, examples: Sequence[Example], sums: Mapping[int, int]) -> None:
         # They are known by their addresses, so they must not be freed.
         self.references, self._sums = [example.reference for example in examples], sums
 
-    def _sums_of(self, examples: Iterable[Example]) -> dict[int, int]:
-        return {id(example.reference): self._sum_of(example) for example in examples}
+    def _sums_of(self, examples: Sequence[Example]) -> dict[int, int]:
+        references = (id(example.reference) for example in examples)
+        return dict(zip(references, self._sums_read(examples), strict=True)) if examples else {}
 
 
 def _by_words(references: Iterable[Doc], sums: Mapping[int, int]) -> list[tuple[int, int]]:

@@ -25,7 +25,7 @@ from ..trainers.base import Fit, JointTrainer, ShardTrainer, State, Task, Traine
 from ..trainers.corpus_file import CorpusFile
 from ..types import Ints1d, Pointers1d
 from .corpus import forget_words
-from .example_sums import summed
+from .example_sums import joint_sums
 from .examples import Awaited, Change, Corpus, Parts, Seen
 from .inducing import InducedFeatures, forget, induce
 from .initializing import MAXIMUM_LEXEMES, Gold, InitializingPipe
@@ -281,12 +281,12 @@ class LearningPipe(InitializingPipe[Gold]):
         if change is Change.EXAMPLES:
             for each in together:
                 each._origin = None
-        sum_of = summed([each.reads() for each in together])
+        sums = joint_sums([each.reads() for each in together])
         if isinstance(self.trainer, ShardTrainer) and self.trainer.shard_tokens:
             if self.warm_start:
                 self._make_room(examples, [self._read_gold(example) for example in examples])
             data, self._fit = begin_on_shards(self, self.trainer, examples)
-            self._corpus = Corpus(() if self.reads_corpus else examples, data, sum_of)
+            self._corpus = Corpus(() if self.reads_corpus else examples, data, sums)
             return
         if isinstance(self.trainer, JointTrainer):
             task, self._fit = begin_jointly(self, self.trainer, examples)
@@ -294,7 +294,7 @@ class LearningPipe(InitializingPipe[Gold]):
             if change is Change.EXAMPLES:
                 induce(self, examples)
             self._fit = self.trainer.begin(task := self.task(examples))
-        self._corpus = Corpus(examples, task.data, sum_of)
+        self._corpus = Corpus(examples, task.data, sums)
 
     def _load(self, header: Header, arrays: Arrays) -> None:
         super()._load(header, arrays)

@@ -58,8 +58,7 @@ class Reads:
         Of each example in every update, so it takes two arrays and no more where it can.
         """
         if self.gold and self.seen and self.gold_keys == self.seen_keys == ():
-            gold: list[int | str] = list(self.gold)
-            seen: list[int | str] = list(self.seen)
+            gold, seen = _attributes(self.gold), _attributes(self.seen)
             return [
                 crc32(each.predicted.to_array(seen), crc32(each.reference.to_array(gold)))
                 for each in examples
@@ -82,7 +81,7 @@ def joint_sums(components: Sequence[Reads]) -> Callable[[Sequence[Example]], lis
 
 
 def _sum_of(doc: Doc, attributes: tuple[int, ...], keys: Iterable[str] | None, begin: int) -> int:
-    values: Any = doc.to_array(list(attributes)) if attributes else b""
+    values: Any = doc.to_array(_attributes(attributes)) if attributes else b""
     found = crc32(values, begin)
     for key in sorted(doc.spans) if keys is None else keys:
         group = doc.spans.get(key)
@@ -92,3 +91,8 @@ def _sum_of(doc: Doc, attributes: tuple[int, ...], keys: Iterable[str] | None, b
             columns: Any = np.concatenate([table.start, table.end, table.label.view(np.int64)])
             found = crc32(columns, found)
     return found
+
+
+def _attributes(attributes: tuple[int, ...]) -> Any:
+    """As spaCy takes them."""
+    return list(attributes)

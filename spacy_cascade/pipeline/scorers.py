@@ -11,7 +11,7 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from ..types import Pointers1d
-from .spans.gold import GoldSpans, is_negative, read_gold, same_tokens
+from .spans.gold import is_negative, read_gold, read_own_gold, same_tokens
 from .spans.placing import LabelledSpan
 
 Scores = dict[str, Any]
@@ -86,7 +86,7 @@ def _count_spans(
     score = PRFScore()
     annotated = False
     for example in examples:
-        said = _gold_in_reference(example.reference, gold_key)
+        said = read_own_gold(example.reference, gold_key)
         known = said.observed
         if not known.any():
             continue
@@ -139,12 +139,6 @@ def _bounds(span: LabelledSpan) -> Hashable:
 def _named(name: str, score: PRFScore | None) -> Scores:
     values = (None,) * 3 if score is None else (score.precision, score.recall, score.fscore)
     return dict(zip((f"{name}_p", f"{name}_r", f"{name}_f"), values, strict=True))
-
-
-def _gold_in_reference(reference: Doc, gold_key: str | None) -> GoldSpans:
-    """The gold spans as the reference has them, in its own tokens."""
-    of_itself: Any = _SameTokens(reference, reference, np.arange(0))
-    return read_gold(of_itself, gold_key)
 
 
 def score_types(

@@ -126,7 +126,18 @@ def read_gold(
     Tokens of gold spans that the predicted tokenization cannot express are not observed, nor are
     those of negative annotation (`is_negative`), which may be anything else.
     """
-    gold = _read_all_gold(example, spans_key)
+    return _that_count(_read_all_gold(example, spans_key), labels)
+
+
+def read_own_gold(
+    reference: Doc, spans_key: str | None, labels: Collection[str] | None = None
+) -> GoldSpans:
+    """As `read_gold`, all gold spans of a reference, in its own tokens."""
+    return _that_count(_read_reference(reference, spans_key), labels)
+
+
+def _that_count(gold: GoldSpans, labels: Collection[str] | None) -> GoldSpans:
+    """Spans with one of the labels; tokens of negative annotation alone become unobserved."""
     said = [span for span in gold.spans if not is_negative(span[2])]
     if len(said) < len(gold.spans):
         is_said = np.zeros(len(gold.observed), dtype=np.bool_)
@@ -152,31 +163,30 @@ def refuse_overlap(gold: GoldSpans, doc: Doc, spans_key: str | None) -> None:
 
 
 def _read_all_gold(example: Example, spans_key: str | None) -> GoldSpans:
-    reference = example.reference
-    n_tokens = len(example.predicted)
-    identical = same_tokens(example)
-    if spans_key is None and identical:
-        return _read_entities(reference)
-    if spans_key is None:
-        spans = list(reference.ents)
-        observed = np.asarray(reference.to_array(ENT_IOB) != 0)
-    else:
-        spans = sorted(reference.spans.get(spans_key, []))
-        observed = np.full(len(reference), spans_key in reference.spans)
-    if identical:
-        return GoldSpans([(s.start, s.end, s.label_) for s in spans], observed)
+    gold = _read_reference(example.reference, spans_key)
+    if same_tokens(example):
+        return gold
     aligned: list[LabelledSpan] = []
-    x_observed = np.zeros(n_tokens, dtype=np.bool_)
+    x_observed = np.zeros(len(example.predicted), dtype=np.bool_)
     for t, sources in enumerate(_aligned_tokens(example)):
-        x_observed[t] = len(sources) > 0 and bool(observed[sources].all())
-    for span in spans:
+        x_observed[t] = len(sources) > 0 and bool(gold.observed[sources].all())
+    for start, end, label in gold.spans:
+        span = example.reference[start:end]
         touched = _touched(example, span)
         exact = example.predicted[touched[0] : touched[-1] + 1] if touched else None
         if exact is not None and _letters(exact) == _letters(span):
-            aligned.append((exact.start, exact.end, span.label_))
+            aligned.append((exact.start, exact.end, label))
         else:
             x_observed[touched] = False
     return GoldSpans(aligned, x_observed)
+
+
+def _read_reference(reference: Doc, spans_key: str | None) -> GoldSpans:
+    if spans_key is None:
+        return _read_entities(reference)
+    spans = sorted(reference.spans.get(spans_key, []))
+    observed = np.full(len(reference), spans_key in reference.spans)
+    return GoldSpans([(s.start, s.end, s.label_) for s in spans], observed)
 
 
 def _read_entities(reference: Doc) -> GoldSpans:

@@ -9,6 +9,7 @@ from enum import Enum
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
+from .tags import NEGATIVE
 from .texts import AnnotatedText, Mention, Pair
 
 
@@ -20,6 +21,7 @@ class Misfit(str, Enum):
     PARTS = "of several parts"
     DIFFERS = "whose own text is not the one at the offsets"
     EMPTY = "of nothing but white space"
+    NEGATIVE = "whose label begins with '!': they say what is no entity of a type"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,8 @@ def place(
     trimmed = 0
     for mention in dict.fromkeys(text.mentions):
         misfit, pair = misfit_of(text.text, mention)
+        if mention.label.startswith(NEGATIVE):
+            misfit = Misfit.NEGATIVE
         span = None if misfit else doc.char_span(*pair, label=mention.label)
         if span is None:
             lost.append(LostSpan(misfit or Misfit.CUTS, mention, text))

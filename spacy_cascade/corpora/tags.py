@@ -8,8 +8,9 @@ The schemes differ in how they mark where a phrase begins and ends:
 - BILOU (BILUO, IOBES, BIOES): `B-` first, `I-` inside, `L-` or `E-` last, and `U-`
   or `S-` for a phrase of one word.
 
-A word tagged `-` or `?` has no annotation: unlike a word tagged `O`, it may be in a phrase. A
-file may use `B`, `I`, `O` without types throughout; then all phrases get the label `ENT`.
+A word tagged `-` or `?` has no annotation: unlike a word tagged `O`, it may be in a phrase. Nor
+has a word tagged `B-!PER`, which only says what it is not. A file may use `B`, `I`, `O` without
+types throughout; then all phrases get the label `ENT`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -22,6 +23,8 @@ from ..errors import CorpusError
 
 OUTSIDE = "O"
 MISSING = ("-", "?")
+NEGATIVE = "!"
+"""What begins a label that says what a span is not."""
 UNTYPED_LABEL = "ENT"
 
 _SYNONYMS = {"B": "B", "I": "I", "L": "L", "E": "L", "U": "U", "S": "U"}
@@ -129,6 +132,8 @@ def _parse_all(sentences: Sequence[Sequence[str]]) -> dict[str, _Tag]:
             tags[text] = _Tag(text, OUTSIDE, "")
         elif prefix not in _SYNONYMS or (hyphen and not _is_label(label)):
             bad[text] = (f"{text!r} is not a tag", _TAG_ADVICE)
+        elif label.startswith(NEGATIVE):
+            tags[text] = _Tag(text, "", "")
         else:
             tags[text] = _Tag(text, _SYNONYMS[prefix], label or UNTYPED_LABEL)
     if any("-" in text for text, tag in tags.items() if tag.label):

@@ -185,21 +185,21 @@ class CascadeClassifier(SpanLearningPipe):
         Only spans with right bounds count; with the reject class all with annotated tokens.
         """
         bounds: list[list[Bounds]] = []
-        wanted: list[str | None] = []
+        wanted: list[set[str]] = []
         for example in examples:
-            gold = self._read_gold(example)
-            types = {(start, end): label for start, end, label in gold.spans}
+            gold = self._read_to_judge(example)
+            types = gold.labels_of_bounds()
             spans = self._mentions(example.predicted)
             if self.options.reject:
                 judged = [(s, e) for s, e in spans if gold.observed[s:e].all()]
             else:
                 judged = [span for span in spans if span in types]
             bounds.append(judged)
-            wanted.extend(types.get(span, REJECTED) for span in judged)
+            wanted.extend(types.get(span, {REJECTED}) for span in judged)
         arrays = [as_array(of_doc) for of_doc in bounds]
         scores = self.scores([example.predicted for example in examples], arrays, arrays)
         classes = np.array(self.structure_labels)[scores.argmax(axis=1)] if scores.size else []
-        right = [found == gold for found, gold in zip(classes, wanted, strict=True)]
+        right = [found in gold for found, gold in zip(classes, wanted, strict=True)]
         return Outcomes(
             np.array(right, dtype=np.bool_), lambda temperature: self._best(scores, temperature)[1]
         )

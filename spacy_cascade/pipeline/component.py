@@ -175,14 +175,15 @@ class CascadePipe(OptionAttributes, BatchPipe):
         return self._labels
 
     @property
-    def label_data(self) -> tuple[str, ...]:
-        """The labels, as `spacy init labels` saves them."""
+    def label_data(self) -> tuple[str, ...] | None:
+        """The labels, as `spacy init labels` saves them; None for a component that learns none."""
         return self._labels
 
     def add_label(self, label: str) -> int:
         """Add a label; 0 if it is there already, else 1.
 
-        All weights of a new label of a trained component are zero.
+        All weights of a new label of a trained component are zero. A component that does not tell
+        types apart takes a label for that of all its spans.
         """
         n_added = self.add_labels([label])
         if n_added:
@@ -192,10 +193,10 @@ class CascadePipe(OptionAttributes, BatchPipe):
     def add_labels(self, labels: Iterable[str]) -> int:
         """Add those that are not there yet; how many they are.
 
-        Raises `TrainingError` for one that is not valid Unicode, and where there are too many.
-        Other threads that annotate meanwhile get a `TrainingError`.
+        Raises `TrainingError` for one that no Doc can have, and where there are too many. Other
+        threads that annotate meanwhile get a `TrainingError`.
         """
-        labels = set(labels)
+        labels = self._told_apart(labels)
         if labels - set(self._labels) and self.model.has_param("W"):
             self.sync_curvature()
         with LEXEME_LOCK:
@@ -213,13 +214,21 @@ class CascadePipe(OptionAttributes, BatchPipe):
         labels, structure = self.structure_labels, self.structure
         return structure.column_names(labels), structure.transition_names(labels)
 
-    def _set_labels(self, labels: Iterable[str]) -> None:
-        for label in set(labels):
-            if not is_valid(label):
+    def _told_apart(self, labels: Iterable[str]) -> set[str]:
+        """The labels that it learns, where a user names some.
+
+        Raises `TrainingError` for one that no Doc can have.
+        """
+        checked = list(labels)
+        for label in checked:
+            if not isinstance(label, str) or not label or not is_valid(label):
                 raise TrainingError(
-                    f"'{self.name}' cannot have the label {label!r}: it is not valid Unicode, "
-                    "so spaCy could not write it to a Doc. Give it another name."
+                    f"'{self.name}' cannot have the label {label!r}: spaCy could not write it to a "
+                    "Doc, because it is empty, no text, or not valid Unicode. Give it another name."
                 )
+        return set(checked)
+
+    def _set_labels(self, labels: Iterable[str]) -> None:
         self._labels = tuple(sorted(set(labels)))
 
     def read(self, docs: Sequence[Doc]) -> Tokens:

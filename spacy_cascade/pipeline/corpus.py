@@ -16,6 +16,16 @@ GetExamples: TypeAlias = Callable[[], Iterable[Example]]
 """Gives the examples of a corpus, anew with each call, as spaCy's `initialize` has it."""
 
 
+def is_placeholder(get_examples: GetExamples) -> bool:
+    """Whether spaCy made up the examples, since `nlp.initialize` was given none."""
+    return getattr(get_examples, "__module__", None) == "spacy.language"
+
+
+def reads_config(get_examples: GetExamples) -> bool:
+    """Whether spaCy's commands give the examples of `[corpora.train]`, and no Python code."""
+    return getattr(get_examples, "__module__", None) == "spacy.training.initialize"
+
+
 _MOST_KEPT = 2_000_000
 """Tokens of the examples that are kept from one component to the next."""
 _kept: WeakKeyDictionary[GetExamples, list[Example]] = WeakKeyDictionary()
@@ -69,21 +79,32 @@ def _checked(examples: Iterable[Example], nlp: Language | None) -> Iterator[Exam
 
 
 def check_labels(
-    found: Collection[str], n_examples: int, name: str, sought: str, place: str
+    found: Collection[str],
+    n_examples: int,
+    name: str,
+    sought: str,
+    place: str,
+    get_examples: GetExamples,
 ) -> None:
     """Raise `TrainingError` where a component has no examples, no labels, or an empty label.
 
-    sought: what it learns from. place: what the corpus should have.
+    sought: what it learns from. place: what the corpus should have. get_examples: what gave them.
     """
+    is_file = reads_config(get_examples)
     if not n_examples:
         raise TrainingError(
-            f"'{name}' got no examples to initialize from. Check that [corpora.train] path is a "
-            ".spacy file with Docs; spacy cascade convert makes one of columns."
+            f"'{name}' got no examples to initialize from. "
+            + (
+                "Check that [corpora.train] path is a .spacy file with Docs; spacy cascade convert "
+                "makes one of columns."
+                if is_file
+                else "Give it some, with annotated references."
+            )
         )
     if not found:
         raise TrainingError(
-            f"'{name}' found no {sought} in {n_examples} examples. Check that [corpora.train] "
-            f"{place}."
+            f"'{name}' found no {sought} in {n_examples} examples. Check that "
+            f"{'[corpora.train] has' if is_file else 'their references have'} {place}."
         )
     if "" in found:
         raise TrainingError(

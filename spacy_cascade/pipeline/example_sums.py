@@ -14,8 +14,8 @@ from spacy.training import Example
 
 from .spans.groups import table_of_group
 
-_PLACEHOLDER = ["x", "y", "z"]
-"""The words of the example that spaCy makes where `nlp.initialize` is given none."""
+checksum: Callable[..., int] = crc32
+"""Of any buffer; arrays are such."""
 
 
 def words_of(reference: Doc) -> int:
@@ -24,15 +24,6 @@ def words_of(reference: Doc) -> int:
     It differs from process to process.
     """
     return hash(reference.to_array(ORTH).tobytes())
-
-
-def is_placeholder(examples: object) -> bool:
-    """Whether these are spaCy's stand-in for examples that nobody gave."""
-    if not isinstance(examples, list) or len(examples) != 1:
-        return False
-    reference: Doc = examples[0].reference
-    is_annotated = reference.has_annotation("ENT_IOB") or reference.has_annotation("TAG")
-    return [token.text for token in reference] == _PLACEHOLDER and not is_annotated
 
 
 @dataclass(frozen=True)
@@ -60,7 +51,7 @@ class Reads:
         if self.gold and self.seen and self.gold_keys == self.seen_keys == ():
             gold, seen = _attributes(self.gold), _attributes(self.seen)
             return [
-                crc32(each.predicted.to_array(seen), crc32(each.reference.to_array(gold)))
+                checksum(each.predicted.to_array(seen), checksum(each.reference.to_array(gold)))
                 for each in examples
             ]
         return [
@@ -82,14 +73,14 @@ def joint_sums(components: Sequence[Reads]) -> Callable[[Sequence[Example]], lis
 
 def _sum_of(doc: Doc, attributes: tuple[int, ...], keys: Iterable[str] | None, begin: int) -> int:
     values: Any = doc.to_array(_attributes(attributes)) if attributes else b""
-    found = crc32(values, begin)
+    found = checksum(values, begin)
     for key in sorted(doc.spans) if keys is None else keys:
         group = doc.spans.get(key)
-        found = crc32(key.encode(), found)
+        found = checksum(key.encode(), found)
         if group is not None:
             table = table_of_group(group)
             columns: Any = np.concatenate([table.start, table.end, table.label.view(np.int64)])
-            found = crc32(columns, found)
+            found = checksum(columns, found)
     return found
 
 

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Generic, TypeVar
 
@@ -10,15 +10,16 @@ from spacy.attrs import ENT_IOB, ENT_TYPE, POS, SENT_START, TAG
 from spacy.language import Language
 from spacy.training import Example, validate_examples
 
+from ..errors import TrainingError
 from ..features.resources import FlaggedTokens
 from ..features.tokens import Tokens
 from ..features.units import Units
 from ..trainers.base import Trainer
 from ..types import Ints2d
 from .component import CascadePipe
-from .corpus import GetExamples, forget_words
+from .corpus import GetExamples, forget_words, is_placeholder
 from .corpus_blocks import CorpusBlocks, examples_from, read_blocks
-from .example_sums import Reads, is_placeholder, words_of
+from .example_sums import Reads, words_of
 from .examples import Parts
 from .progress import progress
 from .reading import earlier_space, learn_resources, read_resources, stand_ins, token_units
@@ -49,6 +50,19 @@ def learn_features(
     learn_resources(pipe.space, tokens, pipe.name)
     pipe.space.learn_in_blocks(make_units(), pipe.model.attrs["min_count"])
     set_to_zero(pipe)
+
+
+def _listed(labels: Iterable[str] | None, name: str) -> Iterable[str]:
+    """Labels that were given, if any. Raises `TrainingError` where they are no list.
+
+    A text is one of characters; and spaCy's `ner` saves its labels as a table.
+    """
+    if isinstance(labels, str | bytes | Mapping) or not isinstance(labels, Iterable | None):
+        raise TrainingError(
+            f"labels of '{name}' must be a list of texts, as 'spacy init labels' writes it for "
+            f"this component, not {repr(labels)[:50]}."
+        )
+    return labels or ()
 
 
 class InitializingPipe(CascadePipe, Generic[Gold]):
@@ -151,12 +165,14 @@ class InitializingPipe(CascadePipe, Generic[Gold]):
         `nlp.initialize` was given none, the component learns nothing yet, and is initialized from
         those of `update`.
 
-        labels: the labels, as saved by `spacy init labels`; else those in the examples. corpus: a
-        reader to take the examples from, for a stream, of which spaCy shows the first ones only. A
-        trainer with a corpus in a file takes them from there, too, whatever `update` is given.
-        Raises `TrainingError` where there is nothing to learn from, `ConfigError` for a stream that
-        cannot be learnt from, and `SavingError` where the disk is full.
+        labels: the labels, as saved by `spacy init labels`; else those in the examples, and those
+        that were added. corpus: a reader to take the examples from, for a stream, of which spaCy
+        shows the first ones only. A trainer with a corpus in a file takes them from there, too,
+        whatever `update` is given. Raises `TrainingError` where there is nothing to learn from,
+        and for labels that are none, `ConfigError` for a stream that cannot be learnt from, and
+        `SavingError` where the disk is full.
         """
+        given = self._told_apart(_listed(labels, self.name))
         self.n_examples = 0
         self._begin_anew()
         self.space.earlier = earlier_space(self.pipeline, self)
@@ -170,8 +186,8 @@ class InitializingPipe(CascadePipe, Generic[Gold]):
             present.update(label for g in gold for label in self._labels_present(g))
             self.n_examples += len(gold)
             blocks.append(tokens, gold)
-        found = labels or learnt
-        if is_placeholder(examples):
+        found = given or learnt
+        if is_placeholder(get_examples):
             self._set_labels(found)
             learn_features(self, nlp, lambda: iter(()), lambda: ())
             self._await(labels)

@@ -93,6 +93,11 @@ class CascadeReranker(CascadePipe):
         """Whether there are any features with weights."""
         return len(self.space) > 0
 
+    @property
+    def label_data(self) -> None:
+        """None: its labels are those of the classifier, so `spacy init labels` saves none."""
+        return None
+
     def add_label(self, label: str) -> int:
         """Raises `TrainingError`: labels belong to the classifier."""
         raise TrainingError(f"'{self.name}' has no labels. Add '{label}' to cascade_classifier.")

@@ -6,13 +6,12 @@ from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from spacy.attrs import ENT_IOB
 from spacy.scorer import PRFScore, Scorer, get_ner_prf
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 from spacy.training import Example
 
-from ..types import Bools1d, Pointers1d
-from .spans.gold import read_gold, same_tokens
+from ..types import Pointers1d
+from .spans.gold import is_negative, read_gold, read_own_gold, same_tokens
 from .spans.placing import LabelledSpan
 
 Scores = dict[str, Any]
@@ -87,7 +86,8 @@ def _count_spans(
     score = PRFScore()
     annotated = False
     for example in examples:
-        n_gold, known = _gold_in_reference(example, gold_key)
+        said = read_own_gold(example.reference, gold_key)
+        known = said.observed
         if not known.any():
             continue
         annotated = True
@@ -100,22 +100,31 @@ def _count_spans(
         }
         gold = {key(span) for span in read_gold(example, gold_key).spans}
         score.score_set(found, gold)
-        score.fn += n_gold - len(gold)
+        score.fn += len({key(span) for span in said.spans}) - len(gold)
     return score if annotated else None
 
 
 def _with_gold(example: Example, gold_key: str | None, labels: Sequence[str] | None) -> Example:
-    """The example with only those gold spans that have one of the labels."""
-    if labels is None:
+    """The example with only those gold spans that have one of the labels.
+
+    Entities of the negative annotation become tokens without annotation, as `read_gold` has them.
+    """
+    entities = example.reference.ents if gold_key is None else ()
+    if labels is None and not any(is_negative(entity.label_) for entity in entities):
         return example
     reference = example.reference.copy()
     if gold_key is None:
-        others = [entity for entity in reference.ents if entity.label_ not in labels]
-        kept = [entity for entity in reference.ents if entity.label_ in labels]
-        reference.set_ents(kept, outside=others, default="unmodified")
+        kinds: dict[str, list[Span]] = {"entities": [], "outside": [], "missing": []}
+        for entity in reference.ents:
+            counts = labels is None or entity.label_ in labels
+            kind = "missing" if is_negative(entity.label_) else "entities" if counts else "outside"
+            kinds[kind].append(entity)
+        reference.set_ents(**kinds, default="unmodified")
     elif gold_key in reference.spans:
         group = reference.spans[gold_key]
-        reference.spans[gold_key] = [span for span in group if span.label_ in labels]
+        reference.spans[gold_key] = [
+            span for span in group if span.label_ in (labels or ()) or is_negative(span.label_)
+        ]
     return Example(example.predicted, reference)
 
 
@@ -130,15 +139,6 @@ def _bounds(span: LabelledSpan) -> Hashable:
 def _named(name: str, score: PRFScore | None) -> Scores:
     values = (None,) * 3 if score is None else (score.precision, score.recall, score.fscore)
     return dict(zip((f"{name}_p", f"{name}_r", f"{name}_f"), values, strict=True))
-
-
-def _gold_in_reference(example: Example, gold_key: str | None) -> tuple[int, Bools1d]:
-    """Number of gold spans, and whether each token of the reference is annotated."""
-    reference = example.reference
-    if gold_key is None:
-        return len(reference.ents), np.asarray(reference.to_array(ENT_IOB) != 0)
-    is_known = gold_key in reference.spans
-    return len(reference.spans[gold_key]) if is_known else 0, np.full(len(reference), is_known)
 
 
 def score_types(

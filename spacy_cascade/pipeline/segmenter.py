@@ -183,13 +183,10 @@ class CascadeSegmenter(SpanLearningPipe):
             return _NO_OUTCOMES
         path = batch.best_path()
         spans = batch.spans(path)
-        tags = self._gold_labels(batch.tokens, [self._read_gold(example) for example in examples])
-        judged = np.array(
-            [(tags[s:e] >= 0).all() for s, e in zip(spans.start, spans.end, strict=True)],
-            dtype=np.bool_,
-        )
-        wanted = set(rows_of(batch.spans(np.maximum(tags, 0))))
-        right = [span in wanted for span in rows_of(spans)]
+        gold, known = self._gold_in(batch.tokens, [self._read_to_judge(e) for e in examples])
+        found, wanted = rows_of(spans), set(rows_of(gold))
+        judged = np.array([known[start:end].all() for start, end, _ in found], dtype=np.bool_)
+        right = [span in wanted for span in found]
         return Outcomes(
             np.array(right, dtype=np.bool_)[judged],
             lambda temperature: batch.posteriors(path, spans, temperature)[judged],
@@ -223,19 +220,24 @@ class CascadeSegmenter(SpanLearningPipe):
         return (label for _, _, label in gold.spans) if self.options.typed else (ENTITY,)
 
     def _gold_labels(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints1d:
-        """Tag of each token, `UNOBSERVED` or `ENDED` where there is no annotation.
+        """Tag of each token, `UNOBSERVED` or `ENDED` where there is no annotation."""
+        tags = np.zeros(len(tokens.words), dtype=np.int32)
+        spans, known = self._gold_in(tokens, gold)
+        tags[~known] = UNOBSERVED
+        self.tag_set.write(tags, *spans)
+        return tags
+
+    def _gold_in(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> tuple[Spans, Bools1d]:
+        """Gold spans of a batch that some labelling has, and which tokens `[T]` are annotated.
 
         No chain has a span across a sentence boundary: its tokens are left open, rather than
         taught as something else.
         """
-        tags = np.zeros(len(tokens.words), dtype=np.int32)
-        for offset, of_doc in zip(tokens.doc_starts.tolist(), gold, strict=False):
-            tags[offset : offset + len(of_doc.observed)][~of_doc.observed] = UNOBSERVED
+        observed = np.concatenate([of_doc.observed for of_doc in gold])
         placed, known = self.place(tokens, [of_doc.spans for of_doc in gold])
         for i in np.flatnonzero(~known):
-            tags[placed.start[i] : placed.end[i]] = UNOBSERVED
-        self.tag_set.write(tags, *select(placed, known))
-        return tags
+            observed[placed.start[i] : placed.end[i]] = False
+        return select(placed, known), observed
 
     def scored(self, docs: Sequence[Doc]) -> ScoredBatch:
         """A batch with its potentials.

@@ -15,7 +15,15 @@ from ..types import Ints2d
 from .corpus import GetExamples, check_labels
 from .declared import ClassifierOptions, SegmenterOptions
 from .learning import LearningPipe
-from .spans.gold import GoldSpans, gold_flags, read_gold
+from .spans.gold import (
+    GoldSpans,
+    gold_flags,
+    is_negative,
+    place_of,
+    read_gold,
+    refuse_overlap,
+)
+from .spans.placing import ENTITY
 
 
 class SpanLearningPipe(LearningPipe[GoldSpans]):
@@ -24,11 +32,28 @@ class SpanLearningPipe(LearningPipe[GoldSpans]):
     options: SegmenterOptions | ClassifierOptions
 
     def _read_gold(self, example: Example) -> GoldSpans:
+        """What to learn. Raises `TrainingError` where gold spans overlap."""
+        gold = self._read_to_judge(example)
+        refuse_overlap(gold, example.predicted, self.options.gold_key)
+        return gold
+
+    def _read_to_judge(self, example: Example) -> GoldSpans:
+        """What to compare with: gold spans, which may overlap."""
         return read_gold(example, self.options.gold_key, self.options.gold_labels)
 
     def _gold_reads(self) -> tuple[tuple[int, ...], tuple[str, ...]]:
         key = self.options.gold_key
         return ((ENT_IOB, ENT_TYPE), ()) if key is None else ((), (key,))
+
+    def _told_apart(self, labels: Iterable[str]) -> set[str]:
+        """What a span is not (`is_negative`) is no label; without types, all others are one."""
+        known = {label for label in super()._told_apart(labels) if not is_negative(label)}
+        return known if self._is_typed or not known else {ENTITY}
+
+    @property
+    def _is_typed(self) -> bool:
+        """Whether it learns the types of spans; without, a classifier behind it does."""
+        return not isinstance(self.options, SegmenterOptions) or self.options.typed
 
     def _gold_flags(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints2d:
         return gold_flags(tokens, gold)
@@ -46,8 +71,9 @@ class SpanLearningPipe(LearningPipe[GoldSpans]):
         if options.gold_labels is not None:
             others = _labels_under(options.gold_key, get_examples())
             _check_wanted(options.gold_labels, present, others, self.name, "gold_labels")
-        elif not isinstance(options, SegmenterOptions) or options.typed:
-            _check_wanted(found, present, present, self.name, "[initialize.components] labels")
+        elif self._is_typed:
+            where = "the labels given to initialize (in a config, [initialize.components])"
+            _check_wanted(found, present, present, self.name, where)
             left = sorted(set(present) - set(found) - {""})
             if left:
                 logger.warning(
@@ -57,8 +83,9 @@ class SpanLearningPipe(LearningPipe[GoldSpans]):
                     self.name,
                     left[0],
                 )
-        place = "has entities, or gold spans under the component's gold_key"
-        check_labels(found, self.n_examples or 0, self.name, "labelled gold span", place)
+        place = "entities, or gold spans under the component's gold_key"
+        n_examples, sought = self.n_examples or 0, "labelled gold span"
+        check_labels(found, n_examples, self.name, sought, place, get_examples)
 
 
 def _check_wanted(
@@ -85,11 +112,12 @@ def _refuse_none(
 
     Nothing where the corpus says that it has none: a segmenter can learn that, too.
     """
-    n_docs, is_annotated, labels_there = 0, False, set[str]()
+    n_docs, n_tokens, is_annotated, labels_there = 0, 0, False, set[str]()
     there: Counter[str | None] = Counter()
     for doc in (example.reference for example in examples):
         n_docs += 1
-        is_annotated |= _is_annotated(doc, key)
+        n_tokens += len(doc)
+        is_annotated |= len(doc) > 0 and _is_annotated(doc, key)
         labels_there.update(span.label_ for span in _gold_group(doc, key))
         there[None] += len(doc.ents)
         there.update({group: len(spans) for group, spans in doc.spans.items()})
@@ -105,14 +133,16 @@ def _refuse_none(
     if listed and not is_annotated:
         first = "null" if listed[0][0] is None else f'"{listed[0][0]}"'
         raise TrainingError(
-            f"{problem} in {_place(key)}, but there are "
-            f"{', '.join(f'{n:,} in {_place(group)}' for group, n in listed)}. Set gold_key = "
+            f"{problem} in {place_of(key)}, but there are "
+            f"{', '.join(f'{n:,} in {place_of(group)}' for group, n in listed)}. Set gold_key = "
             f"{first} to use them."
         )
-
-
-def _place(key: str | None) -> str:
-    return "doc.ents" if key is None else f"doc.spans['{key}']"
+    if n_tokens and not is_annotated:
+        none = "doc.set_ents([])" if key is None else f"doc.spans['{key}'] = []"
+        raise TrainingError(
+            f"{problem}: nothing in {place_of(key)} is annotated. Annotate it. Where a Doc has no "
+            f"spans, say so by {none}."
+        )
 
 
 def _is_annotated(doc: Doc, key: str | None) -> bool:

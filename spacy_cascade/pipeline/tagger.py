@@ -131,8 +131,9 @@ class CascadeTagger(LearningPipe[GoldTags]):
     def _check_found(
         self, found: Collection[str], present: Collection[str], get_examples: Any
     ) -> None:
-        place = "has token.tag (convert: --pos-column)"
-        check_labels(found, self.n_examples or 0, self.name, "tagged token", place)
+        place = "token.tag (convert: --pos-column)"
+        n_examples, sought = self.n_examples or 0, "tagged token"
+        check_labels(found, n_examples, self.name, sought, place, get_examples)
 
     def _labels_in(self, gold: GoldTags) -> Iterable[str]:
         return (gold.strings[tag] for tag in np.unique(gold.tags).tolist() if tag)

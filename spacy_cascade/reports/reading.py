@@ -3,16 +3,15 @@
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from spacy.attrs import ENT_IOB, SENT_START
+from spacy.attrs import SENT_START
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
 from ..explaining.posteriors import Stages, entity_probabilities, stages_of
 from ..pipeline.spans.confidences import confidences_of, key_of
-from ..pipeline.spans.gold import same_tokens
+from ..pipeline.spans.gold import read_own_gold, same_tokens
 from ..pipeline.spans.placing import LabelledSpan
-from ..types import Bools1d
 from .costs import Choice, Judged, Piece, cut_evenly, cut_sentences
 from .mistakes import Comparison, compare
 
@@ -51,7 +50,7 @@ def is_annotated(example: Example) -> bool:
 
 def compare_example(example: Example, found: Sequence[Choice]) -> Comparison:
     """Gold entities against those that were found, in tokens of the reference."""
-    gold = [(span.start, span.end, span.label_) for span in example.reference.ents]
+    gold = read_own_gold(example.reference, None).spans
     return compare(gold, [entity for entity, _ in found])
 
 
@@ -61,7 +60,7 @@ def find_choices(example: Example, spans: Iterable[Span]) -> list[Choice]:
     Spans on tokens without gold annotation are left out, as in spaCy's scorer, unless there is
     none at all.
     """
-    known: Bools1d = np.asarray(example.reference.to_array(ENT_IOB)) != 0
+    known = read_own_gold(example.reference, None).observed
     known |= not known.any()
     identical = same_tokens(example)
     confidence = confidences_of(example.predicted)
@@ -98,7 +97,7 @@ def _listed(stages: Stages | None, example: Example, found: Sequence[Choice]) ->
 def _probabilities(stages: Stages | None, examples: Sequence[Example]) -> list[list[float | None]]:
     """Probability of each gold entity, None if the pipeline has no probabilities."""
     if stages is None:
-        return [[None] * len(example.reference.ents) for example in examples]
+        return [[None] * len(read_own_gold(each.reference, None).spans) for each in examples]
     found: list[list[float | None]] = []
     for begin in range(0, len(examples), _AT_ONCE):
         batch = examples[begin : begin + _AT_ONCE]
@@ -114,10 +113,13 @@ def _probabilities(stages: Stages | None, examples: Sequence[Example]) -> list[l
 
 def _aligned(example: Example) -> list[LabelledSpan | None]:
     """Gold entities in tokens of the predicted Doc, None if they do not match its tokens."""
-    spans = example.reference.ents
+    spans: list[LabelledSpan] = read_own_gold(example.reference, None).spans
     if same_tokens(example):
-        return [(span.start, span.end, span.label_) for span in spans]
-    found = [(example.get_aligned_spans_y2x([span]), span.label_) for span in spans]
+        return [*spans]
+    found = [
+        (example.get_aligned_spans_y2x([example.reference[start:end]]), label)
+        for start, end, label in spans
+    ]
     return [(of[0].start, of[0].end, label) if of else None for of, label in found]
 
 

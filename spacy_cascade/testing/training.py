@@ -95,19 +95,25 @@ def any_number_of_labels(case: Case) -> None:
 
 
 def labels_can_be_added(case: Case) -> None:
-    """A new label is added once; one that no Doc can have is refused."""
+    """A new label is added once; one that no Doc can have is refused.
+
+    A component that tells no labels apart keeps the one that it has, and says so by 0.
+    """
     component = case.of(case.copy())
+    before = getattr(component, "labels", ())
     if not hasattr(component, "add_label") or case.is_refused(
         "add_label", lambda: component.add_label("added")
     ):
         return
-    case.true("add_label", "the label", "added" in component.labels, component.labels)
     case.equal("add_label of a known label", 0, component.add_label("added"))
+    case.refused("add_label of '\\ud800'", lambda: component.add_label("\ud800"))
+    if len(before) == 1 and component.labels == before:
+        return
+    case.true("add_label", "the label", "added" in component.labels, component.labels)
     nlp = case.copy()
     for i in range(_MANY):
         case.equal(f"add_label of label {i}", 1, case.of(nlp).add_label(f"added{i}"))
         nlp(SAMPLE_TEXTS[0])
-    case.refused("add_label of '\\ud800'", lambda: component.add_label("\ud800"))
     labels = case.of(case.copy().from_bytes(nlp.to_bytes())).labels
     case.equal("labels that were saved", case.of(nlp).labels, labels)
 

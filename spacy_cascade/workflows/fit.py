@@ -6,21 +6,24 @@ import random
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from spacy.language import Language
-from spacy.tokens import Doc
 from spacy.training import Example
+from spacy.util import logger
 
 from ..errors import ConfigError, TrainingError
 from ..pipeline.calibration import Outcomes, best_temperature
 from ..pipeline.learning import LearningPipe
 from ..pipeline.progress import progress
+from ..pipeline.span_learning import SpanLearningPipe
+from ..pipeline.spans.gold import read_gold, read_own_gold
 from ..types import Floats1d
 from .calibrate import outcomes_of
+from .hand_made import Annotated, read_examples, shown
 
 UPDATES = 5
 """Largest number of updates; each runs the iterations of the trainer."""
@@ -34,12 +37,6 @@ _SMALL = 1000
 _SCORES = ("ents_f", "segments_f", "tag_acc")
 """What is maximised: the first of them that the pipeline has."""
 
-Annotated: TypeAlias = (
-    Example | Doc | tuple[str, Mapping[str, Any] | Sequence[tuple[int, int, str]]]
-)
-"""An example, a Doc with annotation, or a text with spans as `(first character, end, label)`; or
-with a dictionary as `Example.from_dict` takes it."""
-
 
 @dataclass(frozen=True)
 class Fitted:
@@ -47,11 +44,15 @@ class Fitted:
 
     updates: number of updates of the best score. score: that on dev, or the mean over parts that
     were left out of training; None where there was nothing to score on. temperatures: by component.
+    n_spans: gold spans that were learnt. n_left_out: those that no tokens of the pipeline can
+    express; their tokens count as missing.
     """
 
     updates: int
     score: float | None
     temperatures: dict[str, float]
+    n_spans: int = 0
+    n_left_out: int = 0
 
 
 @dataclass(frozen=True)
@@ -74,19 +75,68 @@ def fit(
     dev, parts of the examples are left out in turn, to choose the number of updates and the
     temperatures; then all examples are learnt. Examples are shuffled with a fixed seed. Afterwards
     the components are as if they were loaded: `nlp.update` adapts them. Raises `TrainingError`
-    without examples or entities, `ConfigError` for fewer than one update.
+    for an example that is none, without examples or entities, and for dev examples that nothing
+    can be scored on; `ConfigError` for fewer than one update.
     """
     if updates < 1:
         raise ConfigError(f"fit takes 1 update or more, not {updates}.")
-    known = [_example(nlp, one) for one in examples]
+    known = read_examples(nlp, examples, "example")
+    held = None if dev is None else read_examples(nlp, dev, "dev example")
     if not known:
         raise TrainingError("There are no examples to learn from. Give some.")
     if not _learning(nlp):
         _add_cascade(nlp, len(known))
+    n_spans, left_out = _count(nlp, known)
+    logger.info("fit learns %d gold spans of %d examples", n_spans, len(known))
+    if left_out:
+        warnings.warn(
+            f"fit leaves out {len(left_out)} of {n_spans + len(left_out)} gold spans, which begin "
+            f"or end inside of tokens; the first in {shown(left_out[0])}. Correct them, or give "
+            "nlp a tokenizer that splits there.",
+            stacklevel=2,
+        )
+    if held is not None:
+        _check_dev(nlp, held)
     random.Random(0).shuffle(known)
-    if dev is None:
-        return _fit_by_parts(nlp, known, updates)
-    return _fit_by_dev(nlp, known, [_example(nlp, one) for one in dev], updates)
+    if held is None:
+        found = _fit_by_parts(nlp, known, updates)
+    else:
+        found = _fit_by_dev(nlp, known, held, updates)
+    return replace(found, n_spans=n_spans, n_left_out=len(left_out))
+
+
+def _check_dev(nlp: Language, examples: Sequence[Example]) -> None:
+    """Raise `TrainingError` for dev examples that every update has the same score on."""
+    n_spans, left_out = _count(nlp, examples)
+    finds_spans = any(isinstance(pipe, SpanLearningPipe) for _, pipe in _learning(nlp))
+    is_tagged = any(len(e.reference) and e.reference.has_annotation("TAG") for e in examples)
+    if n_spans or left_out or (is_tagged and not finds_spans):
+        return
+    what = "spans" if finds_spans else "tags"
+    raise TrainingError(
+        f"The {len(examples)} dev examples have no gold {what} to score on. Give some that have, "
+        "or leave dev out: then parts of the examples are left out of training in turn."
+    )
+
+
+def _count(nlp: Language, examples: Sequence[Example]) -> tuple[int, list[str]]:
+    """How many gold spans can be learnt; for each of the others the text of its example.
+
+    No tokens of the pipeline can express them.
+    """
+    pipes = [pipe for _, pipe in _learning(nlp) if isinstance(pipe, SpanLearningPipe)]
+    n, left_out = 0, list[str]()
+    for key, labels in {(p.options.gold_key, _as_key(p.options.gold_labels)) for p in pipes}:
+        for example in examples:
+            found = len(read_gold(example, key, labels).spans)
+            n_all = len(read_own_gold(example.reference, key, labels).spans)
+            left_out += [example.text] * (n_all - found)
+            n += found
+    return n, left_out
+
+
+def _as_key(labels: Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if labels is None else tuple(labels)
 
 
 def _fit_by_parts(nlp: Language, examples: Sequence[Example], updates: int) -> Fitted:
@@ -144,17 +194,6 @@ def _saved(nlp: Language) -> dict[str, bytes]:
 def _restore(nlp: Language, saved: Mapping[str, bytes]) -> None:
     for name, pipe in _learning(nlp):
         pipe.from_bytes(saved[name])
-
-
-def _example(nlp: Language, given: Annotated) -> Example:
-    if isinstance(given, Example):
-        return given
-    if isinstance(given, Doc):
-        return Example(nlp.make_doc(given.text), given)
-    text, annotation = given
-    if not isinstance(annotation, Mapping):
-        annotation = {"entities": list(annotation)}
-    return Example.from_dict(nlp.make_doc(text), dict(annotation))
 
 
 def _learning(nlp: Language) -> list[tuple[str, LearningPipe[Any]]]:

@@ -155,6 +155,12 @@ def test_missing_annotation_is_not_outside(scheme: Scheme) -> None:
     assert sentence.spans == ()
 
 
+def test_a_negative_label_is_no_annotation_of_a_phrase() -> None:
+    (sentence,), scheme = decode_tags([["B-X", "L-X", "U-!X", "O", "B-!Y", "L-!Y"]])
+    assert (sentence.spans, scheme) == ((LabelledSpan(0, 2, "X"),), Scheme.BILOU)
+    assert sentence.missing == (2, 4, 5)
+
+
 def test_missing_annotation_ends_a_phrase() -> None:
     assert decode(["B-X", "-", "B-X"], Scheme.IOB2) == [(0, 1, "X"), (2, 3, "X")]
     with pytest.raises(TagError, match="does not continue a X phrase"):

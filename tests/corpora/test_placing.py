@@ -34,6 +34,7 @@ def unknown(found: Placed) -> list[str]:
         (Mention(((0, 3), (17, 24)), "X"), Misfit.PARTS, ["The", "T", "cells"]),
         (mention(17, 24, found="B cells"), Misfit.DIFFERS, ["T", "cells"]),
         (mention(3, 4), Misfit.EMPTY, []),
+        (mention(17, 24, "!X"), Misfit.NEGATIVE, ["T", "cells"]),
     ],
 )
 def test_a_span_that_is_no_entity_leaves_its_words_open(

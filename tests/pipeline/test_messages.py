@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from spacy.language import Language
+from spacy.tokens import DocBin
+from spacy.training.initialize import init_nlp
+from thinc.api import Config
 
 import spacy_cascade
 from helpers import TEXTS, add_segmenter, blank, bounds, make_examples, trained_cascade
@@ -77,8 +81,24 @@ def test_spans_to_explain_have_two_forms(nlp: Language) -> None:
             explain(component, doc, [(0, 1)])
 
 
-def test_no_examples_hint_at_the_format() -> None:
+def test_no_examples_hint_at_the_format(tmp_path: Path) -> None:
+    """Under spaCy's commands; a call in Python knows of examples alone."""
     nlp = blank()
-    segmenter = add_segmenter(nlp)
-    with pytest.raises(TrainingError, match=r"\.spacy file with Docs; spacy cascade convert"):
+    segmenter = add_segmenter(nlp, typed=True)
+    with pytest.raises(TrainingError, match=r"got no examples.*annotated references") as caught:
         segmenter.initialize(list, nlp=nlp)
+    assert "corpora" not in str(caught.value)
+    path = tmp_path / "train.spacy"
+    corpora = {
+        name: {"@readers": "spacy.Corpus.v1", "path": str(path)} for name in ("train", "dev")
+    }
+    config = nlp.config.copy() | {"corpora": corpora}
+    DocBin().to_disk(path)
+    with pytest.raises(TrainingError, match=r"\.spacy file with Docs; spacy cascade convert"):
+        init_nlp(Config(config))
+    doc = nlp.make_doc("Nobody looked")
+    for problem in ("nothing in doc.ents is annotated", r"\[corpora.train\] has entities"):
+        DocBin(docs=[doc]).to_disk(path)
+        with pytest.raises(TrainingError, match=problem):
+            init_nlp(Config(config))
+        doc.set_ents([])

@@ -139,3 +139,18 @@ def test_pieces_are_sentences_where_there_are_any() -> None:
         reference = gold_doc(NLP.vocab, text, [(29, 31, "a")], sentence_starts=starts)
         (judged,) = judge(NLP, [Example(make_doc(NLP.vocab, text), reference)])
         assert [start for start, _ in judged.pieces] == expected
+
+
+def test_negative_annotation_is_neither_missed_nor_wrong() -> None:
+    """A `!protein` says of a span that it is no protein: it may be anything else."""
+    nlp = cascade()
+    train(nlp, make_examples(nlp))
+    text = SENTENCES[2][0]
+    reference = gold_doc(nlp.vocab, text, [(0, 2, "cell"), (2, 3, "!cell"), (3, 4, "!protein")])
+    found = nlp(make_doc(nlp.vocab, text))
+    (judged,) = judge(nlp, [Example(found, reference)])
+    assert judged.comparison.gold == judged.comparison.predicted == [(0, 2, "cell")]
+    assert len(found.ents) == 2
+    missed = gold_doc(nlp.vocab, text, [(0, 1, "!DNA"), (2, 3, "cell")])
+    (judged,) = judge(nlp, [Example(found, missed)])
+    assert len(judged.probabilities) == 1

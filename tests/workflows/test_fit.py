@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 
 import spacy_cascade
 from helpers import SENTENCES, annotations, blank, cascade, gold_doc, make_examples
 from spacy_cascade import ConfigError, TrainingError
 from spacy_cascade.pipeline.calibration import Outcomes, best_temperature
 from spacy_cascade.workflows import fit as module
+from spacy_cascade.workflows.hand_made import read_examples
 
 PEOPLE, PLACES = ("Anna Berg", "Tom Hill", "Eva Lind", "Paul Reed"), ("Oslo", "Lima", "Rome")
 SHAPES = ("{0} moved to {1}.", "Yesterday {0} met friends in {1}.", "In {1} it rained.")
@@ -46,6 +47,7 @@ def test_a_few_examples_are_enough(fitted: tuple[Language, module.Fitted]) -> No
     assert all(0.4 < e._.confidence < 0.999 for e in doc.ents)
     assert 1 <= found.updates <= module.UPDATES
     assert found.score > 0.5
+    assert (found.n_spans, found.n_left_out) == (sum(len(spans) for _, spans in written()), 0)
 
 
 def test_its_settings_are_those_of_the_pipeline(fitted: tuple[Language, module.Fitted]) -> None:
@@ -106,9 +108,9 @@ def test_examples_of_any_form(fitted: tuple[Language, module.Fitted]) -> None:
     nlp = blank()
     doc = nlp.make_doc(text)
     doc.ents = [doc.char_span(*span) for span in spans]
-    forms = (doc, (text, spans), (text, {"entities": spans}), module._example(nlp, doc))
-    for form in forms:
-        example = module._example(nlp, form)
+    (example,) = read_examples(nlp, [doc], "example")
+    forms = (doc, (text, spans), [text, map(list, spans)], (text, {"entities": spans}), example)
+    for example in read_examples(nlp, iter(forms), "example"):
         found = [(e.start_char, e.end_char, e.label_) for e in example.reference.ents]
         assert found == sorted(spans)
 
@@ -132,6 +134,49 @@ def test_what_cannot_be_learnt_is_refused() -> None:
         spacy_cascade.fit(blank(), [("Nothing here.", [])])
     with pytest.raises(ConfigError, match="1 update or more, not 0"):
         spacy_cascade.fit(blank(), written(), updates=0)
+    with pytest.raises(TrainingError, match=r"^Example 13, 'Oslo': the span \(0, 5, 'LOC'\)"):
+        spacy_cascade.fit(blank(), [*written(), ("Oslo", [(0, 5, "LOC")])])
+
+
+def test_messages_speak_of_examples() -> None:
+    nlp = blank()
+    for examples in ([], [("Nothing here.", [])], [nlp.make_doc("Nobody looked.")]):
+        with pytest.raises(TrainingError, match="examples") as caught:
+            spacy_cascade.fit(blank(), examples)
+        assert "corpora" not in str(caught.value)
+
+
+@pytest.mark.parametrize("dev", [[], [("Nothing here.", [])], [("Oslo", {"tags": ["NNP"]})]])
+def test_dev_examples_that_score_nothing_are_refused(dev: Any) -> None:
+    nlp = cascade()
+    with pytest.raises(TrainingError, match=rf"The {len(dev)} dev examples have no gold spans"):
+        spacy_cascade.fit(nlp, written(), dev)
+    assert not nlp.get_pipe("cascade_segmenter").labels
+    with pytest.raises(TrainingError, match=r"^Dev example 1, 'Oslo', is no pair"):
+        spacy_cascade.fit(nlp, written(), ["Oslo"])
+
+
+def test_dev_examples_of_a_tagger_have_tags() -> None:
+    nlp = blank()
+    nlp.add_pipe("cascade_tagger", config={"model": {"min_count": 1}})
+    tagged = [("Oslo is nice", {"tags": ["NNP", "VBZ", "JJ"]})]
+    with pytest.raises(TrainingError, match="dev examples have no gold tags"):
+        spacy_cascade.fit(nlp, tagged, [("Oslo", [])])
+    found = spacy_cascade.fit(nlp, tagged, tagged, updates=1)
+    assert (found.score, found.n_spans) == (1.0, 0)
+
+
+def test_spans_that_no_tokens_express_are_counted(caplog: pytest.LogCaptureFixture) -> None:
+    """A Doc has tokens of its own; its text is split by the pipeline."""
+    nlp = blank()
+    words, spaces = ["Anna", "-", "Berg", "left"], [False, False, True, False]
+    doc = Doc(nlp.vocab, words=words, spaces=spaces)
+    doc.set_ents([Span(doc, 0, 1, "PER")], default="outside")
+    known = gold_doc(nlp.vocab, "Anna left", [(0, 1, "PER")])
+    nlp.tokenizer.infix_finditer = None
+    with pytest.warns(UserWarning, match=r"leaves out 1 of 3 gold spans.*in 'Anna-Berg left'"):
+        found = spacy_cascade.fit(nlp, [known, doc, known], updates=1)
+    assert (found.n_spans, found.n_left_out) == (2, 1)
 
 
 def test_one_example_is_learnt_without_calibration() -> None:

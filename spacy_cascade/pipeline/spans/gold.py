@@ -20,23 +20,40 @@ from ...features.tokens import Tokens
 from ...features.word_counts import span_flags
 from ...types import Bools1d, Ints2d, Keys1d
 from .entities import CONFIDENCE_ATTRIBUTE, INSIDE, entity_bounds
-from .placing import BoundsArray, LabelledSpan, as_array
+from .placing import Bounds, BoundsArray, LabelledSpan, as_array
 
 
 @dataclass(frozen=True)
 class GoldSpans:
     """What the reference says about the tokens of the predicted Doc.
 
-    spans: `(start, end, label)` in ascending order, without overlap.
+    spans: `(start, end, label)` in ascending order; those of a group of spans may overlap.
     observed: bool `[T]`, False for tokens without annotation.
     """
 
     spans: list[LabelledSpan]
     observed: Bools1d
 
+    def labels_of_bounds(self) -> dict[Bounds, set[str]]:
+        """The labels of the spans with the same bounds."""
+        found: dict[Bounds, set[str]] = {}
+        for start, end, label in self.spans:
+            found.setdefault((start, end), set()).add(label)
+        return found
+
 
 GoldOf = Callable[[Example], list[LabelledSpan]]
 """Gives start, end and label of the spans that a component should find, or finds by rules."""
+
+
+def is_negative(label: str) -> bool:
+    """Whether a label says what a span is not, as spaCy marks that: `!PERSON`."""
+    return label.startswith("!")
+
+
+def place_of(spans_key: str | None) -> str:
+    """Where the spans under a key are, None for entities."""
+    return "doc.ents" if spans_key is None else f"doc.spans['{spans_key}']"
 
 
 def same_tokens(example: Example) -> bool:
@@ -106,42 +123,70 @@ def read_gold(
 
     labels: of the spans that count, None for any; tokens of other spans are outside.
 
-    Tokens of gold spans that the predicted tokenization cannot express are not observed.
-    Raises `TrainingError` where gold spans overlap.
+    Tokens of gold spans that the predicted tokenization cannot express are not observed, nor are
+    those of negative annotation (`is_negative`), which may be anything else.
     """
-    gold = _read_all_gold(example, spans_key)
-    if labels is None:
-        return gold
-    return GoldSpans([span for span in gold.spans if span[2] in labels], gold.observed)
+    return _that_count(_read_all_gold(example, spans_key), labels)
+
+
+def read_own_gold(
+    reference: Doc, spans_key: str | None, labels: Collection[str] | None = None
+) -> GoldSpans:
+    """As `read_gold`, all gold spans of a reference, in its own tokens."""
+    return _that_count(_read_reference(reference, spans_key), labels)
+
+
+def _that_count(gold: GoldSpans, labels: Collection[str] | None) -> GoldSpans:
+    """Spans with one of the labels; tokens of negative annotation alone become unobserved."""
+    said = [span for span in gold.spans if not is_negative(span[2])]
+    if len(said) < len(gold.spans):
+        is_said = np.zeros(len(gold.observed), dtype=np.bool_)
+        for start, end, _ in said:
+            is_said[start:end] = True
+        for start, end, label in gold.spans:
+            if is_negative(label):
+                gold.observed[start:end] &= is_said[start:end]
+    wanted = said if labels is None else [span for span in said if span[2] in labels]
+    return GoldSpans(wanted, gold.observed)
+
+
+def refuse_overlap(gold: GoldSpans, doc: Doc, spans_key: str | None) -> None:
+    """Raise `TrainingError` for gold spans of a predicted Doc that a chain cannot learn."""
+    for left, right in pairwise(gold.spans):
+        if right[0] < left[1]:
+            texts = [f"'{doc[s:e].text}' (tokens {s}-{e})" for s, e, _ in (left, right)]
+            raise TrainingError(
+                f"Gold spans in {place_of(spans_key)} overlap: {' and '.join(texts)} in the Doc "
+                f"that begins '{doc.text[:50]}'. Each token has one label: keep one of them, for "
+                "example with spacy.util.filter_spans."
+            )
 
 
 def _read_all_gold(example: Example, spans_key: str | None) -> GoldSpans:
-    reference = example.reference
-    n_tokens = len(example.predicted)
-    identical = same_tokens(example)
-    if spans_key is None and identical:
-        return _read_entities(reference)
-    if spans_key is None:
-        spans = list(reference.ents)
-        observed = np.asarray(reference.to_array(ENT_IOB) != 0)
-    else:
-        spans = sorted(reference.spans.get(spans_key, []))
-        observed = np.full(len(reference), spans_key in reference.spans)
-        _refuse_overlap(spans, spans_key)
-    if identical:
-        return GoldSpans([(s.start, s.end, s.label_) for s in spans], observed)
+    gold = _read_reference(example.reference, spans_key)
+    if same_tokens(example):
+        return gold
     aligned: list[LabelledSpan] = []
-    x_observed = np.zeros(n_tokens, dtype=np.bool_)
+    x_observed = np.zeros(len(example.predicted), dtype=np.bool_)
     for t, sources in enumerate(_aligned_tokens(example)):
-        x_observed[t] = len(sources) > 0 and bool(observed[sources].all())
-    for span in spans:
+        x_observed[t] = len(sources) > 0 and bool(gold.observed[sources].all())
+    for start, end, label in gold.spans:
+        span = example.reference[start:end]
         touched = _touched(example, span)
         exact = example.predicted[touched[0] : touched[-1] + 1] if touched else None
         if exact is not None and _letters(exact) == _letters(span):
-            aligned.append((exact.start, exact.end, span.label_))
+            aligned.append((exact.start, exact.end, label))
         else:
             x_observed[touched] = False
     return GoldSpans(aligned, x_observed)
+
+
+def _read_reference(reference: Doc, spans_key: str | None) -> GoldSpans:
+    if spans_key is None:
+        return _read_entities(reference)
+    spans = sorted(reference.spans.get(spans_key, []))
+    observed = np.full(len(reference), spans_key in reference.spans)
+    return GoldSpans([(s.start, s.end, s.label_) for s in spans], observed)
 
 
 def _read_entities(reference: Doc) -> GoldSpans:
@@ -233,14 +278,3 @@ def _touched(example: Example, span: Span) -> list[int]:
 def _letters(span: Span) -> str:
     """The text without white space, in which the two Docs may differ."""
     return "".join(span.text.split())
-
-
-def _refuse_overlap(spans: Sequence[Span], spans_key: str) -> None:
-    for left, right in pairwise(spans):
-        if right.start < left.end:
-            raise TrainingError(
-                f"Gold spans in doc.spans['{spans_key}'] overlap: '{left.text}' "
-                f"(tokens {left.start}-{left.end}) and '{right.text}' (tokens {right.start}-"
-                f"{right.end}) in the Doc that begins '{left.doc.text[:50]}'. A chain has one "
-                "label a token: keep one of them, for example with spacy.util.filter_spans."
-            )

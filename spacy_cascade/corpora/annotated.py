@@ -24,7 +24,8 @@ class TextSummary:
     """Counts of what was written, and what was not.
 
     entities: by label. left_out: texts or annotations by the reason. lost: spans that are no
-    entities. trimmed: spans that had white space at their ends.
+    entities. trimmed: spans that had white space at their ends. readings: numbers of texts by how
+    their offsets were understood, if not as their format says.
     """
 
     documents: int = 0
@@ -34,6 +35,7 @@ class TextSummary:
     left_out: Counter[str] = field(default_factory=Counter)
     lost: list[LostSpan] = field(default_factory=list)
     trimmed: int = 0
+    readings: Counter[str] = field(default_factory=Counter)
 
 
 def annotated_only(records: Iterable[Record], left_out: Counter[str]) -> Iterable[AnnotatedText]:
@@ -73,6 +75,8 @@ def write_texts(
         summary.entities.update(span.label_ for span in placed.doc.ents)
         summary.lost.extend(placed.lost)
         summary.trimmed += placed.trimmed
+        if text.reading:
+            summary.readings[text.reading] += 1
         doc_bin.add(placed.doc)
     if not summary.documents:
         reasons = ", ".join(f"{reason} {n:,}" for reason, n in summary.left_out.items())

@@ -1,8 +1,9 @@
 """PubTator: `ID|t|title`, `ID|a|abstract`, and a line with tabs for each annotation.
 
 Format: https://www.ncbi.nlm.nih.gov/research/pubtator3/tutorial. Offsets count through title and
-abstract, with one character between them. Read here and not by the library `bioc`, which strips
-lines (and so shifts offsets) and prints what it cannot read.
+abstract, with one character between them. The mention on a line may be a normal form of what is
+there. Read here and not by the library `bioc`, which strips lines (and so shifts offsets) and
+prints what it cannot read.
 """
 
 from __future__ import annotations
@@ -11,18 +12,30 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from ...files import replace_file
-from ..texts import AnnotatedText, Mention, Record, checked_mention, checked_text
+from ..texts import (
+    AnnotatedText,
+    Fail,
+    LeftOut,
+    Mention,
+    Pair,
+    Record,
+    checked_mention,
+    checked_text,
+)
 from .base import FormatOptions, TextFormat
+from .pieces import Ruler, Unit, units_of
 from .source import Source
 
 _TEXT_LINE = re.compile(r"([^|\t]*)\|([ta])\|(.*)", re.DOTALL)
 _FIRST_LINE = re.compile(r"\s*[^|\s]+\|[ta]\|")
 _ANNOTATION_FIELDS = 5
 """Identifier of the document, start, end, text and type; the identifier of a concept may follow."""
+_RELATION_FIELDS = (4, 5)
 _BREAK = "\n"
+_NORMAL_FORMS = "mentions that are normal forms of the text"
 
 
 class PubTator(TextFormat):
@@ -38,7 +51,7 @@ class PubTator(TextFormat):
             if line.strip():
                 block.append((number, line))
             elif block:
-                yield _document(source, block)
+                yield from _document(source, block)
                 block = []
 
     def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
@@ -46,7 +59,35 @@ class PubTator(TextFormat):
         replace_file(path, "\n".join(made).encode())
 
 
-def _document(source: Source, block: Sequence[tuple[int, str]]) -> AnnotatedText:
+class _Line(NamedTuple):
+    """An annotation as its line has it; fail: raises an error that names the line."""
+
+    start: int
+    end: int
+    found: str
+    label: str
+    fail: Fail
+
+    def pair(self, ruler: Ruler) -> Pair:
+        return ruler.character(self.start), ruler.character(self.end)
+
+    def fits(self, ruler: Ruler) -> bool:
+        """Whether the mention is the text at the offsets."""
+        return self.found.split() == ruler.text[slice(*self.pair(ruler))].split()
+
+    def cuts(self, ruler: Ruler) -> bool:
+        """Whether the offsets begin or end inside of a word, or have no words."""
+        text, (start, end) = ruler.text, self.pair(ruler)
+        inside = text[start:end].strip()
+        start = text.find(inside, start)
+        end = start + len(inside)
+        return not inside or any(
+            text[max(0, at - 1) : at].isalnum() and text[at : at + 1].isalnum()
+            for at in (start, end)
+        )
+
+
+def _document(source: Source, block: Sequence[tuple[int, str]]) -> Iterator[Record]:
     parts, rest = [], list(block)
     while rest and (found := _TEXT_LINE.fullmatch(rest[0][1])):
         parts.append(found)
@@ -59,26 +100,50 @@ def _document(source: Source, block: Sequence[tuple[int, str]]) -> AnnotatedText
     # Nothing follows a title whose abstract is empty.
     whole = _BREAK.join(part[3] for part in parts).removesuffix(_BREAK)
     text = checked_text(whole, partial(source.fail, number))
-    mentions = (_mention(source, line, row, text, name) for line, row in rest)
-    return AnnotatedText(text, tuple(filter(None, mentions)), name, f"{source.path}:{number}")
+    lines = list(filter(None, (_line(source, line, row, name) for line, row in rest)))
+    yield from [LeftOut("relations")] * (len(rest) - len(lines))
+    mentions, reading = _mentions(text, lines)
+    yield AnnotatedText(text, mentions, name, f"{source.path}:{number}", reading=reading)
 
 
-def _mention(source: Source, line: int, row: str, text: str, name: str) -> Mention | None:
+def _line(source: Source, line: int, row: str, name: str) -> _Line | None:
     """The annotation on a line; None for a relation."""
     fields = row.split("\t")
+    fail: Fail = partial(source.fail, line)
     if fields[0].strip() != name:
-        source.fail(line, f"a line of document {name!r} was expected", "Put an empty line between")
-    if len(fields) < _ANNOTATION_FIELDS or not fields[1].strip().isdigit():
-        if len(fields) in (4, 5):
-            return None
+        fail(f"a line of document {name!r} was expected", "Put an empty line between")
+    offsets = [field.strip() for field in fields[1:3]]
+    numbers = [int(offset) for offset in offsets if offset.isdecimal()]
+    if not numbers and len(fields) in _RELATION_FIELDS:
+        return None
+    if len(fields) < _ANNOTATION_FIELDS:
         advice = "A line has the ID, start, end, text and type, with tabs between them"
-        source.fail(line, f"there are {len(fields)} fields", advice)
-    _, start, end, found, label = fields[:_ANNOTATION_FIELDS]
-    if not end.strip().isdigit():
-        source.fail(line, f"the end {end!r} is no number", "Correct it")
-    return checked_mention(
-        text, int(start), int(end), label.strip(), partial(source.fail, line), found
-    )
+        fail(f"there are {len(fields)} fields", advice)
+    if len(numbers) != len(offsets):
+        fail(f"the offsets {offsets} are not whole numbers", "Correct them")
+    return _Line(numbers[0], numbers[1], fields[3], fields[4].strip(), fail)
+
+
+def _mentions(text: str, lines: Sequence[_Line]) -> tuple[tuple[Mention, ...], str]:
+    """The spans of a document, and how their offsets were understood.
+
+    Offsets count, whatever the mention is, unless most of those whose mention is not the text there
+    cut words: then these are wrong, and the mention of a span shows it.
+    """
+    rulers = [(unit, Ruler(text, unit)) for unit in units_of(text)]
+    unit, ruler = max(rulers, key=lambda one: sum(line.fits(one[1]) for line in lines))
+    others = [line for line in lines if not line.fits(ruler)]
+    n_cut = sum(line.cuts(ruler) for line in others)
+    are_wrong = 2 * n_cut > len(others)
+
+    def mention(line: _Line) -> Mention:
+        is_right = line.fits(ruler) or not (are_wrong or line.cuts(ruler))
+        found = "" if is_right else line.found
+        return checked_mention(text, *line.pair(ruler), line.label, line.fail, found)
+
+    names = [f"offsets that count {unit.value}"] if unit is not Unit.CHARACTERS else []
+    names += [_NORMAL_FORMS] if not are_wrong and n_cut < len(others) else []
+    return tuple(map(mention, lines)), ", ".join(names)
 
 
 def _block(text: AnnotatedText, number: str) -> str:

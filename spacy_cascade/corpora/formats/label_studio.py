@@ -58,8 +58,9 @@ class LabelStudio(TextFormat):
                 found.append(LeftOut(_FURTHER))
             else:
                 seen.add(name)
-                found.append(_of_min(row, options))
+                found.append(_of_min(row))
         tasks = [one for one in found if isinstance(one, _Task)]
+        _leave_out_other_texts(tasks, options.field)
         has_spans = any(task.regions for task in tasks)
         has_pages = any(task.has_pages for task in tasks)
         for one in found:
@@ -77,16 +78,19 @@ class LabelStudio(TextFormat):
 
 
 class _Region(NamedTuple):
+    """A span. of: name of the text in the labelling interface, None if the export does not say."""
+
     value: dict[str, Any]
     labels: list[Any]
+    of: Any
 
 
 @dataclass
 class _Task:
     """A task with the annotation that counts.
 
-    regions: its spans. others: what else it has, each by its kind. may_have_choices: whether it was
-    annotated with something that is no span, as far as the export says.
+    regions: its spans. others: what else it has, each by its kind. is_min: whether it is of
+    JSON-MIN, where choices cannot be told from data.
     """
 
     row: Row
@@ -94,42 +98,44 @@ class _Task:
     is_annotated: bool
     regions: list[_Region] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
-    may_have_choices: bool = False
+    is_min: bool = False
+
+    @property
+    def may_have_choices(self) -> bool:
+        """Whether it may have been annotated with something that is no span."""
+        return self.is_min or bool(self.others)
 
     @property
     def has_pages(self) -> bool:
         return any(
             bool(_PAGES & value.keys()) or str(value.get("start")).startswith("/")
-            for value, _ in self.regions
+            for value, *_ in self.regions
         )
 
-    def add(self, result: Any, options: FormatOptions) -> None:
+    def add(self, result: Any) -> None:
         """Take a result of the annotation as a span, or as something else."""
         if not isinstance(result, dict):
             self.row.fail("a result is no JSON object", "Export the tasks once more")
         value = result.get("value")
         key = _key_of_labels(value)
         kind = str(result.get("type") or key).lower()
-        of = str(result.get("to_name", options.field))
         if kind not in _SPANS:
             self.others.append(_OTHERS.get(kind, f"results of the type {kind or 'unknown'}"))
         elif not isinstance(value, dict):
             self.row.fail(f"a result of the type {kind} has no value", "Export the tasks once more")
         elif "original_length" in result or "channel" in value:
             self.others.append("regions of audio or video")
-        elif of != options.field and of in self.data:
-            self.others.append(f"regions of another text (--field {of} reads it)")
         elif not value.get(key):
             self.others.append("regions without a label")
         else:
-            self.regions.append(_Region(value, value[key]))
+            self.regions.append(_Region(value, value[key], result.get("to_name")))
 
     def text(self, options: FormatOptions, *, is_page: bool) -> AnnotatedText:
         """Raises `CorpusError` where there is no text, and for regions that have no place in it."""
-        fail, values = self.row.fail, [value for value, _ in self.regions]
+        fail, values = self.row.fail, [value for value, *_ in self.regions]
         reading = best_reading(self._readings(options, is_page), values)
         mentions = []
-        for value, labels in self.regions:
+        for value, labels, _ in self.regions:
             ends = reading.locate(value)
             if ends is None:
                 fail(f"a region does not say where it is: {value}", "Export the tasks once more")
@@ -157,6 +163,23 @@ class _Task:
         if not is_page:
             return of_text(text)
         return of_page(page_of(text, library("lxml.etree", LabelStudio.name)))
+
+
+def _leave_out_other_texts(tasks: Sequence[_Task], name: str) -> None:
+    """Keep the regions of one text of each task, where the interface names texts as the data do.
+
+    Where it does not name any as this one, nothing can be told, and tasks have one text.
+    """
+    if all(region.of != name for task in tasks for region in task.regions):
+        return
+    for task in tasks:
+        others = task.data.keys() - {name}
+        task.others += [
+            f"regions of another text (--field {one.of} reads it)"
+            for one in task.regions
+            if str(one.of) in others
+        ]
+        task.regions = [one for one in task.regions if str(one.of) not in others]
 
 
 def _key_of_labels(value: Any) -> str:
@@ -188,6 +211,7 @@ def annotated_task(row: Row, options: FormatOptions) -> Iterator[Record]:
         if isinstance(found, LeftOut):
             yield found
         else:
+            _leave_out_other_texts([found], options.field)
             yield from map(LeftOut, found.others)
             yield found.text(options, is_page=found.has_pages)
 
@@ -212,17 +236,15 @@ def _of_task(row: Row, options: FormatOptions) -> Iterator[_Task | LeftOut]:
     if not isinstance(results, list):
         row.fail("an annotation has no list of results", "Export the tasks once more")
     for result in results:
-        task.add(result, options)
-    task.may_have_choices = bool(task.others)
+        task.add(result)
     yield task
 
 
-def _of_min(row: Row, options: FormatOptions) -> _Task:
-    """A task of JSON-MIN, where choices cannot be told from data."""
-    task = _Task(row, row.value, is_annotated=True, may_have_choices=True)
+def _of_min(row: Row) -> _Task:
+    task = _Task(row, row.value, is_annotated=True, is_min=True)
     for value in filter(_is_regions, row.value.values()):
         for region in value:
-            task.add({"value": region}, options)
+            task.add({"value": region})
     return task
 
 

@@ -211,7 +211,6 @@ OTHERS = [
         region({"start": 0.5, "end": 1.5, "channel": 0}, original_length=9.0),
         "regions of audio or video",
     ),
-    (region(SPAN, to_name="title"), "regions of another text (--field title reads it)"),
 ]
 
 
@@ -224,6 +223,21 @@ def test_what_is_no_span_is_left_out_and_counted(other: Value, reason: str) -> N
     alone = [task(data, other), task(data, other)]
     assert texts(alone) == []
     assert left_out(alone)[-1].startswith("texts whose annotation has no spans")
+
+
+def test_regions_of_another_text_are_left_out() -> None:
+    data = {"text": "Ada came", "title": "On Eve"}
+    own, other = region(SPAN, to_name="text"), region({"start": 3, "end": 6}, to_name="title")
+    tasks = [task(data, own, other), task(data, other)]
+    assert left_out(tasks) == ["regions of another text (--field title reads it)"] * 2
+    assert [entities(text) for text in texts(tasks)] == [[("Ada", "PER")], []]
+    titles = texts(tasks, field="title")
+    assert [entities(text) for text in titles] == [[("Eve", "PER")]] * 2
+
+
+def test_the_interface_may_have_other_names_than_the_data() -> None:
+    made = task({"text": "Eve", "body": "Ada came"}, region(SPAN, to_name="text"))
+    assert entities(texts([made], field="body")[0]) == [("Ada", "PER")]
 
 
 def test_an_export_of_choices_is_an_error(tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ from ..pipeline.reading import cut_spans
 from ..reports import corpus
 from ..workflows.folds import refused
 from ..workflows.jackknife import read_config
+from ..workflows.lost_spans import count_lost
+from ..workflows.recipes.describing import lost_text
 from .options import argument, read_overrides
 from .output import counted, print_info, print_table, print_warning, reports_errors
 from .tokenizers import print_tokenizers
@@ -49,6 +51,8 @@ def debug_data_command(
     _print_sizes(sizes)
     _print_labels(sizes[0].labels, sizes[1].labels, _labels_of(nlp))
     _print_oddities(train_docs)
+    if lost := count_lost(train_docs):
+        print_warning(lost_text(lost))
     print_tokenizers(nlp, train)
     _print_overlap(train_docs, dev_docs)
     _print_models(nlp)

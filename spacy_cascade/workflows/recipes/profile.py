@@ -12,6 +12,7 @@ from spacy.tokens import Doc
 
 from ...features.word_clusters import WordClusters
 from ...types import Bools1d
+from ..lost_spans import count_lost
 from ..tokenizers import TokenizerMeasure
 from .languages import Language, guess_language
 from .token_table import TokenTable
@@ -54,6 +55,7 @@ class Profile:
     with the corpus, the best one first; none where no spacing is known. clusters: of each file of
     word clusters the share of the words of the corpus that are in one. bracketed: of 1,000 words,
     those that are in brackets by themselves, short and with a capital: most explain abbreviations.
+    lost: spans of the annotation that are no entities of the corpus, by the reason.
     """
 
     documents: int
@@ -80,6 +82,7 @@ class Profile:
     tokenizers: Sequence[TokenizerMeasure] = field(default=())
     clusters: Mapping[str, float] = field(default_factory=dict)
     bracketed: float = 0.0
+    lost: Counter[str] = field(default_factory=Counter)
 
     @property
     def types(self) -> int:
@@ -136,6 +139,7 @@ def measure_profile(
             for name, known in (clusters or {}).items()
         },
         bracketed=1000 * _bracketed(table) / max(1, len(table.words)),
+        lost=count_lost(train),
     )
 
 

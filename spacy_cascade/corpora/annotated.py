@@ -78,8 +78,8 @@ def place_texts(
     *,
     spans_key: str | None = None,
     skip_empty: bool = False,
-) -> Iterator[Placed]:
-    """Docs of the annotated texts; `place` says where the spans go. They are counted in `summary`.
+) -> Iterator[tuple[AnnotatedText, Placed]]:
+    """The annotated texts with their Docs: `place` says where the spans go. `summary` counts them.
 
     skip_empty: leave out the texts without a span, which perhaps nobody has annotated yet.
     """
@@ -89,7 +89,7 @@ def place_texts(
             continue
         placed = place(text, tokenize, vocab, spans_key=spans_key)
         summary.add(text, placed)
-        yield placed
+        yield text, placed
 
 
 def check_any(summary: TextSummary) -> None:

@@ -209,3 +209,27 @@ def test_init_proposes_the_language(
     assert config["nlp"]["tokenizer"]["@tokenizers"] == "spacy.zh.ChineseTokenizer"
     run("convert", doccano(source, ("エイダはローマ", [(0, 7, "PER")])), output)
     assert 'pip install "spacy[ja]"' in run("init", tmp_path / "ja.cfg", "--train", output)[0]
+
+
+def test_contradictions_are_said_with_their_places(
+    source: Path, output: Path, tmp_path: Path
+) -> None:
+    once, twice = ("Ada saw Rome.", [(0, 3, "PER")]), ("Ada saw Rome.", [(8, 12, "per")])
+    stdout, _ = run("convert", doccano(source, once, twice), output)
+    case_only = "The labels 'PER' (1) and 'per' (1) differ in case only. 'per': "
+    assert f"{case_only}{source}:2." in stdout
+    assert f"annotated in different ways: 'Ada saw Rome.' ({source}:1; {source}:2)." in stdout
+    config = tmp_path / "ner.cfg"
+    for command in (("init", config, "--train", output, "--dev", output), ("debug-data", config)):
+        stdout, _ = run(*command)
+        assert f"{case_only.replace('(1)', '(2)')}train, document 2; dev, document 2." in stdout
+        assert "'Ada saw Rome.' (train, document 1; train, document 2)." in stdout
+
+
+def test_contradictions_of_column_files_are_in_sentences(tmp_path: Path, output: Path) -> None:
+    source = tmp_path / "in.iob"
+    source.write_text("Rome B-LOC\nfell O\n\nAda B-PER\n\nRome B-ORG\nfell O\n\nRome -\nfell O\n")
+    stdout, _ = run("convert", source, output)
+    assert f"One text is annotated in different ways: 'Rome fell' ({source}:1; {source}:6)." in (
+        stdout
+    )

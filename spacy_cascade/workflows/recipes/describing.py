@@ -22,6 +22,7 @@ def describe(profile: Profile) -> list[str]:
         found.append(how_to_install(profile.language.to_install))
     if profile.lost:
         found.append(lost_text(profile.lost))
+    found += profile.contradictions
     found += [
         f"{share:.0%} of the words are in the clusters '{name}'."
         + (" They seem to be of another language or kind of token." if share < _FEW else "")

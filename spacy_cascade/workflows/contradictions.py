@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from bisect import bisect_left
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from spacy.attrs import ENT_IOB
-from spacy.tokens import Doc, Span
+import numpy as np
+from spacy.attrs import ENT_IOB, IDX, SENT_START
+from spacy.tokens import Doc
 
 _SHOWN = 3
 """Places that are named."""
@@ -31,18 +33,22 @@ def pieces_of(docs: Sequence[Doc], name: str) -> Iterator[Piece]:
     A piece with a token that is not annotated is left out, as it contradicts nothing.
     """
     for number, doc in enumerate(docs, start=1):
-        has_sentences = doc.has_annotation("SENT_START")
-        is_missing = doc.to_array(ENT_IOB) == 0
-        spans: dict[int, list[Span]] = {}
-        for entity in doc.ents:
-            spans.setdefault(entity.sent.start if has_sentences else 0, []).append(entity)
-        for i, part in enumerate(doc.sents if has_sentences else [doc[:]], start=1):
-            if not is_missing[part.start : part.end].any():
-                first = part.start
-                found = ((e.start - first, e.end - first, e.label_) for e in spans.get(first, ()))
-                sentence = f", sentence {i}" if has_sentences else ""
-                where = f"{name}, document {number}{sentence}"
-                yield Piece(where, part.text, frozenset(found))
+        states, begins, places = doc.to_array([ENT_IOB, SENT_START, IDX]).T
+        has_sentences = bool((begins[1:] != 0).any())
+        starts = [0, *(np.flatnonzero(begins[1:] == 1) + 1).tolist()] if has_sentences else [0]
+        missing = np.flatnonzero(states == 0).tolist()
+        ends = [*starts[1:], len(doc)]
+        text, characters = doc.text, [*places.tolist(), len(doc.text)]
+        entities = deque(sorted((e.start, e.end, e.label_) for e in doc.ents))
+        for i, (start, end) in enumerate(zip(starts, ends, strict=True), start=1):
+            spans = set()
+            while entities and entities[0][0] < end:
+                first, last, label = entities.popleft()
+                spans.add((first - start, last - start, label))
+            if bisect_left(missing, start) == bisect_left(missing, end):
+                where = f"{name}, document {number}" + f", sentence {i}" * has_sentences
+                words = text[characters[start] : characters[end]].rstrip(" ")
+                yield Piece(where, words, frozenset(spans))
 
 
 def find_contradictions(pieces: Iterable[Piece]) -> list[str]:

@@ -48,7 +48,7 @@ class Format(ABC):
         """Whether a file is one of this format, by its content; never raises for a bad file."""
 
     def written_label(self, label: str) -> str:
-        """A label as the format can have it."""
+        """The label that `write` writes, where the format cannot have each one."""
         return label
 
     def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:

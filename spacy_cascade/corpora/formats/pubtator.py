@@ -36,6 +36,9 @@ class PubTator(TextFormat):
     def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
         return each(_blocks(source), partial(_texts, source, on_bad=options.on_bad), options.on_bad)
 
+    def written_label(self, label: str) -> str:
+        return _one_line(label)
+
     def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
         made = [_block(text, str(number)) for number, text in enumerate(texts, start=1)]
         replace_file(path, "\n".join(made).encode())

@@ -123,10 +123,10 @@ def convert_command(
         bool, option("Leave out records and spans that cannot be read, and list them", "--skip-bad")
     ] = False,
     skip_empty: Annotated[
-        bool, option("Leave out documents without a span: nobody annotated them", "--skip-empty")
+        bool, option("Formats with text: leave out texts without a span", "--skip-empty")
     ] = False,
     accept_loss: Annotated[
-        bool, option("Go on where most of the spans are no entities", "--accept-loss")
+        bool, option("Formats with text: go on where most spans are no entities", "--accept-loss")
     ] = False,
 ) -> None:
     """

@@ -181,7 +181,7 @@ def convert_command(
         if not skip_bad:
             check_none(bad)
         print_bad(bad, made.bad_spans)
-        check_any(made)
+        check_any(made, output)
         print_texts(made)
         print_contradictions(converted.pieces)
         report_lost(made, nlp, spans_key=spans_key, accept_loss=accept_loss)

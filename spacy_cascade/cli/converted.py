@@ -76,6 +76,8 @@ def _entities(summary: ConversionSummary | TextSummary) -> Iterator[str]:
 def print_texts(summary: TextSummary) -> None:
     """What was left out of annotated texts."""
     print_left_out(summary.left_out)
+    for reading, n in summary.readings.items():
+        print_info(f"Read with {reading}: {counted(n, 'document')}")
     if summary.trimmed:
         spans = counted(summary.trimmed, "span")
         print_info(f"{spans} had white space at an end, which is left out of the entity")

@@ -98,7 +98,7 @@ def test_texts_without_a_span_are_left_out_when_asked(source: Path, output: Path
     assert [doc.text for doc in docs_in(output)] == ["Ada saw Rome."]
     assert "Texts without a span" not in stdout
     error = run("convert", doccano(source, ("a", [])), output, "--skip-empty", exit_code=1)[1]
-    assert "There is no annotated text to write: texts without a span 1. Annotate some." in error
+    assert f"text to write to {output}: texts without a span 1. Annotate some." in error
 
 
 def test_a_run_that_loses_most_spans_is_an_error(source: Path, output: Path) -> None:

@@ -79,8 +79,11 @@ BAD = {
         "3: the location 'x', 4 is no pair of numbers",
     ),
     "BioC passages": (
-        BIOC.format("</passage><passage><offset>1</offset><text>c</text>"),
-        "3: the text at offset 1 begins before the end (3)",
+        BIOC.format(
+            "</passage><passage><offset>1</offset><text>c</text>"
+            + SPAN.format('<location offset="1" length="1"/>')
+        ),
+        "3: the text at offset 1 begins before the end of the one before it",
     ),
     "BioC gap": (
         BIOC.format("</passage><passage><offset>99999999999</offset><text>c</text>"),

@@ -116,7 +116,7 @@ class _Task:
         value = result.get("value")
         key = _key_of_labels(value)
         kind = str(result.get("type") or key).lower()
-        of = result.get("to_name", options.field)
+        of = str(result.get("to_name", options.field))
         if kind not in _SPANS:
             self.others.append(_OTHERS.get(kind, f"results of the type {kind or 'unknown'}"))
         elif not isinstance(value, dict):

@@ -162,10 +162,13 @@ KEYS = (
     "text", "spans", "answer", "tokens", "start", "end", "label", "labels", "entities", "data",
     "start_offset", "end_offset", "annotations", "predictions", "result", "value", "ner_tags",
     "documents", "passages", "id", "offset", "infons", "type", "locations", "length", "sentences",
-    "PubTator3", "annotator",
+    "PubTator3", "annotator", "annotation_id", "hypertextlabels", "paragraphlabels",
+    "globalOffsets", "startOffset", "endOffset", "relations",
 )  # fmt: skip
 VALUES = st.recursive(
-    st.sampled_from(["a b", "", "B-X", None, 0, 1, 7, -100, 0.5, True, "accept"]),
+    st.sampled_from(
+        ["a b", "", "B-X", None, 0, 1, 7, -100, 0.5, True, "accept", "0", "/p[1]/text()[1]", "<p>a"]
+    ),
     lambda inner: (
         st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=5)
     ),

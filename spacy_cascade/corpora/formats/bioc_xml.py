@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import Any, ClassVar
+from xml.etree.ElementTree import ParseError, iterparse
 
 from ...errors import CorpusError
 from ...files import replace_file
@@ -20,7 +22,6 @@ from .extra import library
 from .passages import Annotation, Passage, infons_of, make_text
 from .source import Source
 
-_START = re.compile(r"\s*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*)*(<!DOCTYPE[^>]*>\s*)?<collection\b")
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -29,7 +30,7 @@ class BiocXml(TextFormat):
     suffixes: ClassVar[tuple[str, ...]] = (".xml",)
 
     def recognises(self, source: Source) -> bool:
-        return _START.match(source.start) is not None
+        return _root_name(source.data) == "collection"
 
     def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
         etree = library("lxml.etree", self.name)
@@ -57,6 +58,15 @@ class BiocXml(TextFormat):
 
 
 _DOCTYPE = '<!DOCTYPE collection SYSTEM "BioC.dtd">'
+
+
+def _root_name(data: bytes) -> str:
+    """The name of the element that all others are in; "" for what does not begin as XML."""
+    try:
+        _, root = next(iterparse(BytesIO(data.lstrip()), ("start",)))
+    except (ParseError, StopIteration, LookupError, ValueError):
+        return ""
+    return str(root.tag)
 
 
 def _document(document: Any, source: Source) -> AnnotatedText:

@@ -1,23 +1,31 @@
 """The command `spacy cascade convert`: corpora in many formats to a `.spacy` file."""
 
 import warnings
+from collections.abc import Iterable
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from spacy.language import Language
+from spacy.tokens import DocBin
 
 from ..clustering.splitting import TokenizerChoice
-from ..corpora.annotated import write_texts
+from ..corpora.annotated import TextSummary, check_any, place_texts
+from ..corpora.bad_records import check_none
 from ..corpora.columns import ReadOptions
-from ..corpora.docs import CHUNKS_KEY, write_documents
+from ..corpora.docs import CHUNKS_KEY, check_suffix, with_progress, write_documents
 from ..corpora.formats.base import FormatOptions, TextFormat
 from ..corpora.formats.registry import AUTO, find_sources
+from ..corpora.placing import LostSpan, misfit_of
 from ..corpora.spacing import Spacing
 from ..corpora.tags import Scheme, scheme_named
-from ..corpora.texts import without_words
+from ..corpora.texts import Record, without_words
 from ..errors import CorpusError
-from .converted import print_texts, print_words
+from ..files import replace_file
+from ..workflows.lost_spans import Lost, keep_lost
+from .converted import print_bad, print_texts, print_words, print_written
+from .lost_spans import report_lost
 from .options import argument, option, valid_text
 from .output import print_info, print_warning, reports_errors
 
@@ -115,6 +123,15 @@ def convert_command(
     on_bad_word: Annotated[
         OnBadWord, option("Stop at words that are empty, whitespace or not UTF-8, or replace them")
     ] = OnBadWord.ERROR,
+    skip_bad: Annotated[
+        bool, option("Leave out records and spans that cannot be read, and list them", "--skip-bad")
+    ] = False,
+    skip_empty: Annotated[
+        bool, option("Leave out documents without a span: nobody annotated them", "--skip-empty")
+    ] = False,
+    accept_loss: Annotated[
+        bool, option("Go on where most of the spans are no entities", "--accept-loss")
+    ] = False,
 ) -> None:
     """
     Convert an annotated corpus to training data.
@@ -125,6 +142,10 @@ def convert_command(
 
     Spans that no tokens can express (inside tokens, overlapping, discontinuous) are counted and
     shown. Their words are not annotated then. So are texts that are rejected, ignored or cancelled.
+    It is an error if they are more than half of all spans, unless --accept-loss is given.
+
+    Records and spans that cannot be read are an error that names the first of them. --skip-bad
+    leaves them out and lists each with its line.
 
     In a column file each line has one word, followed by its tags in columns that tabs or spaces
     separate. A blank line ends a sentence. A line -DOCSTART- or ###MEDLINE:<id> may start a
@@ -149,7 +170,9 @@ def convert_command(
         chunk_column=chunk_column, n_sents=n_sents, on_bad_word=on_bad_word.value,
     )  # fmt: skip
     names = tuple(name.strip() for name in (tag_names or "").split(",") if name.strip())
-    options = FormatOptions(columns, names, field, predictions)
+    check_suffix(output)
+    bad: list[CorpusError] = []
+    options = FormatOptions(columns, names, field, predictions, bad.append)
     reader, sources = find_sources(source, form)
     if form == AUTO and reader.name != "columns":
         print_info(f"Read as {reader.name}")
@@ -157,8 +180,15 @@ def convert_command(
         nlp = TokenizerChoice(lang, tokenizer).load()
         records = (record for one in sources for record in reader.read(one, options))
         used = records if tokenizer is None else map(without_words, records)
-        made = write_texts(used, output, nlp.make_doc, nlp.vocab, spans_key=spans_key)
-        print_texts(made, output, nlp, spans_key)
+        docs, made = _placed(used, nlp, output.name, spans_key, skip_empty)
+        if not skip_bad:
+            check_none(bad)
+        print_bad(bad, made.bad_spans)
+        check_any(made)
+        print_texts(made)
+        report_lost(made, nlp, spans_key=spans_key, accept_loss=accept_loss)
+        replace_file(output, docs.to_bytes())
+        print_written(made, output)
         return
     with warnings.catch_warnings(record=True) as noted:
         warnings.simplefilter("always", UserWarning)
@@ -172,3 +202,24 @@ def convert_command(
         found = ", ".join(sorted(found.value for found in summary.schemes))
         print_info(f"Tags read as {found}")
     print_words(summary, spacing, output)
+
+
+def _placed(
+    records: Iterable[Record], nlp: Language, name: str, spans_key: str | None, skip_empty: bool
+) -> tuple[DocBin, TextSummary]:
+    """Docs of annotated texts, with the spans that are lost noted beside them."""
+    docs, made = DocBin(store_user_data=True), TextSummary()
+    placed = place_texts(
+        records, nlp.make_doc, nlp.vocab, made, spans_key=spans_key, skip_empty=skip_empty
+    )
+    for one in with_progress(placed, name):
+        keep_lost(one.doc, map(_noted, one.lost))
+        docs.add(one.doc)
+    return docs, made
+
+
+def _noted(lost: LostSpan) -> Lost:
+    """Without white space at its ends where it is one piece."""
+    _, (start, end) = misfit_of(lost.text.text, lost.mention)
+    start, end = (start, end) if start < end else (lost.mention.start, lost.mention.end)
+    return Lost(start, end, lost.mention.label, lost.misfit.value)

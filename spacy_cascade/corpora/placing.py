@@ -95,11 +95,11 @@ def _annotate(
     doc: Doc, text: AnnotatedText, entities: list[Span], taken: set[int], lost: list[LostSpan]
 ) -> None:
     touched = _touched(text.text, [part for one in lost for part in one.mention.parts])
+    is_partial = text.is_partial or text.bad_spans > 0
     missing = [
         doc[token.i : token.i + 1]
         for token in doc
-        if token.i not in taken
-        and (text.is_partial or any(touched[token.idx : token.idx + len(token)]))
+        if token.i not in taken and (is_partial or any(touched[token.idx : token.idx + len(token)]))
     ]
     if text.is_annotated and len(missing) < len(doc):
         doc.set_ents(entities, missing=missing)

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
+from ..bad_records import OnBad, each
 from ..texts import AnnotatedText, Fail, Record
 from .base import FormatOptions, TextFormat
 from .json_files import write_value
@@ -27,15 +28,8 @@ class BiocJson(TextFormat):
         return any(isinstance(source.first.get(k), list) for k in (*_COLLECTIONS, "passages"))
 
     def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
-        for row in source.rows():
-            if "passages" in row.value:
-                yield _document(row.value, row)
-                continue
-            if not {*_COLLECTIONS} & row.value.keys():
-                row.fail("there are no documents", "Give a collection or a document of BioC")
-            for name in _COLLECTIONS:
-                for document in _objects(row.value, name, row.fail):
-                    yield _document(document, row)
+        documents = each(source.rows(options.on_bad), _documents, options.on_bad)
+        return each(documents, partial(_texts, on_bad=options.on_bad), options.on_bad)
 
     def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
         documents = [_written(text, str(n)) for n, text in enumerate(texts, start=1)]
@@ -43,7 +37,19 @@ class BiocJson(TextFormat):
         write_value(path, {**head, "documents": documents})
 
 
-def _document(document: dict[str, Any], row: Row) -> AnnotatedText:
+def _documents(row: Row) -> Iterator[tuple[dict[str, Any], Row]]:
+    if "passages" in row.value:
+        yield row.value, row
+        return
+    if not {*_COLLECTIONS} & row.value.keys():
+        row.fail("there are no documents", "Give a collection or a document of BioC")
+    for name in _COLLECTIONS:
+        for document in _objects(row.value, name, row.fail):
+            yield document, row
+
+
+def _texts(placed: tuple[dict[str, Any], Row], on_bad: OnBad) -> Iterator[AnnotatedText]:
+    document, row = placed
     name = str(_field(document, "id", row.fail))
     fail: Fail = partial(_fail_in, row, name)
     _field(document, "passages", fail)
@@ -55,8 +61,8 @@ def _document(document: dict[str, Any], row: Row) -> AnnotatedText:
             passages.append(Passage(_field(piece, "offset", fail), piece.get("text"), fail))
         for holder in (passage, *sentences):
             annotations += _objects(holder, "annotations", fail)
-    made = [_annotation(one, fail) for one in annotations]
-    return make_text(name, row.where, passages, made)
+    made = partial(_annotation, fail=fail)
+    yield make_text(name, row.where, passages, annotations, made, on_bad)
 
 
 def _annotation(annotation: dict[str, Any], fail: Fail) -> Annotation:

@@ -16,6 +16,7 @@ from xml.etree.ElementTree import ParseError, iterparse
 
 from ...errors import CorpusError
 from ...files import replace_file
+from ..bad_records import OnBad, each
 from ..texts import AnnotatedText, Fail, Record
 from .base import FormatOptions, TextFormat
 from .extra import library
@@ -43,8 +44,8 @@ class BiocXml(TextFormat):
             raise CorpusError(
                 f"{source.path}:{line}: the XML is cut or damaged ({error}). Mend it."
             ) from error
-        for document in root.iterfind("document"):
-            yield _document(document, source)
+        documents = root.iterfind("document")
+        yield from each(documents, partial(_texts, source, on_bad=options.on_bad), options.on_bad)
 
     def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
         etree = library("lxml.etree", self.name)
@@ -69,16 +70,17 @@ def _root_name(data: bytes) -> str:
     return str(root.tag)
 
 
-def _document(document: Any, source: Source) -> AnnotatedText:
+def _texts(source: Source, document: Any, on_bad: OnBad) -> Iterator[AnnotatedText]:
     passages: list[Passage] = []
     for passage in document.iterfind("passage"):
         pieces = [passage] if passage.find("text") is not None else passage.iterfind("sentence")
         for piece in pieces:
             fail = _fail_at(source, piece)
             passages.append(Passage(_number(piece.findtext("offset")), _text(piece), fail))
-    annotations = [_annotation(one, _fail_at(source, one)) for one in document.iter("annotation")]
     where = f"{source.path}:{document.sourceline}"
-    return make_text((document.findtext("id") or "").strip(), where, passages, annotations)
+    name = (document.findtext("id") or "").strip()
+    annotations = document.iter("annotation")
+    yield make_text(name, where, passages, annotations, partial(_annotation, source), on_bad)
 
 
 def _fail_at(source: Source, element: Any) -> Fail:
@@ -89,13 +91,13 @@ def _text(element: Any) -> str:
     return element.findtext("text") or ""
 
 
-def _annotation(element: Any, fail: Fail) -> Annotation:
+def _annotation(source: Source, element: Any) -> Annotation:
     label = next((i.text for i in element.iterfind("infon") if i.get("key") == "type"), None)
     locations = [
         (_number(location.get("offset")), _number(location.get("length")))
         for location in element.iterfind("location")
     ]
-    return Annotation(label, locations, _text(element), fail)
+    return Annotation(label, locations, _text(element), _fail_at(source, element))
 
 
 def _number(text: str | None) -> int | str | None:

@@ -6,9 +6,11 @@ Format: https://doccano.github.io/doccano/tutorial/ (sequence labelling, with re
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
+from ..bad_records import OnBad, each, each_counted
 from ..texts import AnnotatedText, Mention, Record, checked_mention, checked_text
 from .base import FormatOptions, TextFormat
 from .json_files import write_rows
@@ -34,14 +36,8 @@ class Doccano(TextFormat):
         return has_text and (has_triples or has_objects or is_empty)
 
     def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
-        for row in source.rows():
-            found = next((row.value[key] for key in _TEXTS if key in row.value), None)
-            text = checked_text(found, row.fail)
-            spans = [(key, span) for key in (*_TRIPLES, *_OBJECTS) for span in row.list_of(key)]
-            name = str(row.value.get("id", ""))
-            mentions = tuple(_mention(text, key, span, row) for key, span in spans)
-            known = bool({*_TRIPLES, *_OBJECTS} & row.value.keys())
-            yield AnnotatedText(text, mentions, name, row.where, is_annotated=known)
+        on_bad = options.on_bad
+        return each(source.rows(on_bad), partial(_texts, on_bad=on_bad), on_bad)
 
     def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
         write_rows(path, map(_record, texts))
@@ -51,13 +47,24 @@ def _is_entity(value: Any) -> bool:
     return isinstance(value, dict) and "start_offset" in value
 
 
-def _mention(text: str, key: str, span: Any, row: Row) -> Mention:
+def _texts(row: Row, on_bad: OnBad) -> Iterator[AnnotatedText]:
+    found = next((row.value[key] for key in _TEXTS if key in row.value), None)
+    text = checked_text(found, row.fail)
+    spans = [(key, span) for key in (*_TRIPLES, *_OBJECTS) for span in row.list_of(key)]
+    name = str(row.value.get("id", ""))
+    mentions, n_bad = each_counted(spans, partial(_mentions, text, row), on_bad)
+    known = bool({*_TRIPLES, *_OBJECTS} & row.value.keys())
+    yield AnnotatedText(text, mentions, name, row.where, is_annotated=known, bad_spans=n_bad)
+
+
+def _mentions(text: str, row: Row, keyed: tuple[str, Any]) -> Iterator[Mention]:
+    key, span = keyed
     if key in _OBJECTS and isinstance(span, dict):
         span = [span.get("start_offset"), span.get("end_offset"), span.get("label")]
     if not isinstance(span, list) or len(span) != 3:
         row.fail(f"{key!r} has {span!r}, not [start, end, label]", "Correct it")
     start, end, label = span
-    return checked_mention(text, start, end, label, row.fail)
+    yield checked_mention(text, start, end, label, row.fail)
 
 
 def _record(text: AnnotatedText) -> dict[str, Any]:

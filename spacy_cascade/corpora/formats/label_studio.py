@@ -6,9 +6,11 @@ Formats: https://labelstud.io/guide/export and https://labelstud.io/guide/predic
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
+from ..bad_records import each, each_counted
 from ..texts import AnnotatedText, LeftOut, Mention, Record, checked_mention, checked_text
 from .base import FormatOptions, TextFormat
 from .json_files import scored, write_value
@@ -33,7 +35,8 @@ class LabelStudio(TextFormat):
 
     def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
         seen: set[str] = set()
-        for row in source.rows():
+
+        def records(row: Row) -> Iterator[Record]:
             if isinstance(row.value.get("data"), dict):
                 yield from annotated_task(row, options)
             elif (name := str(row.value.get("id", row.line))) in seen:
@@ -42,6 +45,8 @@ class LabelStudio(TextFormat):
                 seen.add(name)
                 spans = [span for v in row.value.values() if _is_spans(v) for span in v]
                 yield _text(row, row.value, spans, options)
+
+        return each(source.rows(options.on_bad), records, options.on_bad)
 
     def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
         write_value(path, [_prediction(text) for text in texts])
@@ -88,12 +93,14 @@ def _text(
         names = ", ".join(name for name, value in data.items() if isinstance(value, str))
         row.fail(f"there is no text under {options.field!r}", f"Set --field to one of: {names}")
     text = checked_text(data[options.field], row.fail)
-    mentions = [mention for span in spans for mention in _mentions(text, span, row)]
-    name = str(row.value.get("id", ""))
-    return AnnotatedText(text, tuple(mentions), name, row.where, is_annotated=is_annotated)
+    mentions, n_bad = each_counted(spans, partial(_mentions, text, row), options.on_bad)
+    return AnnotatedText(
+        text, mentions, str(row.value.get("id", "")), row.where, is_annotated=is_annotated,
+        bad_spans=n_bad,
+    )  # fmt: skip
 
 
-def _mentions(text: str, span: dict[str, Any], row: Row) -> Iterator[Mention]:
+def _mentions(text: str, row: Row, span: dict[str, Any]) -> Iterator[Mention]:
     """A mention for each label of a span; results without labels, such as choices, have none."""
     start, end, found = span.get("start"), span.get("end"), span.get("text")
     found = found if isinstance(found, str) else ""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..bad_records import Item, OnBad, each_counted
 from ..texts import AnnotatedText, Fail, Mention, checked_label, checked_pair, checked_text
 
 SCORE = "score"
@@ -34,12 +35,18 @@ class Annotation:
 
 
 def make_text(
-    name: str, where: str, passages: Sequence[Passage], annotations: Sequence[Annotation]
+    name: str,
+    where: str,
+    passages: Sequence[Passage],
+    annotations: Iterable[Item],
+    read: Callable[[Item], Annotation],
+    on_bad: OnBad,
 ) -> AnnotatedText:
     """The text of a document, in which each passage stands at its offset.
 
-    A line break and then spaces fill the gaps between passages. Raises `CorpusError` where passages
-    overlap and where an annotation is no span of the text.
+    A line break and then spaces fill the gaps between passages. on_bad: takes the error of an
+    annotation that `read` cannot read, or that is no span of the text. Raises `CorpusError` where
+    passages overlap.
     """
     text = ""
     for passage in passages:
@@ -56,7 +63,8 @@ def make_text(
         if gap > _LONGEST_GAP:
             passage.fail(f"the offset {offset:,} is far behind the text before it", "Correct it")
         text += (("\n" if text else " ") + " " * (gap - 1) if gap else "") + part
-    return AnnotatedText(text, tuple(_mention(text, a) for a in annotations), name, where)
+    mentions, n_bad = each_counted(annotations, lambda one: [_mention(text, read(one))], on_bad)
+    return AnnotatedText(text, mentions, name, where, bad_spans=n_bad)
 
 
 def _mention(text: str, annotation: Annotation) -> Mention:

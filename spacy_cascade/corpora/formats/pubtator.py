@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from ...files import replace_file
+from ..bad_records import OnBad, each, each_counted
 from ..texts import AnnotatedText, Mention, Record, checked_mention, checked_text
 from .base import FormatOptions, TextFormat
 from .source import Source
@@ -33,20 +34,27 @@ class PubTator(TextFormat):
         return _FIRST_LINE.match(source.start) is not None
 
     def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
-        block: list[tuple[int, str]] = []
-        for number, line in enumerate([*source.lines, ""], start=1):
-            if line.strip():
-                block.append((number, line))
-            elif block:
-                yield _document(source, block)
-                block = []
+        return each(_blocks(source), partial(_texts, source, on_bad=options.on_bad), options.on_bad)
 
     def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
         made = [_block(text, str(number)) for number, text in enumerate(texts, start=1)]
         replace_file(path, "\n".join(made).encode())
 
 
-def _document(source: Source, block: Sequence[tuple[int, str]]) -> AnnotatedText:
+def _blocks(source: Source) -> Iterator[list[tuple[int, str]]]:
+    """The lines of each document with their numbers."""
+    block: list[tuple[int, str]] = []
+    for number, line in enumerate([*source.lines, ""], start=1):
+        if line.strip():
+            block.append((number, line))
+        elif block:
+            yield block
+            block = []
+
+
+def _texts(
+    source: Source, block: Sequence[tuple[int, str]], on_bad: OnBad
+) -> Iterator[AnnotatedText]:
     parts, rest = [], list(block)
     while rest and (found := _TEXT_LINE.fullmatch(rest[0][1])):
         parts.append(found)
@@ -59,24 +67,25 @@ def _document(source: Source, block: Sequence[tuple[int, str]]) -> AnnotatedText
     # Nothing follows a title whose abstract is empty.
     whole = _BREAK.join(part[3] for part in parts).removesuffix(_BREAK)
     text = checked_text(whole, partial(source.fail, number))
-    mentions = (_mention(source, line, row, text, name) for line, row in rest)
-    return AnnotatedText(text, tuple(filter(None, mentions)), name, f"{source.path}:{number}")
+    mentions, n_bad = each_counted(rest, partial(_mentions, source, text, name), on_bad)
+    yield AnnotatedText(text, mentions, name, f"{source.path}:{number}", bad_spans=n_bad)
 
 
-def _mention(source: Source, line: int, row: str, text: str, name: str) -> Mention | None:
-    """The annotation on a line; None for a relation."""
+def _mentions(source: Source, text: str, name: str, numbered: tuple[int, str]) -> Iterator[Mention]:
+    """The annotation on a line; none for a relation."""
+    line, row = numbered
     fields = row.split("\t")
     if fields[0].strip() != name:
         source.fail(line, f"a line of document {name!r} was expected", "Put an empty line between")
     if len(fields) < _ANNOTATION_FIELDS or not fields[1].strip().isdigit():
         if len(fields) in (4, 5):
-            return None
+            return
         advice = "A line has the ID, start, end, text and type, with tabs between them"
         source.fail(line, f"there are {len(fields)} fields", advice)
     _, start, end, found, label = fields[:_ANNOTATION_FIELDS]
     if not end.strip().isdigit():
         source.fail(line, f"the end {end!r} is no number", "Correct it")
-    return checked_mention(
+    yield checked_mention(
         text, int(start), int(end), label.strip(), partial(source.fail, line), found
     )
 

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from ...caching import cached_property
 from ...errors import CorpusError
+from ..bad_records import OnBad, raised
 
 _JSON_START = re.compile(r'\s*(\{\s*["}]|\[\s*[\{\]])')
 _JSON_SPACE = re.compile(r"[ \t\r\n,]*")
@@ -81,6 +82,10 @@ class Source:
         return [line.removesuffix("\r") for line in self.text.split("\n")]
 
     @cached_property
+    def _shown_lines(self) -> list[str]:
+        return self.start.split("\n")
+
+    @cached_property
     def is_json(self) -> bool:
         return _JSON_START.match(self.start) is not None
 
@@ -91,16 +96,17 @@ class Source:
 
     @cached_property
     def first(self) -> dict[str, Any]:
-        """The first object of a JSON file; empty if there is none or it cannot be read."""
+        """The first object of a JSON file that can be read; empty if there is none."""
         try:
-            return next((row.value for row in self.rows()), {}) if self.is_json else {}
+            rows = self.rows(lambda error: None) if self.is_json else iter(())
+            return next((row.value for row in rows), {})
         except CorpusError:
             return {}
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self, on_bad: OnBad = raised) -> Iterator[Row]:
         """The objects of JSON Lines, of JSON objects after each other, or of one JSON list.
 
-        Raises `CorpusError` at what is no JSON object.
+        on_bad: takes the error of what is no JSON object.
         """
         text, is_list = self.text, self.is_list
         at = text.index("[") + 1 if is_list else 0
@@ -115,13 +121,33 @@ class Source:
             try:
                 value, at = _DECODER.raw_decode(text, at)
             except (ValueError, RecursionError) as error:
-                self.fail(line, f"the JSON that begins here is cut or damaged ({error})", "Mend it")
-            if not isinstance(value, dict):
-                self.fail(line, "a JSON object was expected", "Give one object for each text")
-            yield Row(value, line, self.path)
+                following = _next_record(text, at)
+                rest = "" if following else ", so that nothing behind it can be read either"
+                problem = f"the JSON that begins here is cut or damaged ({error}){rest}"
+                on_bad(self.error(line, problem, "Mend it"))
+                if following is None:
+                    return
+                at = following
+                continue
+            if isinstance(value, dict):
+                yield Row(value, line, self.path)
+            else:
+                problem = "a JSON object was expected"
+                on_bad(self.error(line, problem, "Give one object for each text"))
 
     def fail(self, line: int, problem: str, advice: str) -> NoReturn:
         """Raise a `CorpusError` about a line, counted from 1."""
-        lines = self.start.split("\n")
+        raise self.error(line, problem, advice)
+
+    def error(self, line: int, problem: str, advice: str) -> CorpusError:
+        lines = self._shown_lines
         shown = lines[line - 1][:_SHOWN_CHARACTERS].rstrip("\r") if line <= len(lines) else ""
-        raise CorpusError(f"{self.path}:{line}: {problem}, in {shown!r}. {advice}.")
+        return CorpusError(f"{self.path}:{line}: {problem}, in {shown!r}. {advice}.")
+
+
+def _next_record(text: str, at: int) -> int | None:
+    """Where the object behind a damaged one may begin: on a line that is indented as its own."""
+    line = text[text.rfind("\n", 0, at) + 1 : at + 1]
+    indent = line[: len(line) - len(line.lstrip(" \t"))]
+    found = re.compile(rf"\n{indent}(?=[^\s\]}}])").search(text, at)
+    return None if found is None else found.end()

@@ -1,7 +1,8 @@
-"""The language of a corpus, by a vote of the stop words that spaCy's language data has."""
+"""The language of a corpus, by its script or the stop words that spaCy's language data has."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,12 +20,28 @@ _SMALLEST_TEXT = 100
 """Words of letters below which nothing is said."""
 
 
+_HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_KANA = re.compile(r"[\u3040-\u30ff\uff66-\uff9f]")
+_THAI = re.compile(r"[\u0e00-\u0e7f]")
+_SHARE_OF_SCRIPT, _SHARE_OF_KANA = 0.5, 0.05
+"""Shares of the letters of a text; of Japanese letters about half are kana."""
+
+
 @dataclass(frozen=True)
 class Language:
     """code: spaCy's. is_sure: whether the words tell it; otherwise it is assumed."""
 
     code: str
     is_sure: bool
+
+
+def language_of_script(text: str) -> str | None:
+    """spaCy's code of a language that is written without spaces, if most letters tell it."""
+    n_letters = sum(map(str.isalpha, text))
+    han, kana, thai = (len(script.findall(text)) for script in (_HAN, _KANA, _THAI))
+    if han + kana > _SHARE_OF_SCRIPT * n_letters:
+        return "ja" if kana > _SHARE_OF_KANA * n_letters else "zh"
+    return "th" if thai > _SHARE_OF_SCRIPT * n_letters else None
 
 
 def guess_language(counts: Mapping[str, int]) -> Language:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import Any, ClassVar
+from xml.etree.ElementTree import ParseError, iterparse
 
 from ...errors import CorpusError
 from ...files import replace_file
@@ -21,7 +23,6 @@ from .extra import library
 from .passages import Annotation, Gaps, Parts, Passage, infons_of, records_of
 from .source import Source
 
-_START = re.compile(r"\s*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*)*(<!DOCTYPE[^>]*>\s*)?<collection\b")
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -30,7 +31,7 @@ class BiocXml(TextFormat):
     suffixes: ClassVar[tuple[str, ...]] = (".xml",)
 
     def recognises(self, source: Source) -> bool:
-        return _START.match(source.start) is not None
+        return _root_name(source.data) == "collection"
 
     def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
         etree = library("lxml.etree", self.name)
@@ -63,6 +64,15 @@ class BiocXml(TextFormat):
 
 
 _DOCTYPE = '<!DOCTYPE collection SYSTEM "BioC.dtd">'
+
+
+def _root_name(data: bytes) -> str:
+    """The name of the element that all others are in; "" for what does not begin as XML."""
+    try:
+        _, root = next(iterparse(BytesIO(data.lstrip()), ("start",)))
+    except (ParseError, StopIteration, LookupError, ValueError):
+        return ""
+    return str(root.tag)
 
 
 def _refuse_entities(etree: Any, root: Any, source: Source) -> None:

@@ -20,6 +20,7 @@ from .base import FormatOptions, TextFormat
 from .source import Source
 
 _SPAN = re.compile(r"(T[^\t]*)\t(\S+) (\d+ \d+(?:;\d+ \d+)*)(?:\t(.*))?", re.DOTALL)
+_LINE_BREAKS = re.compile(r"[\r\n]+")
 _TEXT, _ANNOTATION = ".txt", ".ann"
 
 
@@ -95,7 +96,7 @@ def _joined(text: str, parts: Sequence[Pair]) -> Iterator[Pair]:
     """Parts with a line break or nothing between them as one: BRAT cuts spans at line breaks."""
     start, end = parts[0]
     for first, last in parts[1:]:
-        if text[end:first].strip("\r\n"):
+        if end < first and not _LINE_BREAKS.fullmatch(text, end, first):
             yield start, end
             start = first
         end = max(end, last)

@@ -39,9 +39,12 @@ class Row:
         return f"{self.path}:{self.line}"
 
     def fail(self, problem: str, advice: str) -> NoReturn:
+        raise self.error(problem, advice)
+
+    def error(self, problem: str, advice: str) -> CorpusError:
         shown = json.dumps(self.value, ensure_ascii=True)
         shown = shown if len(shown) <= _SHOWN_CHARACTERS else f"{shown[:_SHOWN_CHARACTERS]}…"
-        raise CorpusError(f"{self.where}: {problem}, in {shown}. {advice}.")
+        return CorpusError(f"{self.where}: {problem}, in {shown}. {advice}.")
 
     def refuse_other_spans(self, known: Container[str]) -> None:
         """Raise `CorpusError` for spans under a name that a format does not know.

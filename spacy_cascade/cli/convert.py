@@ -67,16 +67,28 @@ def convert_command(
     scheme: Annotated[
         str,
         option(
-            "Scheme of the tags: auto, iob1, iob2 (also called bio) or bilou (also biluo, iobes, "
-            "bioes)",
+            "Scheme of the tags: auto, iob1, iob2 (also called bio), bilou (also biluo, iobes, "
+            "bioes) or io (types without a prefix)",
             callback=_scheme,
         ),
     ] = Scheme.AUTO.value,
     separator: Annotated[
         Separator, option("Separator of the columns; auto is a tab if any line has one")
     ] = Separator.AUTO,
-    word_column: Annotated[int, option("Column of the words: 0 is the first, -1 the last")] = 0,
-    tag_column: Annotated[int, option("Column of the entity tags")] = -1,
+    encoding: Annotated[
+        str | None, option("Encoding of INPUT; default: by its byte order mark, else UTF-8")
+    ] = None,
+    word_column: Annotated[
+        int | None,
+        option(
+            "Column of the words: 0 is the first, -1 the last; default: the first one that does "
+            "not number the words"
+        ),
+    ] = None,
+    tag_column: Annotated[
+        int | None,
+        option("Column of the entity tags; default: the one with the most of them, else the last"),
+    ] = None,
     no_entities: Annotated[bool, option("No column has entity tags", "--no-entities")] = False,
     pos_column: Annotated[int | None, option("Column to keep as token.tag")] = None,
     chunk_column: Annotated[int | None, option("Column of chunk tags for doc.spans")] = None,
@@ -149,7 +161,8 @@ def convert_command(
 
     In a column file each line has one word, followed by its tags in columns that tabs or spaces
     separate. A blank line ends a sentence. A line -DOCSTART- or ###MEDLINE:<id> may start a
-    document. Words are not tokenized any further.
+    document. A line that begins with # is a word if it has a tag, else a comment. Words are not
+    tokenized any further.
 
     Column files and token lists do not say which words had a space between them. The command
     restores that by rules, so that a pipeline is trained on text as it will be used on: ( IL-2 ) .
@@ -165,15 +178,17 @@ def convert_command(
     --on-bad-word replace, the command puts U+FFFD in their place and lists them.
     """
     columns = ReadOptions(
-        scheme=Scheme(scheme), separator=separator.value, word_column=word_column,
-        tag_column=None if no_entities else tag_column, pos_column=pos_column,
+        scheme=Scheme(scheme), separator=separator.value,
+        word_column="auto" if word_column is None else word_column,
+        tag_column=None if no_entities else "auto" if tag_column is None else tag_column,
+        pos_column=pos_column,
         chunk_column=chunk_column, n_sents=n_sents, on_bad_word=on_bad_word.value,
     )  # fmt: skip
     names = tuple(name.strip() for name in (tag_names or "").split(",") if name.strip())
     check_suffix(output)
     bad: list[CorpusError] = []
     options = FormatOptions(columns, names, field, predictions, bad.append)
-    reader, sources = find_sources(source, form)
+    reader, sources = find_sources(source, form, encoding)
     if form == AUTO and reader.name != "columns":
         print_info(f"Read as {reader.name}")
     if isinstance(reader, TextFormat):

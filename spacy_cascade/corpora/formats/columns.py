@@ -21,4 +21,4 @@ class Columns(WordFormat):
         return False
 
     def read(self, source: Source, options: FormatOptions) -> list[Document]:
-        return list(read_columns(source.path, options.columns))
+        return list(read_columns(source.path, options.columns, source.encoding))

@@ -12,12 +12,12 @@ from typing import Any, NoReturn
 from ...caching import cached_property
 from ...errors import CorpusError
 from ..bad_records import OnBad, raised
+from ..encodings import decoded
 
 _JSON_START = re.compile(r'\s*(\{\s*["}]|\[\s*[\{\]])')
 _JSON_SPACE = re.compile(r"[ \t\r\n,]*")
 _DECODER = json.JSONDecoder()
 _SHOWN_CHARACTERS = 80
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,13 @@ class Row:
 
 @dataclass(frozen=True)
 class Source:
-    """A file, or a folder that holds one corpus; what is read of it is kept."""
+    """A file, or a folder that holds one corpus; what is read of it is kept.
+
+    encoding: None for the one that a byte order mark tells, or UTF-8.
+    """
 
     path: Path
+    encoding: str | None = None
 
     @property
     def is_folder(self) -> bool:
@@ -62,17 +66,15 @@ class Source:
     @cached_property
     def start(self) -> str:
         """The text, where bytes that are not UTF-8 are replaced: to recognise a format by."""
-        return self.data.decode("utf-8-sig", errors="replace")
+        try:
+            return decoded(self.path, self.data, self.encoding, errors="replace")
+        except CorpusError:
+            return self.data.decode("utf-8-sig", errors="replace")
 
     @cached_property
     def text(self) -> str:
         """Raises `CorpusError` for a file that is empty or not UTF-8."""
-        try:
-            text = self.data.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            line = self.data.count(b"\n", 0, error.start) + 1
-            kind = "UTF-16" if self.data.startswith(_UTF16) else "not UTF-8"
-            self.fail(line, f"the file is {kind}", "Save it as UTF-8")
+        text = decoded(self.path, self.data, self.encoding)
         if not text.strip():
             raise CorpusError(f"{self.path} is empty. Give a file with annotated texts.")
         return text

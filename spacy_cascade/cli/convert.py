@@ -1,30 +1,26 @@
 """The command `spacy cascade convert`: corpora in many formats to a `.spacy` file."""
 
 import warnings
-from collections.abc import Iterable
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from spacy.language import Language
-from spacy.tokens import DocBin
 
 from ..clustering.splitting import TokenizerChoice
-from ..corpora.annotated import TextSummary, check_any, place_texts
+from ..corpora.annotated import check_any
 from ..corpora.bad_records import check_none
 from ..corpora.columns import ReadOptions
-from ..corpora.docs import CHUNKS_KEY, check_suffix, with_progress, write_documents
+from ..corpora.docs import CHUNKS_KEY, check_suffix, write_documents
 from ..corpora.formats.base import FormatOptions, TextFormat
 from ..corpora.formats.registry import AUTO, find_sources
-from ..corpora.placing import LostSpan, misfit_of
 from ..corpora.spacing import Spacing
 from ..corpora.tags import Scheme, scheme_named
-from ..corpora.texts import Record, without_words
+from ..corpora.texts import without_words
 from ..errors import CorpusError
 from ..files import replace_file
-from ..workflows.lost_spans import Lost, keep_lost
-from .converted import print_bad, print_texts, print_words, print_written
+from .converted import print_bad, print_contradictions, print_texts, print_words, print_written
+from .converting import convert_texts, pieces_in
 from .lost_spans import report_lost
 from .options import argument, option, valid_text
 from .output import print_info, print_warning, reports_errors
@@ -139,10 +135,10 @@ def convert_command(
         bool, option("Leave out records and spans that cannot be read, and list them", "--skip-bad")
     ] = False,
     skip_empty: Annotated[
-        bool, option("Leave out documents without a span: nobody annotated them", "--skip-empty")
+        bool, option("Formats with text: leave out texts without a span", "--skip-empty")
     ] = False,
     accept_loss: Annotated[
-        bool, option("Go on where most of the spans are no entities", "--accept-loss")
+        bool, option("Formats with text: go on where most spans are no entities", "--accept-loss")
     ] = False,
 ) -> None:
     """
@@ -195,21 +191,25 @@ def convert_command(
         nlp = TokenizerChoice(lang, tokenizer).load()
         records = (record for one in sources for record in reader.read(one, options))
         used = records if tokenizer is None else map(without_words, records)
-        docs, made = _placed(used, nlp, output.name, spans_key, skip_empty)
+        converted = convert_texts(used, nlp, output.name, spans_key, skip_empty)
+        made = converted.summary
         if not skip_bad:
             check_none(bad)
         print_bad(bad, made.bad_spans)
-        check_any(made)
+        check_any(made, output)
         print_texts(made)
+        print_contradictions(converted.pieces)
         report_lost(made, nlp, spans_key=spans_key, accept_loss=accept_loss)
-        replace_file(output, docs.to_bytes())
+        replace_file(output, converted.docs.to_bytes())
         print_written(made, output)
         return
     with warnings.catch_warnings(record=True) as noted:
         warnings.simplefilter("always", UserWarning)
-        documents = [document for one in sources for document in reader.read(one, options)]
+        by_source = [(one.path, reader.read(one, options)) for one in sources]
     for warning in noted:
         print_warning(str(warning.message), to_stderr=True)
+    documents = [document for _, found in by_source for document in found]
+    print_contradictions(piece for path, found in by_source for piece in pieces_in(path, found))
     summary = write_documents(
         documents, output, spacing=spacing, lang=lang, spans_key=spans_key, chunks_key=chunks_key,
     )  # fmt: skip
@@ -217,24 +217,3 @@ def convert_command(
         found = ", ".join(sorted(found.value for found in summary.schemes))
         print_info(f"Tags read as {found}")
     print_words(summary, spacing, output)
-
-
-def _placed(
-    records: Iterable[Record], nlp: Language, name: str, spans_key: str | None, skip_empty: bool
-) -> tuple[DocBin, TextSummary]:
-    """Docs of annotated texts, with the spans that are lost noted beside them."""
-    docs, made = DocBin(store_user_data=True), TextSummary()
-    placed = place_texts(
-        records, nlp.make_doc, nlp.vocab, made, spans_key=spans_key, skip_empty=skip_empty
-    )
-    for one in with_progress(placed, name):
-        keep_lost(one.doc, map(_noted, one.lost))
-        docs.add(one.doc)
-    return docs, made
-
-
-def _noted(lost: LostSpan) -> Lost:
-    """Without white space at its ends where it is one piece."""
-    _, (start, end) = misfit_of(lost.text.text, lost.mention)
-    start, end = (start, end) if start < end else (lost.mention.start, lost.mention.end)
-    return Lost(start, end, lost.mention.label, lost.misfit.value)

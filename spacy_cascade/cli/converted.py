@@ -1,7 +1,7 @@
 """What `convert` says of what it made, and of what it could not."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from ..corpora.annotated import TextSummary
 from ..corpora.docs import ConversionSummary
 from ..corpora.spacing import Spacing
 from ..errors import CorpusError
+from ..workflows.contradictions import Piece, find_contradictions
 from .output import counted, print_good, print_info, print_warning
 
 _LISTED = 10
@@ -75,6 +76,8 @@ def _entities(summary: ConversionSummary | TextSummary) -> Iterator[str]:
 def print_texts(summary: TextSummary) -> None:
     """What was left out of annotated texts."""
     print_left_out(summary.left_out)
+    for reading, n in summary.readings.items():
+        print_info(f"Read with {reading}: {counted(n, 'document')}")
     if summary.trimmed:
         spans = counted(summary.trimmed, "span")
         print_info(f"{spans} had white space at an end, which is left out of the entity")
@@ -92,6 +95,11 @@ def print_written(summary: TextSummary, output: Path) -> None:
 def print_left_out(left_out: Counter[str]) -> None:
     for reason, n in sorted(left_out.items()):
         print_warning(f"Left out, {reason}: {n:,}")
+
+
+def print_contradictions(pieces: Iterable[Piece]) -> None:
+    for text in find_contradictions(pieces):
+        print_warning(text)
 
 
 def print_bad(bad: Sequence[CorpusError], n_spans: int) -> None:

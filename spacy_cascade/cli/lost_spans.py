@@ -12,7 +12,7 @@ from spacy.tokens import Doc
 from ..corpora.annotated import TextSummary
 from ..corpora.placing import LostSpan, Misfit
 from ..errors import CorpusError
-from ..workflows.recipes.languages import is_usable, language_of_script
+from ..workflows.recipes.languages import how_to_install, is_usable, language_of_script
 from ..workflows.tokenizers import CANDIDATES, make_tokenizer
 from .output import counted, print_info, print_line, print_warning
 
@@ -114,10 +114,7 @@ def _tokenizer_for(cut: Sequence[LostSpan], nlp: Language) -> str:
     texts = {id(one.text): one.text.text for one in cut}
     code = language_of_script("".join(texts.values()))
     if code is not None and code != nlp.lang and not is_usable(code):
-        return (
-            f"The text seems to be of the language '{code}', which is written without spaces. Set "
-            f'--lang {code}, for which spaCy needs another package: pip install "spacy[{code}]".'
-        )
+        return how_to_install(code)
 
     def expressed(tokenize: Callable[[str], Doc]) -> int:
         docs = {key: tokenize(text) for key, text in texts.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
@@ -24,7 +25,8 @@ class TextSummary:
 
     entities: by label. left_out: texts or annotations by the reason. lost: spans that are no
     entities. bad_spans: those that could not be read. trimmed: spans that had white space at their
-    ends. has_span: of each document, whether its file has a span in it.
+    ends. has_span: of each document, whether its file has a span in it. readings: numbers of texts
+    by how their offsets were understood, if not as their format says.
     """
 
     documents: int = 0
@@ -36,6 +38,7 @@ class TextSummary:
     bad_spans: int = 0
     trimmed: int = 0
     has_span: list[bool] = field(default_factory=list)
+    readings: Counter[str] = field(default_factory=Counter)
 
     @property
     def spans(self) -> int:
@@ -51,6 +54,8 @@ class TextSummary:
         self.bad_spans += text.bad_spans
         self.trimmed += placed.trimmed
         self.has_span.append(has_span(text))
+        if text.reading:
+            self.readings[text.reading] += 1
 
 
 def has_span(text: AnnotatedText) -> bool:
@@ -78,8 +83,8 @@ def place_texts(
     *,
     spans_key: str | None = None,
     skip_empty: bool = False,
-) -> Iterator[Placed]:
-    """Docs of the annotated texts; `place` says where the spans go. They are counted in `summary`.
+) -> Iterator[tuple[AnnotatedText, Placed]]:
+    """The annotated texts with their Docs: `place` says where the spans go. `summary` counts them.
 
     skip_empty: leave out the texts without a span, which perhaps nobody has annotated yet.
     """
@@ -89,14 +94,14 @@ def place_texts(
             continue
         placed = place(text, tokenize, vocab, spans_key=spans_key)
         summary.add(text, placed)
-        yield placed
+        yield text, placed
 
 
-def check_any(summary: TextSummary) -> None:
+def check_any(summary: TextSummary, output: Path) -> None:
     """Raise `CorpusError` where no text is annotated, with what was left out."""
     if not summary.documents:
         reasons = ", ".join(f"{reason} {n:,}" for reason, n in summary.left_out.items())
         raise CorpusError(
-            "There is no annotated text to write"
+            f"There is no annotated text to write to {output}"
             + (f": {reasons}. Annotate some." if reasons else ". Check the input.")
         )

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 from spacy.tokens import Doc, DocBin
+from spacy.util import load_config
 
 from commands import run_command as run
 from helpers import blank
+from spacy_cascade.workflows.recipes import languages
 
 Span = tuple[int, int, str]
 
@@ -96,7 +98,7 @@ def test_texts_without_a_span_are_left_out_when_asked(source: Path, output: Path
     assert [doc.text for doc in docs_in(output)] == ["Ada saw Rome."]
     assert "Texts without a span" not in stdout
     error = run("convert", doccano(source, ("a", [])), output, "--skip-empty", exit_code=1)[1]
-    assert "There is no annotated text to write: texts without a span 1. Annotate some." in error
+    assert f"text to write to {output}: texts without a span 1. Annotate some." in error
 
 
 def test_a_run_that_loses_most_spans_is_an_error(source: Path, output: Path) -> None:
@@ -175,3 +177,59 @@ def test_a_language_without_spaces_is_proposed(
     if "zh" in option:
         assert run("convert", source, output, "--lang", "zh")[1] == ""
         assert entities_in(output) == [("艾达", "PER")]
+
+
+def test_init_and_debug_data_see_what_was_lost(source: Path, output: Path, tmp_path: Path) -> None:
+    """The tokenizer that lost spans is not the best one, and the next run keeps them."""
+    text = "The IL-2_mut binds IL-2 in cells."
+    doccano(source, *[(text, [(4, 8, "X"), (19, 23, "X"), (27, 32, "Y")])] * 8)
+    assert "No entity for 8 spans that cut" in run("convert", source, output)[0]
+    config = tmp_path / "ner.cfg"
+    said = "8 spans of the annotation became no entity in `convert`: 8 that cut a token."
+    assert said in run("init", config, "--train", output, "--dev", output)[0]
+    assert "0 of 24 entities do not begin" in " ".join(config.read_text().split()).replace("# ", "")
+    assert said in run("debug-data", config)[0]
+    assert "No entity" not in run("convert", source, output, "--tokenizer", config)[0]
+    assert entities_in(output) == [("IL-2", "X"), ("IL-2", "X"), ("cells", "Y")] * 8
+    assert "became no entity" not in run("init", config, "--train", output, "--force")[0]
+
+
+def test_init_proposes_the_language(
+    source: Path, output: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(languages, "is_usable", lambda code: code != "ja")
+    rows = [("艾达在罗马。", [(0, 2, "PER")]), ("Ada saw Rome.", [(0, 3, "PER")])]
+    run("convert", doccano(source, *rows), output, "--accept-loss")
+    run("init", tmp_path / "zh.cfg", "--train", output)
+    assert load_config(tmp_path / "zh.cfg")["nlp"]["lang"] == "en"
+    run("convert", doccano(source, rows[0], rows[0]), output, "--lang", "zh")
+    run("init", tmp_path / "zh.cfg", "--train", output, "--force")
+    config = load_config(tmp_path / "zh.cfg")
+    assert config["nlp"]["lang"] == "zh"
+    assert config["nlp"]["tokenizer"]["@tokenizers"] == "spacy.zh.ChineseTokenizer"
+    run("convert", doccano(source, ("エイダはローマ", [(0, 7, "PER")])), output)
+    assert 'pip install "spacy[ja]"' in run("init", tmp_path / "ja.cfg", "--train", output)[0]
+
+
+def test_contradictions_are_said_with_their_places(
+    source: Path, output: Path, tmp_path: Path
+) -> None:
+    once, twice = ("Ada saw Rome.", [(0, 3, "PER")]), ("Ada saw Rome.", [(8, 12, "per")])
+    stdout, _ = run("convert", doccano(source, once, twice), output)
+    case_only = "The labels 'PER' (1) and 'per' (1) differ in case only. 'per': "
+    assert f"{case_only}{source}:2." in stdout
+    assert f"annotated in different ways: 'Ada saw Rome.' ({source}:1; {source}:2)." in stdout
+    config = tmp_path / "ner.cfg"
+    for command in (("init", config, "--train", output, "--dev", output), ("debug-data", config)):
+        stdout, _ = run(*command)
+        assert f"{case_only.replace('(1)', '(2)')}train, document 2; dev, document 2." in stdout
+        assert "'Ada saw Rome.' (train, document 1; train, document 2)." in stdout
+
+
+def test_contradictions_of_column_files_are_in_sentences(tmp_path: Path, output: Path) -> None:
+    source = tmp_path / "in.iob"
+    source.write_text("Rome B-LOC\nfell O\n\nAda B-PER\n\nRome B-ORG\nfell O\n\nRome -\nfell O\n")
+    stdout, _ = run("convert", source, output)
+    assert f"One text is annotated in different ways: 'Rome fell' ({source}:1; {source}:6)." in (
+        stdout
+    )

@@ -47,6 +47,10 @@ class Format(ABC):
     def recognises(self, source: Source) -> bool:
         """Whether a file is one of this format, by its content; never raises for a bad file."""
 
+    def written_label(self, label: str) -> str:
+        """The label that `write` writes, where the format cannot have each one."""
+        return label
+
     def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
         """Write texts with their spans and scores; as a whole or not at all."""
         raise ConfigError(f"The format {self.name} can only be read. Choose another one.")

@@ -39,6 +39,9 @@ class Brat(TextFormat):
         texts = partial(_texts, root=source.path, on_bad=options.on_bad)
         yield from each(files, texts, options.on_bad)
 
+    def written_label(self, label: str) -> str:
+        return _label(label)
+
     def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
         if path.is_file():
             raise CorpusError(f"{path} is a file. Give a folder for the files of BRAT.")
@@ -117,7 +120,7 @@ def _fill(folder: Path, texts: Sequence[AnnotatedText], names: Sequence[str]) ->
 
 def _lines(text: AnnotatedText, number: int, mention: Mention) -> str:
     """A span, and its score as a note, which BRAT shows without any configuration."""
-    label = re.sub(r"\s", "_", mention.label)
+    label = _label(mention.label)
     found = re.sub(r"\s", " ", text.text[mention.start : mention.end])
     # A span with a line break has a part for each line.
     parts = ";".join(f"{start} {end}" for start, end in _split(text.text, mention))
@@ -125,6 +128,10 @@ def _lines(text: AnnotatedText, number: int, mention: Mention) -> str:
     if mention.score is None:
         return line
     return f"{line}#{number}\tAnnotatorNotes T{number}\tscore {mention.score:.6g}\n"
+
+
+def _label(label: str) -> str:
+    return re.sub(r"\s", "_", label)
 
 
 def _split(text: str, mention: Mention) -> Iterator[Pair]:

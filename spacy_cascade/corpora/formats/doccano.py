@@ -1,6 +1,7 @@
-"""Doccano: JSON Lines with `text` and labels as `[start, end, label]`, or `entities` as objects.
+"""Doccano: JSON Lines with `text`, and spans as `[start, end, label]` or as objects.
 
-Format: https://doccano.github.io/doccano/tutorial/ (sequence labelling, with relations or not)
+Format: https://doccano.github.io/doccano/tutorial/ (sequence labelling, with relations, slots with
+intents, or neither)
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from .base import FormatOptions, TextFormat
 from .json_files import write_rows
 from .source import Row, Source
 
-_TRIPLES = ("label", "labels")
-_OBJECTS = ("entities", "annotations")
+_SPANS = ("label", "labels", "entities", "annotations")
+_FIELDS = (("start_offset", "start"), ("end_offset", "end"), ("label", "type", "tag"))
+"""Names that objects have for the start, the end and the label of a span."""
 _TEXTS = ("text", "data")
 
 
@@ -27,13 +29,9 @@ class Doccano(TextFormat):
 
     def recognises(self, source: Source) -> bool:
         first = source.first
-        triples = [first[key] for key in _TRIPLES if isinstance(first.get(key), list)]
-        objects = [first[key] for key in _OBJECTS if isinstance(first.get(key), list)]
-        has_objects = any(_is_entity(entity) for found in objects for entity in found)
-        has_triples = any(all(isinstance(item, list) for item in found) for found in triples)
-        is_empty = "relations" in first and [] in objects
+        found = [first[key] for key in _SPANS if isinstance(first.get(key), list)]
         has_text = any(isinstance(first.get(key), str) for key in _TEXTS)
-        return has_text and (has_triples or has_objects or is_empty)
+        return has_text and any(all(map(_is_span, spans)) for spans in found)
 
     def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
         on_bad = options.on_bad
@@ -43,28 +41,33 @@ class Doccano(TextFormat):
         write_rows(path, map(_record, texts))
 
 
-def _is_entity(value: Any) -> bool:
-    return isinstance(value, dict) and "start_offset" in value
+def _is_span(value: Any) -> bool:
+    """Whether a value is a list, or an object with offsets and a label."""
+    return isinstance(value, list) or (
+        isinstance(value, dict) and all(any(name in value for name in names) for names in _FIELDS)
+    )
 
 
 def _texts(row: Row, on_bad: OnBad) -> Iterator[AnnotatedText]:
+    row.refuse_other_spans(_SPANS)
     found = next((row.value[key] for key in _TEXTS if key in row.value), None)
     text = checked_text(found, row.fail)
-    spans = [(key, span) for key in (*_TRIPLES, *_OBJECTS) for span in row.list_of(key)]
+    spans = [(key, span) for key in _SPANS for span in row.list_of(key)]
     name = str(row.value.get("id", ""))
     mentions, n_bad = each_counted(spans, partial(_mentions, text, row), on_bad)
-    known = bool({*_TRIPLES, *_OBJECTS} & row.value.keys())
+    known = any(row.value.get(key) is not None for key in _SPANS)
     yield AnnotatedText(text, mentions, name, row.where, is_annotated=known, bad_spans=n_bad)
 
 
 def _mentions(text: str, row: Row, keyed: tuple[str, Any]) -> Iterator[Mention]:
-    key, span = keyed
-    if key in _OBJECTS and isinstance(span, dict):
-        span = [span.get("start_offset"), span.get("end_offset"), span.get("label")]
+    (key, span), found = keyed, ""
+    if isinstance(span, dict):
+        found = span["text"] if isinstance(span.get("text"), str) else ""
+        span = [next((span[n] for n in names if n in span), None) for names in _FIELDS]
     if not isinstance(span, list) or len(span) != 3:
         row.fail(f"{key!r} has {span!r}, not [start, end, label]", "Correct it")
     start, end, label = span
-    yield checked_mention(text, start, end, label, row.fail)
+    yield checked_mention(text, start, end, label, row.fail, found)
 
 
 def _record(text: AnnotatedText) -> dict[str, Any]:

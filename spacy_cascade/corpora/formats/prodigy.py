@@ -26,6 +26,10 @@ from .source import Row, Source
 
 _BINARY_VIEW = "ner"
 """Of `ner.teach`: one span is accepted or rejected, and nothing is said about other words."""
+_CATEGORIES = {"label", "accept", "options"}
+"""What tasks for categories of whole texts have in place of spans."""
+_KNOWN = {"spans", "tokens"}
+_TOKEN = {"start", "end", "id"}
 
 
 class Prodigy(TextFormat):
@@ -35,7 +39,10 @@ class Prodigy(TextFormat):
     def recognises(self, source: Source) -> bool:
         first = source.first
         marks = {"spans", "answer", "_input_hash", "_task_hash"} & first.keys()
-        has_tokens = isinstance(first.get("tokens"), list) and "text" in first
+        tokens = first.get("tokens")
+        has_tokens = isinstance(tokens, list) and all(
+            isinstance(token, dict) and token.keys() >= _TOKEN for token in tokens
+        )
         return bool(marks or has_tokens or first.keys() <= {"text", "meta"}) and "text" in first
 
     def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
@@ -48,12 +55,15 @@ class Prodigy(TextFormat):
 
 def _records(row: Row, on_bad: OnBad) -> Iterator[Record]:
     answer = row.value.get("answer", "accept")
+    row.refuse_other_spans(_KNOWN)
     if answer in ("reject", "ignore"):
         yield LeftOut(f"texts answered {answer}")
-    elif answer == "accept":
-        yield annotated_text(row, on_bad)
-    else:
+    elif answer != "accept":
         row.fail(f"the answer is {answer!r}", "It is accept, reject or ignore")
+    elif _CATEGORIES & row.value.keys() and row.value.get("spans") is None:
+        yield LeftOut("texts with categories, not spans")
+    else:
+        yield annotated_text(row, on_bad)
 
 
 def annotated_text(row: Row, on_bad: OnBad = raised) -> AnnotatedText:
@@ -64,7 +74,7 @@ def annotated_text(row: Row, on_bad: OnBad = raised) -> AnnotatedText:
     mentions, n_bad = each_counted(row.list_of("spans"), partial(_mentions, text, row), on_bad)
     return AnnotatedText(
         text, mentions, str(value.get("_input_hash", "")), row.where, tuple(pairs),
-        is_annotated=bool({"spans", "answer"} & value.keys()),
+        is_annotated=value.get("spans") is not None or "answer" in value,
         is_partial=value.get("_view_id") == _BINARY_VIEW, bad_spans=n_bad,
     )  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -18,6 +18,12 @@ _JSON_START = re.compile(r'\s*(\{\s*["}]|\[\s*[\{\]])')
 _JSON_SPACE = re.compile(r"[ \t\r\n,]*")
 _DECODER = json.JSONDecoder()
 _SHOWN_CHARACTERS = 80
+_OFFSETS = [
+    ("start", "end"), ("start_offset", "end_offset"), ("startOffset", "endOffset"),
+    ("begin", "end"), ("offset", "length"),
+]  # fmt: skip
+_LABELS = ("label", "type", "entity", "tag", "category", "class")
+"""Words in the names under which tools write offsets and labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +43,36 @@ class Row:
         shown = shown if len(shown) <= _SHOWN_CHARACTERS else f"{shown[:_SHOWN_CHARACTERS]}…"
         raise CorpusError(f"{self.where}: {problem}, in {shown}. {advice}.")
 
+    def refuse_other_spans(self, known: Container[str]) -> None:
+        """Raise `CorpusError` for spans under a name that a format does not know.
+
+        A text whose spans were not read would be taken for one without entities.
+        """
+        for name, value in self.value.items():
+            if name not in known and isinstance(value, list) and any(map(_is_span, value)):
+                self.fail(
+                    f"the spans under {name!r} are not read",
+                    "Choose another format by --format, or rename the field",
+                )
+
     def list_of(self, name: str) -> list[Any]:
         """The list under a name, empty if there is none or null."""
         value = self.value.get(name)
         if value is not None and not isinstance(value, list):
             self.fail(f"{name!r} is no list", "Correct it")
         return value or []
+
+
+def _is_span(value: Any) -> bool:
+    """Whether a value is a pair of offsets with a label."""
+    if isinstance(value, list):
+        return list(map(type, value[:3])) == [int, int, str]
+    if not isinstance(value, dict):
+        return False
+    has_offsets = any(
+        type(value.get(start)) is int and type(value.get(end)) is int for start, end in _OFFSETS
+    )
+    return has_offsets and any(word in name.lower() for name in value for word in _LABELS)
 
 
 @dataclass(frozen=True)
@@ -119,6 +149,10 @@ class Source:
             if at == len(text) and not is_list:
                 return
             if is_list and text.startswith("]", at):
+                if rest := text[at + 1 :].strip():
+                    advice = "Make it one list, or one object after the other"
+                    line += text.count("\n", at, text.index(rest, at + 1))
+                    self.fail(line, "there is more after the end of the list", advice)
                 return
             try:
                 value, at = _DECODER.raw_decode(text, at)

@@ -63,6 +63,17 @@ def tag_columns(sample: Sequence[Rows], word: int, width: int) -> list[TagColumn
     return sorted(found, reverse=True)
 
 
+def as_told(found: Sequence[TagColumn]) -> str:
+    """Which of several columns is read, and how to read another one."""
+    best, *others = found
+    texts = [f"entity tags are read from column {best.place}, which has {best.phrases:,} phrases"]
+    texts += [
+        f"column {one.place} looks like tags, too, and has {one.phrases:,}: "
+        f"--tag-column {one.place} reads it" for one in others
+    ]  # fmt: skip
+    return "; ".join(texts)
+
+
 def _labels(sentences: Sequence[Sequence[str]], *, is_types: bool) -> list[str]:
     """The label of each phrase; none if the values are no tags."""
     phrases = []

@@ -14,13 +14,14 @@ from typing import Literal, NoReturn
 
 from ..errors import CorpusError
 from .chosen_columns import (
+    as_told,
     have_languages,
     is_index,
     tag_columns,
     without_language,
     word_column,
-)
-from .encodings import decoded, problem_of
+)  # fmt: skip
+from .encodings import decoded, other_encoding
 from .rows import Block, Row, Table
 from .tags import (
     NO_SPAN,
@@ -31,7 +32,7 @@ from .tags import (
     decode_tags,
     find_slips,
     split_tag,
-)
+)  # fmt: skip
 
 REPLACEMENT = "\ufffd"
 
@@ -198,16 +199,9 @@ class _Reader:
         found = tag_columns(table.sample(), word, table.width)
         if not found:
             return last
-        best, *others = found
-        if others or best.place != last:
-            n = f"{best.phrases:,} phrases"
-            texts = [f"entity tags are read from column {best.place}, which has {n}"]
-            texts += [
-                f"column {one.place} looks like tags, too, and has {one.phrases:,}: "
-                f"--tag-column {one.place} reads it" for one in others
-            ]  # fmt: skip
-            self.warn("; ".join(texts))
-        return best.place
+        if len(found) > 1 or found[0].place != last:
+            self.warn(as_told(found))
+        return found[0].place
 
     def blocks(self, table: Table, columns: dict[str, int]) -> list[Block]:
         """The sentences, whose words have no prefixes of languages."""
@@ -297,17 +291,8 @@ class _Reader:
             advice = "Correct them, or replace them with U+FFFD by --on-bad-word replace."
             raise CorpusError(
                 f"{self.path} has words that spaCy cannot use: {len(bad)} in all. "
-                f"{self.other_encoding() or advice} The first are:{listed}"
+                f"{other_encoding(self.data, self.lines) or advice} The first are:{listed}"
             )
-
-    def other_encoding(self) -> str:
-        """What to do about words that are right in another encoding; empty if there is none."""
-        words = [line for line in self.lines if not line.isascii()]
-        damaged = sum(_NOT_UTF8.search(line) is not None for line in words)
-        if damaged <= len(words) / 2:
-            return ""
-        problem = problem_of(self.data)
-        return problem[0].upper() + problem[1:]
 
     def fail(self, line: int, problem: str, advice: str) -> NoReturn:
         """Raise a `CorpusError` about a line, counted from 1."""

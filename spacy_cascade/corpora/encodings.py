@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import codecs
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import CorpusError
@@ -17,6 +19,7 @@ _SHARE = 0.3
 _PRINTABLE = 0.95
 """Share of the characters of a text that are printable or white space."""
 _WESTERN = "cp1252"
+_NOT_UTF8 = re.compile("[\ud800-\udfff]")
 BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -74,3 +77,14 @@ def problem_of(data: bytes, name: str = "utf-8") -> str:
         f"the file is not {shown}. It seems to be {kind}: read it with --encoding {seeming}, or "
         "save it as UTF-8."
     )
+
+
+def other_encoding(data: bytes, lines: Sequence[str]) -> str:
+    """What to do where most words beyond ASCII are not UTF-8; empty where only few are damaged.
+
+    lines: of the data, with lone surrogates for bytes that are not UTF-8.
+    """
+    foreign = [line for line in lines if not line.isascii()]
+    damaged = sum(_NOT_UTF8.search(line) is not None for line in foreign)
+    problem = problem_of(data)
+    return problem[0].upper() + problem[1:] if damaged > len(foreign) / 2 else ""

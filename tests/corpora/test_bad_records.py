@@ -199,6 +199,9 @@ def conllu(*sentences: tuple[str, str]) -> str:
             '{"tokens": ["c"], "ner_tags": ["Q-X"]}\n{"tokens": [""], "ner_tags": ["O"]}\n'
             '{"tokens": ["d"\n{"tokens": ["e"], "ner_tags": ["O"]}', "ae", [2, 3, 4, 5],
         ),
+        ("a\tB-X\n\nb\tQ\n\nx\tO\nc\n\nd\tI-X\n\ne\tB-X\n", "ade", [3, 6]),
+        ("a\tU-X\n\nb\tI-X\nb\tO\n\nc\tB-X\n\nd\tO\n", "ad", [3, 6]),
+        ("a\tB-X\n\nb\tO\tO\nb\n\n\nc\tO\n", "ac", [3, 4]),
     ],
 )  # fmt: skip
 def test_the_rest_of_files_of_words_is_read(
@@ -209,7 +212,9 @@ def test_the_rest_of_files_of_words_is_read(
     reader, (source,) = find_sources(path)
     found = list(reader.read(source, FormatOptions(on_bad=bad.append)))
     texts = [
-        one.text if isinstance(one, AnnotatedText) else " ".join(one.sentences[0].words)
+        one.text
+        if isinstance(one, AnnotatedText)
+        else " ".join(sum((s.words for s in one.sentences), ()))
         for one in found
         if not isinstance(one, LeftOut)
     ]

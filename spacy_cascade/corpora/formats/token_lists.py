@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from ..bad_records import each
-from ..columns import REPLACEMENT, Document, Sentence, word_problem
+from ..columns import Document, Sentence
 from ..tags import TagError, decode_tags
 from ..texts import AnnotatedText, checked_text
+from ..words import REPLACEMENT, word_problem
 from .base import FormatOptions, WordFormat
 from .json_files import write_rows
 from .source import Row, Source

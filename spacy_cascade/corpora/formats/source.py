@@ -161,7 +161,8 @@ class Source:
                 value, at = _DECODER.raw_decode(text, at)
             except (ValueError, RecursionError) as error:
                 following = _next_record(text, at)
-                rest = "" if following else ", so that nothing behind it can be read either"
+                is_rest = is_list and following is None
+                rest = ", so that nothing behind it can be read either" if is_rest else ""
                 problem = f"the JSON that begins here is cut or damaged ({error}){rest}"
                 on_bad(self.error(line, problem, "Mend it"))
                 if following is None:

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
+from ..bad_records import OnBad, each, each_counted
 from ..texts import AnnotatedText, Fail, Record
 from .base import FormatOptions, TextFormat
 from .json_files import write_value
@@ -27,16 +28,9 @@ class BiocJson(TextFormat):
         return any(isinstance(source.first.get(k), list) for k in (*_COLLECTIONS, "passages"))
 
     def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
-        gaps = Gaps()
-        for row in source.rows():
-            if "passages" in row.value:
-                yield from _document(row.value, row, gaps)
-                continue
-            if not {*_COLLECTIONS} & row.value.keys():
-                row.fail("there are no documents", "Give a collection or a document of BioC")
-            for name in _COLLECTIONS:
-                for document in _objects(row.value, name, row.fail):
-                    yield from _document(document, row, gaps)
+        on_bad = options.on_bad
+        documents = each(source.rows(on_bad), _documents, on_bad)
+        return each(documents, partial(_records, gaps=Gaps(), on_bad=on_bad), on_bad)
 
     def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
         documents = [_written(text, str(n)) for n, text in enumerate(texts, start=1)]
@@ -44,11 +38,23 @@ class BiocJson(TextFormat):
         write_value(path, {**head, "documents": documents})
 
 
-def _document(document: dict[str, Any], row: Row, gaps: Gaps) -> Iterator[Record]:
+def _documents(row: Row) -> Iterator[tuple[dict[str, Any], Row]]:
+    if "passages" in row.value:
+        yield row.value, row
+        return
+    if not {*_COLLECTIONS} & row.value.keys():
+        row.fail("there are no documents", "Give a collection or a document of BioC")
+    for name in _COLLECTIONS:
+        for document in _objects(row.value, name, row.fail):
+            yield document, row
+
+
+def _records(placed: tuple[dict[str, Any], Row], gaps: Gaps, on_bad: OnBad) -> Iterator[Record]:
+    document, row = placed
     name = str(_field(document, "id", row.fail))
     fail: Fail = partial(_fail_in, row, name)
     _field(document, "passages", fail)
-    parts = Parts()
+    parts = Parts(on_bad)
     _add(parts, document, None, (), fail)
     for passage in _objects(document, "passages", fail):
         sentences = _objects(passage, "sentences", fail)
@@ -69,14 +75,19 @@ def _add(
 ) -> None:
     """Add the annotations and relations of a document, passage or sentence."""
     parts.n_relations += len(_objects(holder, "relations", fail))
-    for annotation in _objects(holder, "annotations", fail):
+
+    def made(annotation: dict[str, Any]) -> Iterator[Annotation]:
         locations = [
             (_field(location, "offset", fail), _field(location, "length", fail))
             for location in _objects(annotation, "locations", fail)
         ]
         label = _field(_field(annotation, "infons", fail), "type", fail)
         found = str(annotation.get("text") or "")
-        parts.annotations.append(Annotation(label, locations, found, fail, within, origins))
+        yield Annotation(label, locations, found, fail, within, origins)
+
+    found, n_bad = each_counted(_objects(holder, "annotations", fail), made, parts.on_bad)
+    parts.annotations += found
+    parts.n_bad += n_bad
 
 
 def _objects(value: dict[str, Any], name: str, fail: Fail) -> list[dict[str, Any]]:

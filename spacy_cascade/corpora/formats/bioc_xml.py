@@ -9,18 +9,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import Any, ClassVar
+from xml.etree.ElementTree import ParseError, iterparse
 
 from ...errors import CorpusError
 from ...files import replace_file
+from ..bad_records import OnBad, each
 from ..texts import AnnotatedText, Fail, Record
 from .base import FormatOptions, TextFormat
 from .extra import library
 from .passages import Annotation, Gaps, Parts, Passage, infons_of, records_of
 from .source import Source
 
-_START = re.compile(r"\s*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*)*(<!DOCTYPE[^>]*>\s*)?<collection\b")
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -29,7 +31,7 @@ class BiocXml(TextFormat):
     suffixes: ClassVar[tuple[str, ...]] = (".xml",)
 
     def recognises(self, source: Source) -> bool:
-        return _START.match(source.start) is not None
+        return _root_name(source.data) == "collection"
 
     def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
         etree = library("lxml.etree", self.name)
@@ -47,9 +49,8 @@ class BiocXml(TextFormat):
                 f"{source.path}:{line}: the XML is cut or damaged ({error}). Mend it."
             ) from error
         _refuse_entities(etree, root, source)
-        gaps = Gaps()
-        for document in root.iterfind("document"):
-            yield from _document(document, source, gaps)
+        records = partial(_records, source, gaps=Gaps(), on_bad=options.on_bad)
+        yield from each(root.iterfind("document"), records, options.on_bad)
 
     def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
         etree = library("lxml.etree", self.name)
@@ -65,6 +66,15 @@ class BiocXml(TextFormat):
 _DOCTYPE = '<!DOCTYPE collection SYSTEM "BioC.dtd">'
 
 
+def _root_name(data: bytes) -> str:
+    """The name of the element that all others are in; "" for what does not begin as XML."""
+    try:
+        _, root = next(iterparse(BytesIO(data.lstrip()), ("start",)))
+    except (ParseError, StopIteration, LookupError, ValueError):
+        return ""
+    return str(root.tag)
+
+
 def _refuse_entities(etree: Any, root: Any, source: Source) -> None:
     """Raises `CorpusError` for an entity in a text, which would be cut there."""
     for entity in root.iter(etree.Entity):
@@ -75,8 +85,8 @@ def _refuse_entities(etree: Any, root: Any, source: Source) -> None:
         )
 
 
-def _document(document: Any, source: Source, gaps: Gaps) -> Iterator[Record]:
-    parts = Parts(n_relations=sum(1 for _ in document.iter("relation")))
+def _records(source: Source, document: Any, gaps: Gaps, on_bad: OnBad) -> Iterator[Record]:
+    parts = Parts(on_bad, n_relations=sum(1 for _ in document.iter("relation")))
     places: dict[Any, tuple[int | None, tuple[Any, ...]]] = {}
     for passage in document.iterfind("passage"):
         sentences = passage.findall("sentence")

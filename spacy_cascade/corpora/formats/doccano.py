@@ -7,9 +7,11 @@ intents, or neither)
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
+from ..bad_records import OnBad, each, each_counted
 from ..texts import AnnotatedText, Mention, Record, checked_mention, checked_text
 from .base import FormatOptions, TextFormat
 from .json_files import write_rows
@@ -32,15 +34,8 @@ class Doccano(TextFormat):
         return has_text and any(all(map(_is_span, spans)) for spans in found)
 
     def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
-        for row in source.rows():
-            row.refuse_other_spans(_SPANS)
-            found = next((row.value[key] for key in _TEXTS if key in row.value), None)
-            text = checked_text(found, row.fail)
-            spans = [(key, span) for key in _SPANS for span in row.list_of(key)]
-            name = str(row.value.get("id", ""))
-            mentions = tuple(_mention(text, key, span, row) for key, span in spans)
-            known = any(row.value.get(key) is not None for key in _SPANS)
-            yield AnnotatedText(text, mentions, name, row.where, is_annotated=known)
+        on_bad = options.on_bad
+        return each(source.rows(on_bad), partial(_texts, on_bad=on_bad), on_bad)
 
     def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
         write_rows(path, map(_record, texts))
@@ -53,15 +48,26 @@ def _is_span(value: Any) -> bool:
     )
 
 
-def _mention(text: str, key: str, span: Any, row: Row) -> Mention:
-    found = ""
+def _texts(row: Row, on_bad: OnBad) -> Iterator[AnnotatedText]:
+    row.refuse_other_spans(_SPANS)
+    found = next((row.value[key] for key in _TEXTS if key in row.value), None)
+    text = checked_text(found, row.fail)
+    spans = [(key, span) for key in _SPANS for span in row.list_of(key)]
+    name = str(row.value.get("id", ""))
+    mentions, n_bad = each_counted(spans, partial(_mentions, text, row), on_bad)
+    known = any(row.value.get(key) is not None for key in _SPANS)
+    yield AnnotatedText(text, mentions, name, row.where, is_annotated=known, bad_spans=n_bad)
+
+
+def _mentions(text: str, row: Row, keyed: tuple[str, Any]) -> Iterator[Mention]:
+    (key, span), found = keyed, ""
     if isinstance(span, dict):
         found = span["text"] if isinstance(span.get("text"), str) else ""
         span = [next((span[n] for n in names if n in span), None) for names in _FIELDS]
     if not isinstance(span, list) or len(span) != 3:
         row.fail(f"{key!r} has {span!r}, not [start, end, label]", "Correct it")
     start, end, label = span
-    return checked_mention(text, start, end, label, row.fail, found)
+    yield checked_mention(text, start, end, label, row.fail, found)
 
 
 def _record(text: AnnotatedText) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-from ..texts import AnnotatedText, LeftOut, Record, checked_mention, checked_text
+from ..bad_records import each, each_counted
+from ..texts import AnnotatedText, LeftOut, Mention, Record, checked_mention, checked_text
 from .base import FormatOptions, TextFormat
 from .extra import library
 from .json_files import scored, write_value
@@ -50,28 +51,33 @@ class LabelStudio(TextFormat):
 
     def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
         seen: set[str] = set()
-        found: list[_Task | LeftOut] = []
-        for row in source.rows():
+
+        def tasks_of(row: Row) -> Iterator[_Task | LeftOut]:
             if isinstance(row.value.get("data"), dict):
-                found += _of_task(row, options)
+                yield from _of_task(row, options)
             elif (name := str(row.value.get("id", row.line))) in seen:
-                found.append(LeftOut(_FURTHER))
+                yield LeftOut(_FURTHER)
             else:
                 seen.add(name)
-                found.append(_of_min(row))
+                yield _of_min(row)
+
+        found = list(each(source.rows(options.on_bad), tasks_of, options.on_bad))
         tasks = [one for one in found if isinstance(one, _Task)]
         _leave_out_other_texts(tasks, options.field)
         has_spans = any(task.regions for task in tasks)
         has_pages = any(task.has_pages for task in tasks)
-        for one in found:
+
+        def records_of(one: _Task | LeftOut) -> Iterator[Record]:
             if isinstance(one, LeftOut):
                 yield one
-                continue
+                return
             yield from map(LeftOut, one.others)
             if one.may_have_choices and not has_spans:
                 yield LeftOut(_NO_SPANS)
             else:
                 yield one.text(options, is_page=has_pages)
+
+        yield from each(found, records_of, options.on_bad)
 
     def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
         write_value(path, [_prediction(text) for text in texts])
@@ -131,21 +137,23 @@ class _Task:
             self.regions.append(_Region(value, value[key], result.get("to_name")))
 
     def text(self, options: FormatOptions, *, is_page: bool) -> AnnotatedText:
-        """Raises `CorpusError` where there is no text, and for regions that have no place in it."""
+        """Raises `CorpusError` where there is no text; `on_bad` takes those of bad regions."""
         fail, values = self.row.fail, [value for value, *_ in self.regions]
         reading = best_reading(self._readings(options, is_page), values)
-        mentions = []
-        for value, labels, _ in self.regions:
+
+        def mentions_of(region: _Region) -> Iterator[Mention]:
+            value, labels, _ = region
             ends = reading.locate(value)
             if ends is None:
                 fail(f"a region does not say where it is: {value}", "Export the tasks once more")
             found = "" if reading.fits(value) else own_text(value)
-            mentions += [
-                checked_mention(reading.text, *ends, label, fail, found) for label in labels
-            ]
+            for label in labels:
+                yield checked_mention(reading.text, *ends, label, fail, found)
+
+        mentions, n_bad = each_counted(self.regions, mentions_of, options.on_bad)
         name, where = str(self.row.value.get("id", "")), self.row.where
         return AnnotatedText(
-            reading.text, tuple(mentions), name, where, is_annotated=self.is_annotated
+            reading.text, mentions, name, where, is_annotated=self.is_annotated, bad_spans=n_bad
         )
 
     def _readings(self, options: FormatOptions, is_page: bool) -> Sequence[Reading]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
+from ..bad_records import OnBad, each_counted
 from ..texts import (
     AnnotatedText,
     Fail,
@@ -58,11 +59,17 @@ class Annotation:
 
 @dataclass(slots=True)
 class Parts:
-    """What a document has; n_relations: number of its relations."""
+    """What a document has.
 
+    on_bad: takes the error of an annotation that cannot be read. n_relations, n_bad: numbers of its
+    relations, and of these annotations.
+    """
+
+    on_bad: OnBad
     passages: list[Passage] = field(default_factory=list)
     annotations: list[Annotation] = field(default_factory=list)
     n_relations: int = 0
+    n_bad: int = 0
 
 
 @dataclass(slots=True)
@@ -92,7 +99,7 @@ def records_of(name: str, where: str, parts: Parts, gaps: Gaps) -> Iterator[Reco
 
     A line break and then spaces fill the gaps between passages. A passage that begins before the
     end of the one before it begins on a new line, if all annotations fit their passages. Raises
-    `CorpusError` where they do not, and where an annotation is no span of the text.
+    `CorpusError` where they do not. `parts.on_bad` takes the errors of those that are no spans.
     """
     for passage in parts.passages:
         checked_text(passage.text, passage.fail)
@@ -100,15 +107,10 @@ def records_of(name: str, where: str, parts: Parts, gaps: Gaps) -> Iterator[Reco
             passage.fail(f"the offset {passage.offset!r} is no number from 0", "Correct it")
     gaps.fill(parts.passages)
     yield from [LeftOut("relations")] * parts.n_relations
-    annotations = []
-    for annotation in parts.annotations:
-        if annotation.locations:
-            _check_locations(annotation)
-            annotations.append(annotation)
-        elif _is_relation(annotation):
-            yield LeftOut("relations written as annotations")
-        else:
-            annotation.fail("the annotation has no location", "Give it an offset and a length")
+    spans = [one for one in parts.annotations if one.locations or not _is_relation(one)]
+    n_relations = len(parts.annotations) - len(spans)
+    yield from [LeftOut("relations written as annotations")] * n_relations
+    annotations, n_bad = each_counted(spans, _located, parts.on_bad)
     reading = _best_reading(parts.passages, annotations)
     if reading.overlap is not None:
         unfit = next((one for one in annotations if not reading.fits(one)), None)
@@ -118,16 +120,22 @@ def records_of(name: str, where: str, parts: Parts, gaps: Gaps) -> Iterator[Reco
                 f"before it, and the annotation {unfit.found!r} is not at its offset",
                 "BioC's offsets count characters from the start of the document. Correct them",
             )
-    mentions = tuple(map(reading.mention, annotations))
-    yield AnnotatedText(reading.pieces.text, mentions, name, where, reading=reading.name)
+    mentions, n_unfit = each_counted(annotations, lambda one: [reading.mention(one)], parts.on_bad)
+    n_bad += parts.n_bad + n_unfit
+    text = reading.pieces.text
+    yield AnnotatedText(text, mentions, name, where, bad_spans=n_bad, reading=reading.name)
 
 
-def _check_locations(annotation: Annotation) -> None:
+def _located(annotation: Annotation) -> Iterator[Annotation]:
+    """The annotation. Raises `CorpusError` where it does not say where it is."""
+    if not annotation.locations:
+        annotation.fail("the annotation has no location", "Give it an offset and a length")
     for offset, length in annotation.locations:
         if type(offset) is not int or type(length) is not int:
             annotation.fail(
                 f"the location {offset!r}, {length!r} is no pair of numbers", "Correct it"
             )
+    yield annotation
 
 
 def _is_relation(annotation: Annotation) -> bool:

@@ -9,12 +9,13 @@ prints what it cannot read.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 from ...files import replace_file
+from ..bad_records import OnBad, each, each_counted
 from ..texts import (
     AnnotatedText,
     Fail,
@@ -46,13 +47,11 @@ class PubTator(TextFormat):
         return _FIRST_LINE.match(source.start) is not None
 
     def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
-        block: list[tuple[int, str]] = []
-        for number, line in enumerate([*source.lines, ""], start=1):
-            if line.strip():
-                block.append((number, line))
-            elif block:
-                yield from _document(source, block)
-                block = []
+        records = partial(_records, source, on_bad=options.on_bad)
+        return each(_blocks(source), records, options.on_bad)
+
+    def written_label(self, label: str) -> str:
+        return _one_line(label)
 
     def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
         made = [_block(text, str(number)) for number, text in enumerate(texts, start=1)]
@@ -87,7 +86,18 @@ class _Line(NamedTuple):
         )
 
 
-def _document(source: Source, block: Sequence[tuple[int, str]]) -> Iterator[Record]:
+def _blocks(source: Source) -> Iterator[list[tuple[int, str]]]:
+    """The lines of each document with their numbers."""
+    block: list[tuple[int, str]] = []
+    for number, line in enumerate([*source.lines, ""], start=1):
+        if line.strip():
+            block.append((number, line))
+        elif block:
+            yield block
+            block = []
+
+
+def _records(source: Source, block: Sequence[tuple[int, str]], on_bad: OnBad) -> Iterator[Record]:
     parts, rest = [], list(block)
     while rest and (found := _TEXT_LINE.fullmatch(rest[0][1])):
         parts.append(found)
@@ -100,14 +110,18 @@ def _document(source: Source, block: Sequence[tuple[int, str]]) -> Iterator[Reco
     # Nothing follows a title whose abstract is empty.
     whole = _BREAK.join(part[3] for part in parts).removesuffix(_BREAK)
     text = checked_text(whole, partial(source.fail, number))
-    lines = list(filter(None, (_line(source, line, row, name) for line, row in rest)))
-    yield from [LeftOut("relations")] * (len(rest) - len(lines))
-    mentions, reading = _mentions(text, lines)
-    yield AnnotatedText(text, mentions, name, f"{source.path}:{number}", reading=reading)
+    lines, n_bad = each_counted(rest, partial(_lines, source, name), on_bad)
+    yield from [LeftOut("relations")] * (len(rest) - len(lines) - n_bad)
+    mention, reading = _best_reading(text, lines)
+    mentions, n_unfit = each_counted(lines, lambda line: [mention(line)], on_bad)
+    yield AnnotatedText(
+        text, mentions, name, f"{source.path}:{number}", bad_spans=n_bad + n_unfit, reading=reading
+    )
 
 
-def _line(source: Source, line: int, row: str, name: str) -> _Line | None:
-    """The annotation on a line; None for a relation."""
+def _lines(source: Source, name: str, numbered: tuple[int, str]) -> Iterator[_Line]:
+    """The annotation on a line; none for a relation."""
+    line, row = numbered
     fields = row.split("\t")
     fail: Fail = partial(source.fail, line)
     if fields[0].strip() != name:
@@ -115,17 +129,17 @@ def _line(source: Source, line: int, row: str, name: str) -> _Line | None:
     offsets = [field.strip() for field in fields[1:3]]
     numbers = [int(offset) for offset in offsets if offset.isdecimal()]
     if not numbers and len(fields) in _RELATION_FIELDS:
-        return None
+        return
     if len(fields) < _ANNOTATION_FIELDS:
         advice = "A line has the ID, start, end, text and type, with tabs between them"
         fail(f"there are {len(fields)} fields", advice)
     if len(numbers) != len(offsets):
         fail(f"the offsets {offsets} are not whole numbers", "Correct them")
-    return _Line(numbers[0], numbers[1], fields[3], fields[4].strip(), fail)
+    yield _Line(numbers[0], numbers[1], fields[3], fields[4].strip(), fail)
 
 
-def _mentions(text: str, lines: Sequence[_Line]) -> tuple[tuple[Mention, ...], str]:
-    """The spans of a document, and how their offsets were understood.
+def _best_reading(text: str, lines: Sequence[_Line]) -> tuple[Callable[[_Line], Mention], str]:
+    """What makes the spans of a document, and how their offsets are understood.
 
     Offsets count, whatever the mention is, unless most of those whose mention is not the text there
     cut words: then these are wrong, and the mention of a span shows it.
@@ -143,7 +157,7 @@ def _mentions(text: str, lines: Sequence[_Line]) -> tuple[tuple[Mention, ...], s
 
     names = [f"offsets that count {unit.value}"] if unit is not Unit.CHARACTERS else []
     names += [_NORMAL_FORMS] if not are_wrong and n_cut < len(others) else []
-    return tuple(map(mention, lines)), ", ".join(names)
+    return mention, ", ".join(names)
 
 
 def _block(text: AnnotatedText, number: str) -> str:

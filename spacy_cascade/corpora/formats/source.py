@@ -11,6 +11,8 @@ from typing import Any, NoReturn
 
 from ...caching import cached_property
 from ...errors import CorpusError
+from ..bad_records import OnBad, raised
+from ..encodings import decoded
 
 _JSON_START = re.compile(r'\s*(\{\s*["}]|\[\s*[\{\]])')
 _JSON_SPACE = re.compile(r"[ \t\r\n,]*")
@@ -22,7 +24,6 @@ _OFFSETS = [
 ]  # fmt: skip
 _LABELS = ("label", "type", "entity", "tag", "category", "class")
 """Words in the names under which tools write offsets and labels."""
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +39,12 @@ class Row:
         return f"{self.path}:{self.line}"
 
     def fail(self, problem: str, advice: str) -> NoReturn:
+        raise self.error(problem, advice)
+
+    def error(self, problem: str, advice: str) -> CorpusError:
         shown = json.dumps(self.value, ensure_ascii=True)
         shown = shown if len(shown) <= _SHOWN_CHARACTERS else f"{shown[:_SHOWN_CHARACTERS]}…"
-        raise CorpusError(f"{self.where}: {problem}, in {shown}. {advice}.")
+        return CorpusError(f"{self.where}: {problem}, in {shown}. {advice}.")
 
     def refuse_other_spans(self, known: Container[str]) -> None:
         """Raise `CorpusError` for spans under a name that a format does not know.
@@ -76,9 +80,13 @@ def _is_span(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Source:
-    """A file, or a folder that holds one corpus; what is read of it is kept."""
+    """A file, or a folder that holds one corpus; what is read of it is kept.
+
+    encoding: None for the one that a byte order mark tells, or UTF-8.
+    """
 
     path: Path
+    encoding: str | None = None
 
     @property
     def is_folder(self) -> bool:
@@ -91,17 +99,15 @@ class Source:
     @cached_property
     def start(self) -> str:
         """The text, where bytes that are not UTF-8 are replaced: to recognise a format by."""
-        return self.data.decode("utf-8-sig", errors="replace")
+        try:
+            return decoded(self.path, self.data, self.encoding, errors="replace")
+        except CorpusError:
+            return self.data.decode("utf-8-sig", errors="replace")
 
     @cached_property
     def text(self) -> str:
         """Raises `CorpusError` for a file that is empty or not UTF-8."""
-        try:
-            text = self.data.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            line = self.data.count(b"\n", 0, error.start) + 1
-            kind = "UTF-16" if self.data.startswith(_UTF16) else "not UTF-8"
-            self.fail(line, f"the file is {kind}", "Save it as UTF-8")
+        text = decoded(self.path, self.data, self.encoding)
         if not text.strip():
             raise CorpusError(f"{self.path} is empty. Give a file with annotated texts.")
         return text
@@ -109,6 +115,10 @@ class Source:
     @cached_property
     def lines(self) -> list[str]:
         return [line.removesuffix("\r") for line in self.text.split("\n")]
+
+    @cached_property
+    def _shown_lines(self) -> list[str]:
+        return self.start.split("\n")
 
     @cached_property
     def is_json(self) -> bool:
@@ -121,16 +131,17 @@ class Source:
 
     @cached_property
     def first(self) -> dict[str, Any]:
-        """The first object of a JSON file; empty if there is none or it cannot be read."""
+        """The first object of a JSON file that can be read; empty if there is none."""
         try:
-            return next((row.value for row in self.rows()), {}) if self.is_json else {}
+            rows = self.rows(lambda error: None) if self.is_json else iter(())
+            return next((row.value for row in rows), {})
         except CorpusError:
             return {}
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self, on_bad: OnBad = raised) -> Iterator[Row]:
         """The objects of JSON Lines, of JSON objects after each other, or of one JSON list.
 
-        Raises `CorpusError` at what is no JSON object.
+        on_bad: takes the error of what is no JSON object.
         """
         text, is_list = self.text, self.is_list
         at = text.index("[") + 1 if is_list else 0
@@ -149,13 +160,34 @@ class Source:
             try:
                 value, at = _DECODER.raw_decode(text, at)
             except (ValueError, RecursionError) as error:
-                self.fail(line, f"the JSON that begins here is cut or damaged ({error})", "Mend it")
-            if not isinstance(value, dict):
-                self.fail(line, "a JSON object was expected", "Give one object for each text")
-            yield Row(value, line, self.path)
+                following = _next_record(text, at)
+                is_rest = is_list and following is None
+                rest = ", so that nothing behind it can be read either" if is_rest else ""
+                problem = f"the JSON that begins here is cut or damaged ({error}){rest}"
+                on_bad(self.error(line, problem, "Mend it"))
+                if following is None:
+                    return
+                at = following
+                continue
+            if isinstance(value, dict):
+                yield Row(value, line, self.path)
+            else:
+                problem = "a JSON object was expected"
+                on_bad(self.error(line, problem, "Give one object for each text"))
 
     def fail(self, line: int, problem: str, advice: str) -> NoReturn:
         """Raise a `CorpusError` about a line, counted from 1."""
-        lines = self.start.split("\n")
+        raise self.error(line, problem, advice)
+
+    def error(self, line: int, problem: str, advice: str) -> CorpusError:
+        lines = self._shown_lines
         shown = lines[line - 1][:_SHOWN_CHARACTERS].rstrip("\r") if line <= len(lines) else ""
-        raise CorpusError(f"{self.path}:{line}: {problem}, in {shown!r}. {advice}.")
+        return CorpusError(f"{self.path}:{line}: {problem}, in {shown!r}. {advice}.")
+
+
+def _next_record(text: str, at: int) -> int | None:
+    """Where the object behind a damaged one may begin: on a line that is indented as its own."""
+    line = text[text.rfind("\n", 0, at) + 1 : at + 1]
+    indent = line[: len(line) - len(line.lstrip(" \t"))]
+    found = re.compile(rf"\n{indent}(?=[^\s\]}}])").search(text, at)
+    return None if found is None else found.end()

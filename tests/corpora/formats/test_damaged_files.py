@@ -92,7 +92,7 @@ BAD = {
     "BioC JSON": ('{"documents": [{"id": 1}]}', "1: document 1: there is no 'passages'"),
     "CoNLL-U tag": (CONLLU.replace("_\n", "NER=Q-X\n"), "1: word 1: 'Q-X' is not a tag"),
     "CoNLL-U columns": (CONLLU + "\n1\tb\n", "3: a line has 2 columns, not 10"),
-    "CoNLL-U number": (CONLLU + CONLLU.replace("1", "x", 1), "1: this is no sentence in"),
+    "CoNLL-U number": (CONLLU + CONLLU.replace("1", "x", 1), "2: 'x' is no number of a word"),
     "closing bracket": (CONLLU.replace("_\n", "Entity=e1)\n"), "1: the bracket 'e1') was not op"),
     "opening bracket": (CONLLU.replace("_\n", "Entity=(e1-X\n"), "1: the bracket (e1 is not cl"),
 }  # fmt: skip

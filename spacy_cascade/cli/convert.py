@@ -8,16 +8,20 @@ from typing import Annotated
 import typer
 
 from ..clustering.splitting import TokenizerChoice
-from ..corpora.annotated import write_texts
+from ..corpora.annotated import check_any
+from ..corpora.bad_records import check_none
 from ..corpora.columns import ReadOptions
-from ..corpora.docs import CHUNKS_KEY, write_documents
+from ..corpora.docs import CHUNKS_KEY, check_suffix, write_documents
 from ..corpora.formats.base import FormatOptions, TextFormat
 from ..corpora.formats.registry import AUTO, find_sources
 from ..corpora.spacing import Spacing
 from ..corpora.tags import Scheme, scheme_named
 from ..corpora.texts import without_words
 from ..errors import CorpusError
-from .converted import print_texts, print_words
+from ..files import replace_file
+from .converted import print_bad, print_contradictions, print_texts, print_words, print_written
+from .converting import convert_texts, pieces_in
+from .lost_spans import report_lost
 from .options import argument, option, valid_text
 from .output import print_info, print_warning, reports_errors
 
@@ -59,16 +63,28 @@ def convert_command(
     scheme: Annotated[
         str,
         option(
-            "Scheme of the tags: auto, iob1, iob2 (also called bio) or bilou (also biluo, iobes, "
-            "bioes)",
+            "Scheme of the tags: auto, iob1, iob2 (also called bio), bilou (also biluo, iobes, "
+            "bioes) or io (types without a prefix)",
             callback=_scheme,
         ),
     ] = Scheme.AUTO.value,
     separator: Annotated[
         Separator, option("Separator of the columns; auto is a tab if any line has one")
     ] = Separator.AUTO,
-    word_column: Annotated[int, option("Column of the words: 0 is the first, -1 the last")] = 0,
-    tag_column: Annotated[int, option("Column of the entity tags")] = -1,
+    encoding: Annotated[
+        str | None, option("Encoding of INPUT; default: by its byte order mark, else UTF-8")
+    ] = None,
+    word_column: Annotated[
+        int | None,
+        option(
+            "Column of the words: 0 is the first, -1 the last; default: the first one that does "
+            "not number the words"
+        ),
+    ] = None,
+    tag_column: Annotated[
+        int | None,
+        option("Column of the entity tags; default: the one with the most of them, else the last"),
+    ] = None,
     no_entities: Annotated[bool, option("No column has entity tags", "--no-entities")] = False,
     pos_column: Annotated[int | None, option("Column to keep as token.tag")] = None,
     chunk_column: Annotated[int | None, option("Column of chunk tags for doc.spans")] = None,
@@ -115,6 +131,15 @@ def convert_command(
     on_bad_word: Annotated[
         OnBadWord, option("Stop at words that are empty, whitespace or not UTF-8, or replace them")
     ] = OnBadWord.ERROR,
+    skip_bad: Annotated[
+        bool, option("Leave out records and spans that cannot be read, and list them", "--skip-bad")
+    ] = False,
+    skip_empty: Annotated[
+        bool, option("Formats with text: leave out texts without a span", "--skip-empty")
+    ] = False,
+    accept_loss: Annotated[
+        bool, option("Formats with text: go on where most spans are no entities", "--accept-loss")
+    ] = False,
 ) -> None:
     """
     Convert an annotated corpus to training data.
@@ -125,10 +150,15 @@ def convert_command(
 
     Spans that no tokens can express (inside tokens, overlapping, discontinuous) are counted and
     shown. Their words are not annotated then. So are texts that are rejected, ignored or cancelled.
+    It is an error if they are more than half of all spans, unless --accept-loss is given.
+
+    Records and spans that cannot be read are an error that names the first of them. --skip-bad
+    leaves them out and lists each with its line.
 
     In a column file each line has one word, followed by its tags in columns that tabs or spaces
     separate. A blank line ends a sentence. A line -DOCSTART- or ###MEDLINE:<id> may start a
-    document. Words are not tokenized any further.
+    document. A line that begins with # is a word if it has a tag, else a comment. Words are not
+    tokenized any further.
 
     Column files and token lists do not say which words had a space between them. The command
     restores that by rules, so that a pipeline is trained on text as it will be used on: ( IL-2 ) .
@@ -144,27 +174,47 @@ def convert_command(
     --on-bad-word replace, the command puts U+FFFD in their place and lists them.
     """
     columns = ReadOptions(
-        scheme=Scheme(scheme), separator=separator.value, word_column=word_column,
-        tag_column=None if no_entities else tag_column, pos_column=pos_column,
+        scheme=Scheme(scheme), separator=separator.value,
+        word_column="auto" if word_column is None else word_column,
+        tag_column=None if no_entities else "auto" if tag_column is None else tag_column,
+        pos_column=pos_column,
         chunk_column=chunk_column, n_sents=n_sents, on_bad_word=on_bad_word.value,
     )  # fmt: skip
     names = tuple(name.strip() for name in (tag_names or "").split(",") if name.strip())
-    options = FormatOptions(columns, names, field, predictions)
-    reader, sources = find_sources(source, form)
+    check_suffix(output)
+    bad: list[CorpusError] = []
+    options = FormatOptions(columns, names, field, predictions, bad.append)
+    reader, sources = find_sources(source, form, encoding)
     if form == AUTO and reader.name != "columns":
         print_info(f"Read as {reader.name}")
     if isinstance(reader, TextFormat):
         nlp = TokenizerChoice(lang, tokenizer).load()
         records = (record for one in sources for record in reader.read(one, options))
         used = records if tokenizer is None else map(without_words, records)
-        made = write_texts(used, output, nlp.make_doc, nlp.vocab, spans_key=spans_key)
-        print_texts(made, output, nlp, spans_key)
+        converted = convert_texts(used, nlp, output.name, spans_key, skip_empty)
+        made = converted.summary
+        if not skip_bad:
+            check_none(bad)
+        print_bad(bad, made.bad_spans)
+        check_any(made, output)
+        print_texts(made)
+        print_contradictions(converted.pieces)
+        report_lost(made, nlp, spans_key=spans_key, accept_loss=accept_loss)
+        replace_file(output, converted.docs.to_bytes())
+        print_written(made, output)
         return
     with warnings.catch_warnings(record=True) as noted:
         warnings.simplefilter("always", UserWarning)
-        documents = [document for one in sources for document in reader.read(one, options)]
+        by_source = [(one.path, reader.read(one, options)) for one in sources]
     for warning in noted:
         print_warning(str(warning.message), to_stderr=True)
+    if not skip_bad:
+        check_none(bad)
+    print_bad(bad, 0)
+    documents = [document for _, found in by_source for document in found]
+    if not documents:
+        raise CorpusError(f"{source} has no sentence that can be read, so nothing is written.")
+    print_contradictions(piece for path, found in by_source for piece in pieces_in(path, found))
     summary = write_documents(
         documents, output, spacing=spacing, lang=lang, spans_key=spans_key, chunks_key=chunks_key,
     )  # fmt: skip

@@ -1,23 +1,20 @@
 """What `convert` says of what it made, and of what it could not."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from math import prod
 from pathlib import Path
-
-from spacy.language import Language
 
 from ..corpora.annotated import TextSummary
 from ..corpora.docs import ConversionSummary
-from ..corpora.placing import LostSpan, Misfit
 from ..corpora.spacing import Spacing
-from ..workflows.tokenizers import CANDIDATES, Section, make_tokenizer
-from .output import counted, print_good, print_info, print_line, print_warning
+from ..errors import CorpusError
+from ..workflows.contradictions import Piece, find_contradictions
+from .output import counted, print_good, print_info, print_warning
 
 _LISTED = 10
-_SHOWN = 3
-"""Examples of spans that are no entities, of each kind."""
-_AROUND = 15
-"""Characters shown on each side of such a span."""
+_SELDOM = 0.01
+"""A chance below which it is no chance that documents without a span stand at the end."""
 
 
 def print_words(summary: ConversionSummary, wanted: Spacing, output: Path) -> None:
@@ -76,23 +73,18 @@ def _entities(summary: ConversionSummary | TextSummary) -> Iterator[str]:
         yield f"{counted(summary.missing, 'word')} not annotated"
 
 
-def print_texts(summary: TextSummary, output: Path, nlp: Language, spans_key: str | None) -> None:
-    """What was made of annotated texts, and what could not be."""
+def print_texts(summary: TextSummary) -> None:
+    """What was left out of annotated texts."""
     print_left_out(summary.left_out)
+    for reading, n in summary.readings.items():
+        print_info(f"Read with {reading}: {counted(n, 'document')}")
     if summary.trimmed:
         spans = counted(summary.trimmed, "span")
         print_info(f"{spans} had white space at an end, which is left out of the entity")
-    for misfit in Misfit:
-        lost = [one for one in summary.lost if one.misfit == misfit]
-        if lost:
-            spans = counted(len(lost), "span")
-            print_warning(f"No entity for {spans} {misfit.value}:")
-            for one in lost[:_SHOWN]:
-                print_line(f"  {described(one)}")
-    if cut := [one for one in summary.lost if one.misfit == Misfit.CUTS]:
-        print_info(_advice(cut, nlp))
-    if not spans_key and any(one.misfit == Misfit.OVERLAPS for one in summary.lost):
-        print_info("Spans that overlap can be kept in doc.spans: --spans-key sc")
+    _print_empty(summary.has_span)
+
+
+def print_written(summary: TextSummary, output: Path) -> None:
     parts = [
         counted(summary.documents, "document"), counted(summary.words, "word"),
         *_entities(summary),
@@ -105,36 +97,35 @@ def print_left_out(left_out: Counter[str]) -> None:
         print_warning(f"Left out, {reason}: {n:,}")
 
 
-def described(lost: LostSpan) -> str:
-    """A span with its document, its offsets, its text and what stands around it."""
-    text, mention = lost.text.text, lost.mention
-    name = f" (document {lost.text.name})" if lost.text.name else ""
-    parts = ", ".join(f"{start}-{end}" for start, end in mention.parts)
-    start, end = mention.start, mention.end
-    around = text[max(0, start - _AROUND) : start] + "[" + text[start:end]
-    around += "]" + text[end : end + _AROUND]
-    return f"{lost.text.where}{name}, characters {parts}: {mention.label} in {around!r}"
+def print_contradictions(pieces: Iterable[Piece]) -> None:
+    for text in find_contradictions(pieces):
+        print_warning(text)
 
 
-def _advice(cut: Sequence[LostSpan], nlp: Language) -> str:
-    """Which tokenizer expresses most of the spans that begin or end inside of tokens."""
+def print_bad(bad: Sequence[CorpusError], n_spans: int) -> None:
+    """The records and spans that were skipped, each with its line and the reason."""
+    for error in bad:
+        print_warning(str(error), to_stderr=True)
+    parts = {"record": len(bad) - n_spans, "span": n_spans}
+    found = " and ".join(counted(n, noun) for noun, n in parts.items() if n)
+    if found:
+        print_warning(f"Left out, because it cannot be read: {found}")
 
-    def expressed(section: Section) -> int:
-        docs = {}
-        tokenize = make_tokenizer(section, nlp)
-        for one in cut:
-            if id(one.text) not in docs:
-                docs[id(one.text)] = tokenize(one.text.text)
-        return sum(
-            docs[id(one.text)].char_span(one.mention.start, one.mention.end) is not None
-            for one in cut
+
+def _print_empty(has_span: Sequence[bool]) -> None:
+    """How many texts have no span, and a warning where perhaps nobody has annotated them."""
+    n, n_empty = len(has_span), has_span.count(False)
+    if not n_empty:
+        return
+    n_last = next((i for i, has in enumerate(reversed(has_span)) if has), n)
+    at_end = f", {n_last:,} of them at the end" if 1 < n_last < n else ""
+    text = f"Texts without a span: {n_empty:,} of {n:,}{at_end}."
+    # How likely so many stand at the end if the order is random.
+    chance = prod((n_empty - i) / (n - i) for i in range(n_last))
+    if 2 * n_empty > n or chance < _SELDOM:
+        print_warning(
+            f"{text} Training takes all of their words as outside of entities. If nobody has "
+            "annotated them yet, leave them out: --skip-empty"
         )
-
-    counts = {str(section["@tokenizers"]): expressed(section) for section in CANDIDATES}
-    best = max(counts, key=lambda name: counts[name])
-    if not counts[best]:
-        return "None of the known tokenizers ends tokens where these spans end: see docs/formats.md"
-    return (
-        f"--tokenizer {best} has token boundaries at {counts[best]:,} of these {len(cut):,} spans. "
-        "`init --train` then measures which tokenizer suits the corpus as a whole."
-    )
+    else:
+        print_info(f"{text} To leave them out: --skip-empty")

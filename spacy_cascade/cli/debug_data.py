@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,8 +17,12 @@ from ..errors import CascadeError, ConfigError
 from ..pipeline.component import CascadePipe
 from ..pipeline.reading import cut_spans
 from ..reports import corpus
+from ..workflows.contradictions import pieces_of
 from ..workflows.folds import refused
 from ..workflows.jackknife import read_config
+from ..workflows.lost_spans import count_lost
+from ..workflows.recipes.describing import lost_text
+from .converted import print_contradictions
 from .options import argument, read_overrides
 from .output import counted, print_info, print_table, print_warning, reports_errors
 from .tokenizers import print_tokenizers
@@ -49,6 +54,9 @@ def debug_data_command(
     _print_sizes(sizes)
     _print_labels(sizes[0].labels, sizes[1].labels, _labels_of(nlp))
     _print_oddities(train_docs)
+    print_contradictions(chain(pieces_of(train_docs, "train"), pieces_of(dev_docs, "dev")))
+    if lost := count_lost(train_docs):
+        print_warning(lost_text(lost))
     print_tokenizers(nlp, train)
     _print_overlap(train_docs, dev_docs)
     _print_models(nlp)

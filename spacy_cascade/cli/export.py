@@ -13,7 +13,7 @@ from spacy.tokens import Doc
 from ..clustering.sources import read_texts
 from ..corpora.annotated import NO_TEXT
 from ..corpora.docs import with_progress
-from ..corpora.formats.base import FormatOptions, TextFormat
+from ..corpora.formats.base import AnyFormat, FormatOptions, TextFormat
 from ..corpora.formats.columns import Columns
 from ..corpora.formats.registry import AUTO, find_sources, format_named
 from ..corpora.placing import misfit_of, text_of
@@ -23,7 +23,7 @@ from ..pipeline.readers import read_docs
 from ..pipeline.spans.confidences import confidence_of
 from .converted import print_left_out
 from .options import Force, argument, option, pipeline_at, refuse_existing
-from .output import counted, print_good, reports_errors
+from .output import counted, print_good, print_warning, reports_errors
 
 _DOCS = ".spacy"
 
@@ -72,12 +72,24 @@ def export_command(
         raise ConfigError(f"{source} has no texts. Check the path.")
     writer.write(texts, output)
     print_left_out(left_out)
+    _print_renamed(writer, {mention.label for text in texts for mention in text.mentions})
     mentions = [mention for text in texts for mention in text.mentions]
     n_scored = sum(mention.score is not None for mention in mentions)
     print_good(
         f"{counted(len(texts), 'document')}, {counted(len(mentions), 'entity', 'entities')}, "
         f"{n_scored:,} of them with a score, as {writer.name} -> {output}"
     )
+
+
+def _print_renamed(writer: AnyFormat, labels: set[str]) -> None:
+    written: dict[str, list[str]] = {}
+    for label in sorted(labels):
+        written.setdefault(writer.written_label(label), []).append(label)
+    for name, given in written.items():
+        if given != [name]:
+            listed = " and ".join(map(repr, given))
+            verb = "is" if len(given) == 1 else "are"
+            print_warning(f"The format {writer.name}: {listed} {verb} written as {name!r}")
 
 
 def _annotated(

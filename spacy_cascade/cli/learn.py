@@ -8,7 +8,8 @@ import spacy
 from ..annotation.learn import AS_IT_WAS, Learnt, learn
 from ..annotation.returned import Returned, read_returned
 from ..pipeline.readers import examples_for
-from .converted import described, print_left_out
+from .converted import print_left_out
+from .lost_spans import described
 from .options import Model, argument, option
 from .output import (
     counted,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import accumulate
 
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
@@ -66,15 +67,16 @@ def place(
         else:
             spans.append((span, mention))
             trimmed += pair != (mention.start, mention.end)
-    entities: list[Span] = []
+    entities: dict[Span, None] = {}
     taken: set[int] = set()
     for span, mention in sorted(spans, key=lambda one: (one[0].start - one[0].end, one[0].start)):
-        if taken.isdisjoint(range(span.start, span.end)):
-            entities.append(span)
+        # A longer span cannot be inside of this one, so the ends tell.
+        if span.start not in taken and span.end - 1 not in taken:
+            entities[span] = None
             taken.update(range(span.start, span.end))
         elif span not in entities:
             lost.append(LostSpan(Misfit.OVERLAPS, mention, text))
-    _annotate(doc, text, entities, taken, lost)
+    _annotate(doc, text, list(entities), taken, lost)
     if spans_key is not None:
         doc.spans[spans_key] = [span for span, _ in spans]
     return Placed(doc, tuple(lost), trimmed)
@@ -96,11 +98,12 @@ def misfit_of(text: str, mention: Mention) -> tuple[Misfit | None, Pair]:
 def _annotate(
     doc: Doc, text: AnnotatedText, entities: list[Span], taken: set[int], lost: list[LostSpan]
 ) -> None:
-    touched = [part for one in lost for part in one.mention.parts]
+    touched = _touched(text.text, [part for one in lost for part in one.mention.parts])
+    is_partial = text.is_partial or text.bad_spans > 0
     missing = [
         doc[token.i : token.i + 1]
         for token in doc
-        if token.i not in taken and (text.is_partial or _touches(token.idx, len(token), touched))
+        if token.i not in taken and (is_partial or any(touched[token.idx : token.idx + len(token)]))
     ]
     if text.is_annotated and len(missing) < len(doc):
         doc.set_ents(entities, missing=missing)
@@ -109,8 +112,15 @@ def _annotate(
         token.is_sent_start = token.idx in starts
 
 
-def _touches(start: int, length: int, parts: Sequence[Pair]) -> bool:
-    return any(first < start + length and start < end for first, end in parts)
+def _touched(text: str, parts: Sequence[Pair]) -> list[bool]:
+    """For each character whether it is in a part; empty if there are no parts."""
+    if not parts:
+        return []
+    steps = [0] * (len(text) + 1)
+    for start, end in parts:
+        steps[start] += 1
+        steps[end] -= 1
+    return [depth > 0 for depth in accumulate(steps)]
 
 
 def _with_words(text: AnnotatedText, vocab: Vocab) -> Doc:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 _CLOSING = frozenset(",.;:!?%)]}»”’…‰°′″™®、。，；：！？）】」』،؛؟")
@@ -132,7 +132,7 @@ def _places_inside(word: str) -> set[str]:
     """The marks inside a word that show a style."""
     marks = [i for i in range(1, len(word) - 1) if word[i] in _INSIDE]
     return {
-        _place(word[i], word[:i], word[i + 1 :])
+        _place(word[i], word[i - 1], word[i + 1])
         for i in marks
         if _INSIDE[word[i]].fullmatch(word[max(0, i - 3) : i + 5])
     }
@@ -160,7 +160,8 @@ class Spacer:
     def spaces(self, words: Sequence[str]) -> list[bool]:
         """For each word of a sentence, whether a space follows; after the last always."""
         opening = self._quotes(words)
-        glue = [self._glue(words, i, opening) for i in range(len(words))]
+        n_open = list(accumulate(((word == "(") - (word == ")") for word in words), initial=0))
+        glue = [self._glue(words, i, opening, n_open[i]) for i in range(len(words))]
         spaces = [
             not (left.after or right.before or _is_one_run(*words[i : i + 2]))
             for i, (left, right) in enumerate(pairwise(glue))
@@ -168,7 +169,7 @@ class Spacer:
         return [*spaces, True] if words else []
 
     def _quotes(self, words: Sequence[str]) -> dict[int, bool]:
-        """Numbers of the words that are straight quotes, and whether each opens."""
+        """Numbers of the words that are straight quotes, or “ after „, and whether each opens."""
         opening: dict[int, bool] = {}
         alone = [i for i, word in enumerate(words) if word == '"']
         is_open = self._is_quoting and len(alone) % 2 == 1
@@ -178,6 +179,8 @@ class Spacer:
             elif '"' in word:
                 is_open = _opens_quoted(word)
         self._is_quoting = is_open
+        low = words.index("„") if "„" in words else len(words)
+        opening.update((i, False) for i in range(low, len(words)) if words[i] == "“")
         single = [i for i, word in enumerate(words) if word == "'"]
         single = [i for i in single if not self._is_apostrophe(words, i, len(single))]
         opening.update((i, number % 2 == 0) for number, i in enumerate(single))
@@ -191,7 +194,8 @@ class Spacer:
         is_split = "'" in self.style.split_off and (after in _CONTRACTIONS or before[-1].isdigit())
         return is_split or (n_quotes % 2 == 1 and before[-1] in "sxz")
 
-    def _glue(self, words: Sequence[str], i: int, opening: dict[int, bool]) -> Glue:
+    def _glue(self, words: Sequence[str], i: int, opening: dict[int, bool], n_open: int) -> Glue:
+        """Glue of word i; n_open: number of brackets before it that are not closed."""
         word = words[i]
         before = words[i - 1] if i else ""
         after = words[i + 1] if i + 1 < len(words) else ""
@@ -205,11 +209,11 @@ class Spacer:
             return _FREE
         if word in _BEFORE_NAMES:
             return Glue(False, after[:1].isalnum())
-        if _is_smiley(words, i):
+        if _is_smiley(words, i, n_open):
             return _FREE
         if word in ("``", "`", "''"):
             return _CLOSES if word == "''" else _OPENS
-        if word in _APOSTROPHES or (word == "“" and "„" in words[:i]):
+        if word in _APOSTROPHES:
             return _CLOSES
         if word == "°":
             return Glue(before[-1:].isdigit(), after in ("C", "F"))
@@ -255,13 +259,13 @@ def _glue_inside(words: Sequence[str], i: int, before: str, after: str) -> Glue:
     return Glue(True, digits)
 
 
-def _is_smiley(words: Sequence[str], i: int) -> bool:
+def _is_smiley(words: Sequence[str], i: int, n_open: int) -> bool:
     """Whether a mark begins or is a face such as `:)`, rather than a colon and a bracket."""
     if _SMILEY.fullmatch(words[i]):
         return True
     pair = "".join(words[i : i + 2])
     is_face = len(pair) == 2 and _SMILEY.fullmatch(pair) is not None
-    return is_face and pair[1] in ")]" and words[:i].count("(") <= words[:i].count(")")
+    return is_face and pair[1] in ")]" and n_open <= 0
 
 
 def _opens_quoted(word: str) -> bool:

@@ -1,4 +1,4 @@
-"""Reads the tags of words (IOB1, IOB2, BILOU) as labelled spans.
+"""Reads the tags of words (IOB1, IOB2, BILOU, IO) as labelled spans.
 
 The schemes differ in how they mark where a phrase begins and ends:
 
@@ -7,22 +7,26 @@ The schemes differ in how they mark where a phrase begins and ends:
 - IOB2 (CoNLL-2002, JNLPBA): `B-` on the first word of every phrase, `I-` on the rest.
 - BILOU (BILUO, IOBES, BIOES): `B-` first, `I-` inside, `L-` or `E-` last, and `U-`
   or `S-` for a phrase of one word.
+- IO: types alone; neighbouring words of the same type are one phrase.
 
 A word tagged `-` or `?` has no annotation: unlike a word tagged `O`, it may be in a phrase. Nor
 has a word tagged `B-!PER`, which only says what it is not. A file may use `B`, `I`, `O` without
 types throughout; then all phrases get the label `ENT`.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from typing import NamedTuple
 
 from ..errors import CorpusError
+from .bad_records import raised
 
 OUTSIDE = "O"
 MISSING = ("-", "?")
+NO_SPAN = (OUTSIDE, *MISSING)
 NEGATIVE = "!"
 """What begins a label that says what a span is not."""
 UNTYPED_LABEL = "ENT"
@@ -31,8 +35,15 @@ _SYNONYMS = {"B": "B", "I": "I", "L": "L", "E": "L", "U": "U", "S": "U"}
 _BILOU_ONLY = ("L", "U")
 _TAG_ADVICE = (
     "A tag is O, - or ? (not annotated), or B-, I-, L-, U-, E- or S- followed by a type. If this "
-    "is not the tag column, set --tag-column"
+    "is not the tag column, set --tag-column; if tags are types without a prefix, --scheme io"
 )
+_LIKE_PREFIX = re.compile(r"[^\W\d][-_:.]")
+_SHORTEST_TYPE = 3
+"""Letters of a type without a prefix; shorter ones need a scheme that is stated."""
+_HEADERS = frozenset(
+    ("tag", "tags", "label", "labels", "ner", "ne", "ner_tag", "ner_tags", "entity")
+)
+"""What stands above a column of tags."""
 
 
 class Scheme(str, Enum):
@@ -42,6 +53,7 @@ class Scheme(str, Enum):
     IOB1 = "iob1"
     IOB2 = "iob2"
     BILOU = "bilou"
+    IO = "io"
 
 
 _ALIASES = {
@@ -99,57 +111,88 @@ Error = Callable[[int, str, str], TagError]
 
 
 def decode_tags(
-    sentences: Sequence[Sequence[str]], scheme: Scheme = Scheme.AUTO
+    sentences: Sequence[Sequence[str]],
+    scheme: Scheme = Scheme.AUTO,
+    on_bad: Callable[[TagError], None] = raised,
 ) -> tuple[list[TaggedSentence], Scheme]:
     """Read the tags of a whole file: one sequence of tags for each sentence.
 
-    Returns the phrases of each sentence, and the scheme of the file.
-
-    Raises `TagError` for an invalid tag, a tag without a type in a file whose other tags have
-    types, and a tag that continues or ends a phrase that is not open.
+    Returns the phrases of each sentence, and the scheme of the file. on_bad: takes the first error
+    of each sentence that is bad, which then has no phrases: an invalid tag, a tag without a type in
+    a file whose other tags have types, or a tag that continues or ends a phrase that is not open.
     """
-    tags = _parse_all(sentences)
-    parsed = [[tags[text] for text in sentence] for sentence in sentences]
+    kinds = {text for sentence in sentences for text in sentence}
+    if scheme == Scheme.AUTO and is_io(kinds):
+        scheme = Scheme.IO
+    tags, bad = _parse_all(sentences, kinds, is_types=scheme == Scheme.IO)
+    parsed: list[list[_Tag]] = []
+    for number, sentence in enumerate(sentences):
+        if bad and (words := [word for word, text in enumerate(sentence) if text in bad]):
+            on_bad(TagError(number, words[0], *bad[sentence[words[0]]]))
+            sentence = []
+        parsed.append([tags[text] for text in sentence])
     scheme = _detect_scheme(tags.values(), parsed) if scheme == Scheme.AUTO else Scheme(scheme)
     decode = _DECODERS[scheme]
     decoded = []
-    for number, sentence in enumerate(parsed):
-        spans = decode(sentence, partial(TagError, number))
-        missing = tuple(word for word, tag in enumerate(sentence) if not tag.prefix)
+    for number, found in enumerate(parsed):
+        try:
+            spans = decode(found, partial(TagError, number))
+        except TagError as error:
+            on_bad(error)
+            spans, found = [], []
+        missing = tuple(word for word, tag in enumerate(found) if not tag.prefix)
         decoded.append(TaggedSentence(tuple(spans), missing))
     return decoded, scheme
 
 
-def _parse_all(sentences: Sequence[Sequence[str]]) -> dict[str, _Tag]:
-    """Split every distinct tag of a file; raises `TagError` at the first bad one."""
+def split_tag(text: str) -> tuple[str, str]:
+    """The prefix B, I, L or U and the label; both are empty for what has no such prefix."""
+    prefix, hyphen, label = text.partition("-")
+    if prefix not in _SYNONYMS or (hyphen and not _is_label(label)):
+        return "", ""
+    return _SYNONYMS[prefix], label or UNTYPED_LABEL
+
+
+def is_io(tags: Set[str]) -> bool:
+    """Whether the tags of a file are types without a prefix, beside `O`."""
+    types = tags - {*NO_SPAN}
+    return bool(types) and OUTSIDE in tags and all(map(_is_type, types))
+
+
+def _is_type(text: str) -> bool:
+    """Whether a tag is a type, and no wrong prefix (`X-PER`, `B_PER`) or part of speech (`NN`)."""
+    n_letters = sum(map(str.isalpha, text))
+    return n_letters >= _SHORTEST_TYPE and not _LIKE_PREFIX.match(text) and _is_label(text)
+
+
+def _parse_all(
+    sentences: Sequence[Sequence[str]], kinds: Set[str], *, is_types: bool
+) -> tuple[dict[str, _Tag], dict[str, tuple[str, str]]]:
+    """Split every distinct tag of a file; those that are bad have a problem and an advice.
+
+    is_types: whether tags are types without a prefix.
+    """
     tags: dict[str, _Tag] = {}
     bad: dict[str, tuple[str, str]] = {}
-    for text in {text for sentence in sentences for text in sentence}:
-        prefix, hyphen, label = text.partition("-")
+    for text in kinds:
+        prefix, label = ("I" * _is_label(text), text) if is_types else split_tag(text)
         if text in MISSING:
             tags[text] = _Tag(text, "", "")
         elif text == OUTSIDE:
             tags[text] = _Tag(text, OUTSIDE, "")
-        elif prefix not in _SYNONYMS or (hyphen and not _is_label(label)):
-            bad[text] = (f"{text!r} is not a tag", _TAG_ADVICE)
-        elif label.startswith(NEGATIVE):
+        elif prefix and label.startswith(NEGATIVE):
             tags[text] = _Tag(text, "", "")
+        elif prefix and (text.lower() not in _HEADERS or text not in sentences[0][:1]):
+            tags[text] = _Tag(text, prefix, label)
         else:
-            tags[text] = _Tag(text, _SYNONYMS[prefix], label or UNTYPED_LABEL)
-    if any("-" in text for text, tag in tags.items() if tag.label):
+            bad[text] = (f"{text!r} is not a tag", _TAG_ADVICE)
+    if not is_types and any("-" in text for text, tag in tags.items() if tag.label):
         for text in [text for text, tag in tags.items() if tag.label and "-" not in text]:
             bad[text] = (
                 f"tag {text!r} has no type, but other tags in the file have types",
                 f"Write it as {text}-TYPE, or remove the types everywhere",
             )
-    if bad:
-        raise next(
-            TagError(number, word, *bad[text])
-            for number, sentence in enumerate(sentences)
-            for word, text in enumerate(sentence)
-            if text in bad
-        )
-    return tags
+    return {text: tag for text, tag in tags.items() if text not in bad}, bad
 
 
 def _is_label(text: str) -> bool:
@@ -257,4 +300,5 @@ _DECODERS: dict[Scheme, Callable[[Sequence[_Tag], Error], list[LabelledSpan]]] =
     Scheme.IOB1: partial(_decode_iob, strict=False),
     Scheme.IOB2: partial(_decode_iob, strict=True),
     Scheme.BILOU: _decode_bilou,
+    Scheme.IO: partial(_decode_iob, strict=False),
 }

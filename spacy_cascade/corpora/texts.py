@@ -44,7 +44,9 @@ class AnnotatedText:
     name: of the document in its file. where: file and line, for messages. words: characters of each
     token, if the file has tokens. sentences: first character of each sentence, if the file says.
     is_annotated: whether anybody looked at the text. is_partial: whether only the spans were looked
-    at, so that other words may be entities or not.
+    at, so that other words may be entities or not. bad_spans: number of those that could not be
+    read, and so may be anywhere. reading: how the offsets of its file were understood, "" if as its
+    format says.
     """
 
     text: str
@@ -55,6 +57,8 @@ class AnnotatedText:
     sentences: tuple[int, ...] = field(default=(), kw_only=True)
     is_annotated: bool = field(default=True, kw_only=True)
     is_partial: bool = field(default=False, kw_only=True)
+    bad_spans: int = field(default=0, kw_only=True)
+    reading: str = field(default="", kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

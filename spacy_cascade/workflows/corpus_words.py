@@ -10,6 +10,8 @@ import numpy as np
 from spacy.attrs import IDX, LENGTH
 from spacy.tokens import Doc, Token
 
+from .lost_spans import CUTS, lost_spans
+
 Cuts = tuple[int, ...]
 """Places inside a word where a token ends and the next begins, ascending."""
 
@@ -23,7 +25,10 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True)
 class CorpusWords:
-    """splits: how often each word is split in each way. entities: where they begin and end."""
+    """splits: how often each word is split in each way. entities: where they begin and end.
+
+    Spans that `convert` lost because they cut tokens count as entities, and their ends as cuts.
+    """
 
     splits: dict[str, Counter[Cuts]]
     entities: list[tuple[Edge, Edge]]
@@ -40,18 +45,21 @@ def read_words(docs: Iterable[Doc]) -> CorpusWords:
     splits: dict[str, Counter[Cuts]] = {}
     entities: list[tuple[Edge, Edge]] = []
     for doc in docs:
-        begins: dict[int, Edge] = {}  # of each token
+        begins: dict[int, Edge] = {}  # by their characters in the Doc
         ends: dict[int, Edge] = {}
+        spans = [(entity.start_char, entity.end_char) for entity in doc.ents]
+        spans += [(lost.start, lost.end) for lost in lost_spans(doc) if lost.reason == CUTS]
+        edges = {place for span in spans for place in span}
         for tokens in _between_spaces(doc):
-            places = list(accumulate((len(token) for token in tokens), initial=0))
-            word = "".join(token.text for token in tokens)
+            word, first = "".join(token.text for token in tokens), tokens[0].idx
+            of_tokens = accumulate((len(token) for token in tokens), initial=0)
+            inside = (i for i in range(1, len(word)) if first + i in edges) if edges else ()
+            places = sorted({*of_tokens, *inside})
             splits.setdefault(word, Counter())[tuple(places[1:-1])] += 1
-            for token, (start, end) in zip(tokens, pairwise(places), strict=True):
-                begins[token.i], ends[token.i] = Edge(word, start), Edge(word, end)
+            for start, end in pairwise(places):
+                begins[first + start], ends[first + end] = Edge(word, start), Edge(word, end)
         entities.extend(
-            (begins[entity.start], ends[entity.end - 1])
-            for entity in doc.ents
-            if entity.start in begins and entity.end - 1 in ends
+            (begins[start], ends[end]) for start, end in spans if start in begins and end in ends
         )
     return CorpusWords(splits, entities)
 

@@ -22,7 +22,7 @@ CANDIDATES: tuple[Section, ...] = (
     {"@tokenizers": "spacy_cascade.PunctuationTokenizer.v1"},
     {"@tokenizers": "spacy_cascade.SpaceTokenizer.v1"},
 )
-"""Those without options; rules that are fitted to the corpus are another candidate."""
+"""Those without options; that of the language, and rules that are fitted to the corpus, too."""
 _WORDS_LOOKED_AT = 50_000
 _WORTH_OF_TOKENS = 0.05
 """What agreement with all tokens of the corpus is worth, in entities that can be found."""
@@ -83,7 +83,9 @@ def best_tokenizer(
     nlp = spacy.blank(lang)
     halves = read_words(chosen[::2]), read_words(chosen[1::2])
     words = halves[0] + halves[1]
-    measures = [measure(section, words, nlp) for section in CANDIDATES]
+    own = dict(nlp.config["nlp"]["tokenizer"])
+    sections = CANDIDATES if own in CANDIDATES else (own, *CANDIDATES)
+    measures = [measure(section, words, nlp) for section in sections]
     measures.extend(
         _measure_fitted(*halves, words, nlp, exceptions) for exceptions in (True, False)
     )

@@ -146,3 +146,28 @@ def test_bad_input_is_one_line(model: Path, tmp_path: Path) -> None:
     assert not output.exists()
     error = run("export", source, source, "--to", "brat", "--force", "--model", model, exit_code=1)
     assert "is a file. Give a folder" in error[1]
+
+
+@pytest.mark.parametrize(
+    ("to", "said"),
+    [
+        ("brat", ["The format brat: 'T\\tcell' and 'T cell' are written as 'T_cell'"]),
+        ("pubtator", ["The format pubtator: 'T\\tcell' and 'T cell' are written as 'T cell'"]),
+        ("prodigy", []),
+    ],
+)
+def test_labels_that_are_renamed_are_told(to: str, said: list[str], tmp_path: Path) -> None:
+    source = tmp_path / "in.jsonl"
+    labels = ((0, 1, "T cell"), (2, 3, "T\tcell"), (4, 5, "B-cell"))
+    source.write_text(json.dumps({"text": "a b c", "label": labels}))
+    stdout, _ = run("export", source, tmp_path / "out", "--to", to)
+    assert [line[2:] for line in stdout.splitlines() if "The format" in line] == said
+    written = run("export", tmp_path / "out", tmp_path / "again", "--to", "prodigy")[0]
+    assert "3 entities" in written
+
+
+def test_one_label_that_is_renamed(tmp_path: Path) -> None:
+    source = tmp_path / "in.jsonl"
+    source.write_text(json.dumps({"text": "a b", "label": [(0, 1, "T cell"), (2, 3, "T cell")]}))
+    stdout, _ = run("export", source, tmp_path / "out", "--to", "brat")
+    assert stdout.count("'T cell' is written as 'T_cell'") == 1

@@ -185,7 +185,7 @@ def test_untyped_tag_among_typed_ones_is_refused() -> None:
     ["X-foo", "B-", "b-X", "o", "O-X", "", "BX", "B_X", "X-B", "NN", "B-\xa0", "B-x\udce9", "--"],
 )
 def test_what_is_not_a_tag_is_refused(tag: str) -> None:
-    for scheme in Scheme:
+    for scheme in set(Scheme) - {Scheme.IO}:
         with pytest.raises(TagError, match="is not a tag") as caught:
             decode_tags([["O"], ["O", tag]], scheme)
         assert (caught.value.sentence, caught.value.word) == (1, 1)

@@ -14,9 +14,9 @@ from spacy_cascade.corpora.columns import (
     ReadOptions,
     Sentence,
     read_columns,
-    word_problem,
 )
 from spacy_cascade.corpora.tags import LabelledSpan, Scheme
+from spacy_cascade.corpora.words import word_problem
 from spacy_cascade.errors import CorpusError
 
 TWO_SENTENCES = "-DOCSTART-\tO\n\nIL-2\tB-DNA\ngene\tI-DNA\n\nNo\tO\n"
@@ -114,7 +114,7 @@ def test_separator_can_be_forced(tmp_path: Path) -> None:
     assert words(read(tmp_path, "New York B-X\n\t\n", separator="space")) == [[["New"]]]
     assert words(read(tmp_path, "New York\tB-X\n")) == [[["New York"]]]
     with pytest.raises(CorpusError, match="expected 2 columns as in line 1, but found 3"):
-        read(tmp_path, "a O\nNew York O\n")
+        read(tmp_path, "a O\nb O O\n")
 
 
 @pytest.mark.parametrize(
@@ -271,10 +271,11 @@ def test_lines_with_only_a_byte_order_mark_are_blank(tmp_path: Path) -> None:
 @pytest.mark.parametrize("first", [0, 1])
 def test_an_index_is_no_column_of_words(first: int, tmp_path: Path) -> None:
     rows = [f"{i + first} {word} O" for i, word in enumerate(["the", "p53", "gene"])]
+    text = "\n".join(rows) + "\n\n" + rows[0] + "\n"
     with pytest.raises(CorpusError, match=r"txt:1: column 0 only numbers .*--word-column 1\."):
-        read(tmp_path, "\n".join(rows) + "\n\n" + rows[0] + "\n")
-    (document,) = read(tmp_path, "\n".join(rows), word_column=1)
-    assert words([document]) == [[["the", "p53", "gene"]]]
+        read(tmp_path, text, word_column=0)
+    with pytest.warns(UserWarning, match=r"txt: words are read from column 1: those before are"):
+        assert words(read(tmp_path, text)) == [[["the", "p53", "gene"], ["the"]]]
     assert read(tmp_path, "1 O\n2 O\n\n7 O\n")  # numbers that count nothing
 
 

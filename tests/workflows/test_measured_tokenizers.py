@@ -8,7 +8,9 @@ from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 from thinc.api import Config
 
+from spacy_cascade.corpora.placing import Misfit
 from spacy_cascade.workflows.corpus_words import cuts_of, pieces_of, read_words
+from spacy_cascade.workflows.lost_spans import CUTS, Lost, keep_lost
 from spacy_cascade.workflows.tokenizers import (
     best_tokenizer,
     make_tokenizer,
@@ -138,3 +140,31 @@ def test_line_breaks_are_not_in_words_of_a_vocabulary_without_a_language() -> No
     words = ["T", "-", "cells", "\n", "T", "-", "cells"]
     doc = Doc(Vocab(), words=words, spaces=[False] * len(words))
     assert dict(read_words([doc]).splits) == {"T-cells": {(1, 2): 2}}
+
+
+def test_spans_that_were_lost_count_as_entities() -> None:
+    """`convert` made no entities of them, so that the tokens of the corpus say nothing of them."""
+    docs = [gold("the IL-2_mut binds IL-2 x", "IL-2 x") for _ in range(6)]
+    assert best_tokenizer(docs, "en")[0].misaligned == 0
+    for doc in docs:
+        keep_lost(doc, [Lost(4, 8, "X", CUTS), Lost(0, 3, "X", Misfit.DIFFERS.value)])
+    words = read_words(docs)
+    assert words.splits["IL-2_mut"] == {(4,): 6}
+    assert len(words.entities) == 12
+    assert measure(SPACY, words, NLP).misaligned == 6
+    best = best_tokenizer(docs, "en")[0]
+    assert (best.entities, best.misaligned) == (12, 0)
+    made = make_tokenizer(best.tokenizer, NLP)("the IL-2_mut binds IL-2 x")
+    assert made.char_span(4, 8) is not None
+
+
+def test_the_reason_is_the_one_that_placing_gives() -> None:
+    assert Misfit.CUTS.value == CUTS
+
+
+def test_the_tokenizer_of_the_language_is_measured() -> None:
+    nlp = spacy.blank("zh")
+    doc = nlp.make_doc("艾达在罗马。")
+    doc.set_ents([Span(doc, 0, 2, "PER")])
+    best = best_tokenizer([doc] * 4, "zh")[0]
+    assert (best.name, best.misaligned) == ("spacy.zh.ChineseTokenizer", 0)

@@ -10,10 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
+from ..bad_records import OnBad, each, each_counted
 from ..texts import AnnotatedText, Fail, Record
 from .base import FormatOptions, TextFormat
 from .json_files import write_value
-from .passages import Annotation, Passage, infons_of, make_text
+from .passages import Annotation, Gaps, Parts, Passage, infons_of, records_of
 from .source import Row, Source
 
 _COLLECTIONS = ("documents", "PubTator3")
@@ -27,15 +28,9 @@ class BiocJson(TextFormat):
         return any(isinstance(source.first.get(k), list) for k in (*_COLLECTIONS, "passages"))
 
     def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
-        for row in source.rows():
-            if "passages" in row.value:
-                yield _document(row.value, row)
-                continue
-            if not {*_COLLECTIONS} & row.value.keys():
-                row.fail("there are no documents", "Give a collection or a document of BioC")
-            for name in _COLLECTIONS:
-                for document in _objects(row.value, name, row.fail):
-                    yield _document(document, row)
+        on_bad = options.on_bad
+        documents = each(source.rows(on_bad), _documents, on_bad)
+        return each(documents, partial(_records, gaps=Gaps(), on_bad=on_bad), on_bad)
 
     def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
         documents = [_written(text, str(n)) for n, text in enumerate(texts, start=1)]
@@ -43,29 +38,56 @@ class BiocJson(TextFormat):
         write_value(path, {**head, "documents": documents})
 
 
-def _document(document: dict[str, Any], row: Row) -> AnnotatedText:
+def _documents(row: Row) -> Iterator[tuple[dict[str, Any], Row]]:
+    if "passages" in row.value:
+        yield row.value, row
+        return
+    if not {*_COLLECTIONS} & row.value.keys():
+        row.fail("there are no documents", "Give a collection or a document of BioC")
+    for name in _COLLECTIONS:
+        for document in _objects(row.value, name, row.fail):
+            yield document, row
+
+
+def _records(placed: tuple[dict[str, Any], Row], gaps: Gaps, on_bad: OnBad) -> Iterator[Record]:
+    document, row = placed
     name = str(_field(document, "id", row.fail))
     fail: Fail = partial(_fail_in, row, name)
     _field(document, "passages", fail)
-    passages: list[Passage] = []
-    annotations = _objects(document, "annotations", fail)
+    parts = Parts(on_bad)
+    _add(parts, document, None, (), fail)
     for passage in _objects(document, "passages", fail):
         sentences = _objects(passage, "sentences", fail)
-        for piece in [passage] if passage.get("text") else sentences:
-            passages.append(Passage(_field(piece, "offset", fail), piece.get("text"), fail))
-        for holder in (passage, *sentences):
-            annotations += _objects(holder, "annotations", fail)
-    made = [_annotation(one, fail) for one in annotations]
-    return make_text(name, row.where, passages, made)
+        first, has_text = len(parts.passages), bool(passage.get("text"))
+        for piece in [passage] if has_text else sentences:
+            parts.passages.append(Passage(_field(piece, "offset", fail), piece.get("text"), fail))
+        origin = passage.get("offset")
+        within = first if len(parts.passages) > first else None
+        _add(parts, passage, within, (origin,), fail)
+        for number, sentence in enumerate(sentences):
+            within = first if has_text else first + number
+            _add(parts, sentence, within, (sentence.get("offset"), origin), fail)
+    yield from records_of(name, row.where, parts, gaps)
 
 
-def _annotation(annotation: dict[str, Any], fail: Fail) -> Annotation:
-    locations = [
-        (_field(location, "offset", fail), _field(location, "length", fail))
-        for location in _objects(annotation, "locations", fail)
-    ]
-    label = _field(_field(annotation, "infons", fail), "type", fail)
-    return Annotation(label, locations, str(annotation.get("text") or ""), fail)
+def _add(
+    parts: Parts, holder: dict[str, Any], within: int | None, origins: tuple[Any, ...], fail: Fail
+) -> None:
+    """Add the annotations and relations of a document, passage or sentence."""
+    parts.n_relations += len(_objects(holder, "relations", fail))
+
+    def made(annotation: dict[str, Any]) -> Iterator[Annotation]:
+        locations = [
+            (_field(location, "offset", fail), _field(location, "length", fail))
+            for location in _objects(annotation, "locations", fail)
+        ]
+        label = _field(_field(annotation, "infons", fail), "type", fail)
+        found = str(annotation.get("text") or "")
+        yield Annotation(label, locations, found, fail, within, origins)
+
+    found, n_bad = each_counted(_objects(holder, "annotations", fail), made, parts.on_bad)
+    parts.annotations += found
+    parts.n_bad += n_bad
 
 
 def _objects(value: dict[str, Any], name: str, fail: Fail) -> list[dict[str, Any]]:

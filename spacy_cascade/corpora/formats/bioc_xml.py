@@ -9,18 +9,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import Any, ClassVar
+from xml.etree.ElementTree import ParseError, iterparse
 
 from ...errors import CorpusError
 from ...files import replace_file
+from ..bad_records import OnBad, each
 from ..texts import AnnotatedText, Fail, Record
 from .base import FormatOptions, TextFormat
 from .extra import library
-from .passages import Annotation, Passage, infons_of, make_text
+from .passages import Annotation, Gaps, Parts, Passage, infons_of, records_of
 from .source import Source
 
-_START = re.compile(r"\s*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*)*(<!DOCTYPE[^>]*>\s*)?<collection\b")
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -29,12 +31,16 @@ class BiocXml(TextFormat):
     suffixes: ClassVar[tuple[str, ...]] = (".xml",)
 
     def recognises(self, source: Source) -> bool:
-        return _START.match(source.start) is not None
+        return _root_name(source.data) == "collection"
 
     def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
         etree = library("lxml.etree", self.name)
-        # Nothing outside of the file is read, and entities are not expanded.
-        parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
+        # Nothing outside of the file is read, and entities are not expanded. Comments and
+        # processing instructions would cut the text that they are in.
+        parser = etree.XMLParser(
+            resolve_entities=False, no_network=True, huge_tree=True, remove_comments=True,
+            remove_pis=True,
+        )  # fmt: skip
         try:
             root = etree.fromstring(source.data, parser)
         except etree.XMLSyntaxError as error:
@@ -42,8 +48,9 @@ class BiocXml(TextFormat):
             raise CorpusError(
                 f"{source.path}:{line}: the XML is cut or damaged ({error}). Mend it."
             ) from error
-        for document in root.iterfind("document"):
-            yield _document(document, source)
+        _refuse_entities(etree, root, source)
+        records = partial(_records, source, gaps=Gaps(), on_bad=options.on_bad)
+        yield from each(root.iterfind("document"), records, options.on_bad)
 
     def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
         etree = library("lxml.etree", self.name)
@@ -59,16 +66,44 @@ class BiocXml(TextFormat):
 _DOCTYPE = '<!DOCTYPE collection SYSTEM "BioC.dtd">'
 
 
-def _document(document: Any, source: Source) -> AnnotatedText:
-    passages: list[Passage] = []
+def _root_name(data: bytes) -> str:
+    """The name of the element that all others are in; "" for what does not begin as XML."""
+    try:
+        _, root = next(iterparse(BytesIO(data.lstrip()), ("start",)))
+    except (ParseError, StopIteration, LookupError, ValueError):
+        return ""
+    return str(root.tag)
+
+
+def _refuse_entities(etree: Any, root: Any, source: Source) -> None:
+    """Raises `CorpusError` for an entity in a text, which would be cut there."""
+    for entity in root.iter(etree.Entity):
+        source.fail(
+            entity.sourceline,
+            f"the entity {entity.text} is not expanded",
+            "Write the characters themselves",
+        )
+
+
+def _records(source: Source, document: Any, gaps: Gaps, on_bad: OnBad) -> Iterator[Record]:
+    parts = Parts(on_bad, n_relations=sum(1 for _ in document.iter("relation")))
+    places: dict[Any, tuple[int | None, tuple[Any, ...]]] = {}
     for passage in document.iterfind("passage"):
-        pieces = [passage] if passage.find("text") is not None else passage.iterfind("sentence")
-        for piece in pieces:
+        sentences = passage.findall("sentence")
+        first, has_text = len(parts.passages), passage.find("text") is not None
+        for piece in [passage] if has_text else sentences:
             fail = _fail_at(source, piece)
-            passages.append(Passage(_number(piece.findtext("offset")), _text(piece), fail))
-    annotations = [_annotation(one, _fail_at(source, one)) for one in document.iter("annotation")]
+            parts.passages.append(Passage(_offset(piece), _text(piece), fail))
+        origin = _offset(passage)
+        places[passage] = first if len(parts.passages) > first else None, (origin,)
+        for number, sentence in enumerate(sentences):
+            own = first if has_text else first + number
+            places[sentence] = own, (_offset(sentence), origin)
+    for element in document.iter("annotation"):
+        place = places.get(element.getparent(), (None, ()))
+        parts.annotations.append(_annotation(element, source, *place))
     where = f"{source.path}:{document.sourceline}"
-    return make_text((document.findtext("id") or "").strip(), where, passages, annotations)
+    yield from records_of((document.findtext("id") or "").strip(), where, parts, gaps)
 
 
 def _fail_at(source: Source, element: Any) -> Fail:
@@ -76,16 +111,25 @@ def _fail_at(source: Source, element: Any) -> Fail:
 
 
 def _text(element: Any) -> str:
-    return element.findtext("text") or ""
+    """The whole text, also where it has elements inside."""
+    found = element.find("text")
+    return "" if found is None else "".join(found.itertext())
 
 
-def _annotation(element: Any, fail: Fail) -> Annotation:
+def _annotation(
+    element: Any, source: Source, within: int | None, origins: tuple[Any, ...]
+) -> Annotation:
     label = next((i.text for i in element.iterfind("infon") if i.get("key") == "type"), None)
     locations = [
         (_number(location.get("offset")), _number(location.get("length")))
         for location in element.iterfind("location")
     ]
-    return Annotation(label, locations, _text(element), fail)
+    fail = _fail_at(source, element)
+    return Annotation(label, locations, _text(element), fail, within, origins)
+
+
+def _offset(element: Any) -> int | str | None:
+    return _number(element.findtext("offset"))
 
 
 def _number(text: str | None) -> int | str | None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from ..texts import Fail, Pair
 
-_MARK = re.compile(r"\((?P<opened>[^()]+)(?P<alone>\)?)|(?P<closed>[^()]+)\)")
+_PIECE = re.compile(r"[()]|[^()]+")
 _PART = re.compile(r"(?P<id>.*)\[(?P<part>\d+)/(?P<n>\d+)\]")
 _DEFAULT_FIELDS = "eid-etype"
 
@@ -28,7 +28,7 @@ def bracketed(values: Sequence[str], fields: str | None, fail: Fail) -> list[Wor
     place = names.index("etype") if "etype" in names else 1
     spans: list[WordSpan] = []
     unfinished: dict[str, list[Pair]] = {}
-    open_at: list[tuple[str, str, int]] = []
+    open_at: dict[str, list[tuple[str, int]]] = {}
 
     def close(name: str, label: str, start: int, end: int) -> None:
         part = _PART.fullmatch(name)
@@ -41,21 +41,25 @@ def bracketed(values: Sequence[str], fields: str | None, fail: Fail) -> list[Wor
             spans.append((tuple(unfinished.pop(part["id"])), label))
 
     for word, value in enumerate(values):
-        for mark in _MARK.finditer(value):
-            if mark["closed"]:
-                found = [i for i, one in enumerate(open_at) if one[0] == mark["closed"]]
-                if not found:
-                    fail(f"the bracket {mark['closed']!r}) was not opened", "Correct it")
-                name, label, start = open_at.pop(found[-1])
-                close(name, label, start, word + 1)
+        pieces = _PIECE.findall(value)
+        for before, piece, after in zip(["", *pieces], pieces, [*pieces[1:], ""], strict=False):
+            if piece in ("(", ")"):
                 continue
-            parts = mark["opened"].split("-")
-            if len(parts) <= place:
-                fail(f"the bracket {mark[0]!r} has no type", "Check # global.Entity")
-            if mark["alone"]:
-                close(parts[0], parts[place], word, word + 1)
-            else:
-                open_at.append((parts[0], parts[place], word))
+            if before == "(":
+                parts = piece.split("-")
+                if len(parts) <= place:
+                    fail(f"the bracket '({piece}' has no type", "Check # global.Entity")
+                if after == ")":
+                    close(parts[0], parts[place], word, word + 1)
+                else:
+                    open_at.setdefault(parts[0], []).append((parts[place], word))
+            elif after == ")":
+                if piece not in open_at:
+                    fail(f"the bracket {piece!r}) was not opened", "Correct it")
+                label, start = open_at[piece].pop()
+                close(piece, label, start, word + 1)
+                if not open_at[piece]:
+                    del open_at[piece]
     if open_at:
-        fail(f"the bracket ({open_at[0][0]} is not closed in its sentence", "Correct it")
+        fail(f"the bracket ({next(iter(open_at))} is not closed in its sentence", "Correct it")
     return spans

@@ -14,11 +14,13 @@ from typing import ClassVar
 
 from ...errors import CorpusError
 from ...files import replace_folder
+from ..bad_records import OnBad, each, each_counted
 from ..texts import AnnotatedText, Mention, Pair, Record, checked_label, checked_pair
 from .base import FormatOptions, TextFormat
 from .source import Source
 
 _SPAN = re.compile(r"(T[^\t]*)\t(\S+) (\d+ \d+(?:;\d+ \d+)*)(?:\t(.*))?", re.DOTALL)
+_LINE_BREAKS = re.compile(r"[\r\n]+")
 _TEXT, _ANNOTATION = ".txt", ".ann"
 
 
@@ -34,13 +36,11 @@ class Brat(TextFormat):
         files = _annotations(source.path)
         if not files:
             raise CorpusError(f"The folder {source.path} has no {_ANNOTATION} files. Check it.")
-        for path in files:
-            if not path.with_suffix(_TEXT).is_file():
-                raise CorpusError(
-                    f"{path}:1: there is no {path.with_suffix(_TEXT).name} beside it. BRAT keeps "
-                    "the text of a document in a file of its own. Put it there."
-                )
-            yield _document(path, source.path)
+        texts = partial(_texts, root=source.path, on_bad=options.on_bad)
+        yield from each(files, texts, options.on_bad)
+
+    def written_label(self, label: str) -> str:
+        return _label(label)
 
     def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
         if path.is_file():
@@ -56,8 +56,13 @@ def _annotations(path: Path) -> list[Path]:
     return [path] if path.suffix == _ANNOTATION else []
 
 
-def _document(path: Path, root: Path) -> AnnotatedText:
+def _texts(path: Path, root: Path, on_bad: OnBad) -> Iterator[AnnotatedText]:
     text_file = path.with_suffix(_TEXT)
+    if not text_file.is_file():
+        raise CorpusError(
+            f"{path}:1: there is no {text_file.name} beside it. BRAT keeps the text of a document "
+            "in a file of its own. Put it there."
+        )
     try:
         # Without translation of line breaks, which would shift offsets.
         text = text_file.read_bytes().decode("utf-8")
@@ -66,30 +71,32 @@ def _document(path: Path, root: Path) -> AnnotatedText:
         raise CorpusError(f"{text_file}:{line}: the file is not UTF-8. Save it so.") from error
     source = Source(path)
     data = source.text if source.data.strip() else ""
-    mentions = []
-    for number, row in enumerate(data.split("\n"), start=1):
-        if row.startswith("T"):
-            mentions.append(_mention(source, number, row.rstrip("\r"), text))
+    lines = enumerate(data.split("\n"), start=1)
+    mentions, n_bad = each_counted(lines, partial(_mentions, source, text), on_bad)
     name = path.relative_to(root).with_suffix("").as_posix() if root.is_dir() else path.stem
-    return AnnotatedText(text, tuple(mentions), name, str(text_file))
+    yield AnnotatedText(text, mentions, name, str(text_file), bad_spans=n_bad)
 
 
-def _mention(source: Source, number: int, line: str, text: str) -> Mention:
-    found = _SPAN.fullmatch(line)
+def _mentions(source: Source, text: str, numbered: tuple[int, str]) -> Iterator[Mention]:
+    """The span on a line; none for a relation, an event, an attribute or a note."""
+    number, line = numbered
+    if not line.startswith("T"):
+        return
+    found = _SPAN.fullmatch(line.rstrip("\r"))
     if found is None:
         source.fail(number, "this is no span", "A span is T1<tab>TYPE START END<tab>TEXT")
     fail = partial(source.fail, number)
     pairs = [part.split(" ") for part in found[3].split(";")]
     parts = sorted(checked_pair(text, int(start), int(end), fail) for start, end in pairs)
     label = checked_label(found[2], fail)
-    return Mention(tuple(_joined(text, parts)), label, found[4] or "")
+    yield Mention(tuple(_joined(text, parts)), label, found[4] or "")
 
 
 def _joined(text: str, parts: Sequence[Pair]) -> Iterator[Pair]:
     """Parts with a line break or nothing between them as one: BRAT cuts spans at line breaks."""
     start, end = parts[0]
     for first, last in parts[1:]:
-        if text[end:first].strip("\r\n"):
+        if end < first and not _LINE_BREAKS.fullmatch(text, end, first):
             yield start, end
             start = first
         end = max(end, last)
@@ -113,7 +120,7 @@ def _fill(folder: Path, texts: Sequence[AnnotatedText], names: Sequence[str]) ->
 
 def _lines(text: AnnotatedText, number: int, mention: Mention) -> str:
     """A span, and its score as a note, which BRAT shows without any configuration."""
-    label = re.sub(r"\s", "_", mention.label)
+    label = _label(mention.label)
     found = re.sub(r"\s", " ", text.text[mention.start : mention.end])
     # A span with a line break has a part for each line.
     parts = ";".join(f"{start} {end}" for start, end in _split(text.text, mention))
@@ -121,6 +128,10 @@ def _lines(text: AnnotatedText, number: int, mention: Mention) -> str:
     if mention.score is None:
         return line
     return f"{line}#{number}\tAnnotatorNotes T{number}\tscore {mention.score:.6g}\n"
+
+
+def _label(label: str) -> str:
+    return re.sub(r"\s", "_", label)
 
 
 def _split(text: str, mention: Mention) -> Iterator[Pair]:

@@ -1,34 +1,39 @@
 """CoNLL-U: ten columns, with the entities in MISC as IOB tags or in brackets.
 
 Format: https://universaldependencies.org/format.html. Tags: `NER=B-PER`, `Entity=B-PER`,
-`name=B-PER`, `ner=S-PER`. Brackets: `Entity=(1-person … 1)`, as in GUM and CorefUD.
+`name=B-PER`, `ner=S-PER`. Brackets: `Entity=(1-person … 1)`, as in GUM and CorefUD. Read here and
+not by the library `conllu`, which also splits columns at two blanks, and cuts values of MISC.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ...files import replace_file
+from ..bad_records import OnBad, each
 from ..tags import OUTSIDE, TagError, decode_tags
 from ..texts import AnnotatedText, Mention, Pair, Record, checked_text
 from .base import FormatOptions, TextFormat
 from .brackets import WordSpan, bracketed
-from .extra import library
 from .source import Source
 from .words import iob2_tags
 
 _KEYS = ("entity", "ner", "ne", "name")
-_FIRST_WORD = re.compile(r"1(-\d+)?\t(?:[^\t\n]+\t){8}(_|[^\t\n]*=[^\t\n]*)\r?(\n|$)")
 _COLUMNS = 10
+_NUMBER = re.compile(r"([0-9]{1,9})(?:([-.])([0-9]{1,9}))?")
+"""Of a word; of a token of several words, as in `1-2`; of an empty node, as in `1.1`."""
+_TAG = re.compile("[BILUES](-|$)|[O?-]$")
 _GLOBAL = "global.Entity"
-_ESCAPES = {" ": "\\s", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-"""Of UDPipe's `SpacesAfter`."""
+_ESCAPES = {"\\": "\\\\", "|": "\\p", " ": "\\s", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+"""Of UDPipe's `SpacesAfter`, and of labels."""
+_ESCAPED = {escaped: character for character, escaped in _ESCAPES.items()}
 
 
 @dataclass(slots=True)
@@ -36,7 +41,7 @@ class _Sentence:
     """words, spaces: of the surface. values: of MISC, for each word. line: of its first line."""
 
     line: int
-    meta: dict[str, Any]
+    meta: dict[str, str]
     words: list[str] = field(default_factory=list)
     spaces: list[str] = field(default_factory=list)
     values: list[str] = field(default_factory=list)
@@ -47,14 +52,18 @@ class ConllU(TextFormat):
     suffixes: ClassVar[tuple[str, ...]] = (".conllu",)
 
     def recognises(self, source: Source) -> bool:
-        lines = source.start.lstrip().splitlines(keepends=True)
-        first = next((line for line in lines if not line.startswith("#")), "")
-        return _FIRST_WORD.match(first) is not None
+        lines = (line.rstrip("\r") for line in source.start.split("\n"))
+        first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
+        number, *fields = first.lstrip().split("\t")
+        is_row = len(fields) == _COLUMNS - 1 and all(fields)
+        is_first = number == "1" or number.startswith("1-")
+        return is_row and is_first and (fields[-1] == "_" or "=" in fields[-1])
 
     def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
-        conllu = library("conllu", self.name)
-        sentences = [_sentence(conllu, source, *block) for block in _blocks(source)]
-        spans = _spans(source, sentences)
+        on_bad = options.on_bad
+        found = list(each(_blocks(source), lambda block: [_sentence(source, *block)], on_bad))
+        tagged = _tagged(source, found, on_bad)
+        sentences, spans = [one for one, _ in tagged], [spans for _, spans in tagged]
         has_marks = any(map(_is_new, sentences))
         size = max(options.columns.n_sents, 0) or max(1, len(sentences))
         starts = [
@@ -68,92 +77,134 @@ class ConllU(TextFormat):
             yield replace(made, is_annotated=is_annotated)
 
     def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
-        conllu = library("conllu", self.name)
-        made = (part for n, text in enumerate(texts, 1) for part in _written(conllu, text, n))
+        made = (part for n, text in enumerate(texts, 1) for part in _written(text, n))
         replace_file(path, "".join(made).encode())
 
 
-def _blocks(source: Source) -> Iterator[tuple[int, str]]:
-    """The sentences as texts, each with the number of its first line."""
+def _blocks(source: Source) -> Iterator[tuple[int, list[str]]]:
+    """The lines of each sentence, with the number of the first."""
     lines: list[str] = []
     for number, line in enumerate([*source.lines, ""], start=1):
         if line.strip():
             lines.append(line)
         elif lines:
-            yield number - len(lines), "\n".join(lines)
+            yield number - len(lines), lines
             lines = []
 
 
-def _sentence(conllu: Any, source: Source, line: int, block: str) -> _Sentence:
-    for number, row in enumerate(block.split("\n"), start=line):
-        if not row.startswith("#") and row.count("\t") != _COLUMNS - 1:
-            n = row.count("\t") + 1
-            source.fail(number, f"a line has {n} columns, not {_COLUMNS}", "Correct it")
-    try:
-        (tokens,) = conllu.parse(block + "\n\n")
-    except (conllu.exceptions.ParseException, ValueError) as error:
-        source.fail(line, f"this is no sentence in CoNLL-U ({error})", "Correct it")
-    sentence = _Sentence(line, tokens.metadata)
+def _sentence(source: Source, line: int, rows: Sequence[str]) -> _Sentence:
+    sentence = _Sentence(line, {})
     covered = 0
-    for token in tokens:
-        number, misc = token["id"], token["misc"] or {}
-        value = next((str(v) for k, v in misc.items() if k.lower() in _KEYS and v), "")
-        if isinstance(number, tuple) and number[1] == ".":
+    for number, row in enumerate(rows, start=line):
+        if row.startswith("#"):
+            key, _, comment = row[1:].partition("=")
+            sentence.meta[key.strip()] = comment.strip()
             continue
-        if isinstance(number, int) and number <= covered:
+        fields = row.split("\t")
+        if len(fields) != _COLUMNS:
+            source.fail(number, f"a line has {len(fields)} columns, not {_COLUMNS}", "Correct it")
+        found = _NUMBER.fullmatch(fields[0])
+        if found is None:
+            source.fail(number, f"{fields[0]!r} is no number of a word", "Number them from 1")
+        first, kind, last = found.groups()
+        if kind == ".":
+            continue
+        misc = _misc(fields[-1])
+        value = next((v for k, v in misc.items() if k.lower() in _KEYS and v not in ("", "_")), "")
+        if kind is None and int(first) <= covered:
             # A part of a word such as `au` = `à le`: its annotation is that of the whole.
             sentence.values[-1] = _merged(sentence.values[-1], value)
             continue
-        covered = number[2] if isinstance(number, tuple) else number
-        sentence.words.append(checked_text(token["form"], partial(source.fail, line)))
+        covered = int(last or first)
+        sentence.words.append(checked_text(fields[1], partial(source.fail, number)))
         sentence.spaces.append(_space_after(misc))
         sentence.values.append(value)
     return sentence
 
 
+def _misc(text: str) -> dict[str, str]:
+    """Keys and values of MISC, which `|` separates, and in some files blanks.
+
+    What has no `=` belongs to the tag before it, since labels may have these marks.
+    """
+    found: dict[str, list[str]] = {}
+    key = ""
+    for part in re.split(r"(?=[| ])", text):
+        name, equals, value = part.lstrip("| ").partition("=")
+        if equals:
+            key = name
+            found[key] = [value]
+        elif name and key.lower() in _KEYS:
+            found[key].append(part)
+    return {key: "".join(parts) for key, parts in found.items()}
+
+
 def _merged(one: str, other: str) -> str:
-    if "(" in other or ")" in other:
+    if _is_bracket(other):
         return one + other
     return other if one in ("", OUTSIDE) else one
+
+
+def _is_bracket(value: str) -> bool:
+    return ("(" in value or ")" in value) and not _TAG.match(value)
 
 
 def _is_new(sentence: _Sentence) -> bool:
     return any(name.startswith("newdoc") for name in sentence.meta)
 
 
-def _spans(source: Source, sentences: Sequence[_Sentence]) -> list[list[WordSpan]]:
-    """The spans of each sentence, in words."""
-    if any(re.search(r"[()]", value) for sentence in sentences for value in sentence.values):
-        return list(_from_brackets(source, sentences))
+_Tagged = tuple[_Sentence, list[WordSpan]]
+
+
+def _tagged(source: Source, sentences: Sequence[_Sentence], on_bad: OnBad) -> list[_Tagged]:
+    """The sentences with their spans, in words; without those whose tags or brackets are bad."""
+    if any(_is_bracket(value) for sentence in sentences for value in sentence.values):
+        return list(_from_brackets(source, sentences, on_bad))
+    bad: set[int] = set()
+
+    def note(error: TagError) -> None:
+        bad.add(error.sentence)
+        line, problem = sentences[error.sentence].line, f"word {error.word + 1}: {error.problem}"
+        on_bad(source.error(line, problem, error.advice))
+
     tags = [[value or OUTSIDE for value in sentence.values] for sentence in sentences]
-    try:
-        tagged, _ = decode_tags(tags)
-    except TagError as error:
-        sentence = sentences[error.sentence]
-        source.fail(sentence.line, f"word {error.word + 1}: {error.problem}", error.advice)
-    return [[(((s.start, s.end),), s.label) for s in found.spans] for found in tagged]
+    decoded, _ = decode_tags(tags, on_bad=note)
+    spans: list[list[WordSpan]] = [
+        [(((s.start, s.end),), _unescaped(s.label)) for s in one.spans] for one in decoded
+    ]
+    pairs = zip(sentences, spans, strict=True)
+    return [pair for number, pair in enumerate(pairs) if number not in bad]
 
 
-def _from_brackets(source: Source, sentences: Sequence[_Sentence]) -> Iterator[list[WordSpan]]:
+def _from_brackets(
+    source: Source, sentences: Sequence[_Sentence], on_bad: OnBad
+) -> Iterator[_Tagged]:
     fields = None
-    for sentence in sentences:
+
+    def tagged(sentence: _Sentence) -> Iterator[_Tagged]:
+        nonlocal fields
         fields = sentence.meta.get(_GLOBAL, fields)
-        yield bracketed(sentence.values, fields, partial(source.fail, sentence.line))
+        fail = partial(source.fail, sentence.line)
+        yield sentence, bracketed(sentence.values, fields, fail)
+
+    yield from each(sentences, tagged, on_bad)
 
 
 def _document(
     source: Source, sentences: Sequence[_Sentence], spans: Sequence[list[WordSpan]]
 ) -> AnnotatedText:
-    text = ""
+    pieces: list[str] = []
+    length = 0
     words: list[Pair] = []
     starts: list[int] = []
     mentions: list[Mention] = []
     for sentence, found in zip(sentences, spans, strict=True):
-        starts.append(len(text))
+        starts.append(length)
         placed: list[Pair] = []
         for word, space in zip(sentence.words, sentence.spaces, strict=True):
-            placed.append((len(text), len(text) + len(word)))
-            text += word + space
+            placed.append((length, length + len(word)))
+            pieces += (word, space)
+            length += len(word) + len(space)
         words.extend(placed)
         mentions.extend(
             Mention(tuple((placed[a][0], placed[b - 1][1]) for a, b in parts), label)
@@ -163,44 +214,53 @@ def _document(
     name = meta.get("newdoc id") or meta.get("sent_id") or ""
     where = f"{source.path}:{sentences[0].line}"
     return AnnotatedText(
-        text.rstrip(" "), tuple(mentions), name, where, tuple(words), sentences=tuple(starts)
-    )
+        "".join(pieces).rstrip(" "), tuple(mentions), name, where, tuple(words),
+        sentences=tuple(starts),
+    )  # fmt: skip
 
 
-def _written(conllu: Any, text: AnnotatedText, number: int) -> Iterator[str]:
-    """The sentences of a document; all of it is one where it has none."""
+def _written(text: AnnotatedText, number: int) -> Iterator[str]:
+    """The lines of a document; all of it is one sentence where it has none."""
     tagged = iob2_tags(text)
     starts = [start for start in text.sentences if start > 0]
-    sentence: list[Any] = []
-    meta = {"newdoc id": text.name or str(number)}
     after = [start for (start, _), _ in tagged[1:]] + [len(text.text)]
-    for ((start, end), tag), following in zip(tagged, after, strict=True):
-        if sentence and starts and start >= starts[0]:
-            yield conllu.TokenList(sentence, meta).serialize()
-            sentence, meta = [], {}
-        starts = [one for one in starts if one > start]
-        misc = {**_spaces(text.text[end:following]), "NER": tag}
-        unknown: dict[str, str | None] = dict.fromkeys(("lemma", "upos", "xpos", "deprel"), "_")
-        unknown |= dict.fromkeys(("feats", "head", "deps"))
-        form = text.text[start:end]
-        sentence.append(conllu.Token(id=len(sentence) + 1, form=form, **unknown, misc=misc))
-    if sentence:
-        yield conllu.TokenList(sentence, meta).serialize()
+    sentences = [bisect(starts, start) for (start, _), _ in tagged]
+    place = 0
+    for i, ((start, end), tag) in enumerate(tagged):
+        if i == 0:
+            yield f"# newdoc id = {_one_line(text.name) or number}\n"
+        elif sentences[i] > sentences[i - 1]:
+            yield "\n"
+            place = 0
+        place += 1
+        form = _one_line(text.text[start:end])
+        misc = f"{_spaces(text.text[end : after[i]])}NER={_escaped(tag)}"
+        yield "\t".join([str(place), form, *["_"] * (_COLUMNS - 3), misc]) + "\n"
+    if tagged:
+        yield "\n"
 
 
-def _spaces(gap: str) -> dict[str, str]:
+def _one_line(text: str) -> str:
+    return re.sub(r"[\t\n\r]", " ", text)
+
+
+def _escaped(text: str) -> str:
+    return "".join(_ESCAPES.get(character, character) for character in text)
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\.", lambda found: _ESCAPED.get(found[0], found[0]), text)
+
+
+def _spaces(gap: str) -> str:
     """What MISC says of the space after a word; as UDPipe does if it is more than one space."""
-    if gap in ("", " "):
-        return {} if gap else {"SpaceAfter": "No"}
-    for character, escaped in _ESCAPES.items():
-        gap = gap.replace(character, escaped)
-    return {"SpacesAfter": gap}
+    if gap == " ":
+        return ""
+    return f"SpacesAfter={_escaped(gap)}|" if gap else "SpaceAfter=No|"
 
 
 def _space_after(misc: Mapping[str, str]) -> str:
     spaces = misc.get("SpacesAfter")
     if spaces is None:
         return "" if misc.get("SpaceAfter") == "No" else " "
-    for character, escaped in _ESCAPES.items():
-        spaces = spaces.replace(escaped, character)
-    return spaces
+    return _unescaped(spaces)

@@ -1,24 +1,41 @@
 """Label Studio: the exports JSON and JSON-MIN, and tasks with predictions.
 
+Texts, pages of HTML and dialogues have spans. What else a project may have is left out and counted.
+
 Formats: https://labelstud.io/guide/export and https://labelstud.io/guide/predictions
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
+from ..bad_records import each, each_counted
 from ..texts import AnnotatedText, LeftOut, Mention, Record, checked_mention, checked_text
 from .base import FormatOptions, TextFormat
+from .extra import library
 from .json_files import scored, write_value
+from .page import page_of
+from .regions import Reading, best_reading, of_dialogue, of_page, of_text, own_text
 from .source import Row, Source
 
-_WORK = ("annotations", "completions", "predictions")
+_DONE, _PREDICTIONS = ("annotations", "completions"), "predictions"
+_WORK = {*_DONE, _PREDICTIONS}
+_TO_IMPORT = {"id", "data", "meta"}
 _MIN = {"annotator", "annotation_id", "lead_time"}
 _FROM_NAME, _TO_NAME = "label", "text"
 """Names of the tags in the labelling interface of Label Studio's own template for entities."""
+_PAGES = {"hypertextlabels", "htmllabels"}
+_SPANS = {"labels", "paragraphlabels", *_PAGES}
+_OTHERS = {
+    "relation": "relations", "choices": "choices", "taxonomy": "choices", "rectangle": "boxes",
+    "rectanglelabels": "boxes",
+}  # fmt: skip
+"""Types of results that are no spans of a text, as they are called in messages."""
 _FURTHER = "further annotations of the same text"
+_NO_SPANS = "texts whose annotation has no spans of text, in a file without any"
 
 
 class LabelStudio(TextFormat):
@@ -27,91 +44,216 @@ class LabelStudio(TextFormat):
 
     def recognises(self, source: Source) -> bool:
         first = source.first
-        is_task = isinstance(first.get("data"), dict)
-        is_min = source.is_list and bool(_MIN & first.keys() or any(map(_is_spans, first.values())))
-        return is_task or is_min
+        if isinstance(first.get("data"), dict):
+            return bool(_WORK & first.keys()) or first.keys() <= _TO_IMPORT
+        is_export = len(_MIN & first.keys()) > 1
+        return source.is_list and (is_export or any(map(_is_regions, first.values())))
 
     def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
         seen: set[str] = set()
-        for row in source.rows():
+
+        def tasks_of(row: Row) -> Iterator[_Task | LeftOut]:
             if isinstance(row.value.get("data"), dict):
-                yield from annotated_task(row, options)
+                yield from _of_task(row, options)
             elif (name := str(row.value.get("id", row.line))) in seen:
                 yield LeftOut(_FURTHER)
             else:
                 seen.add(name)
-                spans = [span for v in row.value.values() if _is_spans(v) for span in v]
-                yield _text(row, row.value, spans, options)
+                yield _of_min(row)
+
+        found = list(each(source.rows(options.on_bad), tasks_of, options.on_bad))
+        tasks = [one for one in found if isinstance(one, _Task)]
+        _leave_out_other_texts(tasks, options.field)
+        has_spans = any(task.regions for task in tasks)
+        has_pages = any(task.has_pages for task in tasks)
+
+        def records_of(one: _Task | LeftOut) -> Iterator[Record]:
+            if isinstance(one, LeftOut):
+                yield one
+                return
+            yield from map(LeftOut, one.others)
+            if one.may_have_choices and not has_spans:
+                yield LeftOut(_NO_SPANS)
+            else:
+                yield one.text(options, is_page=has_pages)
+
+        yield from each(found, records_of, options.on_bad)
 
     def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
         write_value(path, [_prediction(text) for text in texts])
 
 
-def _is_spans(value: Any) -> bool:
+class _Region(NamedTuple):
+    """A span. of: name of the text in the labelling interface, None if the export does not say."""
+
+    value: dict[str, Any]
+    labels: list[Any]
+    of: Any
+
+
+@dataclass
+class _Task:
+    """A task with the annotation that counts.
+
+    regions: its spans. others: what else it has, each by its kind. is_min: whether it is of
+    JSON-MIN, where choices cannot be told from data.
+    """
+
+    row: Row
+    data: dict[str, Any]
+    is_annotated: bool
+    regions: list[_Region] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+    is_min: bool = False
+
+    @property
+    def may_have_choices(self) -> bool:
+        """Whether it may have been annotated with something that is no span."""
+        return self.is_min or bool(self.others)
+
+    @property
+    def has_pages(self) -> bool:
+        return any(
+            bool(_PAGES & value.keys()) or str(value.get("start")).startswith("/")
+            for value, *_ in self.regions
+        )
+
+    def add(self, result: Any) -> None:
+        """Take a result of the annotation as a span, or as something else."""
+        if not isinstance(result, dict):
+            self.row.fail("a result is no JSON object", "Export the tasks once more")
+        value = result.get("value")
+        key = _key_of_labels(value)
+        kind = str(result.get("type") or key).lower()
+        if kind not in _SPANS:
+            self.others.append(_OTHERS.get(kind, f"results of the type {kind or 'unknown'}"))
+        elif not isinstance(value, dict):
+            self.row.fail(f"a result of the type {kind} has no value", "Export the tasks once more")
+        elif "original_length" in result or "channel" in value:
+            self.others.append("regions of audio or video")
+        elif not value.get(key):
+            self.others.append("regions without a label")
+        else:
+            self.regions.append(_Region(value, value[key], result.get("to_name")))
+
+    def text(self, options: FormatOptions, *, is_page: bool) -> AnnotatedText:
+        """Raises `CorpusError` where there is no text; `on_bad` takes those of bad regions."""
+        fail, values = self.row.fail, [value for value, *_ in self.regions]
+        reading = best_reading(self._readings(options, is_page), values)
+
+        def mentions_of(region: _Region) -> Iterator[Mention]:
+            value, labels, _ = region
+            ends = reading.locate(value)
+            if ends is None:
+                fail(f"a region does not say where it is: {value}", "Export the tasks once more")
+            found = "" if reading.fits(value) else own_text(value)
+            for label in labels:
+                yield checked_mention(reading.text, *ends, label, fail, found)
+
+        mentions, n_bad = each_counted(self.regions, mentions_of, options.on_bad)
+        name, where = str(self.row.value.get("id", "")), self.row.where
+        return AnnotatedText(
+            reading.text, mentions, name, where, is_annotated=self.is_annotated, bad_spans=n_bad
+        )
+
+    def _readings(self, options: FormatOptions, is_page: bool) -> Sequence[Reading]:
+        dialogues = [name for name, value in self.data.items() if _is_dialogue(value)]
+        name = options.field
+        if name not in self.data:
+            if len(dialogues) != 1:
+                texts = [name for name, value in self.data.items() if isinstance(value, str)]
+                names = ", ".join([*texts, *dialogues])
+                self.row.fail(f"there is no text under {name!r}", f"Set --field to one of: {names}")
+            (name,) = dialogues
+        if name in dialogues:
+            return of_dialogue(self.data[name], self.row.fail)
+        text = checked_text(self.data[name], self.row.fail)
+        if not is_page:
+            return of_text(text)
+        return of_page(page_of(text, library("lxml.etree", LabelStudio.name)))
+
+
+def _leave_out_other_texts(tasks: Sequence[_Task], name: str) -> None:
+    """Keep the regions of one text of each task, where the interface names texts as the data do.
+
+    Where it does not name any as this one, nothing can be told, and tasks have one text.
+    """
+    if all(region.of != name for task in tasks for region in task.regions):
+        return
+    for task in tasks:
+        others = task.data.keys() - {name}
+        task.others += [
+            f"regions of another text (--field {one.of} reads it)"
+            for one in task.regions
+            if str(one.of) in others
+        ]
+        task.regions = [one for one in task.regions if str(one.of) not in others]
+
+
+def _key_of_labels(value: Any) -> str:
+    """Where the value of a region has its labels, "" if it has none."""
+    names = value.items() if isinstance(value, dict) else ()
+    return next((n for n, v in names if n.endswith("labels") and isinstance(v, list)), "")
+
+
+def _is_regions(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(map(_key_of_labels, value))
+
+
+def _is_dialogue(value: Any) -> bool:
+    """Whether a value is a list of objects with texts, and not of regions."""
     return (
         isinstance(value, list)
         and bool(value)
-        and all(isinstance(span, dict) and {"start", "end"} <= span.keys() for span in value)
+        and not _is_regions(value)
+        and all(isinstance(turn, dict) and str in map(type, turn.values()) for turn in value)
     )
 
 
 def annotated_task(row: Row, options: FormatOptions) -> Iterator[Record]:
-    """The text of a task with the annotation that counts; the others are left out.
+    """The text of a task with the annotation that counts; the rest is left out.
 
     Raises `CorpusError` for what is no such task.
     """
-    done = [work for name in _WORK[:2] for work in row.list_of(name)]
-    if not all(isinstance(work, dict) for work in (*done, *row.list_of(_WORK[2]))):
+    for found in _of_task(row, options):
+        if isinstance(found, LeftOut):
+            yield found
+        else:
+            _leave_out_other_texts([found], options.field)
+            yield from map(LeftOut, found.others)
+            yield found.text(options, is_page=found.has_pages)
+
+
+def _of_task(row: Row, options: FormatOptions) -> Iterator[_Task | LeftOut]:
+    done = [work for name in _DONE for work in row.list_of(name)]
+    if not all(isinstance(work, dict) for work in done):
         row.fail("an annotation is no JSON object", "Export the tasks with their annotations")
     kept = [work for work in done if not work.get("was_cancelled")]
     yield from [LeftOut("cancelled annotations")] * (len(done) - len(kept))
     if not kept and options.predictions:
-        kept = row.list_of(_WORK[2])[-1:]
+        kept = row.list_of(_PREDICTIONS)[-1:]
+        if not all(isinstance(work, dict) for work in kept):
+            advice = "Export the tasks with the content of their predictions"
+            row.fail("the export has only the numbers of predictions", advice)
     kept.sort(key=lambda work: not work.get("ground_truth"))
     yield from [LeftOut(_FURTHER)] * (len(kept) - 1)
-    data: dict[str, Any] = row.value["data"]
     if done and not kept:
         return
+    task = _Task(row, row.value["data"], is_annotated=bool(kept))
     results = kept[0].get("result") if kept else []
     if not isinstance(results, list):
         row.fail("an annotation has no list of results", "Export the tasks once more")
-    found = [one.get("value") for one in results if isinstance(one, dict)]
-    spans = [value for value in found if isinstance(value, dict)]
-    yield _text(row, data, spans, options, is_annotated=bool(kept))
+    for result in results:
+        task.add(result)
+    yield task
 
 
-def _text(
-    row: Row, data: dict[str, Any], spans: list[Any], options: FormatOptions,
-    *, is_annotated: bool = True,
-) -> AnnotatedText:  # fmt: skip
-    if options.field not in data:
-        names = ", ".join(name for name, value in data.items() if isinstance(value, str))
-        row.fail(f"there is no text under {options.field!r}", f"Set --field to one of: {names}")
-    text = checked_text(data[options.field], row.fail)
-    mentions = [mention for span in spans for mention in _mentions(text, span, row)]
-    name = str(row.value.get("id", ""))
-    return AnnotatedText(text, tuple(mentions), name, row.where, is_annotated=is_annotated)
-
-
-def _mentions(text: str, span: dict[str, Any], row: Row) -> Iterator[Mention]:
-    """A mention for each label of a span; results without labels, such as choices, have none."""
-    start, end, found = span.get("start"), span.get("end"), span.get("text")
-    found = found if isinstance(found, str) else ""
-    if not span.get("labels"):
-        return
-    if type(start) is int and type(end) is int and found and text[start:end] != found:
-        start, end = _from_utf16(text, start, end, found)
-    for label in span["labels"]:
-        yield checked_mention(text, start, end, label, row.fail, found)
-
-
-def _from_utf16(text: str, start: int, end: int, found: str) -> tuple[int, int]:
-    """Offsets in characters, of such that count as JavaScript does, if these fit the text."""
-    data = text.encode("utf-16-le")
-    if data[2 * start : 2 * end] != found.encode("utf-16-le", "surrogatepass"):
-        return start, end
-    first = len(data[: 2 * start].decode("utf-16-le"))
-    return first, first + len(found)
+def _of_min(row: Row) -> _Task:
+    task = _Task(row, row.value, is_annotated=True, is_min=True)
+    for value in filter(_is_regions, row.value.values()):
+        for region in value:
+            task.add({"value": region})
+    return task
 
 
 def _prediction(text: AnnotatedText) -> dict[str, Any]:

@@ -6,9 +6,11 @@ Format: https://prodi.gy/docs/api-interfaces#spans
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
+from ..bad_records import OnBad, each, each_counted, raised
 from ..texts import (
     AnnotatedText,
     LeftOut,
@@ -24,6 +26,10 @@ from .source import Row, Source
 
 _BINARY_VIEW = "ner"
 """Of `ner.teach`: one span is accepted or rejected, and nothing is said about other words."""
+_CATEGORIES = {"label", "accept", "options"}
+"""What tasks for categories of whole texts have in place of spans."""
+_KNOWN = {"spans", "tokens"}
+_TOKEN = {"start", "end", "id"}
 
 
 class Prodigy(TextFormat):
@@ -33,37 +39,49 @@ class Prodigy(TextFormat):
     def recognises(self, source: Source) -> bool:
         first = source.first
         marks = {"spans", "answer", "_input_hash", "_task_hash"} & first.keys()
-        has_tokens = isinstance(first.get("tokens"), list) and "text" in first
+        tokens = first.get("tokens")
+        has_tokens = isinstance(tokens, list) and all(
+            isinstance(token, dict) and token.keys() >= _TOKEN for token in tokens
+        )
         return bool(marks or has_tokens or first.keys() <= {"text", "meta"}) and "text" in first
 
     def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
-        for row in source.rows():
-            answer = row.value.get("answer", "accept")
-            if answer in ("reject", "ignore"):
-                yield LeftOut(f"texts answered {answer}")
-            elif answer == "accept":
-                yield annotated_text(row)
-            else:
-                row.fail(f"the answer is {answer!r}", "It is accept, reject or ignore")
+        on_bad = options.on_bad
+        return each(source.rows(on_bad), partial(_records, on_bad=on_bad), on_bad)
 
     def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
         write_rows(path, map(_task, texts))
 
 
-def annotated_text(row: Row) -> AnnotatedText:
+def _records(row: Row, on_bad: OnBad) -> Iterator[Record]:
+    answer = row.value.get("answer", "accept")
+    row.refuse_other_spans(_KNOWN)
+    if answer in ("reject", "ignore"):
+        yield LeftOut(f"texts answered {answer}")
+    elif answer != "accept":
+        row.fail(f"the answer is {answer!r}", "It is accept, reject or ignore")
+    elif _CATEGORIES & row.value.keys() and row.value.get("spans") is None:
+        yield LeftOut("texts with categories, not spans")
+    else:
+        yield annotated_text(row, on_bad)
+
+
+def annotated_text(row: Row, on_bad: OnBad = raised) -> AnnotatedText:
     """The text of a task, whatever its answer. Raises `CorpusError` for what is no such task."""
     value = row.value
     text = checked_text(value.get("text"), row.fail)
     pairs = [_offsets(text, token, row) for token in row.list_of("tokens")]
-    mentions = [
-        checked_mention(text, *_offsets(text, span, row), span.get("label"), row.fail)
-        for span in row.list_of("spans")
-    ]
+    mentions, n_bad = each_counted(row.list_of("spans"), partial(_mentions, text, row), on_bad)
     return AnnotatedText(
-        text, tuple(mentions), str(value.get("_input_hash", "")), row.where, tuple(pairs),
-        is_annotated=bool({"spans", "answer"} & value.keys()),
-        is_partial=value.get("_view_id") == _BINARY_VIEW,
+        text, mentions, str(value.get("_input_hash", "")), row.where, tuple(pairs),
+        is_annotated=value.get("spans") is not None or "answer" in value,
+        is_partial=value.get("_view_id") == _BINARY_VIEW, bad_spans=n_bad,
     )  # fmt: skip
+
+
+def _mentions(text: str, row: Row, span: Any) -> Iterator[Mention]:
+    start, end = _offsets(text, span, row)
+    yield checked_mention(text, start, end, span.get("label"), row.fail)
 
 
 def _offsets(text: str, span: Any, row: Row) -> tuple[int, int]:

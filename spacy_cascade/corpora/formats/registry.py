@@ -55,14 +55,18 @@ def recognised(source: Source) -> AnyFormat:
     return Columns()
 
 
-def find_sources(path: Path, name: str = AUTO) -> tuple[AnyFormat, list[Source]]:
+def find_sources(
+    path: Path, name: str = AUTO, encoding: str | None = None
+) -> tuple[AnyFormat, list[Source]]:
     """What to read at a path, and its format: by its name, or `AUTO` for the content.
+
+    encoding: of the files; None for the one that a byte order mark tells, or UTF-8.
 
     The files of a folder have a suffix of a format, unless the folder as a whole is of one. Raises
     `CorpusError` where there is nothing to read, and where files of a folder have several formats.
     """
     given = None if name == AUTO else format_named(name)
-    whole = Source(path)
+    whole = Source(path, encoding)
     if not path.exists():
         raise CorpusError(f"{path} does not exist. Give a file, or a folder of them.")
     if not whole.is_folder or (given and given.is_folder):
@@ -72,7 +76,7 @@ def find_sources(path: Path, name: str = AUTO) -> tuple[AnyFormat, list[Source]]
         return folders[0], [whole]
     readers = formats().values() if given is None else [given]
     suffixes = sorted({suffix for reader in readers for suffix in reader.suffixes})
-    sources = [Source(file) for file in files_in(path, suffixes)]
+    sources = [Source(file, encoding) for file in files_in(path, suffixes)]
     kinds = {given.name if given else recognised(source).name: source for source in sources}
     if len(kinds) > 1:
         listed = ", ".join(f"{source.path} ({kind})" for kind, source in kinds.items())

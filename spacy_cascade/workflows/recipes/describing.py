@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from ..lost_spans import CUTS
+from .languages import how_to_install
 from .profile import Held, Profile
 
 _MOST_TYPES = 12
@@ -16,6 +18,11 @@ _FEW = 0.7
 def describe(profile: Profile) -> list[str]:
     """Paragraphs: size, entities, tokens, clusters, the corpus to score on."""
     found = [_size(profile), _entities(profile), _tokens(profile)]
+    if profile.language.to_install:
+        found.append(how_to_install(profile.language.to_install))
+    if profile.lost:
+        found.append(lost_text(profile.lost))
+    found += profile.contradictions
     found += [
         f"{share:.0%} of the words are in the clusters '{name}'."
         + (" They seem to be of another language or kind of token." if share < _FEW else "")
@@ -68,6 +75,18 @@ def _token_sentences(p: Profile) -> Iterator[str]:
     for case, share in (("lower", p.lower), ("upper", p.upper)):
         if share > 0.99:
             yield f"The text is in {case} case."
+
+
+def lost_text(lost: Counter[str]) -> str:
+    """What `convert` could not make entities of; the spans by the reason."""
+    kinds = ", ".join(f"{n:,} {reason}" for reason, n in lost.most_common())
+    text = f"{_n(lost.total(), 'span')} of the annotation became no entity in `convert`: {kinds}."
+    if lost[CUTS]:
+        text += (
+            " The measures of tokenizers count those that cut a token. To train on those that a "
+            "better tokenizer can express, convert the corpus again with --tokenizer CONFIG."
+        )
+    return text
 
 
 def _dev(p: Profile, dev: Held) -> str:

@@ -1,10 +1,11 @@
-"""The language of a corpus, by a vote of the stop words that spaCy's language data has."""
+"""The language of a corpus, by its script or the stop words that spaCy's language data has."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -19,21 +20,49 @@ _SMALLEST_TEXT = 100
 """Words of letters below which nothing is said."""
 
 
+_HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_KANA = re.compile(r"[\u3040-\u30ff\uff66-\uff9f]")
+_THAI = re.compile(r"[\u0e00-\u0e7f]")
+_SHARE_OF_SCRIPT, _SHARE_OF_KANA = 0.5, 0.05
+"""Shares of the letters of a text; of Japanese letters about half are kana."""
+
+
 @dataclass(frozen=True)
 class Language:
-    """code: spaCy's. is_sure: whether the words tell it; otherwise it is assumed."""
+    """code: spaCy's. is_sure: whether the text tells it; otherwise it is assumed. reason: why.
+
+    to_install: what the text tells, if spaCy needs another package for it; else "".
+    """
 
     code: str
     is_sure: bool
+    reason: str = field(
+        default="assumed, for the words do not tell; --lang names another", compare=False
+    )
+    to_install: str = ""
+
+
+def language_of_script(text: str) -> str | None:
+    """spaCy's code of a language that is written without spaces, if most letters tell it."""
+    n_letters = sum(map(str.isalpha, text))
+    han, kana, thai = (len(script.findall(text)) for script in (_HAN, _KANA, _THAI))
+    if han + kana > _SHARE_OF_SCRIPT * n_letters:
+        return "ja" if kana > _SHARE_OF_KANA * n_letters else "zh"
+    return "th" if thai > _SHARE_OF_SCRIPT * n_letters else None
 
 
 def guess_language(counts: Mapping[str, int]) -> Language:
-    """The language of running text.
+    """The language of running text: by its script, else by its stop words.
 
     counts: how often each word occurs. The score of a language is the share of its stop words
     among all words, where a word counts `1 / n` that is a stop word of `n` languages: most words
     that Spanish shares with Catalan say nothing about which of the two it is.
     """
+    code = language_of_script("".join(counts))
+    if code is not None:
+        if is_usable(code):
+            return Language(code, True, "the text is in the script of this language")
+        return Language(ASSUMED, False, f"assumed, for '{code}' is not installed", code)
     words: Counter[str] = Counter()
     for word, n in counts.items():
         if word.isalpha():
@@ -49,7 +78,9 @@ def guess_language(counts: Mapping[str, int]) -> Language:
     }
     (code, best), (_, second) = Counter(scores).most_common(2)
     is_sure = best >= _SMALLEST_SHARE and best >= _SMALLEST_LEAD * second and is_usable(code)
-    return Language(code if is_sure else ASSUMED, is_sure)
+    if not is_sure:
+        return Language(ASSUMED, False)
+    return Language(code, True, "the text has the stop words of this language")
 
 
 @cache
@@ -66,6 +97,14 @@ def _stop_words() -> dict[str, frozenset[str]]:
             spec.loader.exec_module(module)
             found[file.parent.name] = frozenset(module.STOP_WORDS)
     return found
+
+
+def how_to_install(code: str) -> str:
+    """What a text in a language without spaces needs, which spaCy cannot split as it is."""
+    return (
+        f"The text seems to be of the language '{code}', which is written without spaces. spaCy "
+        f'needs another package to split it: pip install "spacy[{code}]". Then set --lang {code}.'
+    )
 
 
 @cache

@@ -6,12 +6,15 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 from spacy.tokens import Doc
 
 from ...features.word_clusters import WordClusters
 from ...types import Bools1d
+from ..contradictions import find_contradictions, pieces_of
+from ..lost_spans import count_lost
 from ..tokenizers import TokenizerMeasure
 from .languages import Language, guess_language
 from .token_table import TokenTable
@@ -54,6 +57,8 @@ class Profile:
     with the corpus, the best one first; none where no spacing is known. clusters: of each file of
     word clusters the share of the words of the corpus that are in one. bracketed: of 1,000 words,
     those that are in brackets by themselves, short and with a capital: most explain abbreviations.
+    lost: spans of the annotation that are no entities of the corpus, by the reason.
+    contradictions: sentences on annotation of both corpora that contradicts itself.
     """
 
     documents: int
@@ -80,6 +85,8 @@ class Profile:
     tokenizers: Sequence[TokenizerMeasure] = field(default=())
     clusters: Mapping[str, float] = field(default_factory=dict)
     bracketed: float = 0.0
+    lost: Counter[str] = field(default_factory=Counter)
+    contradictions: Sequence[str] = field(default=())
 
     @property
     def types(self) -> int:
@@ -136,6 +143,10 @@ def measure_profile(
             for name, known in (clusters or {}).items()
         },
         bracketed=1000 * _bracketed(table) / max(1, len(table.words)),
+        lost=count_lost(train),
+        contradictions=find_contradictions(
+            chain(pieces_of(train, "train"), pieces_of(dev or [], "dev"))
+        ),
     )
 
 

@@ -54,14 +54,8 @@ def widened(profile: Profile) -> dict[str, Json]:
 
 
 RULES = [
-    # The language: by stop words.
-    Rule(
-        "lang",
-        where=lambda p: p.language.is_sure,
-        choose=lambda p: p.language.code,
-        because="the text has the stop words of this language",
-    ),
-    Rule("lang", choose="en", because="assumed, for the words do not tell; --lang names another"),
+    # The language: by its script or stop words.
+    Rule("lang", choose=lambda p: p.language.code, because="{p.language.reason}"),
     # The model.
     Rule("model", choose="memb", because="the most accurate one on most corpora"),
     # The tokenizer: by measurement. Where the spacing of a corpus is unknown, training takes the

@@ -79,8 +79,11 @@ BAD = {
         "3: the location 'x', 4 is no pair of numbers",
     ),
     "BioC passages": (
-        BIOC.format("</passage><passage><offset>1</offset><text>c</text>"),
-        "3: the text at offset 1 begins before the end (3)",
+        BIOC.format(
+            "</passage><passage><offset>1</offset><text>c</text>"
+            + SPAN.format('<location offset="1" length="1"/>')
+        ),
+        "3: the text at offset 1 begins before the end of the one before it",
     ),
     "BioC gap": (
         BIOC.format("</passage><passage><offset>99999999999</offset><text>c</text>"),
@@ -89,7 +92,7 @@ BAD = {
     "BioC JSON": ('{"documents": [{"id": 1}]}', "1: document 1: there is no 'passages'"),
     "CoNLL-U tag": (CONLLU.replace("_\n", "NER=Q-X\n"), "1: word 1: 'Q-X' is not a tag"),
     "CoNLL-U columns": (CONLLU + "\n1\tb\n", "3: a line has 2 columns, not 10"),
-    "CoNLL-U number": (CONLLU + CONLLU.replace("1", "x", 1), "1: this is no sentence in"),
+    "CoNLL-U number": (CONLLU + CONLLU.replace("1", "x", 1), "2: 'x' is no number of a word"),
     "closing bracket": (CONLLU.replace("_\n", "Entity=e1)\n"), "1: the bracket 'e1') was not op"),
     "opening bracket": (CONLLU.replace("_\n", "Entity=(e1-X\n"), "1: the bracket (e1 is not cl"),
 }  # fmt: skip
@@ -159,10 +162,13 @@ KEYS = (
     "text", "spans", "answer", "tokens", "start", "end", "label", "labels", "entities", "data",
     "start_offset", "end_offset", "annotations", "predictions", "result", "value", "ner_tags",
     "documents", "passages", "id", "offset", "infons", "type", "locations", "length", "sentences",
-    "PubTator3", "annotator",
+    "PubTator3", "annotator", "annotation_id", "hypertextlabels", "paragraphlabels",
+    "globalOffsets", "startOffset", "endOffset", "relations",
 )  # fmt: skip
 VALUES = st.recursive(
-    st.sampled_from(["a b", "", "B-X", None, 0, 1, 7, -100, 0.5, True, "accept"]),
+    st.sampled_from(
+        ["a b", "", "B-X", None, 0, 1, 7, -100, 0.5, True, "accept", "0", "/p[1]/text()[1]", "<p>a"]
+    ),
     lambda inner: (
         st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=5)
     ),

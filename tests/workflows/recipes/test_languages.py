@@ -1,4 +1,4 @@
-"""Languages by their stop words."""
+"""Languages by their script, or by their stop words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ from importlib import import_module
 
 import pytest
 
-from spacy_cascade.workflows.recipes.languages import Language, guess_language
+from spacy_cascade.workflows.recipes.languages import (
+    Language,
+    guess_language,
+    is_usable,
+    language_of_script,
+)
 
 LANGUAGES = ("de", "en", "es", "fr", "it", "pt", "nl", "sv", "pl", "ru")
 """Those with enough sentences in spaCy's language data."""
@@ -35,3 +40,33 @@ def test_what_does_not_tell_is_assumed_to_be_english() -> None:
     assert guess_language({}) == assumed
     assert guess_language({"the": 3, "and": 2}) == assumed  # too few
     assert guess_language({"STAT5": 500, "kinase": 500}) == assumed
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("艾达在罗马。", "zh"),
+        ("NBA球员姚明", "zh"),
+        ("エイダはローマにいる", "ja"),
+        ("東京都は日本の首都で、大きい", "ja"),
+        ("สวัสดีชาวโลก", "th"),
+        ("Ada wrote 艾达", None),
+        ("한국어는 띄어쓰기를 한다", None),
+        ("12.5 %", None),
+        ("", None),
+    ],
+)
+def test_languages_without_spaces_are_told_by_their_script(text: str, code: str | None) -> None:
+    assert language_of_script(text) == code
+    found = guess_language({text: 1})
+    if code is None:
+        assert found == Language("en", False)
+    elif is_usable(code):
+        assert found == Language(code, True)
+        assert "script" in found.reason
+    else:
+        assert (found.code, found.is_sure, found.to_install) == ("en", False, code)
+
+
+def test_chinese_needs_no_other_package() -> None:
+    assert guess_language({"艾达在罗马": 1}).code == "zh"

@@ -90,7 +90,8 @@ def _texts(path: Path, folder: Source, on_bad: OnBad) -> Iterator[AnnotatedText]
 
     def mentions_of(line: _Line) -> Iterator[Mention]:
         fail = partial(source.fail, line.number)
-        parts = [checked_pair(text, *part, fail) for part in in_characters(line.span.parts)]
+        parts = in_characters(line.span.parts) if in_characters else line.span.parts
+        parts = tuple(checked_pair(text, *part, fail) for part in parts)
         label = checked_label(line.label, fail)
         yield Mention(tuple(_joined(text, parts)), label, line.span.found)
 

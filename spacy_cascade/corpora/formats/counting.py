@@ -18,6 +18,8 @@ from .source import Row
 
 _FITS, _MISFITS = 0.8, 0.5
 """Another counting is taken if most spans that it moves fit then, and at most half before."""
+_ENOUGH = 2000
+"""Spans that another counting moves: the first of them tell."""
 _ONCE, _TWICE = "each line end once", "each line end twice"
 _LINE_ENDS = {_ONCE: (re.compile("\r\n"), 0), _TWICE: (re.compile("(?<!\r)\n"), 2)}
 """The first characters of line ends, and their widths."""
@@ -79,15 +81,18 @@ class Counting:
         found = ", ".join(filter(None, parts))
         return f"offsets that count {found}" if found else ""
 
-    def in_characters(self, text: str) -> Callable[[tuple[Pair, ...]], tuple[Pair, ...]]:
-        """A function from offsets to characters; it keeps offsets that are between two of them."""
-        units = self.unit.widths(text)
+    def in_characters(self, text: str) -> Callable[[tuple[Pair, ...]], tuple[Pair, ...]] | None:
+        """A function from offsets to characters; it keeps offsets that are between two of them.
+
+        None if offsets in this text are characters.
+        """
+        units = None if text.isascii() else self.unit.widths(text)
         pattern, width = _LINE_ENDS.get(self.line_end, (None, 0))
         changed = [(found.start(), width) for found in pattern.finditer(text)] if pattern else []
         if not self.has_unseen:
             changed += [(found.start(), 0) for found in _UNSEEN.finditer(text)]
         if units is None and not changed and not self.has_mark:
-            return lambda parts: parts
+            return None
         widths = [1] * len(text) if units is None else list(units)
         for place, width in changed:
             widths[place] = width
@@ -128,7 +133,11 @@ def best_counting(texts: Sequence[tuple[str, Sequence[Span]]]) -> Counting:
             continue
         n, before, after = 0, 0, 0
         for (text, spans), fitted in zip(texts, fits, strict=True):
-            in_characters = counting.in_characters(text)
+            if n >= _ENOUGH:
+                break
+            in_characters = counting.in_characters(text) if spans else None
+            if in_characters is None:
+                continue
             for span, fit in zip(spans, fitted, strict=True):
                 parts = in_characters(span.parts)
                 if parts != span.parts:
@@ -168,6 +177,8 @@ def rows_in_characters(
         return read(kept)
     for text, slots in found:
         in_characters = counting.in_characters(text)
+        if in_characters is None:
+            continue
         for slot in slots:
             ((start, end),) = in_characters(slot.span.parts)
             slot.holder[slot.start], slot.holder[slot.end] = start, end

@@ -18,7 +18,7 @@ from .source import Row
 
 _FITS, _MISFITS = 0.8, 0.5
 """Another counting is taken if most spans that it moves fit then, and at most half before."""
-_ENOUGH = 2000
+_ENOUGH = 500
 """Spans that another counting moves: the first of them tell."""
 _ONCE, _TWICE = "each line end once", "each line end twice"
 _LINE_ENDS = {_ONCE: (re.compile("\r\n"), 0), _TWICE: (re.compile("(?<!\r)\n"), 2)}
@@ -146,6 +146,8 @@ def best_counting(texts: Sequence[tuple[str, Sequence[Span]]]) -> Counting:
                     after += Span(parts, span.found).fits(text)
         if after >= _FITS * n and before <= _MISFITS * n and after - before > most:
             best, most = counting, after - before
+        if most == n_misfits:
+            break
     return best
 
 

@@ -208,7 +208,12 @@ def convert_command(
         by_source = [(one.path, reader.read(one, options)) for one in sources]
     for warning in noted:
         print_warning(str(warning.message), to_stderr=True)
+    if not skip_bad:
+        check_none(bad)
+    print_bad(bad, 0)
     documents = [document for _, found in by_source for document in found]
+    if not documents:
+        raise CorpusError(f"{source} has no sentence that can be read, so nothing is written.")
     print_contradictions(piece for path, found in by_source for piece in pieces_in(path, found))
     summary = write_documents(
         documents, output, spacing=spacing, lang=lang, spans_key=spans_key, chunks_key=chunks_key,

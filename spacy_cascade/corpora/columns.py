@@ -5,7 +5,6 @@ A blank line ends a sentence. A line that begins with `-DOCSTART-` (CoNLL-2003) 
 columns of one, and a tag among them; else it is a comment.
 """
 
-import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Literal, NoReturn
 
 from ..errors import CorpusError
+from .bad_records import OnBad, raised
 from .chosen_columns import (
     as_told,
     have_languages,
@@ -33,11 +33,8 @@ from .tags import (
     find_slips,
     split_tag,
 )  # fmt: skip
+from .words import NOT_UTF8, REPLACEMENT, encoding_problem, word_problem
 
-REPLACEMENT = "\ufffd"
-
-# Bytes that are not UTF-8 are read as lone surrogates (`surrogateescape`).
-_NOT_UTF8 = re.compile("[\ud800-\udfff]")
 _LISTED_WORDS = 10
 _SHOWN_CHARACTERS = 120
 
@@ -92,7 +89,10 @@ class Document:
 
 
 def read_columns(
-    path: str | Path, options: ReadOptions | None = None, encoding: str | None = None
+    path: str | Path,
+    options: ReadOptions | None = None,
+    encoding: str | None = None,
+    on_bad: OnBad = raised,
 ) -> Iterator[Document]:
     """Read a column file; documents without words are left out.
 
@@ -100,39 +100,29 @@ def read_columns(
     encoding: None for the one that a byte order mark tells, or UTF-8. Warns of what was chosen, or
     read in another way than it stands there: columns, comments, prefixes of languages.
 
-    Raises `CorpusError` for a line that does not match the others and for an invalid tag, with
-    the file, the line number and the line; and for bad words, unless they are to be replaced,
-    with the first ten of them.
+    on_bad: takes the error of a sentence that has a line that does not match the others, or an
+    invalid tag, with the file, the line number and the line; the sentence is left out.
+
+    Raises `CorpusError` for bad words, unless they are to be replaced, with the first ten of them.
     """
-    return iter(_Reader(Path(path), options or ReadOptions(), encoding).documents())
-
-
-def word_problem(word: str) -> str | None:
-    """Why spaCy cannot use `word`, or None if it can.
-
-    A `Doc` refuses the empty string and invalid Unicode. It accepts a word of whitespace, but no
-    entity can begin there.
-    """
-    if word and not word.isspace():
-        return _encoding_problem(word)
-    return "is only whitespace" if word else "is empty"
-
-
-def _encoding_problem(text: str) -> str | None:
-    return "is not valid UTF-8" if _NOT_UTF8.search(text) else None
+    return iter(_Reader(Path(path), options or ReadOptions(), encoding, on_bad).documents())
 
 
 class _Reader:
     """Reads one file; holds what its error messages need."""
 
-    def __init__(self, path: Path, options: ReadOptions, encoding: str | None) -> None:
+    def __init__(
+        self, path: Path, options: ReadOptions, encoding: str | None, on_bad: OnBad
+    ) -> None:
         self.path = path
         self.options = options
+        self.on_bad = on_bad
+        self.bad: set[int] = set()  # first lines of sentences with bad tags
         data = path.read_bytes()
         if path.suffix == ".spacy":
             raise CorpusError(f"{path} is a .spacy file already: use it as it is.")
         text = decoded(path, data, encoding, errors="surrogateescape")
-        if "\0" in text and _NOT_UTF8.search(text):
+        if "\0" in text and NOT_UTF8.search(text):
             raise CorpusError(f"{path} is no text. Give a UTF-8 file with one word a line.")
         self.data = data
         # `splitlines` would also split at characters that may be part of a word.
@@ -152,10 +142,10 @@ class _Reader:
         chunked: list[TaggedSentence] | list[None] = [None] * len(blocks)
         if "chunk" in columns:
             chunked, _ = self.tagged(blocks, columns["chunk"], Scheme.AUTO)
-        sentences = [
-            self.sentence(block, columns, tags, chunks)
-            for block, tags, chunks in zip(blocks, tagged, chunked, strict=True)
-        ]
+        found = zip(blocks, tagged, chunked, strict=True)
+        whole = [one for one in found if one[0].lines[0] not in self.bad]
+        blocks = [block for block, *_ in whole]
+        sentences = [self.sentence(block, columns, tags, chunks) for block, tags, chunks in whole]
         self.check_words(sentences)
 
         size = max(self.options.n_sents, 0) or len(blocks)
@@ -212,7 +202,7 @@ class _Reader:
             # A lone B or I is more likely a word, unless it is a tag of the file.
             return text in known or text in NO_SPAN or ("-" in text and bool(split_tag(text)[0]))
 
-        blocks, comments, with_blanks = table.blocks(word, tag, is_tag, self.fail)
+        blocks, comments, with_blanks = table.blocks(word, tag, is_tag, self.leave_out)
         self.note(comments, "lines that begin with # and have no tag are read as comments")
         self.note(with_blanks, "words are read with blanks inside, as lines have more columns")
         rows = [row for block in blocks for row in block.rows]
@@ -234,13 +224,15 @@ class _Reader:
     def tagged(
         self, blocks: list[Block], column: int, scheme: Scheme
     ) -> tuple[list[TaggedSentence], Scheme]:
-        try:
-            return decode_tags([[r[column].strip(" ") for r in b.rows] for b in blocks], scheme)
-        except TagError as error:
-            line = blocks[error.sentence].lines[error.word]
+        def note(error: TagError) -> None:
+            lines = blocks[error.sentence].lines
+            self.bad.add(lines[0])
             is_first = (error.sentence, error.word) == (0, 0)
             header = ". If the line is a header, delete it" if is_first else ""
-            self.fail(line, error.problem, error.advice + header)
+            self.leave_out(lines[error.word], error.problem, error.advice + header)
+
+        tags = [[row[column].strip(" ") for row in block.rows] for block in blocks]
+        return decode_tags(tags, scheme, note)
 
     def note_slip(self, blocks: list[Block], column: int, scheme: Scheme) -> None:
         """Warn where a file was taken for IOB1 though most of its phrases begin as in IOB2."""
@@ -271,14 +263,14 @@ class _Reader:
                 text = row[column]
                 if problem := problem_of(text):
                     replaced.append(f"{self.path}:{line}: {text!r} {problem}")
-                    text = _NOT_UTF8.sub(REPLACEMENT, text) if text.strip() else REPLACEMENT
+                    text = NOT_UTF8.sub(REPLACEMENT, text) if text.strip() else REPLACEMENT
                 yield text
 
         return Sentence(
             words=tuple(texts(columns["word"], word_problem)),
             spans=tags.spans,
             missing=tags.missing,
-            pos=tuple(texts(columns["pos"], _encoding_problem)) if "pos" in columns else None,
+            pos=tuple(texts(columns["pos"], encoding_problem)) if "pos" in columns else None,
             chunks=chunks.spans if chunks else None,
             line=block.lines[0],
             replaced=tuple(replaced),
@@ -296,5 +288,12 @@ class _Reader:
 
     def fail(self, line: int, problem: str, advice: str) -> NoReturn:
         """Raise a `CorpusError` about a line, counted from 1."""
+        raise self.error(line, problem, advice)
+
+    def leave_out(self, line: int, problem: str, advice: str) -> None:
+        """Hand on the error of a line whose sentence is left out."""
+        self.on_bad(self.error(line, problem, advice))
+
+    def error(self, line: int, problem: str, advice: str) -> CorpusError:
         shown = self.lines[line - 1][:_SHOWN_CHARACTERS]
-        raise CorpusError(f"{self.path}:{line}: {problem}, in {shown!r}. {advice}.")
+        return CorpusError(f"{self.path}:{line}: {problem}, in {shown!r}. {advice}.")

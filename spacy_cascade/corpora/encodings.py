@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import codecs
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import CorpusError
+from .words import NOT_UTF8
 
 _MARKS = {
     codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32",
@@ -19,7 +19,6 @@ _SHARE = 0.3
 _PRINTABLE = 0.95
 """Share of the characters of a text that are printable or white space."""
 _WESTERN = "cp1252"
-_NOT_UTF8 = re.compile("[\ud800-\udfff]")
 BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -85,6 +84,6 @@ def other_encoding(data: bytes, lines: Sequence[str]) -> str:
     lines: of the data, with lone surrogates for bytes that are not UTF-8.
     """
     foreign = [line for line in lines if not line.isascii()]
-    damaged = sum(_NOT_UTF8.search(line) is not None for line in foreign)
+    damaged = sum(NOT_UTF8.search(line) is not None for line in foreign)
     problem = problem_of(data)
     return problem[0].upper() + problem[1:] if damaged > len(foreign) / 2 else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import Literal, NamedTuple, NoReturn
+from typing import Literal, NamedTuple
 
 from .tags import MISSING
 
@@ -91,12 +91,12 @@ class Table:
         word: int,
         tag: int | None,
         is_tag: Callable[[str], bool],
-        fail: Callable[[int, str, str], NoReturn],
+        leave_out: Callable[[int, str, str], None],
     ) -> tuple[list[Block], list[Row], list[Row]]:
         """The sentences, the comments, and the rows whose word has blanks.
 
-        word, tag: the columns. Calls `fail` with the number of a line that is no row as the others
-        are, the problem and the advice.
+        word, tag: the columns. leave_out: called with the number of a line that is no row as the
+        others are, the problem and the advice; if it returns, the sentence is left out.
         """
         blocks: list[Block] = []
         comments: list[Row] = []
@@ -119,14 +119,17 @@ class Table:
             if len(fields) != self.width:
                 problem = f"expected {self.width} columns as in line {self.sure[0].number}"
                 problem += f", but found {len(fields)}"
-                fail(row.number, problem, "Correct the line, or set --separator tab or space")
-            if not self.is_tabbed and len(fields) < len(row.fields):
+                advice = "Correct the line, or set --separator tab or space"
+                leave_out(row.number, problem, advice)
+                fields = []
+            elif not self.is_tabbed and len(fields) < len(row.fields):
                 with_blanks.append(row)
             if not rows:
                 blocks.append(Block(rows, [], marks))
             rows.append(fields)
             blocks[-1].lines.append(row.number)
-        return blocks, comments, with_blanks
+        whole = [block for block in blocks if all(block.rows)]
+        return whole, comments, with_blanks
 
     def _fitted(
         self, fields: list[str], word: int, tag: int | None, is_tag: Callable[[str], bool]

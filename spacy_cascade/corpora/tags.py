@@ -21,6 +21,7 @@ from functools import partial
 from typing import NamedTuple
 
 from ..errors import CorpusError
+from .bad_records import raised
 
 OUTSIDE = "O"
 MISSING = ("-", "?")
@@ -107,26 +108,36 @@ Error = Callable[[int, str, str], TagError]
 
 
 def decode_tags(
-    sentences: Sequence[Sequence[str]], scheme: Scheme = Scheme.AUTO
+    sentences: Sequence[Sequence[str]],
+    scheme: Scheme = Scheme.AUTO,
+    on_bad: Callable[[TagError], None] = raised,
 ) -> tuple[list[TaggedSentence], Scheme]:
     """Read the tags of a whole file: one sequence of tags for each sentence.
 
-    Returns the phrases of each sentence, and the scheme of the file.
-
-    Raises `TagError` for an invalid tag, a tag without a type in a file whose other tags have
-    types, and a tag that continues or ends a phrase that is not open.
+    Returns the phrases of each sentence, and the scheme of the file. on_bad: takes the first error
+    of each sentence that is bad, which then has no phrases: an invalid tag, a tag without a type in
+    a file whose other tags have types, or a tag that continues or ends a phrase that is not open.
     """
     kinds = {text for sentence in sentences for text in sentence}
     if scheme == Scheme.AUTO and is_io(kinds):
         scheme = Scheme.IO
-    tags = _parse_all(sentences, kinds, is_types=scheme == Scheme.IO)
-    parsed = [[tags[text] for text in sentence] for sentence in sentences]
+    tags, bad = _parse_all(sentences, kinds, is_types=scheme == Scheme.IO)
+    parsed: list[list[_Tag]] = []
+    for number, sentence in enumerate(sentences):
+        if bad and (words := [word for word, text in enumerate(sentence) if text in bad]):
+            on_bad(TagError(number, words[0], *bad[sentence[words[0]]]))
+            sentence = []
+        parsed.append([tags[text] for text in sentence])
     scheme = _detect_scheme(tags.values(), parsed) if scheme == Scheme.AUTO else Scheme(scheme)
     decode = _DECODERS[scheme]
     decoded = []
-    for number, sentence in enumerate(parsed):
-        spans = decode(sentence, partial(TagError, number))
-        missing = tuple(word for word, tag in enumerate(sentence) if not tag.prefix)
+    for number, found in enumerate(parsed):
+        try:
+            spans = decode(found, partial(TagError, number))
+        except TagError as error:
+            on_bad(error)
+            spans, found = [], []
+        missing = tuple(word for word, tag in enumerate(found) if not tag.prefix)
         decoded.append(TaggedSentence(tuple(spans), missing))
     return decoded, scheme
 
@@ -153,8 +164,8 @@ def _is_type(text: str) -> bool:
 
 def _parse_all(
     sentences: Sequence[Sequence[str]], kinds: Set[str], *, is_types: bool
-) -> dict[str, _Tag]:
-    """Split every distinct tag of a file; raises `TagError` at the first bad one.
+) -> tuple[dict[str, _Tag], dict[str, tuple[str, str]]]:
+    """Split every distinct tag of a file; those that are bad have a problem and an advice.
 
     is_types: whether tags are types without a prefix.
     """
@@ -176,14 +187,7 @@ def _parse_all(
                 f"tag {text!r} has no type, but other tags in the file have types",
                 f"Write it as {text}-TYPE, or remove the types everywhere",
             )
-    if bad:
-        raise next(
-            TagError(number, word, *bad[text])
-            for number, sentence in enumerate(sentences)
-            for word, text in enumerate(sentence)
-            if text in bad
-        )
-    return tags
+    return {text: tag for text, tag in tags.items() if text not in bad}, bad
 
 
 def _is_label(text: str) -> bool:

@@ -224,3 +224,19 @@ def test_contradictions_of_column_files_are_in_sentences(tmp_path: Path, output:
     assert f"One text is annotated in different ways: 'Rome fell' ({source}:1; {source}:6)." in (
         stdout
     )
+
+
+def test_bad_sentences_of_column_files_are_skipped_when_asked(tmp_path: Path, output: Path) -> None:
+    source = tmp_path / "in.iob"
+    source.write_text("Rome\tB-LOC\nfell\tO\n\nAda\tQ\n\nIt\tO\nwas\n\nRome\tB-LOC\n")
+    error = run("convert", source, output, exit_code=1)[1]
+    assert error.startswith("✘ 2 records or spans cannot be read.")
+    assert not output.exists()
+    stdout, stderr = run("convert", source, output, "--skip-bad")
+    assert f"{source}:4: 'Q' is not a tag" in stderr
+    assert f"{source}:7: expected 2 columns" in stderr
+    assert "Left out, because it cannot be read: 2 records" in stdout
+    assert entities_in(output) == [("Rome", "LOC")] * 2
+    source.write_text("Ada\tQ\nIt\tB-X\n")
+    error = run("convert", source, output, "--skip-bad", exit_code=1)[1]
+    assert "has no sentence that can be read, so nothing is written" in error

@@ -15,7 +15,7 @@ from spacy_cascade.corpora.bad_records import check_none, each, raised
 from spacy_cascade.corpora.formats.base import FormatOptions, TextFormat
 from spacy_cascade.corpora.formats.registry import find_sources
 from spacy_cascade.corpora.formats.source import Source
-from spacy_cascade.corpora.texts import AnnotatedText
+from spacy_cascade.corpora.texts import AnnotatedText, LeftOut
 from spacy_cascade.errors import CorpusError
 
 
@@ -179,3 +179,47 @@ def test_twenty_errors_and_their_number_are_told() -> None:
     lines = str(caught.value).split("\n")
     assert lines[0].startswith("1,233 records or spans cannot be read. Correct them, or")
     assert lines[1:] == [f"  in:{i}: odd." for i in range(1, 21)]
+
+
+ROW = "{}\t{}\t_\t_\t_\t_\t0\t_\t_\t{}\n"
+
+
+def conllu(*sentences: tuple[str, str]) -> str:
+    return "\n".join(ROW.format(1, word, misc) for word, misc in sentences)
+
+
+@pytest.mark.parametrize(
+    ("content", "words", "lines"),
+    [
+        (conllu(("a", "NER=B-X"), ("b", "NER=Q"), ("c", "NER=B-X"), ("d", "_")), "acd", [3]),
+        (conllu(("a", "Entity=(e1-X)"), ("b", "Entity=(e1-X"), ("c", "_")), "ac", [3]),
+        (conllu(("a", "NER=B-X")) + "\n1\tb\n\n" + conllu(("c", "_")), "ac", [3]),
+        (
+            '{"tokens": ["a"], "ner_tags": ["B-X"]}\n{"tokens": ["b"], "ner_tags": []}\n'
+            '{"tokens": ["c"], "ner_tags": ["Q-X"]}\n{"tokens": [""], "ner_tags": ["O"]}\n'
+            '{"tokens": ["d"\n{"tokens": ["e"], "ner_tags": ["O"]}', "ae", [2, 3, 4, 5],
+        ),
+        ("a\tB-X\n\nb\tQ\n\nx\tO\nc\n\nd\tI-X\n\ne\tB-X\n", "ade", [3, 6]),
+        ("a\tU-X\n\nb\tI-X\nb\tO\n\nc\tB-X\n\nd\tO\n", "ad", [3, 6]),
+        ("a\tB-X\n\nb\tO\tO\nb\n\n\nc\tO\n", "ac", [3, 4]),
+    ],
+)  # fmt: skip
+def test_the_rest_of_files_of_words_is_read(
+    content: str, words: str, lines: list[int], tmp_path: Path
+) -> None:
+    path, bad = tmp_path / "in.data", list[CorpusError]()
+    path.write_text(content, encoding="utf8")
+    reader, (source,) = find_sources(path)
+    found = list(reader.read(source, FormatOptions(on_bad=bad.append)))
+    texts = [
+        one.text
+        if isinstance(one, AnnotatedText)
+        else " ".join(sum((s.words for s in one.sentences), ()))
+        for one in found
+        if not isinstance(one, LeftOut)
+    ]
+    assert " ".join(texts).split() == list(words)
+    named = sorted(int(str(error).removeprefix(f"{path}:").split(":")[0]) for error in bad)
+    assert named == lines
+    with pytest.raises(CorpusError):
+        list(reader.read(source, FormatOptions()))

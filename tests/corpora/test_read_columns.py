@@ -14,9 +14,9 @@ from spacy_cascade.corpora.columns import (
     ReadOptions,
     Sentence,
     read_columns,
-    word_problem,
 )
 from spacy_cascade.corpora.tags import LabelledSpan, Scheme
+from spacy_cascade.corpora.words import word_problem
 from spacy_cascade.errors import CorpusError
 
 TWO_SENTENCES = "-DOCSTART-\tO\n\nIL-2\tB-DNA\ngene\tI-DNA\n\nNo\tO\n"

@@ -13,10 +13,11 @@ from spacy.training import Corpus
 from spacy.vocab import Vocab
 
 from helpers import blank
-from spacy_cascade.corpora.columns import Document, ReadOptions, Sentence, word_problem
+from spacy_cascade.corpora.columns import Document, ReadOptions, Sentence
 from spacy_cascade.corpora.docs import convert, files_in, to_docs
 from spacy_cascade.corpora.spacing import Spacing
 from spacy_cascade.corpora.tags import LabelledSpan, Scheme
+from spacy_cascade.corpora.words import word_problem
 from spacy_cascade.errors import CorpusError
 
 DOCUMENT = Document(

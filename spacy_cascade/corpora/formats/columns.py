@@ -21,4 +21,5 @@ class Columns(WordFormat):
         return False
 
     def read(self, source: Source, options: FormatOptions) -> list[Document]:
-        return list(read_columns(source.path, options.columns, source.encoding))
+        found = read_columns(source.path, options.columns, source.encoding, options.on_bad)
+        return list(found)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from ...files import replace_file
+from ..bad_records import OnBad, each
 from ..tags import OUTSIDE, TagError, decode_tags
 from ..texts import AnnotatedText, Mention, Pair, Record, checked_text
 from .base import FormatOptions, TextFormat
@@ -59,8 +60,10 @@ class ConllU(TextFormat):
         return is_row and is_first and (fields[-1] == "_" or "=" in fields[-1])
 
     def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
-        sentences = [_sentence(source, *block) for block in _blocks(source)]
-        spans = _spans(source, sentences)
+        on_bad = options.on_bad
+        found = list(each(_blocks(source), lambda block: [_sentence(source, *block)], on_bad))
+        tagged = _tagged(source, found, on_bad)
+        sentences, spans = [one for one, _ in tagged], [spans for _, spans in tagged]
         has_marks = any(map(_is_new, sentences))
         size = max(options.columns.n_sents, 0) or max(1, len(sentences))
         starts = [
@@ -150,24 +153,41 @@ def _is_new(sentence: _Sentence) -> bool:
     return any(name.startswith("newdoc") for name in sentence.meta)
 
 
-def _spans(source: Source, sentences: Sequence[_Sentence]) -> list[list[WordSpan]]:
-    """The spans of each sentence, in words."""
+_Tagged = tuple[_Sentence, list[WordSpan]]
+
+
+def _tagged(source: Source, sentences: Sequence[_Sentence], on_bad: OnBad) -> list[_Tagged]:
+    """The sentences with their spans, in words; without those whose tags or brackets are bad."""
     if any(_is_bracket(value) for sentence in sentences for value in sentence.values):
-        return list(_from_brackets(source, sentences))
+        return list(_from_brackets(source, sentences, on_bad))
+    bad: set[int] = set()
+
+    def note(error: TagError) -> None:
+        bad.add(error.sentence)
+        line, problem = sentences[error.sentence].line, f"word {error.word + 1}: {error.problem}"
+        on_bad(source.error(line, problem, error.advice))
+
     tags = [[value or OUTSIDE for value in sentence.values] for sentence in sentences]
-    try:
-        tagged, _ = decode_tags(tags)
-    except TagError as error:
-        sentence = sentences[error.sentence]
-        source.fail(sentence.line, f"word {error.word + 1}: {error.problem}", error.advice)
-    return [[(((s.start, s.end),), _unescaped(s.label)) for s in one.spans] for one in tagged]
+    decoded, _ = decode_tags(tags, on_bad=note)
+    spans: list[list[WordSpan]] = [
+        [(((s.start, s.end),), _unescaped(s.label)) for s in one.spans] for one in decoded
+    ]
+    pairs = zip(sentences, spans, strict=True)
+    return [pair for number, pair in enumerate(pairs) if number not in bad]
 
 
-def _from_brackets(source: Source, sentences: Sequence[_Sentence]) -> Iterator[list[WordSpan]]:
+def _from_brackets(
+    source: Source, sentences: Sequence[_Sentence], on_bad: OnBad
+) -> Iterator[_Tagged]:
     fields = None
-    for sentence in sentences:
+
+    def tagged(sentence: _Sentence) -> Iterator[_Tagged]:
+        nonlocal fields
         fields = sentence.meta.get(_GLOBAL, fields)
-        yield bracketed(sentence.values, fields, partial(source.fail, sentence.line))
+        fail = partial(source.fail, sentence.line)
+        yield sentence, bracketed(sentence.values, fields, fail)
+
+    yield from each(sentences, tagged, on_bad)
 
 
 def _document(

@@ -63,13 +63,20 @@ def page_of(html: str, etree: Any) -> Page:
     body = root.find("body")
     reader = _Reader()
     top = root if body is None else body if is_whole else body[0]
-    for event, element in etree.iterwalk(top, events=("start", "end", "comment", "pi")):
-        if event == "start":
-            reader.start(element)
-        elif event == "end":
+    reader.start(top)
+    # Without `iterwalk`, whose time is quadratic in the number of comments.
+    walk = [(top, iter(top))]
+    while walk:
+        element, children = walk[-1]
+        child = next(children, None)
+        if child is None:
             reader.end(element)
-        else:
-            reader.text(element.tail)
+            walk.pop()
+        elif isinstance(child.tag, str):
+            reader.start(child)
+            walk.append((child, iter(child)))
+        else:  # a comment or a processing instruction
+            reader.text(child.tail)
     return reader.page
 
 

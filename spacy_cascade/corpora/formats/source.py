@@ -39,9 +39,12 @@ class Row:
         return f"{self.path}:{self.line}"
 
     def fail(self, problem: str, advice: str) -> NoReturn:
+        raise self.error(problem, advice)
+
+    def error(self, problem: str, advice: str) -> CorpusError:
         shown = json.dumps(self.value, ensure_ascii=True)
         shown = shown if len(shown) <= _SHOWN_CHARACTERS else f"{shown[:_SHOWN_CHARACTERS]}…"
-        raise CorpusError(f"{self.where}: {problem}, in {shown}. {advice}.")
+        return CorpusError(f"{self.where}: {problem}, in {shown}. {advice}.")
 
     def refuse_other_spans(self, known: Container[str]) -> None:
         """Raise `CorpusError` for spans under a name that a format does not know.
@@ -158,7 +161,8 @@ class Source:
                 value, at = _DECODER.raw_decode(text, at)
             except (ValueError, RecursionError) as error:
                 following = _next_record(text, at)
-                rest = "" if following else ", so that nothing behind it can be read either"
+                is_rest = is_list and following is None
+                rest = ", so that nothing behind it can be read either" if is_rest else ""
                 problem = f"the JSON that begins here is cut or damaged ({error}){rest}"
                 on_bad(self.error(line, problem, "Mend it"))
                 if following is None:

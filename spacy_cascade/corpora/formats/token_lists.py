@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
-from ..columns import REPLACEMENT, Document, Sentence, word_problem
+from ..bad_records import each
+from ..columns import Document, Sentence
 from ..tags import TagError, decode_tags
 from ..texts import AnnotatedText, checked_text
+from ..words import REPLACEMENT, word_problem
 from .base import FormatOptions, WordFormat
 from .json_files import write_rows
 from .source import Row, Source
@@ -34,24 +36,35 @@ class TokenLists(WordFormat):
         return is_words and any(isinstance(first.get(key), list) for key in _TAGS)
 
     def read(self, source: Source, options: FormatOptions) -> list[Document]:
-        rows = list(source.rows())
-        words = [row.list_of("tokens") for row in rows]
-        tags = [_tags(row, options.tag_names) for row in rows]
-        try:
-            tagged, scheme = decode_tags(tags, options.columns.scheme)
-        except TagError as error:
-            rows[error.sentence].fail(f"word {error.word + 1}: {error.problem}", error.advice)
-        documents = []
-        for row, tokens, sentence in zip(rows, words, tagged, strict=True):
-            usable, replaced = _usable(row, tokens, options)
-            made = Sentence(
-                usable, sentence.spans, sentence.missing, line=row.line, replaced=replaced
-            )
-            documents.append(Document((made,), scheme))
-        return documents
+        on_bad, bad = options.on_bad, set[int]()
+
+        def tagged_words(row: Row) -> Iterator[_TaggedWords]:
+            tags = _tags(row, options.tag_names)
+            yield _TaggedWords(row, *_usable(row, row.list_of("tokens"), options), tags)
+
+        found = list(each(source.rows(on_bad), tagged_words, on_bad))
+
+        def note(error: TagError) -> None:
+            bad.add(error.sentence)
+            problem = f"word {error.word + 1}: {error.problem}"
+            on_bad(found[error.sentence].row.error(problem, error.advice))
+
+        decoded, scheme = decode_tags([one.tags for one in found], options.columns.scheme, note)
+        sentences = [
+            Sentence(one.words, its.spans, its.missing, line=one.row.line, replaced=one.replaced)
+            for one, its in zip(found, decoded, strict=True)
+        ]
+        return [Document((one,), scheme) for i, one in enumerate(sentences) if i not in bad]
 
     def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
         write_rows(path, map(_record, texts))
+
+
+class _TaggedWords(NamedTuple):
+    row: Row
+    words: tuple[str, ...]
+    replaced: tuple[str, ...]
+    tags: list[str]
 
 
 def _tags(row: Row, names: Sequence[str]) -> list[str]:

@@ -11,7 +11,7 @@ from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
 from .tags import NEGATIVE
-from .texts import AnnotatedText, Mention, Pair
+from .texts import AnnotatedText, Mention, Pair, same_text
 
 
 class Misfit(str, Enum):
@@ -87,7 +87,7 @@ def misfit_of(text: str, mention: Mention) -> tuple[Misfit | None, Pair]:
     if len(mention.parts) > 1:
         return Misfit.PARTS, (0, 0)
     found = text[mention.start : mention.end]
-    if mention.found and mention.found.split() != found.split():
+    if mention.found and not same_text(mention.found, found):
         return Misfit.DIFFERS, (0, 0)
     if not found.strip():
         return Misfit.EMPTY, (0, 0)

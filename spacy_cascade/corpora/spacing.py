@@ -43,7 +43,7 @@ _ELIDING = frozenset({"fr", "it", "ca", "oc"})
 """Languages that write `l'` and the next word without a space."""
 _FRENCH_SPACED = frozenset(":;!?»")
 
-_WITHOUT_SPACES = re.compile(
+WITHOUT_SPACES = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u3000-\u303f\uff00-\uff65]"
 )
 """Thai, Lao, Burmese, Khmer, Japanese and Chinese characters and marks."""
@@ -281,4 +281,4 @@ def _closes_quoted(word: str) -> bool:
 
 def _is_one_run(before: str, after: str) -> bool:
     """Whether words need no space as their script has none."""
-    return bool(_WITHOUT_SPACES.match(before[-1]) and _WITHOUT_SPACES.match(after[0]))
+    return bool(WITHOUT_SPACES.match(before[-1]) and WITHOUT_SPACES.match(after[0]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, TypeAlias
@@ -10,6 +11,7 @@ Fail: TypeAlias = Callable[[str, str], NoReturn]
 """Raises a `CorpusError` that says where, from the problem and the advice."""
 Pair: TypeAlias = tuple[int, int]
 """First character of a text, from 0, and the end (exclusive)."""
+_WITHOUT_WIDTH = re.compile("[\xad\u200b-\u200f\u2060\ufeff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,15 @@ Record: TypeAlias = AnnotatedText | LeftOut
 def without_words(record: Record) -> Record:
     """The record without the words of its file, so that a tokenizer splits the text."""
     return replace(record, words=()) if isinstance(record, AnnotatedText) else record
+
+
+def same_text(one: str, other: str) -> bool:
+    """Whether texts are the same but for white space and characters without width."""
+    return one == other or _visible(one) == _visible(other)
+
+
+def _visible(text: str) -> list[str]:
+    return _WITHOUT_WIDTH.sub("", text).split()
 
 
 def checked_mention(

@@ -136,30 +136,21 @@ def test_the_likely_cause_is_named(
     run("convert", source, output, *option)
 
 
-@pytest.mark.parametrize(
-    ("text", "unit"),
-    [
-        ("Zoë and Noël saw Rome", "bytes of UTF-8"),
-        ("🙂🙂 in Rome", "UTF-16 units, as JavaScript does"),
-        ("One\nTwo\nin Rome", "a line end as two characters"),
-        ("One\r\nTwo\r\nin Rome", "a line end as one character"),
-        ("In Rome", "from 1, or a byte order mark"),
-    ],
-)
-def test_what_offsets_count_is_named(text: str, unit: str, tmp_path: Path, output: Path) -> None:
-    """BRAT has the text of each span, which shows what its offsets count."""
-    before = text[: text.index("Rome")]
-    start = {
-        "bytes of UTF-8": len(before.encode()),
-        "UTF-16 units, as JavaScript does": len(before.encode("utf-16-le")) // 2,
-        "a line end as two characters": len(before.replace("\n", "\r\n")),
-        "a line end as one character": len(before.replace("\r\n", "\n")),
-        "from 1, or a byte order mark": len(before) + 1,
-    }[unit]
-    (tmp_path / "a.txt").write_bytes((text + " again and again").encode())
-    (tmp_path / "a.ann").write_text(f"T1\tLOC {start} {start + 4}\tRome\n")
+def test_what_offsets_count_is_named(tmp_path: Path, output: Path) -> None:
+    """BRAT has the text of each span: where only some fit in a unit, it is named, not taken."""
+    (tmp_path / "a.txt").write_text("🙂🙂 in Rome again and again", encoding="utf8")
+    lines = ["T1\tX 8 12\tRome", "T2\tX 13 18\tagain", "T3\tX 10 14\tRome", "T4\tX 9 13\tRome"]
+    (tmp_path / "a.ann").write_text("\n".join(lines))
     error = run("convert", tmp_path, output, "--format", "brat", exit_code=1)[1]
-    assert f"The offsets of 1 of these 1 span count {unit}" in error
+    assert "The offsets of 2 of these 4 spans count UTF-16 units, as JavaScript does" in error
+
+
+def test_offsets_that_count_something_else_are_read_and_told(tmp_path: Path, output: Path) -> None:
+    (tmp_path / "a.txt").write_text("🙂🙂 in Rome again and again", encoding="utf8")
+    (tmp_path / "a.ann").write_text("T1\tX 8 12\tRome\nT2\tX 13 18\tagain\n")
+    stdout, _ = run("convert", tmp_path, output, "--format", "brat")
+    assert "Read with offsets that count UTF-16 code units: 1 document" in stdout
+    assert entities_in(output) == [("Rome", "X"), ("again", "X")]
 
 
 @pytest.mark.parametrize(

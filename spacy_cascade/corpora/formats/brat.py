@@ -10,17 +10,24 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from ...errors import CorpusError
 from ...files import replace_folder
 from ..bad_records import OnBad, each, each_counted
+from ..encodings import decoded
 from ..texts import AnnotatedText, Mention, Pair, Record, checked_label, checked_pair
 from .base import FormatOptions, TextFormat
+from .counting import Span, best_counting
 from .source import Source
 
-_SPAN = re.compile(r"(T[^\t]*)\t(\S+) (\d+ \d+(?:;\d+ \d+)*)(?:\t(.*))?", re.DOTALL)
+_SPAN = re.compile(r"(T[^\t]*)\t(\S+) (\d{1,9} \d{1,9}(?:;\d{1,9} \d{1,9})*)(?:\t(.*))?", re.DOTALL)
 _LINE_BREAKS = re.compile(r"[\r\n]+")
+_LINE_BREAK = re.compile(r"\r\n|\r|\n")
+_LINE = re.compile(r"[^\r\n]+")
+_LONGEST_NAME = 255
+"""Bytes of the name of a file on most systems."""
+_SHOWN_CHARACTERS = 40
 _TEXT, _ANNOTATION = ".txt", ".ann"
 
 
@@ -36,7 +43,7 @@ class Brat(TextFormat):
         files = _annotations(source.path)
         if not files:
             raise CorpusError(f"The folder {source.path} has no {_ANNOTATION} files. Check it.")
-        texts = partial(_texts, root=source.path, on_bad=options.on_bad)
+        texts = partial(_texts, folder=source, on_bad=options.on_bad)
         yield from each(files, texts, options.on_bad)
 
     def written_label(self, label: str) -> str:
@@ -56,28 +63,47 @@ def _annotations(path: Path) -> list[Path]:
     return [path] if path.suffix == _ANNOTATION else []
 
 
-def _texts(path: Path, root: Path, on_bad: OnBad) -> Iterator[AnnotatedText]:
+class _Line(NamedTuple):
+    """A span with its label and the number of its line, as the file has it."""
+
+    number: int
+    label: str
+    span: Span
+
+
+def _texts(path: Path, folder: Source, on_bad: OnBad) -> Iterator[AnnotatedText]:
     text_file = path.with_suffix(_TEXT)
     if not text_file.is_file():
         raise CorpusError(
             f"{path}:1: there is no {text_file.name} beside it. BRAT keeps the text of a document "
             "in a file of its own. Put it there."
         )
-    try:
-        # Without translation of line breaks, which would shift offsets.
-        text = text_file.read_bytes().decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = text_file.read_bytes().count(b"\n", 0, error.start) + 1
-        raise CorpusError(f"{text_file}:{line}: the file is not UTF-8. Save it so.") from error
-    source = Source(path)
+    # Without translation of line breaks, which would shift offsets.
+    text = decoded(text_file, text_file.read_bytes(), folder.encoding)
+    source = Source(path, folder.encoding)
     data = source.text if source.data.strip() else ""
-    lines = enumerate(data.split("\n"), start=1)
-    mentions, n_bad = each_counted(lines, partial(_mentions, source, text), on_bad)
+    lines, n_bad = each_counted(
+        enumerate(data.split("\n"), start=1), partial(_lines_of_spans, source), on_bad
+    )
+    counting = best_counting([(text, [line.span for line in lines])])
+    in_characters = counting.in_characters(text)
+
+    def mentions_of(line: _Line) -> Iterator[Mention]:
+        fail = partial(source.fail, line.number)
+        parts = in_characters(line.span.parts) if in_characters else line.span.parts
+        parts = tuple(checked_pair(text, *part, fail) for part in parts)
+        label = checked_label(line.label, fail)
+        yield Mention(tuple(_joined(text, parts)), label, line.span.found)
+
+    mentions, n_unfit = each_counted(lines, mentions_of, on_bad)
+    root, n_bad = folder.path, n_bad + n_unfit
     name = path.relative_to(root).with_suffix("").as_posix() if root.is_dir() else path.stem
-    yield AnnotatedText(text, mentions, name, str(text_file), bad_spans=n_bad)
+    yield AnnotatedText(
+        text, mentions, name, str(text_file), bad_spans=n_bad, reading=counting.name
+    )
 
 
-def _mentions(source: Source, text: str, numbered: tuple[int, str]) -> Iterator[Mention]:
+def _lines_of_spans(source: Source, numbered: tuple[int, str]) -> Iterator[_Line]:
     """The span on a line; none for a relation, an event, an attribute or a note."""
     number, line = numbered
     if not line.startswith("T"):
@@ -85,11 +111,9 @@ def _mentions(source: Source, text: str, numbered: tuple[int, str]) -> Iterator[
     found = _SPAN.fullmatch(line.rstrip("\r"))
     if found is None:
         source.fail(number, "this is no span", "A span is T1<tab>TYPE START END<tab>TEXT")
-    fail = partial(source.fail, number)
-    pairs = [part.split(" ") for part in found[3].split(";")]
-    parts = sorted(checked_pair(text, int(start), int(end), fail) for start, end in pairs)
-    label = checked_label(found[2], fail)
-    yield Mention(tuple(_joined(text, parts)), label, found[4] or "")
+    ends = [part.split(" ") for part in found[3].split(";")]
+    parts = sorted((int(start), int(end)) for start, end in ends)
+    yield _Line(number, found[2], Span(tuple(parts), found[4] or ""))
 
 
 def _joined(text: str, parts: Sequence[Pair]) -> Iterator[Pair]:
@@ -104,11 +128,22 @@ def _joined(text: str, parts: Sequence[Pair]) -> Iterator[Pair]:
 
 
 def _file_names(texts: Sequence[AnnotatedText]) -> list[str]:
-    """A file name for each text; numbers where texts have none, or the same."""
+    """A file name for each text; numbers where texts have none, or the same.
+
+    Raises `CorpusError` for a name that is too long for a file.
+    """
     names = [re.sub(r"[^\w.-]+", "_", text.name).strip("._") for text in texts]
     width = len(str(len(texts)))
-    is_usable = all(names) and len({name.lower() for name in names}) == len(names)
-    return names if is_usable else [f"{i:0{width}}" for i in range(1, len(texts) + 1)]
+    if not all(names) or len({name.lower() for name in names}) < len(names):
+        return [f"{i:0{width}}" for i in range(1, len(texts) + 1)]
+    for name in names:
+        if (n := len(f"{name}{_ANNOTATION}".encode())) > _LONGEST_NAME:
+            raise CorpusError(
+                f"The document {name[:_SHOWN_CHARACTERS]!r}… would be a file whose name has {n} "
+                f"bytes, and {_LONGEST_NAME} are possible. Give documents shorter ids, or none: "
+                "then their files are numbered."
+            )
+    return names
 
 
 def _fill(folder: Path, texts: Sequence[AnnotatedText], names: Sequence[str]) -> None:
@@ -121,7 +156,7 @@ def _fill(folder: Path, texts: Sequence[AnnotatedText], names: Sequence[str]) ->
 def _lines(text: AnnotatedText, number: int, mention: Mention) -> str:
     """A span, and its score as a note, which BRAT shows without any configuration."""
     label = _label(mention.label)
-    found = re.sub(r"\s", " ", text.text[mention.start : mention.end])
+    found = " ".join(_LINE_BREAK.sub(" ", text.text[slice(*part)]) for part in mention.parts)
     # A span with a line break has a part for each line.
     parts = ";".join(f"{start} {end}" for start, end in _split(text.text, mention))
     line = f"T{number}\t{label} {parts}\t{found}\n"
@@ -135,8 +170,6 @@ def _label(label: str) -> str:
 
 
 def _split(text: str, mention: Mention) -> Iterator[Pair]:
-    at = mention.start
-    for part in text[mention.start : mention.end].split("\n"):
-        if part:
-            yield at, at + len(part)
-        at += len(part) + 1
+    for start, end in mention.parts:
+        for line in _LINE.finditer(text, start, end):
+            yield line.span()

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from ..bad_records import OnBad, each, each_counted
 from ..texts import AnnotatedText, Mention, Record, checked_mention, checked_text
 from .base import FormatOptions, TextFormat
+from .counting import rows_in_characters
 from .json_files import write_rows
 from .source import Row, Source
 
@@ -35,7 +36,8 @@ class Doccano(TextFormat):
 
     def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
         on_bad = options.on_bad
-        return each(source.rows(on_bad), partial(_texts, on_bad=on_bad), on_bad)
+        read = partial(each, read=partial(_texts, on_bad=on_bad), on_bad=on_bad)
+        return rows_in_characters(source.rows(on_bad), read)
 
     def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
         write_rows(path, map(_record, texts))

@@ -21,6 +21,7 @@ from ..texts import (
     checked_text,
 )
 from .base import FormatOptions, TextFormat
+from .counting import rows_in_characters
 from .json_files import scored, write_rows
 from .source import Row, Source
 
@@ -47,7 +48,8 @@ class Prodigy(TextFormat):
 
     def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
         on_bad = options.on_bad
-        return each(source.rows(on_bad), partial(_records, on_bad=on_bad), on_bad)
+        read = partial(each, read=partial(_records, on_bad=on_bad), on_bad=on_bad)
+        return rows_in_characters(source.rows(on_bad), read)
 
     def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
         write_rows(path, map(_task, texts))

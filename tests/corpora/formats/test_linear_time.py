@@ -54,6 +54,14 @@ WHOLE = {
         ', {"start": 0, "end": 1, "label": "X"}', "]}",
     ),
     "Prodigy texts": ("", '{"text": "a b", "spans": [{"start": 0, "end": 1, "label": "X"}]}\n', ""),
+    "UTF-16": (
+        '{"text": "😀 a b", "spans": [{"start": 3, "end": 4, "label": "X"}',
+        ', {"start": 5, "end": 6, "label": "X"}', "]}",
+    ),
+    "offsets that do not fit": (
+        '{"text": "😀 é\\n\\r\\n b", "spans": [{"start": 2, "end": 3, "label": "X"}',
+        ', {"start": 0, "end": 1, "label": "X", "text": "q"}', "]}",
+    ),
     "Doccano spans": ('{"text": "a b", "label": [[0, 1, "X"]', ', [0, 2, "Y"]', "]}"),
     "token lists": ('{"tokens": ["a"', ', "a"', '], "ner_tags": ["O"]}'),
     "token lists with texts": ("", '{"tokens": ["a"], "ner_tags": ["O"]}\n', ""),
@@ -108,4 +116,22 @@ def test_ten_times_the_size_takes_at_most_fifteen_times_as_long(
         path.write_text(text, encoding="utf8", newline="")
     longest = RATIO * max(FLOOR, min(seconds(small) for _ in range(3)))
     # Other processes may slow down one run, but not all.
+    assert any(seconds(large) < longest for _ in range(3))
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a b\n", "T1\tX 0 1\ta\n"), ("😀 a\r\nb ", "T1\tX 3 4;5 6\ta b\n"),
+        ("\n", "T1\tX 0 1;9 10\t\n"), ("a", "T1\n"), ("a", "T1\tX 0 1;"),
+    ],
+)  # fmt: skip
+def test_brat_takes_at_most_fifteen_times_as_long(text: str, line: str, tmp_path: Path) -> None:
+    files = []
+    for name, size in (("small", SMALL // 2), ("large", 5 * SMALL)):
+        (tmp_path / f"{name}.txt").write_bytes((text * (size // len(text))).encode())
+        files.append(tmp_path / f"{name}.ann")
+        files[-1].write_text(line * (size // len(line)), encoding="utf8")
+    small, large = files
+    longest = RATIO * max(FLOOR, min(seconds(small) for _ in range(3)))
     assert any(seconds(large) < longest for _ in range(3))

@@ -41,7 +41,7 @@ _LIKE_PREFIX = re.compile(r"[^\W\d][-_:.]")
 _SHORTEST_TYPE = 3
 """Letters of a type without a prefix; shorter ones need a scheme that is stated."""
 _HEADERS = frozenset(
-    ("tag", "tags", "label", "labels", "ner", "ne", "ner_tag", "ner_tags", "entity")
+    ["tag", "tags", "label", "labels", "ner", "ne", "ner_tag", "ner_tags", "entity"]
 )
 """What stands above a column of tags."""
 
@@ -176,12 +176,10 @@ def _parse_all(
     bad: dict[str, tuple[str, str]] = {}
     for text in kinds:
         prefix, label = ("I" * _is_label(text), text) if is_types else split_tag(text)
-        if text in MISSING:
+        if text in MISSING or (prefix and label.startswith(NEGATIVE)):
             tags[text] = _Tag(text, "", "")
         elif text == OUTSIDE:
             tags[text] = _Tag(text, OUTSIDE, "")
-        elif prefix and label.startswith(NEGATIVE):
-            tags[text] = _Tag(text, "", "")
         elif prefix and (text.lower() not in _HEADERS or text not in sentences[0][:1]):
             tags[text] = _Tag(text, prefix, label)
         else:

@@ -1,11 +1,9 @@
 """`cascade_classifier`: gives spans their types with a log-linear classifier."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from spacy.attrs import ENT_IOB, ENT_TYPE
 from spacy.language import Language
 from spacy.strings import get_string_id
 from spacy.tokens import Doc, SpanGroup
@@ -136,15 +134,14 @@ class CascadeClassifier(SpanLearningPipe):
         threshold does not either, but gets its type (`spans.results.write_typed`). Spans of an
         N-best list get their types too, and the groups the attributes of `spans.nbest`.
         """
+        options, docs = self.options, list(docs)
         labels = [self.vocab.strings.add(label) for label in self.labels]
-        thresholds = thresholds_of(
-            self.options.threshold, self.options.label_thresholds, self.labels, self.name
-        )
-        docs = list(docs)
+        given = options.threshold, options.label_thresholds
+        thresholds = thresholds_of(*given, self.labels, self.name)
         for doc, found in zip(docs, scores, strict=True):
             if found.candidates is not None:
                 write_types(doc, found.candidates, self.structure_labels, labels)
-        key, set_ents = self.options.spans_key, self.options.set_ents
+        key, set_ents = options.spans_key, options.set_ents
         write_typed(docs, key, self.name, scores, labels, thresholds, set_ents)
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
@@ -206,17 +203,8 @@ class CascadeClassifier(SpanLearningPipe):
 
     def reads(self) -> Reads:
         """With `reject` also what was proposed."""
-        found, key = super().reads(), self.options.spans_key
-        if not self.options.reject:
-            return found
-        if key is None:
-            return replace(found, seen=(*found.seen, ENT_IOB, ENT_TYPE))
-        keys = None if found.seen_keys is None else (*found.seen_keys, key)
-        return replace(found, seen_keys=keys)
-
-    def _gold_labels(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints1d:
-        """Never called: only the default `_fitted` asks for labels of tokens."""
-        raise NotImplementedError
+        found = super().reads()
+        return found.with_proposals(self.options.spans_key) if self.options.reject else found
 
     def _labels_in(self, gold: GoldSpans) -> Iterable[str]:
         """The labels of the gold spans; an empty label is no type."""

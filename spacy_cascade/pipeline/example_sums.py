@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from zlib import crc32
 
 import numpy as np
-from spacy.attrs import ORTH
+from spacy.attrs import ENT_IOB, ENT_TYPE, ORTH
 from spacy.tokens import Doc
 from spacy.training import Example
 
 from .spans.groups import table_of_group
 
+ENTITIES = (ENT_IOB, ENT_TYPE)
+"""Attributes of tokens that say which entities there are."""
 checksum: Callable[..., int] = crc32
 """Of any buffer; arrays are such."""
 
@@ -38,6 +40,12 @@ class Reads:
     seen: tuple[int, ...]
     gold_keys: tuple[str, ...] | None = ()
     seen_keys: tuple[str, ...] | None = ()
+
+    def with_proposals(self, key: str | None) -> Reads:
+        """Also the spans of the predicted Doc under a key, None for its entities."""
+        if key is None:
+            return replace(self, seen=(*self.seen, *ENTITIES))
+        return self if self.seen_keys is None else replace(self, seen_keys=(*self.seen_keys, key))
 
     def gold_sum(self, reference: Doc) -> int:
         """A checksum of what is read of a reference, the same in every process."""

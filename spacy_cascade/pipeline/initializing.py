@@ -6,9 +6,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import partial
 from typing import Generic, TypeVar
 
-from spacy.attrs import ENT_IOB, ENT_TYPE, POS, SENT_START, TAG
+from spacy.attrs import POS, SENT_START, TAG
 from spacy.language import Language
 from spacy.training import Example, validate_examples
+from spacy.util import logger
 
 from ..errors import TrainingError
 from ..features.resources import FlaggedTokens
@@ -19,8 +20,8 @@ from ..types import Ints2d
 from .component import CascadePipe
 from .corpus import GetExamples, forget_words, is_placeholder
 from .corpus_blocks import CorpusBlocks, examples_from, read_blocks
-from .example_sums import Reads, words_of
-from .examples import Parts
+from .example_sums import ENTITIES, Reads, words_of
+from .examples import Awaited, Parts
 from .progress import progress
 from .reading import earlier_space, learn_resources, read_resources, stand_ins, token_units
 from .sharding import Source
@@ -77,6 +78,7 @@ class InitializingPipe(CascadePipe, Generic[Gold]):
     annotation_read = 0
     _source: Source
     _parts: Parts
+    _awaited: Awaited | None = None
 
     # What a component has to say
 
@@ -117,10 +119,6 @@ class InitializingPipe(CascadePipe, Generic[Gold]):
     def _begin_anew(self) -> None:
         """Forget what an earlier training has left."""
 
-    @abstractmethod
-    def _await(self, labels: Sequence[str] | None) -> None:
-        """Await the examples of `update`, since there were none; labels: as for `initialize`."""
-
     # Reading
 
     def token_units(self, tokens: Tokens, own_flags: Ints2d | None = None) -> Units:
@@ -146,7 +144,7 @@ class InitializingPipe(CascadePipe, Generic[Gold]):
         gold, gold_keys = self._gold_reads()
         tags = (TAG, POS) if {"tags", "parts_of_speech"} & set(space.reads) else ()
         if space.span_keys:  # `as_seen` takes them from wherever they are
-            return Reads((*gold, *tags, ENT_IOB, ENT_TYPE), (SENT_START, *tags), None, None)
+            return Reads((*gold, *tags, *ENTITIES), (SENT_START, *tags), None, None)
         return Reads((*gold, *tags), (SENT_START, *tags), gold_keys)
 
     # Initializing
@@ -190,7 +188,7 @@ class InitializingPipe(CascadePipe, Generic[Gold]):
         if is_placeholder(get_examples):
             self._set_labels(found)
             learn_features(self, nlp, lambda: iter(()), lambda: ())
-            self._await(labels)
+            self._begin_to_await(labels)
             return
         self._check_found(found, present, get_examples)
         check_labels(self, found)
@@ -218,3 +216,39 @@ class InitializingPipe(CascadePipe, Generic[Gold]):
         for tokens, gold in blocks:
             yield self._gold_units(tokens, gold)
             self.space.forget_lexemes(MAXIMUM_LEXEMES)
+
+    # Initializing later, where there were no examples
+
+    def _begin_to_await(self, labels: Sequence[str] | None) -> None:
+        self.n_examples, self._awaited = 0, Awaited(labels)
+        logger.info(
+            "'%s' was initialized without examples. It collects those that update is given, and "
+            "is made of all of them when the first ones come again, or when it is used.",
+            self.name,
+        )
+
+    def _awaited_until_now(self, awaited: Awaited, examples: Sequence[Example]) -> list[Example]:
+        """What to learn from where `initialize` had no examples; nothing until all have come."""
+        awaited.add(examples)
+        if awaited.is_complete:
+            return self._made_of(awaited)
+        return list(examples) if awaited.n_made else []
+
+    def _made_of(self, awaited: Awaited) -> list[Example]:
+        """Initialize with all examples that have come, which are the first to learn from."""
+        examples, labels = awaited.examples, awaited.labels
+        logger.info("'%s' is made of %d examples of update.", self.name, len(examples))
+        awaited.n_made = len(examples)
+        self.initialize(lambda: examples, nlp=self.pipeline, labels=labels)
+        self._awaited = awaited
+        return examples
+
+    def sync_weights(self) -> None:
+        """As of all components; one that awaits examples is made of those that have come."""
+        awaited = self._awaited
+        if awaited is not None and awaited.is_needed:
+            self.update(self._made_of(awaited))
+        super().sync_weights()
+
+    def get_ready(self) -> None:
+        self.sync_weights()

@@ -1,6 +1,5 @@
 """Components that learn from examples: initialize, update, adapt, and go on from checkpoints."""
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -8,7 +7,6 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples
-from spacy.util import logger
 from thinc.api import Model, Optimizer
 
 from ..errors import TrainingError
@@ -26,7 +24,7 @@ from ..trainers.corpus_file import CorpusFile
 from ..types import Ints1d, Pointers1d
 from .corpus import forget_words
 from .example_sums import joint_sums
-from .examples import Awaited, Change, Corpus, Parts, Seen
+from .examples import Change, Corpus, Parts, Seen
 from .inducing import InducedFeatures, forget, induce
 from .initializing import MAXIMUM_LEXEMES, Gold, InitializingPipe
 from .joint import begin_jointly, partner
@@ -65,7 +63,6 @@ class LearningPipe(InitializingPipe[Gold]):
         self.loss, self.penalty, self.trainer, self.scorer = loss, penalty, trainer, scorer
         self.n_examples: int | None = None
         self.warm_start, self._parts, self._source = False, Parts(), Source()
-        self._awaited: Awaited | None = None
         self.induced: InducedFeatures | None = None
         self.reset_fit()
         trainer.check(loss, penalty, self.family.structure)
@@ -73,9 +70,12 @@ class LearningPipe(InitializingPipe[Gold]):
 
     # What a component has to say
 
-    @abstractmethod
     def _gold_labels(self, tokens: Tokens, gold: Sequence[Gold]) -> Ints1d:
-        """Label of each token, `UNOBSERVED` or `ENDED` where there is no annotation."""
+        """Label of each token, `UNOBSERVED` or `ENDED` where there is no annotation.
+
+        Only the default `_fitted` asks for them.
+        """
+        raise NotImplementedError
 
     def _fitted(
         self, examples: Sequence[Example], gold: Sequence[Gold]
@@ -112,14 +112,6 @@ class LearningPipe(InitializingPipe[Gold]):
         self.warm_start, self._parts, self._source = False, Parts(), Source()
         self._awaited = None
         forget(self)
-
-    def _await(self, labels: Sequence[str] | None) -> None:
-        self.n_examples, self._awaited = 0, Awaited(labels)
-        logger.info(
-            "'%s' was initialized without examples. It collects those that update is given, and "
-            "is made of all of them when the first ones come again, or when it is used.",
-            self.name,
-        )
 
     def update(
         self,
@@ -163,32 +155,6 @@ class LearningPipe(InitializingPipe[Gold]):
         if isinstance(self.trainer, JointTrainer):
             partner(self, self.trainer.first).sync_weights()
         return losses
-
-    def _awaited_until_now(self, awaited: Awaited, examples: Sequence[Example]) -> list[Example]:
-        """What to learn from where `initialize` had no examples; nothing until all have come."""
-        awaited.add(examples)
-        if awaited.is_complete:
-            return self._made_of(awaited)
-        return list(examples) if awaited.n_made else []
-
-    def _made_of(self, awaited: Awaited) -> list[Example]:
-        """Initialize with all examples that have come, which are the first to learn from."""
-        examples, labels = awaited.examples, awaited.labels
-        logger.info("'%s' is made of %d examples of update.", self.name, len(examples))
-        awaited.n_made = len(examples)
-        self.initialize(lambda: examples, nlp=self.pipeline, labels=labels)
-        self._awaited = awaited
-        return examples
-
-    def sync_weights(self) -> None:
-        """As of all components; one that awaits examples is made of those that have come."""
-        awaited = self._awaited
-        if awaited is not None and awaited.is_needed:
-            self.update(self._made_of(awaited))
-        super().sync_weights()
-
-    def get_ready(self) -> None:
-        self.sync_weights()
 
     def reset_fit(self) -> None:
         super().reset_fit()

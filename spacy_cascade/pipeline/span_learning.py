@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 
-from spacy.attrs import ENT_IOB, ENT_TYPE
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 from spacy.util import logger
@@ -14,6 +13,7 @@ from ..features.tokens import Tokens
 from ..types import Ints2d
 from .corpus import GetExamples, check_labels
 from .declared import ClassifierOptions, SegmenterOptions
+from .example_sums import ENTITIES
 from .learning import LearningPipe
 from .spans.gold import (
     GoldSpans,
@@ -43,7 +43,7 @@ class SpanLearningPipe(LearningPipe[GoldSpans]):
 
     def _gold_reads(self) -> tuple[tuple[int, ...], tuple[str, ...]]:
         key = self.options.gold_key
-        return ((ENT_IOB, ENT_TYPE), ()) if key is None else ((), (key,))
+        return (ENTITIES, ()) if key is None else ((), (key,))
 
     def _told_apart(self, labels: Iterable[str]) -> set[str]:
         """What a span is not (`is_negative`) is no label; without types, all others are one."""

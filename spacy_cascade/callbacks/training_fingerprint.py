@@ -53,7 +53,7 @@ def training_fingerprint(nlp: Language) -> TrainingFingerprint:
 
 
 def _start_of(pipe: CascadePipe) -> str:
-    annotation = getattr(pipe, "annotation_read", 0)
+    annotation = getattr(pipe, "_annotation_read", 0)
     return sha256(pipe.to_bytes() + str(annotation).encode()).hexdigest()
 
 

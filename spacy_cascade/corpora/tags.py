@@ -2,8 +2,8 @@
 
 The schemes differ in how they mark where a phrase begins and ends:
 
-- IOB1 (CoNLL-2003): `I-` on every word of a phrase; `B-` only on the first word of
-  a phrase that directly follows another phrase of the same type.
+- IOB1 (CoNLL-2003): `I-` on every word of a phrase; `B-` only on the first word of one that
+  directly follows another phrase of the same type.
 - IOB2 (CoNLL-2002, JNLPBA): `B-` on the first word of every phrase, `I-` on the rest.
 - BILOU (BILUO, IOBES, BIOES): `B-` first, `I-` inside, `L-` or `E-` last, and `U-`
   or `S-` for a phrase of one word.
@@ -40,9 +40,7 @@ _TAG_ADVICE = (
 _LIKE_PREFIX = re.compile(r"[^\W\d][-_:.]")
 _SHORTEST_TYPE = 3
 """Letters of a type without a prefix; shorter ones need a scheme that is stated."""
-_HEADERS = frozenset(
-    ["tag", "tags", "label", "labels", "ner", "ne", "ner_tag", "ner_tags", "entity"]
-)
+_HEADERS = {"tag", "tags", "label", "labels", "ner", "ne", "ner_tag", "ner_tags", "entity"}
 """What stands above a column of tags."""
 
 

@@ -69,13 +69,13 @@ class BatchPipe(TrainablePipe):  # type: ignore[misc]
             if self._annotate(docs):
                 yield from docs
 
-    def get_ready(self) -> None:
+    def _get_ready(self) -> None:
         """Called before a batch is annotated, while labels may still change."""
 
     def _annotate(self, docs: list[Doc]) -> bool:
         """Whether it worked; what fails goes to the error handler."""
         try:
-            self.get_ready()
+            self._get_ready()
             with unchanging(self):
                 self.set_annotations(docs, self.predict(docs))
         except Exception as error:

@@ -107,9 +107,9 @@ class CascadeClassifier(SpanLearningPipe):
 
     def predict(self, docs: Iterable[Doc]) -> list[TypedSpans]:
         """Type the spans of each Doc without changing it."""
-        if not (docs := list(docs)):
+        docs, key = list(docs), self.options.spans_key
+        if not docs:
             return []
-        key = self.options.spans_key
         if key is not None and not self._has_warned:
             self._has_warned = warn_missing(self.pipeline, self.name, self, key, docs)
         tables = [self._spans(doc) for doc in docs]
@@ -134,15 +134,14 @@ class CascadeClassifier(SpanLearningPipe):
         threshold does not either, but gets its type (`spans.results.write_typed`). Spans of an
         N-best list get their types too, and the groups the attributes of `spans.nbest`.
         """
-        options, docs = self.options, list(docs)
-        labels = [self.vocab.strings.add(label) for label in self.labels]
-        given = options.threshold, options.label_thresholds
-        thresholds = thresholds_of(*given, self.labels, self.name)
+        options, docs, known = self.options, list(docs), self.labels
+        labels = [self.vocab.strings.add(label) for label in known]
+        thresholds = thresholds_of(options.threshold, options.label_thresholds, known, self.name)
         for doc, found in zip(docs, scores, strict=True):
             if found.candidates is not None:
                 write_types(doc, found.candidates, self.structure_labels, labels)
-        key, set_ents = options.spans_key, options.set_ents
-        write_typed(docs, key, self.name, scores, labels, thresholds, set_ents)
+        where = options.spans_key, self.name
+        write_typed(docs, *where, scores, labels, thresholds, options.set_ents)
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Scores of the registered scorer, which may also ask for the types of gold spans."""
@@ -201,10 +200,10 @@ class CascadeClassifier(SpanLearningPipe):
             np.array(right, dtype=np.bool_), lambda temperature: self._best(scores, temperature)[1]
         )
 
-    def reads(self) -> Reads:
+    def _reads(self) -> Reads:
         """With `reject` also what was proposed."""
-        found = super().reads()
-        return found.with_proposals(self.options.spans_key) if self.options.reject else found
+        reads, key = super()._reads(), self.options.spans_key
+        return reads.with_proposals(key) if self.options.reject else reads
 
     def _labels_in(self, gold: GoldSpans) -> Iterable[str]:
         """The labels of the gold spans; an empty label is no type."""
@@ -254,9 +253,9 @@ class CascadeClassifier(SpanLearningPipe):
         """Which spans are to be typed, bool `[P]`."""
         wanted = self.options.mention_labels
         is_any: Bools1d = spans.end > spans.start
-        if wanted is not None:
-            is_any &= np.isin(spans.label, [get_string_id(label) for label in wanted])
-        return is_any
+        if wanted is None:
+            return is_any
+        return is_any & np.isin(spans.label, [get_string_id(label) for label in wanted])
 
     def _mentions(self, doc: Doc) -> list[Bounds]:
         """Start and end of the spans that are to be typed."""
@@ -283,8 +282,7 @@ class CascadeClassifier(SpanLearningPipe):
         """Scores of the classes `[P, C]` of spans of Docs; found: the spans that stand there."""
         tokens = self._read_batch(docs)
         units = self._units(tokens, in_batch(spans, tokens), in_batch(found, tokens))
-        scores: Floats2d = self.model.predict(units)
-        return scores
+        return self.model.predict(units)
 
     def _read_batch(self, docs: Sequence[Doc]) -> Tokens:
         self.begin_batch()

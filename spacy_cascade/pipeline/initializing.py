@@ -70,12 +70,12 @@ class InitializingPipe(CascadePipe, Generic[Gold]):
     """A component whose feature space is learnt from examples.
 
     n_examples: how many `initialize` has seen, None in a component that was loaded.
-    annotation_read: a checksum of their annotation.
+    _annotation_read: a checksum of their annotation.
     """
 
     trainer: Trainer
     n_examples: int | None
-    annotation_read = 0
+    _annotation_read = 0
     _source: Source
     _parts: Parts
     _awaited: Awaited | None = None
@@ -138,7 +138,7 @@ class InitializingPipe(CascadePipe, Generic[Gold]):
         tokens = self._read_examples(examples)
         return self._gold_units(tokens, [self._read_gold(example) for example in examples])
 
-    def reads(self) -> Reads:
+    def _reads(self) -> Reads:
         """What it reads of an example; where that changes, the example is encoded anew."""
         space = self.space
         gold, gold_keys = self._gold_reads()
@@ -178,7 +178,7 @@ class InitializingPipe(CascadePipe, Generic[Gold]):
         self._source = Source(None if corpus is None else get_examples)
         read = progress(f"Reading for {self.name}", iterable=examples)
         learnt, present, blocks = set(self._labels), set[str](), CorpusBlocks[Gold]()
-        self.annotation_read, times = 0, Counter[int]()
+        self._annotation_read, times = 0, Counter[int]()
         for tokens, gold in read_blocks(read, partial(self._read, times=times)):
             learnt.update(label for g in gold for label in self._labels_in(g))
             present.update(label for g in gold for label in self._labels_present(g))
@@ -205,8 +205,8 @@ class InitializingPipe(CascadePipe, Generic[Gold]):
     def _read(self, examples: Sequence[Example], times: Counter[int]) -> tuple[Tokens, list[Gold]]:
         validate_examples(examples, f"{type(self).__name__}.initialize")
         found = self._read_examples(examples), [self._read_gold(example) for example in examples]
-        gold_sum = self.reads().gold_sum
-        self.annotation_read += sum(gold_sum(example.reference) for example in examples)
+        gold_sum = self._reads().gold_sum
+        self._annotation_read += sum(gold_sum(example.reference) for example in examples)
         if self.trainer.sees_all and self._source.read is None:
             times.update(words_of(example.reference) for example in examples)
         forget_words(examples)
@@ -250,5 +250,5 @@ class InitializingPipe(CascadePipe, Generic[Gold]):
             self.update(self._made_of(awaited))
         super().sync_weights()
 
-    def get_ready(self) -> None:
+    def _get_ready(self) -> None:
         self.sync_weights()

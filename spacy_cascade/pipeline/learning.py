@@ -217,7 +217,7 @@ class LearningPipe(InitializingPipe[Gold]):
             assert self._corpus.data is not None
             return self._fit, self._corpus.data
         seen = self._seen
-        new = seen.new(examples, self.reads().gold_sum) if self.warm_start else []
+        new = seen.new(examples, self._reads().gold_sum) if self.warm_start else []
         if new:
             self._make_room(new, [self._read_gold(example) for example in new])
             self.reset_fit()
@@ -247,7 +247,7 @@ class LearningPipe(InitializingPipe[Gold]):
         if change is Change.EXAMPLES:
             for each in together:
                 each._origin = None
-        sums = joint_sums([each.reads() for each in together])
+        sums = joint_sums([each._reads() for each in together])
         if isinstance(self.trainer, ShardTrainer) and self.trainer.shard_tokens:
             if self.warm_start:
                 self._make_room(examples, [self._read_gold(example) for example in examples])
@@ -273,7 +273,7 @@ class LearningPipe(InitializingPipe[Gold]):
 
     def _annotation(self) -> int:
         """A checksum of the annotation that the fit learns from, 0 where it is not kept."""
-        return sum(map(self.reads().gold_sum, self._corpus.references))
+        return sum(map(self._reads().gold_sum, self._corpus.references))
 
     def restore_training(self, state: State) -> None:
         """Go on from the state of a training whose first update was like that of this one.

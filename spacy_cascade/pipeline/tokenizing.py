@@ -29,8 +29,9 @@ def tokenize(nlp: Language, text: str) -> Doc:
     have if the tokenizer is of another class, as for Chinese and Japanese. `nlp.max_length` is not
     checked.
     """
-    make = nlp.tokenizer
-    if not isinstance(make, Tokenizer) or not any(map(_is_long, text.split())):
+    make, runs = nlp.tokenizer, text.split()
+    may_be_long = isinstance(make, Tokenizer) and max(map(len, runs), default=0) > MOST_SIGNS
+    if not (may_be_long and any(map(_is_long, runs))):
         return make(text)
     parts = [make(part) for part in _parts(text)]
     # The rest is empty. spaCy's types have no `exclude`.

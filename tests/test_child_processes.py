@@ -99,12 +99,9 @@ def test_errors_end_all() -> None:
     assert not active_children()
 
 
-@pytest.mark.slow(kind="child processes")
-@pytest.mark.skipif(not hasattr(os, "killpg"), reason="there are no process groups")
-def test_ctrl_c_ends_all_at_once(tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
+def started(folder: Path, script: Path) -> subprocess.Popen[str]:
+    """A process whose two children wait, and have each written a file to the folder."""
     script.write_text(SCRIPT)
-    folder = tmp_path / "files"
     folder.mkdir()
     process = subprocess.Popen(
         [sys.executable, str(script), str(folder)],
@@ -115,6 +112,41 @@ def test_ctrl_c_ends_all_at_once(tmp_path: Path) -> None:
     until = time.monotonic() + 120
     while len(list(folder.iterdir())) < 2 and process.poll() is None and time.monotonic() < until:
         time.sleep(0.05)
+    return process
+
+
+def is_alive(process: int) -> bool:
+    """Not where it has ended and nobody has asked how."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.slow(kind="orphans")
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="only Linux tells of others")
+def test_processes_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
+    process = started(tmp_path / "files", tmp_path / "script.py")
+    children = [int(file.stem) for file in (tmp_path / "files").iterdir()]
+    assert len(children) == 2
+    assert all(map(is_alive, children))
+    process.kill()
+    until = time.monotonic() + 30
+    try:
+        while any(map(is_alive, children)):
+            assert time.monotonic() < until, "they wait for work of a process that is gone"
+            time.sleep(0.05)
+    finally:
+        for child in filter(is_alive, children):
+            os.kill(child, signal.SIGKILL)
+        process.communicate()
+
+
+@pytest.mark.slow(kind="child processes")
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="there are no process groups")
+def test_ctrl_c_ends_all_at_once(tmp_path: Path) -> None:
+    folder = tmp_path / "files"
+    process = started(folder, tmp_path / "script.py")
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to all of them
     output, _ = process.communicate(timeout=30)
     assert (output, process.returncode) == ("stopped\n", 3)

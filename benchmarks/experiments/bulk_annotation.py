@@ -102,7 +102,7 @@ def annotate_command(model: str, source: str, output: str, processes: int) -> li
     """From text to Parquet."""
     return [
         "-m", "spacy", "cascade", "annotate", model, source, "--output", output,
-        "--processes", str(processes),
+        "--format", "parquet", "--processes", str(processes),
     ]  # fmt: skip
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from pathlib import Path
 from threading import RLock
 from typing import Any, NamedTuple, TypeVar
@@ -16,11 +17,13 @@ from spacy.tokens import Doc
 
 from ..errors import ConfigError, ModelFileError
 from ..features.strings import is_valid
+from ..pipeline.tokenizing import tokenize
 from .entities import Entity, arrow_type, entities_of
 from .extras import arrow
 from .fingerprint import find_pipeline, fingerprint_of
 from .frames import frame_of
-from .sources.base import Texts
+from .long_docs import joined, parts_of
+from .sources.base import Failed, Texts
 
 Result = TypeVar("Result")
 
@@ -46,10 +49,19 @@ _LOADED: dict[tuple[str, str, int], _Loaded] = {}
 _LOADING = RLock()
 
 
-class Failed(NamedTuple):
-    """Why a text could not be annotated."""
+class Batches:
+    """Which texts go through a component at once, and what is around each batch of them."""
 
-    reason: str
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def of(self, n: int) -> Iterator[tuple[int, int]]:
+        """Begin and end (exclusive) of each batch of n texts."""
+        for begin in range(0, n, self.size):
+            yield begin, min(begin + self.size, n)
+
+    def around(self, begin: int, end: int) -> AbstractContextManager[object]:
+        return nullcontext()
 
 
 class Annotated(NamedTuple):
@@ -134,24 +146,26 @@ class Annotator:
         found = self.each(texts, use)
         return [Annotated([], 0, f.reason) if isinstance(f, Failed) else f for f in found]
 
-    def each(self, texts: Texts, use: Callable[[int, Doc], Result]) -> list[Result | Failed]:
+    def each(
+        self, texts: Texts, use: Callable[[int, Doc], Result], batches: Batches | None = None
+    ) -> list[Result | Failed]:
         """What `use` returns for each text, in one memory zone.
 
         texts: also a function that makes Docs inside the zone, with the vocabulary that it is
         given. use: called with the number of a text, from 0, and its annotated Doc. The Docs are
-        gone afterwards, so it must not keep them or anything of spaCy.
+        gone afterwards, so it must not keep them or anything of spaCy. What it raises is an error
+        of that text alone. batches: those of `batch_size` if not given.
         """
+        batches = batches or Batches(self.batch_size)
         with self._zone() as loaded:
             nlp = loaded.nlp
             texts = texts(nlp.vocab) if callable(texts) else texts
             found: list[Result | Failed] = []
-            for begin in range(0, len(texts), self.batch_size):
-                docs = _annotated(nlp, texts[begin : begin + self.batch_size])
-                loaded.tokens += sum(len(doc) for doc in docs if isinstance(doc, Doc))
-                found += [
-                    doc if isinstance(doc, Failed) else use(number, doc)
-                    for number, doc in enumerate(docs, start=begin)
-                ]
+            for begin, end in batches.of(len(texts)):
+                with batches.around(begin, end):
+                    docs = _annotated(nlp, texts[begin:end])
+                    loaded.tokens += sum(len(doc) for doc in docs if isinstance(doc, Doc))
+                    found += [_used(use, i, doc) for i, doc in enumerate(docs, start=begin)]
             return found
 
     def load(self) -> Language:
@@ -191,29 +205,57 @@ def _annotated(nlp: Language, texts: Sequence[Any]) -> list[Doc | Failed]:
     good = [text for text, problem in zip(texts, problems, strict=True) if problem is None]
     docs: list[Doc | Failed]
     try:
-        # Copies, because a component that fails leaves its Docs half annotated.
-        docs = list(nlp.pipe([t.copy() if isinstance(t, Doc) else t for t in good]))
+        docs = [*_annotated_together(nlp, good)]
     except Exception:
         docs = []
     if len(docs) < len(good):  # some failed, or an error handler left them out
         docs = [_annotated_alone(nlp, text) for text in good]
     rest = iter(docs)
-    return [next(rest) if problem is None else Failed(problem) for problem in problems]
+    return [next(rest) if problem is None else problem for problem in problems]
+
+
+def _annotated_together(nlp: Language, texts: Sequence[str | Doc]) -> list[Doc]:
+    """A Doc for each text, or none at all if the pipeline left out any."""
+    docs = [_new_doc(nlp, text) for text in texts]
+    divided = [parts_of(doc, nlp.max_length) for doc in docs]
+    found = list(nlp.pipe(chain.from_iterable(divided)))
+    if len(found) < sum(map(len, divided)):
+        return []
+    rest = iter(found)
+    return [
+        joined(doc, list(islice(rest, len(parts))))
+        for doc, parts in zip(docs, divided, strict=True)
+    ]
 
 
 def _annotated_alone(nlp: Language, text: str | Doc) -> Doc | Failed:
     try:
-        return nlp(text)
+        doc = _new_doc(nlp, text)
+        return joined(doc, [nlp(part) for part in parts_of(doc, nlp.max_length)])
     except Exception as error:
-        return Failed(f"{type(error).__name__}: {error}")
+        return Failed.of(error)
 
 
-def _problem(text: Any) -> str | None:
+def _new_doc(nlp: Language, text: str | Doc) -> Doc:
+    """A Doc to annotate: a copy, because a component that fails leaves it half annotated."""
+    return text.copy() if isinstance(text, Doc) else tokenize(nlp, text)
+
+
+def _used(use: Callable[[int, Doc], Result], i: int, doc: Doc | Failed) -> Result | Failed:
+    try:
+        return doc if isinstance(doc, Failed) else use(i, doc)
+    except Exception as error:
+        return Failed.of(error)
+
+
+def _problem(text: Any) -> Failed | None:
     """Why something is no text, or None."""
     if isinstance(text, Doc):
         return None
+    if isinstance(text, Failed):
+        return text
     if text is None or text != text:
-        return "there is no text"
+        return Failed("there is no text")
     if not isinstance(text, str):
-        return f"the text is {type(text).__name__}, not a string"
-    return None if is_valid(text) else "the text has half of a surrogate pair"
+        return Failed(f"the text is {type(text).__name__}, not a string")
+    return None if is_valid(text) else Failed("the text has half of a surrogate pair")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import ConfigError, CorpusError
+from ..features.strings import is_valid
 from .entities import arrow_type
 from .extras import arrow
 from .layout import Layout
+from .plain_json import as_json
 from .sources.base import Fields, Source
 
 OTHER_FIELDS = "other_fields"
@@ -72,11 +73,30 @@ def _common(pa: Any, name: str, one: Any, other: Any, source: Source) -> Any:
     )
 
 
+def fitted(record: dict[str, Any], kinds: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a record as columns can have them; what fits into none is in `OTHER_FIELDS`.
+
+    kinds: Arrow types of the columns.
+    """
+    pa, rest = arrow(), dict(record)
+    row: dict[str, Any] = {}
+    for name, kind in kinds.items():
+        if name != OTHER_FIELDS:
+            row[name] = _fitting(pa, record.get(name), kind)
+            if row[name] is not None or rest.get(name) is None:
+                rest.pop(name, None)
+    row[OTHER_FIELDS] = as_json(rest) if rest else None
+    return row
+
+
 def to_arrow(fields: Fields, schema: Any) -> list[Any]:
-    """Arrays for the columns of a schema that fields have, with nulls for what is not there."""
-    if isinstance(fields, list):
-        return _of_records(fields, schema)
+    """Arrays for the columns of a schema; nulls for columns that are not there.
+
+    fields: rows that `fitted` made, or a `pyarrow.RecordBatch`.
+    """
     pa = arrow()
+    if isinstance(fields, list):
+        return [pa.array([row.get(c.name) for row in fields], c.type) for c in schema]
     return [
         fields.column(column.name).cast(column.type)
         if column.name in fields.schema.names
@@ -85,40 +105,16 @@ def to_arrow(fields: Fields, schema: Any) -> list[Any]:
     ]
 
 
-def _of_records(records: list[dict[str, Any]], schema: Any) -> list[Any]:
-    pa = arrow()
-    rest: list[dict[str, Any]] = [dict(record) for record in records]
-    columns = {}
-    for column in schema:
-        if column.name == OTHER_FIELDS:
-            continue
-        values = [_fitting(pa, one.get(column.name), column.type) for one in records]
-        for value, others in zip(values, rest, strict=True):
-            if value is not None or others.get(column.name) is None:
-                others.pop(column.name, None)
-        columns[column.name] = pa.array(values, column.type)
-    leftover = [json.dumps(one) if one else None for one in rest]
-    return [columns.get(c.name, pa.array(leftover, pa.string())) for c in schema]
-
-
 def _fitting(pa: Any, value: Any, kind: Any) -> Any:
     """A value as a column can have it, None if it cannot."""
     if value is None:
         return None
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        text = value if isinstance(value, str) else json.dumps(value)
-        return text if text.isprintable() or _is_unicode(text) else None
+        text = value if isinstance(value, str) else as_json(value)
+        return text if is_valid(text) else None
     if isinstance(value, bool) != pa.types.is_boolean(kind):
         return None
     try:
         return pa.scalar(value, kind).as_py()
     except (pa.ArrowException, ValueError, TypeError, OverflowError):
         return None
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -10,7 +10,8 @@ from ..errors import ConfigError, TrainingError
 from ..processes import ProcessEnded, run_in_processes
 from .extras import library
 from .plan import Shard
-from .shards import Done, ShardTask
+from .shards import LATE, Done, ShardTask
+from .watch import number_late
 
 Engine: TypeAlias = Callable[
     [ShardTask, Sequence[Shard], int, Callable[[], object]], Iterator[Done]
@@ -29,12 +30,12 @@ _TICK_SECONDS = 1.0
 def on_this_machine(
     task: ShardTask, shards: Sequence[Shard], processes: int, tick: Callable[[], object]
 ) -> Iterator[Done]:
-    """In processes of this machine, or in this process if it is to be one.
+    """In processes of this machine, or in this process if it is to be one without a bound on time.
 
     If a process is killed, new ones do the shards that are not done. Raises `TrainingError` if
-    that happens again and again.
+    that happens again and again, other than because records take too long.
     """
-    if processes == 1:
+    if processes == 1 and task.timeout is None:
         for shard in shards:
             yield task(shard)
             tick()
@@ -42,6 +43,7 @@ def on_this_machine(
     waiting = {shard.number: shard for shard in shards}
     deaths = 0
     while waiting:
+        late = number_late(task.output / LATE)
         try:
             arguments = [(shard,) for shard in waiting.values()]
             for done in run_in_processes(task, arguments, processes, tick):
@@ -49,7 +51,8 @@ def on_this_machine(
                 deaths = 0
                 yield done
         except ProcessEnded as error:
-            deaths += 1
+            is_late = number_late(task.output / LATE) > late
+            deaths = 0 if is_late else deaths + 1
             if deaths == _MOST_DEATHS:
                 raise TrainingError(_deadly(task, list(waiting.values())[:processes])) from error
 

@@ -17,7 +17,7 @@ class Layout:
     group instead of `doc.ents`.
     """
 
-    format: str = "parquet"
+    format: str = "jsonl"
     names: Names = field(default_factory=Names)
     keeps_text: bool = True
     spans_key: str | None = None

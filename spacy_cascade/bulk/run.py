@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from .engines import Engine, engine_of
 from .layout import Layout
 from .plan import Plan, check_same, header_of, make_plan
 from .progress import Progress
-from .shards import FAILED, Done, ShardTask
+from .shards import FAILED, LATE, Done, ShardTask
 from .sources.base import Source
 from .sources.finding import open_sources
 from .writers.formats import writer_of
@@ -30,6 +31,7 @@ MANIFEST = "_manifest.json"
 LOG = "_shards.jsonl"
 SUCCESS = "_SUCCESS"
 """Names with an underscore: Spark, Dask and Arrow pass them over when they read the folder."""
+_LONGEST_TIMEOUT = 1_000_000.0
 _SUMMED = ("records", "tokens", "entities", "failed")
 
 
@@ -39,7 +41,9 @@ class Settings:
 
     layout: of the output. engine: "local" or "ray". processes: that work at the same time, 0 for
     one per core. shard_size: bytes of input, None for a choice by the input. restarts: whether
-    results of an earlier run are removed first.
+    results of an earlier run are removed first. timeout: seconds that a record may take until it
+    counts as failed, None for no bound. With a bound all work is done by other processes, because
+    one that takes too long is ended.
     """
 
     layout: Layout = field(default_factory=Layout)
@@ -47,6 +51,7 @@ class Settings:
     processes: int = 1
     shard_size: int | None = None
     restarts: bool = False
+    timeout: float | None = None
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,11 @@ def annotate_files(
     cannot be read, and `SavingError` if the disk is full.
     """
     layout = settings.layout
+    if settings.timeout is not None and not 0.0 < settings.timeout <= _LONGEST_TIMEOUT:
+        raise ConfigError(
+            f"timeout is {settings.timeout:g}. It is a number of seconds above 0, and at most "
+            f"{_LONGEST_TIMEOUT:,.0f}."
+        )
     writer_of(layout.format)
     engine = engine_of(settings.engine)
     annotator = Annotator(model, text=layout.names.text, spans_key=layout.spans_key)
@@ -82,8 +92,9 @@ def annotate_files(
         done = _done_before(output, len(plan.shards))
         continued = len(done)
         states = [(size, changed) for _, _, size, changed in header["files"]]
-        task = ShardTask(annotator, sources, states, layout, plan.schema, output)
+        task = ShardTask(annotator, sources, states, layout, plan.schema, output, settings.timeout)
         _do_rest(engine, task, plan, done, _processes(settings))
+        shutil.rmtree(output / LATE, ignore_errors=True)
         replace_file(output / SUCCESS, b"")
     sums = (sum(getattr(one, name) for one in done.values()) for name in _SUMMED)
     return Summary(len(plan.shards), continued, *sums)
@@ -159,14 +170,17 @@ def _remove_results(output: Path) -> None:
     """Remove what an earlier run wrote; raises `ConfigError` if other files are there, too."""
     if not (output / MANIFEST).exists():
         return
-    ours = [MANIFEST, LOG, SUCCESS]
-    results = [*output.glob("part-*"), *(output / FAILED).glob("part-*")]
-    # The manifest last: a folder without it would be refused if this is stopped.
-    for path in [*results, *(output / name for name in reversed(ours))]:
+    # The mark of success first, and the manifest last: a folder that has files without it would be
+    # refused if this is stopped.
+    for path in (output / SUCCESS, *output.glob("part-*"), output / LOG):
         path.unlink(missing_ok=True)
+    for folder in (output / FAILED, output / LATE):
+        for path in folder.glob("part-*"):
+            path.unlink()
+        with suppress(FileNotFoundError):
+            folder.rmdir()
     remove_leftovers_in(output)
-    if (output / FAILED).is_dir():
-        (output / FAILED).rmdir()
+    (output / MANIFEST).unlink()
 
 
 def _done_before(output: Path, shards: int) -> dict[int, Done]:

@@ -28,7 +28,7 @@ def annotate_command(
         ),
     ],
     output: Annotated[Path, option("Folder for the shards", "--output", "-o")],
-    format: Annotated[str, option(f"Format of the output: {', '.join(FORMATS)}")] = "parquet",
+    format: Annotated[str, option(f"Format of the output: {', '.join(FORMATS)}")] = "jsonl",
     processes: Annotated[int, option("Processes (0: one per core)", min=0)] = 1,
     text: Annotated[
         str, option("JSONL, Parquet: column with the text", callback=valid_text)
@@ -53,6 +53,9 @@ def annotate_command(
         str,
         option(f"Who does the work: {', '.join(ENGINES)} (extra 'ray', RAY_ADDRESS)"),
     ] = "local",
+    timeout: Annotated[
+        float, option("Seconds that a record may take before it counts as failed (0: any)", min=0.0)
+    ] = 300.0,
     force: Annotated[
         bool, option("Remove the results of an earlier run first", "--force", "-F")
     ] = False,
@@ -67,15 +70,14 @@ def annotate_command(
     If the command is stopped or killed, the same command goes on. It is refused if the pipeline,
     the input or an option has changed; --force begins anew.
 
-    A record that cannot be read or annotated does not stop the run. OUTPUT/_failed has its place
-    and the reason.
+    A record that cannot be read, annotated or written, or that takes longer than --timeout, does
+    not stop the run. OUTPUT/_failed has its place and the reason.
     """
     layout = Layout(format, Names(text, id, entities), keep_text, spans_key)
     size = None if shard_size is None else shard_size * _MEGABYTE
+    settings = Settings(layout, engine, processes, size, force, timeout or None)
     try:
-        found = annotate_files(
-            model, inputs, output, Settings(layout, engine, processes, size, force)
-        )
+        found = annotate_files(model, inputs, output, settings)
     except KeyboardInterrupt:
         print_warning(f"Stopped. The same command goes on with what is in {output}.")
         raise typer.Exit(STOPPED) from None

@@ -18,9 +18,19 @@ from spacy.tokens import Doc, DocBin
 from bulk_truth import Row, contents, failures_in, is_right, json_rows, rows_of, texts_of
 from helpers import TEXTS, blank
 from spacy_cascade.bulk.layout import Layout
-from spacy_cascade.bulk.run import LOCK, LOG, MANIFEST, Settings, Summary, annotate_files
-from spacy_cascade.bulk.shards import text_of
-from spacy_cascade.bulk.sources.base import Names
+from spacy_cascade.bulk.plan import Shard
+from spacy_cascade.bulk.run import (
+    LOCK,
+    LOG,
+    MANIFEST,
+    SUCCESS,
+    Settings,
+    Summary,
+    annotate_files,
+)
+from spacy_cascade.bulk.shards import ShardTask, text_of
+from spacy_cascade.bulk.sources.base import Names, Range
+from spacy_cascade.bulk.sources.lines import TextSource
 from spacy_cascade.errors import CascadeError, ConfigError, CorpusError, SavingError
 
 Truth = dict[str, list[Row]]
@@ -313,23 +323,65 @@ def test_damaged_lines_of_the_log_do_not_count(model: Path, tmp_path: Path) -> N
     assert annotate(model, output, source).continued == 0
 
 
+@pytest.mark.parametrize("is_read", [False, True])
 def test_input_that_changes_during_the_run(
-    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_read: bool
 ) -> None:
-    from spacy_cascade.bulk.shards import ShardTask
-
+    """Before a shard is read, which then is not begun, or while it is read."""
     source, output = write_lines(tmp_path / "a.txt", texts_of(N, TEXTS)), tmp_path / "out"
-    do = ShardTask.__call__
+    do, read, reads = ShardTask.__call__, TextSource.read, list[int]()
 
-    def change(task: ShardTask, shard: Any) -> Any:
-        if shard.number == 1:
+    def do_or_change(task: ShardTask, shard: Shard) -> Any:
+        if shard.number == 1 and not is_read:
             write_lines(source, TEXTS)
         return do(task, shard)
 
-    monkeypatch.setattr(ShardTask, "__call__", change)
+    def read_and_change(self: TextSource, wanted: Range) -> Any:
+        reads.append(wanted.first)
+        yield from read(self, wanted)
+        if wanted.first and is_read:
+            write_lines(source, TEXTS)
+
+    monkeypatch.setattr(ShardTask, "__call__", do_or_change)
+    monkeypatch.setattr(TextSource, "read", read_and_change)
     with pytest.raises(CorpusError, match=r"a\.txt has changed since this run began"):
         annotate(model, output, source)
     assert sorted(contents(output)) == ["part-000000.jsonl"]
+    assert len(reads) == 1 + is_read
+
+
+def test_results_that_are_removed_only_in_part(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mark of success goes first, and the folder can always be used again."""
+    source, output = write_lines(tmp_path / "a.jsonl", [*records(), "{"]), tmp_path / "out"
+    removed, most = list[Path](), 0
+
+    def stopped(remove: Callable[..., None]) -> Callable[..., None]:
+        def removed_or_stopped(path: Path, **options: bool) -> None:
+            if path.is_relative_to(output) and path.exists() and not path.name.startswith("."):
+                if len(removed) == most:
+                    raise KeyboardInterrupt
+                removed.append(path)
+            remove(path, **options)
+
+        return removed_or_stopped
+
+    is_stopped = True
+    while is_stopped:
+        annotate(model, output, source, restarts=True)
+        removed.clear()
+        with monkeypatch.context() as context:
+            context.setattr(Path, "unlink", stopped(Path.unlink))
+            context.setattr(Path, "rmdir", stopped(Path.rmdir))
+            try:
+                annotate(model, output, source, restarts=True)
+                is_stopped = False
+            except KeyboardInterrupt:
+                assert (output / SUCCESS).exists() == (most == 0)
+        most += 1
+    assert [removed[0].name, removed[-1].name] == [SUCCESS, MANIFEST]
+    assert len(removed) > 5
 
 
 @pytest.mark.parametrize("format", ["jsonl", "jsonl.gz", "parquet", "spacy"])

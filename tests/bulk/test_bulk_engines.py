@@ -184,11 +184,14 @@ def test_an_extra_that_is_missing_is_named(
         annotate_files(model, [str(tmp_path / "a.txt")], tmp_path / "out", settings)
 
 
-def test_names_that_there_are_not(model: Path, tmp_path: Path) -> None:
+def test_settings_that_there_are_not(model: Path, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x\n")
     for settings, message in (
-        (Settings(Layout("xml")), "There is no format 'xml'. The formats are parquet, jsonl"),
+        (Settings(Layout("xml")), "There is no format 'xml'. The formats are jsonl, jsonl.gz"),
         (Settings(engine="slurm"), "There is no engine 'slurm'. The engines are local, ray"),
+        (Settings(timeout=-1.0), "timeout is -1. It is a number of seconds above 0, and at most"),
+        (Settings(timeout=float("nan")), "timeout is nan. It is a number of seconds above 0"),
+        (Settings(timeout=1e9), "timeout is 1e[+]09. It is a number of seconds above 0"),
     ):
         with pytest.raises(ConfigError, match=message):
             annotate_files(model, [str(tmp_path / "a.txt")], tmp_path / "out", settings)

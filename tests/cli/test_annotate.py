@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from spacy.language import Language
@@ -37,7 +40,7 @@ def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
 
 def test_options_reach_the_output(model: Path, source: Path, tmp_path: Path) -> None:
     output = tmp_path / "out"
-    options = ("--format", "jsonl", "--text", "body", "--entities", "found", "--drop-text")
+    options = ("--timeout", 0, "--text", "body", "--entities", "found", "--drop-text")
     stdout, _ = run(model, source, "--output", output, *options)
     assert "1 record failed: see " in stdout
     assert "1 record, 6 tokens, 2 entities in 1 shard -> " in stdout
@@ -48,7 +51,7 @@ def test_options_reach_the_output(model: Path, source: Path, tmp_path: Path) -> 
     assert "1 shard of an earlier run stayed" in stdout
     _, stderr = run(model, source, "-o", output, "--format", "jsonl", exit_code=1)
     assert "Begin anew with --force" in stderr
-    run(model, source, "-o", output, "--format", "jsonl", "--text", "body", "--force")
+    run(model, source, "-o", output, "--timeout", 0, "--text", "body", "--force")
     assert list(json_rows(output)[0]) == ["id", "body", "entities"]
 
 
@@ -75,6 +78,25 @@ def test_ctrl_c_says_how_to_go_on(
     monkeypatch.setattr(command, "annotate_files", stop)
     stdout, _ = run(model, source, "-o", tmp_path / "out", exit_code=130)
     assert "Stopped. The same command goes on with what is in " in stdout
+
+
+def test_the_default_needs_no_extra_and_bounds_the_time_of_a_record(
+    model: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[bulk_run.Settings] = []
+
+    def record(*given: Any) -> bulk_run.Summary:
+        found.append(given[-1])
+        settings = replace(found[-1], timeout=None)
+        return bulk_run.annotate_files(*given[:-1], settings)
+
+    monkeypatch.setattr(command, "annotate_files", record)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    run(model, source, "-o", tmp_path / "out", "--text", "body")
+    assert len(json_rows(tmp_path / "out")) == 1
+    run(model, source, "-o", tmp_path / "out", "--text", "body", "--timeout", 0)
+    assert [settings.timeout for settings in found] == [300.0, None]
+    assert {settings.layout.format for settings in found} == {"jsonl"}
 
 
 def test_lines_tell_of_progress_where_there_is_no_terminal(

@@ -13,9 +13,20 @@ from spacy.vocab import Vocab
 
 from ...errors import CorpusError
 
+
+class Failed(NamedTuple):
+    """Why a text could not be read or annotated; stands in its place."""
+
+    reason: str
+
+    @classmethod
+    def of(cls, error: Exception) -> Failed:
+        return cls(f"{type(error).__name__}: {error}")
+
+
 Fields: TypeAlias = Any
 """Further columns of records: a list of dictionaries, or a `pyarrow.RecordBatch`."""
-Texts: TypeAlias = Sequence[Any] | Callable[[Vocab], Sequence[Doc]]
+Texts: TypeAlias = Sequence[Any] | Callable[[Vocab], Sequence[Doc | Failed]]
 """Texts, or what makes Docs inside the memory zone that they belong to."""
 BATCH_CHARACTERS = 1_000_000
 """Of the texts in a memory zone: in a smaller one the tokenizer loses its cache too often."""
@@ -103,3 +114,19 @@ def state_of(path: Path) -> tuple[int, int]:
     """Size in bytes and time of the last change in nanoseconds: other ones if a file changes."""
     status = path.stat()
     return status.st_size, status.st_mtime_ns
+
+
+def values_of(column: Any) -> list[Any]:
+    """Python's values of a column of Arrow, or of the rows of a batch; `Failed` if one has none."""
+    try:
+        values: list[Any] = column.to_pylist()
+    except Exception:
+        return [_single_value(column.slice(i, 1)) for i in range(len(column))]
+    return values
+
+
+def _single_value(column: Any) -> Any:
+    try:
+        return column.to_pylist()[0]
+    except Exception as error:
+        return Failed.of(error)

@@ -10,7 +10,7 @@ from pathlib import Path
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from .base import BATCH_CHARACTERS, BATCH_RECORDS, Range, Rows, Source, Unreadable
+from .base import BATCH_CHARACTERS, BATCH_RECORDS, Failed, Range, Rows, Source, Unreadable
 
 _BYTES_OF_TOKEN = 6
 """About, with the space behind it."""
@@ -59,14 +59,29 @@ def _token_counts(path: Path) -> list[int]:
     return [len(tokens) for tokens in _stored(path).tokens]
 
 
-def _docs(path: Path, first: int, count: int, vocab: Vocab) -> list[Doc]:
-    """Some Docs of a file."""
-    stored, part = _stored(path), slice(first, first + count)
-    chosen = DocBin(attrs=stored.attrs, store_user_data=stored.store_user_data)
-    chosen.strings = stored.strings
+def _docs(path: Path, first: int, count: int, vocab: Vocab) -> list[Doc | Failed]:
+    """Some Docs of a file, one by one if any cannot be made."""
+    stored = _stored(path)
+    try:
+        return list(_part(stored, first, count, stored.strings).get_docs(vocab))
+    except Exception:
+        return [_single(_part(stored, i, 1, set()), vocab) for i in range(first, first + count)]
+
+
+def _part(stored: DocBin, first: int, count: int, strings: set[str]) -> DocBin:
+    part = DocBin(attrs=stored.attrs, store_user_data=stored.store_user_data)
+    part.strings = strings
     for name in ("tokens", "spaces", "cats", "span_groups", "user_data", "flags"):
-        setattr(chosen, name, getattr(stored, name)[part])
-    return list(chosen.get_docs(vocab))
+        setattr(part, name, getattr(stored, name)[first : first + count])
+    return part
+
+
+def _single(part: DocBin, vocab: Vocab) -> Doc | Failed:
+    """A Doc whose strings the vocabulary has."""
+    try:
+        return next(part.get_docs(vocab))
+    except Exception as error:
+        return Failed.of(error)
 
 
 def _batches(lengths: list[int]) -> Iterator[int]:

@@ -11,6 +11,7 @@ from itertools import islice
 from lzma import LZMAError
 from typing import Any, ClassVar
 
+from ...features.strings import is_valid
 from .base import BATCH_CHARACTERS, BATCH_RECORDS, Range, Rows, Source, Unreadable
 from .streams import COMPRESSED, ForwardReader, open_bytes
 
@@ -143,7 +144,7 @@ class JsonSource(LineSource):
                     found.setdefault(name, set()).add(_SCALARS.get(type(value)))
                 else:
                     found.setdefault(name, set())
-        return {name: _common(types) for name, types in found.items()}
+        return {name: _common(types) for name, types in found.items() if is_valid(name)}
 
     @property
     def has_open_columns(self) -> bool:

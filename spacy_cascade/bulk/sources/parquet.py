@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import Any
 
 from ..extras import arrow, parquet
-from .base import BATCH_CHARACTERS, BATCH_RECORDS, Range, Rows, Source, Unreadable
+from .base import BATCH_CHARACTERS, BATCH_RECORDS, Range, Rows, Source, Unreadable, values_of
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class ParquetSource(Source):
             for batch in self._batches(first, end):
                 numbers = list(range(first + 1, first + batch.num_rows + 1))
                 place = batch.schema.get_field_index(self.names.text)
-                texts = batch.column(place).to_pylist()
+                texts = values_of(batch.column(place))
                 yield Rows(numbers, texts, batch.remove_column(place), [])
                 first += batch.num_rows
         except (arrow().ArrowException, OSError) as error:

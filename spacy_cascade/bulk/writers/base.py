@@ -14,10 +14,10 @@ from ..sources.base import Fields
 
 
 class Found(NamedTuple):
-    """A text with its entities. tokens: number of tokens."""
+    """What was found in a text. row: what `Writer.row` made of it. entities, tokens: how many."""
 
-    text: str
-    entities: list[Entity]
+    row: Any
+    entities: int
     tokens: int
 
 
@@ -40,11 +40,19 @@ class Writer(ABC):
 
     def of_doc(self, doc: Doc, text: str, fields: Fields, i: int) -> Found:
         """What is kept of the Doc of a record, which is the i-th of `fields`; text: its text."""
-        return Found(text, entities_of(doc, self.layout.spans_key), len(doc))
+        entities = entities_of(doc, self.layout.spans_key)
+        return Found(self.row(doc, text, entities, fields, i), len(entities), len(doc))
+
+    @abstractmethod
+    def row(self, doc: Doc, text: str, entities: list[Entity], fields: Fields, i: int) -> Any:
+        """What is to be written of a record, which outlives the Doc.
+
+        Whatever can be wrong with a single record is raised here, and leaves nothing behind.
+        """
 
     @abstractmethod
     def write(self, found: list[Found], fields: Fields) -> None:
-        """Write a batch: results, and the other columns of the same records."""
+        """Write a batch: its rows, and the other columns of the same records."""
 
     @abstractmethod
     def close(self) -> None:

@@ -6,12 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import srsly
 from spacy.tokens import Doc, DocBin
 
+from ..entities import Entity
 from ..layout import Layout
+from ..plain_json import as_json
 from ..sources.base import Fields
 from .base import Found, Writer
-from .json_lines import as_json
 
 RECORD = "record"
 """Key of `doc.user_data` with the id and the other columns of a record."""
@@ -27,10 +29,14 @@ class DocWriter(Writer):
         super().__init__(path, layout, schema)
         self._docs = DocBin(store_user_data=True)
 
-    def of_doc(self, doc: Doc, text: str, fields: Fields, i: int) -> Found:
+    def row(self, doc: Doc, text: str, entities: list[Entity], fields: Fields, i: int) -> None:
         doc.user_data[RECORD] = json.loads(as_json(fields[i]))
-        self._docs.add(doc)
-        return super().of_doc(doc, text, fields, i)
+        # By itself first, because what fails is added in part. MessagePack cannot have every value,
+        # and cannot read again all that it writes.
+        alone = DocBin(store_user_data=True, docs=[doc])
+        srsly.msgpack_loads(alone.user_data[0], use_list=False)
+        srsly.msgpack_dumps(doc.cats)
+        self._docs.merge(alone)
 
     def write(self, found: list[Found], fields: Fields) -> None:
         """The Docs are kept already."""

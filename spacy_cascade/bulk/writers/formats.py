@@ -9,10 +9,10 @@ from .json_lines import GzipJsonWriter, JsonWriter
 from .parquet import ParquetWriter
 
 FORMATS: dict[str, type[Writer]] = {
-    "parquet": ParquetWriter,
     "jsonl": JsonWriter,
     "jsonl.gz": GzipJsonWriter,
     "spacy": DocWriter,
+    "parquet": ParquetWriter,
 }
 
 

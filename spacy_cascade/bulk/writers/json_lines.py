@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import base64
 import gzip
-import json
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
+from spacy.tokens import Doc
+
+from ..entities import Entity
 from ..layout import Layout
+from ..plain_json import as_json
 from ..sources.base import Fields
 from .base import Found, Writer
 
@@ -29,15 +31,17 @@ class JsonWriter(Writer):
         """The file to write to, and those below it."""
         return [self.path.open("wb")]
 
+    def row(self, doc: Doc, text: str, entities: list[Entity], fields: Fields, i: int) -> bytes:
+        names, others = self.layout.names, fields[i]
+        record = {names.record: others[names.record]}
+        if self.layout.keeps_text:
+            record[names.text] = text
+        record.update(others)
+        record[names.results] = [entity._asdict() for entity in entities]
+        return as_json(record).encode() + b"\n"
+
     def write(self, found: list[Found], fields: Fields) -> None:
-        layout = self.layout
-        for one, others in zip(found, fields, strict=True):
-            record = {layout.names.record: others[layout.names.record]}
-            if layout.keeps_text:
-                record[layout.names.text] = one.text
-            record.update(others)
-            record[layout.names.results] = [entity._asdict() for entity in one.entities]
-            self._files[0].write(as_json(record).encode() + b"\n")
+        self._files[0].writelines(one.row for one in found)
 
     def close(self) -> None:
         for file in self._files:
@@ -61,20 +65,3 @@ class GzipJsonWriter(JsonWriter):
         # Without a name and a time, so that the same results are the same bytes.
         opened: Any = gzip.GzipFile("", "wb", _LEVEL, below, mtime=0)
         return [opened, below]
-
-
-def as_json(value: Any) -> str:
-    """A value as JSON; half a surrogate pair is escaped, since UTF-8 cannot have it."""
-    text = json.dumps(value, ensure_ascii=False, default=plain)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return json.dumps(value, default=plain)
-    return text
-
-
-def plain(value: Any) -> Any:
-    """What JSON can hold of a value that it has no type for, such as a date."""
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode()
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)

@@ -282,7 +282,7 @@ class CascadeClassifier(SpanLearningPipe):
         """Scores of the classes `[P, C]` of spans of Docs; found: the spans that stand there."""
         tokens = self._read_batch(docs)
         units = self._units(tokens, in_batch(spans, tokens), in_batch(found, tokens))
-        return self.model.predict(units)
+        return np.asarray(self.model.predict(units))
 
     def _read_batch(self, docs: Sequence[Doc]) -> Tokens:
         self.begin_batch()

@@ -1,7 +1,7 @@
 """What all components are: labels, one linear model, options, one fit, and one file on disk."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -22,7 +22,7 @@ from ..models import linear
 from ..parallel import LEXEME_LOCK
 from ..storage import model_file, sparse
 from ..storage.arrays import Arrays
-from ..storage.header import Header, check_identity
+from ..storage.header import Header, check_identity, make_header
 from ..trainers.base import Fit
 from . import sizes
 from .batches import BatchPipe
@@ -221,6 +221,8 @@ class CascadePipe(OptionAttributes, BatchPipe):
                     "so spaCy could not write it to a Doc. Give it another name."
                 )
         self._labels = tuple(sorted(set(labels)))
+        for label in self._labels:
+            self.vocab.strings.add(label)
 
     def read(self, docs: Sequence[Doc]) -> Tokens:
         """The tokens of a batch of Docs, as the templates look at them (`pipeline.reading`)."""
@@ -235,27 +237,36 @@ class CascadePipe(OptionAttributes, BatchPipe):
     # Saving
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """The component as bytes; see `storage.model_file` for the format."""
+        """The component as bytes; see `storage.model_file` for the format.
+
+        exclude: `"cfg"` leaves out the options.
+        """
         self.sync_curvature()
-        return model_file.pack(
-            *model_file.model_state(
-                self.model.name, self._identity(), self.labels, self.space, *self.weights,
-                self.model.attrs["hessian_diagonal"],
-            )
-        )  # fmt: skip
+        settings = self.settings_to_save(list(exclude))
+        header = make_header(self.model.name, list(self.labels), self._identity(), settings)
+        arrays: Arrays = {}
+        if self.model.has_param("W"):
+            curvature = self.model.attrs["hessian_diagonal"]
+            arrays = model_file.model_arrays(self.space, *self.weights, curvature)
+        return model_file.pack(header, arrays)
 
     def from_bytes(self: Made, data: bytes, *, exclude: Iterable[str] = ()) -> Made:
-        """Load from bytes. Raises `ModelFileError` for anything that is not a valid model."""
-        self._load(*model_file.unpack(data, f"the bytes given to '{self.name}'"))
+        """Load from bytes. Raises `ModelFileError` for anything that is not a valid model.
+
+        exclude: `"cfg"` keeps the options that there are. They are kept, too, where `spacy.load`
+        loads the component: what the config says has been read by then.
+        """
+        where = f"the bytes given to '{self.name}'"
+        self._load(*model_file.unpack(data, where), exclude=list(exclude))
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Save into the folder `path`, as the single file `cascade.npz`."""
-        model_file.write_file(path, self.to_bytes())
+        """Save into the folder `path`, as the single file `cascade.npz`; else as `to_bytes`."""
+        model_file.write_file(path, self.to_bytes(exclude=exclude))
 
     def from_disk(self: Made, path: str | Path, *, exclude: Iterable[str] = ()) -> Made:
-        """Load from the folder `path`. Raises `ModelFileError` where that cannot be done."""
-        self._load(*model_file.unpack(*model_file.read_file(path)))
+        """Load from the folder `path`; else as `from_bytes`."""
+        self._load(*model_file.unpack(*model_file.read_file(path)), exclude=list(exclude))
         return self
 
     def _identity(self) -> dict[str, Any]:
@@ -266,21 +277,40 @@ class CascadePipe(OptionAttributes, BatchPipe):
             "scheme": getattr(self.options, "scheme", None),
         }
 
-    def _load(self, header: Header, arrays: Arrays) -> None:
+    def _load(self, header: Header, arrays: Arrays, exclude: Container[str]) -> None:
         check_identity(header, self.model.name, self._identity())
-        labels = header["labels"]
-        n_features = arrays["keys"].size if "keys" in arrays else 0
-        if not labels and (n_features or not self._may_be_untrained):
-            raise ModelFileError(f"The saved model of '{self.name}' has no labels.")
-        n_transitions, n_columns = self._structure_size(len(labels))
-        shape = (n_features, n_columns)
-        model_file.check_arrays(arrays, shape, n_transitions, self.space)
+        labels, settings = header["labels"], header.get("settings", {})
+        self.check_settings(settings)
+        if arrays:
+            self._check_arrays(len(labels), arrays)
+        self.take_settings(settings, exclude)
         self._set_labels(labels)
+        if arrays:
+            self._restore(arrays)
+        else:
+            self._forget_weights()
+        self.reset_fit()
+
+    def _check_arrays(self, n_labels: int, arrays: Arrays) -> None:
+        """Raise `ModelFileError` where they are not those of a model of so many labels."""
+        n_features = arrays["keys"].size if "keys" in arrays else 0
+        if not n_labels and (n_features or not self._may_be_untrained):
+            raise ModelFileError(f"The saved model of '{self.name}' has no labels.")
+        n_transitions, n_columns = self._structure_size(n_labels)
+        model_file.check_arrays(arrays, (n_features, n_columns), n_transitions, self.space)
+
+    def _restore(self, arrays: Arrays) -> None:
+        """Have the weights, features and resources of checked arrays."""
         model_file.restore_space(self.space, arrays)
+        shape = len(self.space), self._structure_size(len(self._labels))[1]
         linear.set_weights(
             self.model, sparse.restore("weights", arrays, shape), arrays["transitions"]
         )
         has_curvature = sparse.is_there("curvature", arrays)
         curvature = sparse.restore("curvature", arrays, shape) if has_curvature else None
         linear.set_hessian_diagonal(self.model, curvature)
-        self.reset_fit()
+
+    def _forget_weights(self) -> None:
+        """Be as before training; labels stay."""
+        self.space.forget()
+        linear.forget_weights(self.model)

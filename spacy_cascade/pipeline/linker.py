@@ -1,6 +1,6 @@
 """`cascade_linker`: gives entities the identifiers of the terms that they match."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -112,42 +112,55 @@ class CascadeLinker(OptionAttributes, Pipe):
     # Saving
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """The terms and ids as bytes; see `storage.model_file` for the format."""
+        """The terms and ids as bytes; see `storage.model_file` for the format.
+
+        exclude: `"cfg"` leaves out the options.
+        """
         listed = self._listed
         lists = [] if listed is None else list(listed.lists)
-        header = make_header(_KIND, [], {"lists": lists})
+        header = make_header(_KIND, [], {"lists": lists}, self.settings_to_save(list(exclude)))
         return model_file.pack(header, {} if listed is None else listed.arrays())
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "CascadeLinker":
-        """Load from bytes. Raises `ModelFileError` for anything that is no valid file."""
-        self._load(*model_file.unpack(data, f"the bytes given to '{self.name}'"))
+        """Load from bytes. Raises `ModelFileError` for anything that is no valid file.
+
+        exclude: `"cfg"` keeps the options that there are.
+        """
+        where = f"the bytes given to '{self.name}'"
+        self._load(*model_file.unpack(data, where), exclude=list(exclude))
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Save into the folder `path`, as the single file `cascade.npz`."""
-        model_file.write_file(path, self.to_bytes())
+        """Save into the folder `path`, as the single file `cascade.npz`; else as `to_bytes`."""
+        model_file.write_file(path, self.to_bytes(exclude=exclude))
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "CascadeLinker":
-        """Load from the folder `path`. Raises `ModelFileError` where that cannot be done."""
-        self._load(*model_file.unpack(*model_file.read_file(path)))
+        """Load from the folder `path`; else as `from_bytes`."""
+        self._load(*model_file.unpack(*model_file.read_file(path)), exclude=list(exclude))
         return self
 
-    def _load(self, header: Header, arrays: Arrays) -> None:
+    def _load(self, header: Header, arrays: Arrays, exclude: Container[str]) -> None:
         lists = header["identity"].get("lists")
         check_identity(header, _KIND, {"lists": lists})
+        settings = header.get("settings", {})
+        self.check_settings(settings)
         if not isinstance(lists, list) or header["labels"] or bool(lists) != bool(arrays):
             raise ModelFileError(f"The file of '{self.name}' has no valid list of term lists.")
-        self._similar = None
-        if not lists:
-            self._listed = None
-            return
-        check_shapes(arrays, TermIds.shapes(arrays))
-        try:
-            self._listed = TermIds.restore(lists, arrays)
-        except InvalidArray as error:
-            raise ModelFileError(
-                f"The array '{error.part}' of the saved model {error.problem}."
-            ) from None
+        self._listed, self._similar = _restored(lists, arrays), None
+        self.take_settings(settings, exclude)
+
+
+def _restored(lists: list[str], arrays: Arrays) -> TermIds | None:
+    """The lists of a file, None where it has none. Raises `ModelFileError` for invalid arrays."""
+    if not lists:
+        return None
+    check_shapes(arrays, TermIds.shapes(arrays))
+    try:
+        return TermIds.restore(lists, arrays)
+    except InvalidArray as error:
+        raise ModelFileError(
+            f"The array '{error.part}' of the saved model {error.problem}."
+        ) from None
 
 
 def _link(entity: Span, candidates: Sequence[Candidate]) -> None:

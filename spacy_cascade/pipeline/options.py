@@ -20,6 +20,7 @@ from ..errors import ConfigError
 Check = Callable[[Any], bool]
 OnChange = Callable[["Options", Mapping[str, Any]], None]
 Factory = TypeVar("Factory", bound=Callable[..., Any])
+_SHOWN = 200
 _TEXT, _CHECK, _FIXED = "text", "check", "is_fixed"
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 _NUMBERS: dict[type, type] = {int: Integral, float: Real}
@@ -134,20 +135,24 @@ class Options:
 
     def change(self, values: Mapping[str, Any]) -> None:
         """Change several at once. Raises `ConfigError`, and changes none, where one cannot be."""
-        for name, value in values.items():
-            is_fixed = self._declared(name).metadata[_FIXED]
-            if is_fixed and value != (before := getattr(self, name)):
+        for name in self.fixed() & values.keys():
+            if values[name] != (before := getattr(self, name)):
                 raise ConfigError(
-                    f"{name} of '{self.title}' cannot be changed from {before!r} to {value!r} any "
-                    "more: its weights would mean something else. Set it in the config, and train "
-                    "again."
+                    f"{name} of '{self.title}' cannot be changed from {before!r} to "
+                    f"{values[name]!r} any more: its weights would mean something else. Set it in "
+                    "the config, and train again."
                 )
-        made = self.made_for(self.title, {**self.as_dict(), **values})
+        made, before = self.with_values(values), self.as_dict()
+        new = {name: value for name, value in made.as_dict().items() if value != before[name]}
         tell = None if self._listener is None else self._listener()
         if tell is not None:
-            tell(made, {name: made.as_dict()[name] for name in values})
-        for name in values:
+            tell(made, new)
+        for name in new:
             super().__setattr__(name, getattr(made, name))
+
+    def with_values(self: "Declared", values: Mapping[str, Any]) -> "Declared":
+        """These options with other values. Raises `ConfigError`."""
+        return self.made_for(self.title, {**self.as_dict(), **values})
 
     def tell(self, listener: OnChange) -> None:
         """Call a method before each change with all options as they will be, and the new values.
@@ -185,6 +190,11 @@ class Options:
         return [declared.name for declared in fields(cls)]  # type: ignore[arg-type]
 
     @classmethod
+    def fixed(cls) -> set[str]:
+        """Names of those that cannot be changed once the component is made."""
+        return {declared.name for declared in fields(cls) if declared.metadata[_FIXED]}  # type: ignore[arg-type]
+
+    @classmethod
     def defaults(cls) -> dict[str, Any]:
         """Defaults by name."""
         return {declared.name: _default(declared) for declared in fields(cls)}  # type: ignore[arg-type]
@@ -211,7 +221,7 @@ class Options:
                 return declared
         near = nearest(name, self.names())
         advice = f"Did you mean '{near}'?" if near else f"It has {', '.join(self.names())}."
-        raise ConfigError(f"'{self.title}' has no option '{name}'. {advice}")
+        raise ConfigError(f"'{self.title}' has no option {name!r:.{_SHOWN}}. {advice}")
 
     def _checked(self, name: str, value: Any) -> Any:
         """The value as it is declared. Raises `ConfigError`."""
@@ -220,7 +230,7 @@ class Options:
         wanted = None
         try:
             converted = as_kind(value, kind)
-        except TypeError:
+        except (TypeError, OverflowError):
             wanted = kind_text(kind)
         else:
             if rule is not None and isinstance(converted, str):
@@ -228,8 +238,9 @@ class Options:
             if rule is not None and not rule.is_met(converted):
                 wanted = rule.text
         if wanted is not None:
+            shown = f"{value!r}"[:_SHOWN]
             raise ConfigError(
-                f"{name} of '{self.title}' must be {wanted}, not {value!r}.{_share(wanted, value)} "
+                f"{name} of '{self.title}' must be {wanted}, not {shown}.{_share(wanted, value)} "
                 f"Change it in the [components.{self.title}] block, or where it is set."
             )
         return converted

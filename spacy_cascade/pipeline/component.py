@@ -2,8 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Container, Iterable, Sequence
-from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,19 +25,17 @@ from ..storage.header import Header, check_identity, make_header
 from ..trainers.base import Fit
 from . import sizes
 from .batches import BatchPipe
-from .option_attributes import OptionAttributes
 from .options import Options
 from .progress import is_interrupted
 from .reading import earlier_space, read
+from .saved_component import SavedComponent
 from .spans.confidences import register_confidence
 
 _MAXIMUM_LEXEMES = 1 << 16
 """Words whose scores are kept between batches; beyond that the cache starts anew."""
 
-Made = TypeVar("Made", bound="CascadePipe")
 
-
-class CascadePipe(OptionAttributes, BatchPipe):
+class CascadePipe(SavedComponent, BatchPipe):
     """A component around one linear model.
 
     options: as the config gives them; each is an attribute of the component, too, and can be
@@ -59,7 +56,7 @@ class CascadePipe(OptionAttributes, BatchPipe):
         self._labels: tuple[str, ...] = ()
         self._structure: tuple[tuple[str, ...], Structure] | None = None
         self._fit: Fit[Any] | None = None
-        OptionAttributes.__init__(self, nlp, options)
+        SavedComponent.__init__(self, nlp, options)
 
     # What a component has to say
 
@@ -236,38 +233,14 @@ class CascadePipe(OptionAttributes, BatchPipe):
 
     # Saving
 
-    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """The component as bytes; see `storage.model_file` for the format.
-
-        exclude: `"cfg"` leaves out the options.
-        """
+    def _saved(self, exclude: Container[str]) -> tuple[Header, Arrays]:
         self.sync_curvature()
-        settings = self.settings_to_save(list(exclude))
+        settings = self._settings_to_save(exclude)
         header = make_header(self.model.name, list(self.labels), self._identity(), settings)
-        arrays: Arrays = {}
-        if self.model.has_param("W"):
-            curvature = self.model.attrs["hessian_diagonal"]
-            arrays = model_file.model_arrays(self.space, *self.weights, curvature)
-        return model_file.pack(header, arrays)
-
-    def from_bytes(self: Made, data: bytes, *, exclude: Iterable[str] = ()) -> Made:
-        """Load from bytes. Raises `ModelFileError` for anything that is not a valid model.
-
-        exclude: `"cfg"` keeps the options that there are. They are kept, too, where `spacy.load`
-        loads the component: what the config says has been read by then.
-        """
-        where = f"the bytes given to '{self.name}'"
-        self._load(*model_file.unpack(data, where), exclude=list(exclude))
-        return self
-
-    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Save into the folder `path`, as the single file `cascade.npz`; else as `to_bytes`."""
-        model_file.write_file(path, self.to_bytes(exclude=exclude))
-
-    def from_disk(self: Made, path: str | Path, *, exclude: Iterable[str] = ()) -> Made:
-        """Load from the folder `path`; else as `from_bytes`."""
-        self._load(*model_file.unpack(*model_file.read_file(path)), exclude=list(exclude))
-        return self
+        if not self.model.has_param("W"):
+            return header, {}
+        curvature = self.model.attrs["hessian_diagonal"]
+        return header, model_file.model_arrays(self.space, *self.weights, curvature)
 
     def _identity(self) -> dict[str, Any]:
         """Settings without which the weights mean something else."""
@@ -280,10 +253,10 @@ class CascadePipe(OptionAttributes, BatchPipe):
     def _load(self, header: Header, arrays: Arrays, exclude: Container[str]) -> None:
         check_identity(header, self.model.name, self._identity())
         labels, settings = header["labels"], header.get("settings", {})
-        self.check_settings(settings)
+        self._check_settings(settings)
         if arrays:
             self._check_arrays(len(labels), arrays)
-        self.take_settings(settings, exclude)
+        self._take_settings(settings, exclude)
         self._set_labels(labels)
         if arrays:
             self._restore(arrays)

@@ -187,7 +187,7 @@ class CascadeEnsemble(OptionAttributes, Pipe):
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """The options and all members as bytes; exclude: `"cfg"` leaves out the options."""
         members = [(member.name, member.to_bytes()) for member in self._members]
-        settings = self.settings_to_save(list(exclude))
+        settings = self._settings_to_save(list(exclude))
         data: bytes = srsly.msgpack_dumps({"cfg": settings, "members": members})
         return data
 
@@ -207,9 +207,9 @@ class CascadeEnsemble(OptionAttributes, Pipe):
                 f"The bytes given to '{self.name}' are damaged or of no ensemble ({error}). Copy "
                 "them again from where they were saved."
             ) from None
-        self.check_settings(settings)
+        self._check_settings(settings)
         self._members = tuple(Member.from_bytes(part, name, self.vocab) for name, part in parts)
-        self.take_settings(settings, list(exclude))
+        self._take_settings(settings, list(exclude))
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
@@ -223,7 +223,7 @@ class CascadeEnsemble(OptionAttributes, Pipe):
             member.nlp.to_disk(folder / member.name, exclude=["vocab"])
         names: str = srsly.json_dumps([member.name for member in self._members])
         replace_file(Path(path) / _LIST, names.encode("utf8"))
-        settings: str = srsly.json_dumps(self.settings_to_save(list(exclude)))
+        settings: str = srsly.json_dumps(self._settings_to_save(list(exclude)))
         replace_file(Path(path) / _SETTINGS, settings.encode("utf8"))
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "CascadeEnsemble":
@@ -232,7 +232,7 @@ class CascadeEnsemble(OptionAttributes, Pipe):
         # Release 0.2 did not write the options.
         has_settings = (Path(path) / _SETTINGS).exists()
         settings = _read_json(Path(path) / _SETTINGS) if has_settings else {}
-        self.check_settings(settings)
+        self._check_settings(settings)
         members = read_members(Path(path) / _FOLDER, self.vocab) if names else []
         if [member.name for member in members] != names:
             raise ModelFileError(
@@ -240,7 +240,7 @@ class CascadeEnsemble(OptionAttributes, Pipe):
                 "Is the pipeline complete?"
             )
         self._members = tuple(members)
-        self.take_settings(settings, list(exclude))
+        self._take_settings(settings, list(exclude))
         return self
 
 

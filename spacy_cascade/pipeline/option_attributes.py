@@ -66,11 +66,11 @@ class OptionAttributes:
         else:
             super().__setattr__(name, value)
 
-    def settings_to_save(self, exclude: Container[str]) -> dict[str, Any]:
+    def _settings_to_save(self, exclude: Container[str]) -> dict[str, Any]:
         """What the file of the component says of its options; exclude: as spaCy's `to_bytes`."""
         return {} if _SETTINGS in exclude else self.cfg
 
-    def check_settings(self, settings: object) -> None:
+    def _check_settings(self, settings: object) -> None:
         """Raise `ModelFileError` for settings of a file that the component cannot have."""
         if not isinstance(settings, dict) or not all(isinstance(name, str) for name in settings):
             raise ModelFileError(f"The file of '{self.options.title}' has no table of settings.")
@@ -87,8 +87,8 @@ class OptionAttributes:
         except ConfigError as error:
             raise ModelFileError(f"The saved settings are not valid. {error}") from None
 
-    def take_settings(self, settings: Mapping[str, Any], exclude: Container[str]) -> None:
-        """Have the settings of a file, which `check_settings` has passed.
+    def _take_settings(self, settings: Mapping[str, Any], exclude: Container[str]) -> None:
+        """Have the settings of a file, which `_check_settings` has passed.
 
         Not those that are excluded, nor where the config counts (`_is_being_loaded`).
         """

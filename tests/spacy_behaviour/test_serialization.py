@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import copy
+import inspect
+import json
 import pickle
 from collections.abc import Callable
 from functools import cache
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
@@ -383,6 +386,15 @@ def test_configs_are_the_same_after_any_round_trip(name: str, tmp_path: Path) ->
     assert Config().from_bytes(config.to_bytes(), interpolate=False) == config
     config.to_disk(tmp_path / "config.cfg")
     assert load_model_from_config(load_config(tmp_path / "config.cfg")).config == config
+
+
+def test_defaults_are_what_a_config_can_say() -> None:
+    """Those of everything that a config can name."""
+    for entry in distribution("spacy_cascade").entry_points:
+        made = entry.load()
+        parameters = inspect.signature(made).parameters if callable(made) else {}
+        defaults = [p.default for p in parameters.values() if p.default is not p.empty]
+        assert [json.loads(json.dumps(default)) for default in defaults] == defaults, entry.name
 
 
 # Labels

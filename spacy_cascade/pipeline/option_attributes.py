@@ -4,7 +4,6 @@ Which of the two counts where they disagree: docs/components.md, "What is saved"
 """
 
 from collections.abc import Container, Mapping
-from copy import deepcopy
 from typing import Any
 from weakref import ref
 
@@ -36,7 +35,7 @@ class OptionAttributes:
     @property
     def cfg(self) -> dict[str, Any]:
         """All options by name, as spaCy's own tools read and set them; a copy."""
-        return deepcopy(self.options.as_dict())
+        return self.options.as_dict()
 
     @cfg.setter
     def cfg(self, values: Mapping[str, Any]) -> None:
@@ -106,7 +105,7 @@ class OptionAttributes:
         components: list[tuple[str, Any]] = [] if nlp is None else nlp.components
         for key, pipe in components:
             if pipe is self:
-                nlp._pipe_configs[key].update(deepcopy(dict(values)))  # type: ignore[union-attr]
+                nlp._pipe_configs[key].update(values)  # type: ignore[union-attr]
 
 
 def _is_being_loaded(nlp: Language, name: str) -> bool:

@@ -98,6 +98,13 @@ def as_kind(value: Any, kind: Any) -> Any:
     raise TypeError
 
 
+def _plain(value: Any) -> Any:
+    """A copy of a value, in which tables can be changed."""
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, list) else value
+
+
 def kind_text(kind: Any) -> str:
     """What a value of a declared type is."""
     parts = get_args(kind)
@@ -118,8 +125,12 @@ class Options:
     """
 
     component: ClassVar[str] = "component"
+    _kinds: ClassVar[dict[str, Any]]
     _is_made = False
     _listener: Callable[[], OnChange | None] | None = None
+
+    def __init_subclass__(cls) -> None:
+        cls._kinds = get_type_hints(cls)  # once, for it takes longer than all checks
 
     def __post_init__(self) -> None:
         for name in self.names():
@@ -205,12 +216,8 @@ class Options:
         return {declared.name: declared.metadata[_TEXT] for declared in fields(cls)}  # type: ignore[arg-type]
 
     def as_dict(self) -> dict[str, Any]:
-        """All values by name."""
-        values = {name: getattr(self, name) for name in self.names()}
-        return {
-            name: dict(value) if isinstance(value, Mapping) else value
-            for name, value in values.items()
-        }
+        """All values by name; a copy."""
+        return {name: _plain(getattr(self, name)) for name in self.names()}
 
     def check_together(self) -> None:
         """Raise `ConfigError` for values that do not go with each other."""
@@ -226,7 +233,7 @@ class Options:
     def _checked(self, name: str, value: Any) -> Any:
         """The value as it is declared. Raises `ConfigError`."""
         rule: Rule | None = self._declared(name).metadata[_CHECK]
-        kind = get_type_hints(type(self))[name]
+        kind = self._kinds[name]
         wanted = None
         try:
             converted = as_kind(value, kind)
@@ -266,13 +273,12 @@ def takes(options: type[Options]) -> Callable[[Factory], Factory]:
     """Let a factory with `**settings` have the signature that spaCy checks a config against."""
 
     def decorate(factory: Factory) -> Factory:
-        hints = get_type_hints(options)
         signature = inspect.signature(factory)
         kept = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
         added = [
             inspect.Parameter(
                 declared.name, inspect.Parameter.KEYWORD_ONLY, default=_default(declared),
-                annotation=hints[declared.name],
+                annotation=options._kinds[declared.name],
             )
             for declared in fields(options)  # type: ignore[arg-type]
         ]  # fmt: skip

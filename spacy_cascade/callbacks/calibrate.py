@@ -12,6 +12,7 @@ from typing import Any
 
 from spacy.language import Language
 from spacy.training import Example
+from spacy.util import logger
 from thinc.api import Config
 
 from ..errors import ConfigError, TrainingError
@@ -19,11 +20,16 @@ from ..pipeline.progress import is_interrupted
 from ..pipeline.readers import examples_for
 from ..workflows.calibrate import Calibrated, temperatures
 from ..workflows.decoding import Decoding, decode_for_f1
+from ..workflows.own_scores import take_own_scores
 from ..workflows.reconfigure import Settings, reconfigured, with_settings
 
 NAME = "spacy_cascade.calibrate.v1"
 _SHARED = ["vocab", "tokenizer", "meta"]
 """What the copy has from the pipeline itself; the meta data change with each score."""
+_OWN_SCORES = (
+    "The table has scores of the pipeline in training. What is saved is calibrated and chooses its "
+    "entities by their confidences; its own scores are in its meta.json."
+)
 
 
 def make_calibration(path: str | None, decoding: str = "best") -> Callable[[Language], Language]:
@@ -32,7 +38,9 @@ def make_calibration(path: str | None, decoding: str = "best") -> Callable[[Lang
     Registered as `spacy_cascade.calibrate.v1` for `[training.before_to_disk]`. path: the
     development corpus; without it saving raises `ConfigError`. decoding: `"best"` leaves the
     entities as they are; `"expected_f1"` has the saved pipeline choose those with the greatest
-    expected F1; anything else raises `ConfigError`. A pipeline that finds nothing in the corpus yet
+    expected F1; anything else raises `ConfigError`. Where its entities depend on confidences, the
+    saved pipeline is scored on the corpus, and its meta data have these scores; those that training
+    shows are of the pipeline before. A pipeline that finds nothing in the corpus yet
     is saved as it is, with a warning; one whose training Ctrl-C stops without one. The corpus is
     read once for a pipeline, and the next save writes over the calibrated copy of the last one.
     """
@@ -42,7 +50,7 @@ def make_calibration(path: str | None, decoding: str = "best") -> Callable[[Lang
             f"{NAME} has no decoding '{decoding}'. Known: {', '.join(known)}. Change it under "
             "[training.before_to_disk]."
         )
-    last: dict[bytes, list[Settings]] = {}
+    last: dict[bytes, tuple[list[Settings], dict[str, Any] | None]] = {}
     kept: list[_Kept] = []
 
     def before_to_disk(nlp: Language) -> Language:
@@ -54,7 +62,11 @@ def make_calibration(path: str | None, decoding: str = "best") -> Callable[[Lang
         # spaCy saves the last pipeline twice, and resumed training the best one again and again.
         digest = sha256(data).digest()
         if digest in last:
-            return with_settings(nlp, *last[digest])
+            settings, performance = last[digest]
+            again = with_settings(nlp, *settings)
+            if performance is not None:
+                again.meta["performance"] = deepcopy(performance)
+            return again
         if not kept or not kept[0].is_of(nlp):
             kept[:] = [_Kept.of(nlp, Path(path))]
         try:
@@ -62,8 +74,14 @@ def make_calibration(path: str | None, decoding: str = "best") -> Callable[[Lang
         except TrainingError as error:
             warnings.warn(f"Confidences are not calibrated. {error}", stacklevel=2)
             return nlp
+        performance = None
+        if fitted.meta.get("performance") and _chooses_by_confidences(fitted):
+            take_own_scores(fitted, kept[0].examples)
+            performance = deepcopy(fitted.meta["performance"])
+            if not last:
+                logger.info(_OWN_SCORES)
         last.clear()
-        last[digest] = settings
+        last[digest] = settings, performance
         return fitted
 
     return before_to_disk
@@ -107,3 +125,10 @@ def _fit(
         fitted, decoded = decode_for_f1(fitted, [example.predicted for example in kept.examples])
         settings.append(decoded.settings)
     return fitted, settings
+
+
+def _chooses_by_confidences(nlp: Language) -> bool:
+    """Whether its entities depend on temperatures."""
+    options = [getattr(pipe, "options", None) for _, pipe in nlp.pipeline]
+    settings = ("overlapping", "threshold", "label_thresholds")
+    return any(getattr(own, setting, False) for own in options for setting in settings)

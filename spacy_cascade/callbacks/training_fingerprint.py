@@ -54,7 +54,7 @@ def training_fingerprint(nlp: Language) -> TrainingFingerprint:
 
 def _start_of(pipe: CascadePipe) -> str:
     annotation = getattr(pipe, "_annotation_read", 0)
-    return sha256(pipe.to_bytes() + str(annotation).encode()).hexdigest()
+    return sha256(pipe.to_bytes(exclude=["cfg"]) + str(annotation).encode()).hexdigest()
 
 
 def trained_pipes(nlp: Language) -> Iterator[tuple[str, LearningPipe[Any]]]:

@@ -11,6 +11,7 @@ from ..errors import ConfigError
 from ..pipeline.readers import examples_for
 from ..workflows.adapt import UPDATES, adapt
 from ..workflows.old_share import choose_share, set_share
+from ..workflows.own_scores import take_own_scores
 from .options import Model, Output, argument, option
 from .output import percent, print_table, reports_errors, write_pipeline
 
@@ -39,14 +40,16 @@ def adapt_command(
     to OUTPUT.
     """
     nlp = spacy.load(model)
-    before = _entity_f1(nlp, dev)
+    held = [] if dev is None else list(examples_for(nlp, dev))
+    before = _entity_f1(nlp, held)
     examples = list(examples_for(nlp, data))
     set_share(nlp, _share(nlp, examples, updates, old_share))
     adapt(nlp, examples, updates)
-    after = _entity_f1(nlp, dev)
+    after = _entity_f1(nlp, held)
     if dev is not None:
         rows = [(label, percent(before.get(label)), percent(f1)) for label, f1 in after.items()]
         print_table(rows, ("F1 of", "before", "after"), "lrr")
+    take_own_scores(nlp, held)
     write_pipeline(nlp, output, "Adapted pipeline")
 
 
@@ -63,11 +66,11 @@ def _share(nlp: Language, examples: list[Example], updates: int, text: str) -> f
     return share
 
 
-def _entity_f1(nlp: Language, dev: Path | None) -> dict[str, float | None]:
+def _entity_f1(nlp: Language, held: list[Example]) -> dict[str, float | None]:
     """Entity F1 of all labels together, and of each label."""
-    if dev is None:
+    if not held:
         return {}
-    scores = nlp.evaluate(list(examples_for(nlp, dev)))
+    scores = nlp.evaluate(held)
     by_label = scores.get("ents_per_type") or {}
     return {
         "all": scores.get("ents_f"),

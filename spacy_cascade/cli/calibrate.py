@@ -7,6 +7,7 @@ import spacy
 from ..pipeline.readers import examples_for
 from ..workflows.calibrate import calibrate
 from ..workflows.decoding import Decoding, decode_for_f1
+from ..workflows.own_scores import take_own_scores
 from .options import Force, Model, Output, Unseen, option, refuse_existing
 from .output import counted, percent, print_info, print_table, reports_errors, write_pipeline
 
@@ -32,6 +33,8 @@ def calibrate_command(
 
     With --decoding expected_f1 the copy chooses its entities among all likely spans, by a
     threshold of half the F1 that its confidences promise on DATA.
+
+    The scores in the copy's meta.json are its own on DATA.
     """
     refuse_existing(output, force)
     nlp = spacy.load(model)
@@ -50,4 +53,5 @@ def calibrate_command(
             f"{decoded.component} chooses among {listed} with threshold {decoded.threshold:g}: "
             f"{counted(decoded.n_chosen, 'entity', 'entities')}, expected F1 {percent(decoded.f1)}"
         )
+    take_own_scores(calibrated, examples)
     write_pipeline(calibrated, output, "Calibrated pipeline")

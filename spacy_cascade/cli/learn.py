@@ -8,6 +8,7 @@ import spacy
 from ..annotation.learn import AS_IT_WAS, Learnt, learn
 from ..annotation.returned import Returned, read_returned
 from ..pipeline.readers import examples_for
+from ..workflows.own_scores import take_own_scores
 from .converted import print_left_out
 from .lost_spans import described
 from .options import Model, argument, option
@@ -52,6 +53,8 @@ def learn_command(
     held = [] if dev is None else list(examples_for(nlp, dev))
     learnt = learn(nlp, new.examples, old, held)
     _print_tried(learnt)
+    if learnt.nlp is not nlp:
+        take_own_scores(learnt.nlp, held)
     write_pipeline(learnt.nlp, output, f"Pipeline, {learnt.way}")
 
 

@@ -9,6 +9,7 @@ import typer
 from ..pipeline.readers import examples_for
 from ..workflows import train_reranker as training
 from ..workflows import tune_reranker as tuning
+from ..workflows.own_scores import take_own_scores
 from .options import Output, Unseen, argument, option, option_to_try, pipeline_at
 from .output import counted, percent, print_info, print_warning, reports_errors, write_pipeline
 
@@ -56,6 +57,7 @@ def train_reranker_command(
         scores = "".join(f"{percent(f1):>7}" for f1 in trial.f1)
         typer.echo(f"{trial.scale:8g}{trial.weight:8g}{scores}")
     best, n = found.best
+    take_own_scores(trained, list(examples_for(trained, dev)))
     write_pipeline(
         trained,
         output,
@@ -86,10 +88,11 @@ def tune_reranker_command(
     sentencizer.
     """
     nlp = spacy.load(model)
-    examples = examples_for(nlp, data)
+    examples = list(examples_for(nlp, data))
     tuned, found = tuning.tune_reranker(
         nlp, examples, weight or tuning.WEIGHTS, n_best or tuning.SIZES
     )
+    take_own_scores(tuned, examples)
     weights = sorted({weight for _, weight in found.grid})
     print_info("Entity F1 by n_best (rows) and weight (columns)")
     typer.echo("     " + "".join(f"{weight:7g}" for weight in weights))

@@ -150,9 +150,14 @@ class Resources:
         self.specs = {spec.key: spec for spec in specs if spec is not None}
         self.coded = [key for key, spec in self.specs.items() if spec.kind.gives_codes]
         self.worded = [key for key, spec in self.specs.items() if spec.kind.gives_word_codes]
-        empty = {key: spec.kind.empty() for key, spec in self.specs.items()}
-        self.made: dict[str, Resource] = {k: made for k, made in empty.items() if made is not None}
+        self.made: dict[str, Resource] = {}
+        self.forget()
         self.to_read = [key for key in self.specs if key not in self.made]
+
+    def forget(self) -> None:
+        """Have them as before training."""
+        empty = {key: spec.kind.empty() for key, spec in self.specs.items()}
+        self.made = {key: made for key, made in empty.items() if made is not None}
 
     def of(self, spec: ResourceSpec | None) -> Any:
         """The resource that an attribute reads, None where it reads none."""

@@ -146,6 +146,12 @@ class FeatureSpace:
     def _no_lexemes(self) -> LexemeTable:
         return LexemeTable(self.plan.attributes, self.resources)
 
+    def forget(self) -> None:
+        """Know no features, as before training."""
+        self.index = KeyIndex()
+        self.resources.forget()
+        self.forget_lexemes(0)
+
     def forget_lexemes(self, more_than: int) -> None:
         """Start the table of words anew if it has grown beyond so many."""
         with LEXEME_LOCK:

@@ -76,6 +76,8 @@ VECTORS_OF_SPANS = [
 ]
 """What a clustering of word vectors adds for spans."""
 
+_NONE: list[str] = []
+"""A list and no tuple, so that a config with this default is the same after it was saved."""
 _DOLLARS = re.compile(r"(?<!\\)\${2,}")
 _GRAIN = re.compile(r"\(NAME, (\d+)\)")
 
@@ -128,10 +130,10 @@ def _named_set(
     """
 
     def make(
-        extra: Sequence[str] = (),
+        extra: Sequence[str] = _NONE,
         lexicons: Mapping[str, TermSource] | None = None,
         resources: Mapping[str, Any] | None = None,
-        without: Sequence[str] = (),
+        without: Sequence[str] = _NONE,
         clusters: Mapping[str, ClusterSource] | None = None,
         vectors: Mapping[str, VectorSource] | None = None,
     ) -> Templates:

@@ -177,6 +177,13 @@ def set_to_zero(model: Model[Units, Floats2d], n_columns: int, n_transitions: in
     set_hessian_diagonal(model, None)
 
 
+def forget_weights(model: Model[Units, Floats2d]) -> None:
+    """Have no weights, as before training."""
+    for name in ("W", "transitions"):
+        model.set_param(name, None)
+    set_hessian_diagonal(model, None)
+
+
 def add_features(model: Model[Units, Floats2d], n: int) -> None:
     """Add `n` rows of zero weights."""
     weights, transitions = get_weights(model)

@@ -1,9 +1,8 @@
 """What all components are: labels, one linear model, options, one fit, and one file on disk."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
-from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Container, Iterable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,23 +21,21 @@ from ..models import linear
 from ..parallel import LEXEME_LOCK
 from ..storage import model_file, sparse
 from ..storage.arrays import Arrays
-from ..storage.header import Header, check_identity
+from ..storage.header import Header, check_identity, make_header
 from ..trainers.base import Fit
 from . import sizes
 from .batches import BatchPipe
-from .option_attributes import OptionAttributes
 from .options import Options
 from .progress import is_interrupted
 from .reading import earlier_space, read
+from .saved_component import SavedComponent
 from .spans.confidences import register_confidence
 
 _MAXIMUM_LEXEMES = 1 << 16
 """Words whose scores are kept between batches; beyond that the cache starts anew."""
 
-Made = TypeVar("Made", bound="CascadePipe")
 
-
-class CascadePipe(OptionAttributes, BatchPipe):
+class CascadePipe(SavedComponent, BatchPipe):
     """A component around one linear model.
 
     options: as the config gives them; each is an attribute of the component, too, and can be
@@ -59,7 +56,7 @@ class CascadePipe(OptionAttributes, BatchPipe):
         self._labels: tuple[str, ...] = ()
         self._structure: tuple[tuple[str, ...], Structure] | None = None
         self._fit: Fit[Any] | None = None
-        OptionAttributes.__init__(self, nlp, options)
+        SavedComponent.__init__(self, nlp, options)
 
     # What a component has to say
 
@@ -230,6 +227,8 @@ class CascadePipe(OptionAttributes, BatchPipe):
 
     def _set_labels(self, labels: Iterable[str]) -> None:
         self._labels = tuple(sorted(set(labels)))
+        for label in self._labels:
+            self.vocab.strings.add(label)
 
     def read(self, docs: Sequence[Doc]) -> Tokens:
         """The tokens of a batch of Docs, as the templates look at them (`pipeline.reading`)."""
@@ -243,29 +242,14 @@ class CascadePipe(OptionAttributes, BatchPipe):
 
     # Saving
 
-    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """The component as bytes; see `storage.model_file` for the format."""
+    def _saved(self, exclude: Container[str]) -> tuple[Header, Arrays]:
         self.sync_curvature()
-        return model_file.pack(
-            *model_file.model_state(
-                self.model.name, self._identity(), self.labels, self.space, *self.weights,
-                self.model.attrs["hessian_diagonal"],
-            )
-        )  # fmt: skip
-
-    def from_bytes(self: Made, data: bytes, *, exclude: Iterable[str] = ()) -> Made:
-        """Load from bytes. Raises `ModelFileError` for anything that is not a valid model."""
-        self._load(*model_file.unpack(data, f"the bytes given to '{self.name}'"))
-        return self
-
-    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Save into the folder `path`, as the single file `cascade.npz`."""
-        model_file.write_file(path, self.to_bytes())
-
-    def from_disk(self: Made, path: str | Path, *, exclude: Iterable[str] = ()) -> Made:
-        """Load from the folder `path`. Raises `ModelFileError` where that cannot be done."""
-        self._load(*model_file.unpack(*model_file.read_file(path)))
-        return self
+        settings = self._settings_to_save(exclude)
+        header = make_header(self.model.name, list(self.labels), self._identity(), settings)
+        if not self.model.has_param("W"):
+            return header, {}
+        curvature = self.model.attrs["hessian_diagonal"]
+        return header, model_file.model_arrays(self.space, *self.weights, curvature)
 
     def _identity(self) -> dict[str, Any]:
         """Settings without which the weights mean something else."""
@@ -275,21 +259,40 @@ class CascadePipe(OptionAttributes, BatchPipe):
             "scheme": getattr(self.options, "scheme", None),
         }
 
-    def _load(self, header: Header, arrays: Arrays) -> None:
+    def _load(self, header: Header, arrays: Arrays, exclude: Container[str]) -> None:
         check_identity(header, self.model.name, self._identity())
-        labels = header["labels"]
-        n_features = arrays["keys"].size if "keys" in arrays else 0
-        if not labels and (n_features or not self._may_be_untrained):
-            raise ModelFileError(f"The saved model of '{self.name}' has no labels.")
-        n_transitions, n_columns = self._structure_size(len(labels))
-        shape = (n_features, n_columns)
-        model_file.check_arrays(arrays, shape, n_transitions, self.space)
+        labels, settings = header["labels"], header.get("settings", {})
+        self._check_settings(settings)
+        if arrays:
+            self._check_arrays(len(labels), arrays)
+        self._take_settings(settings, exclude)
         self._set_labels(labels)
+        if arrays:
+            self._restore(arrays)
+        else:
+            self._forget_weights()
+        self.reset_fit()
+
+    def _check_arrays(self, n_labels: int, arrays: Arrays) -> None:
+        """Raise `ModelFileError` where they are not those of a model of so many labels."""
+        n_features = arrays["keys"].size if "keys" in arrays else 0
+        if not n_labels and (n_features or not self._may_be_untrained):
+            raise ModelFileError(f"The saved model of '{self.name}' has no labels.")
+        n_transitions, n_columns = self._structure_size(n_labels)
+        model_file.check_arrays(arrays, (n_features, n_columns), n_transitions, self.space)
+
+    def _restore(self, arrays: Arrays) -> None:
+        """Have the weights, features and resources of checked arrays."""
         model_file.restore_space(self.space, arrays)
+        shape = len(self.space), self._structure_size(len(self._labels))[1]
         linear.set_weights(
             self.model, sparse.restore("weights", arrays, shape), arrays["transitions"]
         )
         has_curvature = sparse.is_there("curvature", arrays)
         curvature = sparse.restore("curvature", arrays, shape) if has_curvature else None
         linear.set_hessian_diagonal(self.model, curvature)
-        self.reset_fit()
+
+    def _forget_weights(self) -> None:
+        """Be as before training; labels stay."""
+        self.space.forget()
+        linear.forget_weights(self.model)

@@ -44,7 +44,12 @@ class SegmenterOptions(Options):
         "([calibration](recipes.md#calibrated-confidences))",
         above(0),
     )
-    threshold: float = option(0.0, "spans with less confidence are dropped", between(0, 1))
+    threshold: float = option(
+        0.0,
+        "spans with less confidence are dropped. With `overlapping`, 0 lists what can become an "
+        "entity: the spans that reach the threshold of the classifier, if there is one",
+        between(0, 1),
+    )
     label_thresholds: dict[str, float] = option(
         {}, "thresholds by label, in place of `threshold`", values_of(between(0, 1))
     )

@@ -25,7 +25,7 @@ from .spans.gold import gold_in_batch
 from .spans.mixture import TypedPosteriors, at_temperature, decide, mean_posteriors
 from .spans.tables import new_table
 
-_FOLDER, _LIST = "members", "members.json"
+_FOLDER, _LIST, _SETTINGS = "members", "members.json", "cfg"
 _BATCH = 128
 
 
@@ -185,39 +185,54 @@ class CascadeEnsemble(OptionAttributes, Pipe):
     # Saving
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """All members as bytes."""
-        data: bytes = srsly.msgpack_dumps([(m.name, m.to_bytes()) for m in self._members])
+        """The options and all members as bytes; exclude: `"cfg"` leaves out the options."""
+        members = [(member.name, member.to_bytes()) for member in self._members]
+        settings = self._settings_to_save(list(exclude))
+        data: bytes = srsly.msgpack_dumps({"cfg": settings, "members": members})
         return data
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "CascadeEnsemble":
-        """Load from bytes. Raises `ModelFileError` where they are none of an ensemble."""
+        """Load from bytes. Raises `ModelFileError` where they are none of an ensemble.
+
+        exclude: `"cfg"` keeps the options that there are.
+        """
         try:
-            parts = [(str(name), bytes(part)) for name, part in srsly.msgpack_loads(data)]
-        except (ValueError, TypeError) as error:
+            saved = srsly.msgpack_loads(data)
+            if isinstance(saved, list):  # as release 0.2 wrote it
+                saved = {"cfg": {}, "members": saved}
+            parts = [(str(name), bytes(part)) for name, part in saved["members"]]
+            settings = saved["cfg"]
+        except (ValueError, TypeError, KeyError) as error:
             raise ModelFileError(
                 f"The bytes given to '{self.name}' are damaged or of no ensemble ({error}). Copy "
                 "them again from where they were saved."
             ) from None
+        self._check_settings(settings)
         self._members = tuple(Member.from_bytes(part, name, self.vocab) for name, part in parts)
+        self._take_settings(settings, list(exclude))
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Save into the folder `path`: a list, and each member as a pipeline of its own."""
+        """Save into the folder `path`: options, a list, and each member as a pipeline of its own.
+
+        exclude: as for `to_bytes`.
+        """
         folder = Path(path) / _FOLDER
         folder.mkdir(parents=True, exist_ok=True)
         for member in self._members:
             member.nlp.to_disk(folder / member.name, exclude=["vocab"])
         names: str = srsly.json_dumps([member.name for member in self._members])
         replace_file(Path(path) / _LIST, names.encode("utf8"))
+        settings: str = srsly.json_dumps(self._settings_to_save(list(exclude)))
+        replace_file(Path(path) / _SETTINGS, settings.encode("utf8"))
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "CascadeEnsemble":
-        """Load from the folder `path`. Raises `ModelFileError` where that cannot be done."""
-        try:
-            names = srsly.read_json(Path(path) / _LIST)
-        except (OSError, ValueError) as error:
-            raise ModelFileError(
-                f"Cannot read {Path(path) / _LIST}: {error}. Is the pipeline complete?"
-            ) from None
+        """Load from the folder `path`; else as `from_bytes`."""
+        names = _read_json(Path(path) / _LIST)
+        # Release 0.2 did not write the options.
+        has_settings = (Path(path) / _SETTINGS).exists()
+        settings = _read_json(Path(path) / _SETTINGS) if has_settings else {}
+        self._check_settings(settings)
         members = read_members(Path(path) / _FOLDER, self.vocab) if names else []
         if [member.name for member in members] != names:
             raise ModelFileError(
@@ -225,4 +240,12 @@ class CascadeEnsemble(OptionAttributes, Pipe):
                 "Is the pipeline complete?"
             )
         self._members = tuple(members)
+        self._take_settings(settings, list(exclude))
         return self
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return srsly.read_json(path)
+    except (OSError, ValueError) as error:
+        raise ModelFileError(f"Cannot read {path}: {error}. Is the pipeline complete?") from None

@@ -1,6 +1,6 @@
 """Components that learn from examples: initialize, update, adapt, and go on from checkpoints."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -262,10 +262,10 @@ class LearningPipe(InitializingPipe[Gold]):
             self._fit = self.trainer.begin(task := self.task(examples))
         self._corpus = Corpus(examples, task.data, sums)
 
-    def _load(self, header: Header, arrays: Arrays) -> None:
-        super()._load(header, arrays)
-        self.n_examples, self._source = None, Source()
-        self.warm_start = bool(self.weights.features.any())
+    def _load(self, header: Header, arrays: Arrays, exclude: Container[str]) -> None:
+        super()._load(header, arrays, exclude)
+        self.n_examples, self._source, self._awaited = None, Source(), None
+        self.warm_start = bool(arrays) and bool(self.weights.features.any())
 
     def training_state(self) -> State:
         """What training goes on from; nothing where it has not begun."""

@@ -1,7 +1,6 @@
 """`cascade_linker`: gives entities the identifiers of the terms that they match."""
 
-from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any
 
 from spacy.language import Language
@@ -13,15 +12,14 @@ from ..errors import ConfigError, ModelFileError, NotTrainedError
 from ..features.resources import InvalidArray
 from ..features.similarity.search import DictionarySearch
 from ..features.term_ids import TermIds
-from ..storage import model_file
 from ..storage.arrays import Arrays, check_shapes
 from ..storage.header import Header, check_identity, make_header
 from .candidates import Candidate, CandidateGenerator, keep_candidates, register_candidates
 from .declared import LinkerOptions
 from .listed_candidates import ListedCandidates
-from .option_attributes import OptionAttributes
 from .options import takes
 from .reading import tokenizing
+from .saved_component import SavedComponent
 from .similar_candidates import SimilarCandidates, dictionary_of
 
 register_candidates()
@@ -41,7 +39,7 @@ def make_linker(nlp: Language, name: str, **settings: Any) -> "CascadeLinker":
     return CascadeLinker(nlp, name, LinkerOptions.made_for(name, settings))
 
 
-class CascadeLinker(OptionAttributes, Pipe):
+class CascadeLinker(SavedComponent, Pipe):
     """Sets `kb_id_` of entities that match a listed term, and keeps all candidates of each.
 
     It learns nothing: `initialize` reads the lists, which are saved with the component.
@@ -57,7 +55,7 @@ class CascadeLinker(OptionAttributes, Pipe):
         self.name = name
         self._listed: TermIds | None = None
         self._similar: DictionarySearch | None = None
-        OptionAttributes.__init__(self, nlp, options)
+        SavedComponent.__init__(self, nlp, options)
 
     @property
     def generators(self) -> Sequence[CandidateGenerator]:
@@ -111,43 +109,34 @@ class CascadeLinker(OptionAttributes, Pipe):
 
     # Saving
 
-    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """The terms and ids as bytes; see `storage.model_file` for the format."""
-        listed = self._listed
-        lists = [] if listed is None else list(listed.lists)
-        header = make_header(_KIND, [], {"lists": lists})
-        return model_file.pack(header, {} if listed is None else listed.arrays())
+    def _saved(self, exclude: Container[str]) -> tuple[Header, Arrays]:
+        listed, settings = self._listed, self._settings_to_save(exclude)
+        if listed is None:
+            return make_header(_KIND, [], {"lists": []}, settings), {}
+        return make_header(_KIND, [], {"lists": list(listed.lists)}, settings), listed.arrays()
 
-    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "CascadeLinker":
-        """Load from bytes. Raises `ModelFileError` for anything that is no valid file."""
-        self._load(*model_file.unpack(data, f"the bytes given to '{self.name}'"))
-        return self
-
-    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Save into the folder `path`, as the single file `cascade.npz`."""
-        model_file.write_file(path, self.to_bytes())
-
-    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "CascadeLinker":
-        """Load from the folder `path`. Raises `ModelFileError` where that cannot be done."""
-        self._load(*model_file.unpack(*model_file.read_file(path)))
-        return self
-
-    def _load(self, header: Header, arrays: Arrays) -> None:
+    def _load(self, header: Header, arrays: Arrays, exclude: Container[str]) -> None:
         lists = header["identity"].get("lists")
         check_identity(header, _KIND, {"lists": lists})
+        settings = header.get("settings", {})
+        self._check_settings(settings)
         if not isinstance(lists, list) or header["labels"] or bool(lists) != bool(arrays):
             raise ModelFileError(f"The file of '{self.name}' has no valid list of term lists.")
-        self._similar = None
-        if not lists:
-            self._listed = None
-            return
-        check_shapes(arrays, TermIds.shapes(arrays))
-        try:
-            self._listed = TermIds.restore(lists, arrays)
-        except InvalidArray as error:
-            raise ModelFileError(
-                f"The array '{error.part}' of the saved model {error.problem}."
-            ) from None
+        self._listed, self._similar = _restored(lists, arrays), None
+        self._take_settings(settings, exclude)
+
+
+def _restored(lists: list[str], arrays: Arrays) -> TermIds | None:
+    """The lists of a file, None where it has none. Raises `ModelFileError` for invalid arrays."""
+    if not lists:
+        return None
+    check_shapes(arrays, TermIds.shapes(arrays))
+    try:
+        return TermIds.restore(lists, arrays)
+    except InvalidArray as error:
+        raise ModelFileError(
+            f"The array '{error.part}' of the saved model {error.problem}."
+        ) from None
 
 
 def _link(entity: Span, candidates: Sequence[Candidate]) -> None:

@@ -20,13 +20,15 @@ from ..types import Floats1d, Floats2d
 from .annotating import annotated
 from .classifier import CascadeClassifier
 from .recognisers import recognisers
+from .scored_batch import LEAST
 from .segmenter import CascadeSegmenter
 from .spans.mixture import TypedPosteriors
 from .spans.placing import BoundsArray, as_array
 from .spans.results import Segments, class_probabilities
 
 _LISTING = {
-    "confidence": True, "n_best": 1, "threshold": 0.0, "label_thresholds": {}, "overlapping": True,
+    "confidence": True, "overlapping": True, "n_best": 1,
+    "threshold": LEAST, "label_thresholds": {},
 }  # fmt: skip
 """Options of a segmenter that lists all likely spans."""
 

@@ -20,6 +20,7 @@ from ..errors import ConfigError
 Check = Callable[[Any], bool]
 OnChange = Callable[["Options", Mapping[str, Any]], None]
 Factory = TypeVar("Factory", bound=Callable[..., Any])
+_SHOWN = 200
 _TEXT, _CHECK, _FIXED = "text", "check", "is_fixed"
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 _NUMBERS: dict[type, type] = {int: Integral, float: Real}
@@ -97,6 +98,13 @@ def as_kind(value: Any, kind: Any) -> Any:
     raise TypeError
 
 
+def _plain(value: Any) -> Any:
+    """A copy of a value, in which tables can be changed."""
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, list) else value
+
+
 def kind_text(kind: Any) -> str:
     """What a value of a declared type is."""
     parts = get_args(kind)
@@ -117,8 +125,12 @@ class Options:
     """
 
     component: ClassVar[str] = "component"
+    _kinds: ClassVar[dict[str, Any]]
     _is_made = False
     _listener: Callable[[], OnChange | None] | None = None
+
+    def __init_subclass__(cls) -> None:
+        cls._kinds = get_type_hints(cls)  # once, for it takes longer than all checks
 
     def __post_init__(self) -> None:
         for name in self.names():
@@ -134,20 +146,24 @@ class Options:
 
     def change(self, values: Mapping[str, Any]) -> None:
         """Change several at once. Raises `ConfigError`, and changes none, where one cannot be."""
-        for name, value in values.items():
-            is_fixed = self._declared(name).metadata[_FIXED]
-            if is_fixed and value != (before := getattr(self, name)):
+        for name in self.fixed() & values.keys():
+            if values[name] != (before := getattr(self, name)):
                 raise ConfigError(
-                    f"{name} of '{self.title}' cannot be changed from {before!r} to {value!r} any "
-                    "more: its weights would mean something else. Set it in the config, and train "
-                    "again."
+                    f"{name} of '{self.title}' cannot be changed from {before!r} to "
+                    f"{values[name]!r} any more: its weights would mean something else. Set it in "
+                    "the config, and train again."
                 )
-        made = self.made_for(self.title, {**self.as_dict(), **values})
+        made, before = self.with_values(values), self.as_dict()
+        new = {name: value for name, value in made.as_dict().items() if value != before[name]}
         tell = None if self._listener is None else self._listener()
         if tell is not None:
-            tell(made, {name: made.as_dict()[name] for name in values})
-        for name in values:
+            tell(made, new)
+        for name in new:
             super().__setattr__(name, getattr(made, name))
+
+    def with_values(self: "Declared", values: Mapping[str, Any]) -> "Declared":
+        """These options with other values. Raises `ConfigError`."""
+        return self.made_for(self.title, {**self.as_dict(), **values})
 
     def tell(self, listener: OnChange) -> None:
         """Call a method before each change with all options as they will be, and the new values.
@@ -185,6 +201,11 @@ class Options:
         return [declared.name for declared in fields(cls)]  # type: ignore[arg-type]
 
     @classmethod
+    def fixed(cls) -> set[str]:
+        """Names of those that cannot be changed once the component is made."""
+        return {declared.name for declared in fields(cls) if declared.metadata[_FIXED]}  # type: ignore[arg-type]
+
+    @classmethod
     def defaults(cls) -> dict[str, Any]:
         """Defaults by name."""
         return {declared.name: _default(declared) for declared in fields(cls)}  # type: ignore[arg-type]
@@ -195,12 +216,8 @@ class Options:
         return {declared.name: declared.metadata[_TEXT] for declared in fields(cls)}  # type: ignore[arg-type]
 
     def as_dict(self) -> dict[str, Any]:
-        """All values by name."""
-        values = {name: getattr(self, name) for name in self.names()}
-        return {
-            name: dict(value) if isinstance(value, Mapping) else value
-            for name, value in values.items()
-        }
+        """All values by name; a copy."""
+        return {name: _plain(getattr(self, name)) for name in self.names()}
 
     def check_together(self) -> None:
         """Raise `ConfigError` for values that do not go with each other."""
@@ -211,16 +228,16 @@ class Options:
                 return declared
         near = nearest(name, self.names())
         advice = f"Did you mean '{near}'?" if near else f"It has {', '.join(self.names())}."
-        raise ConfigError(f"'{self.title}' has no option '{name}'. {advice}")
+        raise ConfigError(f"'{self.title}' has no option {name!r:.{_SHOWN}}. {advice}")
 
     def _checked(self, name: str, value: Any) -> Any:
         """The value as it is declared. Raises `ConfigError`."""
         rule: Rule | None = self._declared(name).metadata[_CHECK]
-        kind = get_type_hints(type(self))[name]
+        kind = self._kinds[name]
         wanted = None
         try:
             converted = as_kind(value, kind)
-        except TypeError:
+        except (TypeError, OverflowError):
             wanted = kind_text(kind)
         else:
             if rule is not None and isinstance(converted, str):
@@ -228,8 +245,9 @@ class Options:
             if rule is not None and not rule.is_met(converted):
                 wanted = rule.text
         if wanted is not None:
+            shown = f"{value!r}"[:_SHOWN]
             raise ConfigError(
-                f"{name} of '{self.title}' must be {wanted}, not {value!r}.{_share(wanted, value)} "
+                f"{name} of '{self.title}' must be {wanted}, not {shown}.{_share(wanted, value)} "
                 f"Change it in the [components.{self.title}] block, or where it is set."
             )
         return converted
@@ -255,13 +273,12 @@ def takes(options: type[Options]) -> Callable[[Factory], Factory]:
     """Let a factory with `**settings` have the signature that spaCy checks a config against."""
 
     def decorate(factory: Factory) -> Factory:
-        hints = get_type_hints(options)
         signature = inspect.signature(factory)
         kept = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
         added = [
             inspect.Parameter(
                 declared.name, inspect.Parameter.KEYWORD_ONLY, default=_default(declared),
-                annotation=hints[declared.name],
+                annotation=options._kinds[declared.name],
             )
             for declared in fields(options)  # type: ignore[arg-type]
         ]  # fmt: skip

@@ -19,7 +19,7 @@ NAME = "spacy_cascade.Corpus.v1"
 SENTENCES, TAGS = "sentences", "tags"
 INPUTS = (SENTENCES, TAGS)
 """What gold annotation can be an input, beside the words."""
-DEFAULT = (SENTENCES,)
+DEFAULT = [SENTENCES]
 
 
 def input_doc(reference: Doc, gold_inputs: Collection[str], vocab: Vocab) -> Doc:

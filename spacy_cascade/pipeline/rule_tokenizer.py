@@ -16,6 +16,8 @@ NAME = "spacy_cascade.RuleTokenizer.v1"
 MARK = r"[^\w\s]|_"
 """A mark of punctuation or a symbol, as a regular expression."""
 _DOLLAR = "U+0024"
+_NONE: list[str] = []
+"""A list and no tuple, so that a config with this default is the same after it was saved."""
 CLASSES: Mapping[str, str] = {
     "x": f"[{ALPHA_LOWER}]",
     "X": f"[{ALPHA_UPPER}]",
@@ -117,13 +119,13 @@ def _rule(rule: str, where: str, *, before: bool = True, after: bool = True) -> 
 
 
 def make_rule_tokenizer(
-    keep_before: Sequence[str] = (),
-    keep_after: Sequence[str] = (),
-    split_inside: Sequence[str] = (),
-    runs: Sequence[str] = (),
-    prefixes: Sequence[str] = (),
-    suffixes: Sequence[str] = (),
-    words: Sequence[str] = (),
+    keep_before: Sequence[str] = _NONE,
+    keep_after: Sequence[str] = _NONE,
+    split_inside: Sequence[str] = _NONE,
+    runs: Sequence[str] = _NONE,
+    prefixes: Sequence[str] = _NONE,
+    suffixes: Sequence[str] = _NONE,
+    words: Sequence[str] = _NONE,
     whole_addresses: bool = True,
     exceptions: bool = True,
 ) -> Callable[[Language], Tokenizer]:

@@ -55,6 +55,8 @@ def score_segments(
     gold_key: str | None = None,
     gold_labels: Sequence[str] | None = None,
     set_ents: bool = False,
+    overlapping: bool = False,
+    is_chosen_from: bool = False,
     **settings: object,
 ) -> Scores:
     """`segments_p/r/f`: spans with the right bounds, whatever their type.
@@ -62,11 +64,17 @@ def score_segments(
     With `set_ents` also spaCy's `ents_p/r/f/per_type`. A gold span that the predicted
     tokenization cannot express counts as missed, a span found where there is no annotation
     does not count. gold_labels: of the gold spans that count. None where no example has gold
-    annotation. Registered as
-    `spacy_cascade.segments_scorer.v1`.
+    annotation. overlapping, is_chosen_from: where the group lists overlapping spans and entities
+    are chosen from them, the entities are the segments, and `candidates_p/r/f` are the scores of
+    the group. Registered as `spacy_cascade.segments_scorer.v1`.
     """
     examples = [_aligned(_with_gold(example, gold_key, gold_labels)) for example in examples]
-    scores = _named("segments", _count_spans(examples, spans_key, gold_key, key=_bounds))
+    listed = _count_spans(examples, spans_key, gold_key, key=_bounds)
+    if overlapping and is_chosen_from:
+        chosen = _count_spans(examples, spans_key, gold_key, key=_bounds, spans_of=_chosen)
+        scores = {**_named("segments", chosen), **_named("candidates", listed)}
+    else:
+        scores = _named("segments", listed)
     if set_ents:
         scores.update(get_ner_prf(examples))
     return scores
@@ -78,10 +86,12 @@ def _count_spans(
     gold_key: str | None,
     key: Callable[[LabelledSpan], Hashable],
     labels: Container[str] | None = None,
+    spans_of: Callable[[Doc, str], Iterable[Span]] = lambda doc, key: doc.spans.get(key, ()),
 ) -> PRFScore | None:
     """Spans of a group against gold; None where no example has gold annotation.
 
-    key: what has to agree. labels: of the spans that count; None for any.
+    key: what has to agree. labels: of the spans that count; None for any. spans_of: the spans of a
+    Doc and group.
     """
     score = PRFScore()
     annotated = False
@@ -94,7 +104,7 @@ def _count_spans(
         sources, all_known = example.alignment.x2y, known.all()
         found = {
             key((span.start, span.end, span.label_))
-            for span in example.predicted.spans.get(spans_key, ())
+            for span in spans_of(example.predicted, spans_key)
             if (labels is None or span.label_ in labels)
             and (all_known or known[sources[span.start : span.end]].all())
         }
@@ -104,6 +114,12 @@ def _count_spans(
         score.score_set(found, gold)
         score.fn += len(wanted) - len(gold)
     return score if annotated else None
+
+
+def _chosen(doc: Doc, spans_key: str) -> list[Span]:
+    """The entities with the bounds of a span of a group."""
+    listed = {(span.start, span.end) for span in doc.spans.get(spans_key, ())}
+    return [entity for entity in doc.ents if (entity.start, entity.end) in listed]
 
 
 def _with_gold(example: Example, gold_key: str | None, labels: Sequence[str] | None) -> Example:

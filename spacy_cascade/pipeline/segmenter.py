@@ -20,10 +20,10 @@ from .calibration import Outcomes
 from .declared import SegmenterOptions
 from .decoding import decode
 from .joint_decoding import jointly_best
+from .listing import ListingPipe
 from .options import takes
 from .parts import potentials_in_parts
 from .scored_batch import ScoredBatch
-from .span_learning import SpanLearningPipe
 from .spans.confidences import kept_confidences
 from .spans.entities import PresetTokens, preset_tokens, write_entities, write_group
 from .spans.gold import GoldSpans
@@ -42,7 +42,6 @@ from .spans.results import (
     join_decoded,
     no_segments,
     segments_by_doc,
-    thresholds_of,
 )
 
 _NO_OUTCOMES = Outcomes(np.zeros(0, dtype=np.bool_), lambda _: np.zeros(0))
@@ -89,7 +88,7 @@ def make_segmenter(
     return CascadeSegmenter(nlp, model, name, options, loss, penalty, trainer, scorer)
 
 
-class CascadeSegmenter(SpanLearningPipe):
+class CascadeSegmenter(ListingPipe):
     """Finds non-overlapping spans by exact decoding of each sentence, or, with `overlapping`,
     lists all likely spans.
 
@@ -131,7 +130,7 @@ class CascadeSegmenter(SpanLearningPipe):
         docs = list(docs)
         tokens, parts = self._scored_parts(docs)
         options, is_probabilistic = self.options, self.loss.is_probabilistic
-        how = options, self._thresholds(), is_probabilistic
+        how = options, self._listed_from(), is_probabilistic
         decoded = [(begin, decode(part, *how)) for begin, part in parts]
         if not decoded:
             return [no_segments(options.confidence, options.n_best, is_probabilistic)] * len(docs)
@@ -291,10 +290,6 @@ class CascadeSegmenter(SpanLearningPipe):
     def _collapsed(self, spans: Sequence[LabelledSpan]) -> list[LabelledSpan]:
         typed = self.options.typed
         return [(start, end, label if typed else ENTITY) for start, end, label in spans]
-
-    def _thresholds(self) -> Floats1d:
-        options = self.options
-        return thresholds_of(options.threshold, options.label_thresholds, self.labels, self.name)
 
     def _label_hashes(self) -> list[int]:
         return [self.vocab.strings.add(label) for label in self.labels]

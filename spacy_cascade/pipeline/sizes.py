@@ -48,6 +48,9 @@ class Component(Protocol):
     options: Any
 
     @property
+    def cfg(self) -> dict[str, Any]: ...
+
+    @property
     def labels(self) -> tuple[str, ...]: ...
 
     @property
@@ -70,7 +73,7 @@ def check_labels(component: Component, labels: Collection[str]) -> None:
     Looks at the labels alone, before features are learnt and before a structure is made.
     """
     n_labels, name = len(labels), component.name
-    header = make_header(component.model.name, sorted(labels), component._identity())
+    header = make_header(component.model.name, sorted(labels), component._identity(), component.cfg)
     excess = header_excess(header)
     if excess is not None:
         raise TrainingError(

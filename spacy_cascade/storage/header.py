@@ -12,17 +12,27 @@ from ..features.strings import is_valid
 from .arrays import Array
 
 FORMAT = "spacy_cascade"
-VERSION = 2
+VERSION = 3
+_WITHOUT_SETTINGS = 2
+"""The version that release 0.2 wrote; it said nothing of settings that can be changed."""
 
 Header: TypeAlias = dict[str, Any]
-_TYPES = {"format": str, "version": int, "kind": str, "labels": list, "identity": dict}
+_TYPES = {
+    "format": str, "version": int, "kind": str, "labels": list, "identity": dict, "settings": dict,
+}  # fmt: skip
 _MAXIMUM_BYTES, _MAXIMUM_VALUES = 1 << 18, 1 << 13
 _SHOWN = 100
 
 
-def make_header(kind: str, labels: list[str], identity: dict[str, Any]) -> Header:
+def make_header(
+    kind: str, labels: list[str], identity: dict[str, Any], settings: dict[str, Any]
+) -> Header:
+    """The header of a model.
+
+    identity: what the model was trained with. settings: what can be changed later on.
+    """
     stated = {"format": FORMAT, "version": VERSION, "kind": kind}
-    return {**stated, "labels": labels, "identity": identity}
+    return {**stated, "labels": labels, "identity": identity, "settings": settings}
 
 
 def write_header(header: Header) -> Array:
@@ -51,13 +61,13 @@ def _excess(text: bytes) -> str | None:
     n_values = sum(map(text.count, b",[{"))
     if n_values > _MAXIMUM_VALUES:
         return (
-            f"its labels, templates and patterns are {n_values:,} values, and a file can hold "
-            f"{_MAXIMUM_VALUES:,}"
+            f"its labels, templates, patterns and settings are {n_values:,} values, and a file can "
+            f"hold {_MAXIMUM_VALUES:,}"
         )
     if len(text) > _MAXIMUM_BYTES:
         return (
-            f"its labels, templates and patterns take {len(text):,} bytes as text, and a file can "
-            f"hold {_MAXIMUM_BYTES:,}"
+            f"its labels, templates, patterns and settings take {len(text):,} bytes as text, and a "
+            f"file can hold {_MAXIMUM_BYTES:,}"
         )
     return None
 
@@ -91,17 +101,20 @@ def check_version(header: Header, where: str) -> None:
             f"Cannot load {where}: it has format version {str(version)[:_SHOWN]}, this release "
             f"reads version {VERSION}. Update spacy_cascade."
         )
-    if version < VERSION:
+    if version < _WITHOUT_SETTINGS:
         shown = str(version)[:_SHOWN]
         raise ValueError(f"the header states the 'version' {shown}, which no release has written")
 
 
 def check_fields(header: Header) -> None:
-    """Raise `ValueError` where a field is not what a model of this format has there."""
-    for field in _TYPES:
+    """Raise `ValueError` where a field is not what a model of its version has there."""
+    fields = _TYPES.keys() - ({"settings"} if header["version"] == _WITHOUT_SETTINGS else set())
+    for field in sorted(fields):
         _check_type(header, field)
-    for field in header.keys() - _TYPES.keys():
+    for field in header.keys() - fields:
         raise ValueError(f"the header has an unknown field {field[:_SHOWN]!r}")
+    if not is_valid(json.dumps(header.get("settings"), ensure_ascii=False)):
+        raise ValueError("the 'settings' of the header are not all valid texts")
     labels = header["labels"]
     if not all(isinstance(label, str) and label and is_valid(label) for label in labels):
         raise ValueError("the 'labels' of the header are not all valid texts, or one is empty")

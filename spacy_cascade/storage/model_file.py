@@ -1,6 +1,7 @@
 """Saved models: a NumPy `.npz` archive, read without pickle and checked before use.
 
-Arrays: `header` (UTF-8 JSON: format, version, kind, labels, identity), `keys` uint64 `[K]`,
+Arrays: `header` (UTF-8 JSON: format, version, kind, labels, identity, settings), and nothing else
+for a component that was not trained; `keys` uint64 `[K]`,
 `weights` `[K, S]` and `transitions` `[E]` (half or single precision); `curvature` uint8 `[K, S]`
 where training has shown it (`models.linear.keep_hessian_diagonal`); weights that are mostly zero,
 and curvature of many labels, are as `sparse` has them; and the arrays of all resources
@@ -12,7 +13,6 @@ Everything a kernel relies on is checked here, because kernels check no bounds.
 from __future__ import annotations
 
 import stat
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from ..files import replace_file
 from ..numeric.index import KeyIndex
 from . import archive, sparse
 from .arrays import Arrays, Shapes, check_shapes
-from .header import Header, check_fields, check_version, make_header, read_header, write_header
+from .header import Header, check_fields, check_version, read_header, write_header
 
 FILE_NAME = "cascade.npz"
 
@@ -34,17 +34,13 @@ _MANY_COLUMNS = 128
 """From so many on, training leaves out most weights by default, and there is little curvature."""
 
 
-def model_state(
-    kind: str,
-    identity: dict[str, Any],
-    labels: Sequence[str],
+def model_arrays(
     space: FeatureSpace,
     weights: npt.NDArray[Any],
     transitions: npt.NDArray[Any],
     hessian_diagonal: npt.NDArray[Any] | None = None,
-) -> tuple[Header, Arrays]:
-    """Header and arrays of a model."""
-    header = make_header(kind, list(labels), identity)
+) -> Arrays:
+    """The arrays of a model."""
     arrays: Arrays = {
         "keys": space.index.keys,
         **sparse.shortest("weights", _smallest(weights)),
@@ -55,7 +51,7 @@ def model_state(
         has_many = weights.shape[1] >= _MANY_COLUMNS
         whole = {"curvature": hessian_diagonal}
         arrays |= sparse.shortest("curvature", hessian_diagonal) if has_many else whole
-    return header, arrays | space.resources.arrays()
+    return arrays | space.resources.arrays()
 
 
 def _smallest(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

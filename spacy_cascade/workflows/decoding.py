@@ -56,10 +56,8 @@ def decode_for_f1(nlp: Language, docs: Iterable[Doc]) -> tuple[Language, Decoded
     stages = _stages(nlp)
     choice = _choose(nlp, stages, list(docs))
     threshold = round(choice.threshold, _DIGITS)
-    # No span is likelier than its bounds are: those below the least threshold cannot be chosen.
-    least = min([threshold, *stages.chooser.options.label_thresholds.values()])
     settings: dict[str, dict[str, Any]] = {
-        stages.segmenter_name: {"overlapping": True, "threshold": least}
+        stages.segmenter_name: {"overlapping": True, "threshold": 0.0}
     }
     settings.setdefault(stages.chooser_name, {})["threshold"] = threshold
     decoded = Decoded(

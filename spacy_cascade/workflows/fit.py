@@ -155,10 +155,8 @@ def _fit_by_parts(nlp: Language, examples: Sequence[Example], updates: int) -> F
         n = means.index(max(means)) + 1 if means else updates
         for _ in _updates(nlp, examples, n):
             bar.update()
-    saved = _saved(nlp)
-    temperatures = _calibrate(nlp, [run[n - 1] for run in runs])
-    _restore(nlp, saved)
-    return Fitted(n, max(means, default=None), temperatures)
+    _restore(nlp, _saved(nlp))
+    return Fitted(n, max(means, default=None), _calibrate(nlp, [run[n - 1] for run in runs]))
 
 
 def _fit_by_dev(

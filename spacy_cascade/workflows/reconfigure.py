@@ -5,6 +5,7 @@ from typing import Any, TypeAlias
 
 from spacy.language import Language
 from spacy.util import load_model_from_config
+from spacy.vocab import Vocab
 from thinc.api import Config
 
 Settings: TypeAlias = Mapping[str, Mapping[str, Any]]
@@ -14,13 +15,23 @@ _SHARED = ["vocab", "tokenizer"]
 """A tokenizer belongs to a vocabulary; to read its rules again takes a quarter of a second."""
 
 
+def to_be_loaded(config: Config, vocab: Vocab) -> Language:
+    """A pipeline whose components have the settings of a config, whatever is loaded into them.
+
+    As `spacy.load` makes it: components are named in the meta data that the pipeline is given
+    (`pipeline.option_attributes`).
+    """
+    meta = {"components": list(config["components"])}
+    return load_model_from_config(config, vocab=vocab, meta=meta, auto_fill=True)
+
+
 def reconfigured(nlp: Language, config: Config) -> Language:
     """A copy of a trained pipeline under another config, with the same vocabulary and tokenizer.
 
     config: that of the pipeline with other settings of its components, none of which may change
     what their weights mean.
     """
-    copy = load_model_from_config(config, vocab=nlp.vocab, auto_fill=True)
+    copy = to_be_loaded(config, nlp.vocab)
     copy.from_bytes(nlp.to_bytes(exclude=_SHARED), exclude=_SHARED)
     copy.tokenizer = nlp.tokenizer
     return copy

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from spacy.language import Language
-from spacy.util import load_model_from_config
 from spacy.vocab import Vocab
 from thinc.api import Config
 
@@ -15,6 +14,7 @@ from ..files import temporary_folder
 from ..pipeline.readers import examples_for, read_docs
 from .folds import as_given, filled_config, train_pipeline
 from .jackknife import jackknife
+from .reconfigure import to_be_loaded
 
 KEY = "first_pass"
 """`doc.spans` key of what the first pass finds."""
@@ -139,7 +139,7 @@ def _as_first_pass(first: Language, config: Config, stages: Sequence[str]) -> La
         own["confidence"] = bool(own["threshold"] or own["label_thresholds"])
         changed["components"].pop(name)
         changed["components"][PREFIX + name] = {**own, "spans_key": KEY, "set_ents": False}
-    made = load_model_from_config(changed, vocab=first.vocab, auto_fill=True)
+    made = to_be_loaded(changed, first.vocab)
     for name, pipe in first.pipeline:
         copy: Any = made.get_pipe(_first_name(name, stages))
         if hasattr(pipe, "to_bytes"):

@@ -100,7 +100,7 @@ def train_reranker(
     reranker.reset_fit()
     set_weights(reranker.model, kept, np.zeros(reranker.structure.n_transitions))
     final = with_reranker(nlp, n_best, scale=chosen.scale, weight=chosen.weight)
-    reranker_of(final).from_bytes(reranker.to_bytes())
+    reranker_of(final).from_bytes(reranker.to_bytes(), exclude=["cfg"])
     return final, Trained(first_best_f1(dev), trials, (chosen, max(1, best[2])))
 
 

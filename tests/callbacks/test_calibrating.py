@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import io
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+import spacy
 from spacy.language import Language
 from spacy.tokens import DocBin
 from spacy.training import Example
+from spacy.training.initialize import init_nlp
+from spacy.training.loop import train as spacy_train
 
-from helpers import SENTENCES, annotations, blank, gold_doc, make_examples, train, trained_cascade
+from helpers import (
+    SENTENCES,
+    annotations,
+    blank,
+    cascade,
+    gold_doc,
+    make_examples,
+    train,
+    trained_cascade,
+)
 from spacy_cascade.callbacks.calibrate import make_calibration
 from spacy_cascade.errors import ConfigError, TrainingError
 from spacy_cascade.pipeline.readers import examples_for
@@ -125,6 +139,51 @@ def test_only_one_way_chooses_entities(
     assert parts(saved, tmp_path / "saved") == wanted
     monkeypatch.setattr(f"{MODULE}.temperatures", None)
     assert parts(before_to_disk(nlp), tmp_path / "again") == wanted
+
+
+def rounded(table: Any) -> Any:
+    """To fewer digits than spaCy writes into meta.json."""
+    return json.loads(json.dumps(table), parse_float=lambda text: round(float(text), 8))
+
+
+def train_and_save(dev: Path, output: Path, decoding: str, **settings: Any) -> str:
+    """As `spacy train` does, for a moment, on half of the sentences; what it shows."""
+    config = cascade({}, settings).config.copy()
+    callback = {"@callbacks": "spacy_cascade.calibrate.v1", "path": str(dev), "decoding": decoding}
+    train_path = output.with_suffix(".spacy")
+    vocab = blank().vocab
+    DocBin(docs=[gold_doc(vocab, *sentence) for sentence in SENTENCES[:3]]).to_disk(train_path)
+    config["paths"].update(train=str(train_path), dev=str(dev))
+    config["training"].update(
+        before_to_disk=callback, max_steps=2, eval_frequency=1, patience=0,
+        batcher={"@batchers": "spacy_cascade.WholeCorpus.v1"},
+        score_weights={"ents_f": 1.0, "ents_per_type": None, "segments_p": 0.0, "segments_f": 0.0},
+    )  # fmt: skip
+    output.mkdir()
+    shown = io.StringIO()
+    spacy_train(init_nlp(config.interpolate()), output, stdout=shown, stderr=shown)
+    return shown.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("decoding", "settings"), [("expected_f1", {}), ("best", {"threshold": 0.5}), ("best", {})]
+)
+def test_scores_beside_a_saved_pipeline_are_its_own(
+    dev: Path, tmp_path: Path, decoding: str, settings: dict[str, Any]
+) -> None:
+    """Not those of the pipeline before its decoding was changed, which training shows."""
+    shown = train_and_save(dev, tmp_path / "output", decoding, **settings)
+    for name in ("model-best", "model-last"):
+        folder = tmp_path / "output" / name
+        performance = json.loads((folder / "meta.json").read_text("utf8"))["performance"]
+        nlp = spacy.load(folder)
+        scores = rounded(nlp.evaluate(list(examples_for(nlp, dev))))
+        own = {key: value for key, value in performance.items() if not key.endswith("_loss")}
+        assert own.keys() >= {"ents_f", "ents_per_type", "segments_p", "segments_f"}
+        assert rounded(own) == {key: scores[key] for key in own}
+        is_that_of_training = f"{100 * performance['ents_f']:.2f}" in shown
+        assert is_that_of_training == (decoding == "best" and not settings)
+        assert performance["cascade_segmenter_loss"] > 0
 
 
 def test_an_unknown_way_to_decode_is_refused() -> None:

@@ -276,7 +276,6 @@ def test_prediction_before_training(name: str) -> None:
         lambda: list(nlp.pipe(TEXTS)),
         lambda: nlp.evaluate([example]),
         lambda: nlp.update([example]),
-        lambda: nlp.to_bytes(),
     ):
         with pytest.raises(NotTrainedError, match=r"spacy train.*nlp\.initialize"):
             attempt()

@@ -28,6 +28,7 @@ from helpers import (
 )
 from spacy_cascade import ConfigError, ModelFileError, TrainingError
 from spacy_cascade.models.linear import get_weights
+from spacy_cascade.workflows.reconfigure import reconfigured
 
 KEY = "cascade"
 TWO_SENTENCES = f"{TEXTS[0]} {TEXTS[3]}"
@@ -40,7 +41,7 @@ def reranking(trained: Language, n_best: int = N, **settings: Any) -> Language:
     """The trained cascade with lists of the N best and a reranker."""
     config = trained.config.copy()
     config["components"]["cascade_segmenter"]["n_best"] = n_best
-    nlp = blank().from_config(config).from_bytes(trained.to_bytes())
+    nlp = reconfigured(trained, config)
     nlp.add_pipe("cascade_reranker", config=settings)
     return nlp
 

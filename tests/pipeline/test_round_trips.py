@@ -349,10 +349,3 @@ def test_a_failed_load_leaves_the_component_as_it_was(trained: Language) -> None
                 nlp.get_pipe(name).from_bytes(broken)
         assert nlp.get_pipe(name).to_bytes() == data
     assert annotations(nlp) == expected
-
-
-@pytest.mark.parametrize("name", ["cascade_segmenter", "cascade_classifier"])
-def test_there_is_nothing_to_save_before_training(name: str) -> None:
-    nlp = cascade()
-    with pytest.raises(NotTrainedError, match="Train it"):
-        nlp.get_pipe(name).to_bytes()

@@ -91,7 +91,7 @@ def test_types_in_one_phase(
 
 def test_labels_that_a_file_cannot_hold(memory: Any) -> None:
     classifier = add_classifier(blank())
-    settings = sizes.make_header(classifier.model.name, [], classifier._identity())
+    settings = sizes.make_header(classifier.model.name, [], classifier._identity(), classifier.cfg)
     others = sum(map(header._text(settings).count, b",[{"))
     most = header._MAXIMUM_VALUES - others + 1
     check_labels(classifier, names(most))
@@ -105,10 +105,10 @@ def test_labels_that_a_file_cannot_hold(memory: Any) -> None:
 
 
 def test_what_is_just_refused_could_not_be_saved_and_the_rest_can() -> None:
-    written = header.make_header("kind", names(8000), {})
+    written = header.make_header("kind", names(8000), {}, {})
     assert header.header_excess(written) is None
     header.write_header(written)
-    too_many = header.make_header("kind", names(8300), {})
+    too_many = header.make_header("kind", names(8300), {}, {})
     with pytest.raises(header.ModelFileError, match=r"8,30\d values.*8,192\. Have fewer labels"):
         header.write_header(too_many)
 

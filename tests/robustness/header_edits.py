@@ -13,11 +13,13 @@ def other_value(generator: Generator, model: Model, data: bytes) -> Case:
     field = choice(generator, model.header)
     values = [None, 1.5, -1, 0, 10**30, True, "", "other", [], ["x"], {}, {"a": 1}, [[]]]
     value = choice(generator, [v for v in values if v != model.header[field]])
-    named = re.escape(field)
+    named: str | None = re.escape(field)
     if field == "identity" and value == {"a": 1}:
         named = "unknown setting 'a'"
     if (field, value) == ("identity", {}):
         named = "templates"
+    if (field, value) == ("settings", {}):  # as after `to_bytes(exclude=["cfg"])`
+        named = None
     if (field, value) == ("labels", ["x"]):
         named = "labels|weights|transitions|curvature"
     if field == "version" and value is True:
@@ -33,9 +35,9 @@ def no_value(generator: Generator, model: Model, data: bytes) -> Case:
 
 
 def other_version(generator: Generator, model: Model, data: bytes) -> Case:
-    version = int(choice(generator, [-3, 0, 1, 3, 4, 1000]))
+    version = int(choice(generator, [-3, 0, 1, 4, 5, 1000]))
     model.header["version"] = version
-    return Case(model.pack(), "Update spacy_cascade" if version > 2 else "'version'")
+    return Case(model.pack(), "Update spacy_cascade" if version > 3 else "'version'")
 
 
 def other_labels(generator: Generator, model: Model, data: bytes) -> Case:
@@ -68,6 +70,31 @@ def other_identity(generator: Generator, model: Model, data: bytes) -> Case:
     return Case(model.pack(), re.escape(setting))
 
 
+def other_settings(generator: Generator, model: Model, data: bytes) -> Case:
+    """Values of no option, and others than those that the weights were trained with."""
+    settings = model.header["settings"]
+    setting = choice(generator, [*settings, "other"])
+    values = [
+        [1],
+        {"a": "b"},
+        {"a": [{}]},
+        [{}],
+        -1,
+        10**400,
+        float("nan"),
+        float("inf"),
+        "x" * 999,
+    ]
+    settings[setting] = choice(generator, [v for v in values if not _suits(setting, v)])
+    return Case(model.pack(), re.escape(setting))
+
+
+def _suits(setting: str, value: object) -> bool:
+    """Whether an option can have the value; one that names a key or a folder can have any text."""
+    is_text = setting in ("gold_key", "spans_key", "joint_key")
+    return is_text and isinstance(value, str)
+
+
 def other_header(generator: Generator, model: Model, data: bytes) -> Case:
     texts = [
         b"",
@@ -94,5 +121,6 @@ HEADER_EDITS = [
     other_version,
     other_labels,
     other_identity,
+    other_settings,
     other_header,
 ]

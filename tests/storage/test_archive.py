@@ -29,6 +29,7 @@ ARRAYS = {"first": np.arange(6, dtype=np.int32).reshape(2, 3), "größer": np.on
 GOOD = archive.write(ARRAYS)
 HEADER: dict[str, Any] = {
     "format": FORMAT, "version": VERSION, "kind": "k", "labels": ["A"], "identity": {"a": "b"},
+    "settings": {},
 }  # fmt: skip
 
 
@@ -153,7 +154,8 @@ def test_versions_and_formats() -> None:
     with pytest.raises(ModelFileError, match="Update spacy_cascade"):
         check_version({**HEADER, "version": VERSION + 1}, "it")
     with pytest.raises(ValueError, match="which no release has written"):
-        check_version({**HEADER, "version": VERSION - 1}, "it")
+        check_version({**HEADER, "version": VERSION - 2}, "it")
+    check_version({**HEADER, "version": VERSION - 1}, "it")
 
 
 @pytest.mark.parametrize(
@@ -165,6 +167,8 @@ def test_versions_and_formats() -> None:
         ("labels", ["A", "A"], "twice"),
         ("identity", {"a": ["b", 1]}, "no valid 'identity', 'a'"),
         ("identity", {"a": {"b": 1}}, "no valid 'identity', 'a'"),
+        ("settings", [], "no valid 'settings'"),
+        ("settings", {"a": ["\ud800"]}, "the 'settings' of the header are not all valid texts"),
         ("more", 1, "unknown field 'more'"),
     ],
 )

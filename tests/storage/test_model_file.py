@@ -26,12 +26,13 @@ from spacy_cascade.features.word_counts import SpanWordCounts
 from spacy_cascade.numeric.index import KeyIndex
 from spacy_cascade.storage import model_file as storage
 from spacy_cascade.storage import sparse
-from spacy_cascade.storage.header import VERSION, check_identity
+from spacy_cascade.storage.header import VERSION, check_identity, make_header
 from spacy_cascade.types import Keys1d
 
 KIND = "cascade_linear_chain"
 IDENTITY = {"templates": ["word@first+0", "lexicon(genes)@first+0"], "label_pairs": True}
 LABELS = ["DNA", "größer", "𐌰"]
+SETTINGS = {"threshold": 0.25, "label_thresholds": {"größer": 0.5}, "gold_key": None}
 SHAPE, N_EDGES = (50, 4), 4
 
 
@@ -64,7 +65,8 @@ def saved_state() -> tuple[storage.Header, storage.Arrays]:
     }
     weights = generator.normal(size=SHAPE).astype(np.float16).astype(np.float32)
     curvature = generator.integers(0, 256, SHAPE).astype(np.uint8)
-    return storage.model_state(KIND, IDENTITY, LABELS, space, weights, np.zeros(N_EDGES), curvature)
+    header = make_header(KIND, LABELS, IDENTITY, SETTINGS)
+    return header, storage.model_arrays(space, weights, np.zeros(N_EDGES), curvature)
 
 
 def load(data: bytes) -> tuple[storage.Header, storage.Arrays, FeatureSpace]:
@@ -121,7 +123,7 @@ def test_an_untrained_reranker_has_not_read_its_lexicons() -> None:
 
 def test_a_model_that_lacks_a_lexicon_does_not_annotate() -> None:
     space = make_space()
-    _, arrays = storage.model_state(KIND, IDENTITY, LABELS, space, np.zeros((0, 4)), np.zeros(4))
+    arrays = storage.model_arrays(space, np.zeros((0, 4)), np.zeros(4))
     storage.check_arrays(arrays, (0, 4), 4, space)
     storage.restore_space(space, arrays)
     with pytest.raises(NotTrainedError, match=r"'lexicon\(genes\)' has not been read yet"):
@@ -205,11 +207,10 @@ def test_half_precision_only_where_it_loses_nothing():
         ([[1e6]], np.float32),
         ([[1e-12]], np.float32),
     ):
-        state = storage.model_state(
-            KIND, {}, [], space, np.array(weights, dtype=np.float32), np.array(weights[0])
-        )
-        assert state[1]["weights"].dtype == dtype
-        np.testing.assert_array_equal(state[1]["weights"], np.array(weights, dtype=np.float32))
+        single = np.array(weights, dtype=np.float32)
+        saved = storage.model_arrays(space, single, np.array(weights[0]))["weights"]
+        assert saved.dtype == dtype
+        np.testing.assert_array_equal(saved, single)
 
 
 @pytest.mark.parametrize("data", [b"", b"PK", b"\x00" * 100, b"not a model", GOOD[100:]])
@@ -354,11 +355,13 @@ def test_numbers_too_long_for_a_header():
     refuse(with_array("header", np.frombuffer(text, dtype=np.uint8)))
 
 
-@pytest.mark.parametrize("field", ["format", "version", "kind", "labels", "identity"])
+@pytest.mark.parametrize("field", ["format", "version", "kind", "labels", "identity", "settings"])
 @pytest.mark.parametrize("value", [None, 1.5, [1], {"a": 1}, ["x", "x"]])
 def test_fields_of_the_header(field, value):
-    if (field, value) in (("identity", {"a": 1}),):
+    if (field, value) == ("identity", {"a": 1}):
         refuse(with_header(identity=value), "unknown setting 'a'")
+    elif (field, value) == ("settings", {"a": 1}):
+        load(with_header(settings=value))  # the component knows which settings there are
     else:
         refuse(with_header(**{field: value}))
 
@@ -391,6 +394,18 @@ def test_too_long_a_header():
 
 def test_later_version():
     refuse(with_header(version=VERSION + 1), "Update spacy_cascade")
+
+
+def test_a_header_of_release_0_2_says_nothing_of_settings():
+    header, arrays = saved_state()
+    header["version"] = 2
+    refuse(storage.pack(header, arrays), "unknown field 'settings'")
+    del header["settings"]
+    assert load(storage.pack(header, arrays))[0] == header
+
+
+def test_settings_that_no_text_can_hold():
+    refuse(with_header(settings={"spans_key": "\ud800"}), "'settings' of the header")
 
 
 @pytest.mark.parametrize("version", [1, 0, -1])
@@ -523,7 +538,7 @@ def test_curvature_is_written_as_0_2_reads_it_unless_labels_are_many(n_columns, 
     curvature = np.zeros((3, n_columns), np.uint8)
     weights, transitions = np.zeros(curvature.shape), np.zeros(N_EDGES)
     space = make_space()
-    _, arrays = storage.model_state(KIND, IDENTITY, LABELS, space, weights, transitions, curvature)
+    arrays = storage.model_arrays(space, weights, transitions, curvature)
     assert ("curvature" in arrays) == is_whole
 
 

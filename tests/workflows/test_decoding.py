@@ -96,7 +96,7 @@ def test_the_pipeline_stays_as_it_is_and_the_copy_says_what_it_does(
     assert not trained.get_pipe(SEGMENTER).options.overlapping
     assert trained.get_pipe(CLASSIFIER).options.threshold == 0.0
     assert nlp.get_pipe(SEGMENTER).options.overlapping
-    assert nlp.get_pipe(SEGMENTER).options.threshold == found.threshold
+    assert nlp.get_pipe(SEGMENTER).options.threshold == 0.0
     assert nlp.get_pipe(CLASSIFIER).options.threshold == found.threshold
     assert nlp.config["components"][CLASSIFIER]["threshold"] == found.threshold
 
@@ -125,7 +125,7 @@ def test_thresholds_of_labels_stay(trained: Language) -> None:
     nlp = deepcopy(trained)
     nlp.get_pipe(CLASSIFIER).label_thresholds = {"cell": 0.05, "protein": 1.0}
     nlp, found = decode_for_f1(nlp, docs_of(nlp))
-    assert nlp.get_pipe(SEGMENTER).threshold == 0.05
+    assert nlp.get_pipe(SEGMENTER).threshold == 0.0
     assert nlp.get_pipe(CLASSIFIER).threshold == found.threshold
     labels = {label for of_doc in entities(nlp) for _, _, label in of_doc}
     assert labels == {"cell", "DNA"}

@@ -8,7 +8,6 @@ from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.util import load_model_from_config
 from thinc.api import Config
 
 from ...errors import ConfigError, TrainingError
@@ -16,6 +15,7 @@ from ...features.views import View
 from ...pipeline.classifier import CascadeClassifier
 from ...pipeline.product import become_product
 from ...pipeline.segmenter import CascadeSegmenter
+from ..reconfigure import to_be_loaded
 from .opinions import Opinion, agreed, averaged, opinions_of
 from .pseudo_labels import Confidence, pseudo_label
 from .views import with_views
@@ -113,7 +113,7 @@ def multiply(config: Config, members: Sequence[Language]) -> Language:
 
     Other components are those of the first pipeline.
     """
-    nlp = load_model_from_config(config, vocab=members[0].vocab, auto_fill=True)
+    nlp = to_be_loaded(config, members[0].vocab)
     for name, pipe in nlp.pipeline:
         factors: list[Any] = [member.get_pipe(name) for member in members]
         if isinstance(pipe, CascadeSegmenter | CascadeClassifier):

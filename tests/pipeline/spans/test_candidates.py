@@ -10,10 +10,11 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
-from helpers import TEXTS, blank, bounds, make_doc
+from helpers import TEXTS, bounds, make_doc
 from spacy_cascade import ConfigError
 from spacy_cascade.pipeline.spans.gold import read_gold
 from spacy_cascade.pipeline.spans.typed_lists import TypedLists, read_lists
+from spacy_cascade.workflows.reconfigure import reconfigured
 
 KEY, N = "cascade", 5
 
@@ -23,7 +24,7 @@ def docs(trained: Language) -> list[Doc]:
     """Docs of two sentences, of one, and of none, with typed lists."""
     config = trained.config.copy()
     config["components"]["cascade_segmenter"]["n_best"] = N
-    nlp = blank().from_config(config).from_bytes(trained.to_bytes())
+    nlp = reconfigured(trained, config)
     made = [
         make_doc(nlp.vocab, f"{TEXTS[0]} {TEXTS[3]}", [0, 9]),
         Doc(nlp.vocab),

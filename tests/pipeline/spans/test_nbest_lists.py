@@ -26,6 +26,7 @@ from helpers import (
 )
 from spacy_cascade import ConfigError, NotTrainedError
 from spacy_cascade.losses.margin import Hinge
+from spacy_cascade.workflows import reconfigure
 
 N = 6
 TWO_SENTENCES = f"{TEXTS[0]} {TEXTS[3]}"
@@ -34,9 +35,7 @@ STARTS = [0, 9]
 
 def with_settings(nlp: Language, pipe: str, **settings: object) -> Language:
     """The same pipeline with other settings of a component."""
-    config = nlp.config.copy()
-    config["components"][pipe].update(settings)
-    return blank().from_config(config).from_bytes(nlp.to_bytes())
+    return reconfigure.with_settings(nlp, {pipe: settings})
 
 
 @pytest.fixture(scope="module")

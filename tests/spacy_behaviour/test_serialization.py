@@ -1,0 +1,498 @@
+"""What is loaded is what was saved: weights, labels, settings and config, by every way to save."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import json
+import pickle
+from collections.abc import Callable
+from functools import cache
+from importlib.metadata import distribution
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+from spacy.training import Example
+from spacy.util import load_config, load_model_from_config
+from thinc.api import Config
+
+from spacy_cascade import ConfigError, ModelFileError, NotTrainedError
+from spacy_cascade.storage import model_file
+
+SEGMENTER, CLASSIFIER = "cascade_segmenter", "cascade_classifier"
+RERANKER, TAGGER = "cascade_reranker", "cascade_tagger"
+MODEL = {"model": {"min_count": 1}}
+LEARNING = {**MODEL, "trainer": {"@misc": "spacy_cascade.LBFGS.v1", "iterations": 4, "threads": 1}}
+PIPES: dict[str, dict[str, dict[str, Any]]] = {
+    SEGMENTER: {SEGMENTER: LEARNING},
+    CLASSIFIER: {SEGMENTER: LEARNING, CLASSIFIER: LEARNING},
+    RERANKER: {SEGMENTER: {**LEARNING, "n_best": 3}, CLASSIFIER: LEARNING, RERANKER: MODEL},
+    TAGGER: {TAGGER: MODEL},
+}
+"""For each component a pipeline that it is the last of."""
+
+CHANGED: dict[str, dict[str, Any]] = {
+    SEGMENTER: {
+        "gold_key": "gold", "gold_labels": ["GENE"], "spans_key": "other", "confidence": True,
+        "temperature": 2.5, "threshold": 0.125, "label_thresholds": {"ENT": 0.25},
+        "constrained": True, "overlapping": True, "set_ents": True, "n_best": 1,
+        "joint_key": "chunks",
+    },
+    CLASSIFIER: {
+        "spans_key": None, "mention_labels": ["ENT"], "gold_key": "gold", "gold_labels": ["GENE"],
+        "confidence": True, "temperature": 0.5, "threshold": 0.75,
+        "label_thresholds": {"GENE": 0.5, "CELL": 0.0}, "set_ents": False,
+    },
+    RERANKER: {
+        "spans_key": "other", "weight": 2.0, "scale": 0.5, "rate": 0.25, "keep_candidates": True,
+        "set_ents": False,
+    },
+    TAGGER: {"overwrite": False},
+}  # fmt: skip
+"""Another value of every setting that can be changed, but for those that others exclude."""
+DIAL: dict[str, tuple[str, Any]] = {
+    SEGMENTER: ("temperature", 2.5),
+    CLASSIFIER: ("threshold", 0.75),
+    RERANKER: ("weight", 2.0),
+    TAGGER: ("overwrite", False),
+}
+"""One setting of each component, which is not its default."""
+
+SENTENCES = [
+    ("p53 binds in T cells", "NAME FINITE IN LETTER MANY", [(0, 1, "GENE"), (3, 5, "CELL")]),
+    ("Jurkat cells lack IL-2", "NAME MANY FINITE NAME", [(0, 2, "CELL"), (3, 4, "GENE")]),
+    ("Nothing else binds", "NONE OTHER FINITE", []),
+]
+"""Texts, tags that no vocabulary knows, and entities."""
+
+each_component = pytest.mark.parametrize("name", PIPES)
+
+
+def blank() -> Language:
+    """Without a sentencizer or language, whose rules would take most of the time."""
+    return spacy.util.get_lang_class("xx")()
+
+
+def made(name: str) -> Language:
+    nlp = blank()
+    for factory, settings in PIPES[name].items():
+        nlp.add_pipe(factory, config=settings)
+    return nlp
+
+
+def examples_for(nlp: Language) -> list[Example]:
+    found = []
+    for text, tags, spans in SENTENCES:
+        gold = Doc(nlp.vocab, words=text.split(), tags=tags.split())
+        gold.set_ents([Span(gold, *span) for span in spans], default="outside")
+        found.append(Example(Doc(nlp.vocab, words=text.split()), gold))
+    return found
+
+
+def train(nlp: Language) -> Language:
+    """Stages as in every training; a reranker, afterwards, on lists that they make."""
+    examples = examples_for(nlp)
+    optimizer = nlp.initialize(lambda: examples)
+    for _ in range(2):
+        nlp.update(examples, sgd=optimizer, exclude=[RERANKER])
+    if RERANKER in nlp.pipe_names:
+        reranker: Any = nlp.get_pipe(RERANKER)
+        with nlp.select_pipes(disable=RERANKER):
+            docs = [nlp(example.predicted) for example in examples_for(nlp)]
+        listed = [Example(d, e.reference) for d, e in zip(docs, examples, strict=True)]
+        reranker.initialize(lambda: listed, nlp=nlp)
+        reranker.update(listed)
+    return nlp
+
+
+@cache
+def trained_once(name: str) -> Language:
+    return train(made(name))
+
+
+@pytest.fixture
+def nlp(name: str) -> Language:
+    """A trained pipeline of its own."""
+    return copy.deepcopy(trained_once(name))
+
+
+def of(nlp: Language, name: str) -> Any:
+    return nlp.get_pipe(name)
+
+
+def found(nlp: Language) -> list[Any]:
+    """What it writes, to the last bit."""
+    docs = [nlp(Doc(nlp.vocab, words=text.split())) for text, _, _ in SENTENCES]
+    return [(doc.to_json(), list(map(repr, doc.spans.values()))) for doc in docs]
+
+
+# Ways to save and load a component
+
+
+def by_bytes(pipe: Any, other: Any, folder: Path, **exclude: Any) -> None:
+    other.from_bytes(pipe.to_bytes(), **exclude)
+
+
+def by_disk(pipe: Any, other: Any, folder: Path, **exclude: Any) -> None:
+    pipe.to_disk(folder / "component")
+    other.from_disk(folder / "component", **exclude)
+
+
+each_way = pytest.mark.parametrize("way", [by_bytes, by_disk])
+
+
+def nlp_by_bytes(nlp: Language, other: Language, folder: Path) -> Language:
+    return other.from_bytes(nlp.to_bytes())
+
+
+def nlp_by_disk(nlp: Language, other: Language, folder: Path) -> Language:
+    nlp.to_disk(folder)
+    return other.from_disk(folder)
+
+
+def nlp_by_load(nlp: Language, other: Language, folder: Path) -> Language:
+    nlp.to_disk(folder)
+    return spacy.load(folder)
+
+
+def nlp_by_pickle(nlp: Language, other: Language, folder: Path) -> Language:
+    return pickle.loads(pickle.dumps(nlp))
+
+
+def nlp_by_copy(nlp: Language, other: Language, folder: Path) -> Language:
+    return copy.deepcopy(nlp)
+
+
+def nlp_by_config(nlp: Language, other: Language, folder: Path) -> Language:
+    return load_model_from_config(nlp.config).from_bytes(nlp.to_bytes())
+
+
+each_way_of_pipelines = pytest.mark.parametrize(
+    "way",
+    [nlp_by_bytes, nlp_by_disk, nlp_by_load, nlp_by_pickle, nlp_by_copy, nlp_by_config],
+)
+
+
+# Settings
+
+
+@each_component
+def test_another_value_of_every_setting_that_can_be_changed(name: str) -> None:
+    options = of(made(name), name).options
+    assert CHANGED[name].keys() == set(options.names()) - options.fixed()
+
+
+@each_component
+@each_way
+def test_settings_are_saved_with_the_component(
+    name: str, way: Callable[..., None], nlp: Language, tmp_path: Path
+) -> None:
+    """As those of spaCy's own components: `add_pipe` need not be told them again."""
+    pipe, other = of(nlp, name), made(name)
+    pipe.cfg = CHANGED[name]
+    way(pipe, of(other, name), tmp_path)
+    assert of(other, name).cfg == pipe.cfg
+    assert CHANGED[name].items() <= of(other, name).cfg.items()
+    assert other.config["components"][name] == nlp.config["components"][name]
+    assert of(other, name).to_bytes() == pipe.to_bytes()
+
+
+@each_component
+@each_way_of_pipelines
+def test_settings_are_saved_with_the_pipeline(
+    name: str, way: Callable[..., Language], nlp: Language, tmp_path: Path
+) -> None:
+    option, value = DIAL[name]
+    setattr(of(nlp, name), option, value)
+    loaded = way(nlp, made(name), tmp_path)
+    assert getattr(of(loaded, name), option) == value
+    assert of(loaded, name).cfg == of(nlp, name).cfg
+    assert loaded.config == nlp.config
+    assert loaded.to_bytes() == nlp.to_bytes()
+    assert found(loaded) == found(nlp)
+
+
+@each_component
+def test_settings_of_the_last_file_count(name: str, nlp: Language, tmp_path: Path) -> None:
+    """Whatever was assigned before, and however the component that loads was made."""
+    option, value = DIAL[name]
+    default = getattr(of(nlp, name), option)
+    plain = of(nlp, name).to_bytes()
+    setattr(of(nlp, name), option, value)
+    nlp.to_disk(tmp_path)
+    other = spacy.load(tmp_path)
+    pipe = of(other, name)
+    pipe.from_bytes(plain)
+    assert getattr(pipe, option) == other.config["components"][name][option] == default
+    other.from_disk(tmp_path)
+    assert getattr(pipe, option) == value
+    setattr(pipe, option, default)
+    other.from_bytes(nlp.to_bytes())
+    assert getattr(pipe, option) == other.config["components"][name][option] == value
+
+
+@each_component
+def test_an_override_while_loading_counts(name: str, nlp: Language, tmp_path: Path) -> None:
+    """More than what is saved, also where it is the default, and until a file is loaded again."""
+    option, value = DIAL[name]
+    default = getattr(of(nlp, name), option)
+    for saved, wanted in ((value, default), (default, value)):
+        setattr(of(nlp, name), option, saved)
+        nlp.to_disk(tmp_path)
+        loaded = spacy.load(tmp_path, config={f"components.{name}.{option}": wanted})
+        assert getattr(of(loaded, name), option) == wanted
+        assert loaded.config["components"][name][option] == wanted
+        loaded.from_disk(tmp_path)
+        assert getattr(of(loaded, name), option) == saved
+
+
+@each_component
+def test_an_edited_config_counts(name: str, nlp: Language, tmp_path: Path) -> None:
+    option, value = DIAL[name]
+    nlp.to_disk(tmp_path)
+    config = load_config(tmp_path / "config.cfg")
+    config["components"][name][option] = value
+    config.to_disk(tmp_path / "config.cfg")
+    loaded = spacy.load(tmp_path)
+    assert getattr(of(loaded, name), option) == value
+    assert loaded.config["components"][name][option] == value
+
+
+@each_component
+def test_a_component_added_to_a_loaded_pipeline_takes_what_was_saved(
+    name: str, nlp: Language, tmp_path: Path
+) -> None:
+    option, value = DIAL[name]
+    setattr(of(nlp, name), option, value)
+    nlp.to_disk(tmp_path)
+    added = spacy.load(tmp_path, exclude=[name])
+    replaced = spacy.load(tmp_path)
+    replaced.remove_pipe(name)
+    for other in (added, replaced):
+        pipe: Any = other.add_pipe(name, config=PIPES[name][name])
+        pipe.from_disk(tmp_path / name)
+        assert getattr(pipe, option) == value
+
+
+@each_component
+def test_variables_of_a_config_stay(name: str, nlp: Language, tmp_path: Path) -> None:
+    option, value = DIAL[name]
+    nlp.to_disk(tmp_path)
+    config = load_config(tmp_path / "config.cfg")
+    config["vars"] = {"dial": value}
+    config["components"][name][option] = "${vars.dial}"
+    config.to_disk(tmp_path / "config.cfg")
+    loaded = spacy.load(tmp_path)
+    loaded.to_disk(tmp_path / "again")
+    again = spacy.load(tmp_path / "again")
+    assert getattr(of(again, name), option) == value
+    assert again.config == loaded.config
+    assert again.config["components"][name][option] == "${vars.dial}"
+    again.from_disk(tmp_path / "again")
+    assert again.config["components"][name][option] == "${vars.dial}"
+
+
+@each_component
+@each_way
+@pytest.mark.parametrize("exclude", [["vocab"], ("vocab", "cfg")])
+def test_settings_can_be_left_out(
+    name: str, exclude: Any, way: Callable[..., None], nlp: Language, tmp_path: Path
+) -> None:
+    """By `exclude`, on either side, as spaCy's own components have it; other names do nothing."""
+    option, value = DIAL[name]
+    pipe, other = of(nlp, name), of(made(name), name)
+    wanted = getattr(other, option) if "cfg" in exclude else value
+    setattr(pipe, option, value)
+    way(pipe, other, tmp_path, exclude=exclude)
+    assert getattr(other, option) == wanted
+    assert other.from_bytes(pipe.to_bytes(exclude=exclude)).labels == pipe.labels
+    assert getattr(other, option) == wanted
+
+
+@each_component
+def test_files_of_release_0_2_have_no_settings(name: str, nlp: Language) -> None:
+    """Those that there are stay."""
+    pipe, other = of(nlp, name), of(made(name), name)
+    other.cfg = {DIAL[name][0]: DIAL[name][1]}
+    header, arrays = model_file.unpack(pipe.to_bytes(), "it")
+    del header["settings"]
+    other.from_bytes(model_file.pack({**header, "version": 2}, arrays))
+    assert getattr(other, DIAL[name][0]) == DIAL[name][1]
+    assert other.labels == pipe.labels
+    other.cfg = pipe.cfg
+    assert other.to_bytes() == pipe.to_bytes()
+
+
+@each_component
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"no_option": 1},
+        {"set_ents": "yes", "overwrite": "yes"},
+        {"temperature": -1.0, "scale": 0, "overwrite": 1},
+        {"threshold": float("nan"), "rate": float("inf"), "overwrite": None},
+        {"threshold": 10**400, "weight": 10**400, "overwrite": []},
+        {"x" * 5000: {}},
+    ],
+    ids=lambda settings: next(iter(settings))[:20],
+)
+def test_settings_that_cannot_be_are_refused(
+    name: str, settings: dict[str, Any], nlp: Language
+) -> None:
+    """Each table has a wrong value for every component, or an option that none has."""
+    pipe = of(nlp, name)
+    before = pipe.to_bytes()
+    known = {option: v for option, v in settings.items() if option in pipe.options.names()}
+    header, arrays = model_file.unpack(before, "it")
+    header["settings"] = {**pipe.cfg, **(known or settings)}
+    with pytest.raises(ModelFileError, match=r"settings are not valid\. ") as refused:
+        pipe.from_bytes(model_file.pack(header, arrays))
+    assert len(str(refused.value)) < 600
+    assert pipe.to_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "value"),
+    [
+        (SEGMENTER, "typed", True),
+        (SEGMENTER, "scheme", "IOB2"),
+        (CLASSIFIER, "reject", True),
+    ],
+)
+def test_what_the_weights_were_trained_with_has_to_be_the_same(
+    name: str, option: str, value: object, nlp: Language, tmp_path: Path
+) -> None:
+    other: Any = blank().add_pipe(name, config={option: value})
+    with pytest.raises(ModelFileError, match=f"trained with another '{option}' than"):
+        other.from_bytes(of(nlp, name).to_bytes())
+    nlp.to_disk(tmp_path)
+    with pytest.raises(ModelFileError, match=f"trained with another '{option}' than"):
+        spacy.load(tmp_path, config={"components": {name: {option: value}}})
+
+
+# Configs
+
+
+@each_component
+def test_configs_are_the_same_after_any_round_trip(name: str, tmp_path: Path) -> None:
+    """Defaults are what a config file can say, such as lists in place of tuples."""
+    nlp = made(name)
+    config = nlp.config
+    assert Config().from_str(config.to_str(), interpolate=False) == config
+    assert Config().from_bytes(config.to_bytes(), interpolate=False) == config
+    config.to_disk(tmp_path / "config.cfg")
+    assert load_model_from_config(load_config(tmp_path / "config.cfg")).config == config
+
+
+def test_defaults_are_what_a_config_can_say() -> None:
+    """Those of everything that a config can name."""
+    for entry in distribution("spacy_cascade").entry_points:
+        made = entry.load()
+        parameters = inspect.signature(made).parameters if callable(made) else {}
+        defaults = [p.default for p in parameters.values() if p.default is not p.empty]
+        assert [json.loads(json.dumps(default)) for default in defaults] == defaults, entry.name
+
+
+# Labels
+
+
+@each_component
+@each_way
+def test_labels_are_known_to_the_vocabulary_that_loads(
+    name: str, way: Callable[..., None], nlp: Language, tmp_path: Path
+) -> None:
+    other = made(name)
+    pipe = of(nlp, name)
+    assert pipe.labels
+    assert not any(label in other.vocab.strings for label in pipe.labels)
+    way(pipe, of(other, name), tmp_path)
+    assert of(other, name).labels == pipe.labels
+    assert all(label in other.vocab.strings for label in pipe.labels)
+
+
+@pytest.mark.parametrize("name", [SEGMENTER, CLASSIFIER, TAGGER])
+def test_an_added_label_is_known_to_the_vocabulary(name: str) -> None:
+    other = made(name)
+    of(other, name).add_label("NEW_LABEL")
+    assert "NEW_LABEL" in other.vocab.strings
+
+
+# Copies of a component alone
+
+
+@each_component
+@pytest.mark.parametrize(
+    "duplicate", [copy.deepcopy, lambda pipe: pickle.loads(pickle.dumps(pipe))]
+)
+def test_copies_of_a_component(name: str, duplicate: Callable[[Any], Any], nlp: Language) -> None:
+    pipe = of(nlp, name)
+    pipe.cfg = CHANGED[name]
+    twin = duplicate(pipe)
+    assert twin.to_bytes() == pipe.to_bytes()
+    assert twin.cfg == pipe.cfg
+    option, value = DIAL[name]
+    setattr(pipe, option, of(made(name), name).cfg[option])
+    assert getattr(twin, option) == value
+
+
+# Before training
+
+
+@each_component
+@pytest.mark.parametrize("way", [nlp_by_bytes, nlp_by_load])
+def test_an_untrained_pipeline_is_saved_and_loaded(
+    name: str, way: Callable[..., Language], tmp_path: Path
+) -> None:
+    """It is as untrained as before, and learns what any other does."""
+    nlp = made(name)
+    option, value = DIAL[name]
+    setattr(of(nlp, name), option, value)
+    loaded = way(nlp, made(name), tmp_path)
+    assert loaded.config == nlp.config
+    assert loaded.to_bytes() == nlp.to_bytes()
+    with pytest.raises((NotTrainedError, ConfigError)):
+        loaded("p53")
+    assert found(train(loaded)) == found(train(nlp))
+
+
+@each_component
+def test_a_folder_of_an_untrained_pipeline_is_complete(name: str, tmp_path: Path) -> None:
+    made(name).to_disk(tmp_path / "untrained")
+    copy.deepcopy(trained_once(name)).to_disk(tmp_path / "trained")
+    files = [
+        {str(path.relative_to(folder)) for path in folder.rglob("*")}
+        for folder in (tmp_path / "untrained", tmp_path / "trained")
+    ]
+    assert files[0] == files[1]
+
+
+@each_component
+@each_way
+def test_a_trained_component_becomes_untrained(
+    name: str, way: Callable[..., None], nlp: Language, tmp_path: Path
+) -> None:
+    expected = found(nlp)
+    pipe, untrained = of(nlp, name), of(made(name), name)
+    way(untrained, pipe, tmp_path)
+    assert pipe.to_bytes() == untrained.to_bytes()
+    assert pipe.labels == ()
+    if name != RERANKER:  # which chooses without training, too
+        with pytest.raises(NotTrainedError):
+            nlp(Doc(nlp.vocab, words=["p53"]))
+    assert found(train(nlp)) == expected
+
+
+@pytest.mark.parametrize("name", [SEGMENTER, CLASSIFIER, TAGGER])
+@each_way
+def test_labels_that_were_added_before_training_are_saved(
+    name: str, way: Callable[..., None], tmp_path: Path
+) -> None:
+    one, other = made(name), made(name)
+    of(one, name).add_label("ENT" if name == SEGMENTER else "GENE")
+    way(of(one, name), of(other, name), tmp_path)
+    assert of(other, name).labels == of(one, name).labels
+    assert found(train(other)) == found(train(one))

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
+from spacy.attrs import ENT_IOB
 from spacy.strings import StringStore
 from spacy.tokens import Doc, SpanGroup
 
@@ -73,15 +75,23 @@ def choose_spans(typed: TypedLists, lists: Lists, strings: StringStore) -> list[
 def write_chosen(docs: Sequence[Doc], key: str, chosen: Sequence[Chosen], set_ents: bool) -> None:
     """Write what was chosen to `doc.spans[key]`, and with `set_ents` to `doc.ents`.
 
-    A Doc whose spans are what they were is left as it is.
+    A Doc whose spans are what they were is left as the classifier has made it, if that has set its
+    entities.
     """
     for doc, found in zip(docs, chosen, strict=True):
         group = doc.spans[key]
         before = table_of_group(group).keys
-        if all(map(np.array_equal, before, found.spans)):
+        is_same = all(map(np.array_equal, before, found.spans))
+        earlier = candidate_groups(doc, key)[0].attrs["earlier_iob"]
+        writes_entities = set_ents and not (is_same and _has_changed(doc, earlier))
+        if is_same and not writes_entities:
             continue
         spans = new_table(doc, *found.spans)
-        if set_ents:
-            earlier = candidate_groups(doc, key)[0].attrs["earlier_iob"]
+        if writes_entities:
             replace_entities(doc, before, spans.take(found.is_typed), earlier)
         write_group(doc, key, spans, found.confidences(group), group.attrs)
+
+
+def _has_changed(doc: Doc, earlier: npt.NDArray[np.int8]) -> bool:
+    """Whether a component has set entities since the tokens had these values of `ENT_IOB`."""
+    return not np.array_equal(np.asarray(doc.to_array(ENT_IOB)), earlier)

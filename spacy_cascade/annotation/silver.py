@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
+import numpy as np
 from spacy.tokens import Doc, Span
 
 from ..errors import ConfigError
 from ..pipeline.readers import SENTENCES, input_doc
-from ..pipeline.spans.confidences import confidence_of
-from ..pipeline.spans.entities import CONFIDENCE_ATTRIBUTE
+from ..pipeline.spans.confidences import confidence_of, scores_of
 
 Confidence: TypeAlias = Callable[[Span], float | None]
 THRESHOLD = 0.8
@@ -81,12 +81,12 @@ def _spans(doc: Doc, key: str | None) -> Sequence[Span]:
 
 def _confidences(doc: Doc, key: str | None, confidence: Confidence | None) -> list[float]:
     spans = _spans(doc, key)
-    found: Sequence[float | None] | None = None
-    if confidence is None and key is not None:
-        found = doc.spans[key].attrs.get(CONFIDENCE_ATTRIBUTE)
-    if found is None:
+    scores = scores_of(doc.spans[key]) if confidence is None and key is not None else None
+    if scores is not None:
+        values: list[float] = scores[~np.isnan(scores)].tolist()
+    else:
         found = [(confidence or confidence_of)(span) for span in spans]
-    values = [float(value) for value in found if value is not None]
+        values = [float(value) for value in found if value is not None]
     if len(values) != len(spans):
         raise ConfigError(
             f"Not every span of the Doc that begins '{doc.text[:50]}' has a confidence. Give a "

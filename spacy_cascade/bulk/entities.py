@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 from spacy.tokens import Doc, Span
 
-from ..features.group_spans import CONFIDENCE_ATTRIBUTE
-from ..pipeline.spans.confidences import CharacterKey, confidence_of, key_of
+from ..pipeline.spans.confidences import confidences_of, key_of
 
 
 class Entity(NamedTuple):
@@ -31,27 +30,12 @@ def entities_of(doc: Doc, spans_key: str | None = None) -> list[Entity]:
     A Doc without such a group has none.
     """
     spans: Iterable[Span] = doc.ents if spans_key is None else doc.spans.get(spans_key, ())
-    known: dict[CharacterKey, float] | None = None
+    known = confidences_of(doc)
     found = []
     for span in spans:
-        if known is None:
-            known = _confidences(doc)
         key = key_of(span)
-        confidence = known[key] if key in known else confidence_of(span)
-        found.append(Entity(key[0], key[1], span.label_, span.kb_id_ or None, confidence))
+        found.append(Entity(*key[:2], span.label_, span.kb_id_ or None, known.get(key)))
     return found
-
-
-def _confidences(doc: Doc) -> dict[CharacterKey, float]:
-    """Those of the last group that has any: faster than `confidence_of`, which knows all groups."""
-    for group in reversed(list(doc.spans.values())):
-        scores = group.attrs.get(CONFIDENCE_ATTRIBUTE)
-        if scores is not None:
-            found: dict[CharacterKey, float] = {}
-            for span, score in zip(group, scores, strict=False):
-                found.setdefault(key_of(span), float(score))
-            return found
-    return {}
 
 
 def arrow_type(arrow: Any) -> Any:

@@ -12,10 +12,9 @@ from spacy.tokens import Doc, SpanGroup
 
 from ..caching import cached_property
 from ..types import Bools1d, Floats1d, Keys1d, Pointers1d
+from .scored_spans import CONFIDENCE_ATTRIBUTE, scored_keys
 from .strings import hash_string
 
-CONFIDENCE_ATTRIBUTE = "scores"
-"""Key of a span group's attributes under which the confidences stand, as in spancat."""
 OUTSIDE = hash_string("O")
 """Value of tokens in no span."""
 
@@ -122,6 +121,10 @@ def read_group(docs: Sequence[Doc], key: str, doc_starts: Pointers1d) -> BatchGr
 
 def _confidences(group: SpanGroup) -> Sequence[float] | Floats1d:
     scores: Sequence[float] | None = group.attrs.get(CONFIDENCE_ATTRIBUTE)
+    keys = scored_keys(group.attrs)
+    if scores is not None and keys is not None:
+        known = dict(zip(keys, scores, strict=True))
+        return [known.get((s.start_char, s.end_char, s.label), 1.0) for s in group]
     return np.ones(len(group)) if scores is None or len(scores) != len(group) else scores
 
 

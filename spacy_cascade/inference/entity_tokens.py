@@ -7,7 +7,7 @@ import numpy as np
 from ..jit import kernel
 from ..types import Keys1d, Keys2d, Pointers1d
 
-_INSIDE, _BEGIN = np.uint64(1), np.uint64(3)
+_MISSING, _INSIDE, _OUTSIDE, _BEGIN = (np.uint64(code) for code in range(4))
 
 
 @kernel
@@ -22,6 +22,7 @@ def add_entities(
     """Write spans `[P]` to tokens `[T, 4]`, or nothing where one is in the way.
 
     Returns whether they are written: none touches an entity, a blocked token, or a span before it.
+    Tokens of which nothing was known are outside then.
     """
     for p in range(len(start)):
         if p > 0 and start[p] < end[p - 1]:
@@ -35,4 +36,7 @@ def add_entities(
             of_tokens[t, 1] = label[p]
             of_tokens[t, 2] = kb_id[p]
             of_tokens[t, 3] = span_id[p]
+    for t in range(len(of_tokens)):
+        if of_tokens[t, 0] == _MISSING:
+            of_tokens[t, 0] = _OUTSIDE
     return True

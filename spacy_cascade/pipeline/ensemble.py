@@ -13,6 +13,7 @@ from spacy.training import Example
 from spacy.util import minibatch
 
 from ..errors import ConfigError, ModelFileError, NotTrainedError
+from ..features.scored_spans import only_added
 from ..files import replace_file
 from ..types import Floats1d
 from .calibration import Outcomes
@@ -20,6 +21,7 @@ from .declared import EnsembleOptions
 from .members import Member, check_alike, read_members
 from .option_attributes import OptionAttributes
 from .options import takes
+from .spans.confidences import records_of
 from .spans.entities import write_entities, write_group
 from .spans.gold import gold_in_batch
 from .spans.mixture import TypedPosteriors, at_temperature, decide, mean_posteriors
@@ -149,9 +151,11 @@ class CascadeEnsemble(OptionAttributes, Pipe):
             kept = cuts[i] + np.flatnonzero(decision.chosen[cuts[i] : cuts[i + 1]])
             start, end = found.start[kept] - offsets[i], found.end[kept] - offsets[i]
             spans = new_table(doc, start, end, hashes[decision.label[kept]])
-            write_group(doc, self.options.spans_key, spans, self._sure(decision.probability[kept]))
+            sure = self._sure(decision.probability[kept])
+            (record,) = records_of([spans], [sure], self.options.set_ents)
             if self.options.set_ents:
-                write_entities(doc, spans)
+                record = only_added(record, write_entities(doc, spans))
+            write_group(doc, self.options.spans_key, spans, sure, record=record)
 
     def _sure(self, probabilities: Floats1d) -> Floats1d | None:
         options = self.options

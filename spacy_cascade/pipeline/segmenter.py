@@ -10,6 +10,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import Model
 
+from ..features.scored_spans import only_added
 from ..features.tokens import Tokens
 from ..features.units import Units
 from ..inference.schemes import UNOBSERVED, Spans, TagSet
@@ -24,7 +25,7 @@ from .listing import ListingPipe
 from .options import takes
 from .parts import potentials_in_parts
 from .scored_batch import ScoredBatch
-from .spans.confidences import kept_confidences
+from .spans.confidences import records_of
 from .spans.entities import PresetTokens, preset_tokens, write_entities, write_group
 from .spans.gold import GoldSpans
 from .spans.nbest import (
@@ -200,13 +201,15 @@ class CascadeSegmenter(ListingPipe):
         labels, thresholds = self._label_hashes(), self._thresholds()
         docs, key = list(docs), self.options.spans_key
         tables = found_tables(docs, [found.spans for found in scores], labels)
-        for doc, found, spans in zip(docs, scores, tables, strict=True):
-            write_group(doc, key, spans, found.confidences, kept_confidences(doc, key))
-            drop_candidates(doc, key)
-            if self.options.set_ents:
-                sure = found.confidences
+        set_ents = self.options.set_ents
+        records = records_of(tables, [found.confidences for found in scores], set_ents)
+        for doc, found, spans, record in zip(docs, scores, tables, records, strict=True):
+            sure = found.confidences
+            if set_ents:
                 gains = None if sure is None else sure - thresholds[found.spans.label]
-                write_entities(doc, spans, gains=gains)
+                record = only_added(record, write_entities(doc, spans, gains=gains))
+            write_group(doc, key, spans, sure, record=record)
+            drop_candidates(doc, key)
         listed = [found.candidates for found in scores if found.candidates is not None]
         if listed:
             write_candidates(docs, key, listed, labels)

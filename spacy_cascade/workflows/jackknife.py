@@ -17,6 +17,7 @@ from thinc.api import Config
 
 from .._version import __version__
 from ..errors import ConfigError, TrainingError
+from ..features.scored_spans import RECORD_ATTRIBUTE
 from ..files import temporary_folder
 from ..pipeline.progress import progress
 from ..pipeline.readers import SENTENCES, TAGS, gold_inputs_of, input_doc, read_docs
@@ -197,7 +198,8 @@ def _replaced(
 def _moved(group: SpanGroup, doc: Doc) -> SpanGroup:
     """The group on another Doc of the same tokens."""
     spans = [Span(doc, s.start, s.end, s.label_, kb_id=s.kb_id_, span_id=s.id_) for s in group]
-    return SpanGroup(doc, name=group.name, attrs=dict(group.attrs), spans=spans)
+    attributes = {name: v for name, v in group.attrs.items() if name != RECORD_ATTRIBUTE}
+    return SpanGroup(doc, name=group.name, attrs=attributes, spans=spans)
 
 
 def _accuracy(docs: Sequence[Doc], predicted: Sequence[Doc]) -> float | None:

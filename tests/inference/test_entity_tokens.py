@@ -28,12 +28,18 @@ def test_spans_are_written() -> None:
     is_added, _, tokens = add([OUTSIDE] * 3 + [MISSING] * 3, (0, 2), (2, 3), (4, 6))
     assert is_added
     assert tokens.tolist() == [
-        [BEGIN, 1, 2, 3], [INSIDE, 1, 2, 3], [BEGIN, 11, 12, 13], [MISSING, 0, 0, 0],
+        [BEGIN, 1, 2, 3], [INSIDE, 1, 2, 3], [BEGIN, 11, 12, 13], [OUTSIDE, 0, 0, 0],
         [BEGIN, 21, 22, 23], [INSIDE, 21, 22, 23],
     ]  # fmt: skip
 
 
-def test_no_spans_change_nothing() -> None:
+def test_without_spans_missing_tokens_are_outside() -> None:
+    is_added, _, tokens = add([MISSING, BEGIN, INSIDE, MISSING])
+    assert is_added
+    assert tokens[:, 0].tolist() == [OUTSIDE, BEGIN, INSIDE, OUTSIDE]
+
+
+def test_no_spans_change_nothing_that_is_known() -> None:
     is_added, before, tokens = add([BEGIN, INSIDE, OUTSIDE])
     assert is_added
     np.testing.assert_array_equal(tokens, before)

@@ -282,8 +282,9 @@ def test_docs_can_be_joined_and_cut(trained: Language) -> None:
     joined = Doc.from_docs(docs)
     assert len(joined.ents) == sum(len(doc.ents) for doc in docs)
     assert len(joined.spans["cascade"]) == len(joined.ents)
-    # spaCy joins spans without the attributes of their groups.
-    assert all(entity._.confidence is None for entity in joined.ents)
+    expected = [entity._.confidence for doc in docs for entity in doc.ents]
+    assert None not in expected
+    assert [entity._.confidence for entity in joined.ents] == expected
     assert docs[0][1:6].as_doc().ents
 
 

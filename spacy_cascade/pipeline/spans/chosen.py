@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
+from spacy.attrs import ENT_IOB
 from spacy.strings import StringStore
 from spacy.tokens import Doc, SpanGroup
 
+from ...features.scored_spans import only_added
 from ...inference.reranking import Lists, choose, span_posteriors
 from ...types import Bools1d, Floats1d
+from .confidences import records_of, scores_of
 from .entities import CONFIDENCE_ATTRIBUTE, replace_entities, write_group
 from .groups import table_of_group
 from .nbest import candidate_groups
@@ -37,15 +41,15 @@ class Chosen:
 
         None where those before have none.
         """
-        known = before.attrs.get(CONFIDENCE_ATTRIBUTE)
-        if known is None:
+        if before.attrs.get(CONFIDENCE_ATTRIBUTE) is None:
             return None
-        earlier = np.asarray(known, dtype=np.float64)
-        place = find_spans(self.spans, table_of_group(before).keys)
-        place[place >= len(earlier)] = -1
-        found = place >= 0
         confidences: Floats1d = self.probabilities.copy()
-        confidences[found] = earlier[place[found]]
+        scores = scores_of(before)
+        if scores is not None:
+            place = find_spans(self.spans, table_of_group(before).keys)
+            earlier = np.append(scores, np.nan)[place]  # -1 where it was not there
+            known = ~np.isnan(earlier)
+            confidences[known] = earlier[known]
         return confidences
 
 
@@ -73,15 +77,26 @@ def choose_spans(typed: TypedLists, lists: Lists, strings: StringStore) -> list[
 def write_chosen(docs: Sequence[Doc], key: str, chosen: Sequence[Chosen], set_ents: bool) -> None:
     """Write what was chosen to `doc.spans[key]`, and with `set_ents` to `doc.ents`.
 
-    A Doc whose spans are what they were is left as it is.
+    A Doc whose spans are what they were is left as the classifier has made it, if that has set its
+    entities.
     """
     for doc, found in zip(docs, chosen, strict=True):
         group = doc.spans[key]
         before = table_of_group(group).keys
-        if all(map(np.array_equal, before, found.spans)):
+        is_same = all(map(np.array_equal, before, found.spans))
+        earlier = candidate_groups(doc, key)[0].attrs["earlier_iob"]
+        writes_entities = set_ents and not (is_same and _has_changed(doc, earlier))
+        if is_same and not writes_entities:
             continue
         spans = new_table(doc, *found.spans)
-        if set_ents:
-            earlier = candidate_groups(doc, key)[0].attrs["earlier_iob"]
-            replace_entities(doc, before, spans.take(found.is_typed), earlier)
-        write_group(doc, key, spans, found.confidences(group), group.attrs)
+        confidences = found.confidences(group)
+        (record,) = records_of([spans], [confidences], found.is_typed & writes_entities)
+        if writes_entities:
+            typed = spans.take(found.is_typed)
+            record = only_added(record, replace_entities(doc, before, typed, earlier))
+        write_group(doc, key, spans, confidences, group.attrs, record)
+
+
+def _has_changed(doc: Doc, earlier: npt.NDArray[np.int8]) -> bool:
+    """Whether a component has set entities since the tokens had these values of `ENT_IOB`."""
+    return not np.array_equal(np.asarray(doc.to_array(ENT_IOB)), earlier)

@@ -1,54 +1,103 @@
 """`span._.confidence`: the scores of span groups, found by characters.
 
-A span is known by its characters and its label. Numbers of tokens do not do: when tokens are merged
-or split later (`merge_entities`, `doc.retokenize`), spaCy keeps the old numbers in span groups.
+A span is known by its characters and its label. Its place in a group does not do, since spans are
+exchanged, taken out and added; numbers of tokens neither: when tokens are merged or split later
+(`merge_entities`, `doc.retokenize`), spaCy keeps the old numbers in span groups.
+
+What a component has scored, and which of it are entities that it has set, stands in a record
+(`features.scored_spans`), both in the attributes of the group, which a `DocBin` stores, and in
+`doc.user_data`, which `Doc.from_docs` joins and `span.as_doc(copy_user_data=True)` cuts.
 """
 
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+import numpy as np
 from spacy.tokens import Doc, Span, SpanGroup
 
-from ...features.group_spans import CONFIDENCE_ATTRIBUTE
-from .groups import size_of, table_of_group
+from ...features.scored_spans import (
+    CONFIDENCE_ATTRIBUTE,
+    EARLIER,
+    ENTITY,
+    FOUND,
+    RECORD_ATTRIBUTE,
+    CharacterKey,
+    has_entities,
+    pack,
+    pack_found,
+    scored_keys,
+    unpack,
+)
+from ...types import Bools1d, Floats1d
+from .groups import LastingGroup, size_of, table_of_group
 from .tables import SpanTable
 
-CharacterKey: TypeAlias = tuple[int, int, int]
-"""First character, end (exclusive) and hash of the label of a span."""
-
 _EXTENSION = "confidence"
-_EARLIER = "earlier"
-"""Key of a span group's attributes with rows of a `CharacterKey` and a confidence."""
+_BEGIN, _INSIDE = 3, 1
+"""Codes of `token.ent_iob`."""
+_PREFIX = "cascade_confidences of "
+"""In `doc.user_data`, before the key of a group: a name as of an extension of spaCy, whose place
+moves with a part of the Doc."""
 
 
-class _Places(NamedTuple):
-    """Where the spans of a group stand; n_spans: when it was read.
+class _Scored(NamedTuple):
+    """A group with confidences, as it was when it was read; scores, record: its attributes.
 
-    earlier: confidences that the group keeps of entities that it does not have.
+    places: the place of the score of each span. entities: those that the component has set itself;
+    None where no record says it. earlier: confidences of entities that the group does not have.
     """
 
     group: SpanGroup
     n_spans: int
-    of: dict[CharacterKey, int]
+    scores: Any
+    record: bytes | None
+    places: dict[CharacterKey, int]
+    is_by_place: bool
+    entities: frozenset[CharacterKey] | None
     earlier: dict[CharacterKey, float]
 
-    def confidence(self, key: CharacterKey) -> float | None:
-        """Of a span of the group, or of an entity that was there before it."""
-        place = self.of.get(key)
-        scores = self.group.attrs[CONFIDENCE_ATTRIBUTE]
-        if place is not None and place < len(scores):
-            return float(scores[place])
-        return self.earlier.get(key)
+    def is_current(self, group: SpanGroup) -> bool:
+        """Whether the group is still that one, and has the same scores."""
+        attributes = group.attrs
+        return (
+            self.group is group
+            and self.scores is attributes.get(CONFIDENCE_ATTRIBUTE)
+            and self.record is attributes.get(RECORD_ATTRIBUTE)
+            and self.n_spans == size_of(group)
+        )
+
+    def confidence(self, key: CharacterKey, is_entity: Callable[[], bool]) -> float | None:
+        """Of a span, unless it is an entity that another component has set."""
+        place = self.places.get(key)
+        if place is None:
+            return self.earlier.get(key)
+        if self.is_by_place and key_of(self.group[place]) != key:  # exchanged since it was read
+            place = _places(self.group).get(key)
+        if place is None:
+            return None
+        if self.entities is not None and key not in self.entities and is_entity():
+            return None
+        return float(self.scores[place])
 
 
-_read: WeakKeyDictionary[Doc, list[_Places]] = WeakKeyDictionary()
-"""What was read of a Doc, so that its groups are read once for all of its spans.
+class _Moved(NamedTuple):
+    """What the records in `doc.user_data` say, which are as many as n.
 
-A span that is exchanged in place in a group that was read is not noticed, a new group is.
-"""
+    entities: that a component has set. others: also the key of the group that each was in.
+    """
+
+    n: int
+    entities: dict[CharacterKey, float]
+    others: dict[CharacterKey, tuple[float, str]]
+
+
+_read: WeakKeyDictionary[Doc, list[_Scored]] = WeakKeyDictionary()
+_read_moved: WeakKeyDictionary[Doc, _Moved] = WeakKeyDictionary()
+"""What was read of a Doc, so that this is done once for all of its spans."""
 
 
 def key_of(span: Span) -> CharacterKey:
@@ -60,54 +109,89 @@ def confidence_of(span: Span) -> float | None:
     """Confidence of a span that a cascade component found, else None.
 
     Looked up in the Doc's span groups with confidences, the last one first: a later component
-    knows more. A span with the same characters and label counts as the same one, also after tokens
-    were merged or split. The getter of `Span._.confidence`.
+    knows more. A span with the same characters and label counts as the same one, wherever it stands
+    in the group, and also after tokens were merged or split, and Docs joined. An entity that
+    another component has set has none, even where a cascade component found the same span. The
+    getter of `Span._.confidence`.
     """
-    key = key_of(span)
-    for places in _places_in(span.doc):
-        confidence = places.confidence(key)
-        if confidence is not None:
-            return confidence
-    return None
+    return _look_up(span.doc, key_of(span), lambda: _is_entity(span))
 
 
 def confidences_of(doc: Doc) -> dict[CharacterKey, float]:
     """`span._.confidence` of all spans that have one."""
+    entities = frozenset(map(key_of, doc.ents))
+    moved = _moved_to(doc)
+    keys = [key for scored in _scored_in(doc) for key in (*scored.places, *scored.earlier)]
     found: dict[CharacterKey, float] = {}
-    for places in _places_in(doc):
-        for key in (*places.of, *places.earlier):
-            confidence = places.confidence(key)
-            if confidence is not None:
-                found.setdefault(key, confidence)
+    for key in dict.fromkeys([*keys, *moved.entities, *moved.others]):
+        confidence = _look_up(doc, key, lambda key=key: key in entities)  # type: ignore[misc]
+        if confidence is not None:
+            found[key] = confidence
     return found
 
 
-def kept_confidences(doc: Doc, key: str) -> dict[str, Any]:
-    """Attributes with which a group that replaces `doc.spans[key]` keeps what entities have by it.
+def scores_of(group: SpanGroup, unknown: float = np.nan) -> Floats1d | None:
+    """Confidence of each span of a group as it is now `[P]`; unknown: of one that was added later.
 
-    Entities of another component that writes to the same key stay in `doc.ents`, while its group
+    None where the group has no confidences, or they cannot be assigned to its spans.
+    """
+    scores = group.attrs.get(CONFIDENCE_ATTRIBUTE)
+    if scores is None:
+        return None
+    is_as_written = isinstance(group, LastingGroup) and group.is_as_written
+    keys = None if is_as_written else scored_keys(group.attrs)
+    if keys is None:
+        return np.asarray(scores, dtype=np.float64) if len(scores) == size_of(group) else None
+    known = dict(zip(keys, scores, strict=True))
+    found = [known.get(key, unknown) for key in _character_keys(table_of_group(group))]
+    return np.array(found, dtype=np.float64)
+
+
+def records_of(
+    tables: Sequence[SpanTable],
+    confidences: Sequence[Floats1d | None],
+    is_entity: Bools1d | bool = False,
+) -> list[bytes]:
+    """The record of the spans of each Doc; empty ones where the component gives no confidences.
+
+    is_entity: of the spans of all Docs `[P]`, whether the component makes them entities.
+    """
+    known = [of_doc for of_doc in confidences if of_doc is not None]
+    if not known or len(known) < len(tables):
+        return [b""] * len(tables)
+    columns = zip(*((t.start_char, t.end_char, t.label) for t in tables), strict=True)
+    start, end, label = map(np.concatenate, columns)
+    sizes = list(map(len, known))
+    return pack_found(start, end, label, np.concatenate(known), is_entity, sizes)
+
+
+def keep_record(doc: Doc, key: str, spans: SpanTable, record: bytes) -> bytes:
+    """Write the record of a new group to `doc.user_data`; the record for the group.
+
+    Entities of a component that wrote to the same key before keep what they had, while its group
     goes.
     """
-    replaced = doc.spans.get(key)
-    if replaced is None:
-        return {}
-    places = next((known for known in _places_in(doc) if known.group is replaced), None)
-    if places is None:
-        return {}
-    found = ((known, places.confidence(known)) for known in map(key_of, doc.ents))
-    rows = [[*known, confidence] for known, confidence in found if confidence is not None]
-    return {_EARLIER: rows} if rows else {}
+    name: Any = ("._.", _PREFIX + key, 0, 0)  # characters from which the others count
+    user_data: dict[Any, Any] = doc.user_data
+    before = user_data.pop(name, None)
+    if before is None and key in doc.spans:
+        before = doc.spans[key].attrs.get(RECORD_ATTRIBUTE)
+    if before and has_entities(before):
+        record = _with_earlier(doc, spans, record, before)
+    if record:
+        user_data[name] = record
+    if _read_moved:
+        _read_moved.pop(doc, None)
+    return record
 
 
-def drop_known(attributes: dict[str, Any], spans: SpanTable) -> None:
-    """Leave out the entities that the new spans of a group have again."""
-    rows = attributes.pop(_EARLIER, None)
-    if not rows:
-        return
-    known = set(_character_keys(spans))
-    others = [row for row in rows if tuple(row[:3]) not in known]
-    if others:
-        attributes[_EARLIER] = others
+def _with_earlier(doc: Doc, spans: SpanTable, record: bytes, before: bytes) -> bytes:
+    """A record that also has what entities of the Doc have by the record of an earlier group."""
+    entities = set(map(key_of, doc.ents))
+    earlier = {row[:3]: row for row in unpack(before) if row[4] != FOUND and row[:3] in entities}
+    rows = [(*row[:4], ENTITY) if row[:3] in earlier else row for row in unpack(record)]
+    gone = earlier.keys() - set(_character_keys(spans))
+    return pack([*rows, *((*earlier[key][:4], EARLIER) for key in gone)])
 
 
 def register_confidence() -> None:
@@ -123,19 +207,71 @@ def register_confidence() -> None:
         )
 
 
-def _places_in(doc: Doc) -> list[_Places]:
-    """Those of all groups with confidences, the last group first."""
-    groups = [g for g in doc.spans.values() if g.attrs.get(CONFIDENCE_ATTRIBUTE) is not None]
+def _look_up(doc: Doc, key: CharacterKey, is_entity: Callable[[], bool]) -> float | None:
+    for scored in _scored_in(doc):
+        confidence = scored.confidence(key, is_entity)
+        if confidence is not None:
+            return confidence
+    moved = _moved_to(doc)
+    if key in moved.entities:
+        return moved.entities[key]
+    confidence, group = moved.others.get(key, (None, ""))
+    return confidence if group in doc.spans and not is_entity() else None
+
+
+def _is_entity(span: Span) -> bool:
+    """Whether a span is among `doc.ents`, without making them."""
+    tokens, label = list(span), span.label
+    if not tokens or [t.ent_iob for t in tokens] != [_BEGIN] + [_INSIDE] * (len(tokens) - 1):
+        return False
+    is_longer = span.end < len(span.doc) and span.doc[span.end].ent_iob == _INSIDE
+    return not is_longer and tokens[0].ent_type == label
+
+
+def _scored_in(doc: Doc) -> list[_Scored]:
+    """All groups with confidences, the last one first."""
+    groups = [g for g in doc.spans.values() if _is_scored(g)]
     groups.reverse()
     known = _read.get(doc, [])
     is_same = len(known) == len(groups) and all(
-        places.group is group and places.n_spans == size_of(group)
-        for places, group in zip(known, groups, strict=True)
+        scored.is_current(group) for scored, group in zip(known, groups, strict=True)
     )
     if not is_same:
-        known = [_places_of(group) for group in groups]
-        _read[doc] = known
+        known = _read[doc] = [_scored(group) for group in groups]
     return known
+
+
+def _is_scored(group: SpanGroup) -> bool:
+    attributes = group.attrs
+    return (
+        attributes.get(CONFIDENCE_ATTRIBUTE) is not None
+        or attributes.get(RECORD_ATTRIBUTE) is not None
+    )
+
+
+def _scored(group: SpanGroup) -> _Scored:
+    attributes, n_spans = group.attrs, size_of(group)
+    scores, record = attributes.get(CONFIDENCE_ATTRIBUTE), attributes.get(RECORD_ATTRIBUTE)
+    keys, entities, earlier = scored_keys(attributes), None, {}
+    if record is not None:
+        rows = unpack(record)
+        entities = frozenset(row[:3] for row in rows if row[4] != FOUND)
+        earlier = {row[:3]: row[3] for row in rows if row[4] == EARLIER}
+    places: dict[CharacterKey, int] = {}
+    if keys is not None:
+        for place, key in enumerate(keys):
+            places.setdefault(key, place)
+    elif scores is not None and len(scores) == n_spans:
+        places = _places(group)
+    return _Scored(group, n_spans, scores, record, places, keys is None, entities, earlier)
+
+
+def _places(group: SpanGroup) -> dict[CharacterKey, int]:
+    """Where the spans of a group stand; of equal ones the first."""
+    places: dict[CharacterKey, int] = {}
+    for place, key in enumerate(_character_keys(table_of_group(group))):
+        places.setdefault(key, place)
+    return places
 
 
 def _character_keys(table: SpanTable) -> list[CharacterKey]:
@@ -144,11 +280,24 @@ def _character_keys(table: SpanTable) -> list[CharacterKey]:
     return list(zip(*columns, strict=True))
 
 
-def _places_of(group: SpanGroup) -> _Places:
-    """Place of each span; of equal ones the first."""
-    places: dict[CharacterKey, int] = {}
-    for place, key in enumerate(_character_keys(table_of_group(group))):
-        places.setdefault(key, place)
-    rows = group.attrs.get(_EARLIER, ())
-    earlier = {(start, end, label): confidence for start, end, label, confidence in rows}
-    return _Places(group, size_of(group), places, earlier)
+def _moved_to(doc: Doc) -> _Moved:
+    """What `doc.user_data` says, where a Doc may be a part of others, or joined of them."""
+    moved = _read_moved.get(doc)
+    if moved is None or moved.n != len(doc.user_data):
+        moved = _read_moved[doc] = _Moved(len(doc.user_data), {}, {})
+        for group, row in _moved_rows(doc):
+            start, end, label, confidence, role = row
+            if role == FOUND:
+                moved.others[start, end, label] = confidence, group
+            else:
+                moved.entities[start, end, label] = confidence
+    return moved
+
+
+def _moved_rows(doc: Doc) -> Iterator[tuple[str, Any]]:
+    """Keys of groups and rows of their records, with the characters of this Doc."""
+    for name, record in doc.user_data.items():
+        key: Any = name
+        if isinstance(key, tuple) and len(key) == 4 and str(key[1]).startswith(_PREFIX):
+            for start, end, *others in unpack(record):
+                yield key[1][len(_PREFIX) :], (start + key[2], end + key[2], *others)

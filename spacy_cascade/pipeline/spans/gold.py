@@ -15,10 +15,12 @@ from spacy.tokens import Doc, Span, SpanGroup
 from spacy.training import Example
 
 from ...errors import TrainingError
+from ...features.scored_spans import RECORD_ATTRIBUTE
 from ...features.space import FeatureSpace
 from ...features.tokens import Tokens
 from ...features.word_counts import span_flags
 from ...types import Bools1d, Ints2d, Keys1d
+from .confidences import scores_of
 from .entities import CONFIDENCE_ATTRIBUTE, INSIDE, entity_bounds
 from .placing import Bounds, BoundsArray, LabelledSpan, as_array
 
@@ -103,10 +105,10 @@ def _in_tokens_of(doc: Doc, example: Example, group: SpanGroup) -> SpanGroup:
         found = [span] if identical else example.get_aligned_spans_y2x([span], True)
         spans += [Span(doc, its.start, its.end, span.label) for its in found]
         kept += [i for _ in found]
-    attributes = dict(group.attrs)
-    scores = attributes.get(CONFIDENCE_ATTRIBUTE)
-    if scores is not None and len(scores) == len(group):
-        attributes[CONFIDENCE_ATTRIBUTE] = np.asarray(scores)[kept]
+    attributes, scores = dict(group.attrs), scores_of(group)
+    attributes.pop(RECORD_ATTRIBUTE, None)  # its characters are those of the reference
+    if scores is not None:
+        attributes[CONFIDENCE_ATTRIBUTE] = np.where(np.isnan(scores), 1.0, scores)[kept]
     return SpanGroup(doc, name=group.name, attrs=attributes, spans=spans)
 
 

@@ -8,10 +8,12 @@ written (spaCy 3.8): its spans are others then, or reading it raises `IndexError
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
 import srsly
+from spacy.attrs import IDX, LENGTH
 from spacy.tokens import Doc, Span, SpanGroup
 
 from ...parallel import LEXEME_LOCK
@@ -26,12 +28,15 @@ class LastingGroup(SpanGroup):
     component, or read from `doc.ents`. When the number of tokens of the Doc has changed, they are
     numbered anew. A span that no longer begins and ends where tokens do has all tokens that it
     touches.
+
+    is_as_written: whether no span was exchanged, taken out or added.
     """
 
     def __init__(self, doc: Doc, *, name: str, table: SpanTable, attrs: dict[str, Any]) -> None:
         super().__init__(doc, name=name, attrs=attrs)
         self._waiting: SpanTable | None = table
         self._n_tokens, self._is_renumbered = len(doc), False
+        self.is_as_written = True
 
     @property
     def table(self) -> SpanTable:
@@ -55,11 +60,9 @@ class LastingGroup(SpanGroup):
         return len(self) if self._waiting is None else self._waiting.n_spans
 
     def __len__(self) -> int:
-        is_alone = self._doc_ref() is None  # type: ignore[attr-defined]
-        if self._waiting is not None and is_alone:
-            return self._waiting.n_spans  # spaCy's group has a length even then
-        self._make()
-        return super().__len__()
+        if not self._is_alone:
+            self._make()
+        return super().__len__() if self._waiting is None else self._waiting.n_spans
 
     def __getitem__(self, i: int) -> Span:
         self._make()
@@ -67,11 +70,20 @@ class LastingGroup(SpanGroup):
 
     def __setitem__(self, i: int, span: Span) -> None:
         self._make()
+        self.is_as_written = False
         super().__setitem__(i, span)  # type: ignore[misc]
 
     def __delitem__(self, i: int) -> None:
+        """Take a span out of the group.
+
+        Not as spaCy does (3.8): that takes out the span before it, and writes outside of its memory
+        where it is the first one.
+        """
         self._make()
-        super().__delitem__(i)  # type: ignore[misc]
+        self.is_as_written = False
+        kept: list[int] = list(range(super().__len__()))
+        del kept[self._normalize_index(i)]  # type: ignore[attr-defined]
+        self._wait(self.table.take(np.array(kept, dtype=np.int64)))
 
     def __iter__(self) -> Iterator[Span]:
         self._make()
@@ -80,22 +92,54 @@ class LastingGroup(SpanGroup):
 
     def append(self, span: Span) -> None:
         self._make()
+        self.is_as_written = False
         super().append(span)
 
+    def copy(self, doc: Doc | None = None) -> SpanGroup:
+        """The group on another Doc. On one of the same tokens, the spans are not made for that.
+
+        spaCy's own group cannot be copied where a merge has swallowed the bounds of a span.
+        """
+        own = self.doc
+        doc = own if doc is None else doc
+        if doc is not own and not _are_alike(doc, own):
+            return super().copy(doc)
+        attributes = deepcopy(self.attrs)
+        copied = LastingGroup(doc, name=self.name, table=self.table, attrs=attributes)
+        copied._is_renumbered, copied.is_as_written = self._is_renumbered, self.is_as_written
+        return copied
+
     def _concat(self, other: SpanGroup | Iterable[Span], *, inplace: bool = False) -> SpanGroup:
+        if not inplace:
+            return self.copy()._concat(other, inplace=True)  # type: ignore[attr-defined,no-any-return]
         self._make()
-        joined: SpanGroup = super()._concat(other, inplace=inplace)  # type: ignore[misc]
+        self.is_as_written = False
+        joined: SpanGroup = super()._concat(other, inplace=True)  # type: ignore[misc]
         return joined
 
     def to_bytes(self) -> bytes:
-        self._make()
+        if not self._is_alone:
+            self._renumber()
+        if self._waiting is not None:
+            return _bytes(pack(self._waiting), self.name, self.attrs)
         data: bytes = super().to_bytes()
         return data
 
     def from_bytes(self, bytes_data: bytes) -> SpanGroup:
-        self._waiting = None
+        self._waiting, self.is_as_written = None, False
         self._n_tokens = len(self.doc)
         return super().from_bytes(bytes_data)
+
+    @property
+    def _is_alone(self) -> bool:
+        """Whether the Doc is gone, without which there are no Spans."""
+        return self._doc_ref() is None  # type: ignore[attr-defined]
+
+    def _wait(self, table: SpanTable) -> None:
+        """Have these spans, and no Spans of them yet."""
+        name, attrs = self.name, self.attrs
+        super().from_bytes(_bytes([]))  # also takes the name and the attributes
+        self.name, self.attrs, self._waiting = name, attrs, table
 
     def _make(self) -> None:
         """Give spaCy's group its Spans, with the numbers that the tokens have now."""
@@ -116,19 +160,26 @@ class LastingGroup(SpanGroup):
         self._n_tokens, self._is_renumbered = len(doc), True
         table = self._waiting
         if table is None:
-            table, name, attrs = unpacked(packed_spans(self)), self.name, self.attrs
-            super().from_bytes(_bytes([]))  # also takes the name and the attributes
-            self.name, self.attrs = name, attrs
+            table = unpacked(packed_spans(self))
+            self._wait(table)
         begins = np.array([token.idx for token in doc], dtype=np.int64)
         start = np.searchsorted(begins, table.start_char, side="right") - 1
         end = np.maximum(np.searchsorted(begins, table.end_char, side="left"), start + 1)
         self._waiting = table._replace(start=start, end=end)
 
 
-def _bytes(packed: list[bytes]) -> bytes:
-    """A group without name and attributes, as spaCy reads it."""
-    data: bytes = srsly.msgpack_dumps({"name": "", "attrs": {}, "spans": packed})
+def _bytes(packed: list[bytes], name: str = "", attrs: dict[str, Any] | None = None) -> bytes:
+    """A group as spaCy reads it."""
+    data: bytes = srsly.msgpack_dumps({"name": name, "attrs": attrs or {}, "spans": packed})
     return data
+
+
+def _are_alike(doc: Doc, other: Doc) -> bool:
+    """Whether Docs have the same tokens, and one table of strings."""
+    if doc.vocab is not other.vocab or len(doc) != len(other):
+        return False
+    bounds = [IDX, LENGTH]
+    return np.array_equal(doc.to_array(bounds), other.to_array(bounds))
 
 
 def _filled(doc: Doc, table: SpanTable) -> SpanGroup:

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from spacy.tokens import Doc
 
+from ...features.scored_spans import only_added
 from ...types import Bools1d, Floats1d, Ints1d
+from .confidences import records_of, scores_of
 from .entities import CONFIDENCE_ATTRIBUTE, write_entities, write_group
 from .tables import SpanTable, join_tables, split_table
 from .typed_candidates import KEPT, TypedCandidates
@@ -62,9 +64,7 @@ def joint_confidences(
     tables: the spans of each Doc. is_typed: bool `[P]`, of those of all Docs. probabilities: of the
     types of those that are.
     """
-    given = (
-        _given_confidences(doc, key, table.n_spans) for doc, table in zip(docs, tables, strict=True)
-    )
+    given = (_given_confidences(doc, key) for doc in docs)
     confidences = np.concatenate(
         [
             np.ones(table.n_spans) if earlier is None else earlier
@@ -99,25 +99,28 @@ def write_typed(
     )
     gains = confidences - thresholds[types]
     kept = is_typed & (gains >= 0)
+    records = records_of(tables, [each.confidences for each in found], kept & set_ents)
     begin = 0
-    for doc, each, table in zip(docs, found, tables, strict=True):
+    for doc, each, table, record in zip(docs, found, tables, records, strict=True):
         part = slice(begin, begin + table.n_spans)
         begin = part.stop
-        is_ranked = _given_confidences(doc, key, table.n_spans) is not None
         group = None if key is None else doc.spans.get(key)
         attributes = {} if group is None else group.attrs
-        write_group(doc, name if key is None else key, table, each.confidences, attributes)
         if set_ents:
             chosen = kept[part]
             entities = table if chosen.all() else table.take(chosen)
             replaced = entities if key is None else None
-            write_entities(doc, entities, replaced, gains[part][chosen] if is_ranked else None)
+            is_ranked = attributes.get(CONFIDENCE_ATTRIBUTE) is not None
+            ranks = gains[part][chosen] if is_ranked else None
+            record = only_added(record, write_entities(doc, entities, replaced, ranks))
+        own = name if key is None else key
+        write_group(doc, own, table, each.confidences, attributes, record)
 
 
-def _given_confidences(doc: Doc, key: str | None, n_spans: int) -> Floats1d | None:
-    """What the component that found the spans gave them; None where it gave nothing."""
+def _given_confidences(doc: Doc, key: str | None) -> Floats1d | None:
+    """What the component that found the spans gave them, 1 where it gave a span none.
+
+    None where it gave nothing at all.
+    """
     group = None if key is None else doc.spans.get(key)
-    scores = None if group is None else group.attrs.get(CONFIDENCE_ATTRIBUTE)
-    if scores is None or len(scores) != n_spans:
-        return None
-    return np.asarray(scores, dtype=np.float64)
+    return None if group is None else scores_of(group, unknown=1.0)

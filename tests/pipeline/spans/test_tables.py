@@ -169,7 +169,7 @@ def _best(spans: list[Span], gains: list[int]) -> list[Span]:
 
 @given(data=st.data())
 def test_entities_are_what_set_ents_makes_them(data: st.DataObject) -> None:
-    """Earlier entities and blocked tokens stay, and so does what no entity is written to.
+    """Earlier entities and blocked tokens stay, and all other tokens are outside.
 
     Of spans that overlap the longest ones are kept, or those with the largest sum of gains.
     """
@@ -194,13 +194,16 @@ def test_entities_are_what_set_ents_makes_them(data: st.DataObject) -> None:
     own = [Span(slow, new[i].start, new[i].end, new[i].label, kb_id=new[i].kb_id) for i in fitting]
     kept = filter_spans(own) if gains is None else _best(own, [gains[i] for i in fitting])
     slow.set_ents(kept, default="unmodified")
+    slow.set_ents(
+        [], outside=[slow[t.i : t.i + 1] for t in slow if t.ent_iob == 0], default="unmodified"
+    )
     assert fast.to_array(_ALL).tolist() == slow.to_array(_ALL).tolist()
 
 
-def test_the_entities_of_no_spans_are_left_alone() -> None:
+def test_without_spans_every_token_is_outside() -> None:
     doc = _doc()
     write_entities(doc, table_of([]))
-    assert not doc.has_annotation("ENT_IOB")
+    assert {token.ent_iob_ for token in doc} == {"O"}
 
 
 _KEYS = st.lists(

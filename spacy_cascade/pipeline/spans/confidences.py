@@ -242,11 +242,8 @@ def _scored_in(doc: Doc) -> list[_Scored]:
 
 
 def _is_scored(group: SpanGroup) -> bool:
-    attributes = group.attrs
-    return (
-        attributes.get(CONFIDENCE_ATTRIBUTE) is not None
-        or attributes.get(RECORD_ATTRIBUTE) is not None
-    )
+    known = (group.attrs.get(name) for name in (CONFIDENCE_ATTRIBUTE, RECORD_ATTRIBUTE))
+    return any(value is not None for value in known)
 
 
 def _scored(group: SpanGroup) -> _Scored:

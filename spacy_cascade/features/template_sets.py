@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ..types import Texts
 from .templates import Templates
 from .terms import TermSource
 from .vector_codes import VectorSource, clusters_from
@@ -81,7 +82,7 @@ _GRAIN = re.compile(r"\(NAME, (\d+)\)")
 
 
 def make_templates(
-    templates: Sequence[str],
+    templates: Texts,
     patterns: Mapping[str, str],
     lexicons: Mapping[str, TermSource],
     resources: Mapping[str, Any] | None = None,
@@ -128,10 +129,10 @@ def _named_set(
     """
 
     def make(
-        extra: Sequence[str] = (),
+        extra: Texts = (),
         lexicons: Mapping[str, TermSource] | None = None,
         resources: Mapping[str, Any] | None = None,
-        without: Sequence[str] = (),
+        without: Texts = (),
         clusters: Mapping[str, ClusterSource] | None = None,
         vectors: Mapping[str, VectorSource] | None = None,
     ) -> Templates:

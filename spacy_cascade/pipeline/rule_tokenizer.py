@@ -11,6 +11,7 @@ from spacy.language import Language
 from spacy.tokenizer import Tokenizer
 
 from ..errors import ConfigError
+from ..types import Texts
 
 NAME = "spacy_cascade.RuleTokenizer.v1"
 MARK = r"[^\w\s]|_"
@@ -117,13 +118,13 @@ def _rule(rule: str, where: str, *, before: bool = True, after: bool = True) -> 
 
 
 def make_rule_tokenizer(
-    keep_before: Sequence[str] = (),
-    keep_after: Sequence[str] = (),
-    split_inside: Sequence[str] = (),
-    runs: Sequence[str] = (),
-    prefixes: Sequence[str] = (),
-    suffixes: Sequence[str] = (),
-    words: Sequence[str] = (),
+    keep_before: Texts = (),
+    keep_after: Texts = (),
+    split_inside: Texts = (),
+    runs: Texts = (),
+    prefixes: Texts = (),
+    suffixes: Texts = (),
+    words: Texts = (),
     whole_addresses: bool = True,
     exceptions: bool = True,
 ) -> Callable[[Language], Tokenizer]:

@@ -27,6 +27,7 @@ from .pipeline.segmenter import CascadeSegmenter, make_segmenter
 from .pipeline.spans.confidences import confidence_of
 from .pipeline.spans.nbest import Segmentation
 from .pipeline.tagger import CascadeTagger, make_tagger
+from .pipeline.tokenizing import tokenize
 from .workflows.fit import Fitted, fit
 
 __all__ = [
@@ -73,6 +74,7 @@ __all__ = [
     "make_tagger",
     "save_pipeline",
     "silver",
+    "tokenize",
     "top_features",
     "uncertainty",
 ]

@@ -82,6 +82,14 @@ def test_what_is_too_much_is_refused(texts: Any, client: Any) -> None:
     assert len(answer.content) < 500
 
 
+@pytest.mark.parametrize("text", ["(" * 40_000, "[$" * 20_000])
+def test_texts_without_blanks_hold_up_nothing(text: str, client: Any, trained: Language) -> None:
+    """spaCy alone takes more than the minute after which a request is given up."""
+    answer = client.post("/entities", json={"texts": [text, TEXTS[0]]})
+    assert answer.status_code == 200
+    assert answer.json()[1] == expected(trained, TEXTS[0])
+
+
 @pytest.mark.parametrize("body", [r'{"texts": ["a \ud800 b"]}', '{"texts": [NaN]}', '{"texts": ['])
 def test_what_is_no_text_is_refused_and_not_sent_back(body: str, client: Any) -> None:
     answer = client.post("/entities", content=body, headers={"Content-Type": "application/json"})

@@ -24,6 +24,7 @@ from ..explaining.uncertainty import (
     sentences_by_doc,
 )
 from ..pipeline.progress import progress
+from ..pipeline.tokenizing import tokenize
 from ..types import Floats1d, Keys1d, Pointers1d
 from .diversity import choose_diverse
 
@@ -101,7 +102,7 @@ def _pool(nlp: Language, texts: Sequence[str | Doc], options: Options) -> _Pool:
     first = 0
     with progress("Scoring", total=len(texts)) as bar:
         for batch in minibatch(texts, AT_ONCE):  # type: ignore[no-untyped-call]
-            docs = [text if isinstance(text, Doc) else nlp.make_doc(text) for text in batch]
+            docs = [text if isinstance(text, Doc) else tokenize(nlp, text) for text in batch]
             docs = before_segmenter(nlp, stages, docs)
             found = measured(likely_entities(stages, docs), measure, options.labels)
             parts.append(_part(docs, found, first))
@@ -179,7 +180,7 @@ def _suggestions(
     stages, measure = require_stages(nlp, "suggest"), measure_named(options.measure)
     sources = list(dict.fromkeys(pool.source[chosen].tolist()))
     fresh = (texts[i] for i in sources)
-    docs = list(nlp.pipe(text.copy() if isinstance(text, Doc) else text for text in fresh))
+    docs = list(nlp.pipe(t.copy() if isinstance(t, Doc) else tokenize(nlp, t) for t in fresh))
     of_docs = sentences_by_doc(measured(likely_entities(stages, docs), measure, options.labels))
     place = {source: i for i, source in enumerate(sources)}
     found = []

@@ -151,6 +151,19 @@ def test_tasks_without_an_id_are_known_by_their_texts(client: Any, learner: Lear
     assert kept(learner) == {NEW: 0}
 
 
+def test_brackets_without_a_blank_hold_nobody_up(
+    client: Any, learner: Learner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """spaCy's tokenizer alone takes minutes for them."""
+    brackets = "HIV " + "(" * 20_000
+    tasks = [{"id": 1, "data": {"words": brackets}}]
+    asked = {"tasks": tasks, "label_config": INTERFACE}
+    assert client.post("/predict", json=asked).status_code == 200
+    assert client.post("/webhook", json=event(brackets)).status_code == 201
+    assert learner.wait(SECONDS)
+    assert learner.status().version == "model-1"
+
+
 def test_offsets_may_count_as_browsers_do(client: Any, learner: Learner) -> None:
     """Label Studio's page counts a character outside of the basic plane as two."""
     text = "😀 HIV"

@@ -97,8 +97,11 @@ def test_it_learns_from_all_texts_and_the_given_corpora(
 def test_without_annotation_nothing_is_trained(
     learner: Learner, model: Path, asked: Asked, caplog: pytest.LogCaptureFixture
 ) -> None:
+    before, _ = learner.pipeline()
     learner.begin()
+    assert not learner.status().is_training
     assert learner.wait(SECONDS)
+    assert learner.pipeline()[0] is before
     status = learner.status()
     assert (status.is_training, status.error, status.version) == (False, None, "model-0")
     assert not asked.calls
@@ -158,7 +161,11 @@ def test_one_text_does_not_keep_the_others_back(
             assert asked.calls.pop() == ([NEW], [], [])
             status = learner.status()
             assert (status.annotated, status.version) == (4, "model-1")
-            reasons = "1000000", "task 2:1 has 9,000 labels", "character 0 to 30"
+            reasons = (
+                "task 1:1 has more than 1,000,000 characters",
+                "task 2:1 has 9,000 labels",
+                "character 0 to 30",
+            )
             for reason, message in zip(reasons, status.left_out, strict=True):
                 assert reason in message
     assert "3 annotated texts are left out" in caplog.text

@@ -19,7 +19,7 @@ from .access import LOCAL, restrict
 from .bodies import Annotations, Event, Setup, Tasks
 from .journal import forgotten
 from .learner import Learner
-from .tasks import Labelling, changes_of, predict
+from .tasks import Labelling, changes_of, predict_tasks
 
 _SUBMITTED = {"ANNOTATION_CREATED", "ANNOTATIONS_CREATED", "ANNOTATION_UPDATED"}
 _DELETED = {"ANNOTATIONS_DELETED", "TASKS_DELETED"}
@@ -54,7 +54,7 @@ def make_app(learner: Learner, hosts: Iterable[str] = LOCAL, token: str | None =
     def predictions(request: Tasks) -> dict[str, Any]:
         labelling = Labelling.read(request.label_config)
         nlp, version = learner.pipeline()
-        results = predict(nlp, request.tasks, labelling, version)
+        results = predict_tasks(nlp, request.tasks, labelling, version)
         return {"results": results, "model_version": version}
 
     @app.post("/train", status_code=201)

@@ -199,6 +199,8 @@ class Learner:
         for record in records:
             try:
                 text = annotated_text(Row(record, 1, Path(f"task {record.get('task')}")))
+                if len(text.text) > nlp.max_length:
+                    raise CorpusError(f"{text.where} has more than {nlp.max_length:,} characters.")
                 labels = new_labels | check_labels(text, known)
                 if len(labels) > MOST_NEW_LABELS:
                     raise CorpusError(
@@ -206,7 +208,7 @@ class Learner:
                     )
                 examples.append(example_of(text, nlp)[0])
                 new_labels = labels
-            except ValueError as error:  # spaCy's own where a text is too long
+            except ValueError as error:
                 left_out.append(str(error))
         if left_out:
             logger.warning("%d annotated texts are left out: %s", len(left_out), left_out[0])

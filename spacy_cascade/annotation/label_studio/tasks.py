@@ -24,6 +24,7 @@ from ...errors import CorpusError
 from ...explaining.likely import before_segmenter, likely_entities
 from ...explaining.posteriors import stages_of
 from ...explaining.uncertainty import MEASURES, measured
+from ...pipeline.tokenizing import tokenize
 from ..stream import Record
 from .bodies import Annotation, Id, Task
 from .journal import forgotten
@@ -133,24 +134,21 @@ def check_labels(text: AnnotatedText, known: Collection[str]) -> set[str]:
     return new
 
 
-def predict(
+def predict_tasks(
     nlp: Language, tasks: Sequence[object], labelling: Labelling, version: str
 ) -> list[Record]:
     """A prediction for each task; where a task has no text it says so under `error`, without one.
 
-    Its score is the least probability, over the sentences, of the best segmentation: Label Studio
-    can show tasks of low scores first. Raises `CorpusError` if no task has a text.
+    Raises `CorpusError` if no task has a text.
     """
     found: list[str | CorpusError] = [_text_or_error(nlp, task, labelling) for task in tasks]
+    texts = [text for text in found if isinstance(text, str)]
     errors = [error for error in found if isinstance(error, CorpusError)]
-    if errors and len(errors) == len(found):
+    if errors and not texts:
         raise errors[0]
-    docs = list(nlp.pipe(text for text in found if isinstance(text, str)))
-    made = iter(zip(docs, _sureness(nlp, docs), strict=True))
+    made = iter(predict(nlp, texts, labelling, version))
     return [
-        {"model_version": version, **_prediction(*next(made), labelling)}
-        if isinstance(text, str)
-        else {"model_version": version, "error": str(text)}
+        next(made) if isinstance(text, str) else {"model_version": version, "error": str(text)}
         for text in found
     ]
 
@@ -162,33 +160,46 @@ def _text_or_error(nlp: Language, task: object, labelling: Labelling) -> str | C
         return error
 
 
-def _prediction(doc: Doc, score: float | None, labelling: Labelling) -> Record:
-    return {
-        "score": score,
-        "result": [
-            {
-                "id": f"{entity.start_char}-{entity.end_char}",
-                "from_name": labelling.labels,
-                "to_name": labelling.text,
-                "type": _TYPE,
-                "score": _rounded(entity._.confidence),
-                "value": {
-                    "start": entity.start_char,
-                    "end": entity.end_char,
-                    "text": entity.text,
-                    "labels": [entity.label_],
-                },
-            }
-            for entity in doc.ents
-        ],
-    }
+def predict(
+    nlp: Language, texts: Sequence[str], labelling: Labelling, version: str
+) -> list[Record]:
+    """A prediction for each text.
+
+    Its score is the least probability, over the sentences, of the best segmentation: Label Studio
+    can show tasks of low scores first.
+    """
+    docs = list(nlp.pipe(tokenize(nlp, text) for text in texts))
+    scores = _sureness(nlp, docs)
+    return [
+        {
+            "model_version": version,
+            "score": score,
+            "result": [
+                {
+                    "id": f"{entity.start_char}-{entity.end_char}",
+                    "from_name": labelling.labels,
+                    "to_name": labelling.text,
+                    "type": _TYPE,
+                    "score": _rounded(entity._.confidence),
+                    "value": {
+                        "start": entity.start_char,
+                        "end": entity.end_char,
+                        "text": entity.text,
+                        "labels": [entity.label_],
+                    },
+                }
+                for entity in doc.ents
+            ],
+        }
+        for doc, score in zip(docs, scores, strict=True)
+    ]
 
 
 def _sureness(nlp: Language, docs: Sequence[Doc]) -> list[float | None]:
     stages = stages_of(nlp)
     if stages is None:
         return [None] * len(docs)
-    fresh = [nlp.make_doc(doc.text) for doc in docs]
+    fresh = [tokenize(nlp, doc.text) for doc in docs]
     likely = likely_entities(stages, before_segmenter(nlp, stages, fresh))
     unsure = measured(likely, MEASURES["least_confident"]).of_sequences
     tokens = likely.batch.tokens

@@ -189,6 +189,17 @@ def test_new_labels_have_a_bound(
     assert learner.status().left_out == ("task 3:1 has new labels beyond 2 of other texts.",)
 
 
+def test_of_many_texts_that_are_left_out_some_are_named(
+    learner: Learner, asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_NEW_LABELS", 0)
+    trained(learner, *(record(i, f"HIV {i}", VIRUS) for i in range(1200)))
+    *named, more = learner.status().left_out
+    assert len(named) == 10
+    assert more == "and 1,190 more"
+    assert not asked.calls
+
+
 def test_a_training_that_fails_leaves_the_pipeline_as_it_is(
     learner: Learner, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,6 +31,10 @@ MOST_NEW_LABELS = 1_000
 """That the first pipeline does not have, in all texts."""
 
 
+_LISTED = 10
+"""Texts that could not be learnt, with the reason."""
+
+
 @dataclass(frozen=True)
 class Corpora:
     """What helps to learn: Docs that the first pipeline was trained on, and Docs to compare on."""
@@ -187,7 +191,8 @@ class Learner:
         nlp.meta[_TEXTS] = texts
         if texts or self._saved.is_dir():
             save_pipeline(nlp, self._saved)
-        return Served(nlp, texts, tuple(left_out))
+        more = [f"and {len(left_out) - _LISTED:,} more"] if len(left_out) > _LISTED else []
+        return Served(nlp, texts, (*left_out[:_LISTED], *more))
 
     def _examples(
         self, records: Sequence[Record], nlp: Language

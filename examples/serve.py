@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from threading import Thread
-from typing import Annotated, Any
+from typing import Annotated
 
 import spacy
 from fastapi import FastAPI, HTTPException, Request
@@ -17,6 +17,9 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import AfterValidator, BaseModel, Field
 from spacy.language import Language
+from starlette.middleware.body_limit import RequestBodyLimitMiddleware
+
+from spacy_cascade import tokenize
 
 from spacy_cascade import tokenize
 
@@ -142,26 +145,6 @@ def taken(jobs: list[Job]) -> list[tuple[Job, str]]:
     return turns
 
 
-class LimitedBody:
-    """Stops reading a request whose body is too large."""
-
-    def __init__(self, app: Any) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        size = 0
-
-        async def limited() -> Any:
-            nonlocal size
-            message = await receive()
-            size += len(message.get("body", b""))
-            if size > MOST_BYTES:
-                raise HTTPException(413, f"A request has {MOST_BYTES:,} bytes at most.")
-            return message
-
-        await self._app(scope, limited, send)
-
-
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Load the pipeline and its kernels before the first request."""
@@ -171,7 +154,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 app = FastAPI(title="Named entities", lifespan=lifespan)
-app.add_middleware(LimitedBody)
+app.add_middleware(RequestBodyLimitMiddleware, max_body_size=MOST_BYTES)
 
 
 @app.exception_handler(RequestValidationError)

@@ -46,6 +46,30 @@ def replace_file(path: str | Path, data: bytes) -> None:
     fill_file(path, lambda temporary: temporary.write_bytes(data))
 
 
+def append_to_file(path: str | Path, data: bytes) -> None:
+    """Add to the end of a file, which is made if it is missing; the data reach the disk.
+
+    Raises `SavingError` if it cannot; the file then ends where it did.
+    """
+    path = Path(path)
+    try:
+        with path.open("ab", buffering=0) as file:
+            end = file.tell()
+            rest = memoryview(data)
+            try:
+                while rest:
+                    rest = rest[file.write(rest) :]
+                os.fsync(file.fileno())
+            except OSError:
+                with suppress(OSError):
+                    file.truncate(end)
+                raise
+        if not end:
+            _sync_folder(path.parent)
+    except OSError as error:
+        raise _not_saved(path, error) from error
+
+
 def fill_file(path: str | Path, fill: Callable[[Path], object]) -> None:
     """Write a file as `replace_file` does, without having all of its data in memory.
 

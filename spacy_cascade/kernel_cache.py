@@ -28,8 +28,7 @@ from numba.misc.appdirs import AppDirs
 
 from .caching import cached_property
 from .errors import SavingError
-from .files import replace_file
-from .kernel_folders import kernel_folders
+from .kernel_folders import kernel_folders, read_own, write_own
 
 _REDUCE: Callable[..., Any] = CompileResult._reduce
 _REBUILD: Callable[..., Any] = CompileResult._rebuild
@@ -72,7 +71,7 @@ class KernelCache:
         for folder in self._folders:
             # An undamaged file may still be unreadable for this process: compile again.
             with suppress(Exception):
-                content = (folder / name).read_bytes()
+                content = read_own(folder / name)
                 checksum, data = content[:_DIGEST], content[_DIGEST:]
                 if checksum == _digest(key + data):
                     return _REBUILD(target, *pickle.loads(data))
@@ -84,7 +83,7 @@ class KernelCache:
         name, key = self._name(signature, result.codegen)
         data = dumps(_REDUCE(result))  # type: ignore[no-untyped-call]
         with suppress(SavingError):
-            replace_file(self._folders[-1] / name, _digest(key + data) + data)
+            write_own(self._folders[-1] / name, _digest(key + data) + data)
             self._remove(but=name.rpartition("-")[0])
 
     def flush(self) -> None:

@@ -1,10 +1,12 @@
-"""Folders for compiled kernels. A kernel runs as code, so nobody else may write where they are.
+"""Folders and files of compiled kernels. They run as code, so nobody else may have written them.
 
 The places are those of numba: `NUMBA_CACHE_DIR`, `__pycache__` beside the source, the user's cache.
 A folder is refused if another user owns it, or if its group or others can write there; so is a
 folder below one like that, where it could be exchanged. A folder such as `/tmp`, in which only the
 owner of a file may move it (the sticky bit), is no such parent. `__pycache__` is compared with the
 folder of the source instead: whoever can change the source needs no cache to run code.
+
+Others may have written into a folder before its mode was mended, so each file is checked as well.
 """
 
 from __future__ import annotations
@@ -18,10 +20,14 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile
 
+from .files import fill_file
+
 _SHORT = 16
 _ROOT = 0
 _WRITABLE = stat.S_IWGRP | stat.S_IWOTH
 _PRIVATE = 0o700
+_AS_IT_IS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+"""Opens no link in place of a file, and does not wait for the other end of a pipe."""
 
 
 def kernel_folders(source: Path, named: str, users: Path) -> Iterator[Path]:
@@ -46,6 +52,34 @@ def kernel_folders(source: Path, named: str, users: Path) -> Iterator[Path]:
         yield place
         if writable:
             return
+
+
+def read_own(path: Path) -> bytes:
+    """The content of a file that only this user and root can have written.
+
+    Raises `OSError` for other files, and for what is no file: a link may lead to one that came from
+    elsewhere, and a pipe may never end.
+    """
+
+    def opened(name: str, flags: int) -> int:
+        return os.open(name, flags | _AS_IT_IS)
+
+    with open(path, "rb", opener=opened) as file:
+        found = os.fstat(file.fileno())
+        has_owner = hasattr(os, "geteuid")
+        if not stat.S_ISREG(found.st_mode) or (has_owner and _is_open(found, {_ROOT, _user()})):
+            raise PermissionError(f"{path} may be another user's.")
+        return file.read()
+
+
+def write_own(path: Path, data: bytes) -> None:
+    """Write a file that `read_own` reads, whatever rights new files have."""
+
+    def fill(temporary: Path) -> None:
+        temporary.chmod(temporary.stat().st_mode & ~_WRITABLE)
+        temporary.write_bytes(data)
+
+    fill_file(path, fill)
 
 
 @cache

@@ -32,3 +32,6 @@ RealsXd: TypeAlias = Reals1d
 
 Json: TypeAlias = Any
 """What JSON can hold: a number, a text, true, false, null, or a list or table of these."""
+
+Texts: TypeAlias = list[str] | tuple[str, ...]
+"""What an option of a config takes as several texts: a single text is none of its characters."""

@@ -26,6 +26,7 @@ EVERYWHERE = {
     "types",
     "errors",
     "files",
+    "locking",
     "parallel",
     "processes",
     "jit",

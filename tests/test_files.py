@@ -16,6 +16,7 @@ from spacy_cascade import save_pipeline
 from spacy_cascade.errors import SavingError
 from spacy_cascade.files import (
     UNREADABLE,
+    append_to_file,
     fill_file,
     remove_leftovers,
     remove_leftovers_in,
@@ -467,3 +468,28 @@ def test_leftovers_in_a_folder_are_removed(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(Path, "unlink", no_room)
     remove_leftovers_in(tmp_path)
     assert (tmp_path / LEFT).exists()
+
+
+def test_what_is_added_to_a_file_is_there_as_a_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "log"
+    for data in (b"one\n", b"", b"two\n"):
+        append_to_file(path, data)
+    assert path.read_bytes() == b"one\ntwo\n"
+    monkeypatch.setattr(os, "fsync", no_room)
+    with pytest.raises(SavingError, match=r"Cannot save .*log: No space left on device"):
+        append_to_file(path, b"three\n" * 100_000)
+    assert path.read_bytes() == b"one\ntwo\n"
+    monkeypatch.undo()
+    append_to_file(path, b"three\n")
+    assert path.read_bytes() == b"one\ntwo\nthree\n"
+    with pytest.raises(SavingError, match="Is a directory"):
+        append_to_file(tmp_path, b"one")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device without room")
+def test_a_disk_without_room_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "log").symlink_to("/dev/full")
+    with pytest.raises(SavingError, match="No space left on device"):
+        append_to_file(tmp_path / "log", b"one\n")

@@ -275,6 +275,24 @@ def test_whole_files_that_cannot_be_used_are_no_obstacle(
     assert not found(again.count)
 
 
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away"
+)
+def test_a_file_that_another_user_planted_is_written_anew(start: Start, kept: Path) -> None:
+    """Before the mode of the folder was mended."""
+    start().count(5)
+    [path] = files(kept, "count")
+    nobody = 65534
+    os.chown(path, nobody, nobody)
+    mending = start()
+    assert mending.count(5) == 16
+    assert not found(mending.count)
+    assert files(kept, "count")[0].stat().st_uid == os.geteuid()
+    again = start()
+    again.count(5)
+    assert found(again.count)
+
+
 def test_a_folder_in_place_of_a_file_is_no_obstacle(start: Start, kept: Path) -> None:
     start().count(5)
     [path] = files(kept, "count")

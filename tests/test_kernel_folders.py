@@ -200,3 +200,53 @@ def test_who_may_write_beside_a_source(source: Path, monkeypatch: pytest.MonkeyP
                 or (bool(new_writers & 0o020) and not is_private)
             )
             assert folders._beside(pycache, source.parent) == (pycache if is_worse else None)
+
+
+def test_a_file_of_another_user_is_not_read(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folders.write_own(source, b"code")
+    assert folders.read_own(source) == b"code"
+    user = os.geteuid()
+    monkeypatch.setattr(folders, "_ROOT", user + 2)
+    monkeypatch.setattr(folders, "_user", lambda: user + 1)
+    with pytest.raises(PermissionError, match=r"may be another user's"):
+        folders.read_own(source)
+    monkeypatch.setattr(folders, "_ROOT", user)
+    assert folders.read_own(source) == b"code"
+
+
+@pytest.mark.parametrize("mode", [0o666, 0o646, 0o664, 0o660, 0o622])
+def test_a_file_that_others_can_write_to_is_not_read(
+    source: Path, mode: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folders, "_is_private", lambda group: False)
+    folders.write_own(source, b"code")
+    source.chmod(mode)
+    with pytest.raises(PermissionError):
+        folders.read_own(source)
+    monkeypatch.setattr(folders, "_is_private", lambda group: True)
+    if not mode & stat.S_IWOTH:
+        assert folders.read_own(source) == b"code"
+
+
+@pytest.mark.parametrize("mask", [0o000, 0o002, 0o022, 0o077])
+def test_what_is_written_is_read_whatever_rights_new_files_have(
+    source: Path, mask: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folders, "_is_private", lambda group: False)
+    before = os.umask(mask)
+    try:
+        folders.write_own(source, b"code")
+    finally:
+        os.umask(before)
+    assert folders.read_own(source) == b"code"
+    assert stat.S_IMODE(source.stat().st_mode) == 0o644 & ~mask
+
+
+def test_links_pipes_and_folders_are_not_read(source: Path) -> None:
+    folders.write_own(source, b"code")
+    link, pipe = source.with_name("link"), source.with_name("pipe")
+    link.symlink_to(source)
+    os.mkfifo(pipe)
+    for path in (link, pipe, source.parent, source.with_name("missing")):
+        with pytest.raises(OSError, match=r"symbolic links|another user|directory|No such"):
+            folders.read_own(path)

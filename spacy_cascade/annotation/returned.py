@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from spacy.language import Language
@@ -16,6 +17,7 @@ from ..corpora.placing import LostSpan, place
 from ..corpora.texts import AnnotatedText
 from ..errors import CorpusError
 from ..pipeline.readers import examples_for, input_doc
+from ..pipeline.tokenizing import tokenize
 
 
 @dataclass(frozen=True)
@@ -54,5 +56,5 @@ def read_returned(path: Path, nlp: Language) -> Returned:
 
 def example_of(text: AnnotatedText, nlp: Language) -> tuple[Example, tuple[LostSpan, ...]]:
     """An annotated text with the tokens of the pipeline, or its own; spans that have no place."""
-    placed = place(text, nlp.make_doc, nlp.vocab, spans_key=None)
+    placed = place(text, partial(tokenize, nlp), nlp.vocab, spans_key=None)
     return Example(input_doc(placed.doc, (), nlp.vocab), placed.doc), placed.lost

@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
 from ..errors import ConfigError
 from ..files import remove_leftovers_in, replace_file
+from ..locking import LOCK, lock_folder
 from ..parallel import available_cores
 from .annotator import Annotator
 from .engines import Engine, engine_of
@@ -26,7 +25,6 @@ from .sources.base import Source
 from .sources.finding import open_sources
 from .writers.formats import writer_of
 
-LOCK = "_lock"
 MANIFEST = "_manifest.json"
 LOG = "_shards.jsonl"
 SUCCESS = "_SUCCESS"
@@ -87,7 +85,7 @@ def annotate_files(
     annotator = Annotator(model, text=layout.names.text, spans_key=layout.spans_key)
     sources = open_sources(inputs, output, layout.names)
     header = header_of(annotator, sources, layout, settings.shard_size)
-    with _locked(output):
+    with lock_folder(output):
         plan = _plan_of(output, header, sources, settings)
         done = _done_before(output, len(plan.shards))
         continued = len(done)
@@ -138,23 +136,6 @@ def _processes(settings: Settings) -> int:
     if settings.processes or settings.engine != "local":
         return settings.processes
     return available_cores()
-
-
-@contextmanager
-def _locked(output: Path) -> Iterator[None]:
-    """The folder for this run alone. The system frees the lock if the process is killed."""
-    output.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(output / LOCK, timeout=0)
-    try:
-        lock.acquire()
-    except Timeout as error:
-        raise ConfigError(
-            f"Another run is at work in {output}. Wait for its end, or write to another folder."
-        ) from error
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def _check_empty(output: Path) -> None:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ..types import Texts
 from .templates import Templates
 from .terms import TermSource
 from .vector_codes import VectorSource, clusters_from
@@ -83,7 +84,7 @@ _GRAIN = re.compile(r"\(NAME, (\d+)\)")
 
 
 def make_templates(
-    templates: Sequence[str],
+    templates: Texts,
     patterns: Mapping[str, str],
     lexicons: Mapping[str, TermSource],
     resources: Mapping[str, Any] | None = None,
@@ -130,10 +131,10 @@ def _named_set(
     """
 
     def make(
-        extra: Sequence[str] = _NONE,
+        extra: Texts = _NONE,
         lexicons: Mapping[str, TermSource] | None = None,
         resources: Mapping[str, Any] | None = None,
-        without: Sequence[str] = _NONE,
+        without: Texts = _NONE,
         clusters: Mapping[str, ClusterSource] | None = None,
         vectors: Mapping[str, VectorSource] | None = None,
     ) -> Templates:

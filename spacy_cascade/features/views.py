@@ -11,6 +11,7 @@ from dataclasses import replace
 from enum import Enum
 
 from ..errors import TemplateError
+from ..types import Texts
 from .attributes import ContextAttribute
 from .resources import Resource
 from .templates import (
@@ -39,7 +40,7 @@ class View(str, Enum):
     external = "external"
 
 
-def make_view(of: Templates, views: Sequence[str], of_spans: bool = False) -> Templates:
+def make_view(of: Templates, views: Texts, of_spans: bool = False) -> Templates:
     """Registered as `spacy_cascade.View.v1`: the templates of a set that belong to views.
 
     of: the set. views: `"internal"`, `"external"`, or both; `bias` always stays. of_spans: whether

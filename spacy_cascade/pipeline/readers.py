@@ -1,7 +1,7 @@
 """Reading a corpus with the gold annotation that a task has as input, such as tags."""
 
 import zlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from spacy.vocab import Vocab
 
 from ..deprecation import warn_renamed
 from ..errors import ConfigError, CorpusError
+from ..types import Texts
 
 NAME = "spacy_cascade.Corpus.v1"
 SENTENCES, TAGS = "sentences", "tags"
@@ -62,9 +63,9 @@ class InputCorpus:
 
 def make_corpus(
     path: Path | None,
-    gold_inputs: Sequence[str] = DEFAULT,
+    gold_inputs: Texts = DEFAULT,
     limit: int = 0,
-    given: Sequence[str] | None = None,
+    given: Texts | None = None,
 ) -> InputCorpus:
     """Registered as `spacy_cascade.Corpus.v1`: words as in the corpus, and inputs of the task.
 

@@ -11,6 +11,7 @@ from spacy.language import Language
 from spacy.tokenizer import Tokenizer
 
 from ..errors import ConfigError
+from ..types import Texts
 
 NAME = "spacy_cascade.RuleTokenizer.v1"
 MARK = r"[^\w\s]|_"
@@ -119,13 +120,13 @@ def _rule(rule: str, where: str, *, before: bool = True, after: bool = True) -> 
 
 
 def make_rule_tokenizer(
-    keep_before: Sequence[str] = _NONE,
-    keep_after: Sequence[str] = _NONE,
-    split_inside: Sequence[str] = _NONE,
-    runs: Sequence[str] = _NONE,
-    prefixes: Sequence[str] = _NONE,
-    suffixes: Sequence[str] = _NONE,
-    words: Sequence[str] = _NONE,
+    keep_before: Texts = _NONE,
+    keep_after: Texts = _NONE,
+    split_inside: Texts = _NONE,
+    runs: Texts = _NONE,
+    prefixes: Texts = _NONE,
+    suffixes: Texts = _NONE,
+    words: Texts = _NONE,
     whole_addresses: bool = True,
     exceptions: bool = True,
 ) -> Callable[[Language], Tokenizer]:

@@ -1,6 +1,8 @@
 """Templates of the pages, and pieces of Docs with their entities, drawn by displaCy."""
 
+from base64 import b64encode
 from collections.abc import Iterable, Mapping
+from hashlib import sha256
 from itertools import repeat
 from typing import Any, NamedTuple
 
@@ -17,6 +19,7 @@ _ENTITY = (
     '<span class="type">{label}</span>{spoken}</mark>{kb_link}'
 )
 """displaCy fills it in, and escapes the text but not the label."""
+_SCRIPT = "page.js"
 _SPOKEN = '<span class="spoken"> ({})</span>'
 """What a screen reader says of an outline."""
 
@@ -30,7 +33,10 @@ class Mark(NamedTuple):
 
 
 def template(name: str) -> Template:
-    """A template of this folder; all values that are filled in are escaped."""
+    """A template of this folder; all values that are filled in are escaped.
+
+    The page that runs the script of this folder lets a browser run that one alone, by its hash.
+    """
     environment = Environment(
         loader=PackageLoader("spacy_cascade", "reports/templates"),
         autoescape=True,
@@ -38,6 +44,9 @@ def template(name: str) -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    script = environment.get_template(_SCRIPT).render()
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    environment.globals |= {"script": Markup(script), "script_hash": f"sha256-{digest}"}
     return environment.get_template(name)
 
 

@@ -6,6 +6,7 @@ LABEL_STUDIO: `LABEL_STUDIO=…/bin/label-studio python -m pytest tests/annotati
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import shutil
@@ -25,6 +26,7 @@ from helpers import SENTENCES, take_interrupts, trained_cascade
 
 COMMAND = os.environ.get("LABEL_STUDIO") or shutil.which("label-studio") or ""
 TOKEN = "0123456789abcdef0123456789abcdef01234567"
+OF_BACKEND = "words-nobody-guesses"
 INTERFACE = """
 <View><Labels name="kind" toName="passage">
 <Label value="protein"/><Label value="DNA"/><Label value="cell"/><Label value="virus"/></Labels>
@@ -44,10 +46,16 @@ def free_port() -> int:
 
 
 def ask(url: str, body: object = None, method: str | None = None) -> Any:
-    """The answer to a request, as JSON."""
+    """The answer to a request, as JSON; url: may have a password for the backend."""
     data = None if body is None else json.dumps(body).encode()
-    headers = {"Content-Type": "application/json", "Authorization": f"Token {TOKEN}"}
-    request = urllib.request.Request(url, data, headers, method=method)
+    scheme, _, rest = url.partition("://")
+    user, _, place = rest.rpartition("@")
+    basic = base64.b64encode(user.encode()).decode()
+    headers = {
+        "Content-Type": "application/json",
+        "Authorization": f"Basic {basic}" if user else f"Token {TOKEN}",
+    }
+    request = urllib.request.Request(f"{scheme}://{place}", data, headers, method=method)
     try:
         with urllib.request.urlopen(request, timeout=30) as answer:
             return json.loads(answer.read() or "null")
@@ -73,10 +81,12 @@ def servers(tmp_path: Path) -> Iterator[tuple[str, str]]:
     """Addresses of Label Studio and of the backend, which end with the test."""
     trained_cascade().to_disk(tmp_path / "model")
     ports = free_port(), free_port()
-    studio, backend = (f"http://127.0.0.1:{port}" for port in ports)
+    studio = f"http://127.0.0.1:{ports[0]}"
+    backend = f"http://cascade:{OF_BACKEND}@127.0.0.1:{ports[1]}"
     settings = {
         "ML_BLOCK_LOCAL_IP": "false", "SSRF_PROTECTION_ENABLED": "false",
-        "COLLECT_ANALYTICS": "0", "LABEL_STUDIO_BASE_DATA_DIR": str(tmp_path / "studio"),
+        "SPACY_CASCADE_TOKEN": OF_BACKEND, "COLLECT_ANALYTICS": "0",
+        "LABEL_STUDIO_BASE_DATA_DIR": str(tmp_path / "studio"),
     }  # fmt: skip
     commands = [
         [COMMAND, "start", "--no-browser", "--port", str(ports[0]), "--username", "one@example.org",
@@ -96,7 +106,7 @@ def servers(tmp_path: Path) -> Iterator[tuple[str, str]]:
                 )
             )  # fmt: skip
         wait_for(lambda: ask(f"{backend}/health"), 60)
-        wait_for(lambda: ask(f"{studio}/api/version"), 240)
+        wait_for(lambda: ask(f"{studio}/api/version"), 600)
         yield studio, backend
     finally:
         for process in running:
@@ -107,7 +117,9 @@ def servers(tmp_path: Path) -> Iterator[tuple[str, str]]:
             print(path.name, path.read_text(errors="replace")[-3000:])
 
 
-def test_predictions_come_and_a_submitted_annotation_is_learnt(servers: tuple[str, str]) -> None:
+def test_predictions_come_and_a_submitted_annotation_is_learnt_until_it_is_deleted(
+    servers: tuple[str, str],
+) -> None:
     studio, backend = servers
     project = ask(f"{studio}/api/projects", {"title": "Cells", "label_config": INTERFACE})["id"]
     tasks = [{"data": {"words": text}} for text, _ in SENTENCES[:2]] + [{"data": {"words": NEW}}]
@@ -138,10 +150,14 @@ def test_predictions_come_and_a_submitted_annotation_is_learnt(servers: tuple[st
         "from_name": "kind", "to_name": "passage", "type": "labels", "id": "1",
         "value": {"start": 0, "end": 3, "text": "HIV", "labels": ["virus"]},
     }  # fmt: skip
-    ask(f"{studio}/api/tasks/{numbers[NEW]}/annotations", {"result": [region]})
+    submitted = ask(f"{studio}/api/tasks/{numbers[NEW]}/annotations", {"result": [region]})
     wait_for(lambda: ask(f"{backend}/health")["version"] == "model-1", 60)
     assert ask(f"{backend}/health")["error"] is None
     asked = {"tasks": [{"id": 1, "data": {"words": NEW}}], "label_config": INTERFACE}
     (result,) = ask(f"{backend}/predict", asked)["results"]
     assert [region["value"]["text"] for region in result["result"]] == ["HIV"]
     ask(f"{studio}/api/ml/{connected['id']}/train", {})
+
+    ask(f"{studio}/api/annotations/{submitted['id']}", method="DELETE")
+    wait_for(lambda: ask(f"{backend}/health")["version"] == "model-0", 60)
+    assert ask(f"{backend}/health")["annotated"] == 0

@@ -6,10 +6,10 @@ A region of a text has `value`: `start` and `end` in characters, `text`, and `la
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import NoReturn
 from xml.etree import ElementTree
 
 import numpy as np
@@ -19,16 +19,21 @@ from spacy.tokens import Doc
 from ...corpora.formats.base import FormatOptions
 from ...corpora.formats.label_studio import annotated_task
 from ...corpora.formats.source import Row
-from ...corpora.texts import AnnotatedText
+from ...corpora.texts import AnnotatedText, checked_text
 from ...errors import CorpusError
 from ...explaining.likely import before_segmenter, likely_entities
 from ...explaining.posteriors import stages_of
 from ...explaining.uncertainty import MEASURES, measured
+from ...pipeline.tokenizing import tokenize
+from ..stream import Record
+from .bodies import Annotation, Id, Task
+from .journal import forgotten
 
-Task = Mapping[str, Any]
-Record = dict[str, Any]
+MOST_LABELS = 100
+"""Of a text; training takes the longer the more labels there are."""
 _DIGITS = 4
 _TYPE = "labels"
+_TEXT = "text"
 
 
 @dataclass(frozen=True)
@@ -43,8 +48,10 @@ class Labelling:
     data: str = "text"
 
     @classmethod
-    def read(cls, config: str) -> Labelling:
+    def read(cls, config: str | None) -> Labelling:
         """Raises `CorpusError` for an interface that does not label spans of a text."""
+        if not config:
+            return cls()
         try:
             root = ElementTree.fromstring(config)
         except ElementTree.ParseError as error:
@@ -61,32 +68,96 @@ class Labelling:
         )
 
 
-def text_of(task: object, labelling: Labelling) -> str:
-    """The text of a task. Raises `CorpusError` where there is none."""
-    data = task.get("data") if isinstance(task, Mapping) else None
-    text = data.get(labelling.data) if isinstance(data, Mapping) else None
-    if not isinstance(text, str):
-        name = task.get("id", "without an id") if isinstance(task, Mapping) else "of no object"
-        raise CorpusError(f"Task {name} has no text in data['{labelling.data}'].")
+def text_of(task: object, labelling: Labelling, most_characters: int) -> str:
+    """The text of a task. Raises `CorpusError` where there is none that can be annotated."""
+    task = task if isinstance(task, Mapping) else {}
+    data, known = task.get("data"), task.get("id")
+    name = f"Task {known!r:.60}" if isinstance(known, int | str) else "A task without an id"
+
+    def fail(problem: str, advice: str) -> NoReturn:
+        raise CorpusError(f"{name}, data['{labelling.data}']: {problem}. {advice}.")
+
+    text = checked_text(data.get(labelling.data) if isinstance(data, Mapping) else None, fail)
+    if len(text) > most_characters:
+        fail(
+            f"the text has {len(text):,} characters; the pipeline takes {most_characters:,}",
+            "Split it into several tasks",
+        )
     return text
 
 
-def record_of(task: object, annotation: object, labelling: Labelling) -> Record | None:
-    """An annotated task as a record (`annotation.stream`); None for one that was skipped.
+def changes_of(
+    task: Task, annotations: Iterable[Annotation], labelling: Labelling, most_characters: int
+) -> Iterator[Record]:
+    """What a `Journal` keeps of annotations of a task.
 
-    Raises `CorpusError` for an annotation without regions of a text.
+    Raises `CorpusError` for what cannot be learnt: other regions than spans of the text, or too
+    many labels.
     """
-    text_of(task, labelling)
-    assert isinstance(task, Mapping)
-    name = task.get("id")
-    if not isinstance(annotation, Mapping) or not isinstance(annotation.get("result"), list):
-        raise CorpusError(f"An annotation of task {name} has no list 'result'.")
-    row = Row({"data": task["data"], "annotations": [annotation]}, 1, Path(f"task {name}"))
-    for found in annotated_task(row, FormatOptions(field=labelling.data)):
+    text = text_of({"id": task.id, "data": task.data}, labelling, most_characters)
+    for annotation in annotations:
+        if annotation.was_cancelled:
+            yield forgotten(task.id, annotation.id, text)
+            continue
+        spans = [
+            {"start": mention.start, "end": mention.end, "label": mention.label}
+            for mention in _read(task.id, text, annotation).mentions
+        ]
+        yield {"text": text, "spans": spans, "task": task.id, "annotation": annotation.id}
+
+
+def _read(name: Id | None, text: str, annotation: Annotation) -> AnnotatedText:
+    for region in annotation.result:
+        value = region.get("value")
+        labels = value.get("labels") if isinstance(value, dict) else None
+        if labels is not None and not (
+            isinstance(labels, list) and all(isinstance(label, str) for label in labels)
+        ):
+            raise CorpusError(f"A region of task {name} has 'labels' that are no list of texts.")
+    work = {"result": annotation.result}
+    row = Row({"data": {_TEXT: text}, "annotations": [work]}, 1, Path(f"task {name}"))
+    for found in annotated_task(row, FormatOptions(field=_TEXT)):
         if isinstance(found, AnnotatedText):
-            spans = [{"start": m.start, "end": m.end, "label": m.label} for m in found.mentions]
-            return {"text": found.text, "spans": spans, "task": name}
-    return None
+            check_labels(found, ())
+            return found
+    raise CorpusError(f"An annotation of task {name} cannot be read.")
+
+
+def check_labels(text: AnnotatedText, known: Collection[str]) -> set[str]:
+    """The labels of a text that are not known yet. Raises `CorpusError` for too many."""
+    new = {mention.label for mention in text.mentions}.difference(known)
+    if len(new) > MOST_LABELS:
+        raise CorpusError(
+            f"{text.where} has {len(new):,} labels; {MOST_LABELS} at most can be learnt from a "
+            "text. Label kinds of entities, not single ones."
+        )
+    return new
+
+
+def predict_tasks(
+    nlp: Language, tasks: Sequence[object], labelling: Labelling, version: str
+) -> list[Record]:
+    """A prediction for each task; where a task has no text it says so under `error`, without one.
+
+    Raises `CorpusError` if no task has a text.
+    """
+    found: list[str | CorpusError] = [_text_or_error(nlp, task, labelling) for task in tasks]
+    texts = [text for text in found if isinstance(text, str)]
+    errors = [error for error in found if isinstance(error, CorpusError)]
+    if errors and not texts:
+        raise errors[0]
+    made = iter(predict(nlp, texts, labelling, version))
+    return [
+        next(made) if isinstance(text, str) else {"model_version": version, "error": str(text)}
+        for text in found
+    ]
+
+
+def _text_or_error(nlp: Language, task: object, labelling: Labelling) -> str | CorpusError:
+    try:
+        return text_of(task, labelling, nlp.max_length)
+    except CorpusError as error:
+        return error
 
 
 def predict(
@@ -97,7 +168,7 @@ def predict(
     Its score is the least probability, over the sentences, of the best segmentation: Label Studio
     can show tasks of low scores first.
     """
-    docs = list(nlp.pipe(texts))
+    docs = list(nlp.pipe(tokenize(nlp, text) for text in texts))
     scores = _sureness(nlp, docs)
     return [
         {
@@ -128,7 +199,7 @@ def _sureness(nlp: Language, docs: Sequence[Doc]) -> list[float | None]:
     stages = stages_of(nlp)
     if stages is None:
         return [None] * len(docs)
-    fresh = [nlp.make_doc(doc.text) for doc in docs]
+    fresh = [tokenize(nlp, doc.text) for doc in docs]
     likely = likely_entities(stages, before_segmenter(nlp, stages, fresh))
     unsure = measured(likely, MEASURES["least_confident"]).of_sequences
     tokens = likely.batch.tokens

@@ -92,7 +92,7 @@ def assembled(parts: dict[str, dict[str, Any]], source: Language) -> Language:
         config = {**source.get_pipe_config(name), **settings}
         del config["factory"]
         pipe = nlp.add_pipe(meta.factory, name=name, config=config)
-        pipe.from_bytes(source.get_pipe(name).to_bytes())
+        pipe.from_bytes(source.get_pipe(name).to_bytes(), exclude=["cfg"])
     for name in set(RULERS) & set(nlp.pipe_names):
         nlp.get_pipe(name).add_patterns(RULES)
     return nlp

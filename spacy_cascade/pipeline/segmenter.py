@@ -10,7 +10,6 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import Model
 
-from ..features.scored_spans import only_added
 from ..features.tokens import Tokens
 from ..features.units import Units
 from ..inference.schemes import UNOBSERVED, Spans, TagSet
@@ -25,8 +24,7 @@ from .listing import ListingPipe
 from .options import takes
 from .parts import potentials_in_parts
 from .scored_batch import ScoredBatch
-from .spans.confidences import records_of
-from .spans.entities import PresetTokens, preset_tokens, write_entities, write_group
+from .spans.entities import PresetTokens, preset_tokens
 from .spans.gold import GoldSpans
 from .spans.nbest import (
     Segmentation,
@@ -39,10 +37,10 @@ from .spans.nbest import (
 from .spans.placing import ENTITY, LabelledSpan, place_spans, rows_of, select, split_by_doc
 from .spans.results import (
     Segments,
-    found_tables,
     join_decoded,
     no_segments,
     segments_by_doc,
+    write_segments,
 )
 
 _NO_OUTCOMES = Outcomes(np.zeros(0, dtype=np.bool_), lambda _: np.zeros(0))
@@ -198,17 +196,9 @@ class CascadeSegmenter(ListingPipe):
         With `n_best` above 1 also `doc.spans["<spans_key>/k"]` (`pipeline.spans.nbest`); what an
         earlier run left there is removed.
         """
-        labels, thresholds = self._label_hashes(), self._thresholds()
-        docs, key = list(docs), self.options.spans_key
-        tables = found_tables(docs, [found.spans for found in scores], labels)
-        set_ents = self.options.set_ents
-        records = records_of(tables, [found.confidences for found in scores], set_ents)
-        for doc, found, spans, record in zip(docs, scores, tables, records, strict=True):
-            sure = found.confidences
-            if set_ents:
-                gains = None if sure is None else sure - thresholds[found.spans.label]
-                record = only_added(record, write_entities(doc, spans, gains=gains))
-            write_group(doc, key, spans, sure, record=record)
+        docs, key, labels = list(docs), self.options.spans_key, self._label_hashes()
+        write_segments(docs, key, scores, labels, self._thresholds(), self.options.set_ents)
+        for doc in docs:
             drop_candidates(doc, key)
         listed = [found.candidates for found in scores if found.candidates is not None]
         if listed:

@@ -195,7 +195,7 @@ def test_spancat_keeps_its_places(doc: Doc) -> None:
     doc.spans["sc"][0], doc.spans["sc"][1] = spans[1], spans[0]
     assert [span._.confidence for span in spans] == [0.2, 0.1, 0.3]
     doc.spans["sc"].append(Span(doc, 3, 4, "SC"))
-    assert [span._.confidence for span in doc.spans["sc"]] == [None] * 4
+    assert [span._.confidence for span in doc.spans["sc"]] == [0.1, 0.2, 0.3, None]
 
 
 def test_the_classifier_multiplies_with_the_number_of_the_span() -> None:

@@ -197,9 +197,9 @@ def _text(row: Row) -> str:
 def _slots(row: Row) -> Iterator[_Slot]:
     spans = (span for value in row.value.values() if isinstance(value, list) for span in value)
     for span in spans:
-        names = _NAMES if isinstance(span, dict) else ((0, 1),)
-        is_span = isinstance(span, dict) or (isinstance(span, list) and len(span) == 3)
-        for start, end in names if is_span else ():
-            keys = span if isinstance(span, dict) else (0, 1)
-            if start in keys and type(span[start]) is int and type(span[end]) is int:
+        is_table = isinstance(span, dict)
+        is_span = is_table or (isinstance(span, list) and len(span) == 3)
+        for start, end in (_NAMES if is_table else ((0, 1),)) if is_span else ():
+            given = (span.get(start), span.get(end)) if is_table else span[:2]
+            if all(type(offset) is int for offset in given):
                 yield _Slot(span, start, end)

@@ -76,7 +76,7 @@ class _Scored(NamedTuple):
         if place is None:
             return self.earlier.get(key)
         if self.is_by_place and key_of(self.group[place]) != key:  # exchanged since it was read
-            place = _places(self.group).get(key)
+            place = _places(self.group, len(self.scores)).get(key)
         if place is None:
             return None
         if self.entities is not None and key not in self.entities and is_entity():
@@ -85,14 +85,14 @@ class _Scored(NamedTuple):
 
 
 class _Moved(NamedTuple):
-    """What the records in `doc.user_data` say, which are as many as n.
+    """What the records in `doc.user_data` say, where that has n values.
 
-    entities: that a component has set. others: also the key of the group that each was in.
+    found: of each span its confidence, the key of its group, and whether a component has made it an
+    entity.
     """
 
     n: int
-    entities: dict[CharacterKey, float]
-    others: dict[CharacterKey, tuple[float, str]]
+    found: dict[CharacterKey, tuple[float, str, bool]]
 
 
 _read: WeakKeyDictionary[Doc, list[_Scored]] = WeakKeyDictionary()
@@ -120,10 +120,9 @@ def confidence_of(span: Span) -> float | None:
 def confidences_of(doc: Doc) -> dict[CharacterKey, float]:
     """`span._.confidence` of all spans that have one."""
     entities = frozenset(map(key_of, doc.ents))
-    moved = _moved_to(doc)
     keys = [key for scored in _scored_in(doc) for key in (*scored.places, *scored.earlier)]
     found: dict[CharacterKey, float] = {}
-    for key in dict.fromkeys([*keys, *moved.entities, *moved.others]):
+    for key in dict.fromkeys([*keys, *_moved_to(doc).found]):
         confidence = _look_up(doc, key, lambda key=key: key in entities)  # type: ignore[misc]
         if confidence is not None:
             found[key] = confidence
@@ -212,11 +211,8 @@ def _look_up(doc: Doc, key: CharacterKey, is_entity: Callable[[], bool]) -> floa
         confidence = scored.confidence(key, is_entity)
         if confidence is not None:
             return confidence
-    moved = _moved_to(doc)
-    if key in moved.entities:
-        return moved.entities[key]
-    confidence, group = moved.others.get(key, (None, ""))
-    return confidence if group in doc.spans and not is_entity() else None
+    confidence, group, is_own = _moved_to(doc).found.get(key, (None, "", False))
+    return confidence if (is_own if is_entity() else group in doc.spans) else None
 
 
 def _is_entity(span: Span) -> bool:
@@ -256,19 +252,20 @@ def _scored(group: SpanGroup) -> _Scored:
         earlier = {row[:3]: row[3] for row in rows if row[4] == EARLIER}
     places: dict[CharacterKey, int] = {}
     if keys is not None:
-        for place, key in enumerate(keys):
-            places.setdefault(key, place)
-    elif scores is not None and len(scores) == n_spans:
-        places = _places(group)
+        places = _first_places(keys)
+    elif scores is not None:
+        places = _places(group, len(scores))
     return _Scored(group, n_spans, scores, record, places, keys is None, entities, earlier)
 
 
-def _places(group: SpanGroup) -> dict[CharacterKey, int]:
-    """Where the spans of a group stand; of equal ones the first."""
-    places: dict[CharacterKey, int] = {}
-    for place, key in enumerate(_character_keys(table_of_group(group))):
-        places.setdefault(key, place)
-    return places
+def _places(group: SpanGroup, n_scores: int) -> dict[CharacterKey, int]:
+    """Where the spans of a group that have scores stand now."""
+    return _first_places(_character_keys(table_of_group(group))[:n_scores])
+
+
+def _first_places(keys: Sequence[CharacterKey]) -> dict[CharacterKey, int]:
+    """The place of each span; of equal ones the first."""
+    return {key: place for place, key in reversed(list(enumerate(keys)))}
 
 
 def _character_keys(table: SpanTable) -> list[CharacterKey]:
@@ -281,20 +278,18 @@ def _moved_to(doc: Doc) -> _Moved:
     """What `doc.user_data` says, where a Doc may be a part of others, or joined of them."""
     moved = _read_moved.get(doc)
     if moved is None or moved.n != len(doc.user_data):
-        moved = _read_moved[doc] = _Moved(len(doc.user_data), {}, {})
-        for group, row in _moved_rows(doc):
-            start, end, label, confidence, role = row
-            if role == FOUND:
-                moved.others[start, end, label] = confidence, group
-            else:
-                moved.entities[start, end, label] = confidence
+        moved = _read_moved[doc] = _Moved(len(doc.user_data), {})
+        for group, begin, record in _records(doc):
+            for start, end, label, confidence, role in unpack(record):
+                key = (start + begin, end + begin, label)
+                if role != FOUND or key not in moved.found:
+                    moved.found[key] = confidence, group, role != FOUND
     return moved
 
 
-def _moved_rows(doc: Doc) -> Iterator[tuple[str, Any]]:
-    """Keys of groups and rows of their records, with the characters of this Doc."""
+def _records(doc: Doc) -> Iterator[tuple[str, int, bytes]]:
+    """Key of the group of each record, the character from which it counts, and the record."""
     for name, record in doc.user_data.items():
         key: Any = name
         if isinstance(key, tuple) and len(key) == 4 and str(key[1]).startswith(_PREFIX):
-            for start, end, *others in unpack(record):
-                yield key[1][len(_PREFIX) :], (start + key[2], end + key[2], *others)
+            yield key[1][len(_PREFIX) :], key[2], record

@@ -146,8 +146,8 @@ def write_group(
 ) -> None:
     """Put spans in `doc.spans[key]`, with their confidences where there are any.
 
-    attributes: others of the group; confidences among them are left out. record: that of
-    `records_of`; None where the component sets no entities.
+    attributes: others of the group; confidences among them are left out. record: of `records_of`,
+    which says which spans the component has made entities; None where all that are entities are.
     """
     kept = dict(attributes or {})
     for name in (CONFIDENCE_ATTRIBUTE, RECORD_ATTRIBUTE):  # they belong to other spans or labels
@@ -155,7 +155,7 @@ def write_group(
     if confidences is not None:
         kept[CONFIDENCE_ATTRIBUTE] = confidences
     if record is None:
-        (record,) = records_of([spans], [confidences])
+        (record,) = records_of([spans], [confidences], is_entity=True)
     record = keep_record(doc, key, spans, record)
     if record:
         kept[RECORD_ATTRIBUTE] = record

@@ -10,9 +10,12 @@ import numpy as np
 from spacy.tokens import Doc
 
 from ...errors import ConfigError
+from ...features.scored_spans import only_added
 from ...features.tokens import Tokens
 from ...inference.schemes import Spans
 from ...types import Floats1d, Floats2d
+from .confidences import records_of
+from .entities import write_entities, write_group
 from .nbest import Candidates, Ranked, candidates_by_doc
 from .tables import SpanTable, new_tables
 
@@ -97,6 +100,25 @@ def found_tables(
     n_spans = [len(of_doc.start) for of_doc in found]
     hashes = np.array(labels, dtype=np.uint64)[spans.label]
     return new_tables(docs, n_spans, spans.start, spans.end, hashes)
+
+
+def write_segments(
+    docs: Sequence[Doc], key: str, found: Sequence[Segments], labels: Sequence[int],
+    thresholds: Floats1d, set_ents: bool,
+) -> None:  # fmt: skip
+    """Write the spans and confidences to `doc.spans[key]`, and with `set_ents` to `doc.ents`.
+
+    labels, thresholds: hash and threshold of each label. Where spans overlap, those with the
+    largest sum of confidences less thresholds become entities.
+    """
+    tables = found_tables(docs, [each.spans for each in found], labels)
+    records = records_of(tables, [each.confidences for each in found], set_ents)
+    for doc, each, table, record in zip(docs, found, tables, records, strict=True):
+        sure = each.confidences
+        if set_ents:
+            gains = None if sure is None else sure - thresholds[each.spans.label]
+            record = only_added(record, write_entities(doc, table, gains=gains))
+        write_group(doc, key, table, sure, record=record)
 
 
 def class_probabilities(scores: Floats2d, temperature: float) -> Floats2d:

@@ -190,7 +190,7 @@ def test_other_attributes_of_a_group_stay(alone: Language) -> None:
     doc = with_spans(alone, [(1, 3, "ENT")], author="another", scores=np.array([0.5]))
     attributes = alone(doc).spans["cascade"].attrs
     assert attributes["author"] == "another"
-    assert set(attributes) == {"author", "scores"}
+    assert set(attributes) == {"author", "scores", "scored"}
     assert attributes["scores"] < 0.5
 
 

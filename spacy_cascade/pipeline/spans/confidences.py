@@ -77,7 +77,7 @@ class _Scored(NamedTuple):
             return self.earlier.get(key)
         if self.is_by_place and key_of(self.group[place]) != key:  # exchanged since it was read
             place = _places(self.group, len(self.scores)).get(key)
-        if place is None:
+        if place is None or place >= len(self.scores):
             return None
         if self.entities is not None and key not in self.entities and is_entity():
             return None

@@ -5,8 +5,7 @@ The schemes differ in how they mark where a phrase begins and ends:
 - IOB1 (CoNLL-2003): `I-` on every word of a phrase; `B-` only on the first word of one that
   directly follows another phrase of the same type.
 - IOB2 (CoNLL-2002, JNLPBA): `B-` on the first word of every phrase, `I-` on the rest.
-- BILOU (BILUO, IOBES, BIOES): `B-` first, `I-` inside, `L-` or `E-` last, and `U-`
-  or `S-` for a phrase of one word.
+- BILOU (BILUO, IOBES, BIOES): `B-` first, `I-` inside, `L-` or `E-` last, `U-` or `S-` alone.
 - IO: types alone; neighbouring words of the same type are one phrase.
 
 A word tagged `-` or `?` has no annotation: unlike a word tagged `O`, it may be in a phrase. Nor
@@ -37,6 +36,7 @@ _TAG_ADVICE = (
     "A tag is O, - or ? (not annotated), or B-, I-, L-, U-, E- or S- followed by a type. If this "
     "is not the tag column, set --tag-column; if tags are types without a prefix, --scheme io"
 )
+_SHOWN = 60  # characters of a tag
 _LIKE_PREFIX = re.compile(r"[^\W\d][-_:.]")
 _SHORTEST_TYPE = 3
 """Letters of a type without a prefix; shorter ones need a scheme that is stated."""
@@ -181,7 +181,7 @@ def _parse_all(
         elif prefix and (text.lower() not in _HEADERS or text not in sentences[0][:1]):
             tags[text] = _Tag(text, prefix, label)
         else:
-            bad[text] = (f"{text!r} is not a tag", _TAG_ADVICE)
+            bad[text] = (f"{text[:_SHOWN]!r} is not a tag", _TAG_ADVICE)
     if not is_types and any("-" in text for text, tag in tags.items() if tag.label):
         for text in [text for text, tag in tags.items() if tag.label and "-" not in text]:
             bad[text] = (

@@ -220,6 +220,7 @@ def _is_known(doc: Doc) -> bool:
     return bool(doc.has_annotation("ENT_IOB"))
 
 
+@pytest.mark.slow(kind="commands")
 def test_files_of_annotated_docs(saved: Path, tmp_path: Path) -> None:
     """Those of `spacy cascade annotate --format spacy`, and of `spacy apply`."""
     source, applied = tmp_path / "source.spacy", tmp_path / "applied.spacy"

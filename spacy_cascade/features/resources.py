@@ -64,11 +64,12 @@ class Resource(ABC):
     def learn_in_blocks(self, blocks: FlaggedTokens) -> Resource:
         """As `learn`, from a corpus that may not fit into memory.
 
-        By default its tokens are joined, so that memory grows with them.
+        By default its tokens are joined, so that memory grows with them. Without any it stays.
         """
-        if type(self).learn is Resource.learn:
+        read = [] if type(self).learn is Resource.learn else list(blocks())
+        if not read:
             return self
-        tokens, flags = zip(*blocks(), strict=True)
+        tokens, flags = zip(*read, strict=True)
         return self.learn(join_tokens(tokens), np.concatenate(flags))
 
     def add(self, tokens: Tokens, flags: Ints2d) -> Resource:

@@ -29,7 +29,7 @@ from every_component import (
     tag_of,
     trained,
 )
-from helpers import SENTENCES, TEXTS, make_doc, weights
+from helpers import SENTENCES, TEXTS, add_classifier, add_segmenter, blank, make_doc, weights
 from spacy_cascade import TrainingError
 
 BATCH: dict[str, Any] = {
@@ -123,6 +123,24 @@ def test_a_single_pass_is_learnt_when_it_is_used(name: str, trainer: str) -> Non
     data = nlp.to_bytes()
     assert any(all_found(nlp, name))
     assert all_found(twin.from_bytes(data), name) == all_found(nlp, name)
+
+
+@pytest.mark.parametrize("model", ["SemiMarkov", "MaximumEntropyMarkov"])
+def test_other_models_learn_so_too(model: str) -> None:
+    """Also where a segmenter without weights finds spans, and a classifier has no types yet."""
+    templates = {"@misc": "spacy_cascade.SegmentationTemplates.v1"}
+    settings: dict[str, Any] = {"templates": templates, "min_count": 1}
+    if model == "SemiMarkov":
+        own = {"@misc": "spacy_cascade.SegmentTemplates.v1"}
+        settings |= {"segments": own, "segment_min_count": 1}
+    nlp = blank()
+    architecture = {"@architectures": f"spacy_cascade.{model}.v1", **settings}
+    add_segmenter(nlp, model=architecture, loss={"@misc": "spacy_cascade.Likelihood.v2"})
+    add_classifier(nlp)
+    nlp.initialize()
+    assert not nlp(TEXTS[0]).ents
+    loop(nlp, 2)
+    assert knows_all(nlp, CLASSIFIER)
 
 
 def test_scores_after_each_pass() -> None:

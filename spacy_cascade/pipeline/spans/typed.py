@@ -97,7 +97,7 @@ def write_typed(
     confidences = np.concatenate(
         [np.ones(len(f.types)) if f.confidences is None else f.confidences for f in found]
     )
-    gains = confidences - thresholds[types]
+    gains = confidences - np.append(thresholds, 0.0)[types]  # `KEPT` is the last one
     kept = is_typed & (gains >= 0)
     records = records_of(tables, [each.confidences for each in found], kept & set_ents)
     begin = 0

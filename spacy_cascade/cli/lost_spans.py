@@ -46,6 +46,7 @@ def report_lost(
             print_warning(f"No entity for {counted(len(lost), 'span')} {misfit.value}:")
             for one in lost[:_SHOWN]:
                 print_line(f"  {described(one)}")
+    by_kind.pop(Misfit.NEGATIVE.value, None)  # they are no entities by what they say
     if spans_key is not None:
         by_kind.pop(Misfit.OVERLAPS.value, None)
     advice = {kind: _advice(Misfit(kind), lost, nlp) for kind, lost in by_kind.items()}

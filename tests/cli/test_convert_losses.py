@@ -115,6 +115,13 @@ def test_a_run_that_loses_most_spans_is_an_error(source: Path, output: Path) -> 
     assert run("convert", source, output)[1] == ""
 
 
+def test_what_a_span_is_not_is_no_loss(source: Path, output: Path) -> None:
+    doccano(source, ("Anna Berg likes Rome", [(0, 9, "!LOC"), (16, 20, "LOC"), (0, 9, "!ORG")]))
+    said, error = run("convert", source, output)
+    assert "2 spans whose label begins with '!'" in said + error
+    assert entities_in(output) == [("Rome", "LOC")]
+
+
 @pytest.mark.parametrize(
     ("spans", "option", "cause"),
     [

@@ -19,6 +19,8 @@ from spacy_cascade.corpora.spacing import Spacing, find_style
 from spacy_cascade.corpora.texts import AnnotatedText
 from spacy_cascade.errors import CascadeError
 
+pytestmark = pytest.mark.slow
+
 SMALL = 10_000
 RATIO = 15
 FLOOR = 0.01

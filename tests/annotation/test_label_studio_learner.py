@@ -109,6 +109,7 @@ def test_without_annotation_nothing_is_trained(
     assert not (learner.folder / MODEL).exists()
 
 
+@pytest.mark.slow(kind="learners")
 def test_what_was_deleted_is_not_known_any_more(learner: Learner, model: Path) -> None:
     assert not same(trained(learner, record(7, NEW, VIRUS)), model)
     assert same(trained(learner, forgotten(annotation=7)), model)

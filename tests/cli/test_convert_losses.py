@@ -177,6 +177,7 @@ def test_a_language_without_spaces_is_proposed(
         assert entities_in(output) == [("艾达", "PER")]
 
 
+@pytest.mark.slow(kind="commands")
 def test_init_and_debug_data_see_what_was_lost(source: Path, output: Path, tmp_path: Path) -> None:
     """The tokenizer that lost spans is not the best one, and the next run keeps them."""
     text = "The IL-2_mut binds IL-2 in cells."
@@ -192,6 +193,7 @@ def test_init_and_debug_data_see_what_was_lost(source: Path, output: Path, tmp_p
     assert "became no entity" not in run("init", config, "--train", output, "--force")[0]
 
 
+@pytest.mark.slow(kind="commands")
 def test_init_proposes_the_language(
     source: Path, output: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -209,6 +211,7 @@ def test_init_proposes_the_language(
     assert 'pip install "spacy[ja]"' in run("init", tmp_path / "ja.cfg", "--train", output)[0]
 
 
+@pytest.mark.slow(kind="commands")
 def test_contradictions_are_said_with_their_places(
     source: Path, output: Path, tmp_path: Path
 ) -> None:

@@ -19,14 +19,18 @@ from ..types import Floats2d
 class Origin:
     """Weights `[K, S]` and `[E]` of a trained model, and how surely its corpus determined them.
 
-    steps: the diagonal of the Hessian `[K, S]`, as the model keeps it; None where it is not known.
-    names: what columns and transitions are known by. resources: what templates look at, by key.
+    Like the fit, it stays behind when its component is pickled or copied. steps: the diagonal of
+    the Hessian `[K, S]`, as the model keeps it; None where it is not known. names: what columns and
+    transitions are known by. resources: what templates look at, by key.
     """
 
     weights: Weights
     steps: npt.NDArray[np.uint8] | None
     names: Names
     resources: dict[str, Resource]
+
+    def __reduce__(self) -> tuple[type[None], tuple[()]]:
+        return type(None), ()
 
     @classmethod
     def of(cls, model: Model[Any, Any], names: Names) -> Origin:

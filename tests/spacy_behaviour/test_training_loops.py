@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import logging
+import pickle
 import random
 from collections.abc import Callable
 from typing import Any
@@ -332,3 +334,14 @@ def test_a_classifier_sees_what_the_segmenter_proposes_later() -> None:
         classifier.update(examples)
         n_spans.append(len(classifier._corpus.data.observed))
     assert n_spans[1] > n_spans[2] > n_spans[0]
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_copies_leave_behind_what_an_adaptation_began_with(name: str) -> None:
+    nlp = pipeline_with(name, **BATCH).from_bytes(trained(name, **BATCH).to_bytes())
+    component: Any = nlp.get_pipe(name)
+    component.update(examples_for(nlp))
+    assert component._origin is not None
+    for other in (copy.deepcopy(component), pickle.loads(pickle.dumps(component))):
+        assert other._origin is None
+        other.update(examples_for(nlp))

@@ -21,8 +21,6 @@ from starlette.middleware.body_limit import RequestBodyLimitMiddleware
 
 from spacy_cascade import tokenize
 
-from spacy_cascade import tokenize
-
 MODEL = os.environ.get("MODEL", "OUT/model-best")
 MOST_BYTES = 8_000_000
 """Of a request."""

@@ -71,10 +71,8 @@ class LearningPipe(InitializingPipe[Gold]):
     # What a component has to say
 
     def _gold_labels(self, tokens: Tokens, gold: Sequence[Gold]) -> Ints1d:
-        """Label of each token, `UNOBSERVED` or `ENDED` where there is no annotation.
-
-        Only the default `_fitted` asks for them.
-        """
+        """Label of each token, `UNOBSERVED` or `ENDED` where there is no annotation."""
+        # Not abstract: only the default `_fitted` asks, which a classifier of spans replaces.
         raise NotImplementedError
 
     def _fitted(

@@ -1,6 +1,4 @@
 from ._version import __version__
-from .annotation.silver import silver
-from .bulk.annotator import Annotator
 from .errors import (
     CascadeError,
     ConfigError,
@@ -12,22 +10,24 @@ from .errors import (
     TemplateError,
     TrainingError,
 )
-from .explaining.explain import explain_entities, explain_spans, explain_tags, explain_types
-from .explaining.explanations import Contribution, EntityExplanation, Explanation
-from .explaining.hypotheses import Hypotheses, Hypothesis, joint_hypotheses
-from .explaining.top_features import top_features
-from .explaining.uncertainty import UncertainSentence, UncertainSpan, uncertainty
-from .pipeline.candidates import Candidate, CandidateGenerator
 from .pipeline.classifier import CascadeClassifier, make_classifier
-from .pipeline.ensemble import CascadeEnsemble, make_ensemble
-from .pipeline.linker import CascadeLinker, make_linker
-from .pipeline.reranker import CascadeReranker, make_reranker
 from .pipeline.saving import save_pipeline
 from .pipeline.segmenter import CascadeSegmenter, make_segmenter
 from .pipeline.spans.confidences import confidence_of
 from .pipeline.spans.nbest import Segmentation
-from .pipeline.tagger import CascadeTagger, make_tagger
 from .pipeline.tokenizing import tokenize
+from .systems.dictionaries.candidates import Candidate, CandidateGenerator
+from .systems.dictionaries.linker import CascadeLinker, make_linker
+from .systems.ensembles.component import CascadeEnsemble, make_ensemble
+from .systems.reranking.component import CascadeReranker, make_reranker
+from .systems.tagging.component import CascadeTagger, make_tagger
+from .tools.annotation.silver import silver
+from .tools.bulk.annotator import Annotator
+from .tools.explaining.explain import explain_entities, explain_spans, explain_tags, explain_types
+from .tools.explaining.explanations import Contribution, EntityExplanation, Explanation
+from .tools.explaining.hypotheses import Hypotheses, Hypothesis, joint_hypotheses
+from .tools.explaining.top_features import top_features
+from .tools.explaining.uncertainty import UncertainSentence, UncertainSpan, uncertainty
 from .workflows.fit import Fitted, fit
 
 __all__ = [

@@ -23,7 +23,7 @@ from helpers import (
     train,
     write_sample,
 )
-from spacy_cascade.features.cluster_paths import ClusteredWord, write_paths
+from spacy_cascade.systems.words.paths import ClusteredWord, write_paths
 
 TAGGER = next(path for path in CONFIGS if path.stem == "tagger")
 GIVEN_TAGS = [path for path in CONFIGS if path.stem.startswith("conll") or path.stem == "memb_tags"]

@@ -24,10 +24,10 @@ from spacy_cascade.inference.schemes import Spans, TagSet
 from spacy_cascade.inference.structure import LabelCosts, Potentials, Structure, Weights
 from spacy_cascade.losses.base import CorpusLoss, LabelledSequences, Loss, SequenceLosses
 from spacy_cascade.losses.margin import Likelihood
-from spacy_cascade.models.linear import make_linear_model
 from spacy_cascade.numeric.vectors import dot
 from spacy_cascade.parallel import Workers
 from spacy_cascade.penalties.base import CentredPenalty, Penalty
+from spacy_cascade.scorers.linear import make_linear_model
 from spacy_cascade.trainers.base import Fit, Progress, Task, check_needs
 from spacy_cascade.trainers.objective import Objective
 from strategies import LABELS, random_design

@@ -9,7 +9,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from helpers import PROJECT, run_python
-from spacy_cascade.corpora.columns import ReadOptions, read_columns
+from spacy_cascade.tools.formats.columns import ReadOptions, read_columns
 
 GENIA = """UI\tLS
 -\t:

@@ -11,10 +11,10 @@ def search(train: str, dev: str, lang: str, folder: str, trainings: int) -> dict
 
     Returns the folder of the pipeline, the number of trainings, and the changes that were kept.
     """
-    from spacy_cascade.search.auto import AutoSearch, Reports
-    from spacy_cascade.workflows.recipes.deciding import variants_for
-    from spacy_cascade.workflows.recipes.rules import BY_CORPUS
-    from spacy_cascade.workflows.recipes.suggesting import look_at, suggest
+    from spacy_cascade.tools.recipes.deciding import variants_for
+    from spacy_cascade.tools.recipes.rules import BY_CORPUS
+    from spacy_cascade.tools.recipes.suggesting import look_at, suggest
+    from spacy_cascade.tools.search.auto import AutoSearch, Reports
 
     corpora = Path(train), Path(dev)
     profile = look_at(*corpora, lang)

@@ -24,8 +24,8 @@ def train_member(
     config: str, train: str, dev: str, folder: str, number: int, features: float, data: float
 ) -> Result:
     """Train the member of that number. features, data: shares that it has of both."""
-    from spacy_cascade.workflows.drawing import Drawing
-    from spacy_cascade.workflows.ensemble import EnsembleTask, train_member
+    from spacy_cascade.systems.ensembles.drawing import Drawing
+    from spacy_cascade.systems.ensembles.workflow import EnsembleTask, train_member
     from spacy_cascade.workflows.jackknife import read_config
 
     Path(folder).mkdir(parents=True, exist_ok=True)
@@ -50,8 +50,8 @@ def score_ensembles(
     """
     import spacy
 
-    from spacy_cascade.pipeline.members import read_members
-    from spacy_cascade.pipeline.spans.mixture import decide, mean_posteriors
+    from spacy_cascade.systems.ensembles.members import read_members
+    from spacy_cascade.systems.ensembles.mixture import decide, mean_posteriors
 
     from .package import read_examples
 

@@ -93,8 +93,8 @@ def write_training_config(
     train, dev: the corpora that it is for. recipe: its settings for an unknown corpus; None for
     those that `init --train` chooses for this one.
     """
-    from spacy_cascade.workflows.recipes import Choices, Recipe, config_text, make_config
-    from spacy_cascade.workflows.recipes.suggesting import look_at, suggest
+    from spacy_cascade.tools.recipes import Choices, Recipe, config_text, make_config
+    from spacy_cascade.tools.recipes.suggesting import look_at, suggest
 
     watch = Stopwatch()
     with watch:
@@ -113,8 +113,8 @@ def convert_columns(source: str, output: Path, spacing: str, lang: str) -> dict[
 
     spacing: one of the values of its option. lang: for natural spacing.
     """
-    from spacy_cascade.corpora.docs import convert
-    from spacy_cascade.corpora.spacing import Spacing
+    from spacy_cascade.tools.formats.docs import convert
+    from spacy_cascade.tools.formats.spacing import Spacing
 
     return dict(convert(source, output, spacing=Spacing(spacing), lang=lang).entities)
 
@@ -126,13 +126,13 @@ def build_lexicons(nlp: Language) -> None:
 
 
 def adapt(nlp: Language, examples: Sequence[Example], updates: int) -> None:
-    from spacy_cascade.workflows.adapt import adapt
+    from spacy_cascade.tools.annotation.adapting import adapt
 
     adapt(nlp, examples, updates)
 
 
 def set_old_share(nlp: Language, share: float) -> None:
-    from spacy_cascade.workflows.old_share import set_share
+    from spacy_cascade.tools.annotation.old_share import set_share
 
     set_share(nlp, share)
 
@@ -141,7 +141,7 @@ def choose_old_share(
     nlp: Language, examples: Sequence[Example], updates: int
 ) -> tuple[float, dict[str, float]]:
     """The best share of the old corpus on kept-back documents, and F1 by share."""
-    from spacy_cascade.workflows.old_share import choose_share
+    from spacy_cascade.tools.annotation.old_share import choose_share
 
     share, tried = choose_share(nlp, examples, updates)
     return share, {f"{found.share:g}": 100 * found.f1 for found in tried}
@@ -149,7 +149,7 @@ def choose_old_share(
 
 def forget_curvature(nlp: Language) -> None:
     """Let an adaptation know the weights of components only, not how sure each of them is."""
-    from spacy_cascade.models.linear import set_hessian_diagonal
+    from spacy_cascade.scorers.linear import set_hessian_diagonal
 
     for name in nlp.pipe_names:
         if hasattr(component(nlp, name), "space"):
@@ -166,7 +166,7 @@ def calibrate(nlp: Language, examples: Sequence[Example]) -> tuple[Language, dic
 
 def calibration_error(judged: Sequence[tuple[float, bool]]) -> float:
     """Expected calibration error of confidences, each with whether it was right."""
-    from spacy_cascade.reports.reliability import measure_reliability
+    from spacy_cascade.tools.reports.reliability import measure_reliability
 
     confidences, right = zip(*judged, strict=True)
     return float(measure_reliability(confidences, right).error)
@@ -174,8 +174,8 @@ def calibration_error(judged: Sequence[tuple[float, bool]]) -> float:
 
 def threshold_scores(examples: Sequence[Example], nlp: Language) -> tuple[Iterator[Any], ...]:
     """Scores by threshold: of entities, and of all likely spans where the pipeline lists them."""
-    from spacy_cascade.reports.reading import judge
-    from spacy_cascade.reports.sweep import sweep, sweep_listed
+    from spacy_cascade.tools.reports.reading import judge
+    from spacy_cascade.tools.reports.sweep import sweep, sweep_listed
 
     found = judge(nlp, examples)
     return tuple(iter(s.every(1) if s else ()) for s in (sweep(found), sweep_listed(found)))
@@ -183,14 +183,14 @@ def threshold_scores(examples: Sequence[Example], nlp: Language) -> tuple[Iterat
 
 def tune_reranker(nlp: Language, examples: Sequence[Example]) -> tuple[Language, Any]:
     """A pipeline that reranks by the scores of both stages, and its settings."""
-    from spacy_cascade.workflows.tune_reranker import tune_reranker
+    from spacy_cascade.systems.reranking.tuning import tune_reranker
 
     return tune_reranker(nlp, examples)
 
 
 def train_reranker(nlp: Language, train: str, dev: str, n_best: int) -> tuple[Language, Any]:
     """A pipeline with a trained reranker, and its settings."""
-    from spacy_cascade.workflows.train_reranker import train_reranker
+    from spacy_cascade.systems.reranking.training import train_reranker
 
     return train_reranker(nlp, Path(train), Path(dev), n_best=n_best)
 
@@ -201,7 +201,7 @@ def train_passes(
     """Train the first pass of a config and both passes of a second look, and save them."""
     from spacy.util import load_config
 
-    from spacy_cascade.workflows.second_look import train_passes
+    from spacy_cascade.systems.second_look.workflow import train_passes
 
     found = train_passes(load_config(config), Path(train), Path(dev), folds=folds)
     found.first.to_disk(first)
@@ -219,19 +219,19 @@ def learn_unlabelled(
     overrides: Settings,
     clusters: str = "",
 ) -> dict[str, Any]:
-    """What labelled and unlabelled Docs give, and how right it was (`workflows.unlabelled`).
+    """What labelled and unlabelled Docs give, and how right it was (`systems.unlabelled`).
 
     overrides: settings of the config. clusters: a file of word clusters that the pipeline looks at.
     """
     from spacy.vocab import Vocab
 
     from spacy_cascade.pipeline.readers import read_docs
+    from spacy_cascade.systems.unlabelled.pseudo_labels import Confidence
+    from spacy_cascade.systems.unlabelled.reporting import as_json
+    from spacy_cascade.systems.unlabelled.rounds import learn_unlabelled
+    from spacy_cascade.systems.unlabelled.teachers import Method
     from spacy_cascade.workflows.jackknife import read_config
     from spacy_cascade.workflows.settings import with_settings
-    from spacy_cascade.workflows.unlabelled.pseudo_labels import Confidence
-    from spacy_cascade.workflows.unlabelled.reporting import as_json
-    from spacy_cascade.workflows.unlabelled.rounds import learn_unlabelled
-    from spacy_cascade.workflows.unlabelled.teachers import Method
 
     settings = with_settings(read_config(Path(config)), overrides)
     if clusters:
@@ -248,8 +248,8 @@ def learn_unlabelled(
 
 def write_clusters(sources: Sequence[str], output: str, settings: Settings) -> dict[str, int]:
     """Make word clusters of Docs, as `spacy cascade cluster` does; their number, and of words."""
-    from spacy_cascade.clustering.making import Settings as ClusterSettings
-    from spacy_cascade.clustering.making import make_clusters
+    from spacy_cascade.tools.clustering.making import Settings as ClusterSettings
+    from spacy_cascade.tools.clustering.making import make_clusters
 
     made = make_clusters(
         [Path(path) for path in sources], Path(output), ClusterSettings(**settings)
@@ -259,7 +259,7 @@ def write_clusters(sources: Sequence[str], output: str, settings: Settings) -> d
 
 def with_reranker(nlp: Language, n_best: int, **settings: Any) -> Language:
     """The pipeline with a reranker of the `n_best` best segmentations."""
-    from spacy_cascade.workflows.tune_reranker import with_reranker
+    from spacy_cascade.systems.reranking.tuning import with_reranker
 
     return with_reranker(nlp, n_best, **settings)
 
@@ -314,7 +314,7 @@ def train_cascade(
 
 def suggested(nlp: Language, docs: Sequence[Doc], n: int, options: Mapping[str, Any]) -> list[int]:
     """Numbers of the Docs, a sentence each, that `suggest` chooses, filled up by their order."""
-    from spacy_cascade.annotation.suggest import Options, suggest
+    from spacy_cascade.tools.annotation.suggest import Options, suggest
 
     chosen = [found.source for found in suggest(nlp, docs, Options(n=n, **options))]
     others = (i for i in range(len(docs)) if i not in set(chosen))

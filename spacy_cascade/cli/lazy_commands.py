@@ -23,7 +23,7 @@ class Place(NamedTuple):
 
 
 def command(place: str, **settings: Any) -> Place:
-    """place: module in this package and function, as in `adapt:adapt_command`."""
+    """place: module and function, as in `package.module:function`."""
     module, _, function = place.partition(":")
     return Place(module, function, settings)
 
@@ -42,7 +42,7 @@ class Commands(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         if name not in self._made:
             module, function, settings = self._places[name]
-            found = getattr(import_module(f".{module}", __package__), function)
+            found = getattr(import_module(module), function)
             app = typer.Typer(add_completion=False, rich_markup_mode=None)
             app.command(name, no_args_is_help=True, **settings)(found)
             self._made[name] = typer.main.get_command(app)

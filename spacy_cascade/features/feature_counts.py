@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..numeric.key_counts import KeyCounts
+from ..systems.semi_markov.features import SegmentFeatures
 from ..types import Keys1d
 from .keys import lexeme_level_keys, unit_level_keys
 from .plan import Plan
-from .segments import SegmentFeatures
 from .unit_rows import rows_of_slots, values_of_units
 from .units import Units
 

@@ -12,9 +12,9 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from ..errors import TemplateError
+from ..systems.second_look.attributes import phrases_elsewhere, words_elsewhere
 from ..types import Ints2d, Keys1d
 from .attributes import Attribute, Options, TextOf, TokenAttribute
-from .elsewhere import phrases_elsewhere, words_elsewhere
 from .group_spans import OUTSIDE
 from .tokens import Tokens
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..numeric.design import BinaryCSR
+from ..systems.semi_markov.features import SegmentFeatures
 from ..types import Bools1d, Keys2d, Pointers1d, Pointers2d
 from .attributes import Attribute, PlacedAttribute, TextOf, WordAttribute
 from .lexemes import BOUNDARY
-from .segments import SegmentFeatures
 from .space import FeatureSpace
 from .templates import ALL, ANY, FIRST, LAST, UNIT, Part, Template
 from .unit_rows import values_of_units

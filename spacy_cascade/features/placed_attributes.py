@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
+from ..systems.abbreviations.long_forms import PARTS, abbreviation_parts
+from ..systems.dictionaries.listed_terms import ExactlyListedTerms, ListedTerms
 from ..types import Ints2d, Keys1d
 from .attributes import (
     Attribute,
@@ -15,8 +17,6 @@ from .attributes import (
     TokenAttribute,
     chosen,
 )
-from .listed_terms import ExactlyListedTerms, ListedTerms
-from .long_forms import PARTS, abbreviation_parts
 from .resources import ResourceSpec
 from .span_context import SpanContext, value_text
 from .tokens import ABBREVIATIONS, Tokens

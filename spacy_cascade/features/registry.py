@@ -7,9 +7,9 @@ from importlib.metadata import entry_points
 from typing import TypeVar
 
 from ..errors import TemplateError
+from ..systems.dictionaries.similarity.attribute import Similarity
 from . import group_attributes, placed_attributes, word_attributes
 from .attributes import Attribute
-from .similarity.attribute import Similarity
 from .word_counts import SHARES
 
 GROUP = "spacy_cascade_attributes"

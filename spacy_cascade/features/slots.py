@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import inlined, kernel
+from ..systems.abbreviations.long_forms import LongForms
 from ..types import Floats2d, Ints1d, Ints2d, Ints3d, Pointers1d, Reals2d
 from .lexemes import BOUNDARY
-from .long_forms import LongForms
 from .plan import Slots
 from .templates import (
     ANY,

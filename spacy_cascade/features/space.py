@@ -11,21 +11,21 @@ import numpy as np
 from ..numeric.design import BinaryCSR, Design, SegmentRows
 from ..numeric.index import KeyIndex
 from ..parallel import LEXEME_LOCK
+from ..systems.abbreviations.search import find_abbreviations
+from ..systems.abbreviations.spelled_words import SpelledWords
+from ..systems.dictionaries.lexicons import Lexicon
+from ..systems.dictionaries.listed_terms import ListedTerms
+from ..systems.semi_markov.features import SegmentFeatures, SegmentSettings
+from ..systems.semi_markov.span_lengths import SPAN_LENGTHS, SpanLengths
 from ..types import Ints2d, Keys1d, Keys2d
-from .abbreviation_search import find_abbreviations
 from .attributes import ContextAttribute
 from .attributes import TextOf as TextOf
 from .feature_counts import FeatureCounts
 from .keys import lexeme_level_keys, unit_level_keys
 from .lexemes import LexemeTable
-from .lexicons import Lexicon
-from .listed_terms import ListedTerms
 from .plan import make_plan
 from .resources import FlaggedTokens, Resources
-from .segments import SegmentFeatures, SegmentSettings
 from .span_context import SpanContext
-from .span_lengths import SPAN_LENGTHS, SpanLengths
-from .spelled_words import SpelledWords
 from .templates import Templates
 from .tokens import ABBREVIATIONS, FURTHER, Tokens
 from .unit_rows import known_features, rows_of_slots, values_of_units

@@ -12,11 +12,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ..systems.dictionaries.terms import TermSource
+from ..systems.words.clusters import ClusterSource
+from ..systems.words.codes import VectorSource, clusters_from
 from ..types import Texts
 from .templates import Templates
-from .terms import TermSource
-from .vector_codes import VectorSource, clusters_from
-from .word_clusters import ClusterSource
 
 WORDS = [
     "word@-2..2", "word@-2 & word@-1", "word@-1 & word@0", "word@0 & word@1", "word@1 & word@2",

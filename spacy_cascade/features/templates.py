@@ -34,11 +34,11 @@ import regex
 from ..caching import cached_property
 from ..deprecation import warn_renamed
 from ..errors import TemplateError
+from ..systems.dictionaries.terms import TermSource
+from ..systems.words.clusters import ClusterSource
+from ..systems.words.codes import VectorSource
 from .attributes import Attribute, TokenAttribute, WordAttribute, numbers
 from .registry import attribute_class
-from .terms import TermSource
-from .vector_codes import VectorSource
-from .word_clusters import ClusterSource
 
 FIRST, LAST, ANY, ALL, UNIT, SENTENCE, RECURRENCE, HEAD_RECURRENCE, LONG_FORM, LONG_FORM_LAST = (
     range(10)
@@ -127,9 +127,9 @@ class Templates:
     """A template set as the config states it.
 
     templates: lines of the template language. patterns: regular expressions by name, searched
-    anywhere in a word. lexicons: term lists by name (`features.terms`); the longest term is matched
-    first. clusters: files of word clusters by name (`features.word_clusters`). vectors: how the
-    vocabulary's vectors are clustered, by name (`features.vector_codes`). resources: settings of
+    anywhere in a word. lexicons: term lists by name (`systems.dictionaries.terms`); the longest term is matched
+    first. clusters: files of word clusters by name (`systems.words.clusters`). vectors: how the
+    vocabulary's vectors are clustered, by name (`systems.words.codes`). resources: settings of
     further resources by name, for attributes of other packages.
 
     Raises `TemplateError` for anything that does not parse, naming the template.

@@ -10,10 +10,10 @@ from spacy.attrs import LOWER, ORTH, POS, SENT_START, TAG
 from spacy.tokens import Doc
 
 from ..caching import cached_property
+from ..systems.abbreviations.attribute import Abbreviations, join_abbreviations
+from ..systems.abbreviations.long_forms import link_abbreviations
 from ..types import Ints1d, Keys1d, Pointers1d
-from .abbreviations import Abbreviations, join_abbreviations
 from .group_spans import BatchGroup, join_groups, read_group
-from .long_forms import link_abbreviations
 from .word_vectors import WordVectors
 
 

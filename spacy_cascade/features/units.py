@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..caching import cached_property
+from ..systems.abbreviations.long_forms import NO_LONG_FORMS, LongForms
 from ..types import Ints1d, Ints2d, Keys1d, Keys2d, Pointers1d
 from .keys import PositionValues
 from .lexemes import BOUNDARY, LexemeTable
-from .long_forms import NO_LONG_FORMS, LongForms
 from .slots import NO_OCCURRENCES, Occurrences, find_occurrences
 from .tokens import Tokens
 

@@ -11,13 +11,13 @@ import numpy as np
 import regex
 
 from ..errors import TemplateError
+from ..systems.words.clusters import WordClusters
+from ..systems.words.codes import VectorClusters, VectorCodes, clusters_from
 from ..types import Keys1d
 from .attributes import Attribute, Options, TextAttribute, WordAttribute, Words, chosen, numbers
 from .resources import ResourceSpec
 from .shapes import Representatives, WordTexts, is_plain, is_quick
 from .strings import Utf8, hash_string, hash_strings
-from .vector_codes import VectorClusters, VectorCodes, clusters_from
-from .word_clusters import WordClusters
 from .word_counts import SHARES, SpanWordCounts, share_text, share_value
 
 LONGEST = 1000

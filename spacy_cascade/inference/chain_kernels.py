@@ -2,18 +2,23 @@
 
 Lattices without label pairs have fewer scores than transitions. For them vectors and matrices
 (`inference.dense_losses`) are faster than lists of edges (`inference.chain`); and with many labels
-several sequences at a time (`inference.lockstep`).
+several sequences at a time (`systems.many_labels.lockstep`).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from ..systems.many_labels.block_losses import (
+    MANY_LABELS,
+    block_log_partitions,
+    block_losses,
+    block_marginals,
+)
+from ..systems.many_labels.block_spans import block_likely_spans, block_span_posteriors
+from ..systems.many_labels.block_viterbi import block_viterbi
+from ..systems.many_labels.blocks import blocks_of
 from ..types import Floats1d, Floats2d, Ints1d
-from .block_losses import MANY_LABELS, block_log_partitions, block_losses, block_marginals
-from .block_spans import block_likely_spans, block_span_posteriors
-from .block_viterbi import block_viterbi
-from .blocks import blocks_of
 from .chain import edge_marginals, log_partitions
 from .chain_losses import chain_losses
 from .dense_losses import dense_log_partitions, dense_losses

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..parallel import LARGEST_PIECE, Workers, split
+from ..tools.scale.parts import Memory, Node, add_part
 from ..types import Floats1d, Floats2d, Ints1d, Pointers1d, Pointers2d, RealsXd
 from .csr import active_features, add_entries, add_rows, add_to_columns, group_columns
-from .parts import Memory, Node, add_part
 
 _GROUPS = 4
 """Columns whose gradients threads sum up side by side, for any number of threads.
@@ -101,7 +101,7 @@ class BinaryCSR:
     def write_transposed_product(
         self, values: Floats2d, out: Floats2d, workers: Workers, n_parts: int, memory: Memory
     ) -> None:
-        """`out = self.T @ values`, as a sum over so many parts of the rows (`numeric.parts`)."""
+        """`out = self.T @ values`, as a sum over so many parts of the rows (`tools.scale.parts`)."""
 
         def add(node: Node, to: Floats2d) -> None:
             add_part(self.indptr, self.indices, node[0], n_parts, values, to)

@@ -17,8 +17,8 @@ from ..features.tokens import Tokens
 from ..features.units import Units
 from ..inference.linear_chain import ChainFamily
 from ..inference.structure import Structure, Weights
-from ..models import linear
 from ..parallel import LEXEME_LOCK
+from ..scorers import linear
 from ..storage import model_file, sparse
 from ..storage.arrays import Arrays
 from ..storage.header import Header, check_identity, make_header

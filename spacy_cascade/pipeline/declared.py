@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..errors import ConfigError
-from ..features.similarity import phrases
 from ..inference.schemes import SCHEMES
+from ..systems.dictionaries.similarity import phrases
 from .options import Options, above, at_least, between, one_of, option, values_of
 from .spans.nbest import MOST
 

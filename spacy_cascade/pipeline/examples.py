@@ -18,7 +18,7 @@ from spacy.training import Example
 from spacy.util import logger
 
 from ..losses.base import LabelledSequences
-from ..trainers.corpus_file import CorpusFile
+from ..tools.scale.corpus_file import CorpusFile
 from .example_sums import words_of
 
 _SHARE_AGAIN = 10

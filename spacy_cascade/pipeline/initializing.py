@@ -15,6 +15,7 @@ from ..errors import TrainingError
 from ..features.resources import FlaggedTokens
 from ..features.tokens import Tokens
 from ..features.units import Units
+from ..tools.scale.sharding import Source
 from ..trainers.base import Trainer
 from ..types import Ints2d
 from .component import CascadePipe
@@ -24,7 +25,6 @@ from .example_sums import ENTITIES, Reads, words_of
 from .examples import Awaited, Parts
 from .progress import progress
 from .reading import earlier_space, learn_resources, read_resources, stand_ins, token_units
-from .sharding import Source
 from .sizes import check_labels, set_to_zero
 from .spans.gold import as_seen
 

@@ -15,25 +15,25 @@ from ..features.units import Units
 from ..inference.structure import Potentials
 from ..losses.base import LabelledSequences, Loss
 from ..losses.margin import Hinge
-from ..models.linear import add_features, get_hessian_diagonal
 from ..penalties.base import CentredPenalty, Penalty
+from ..scorers.linear import add_features, get_hessian_diagonal
 from ..storage.arrays import Arrays
 from ..storage.header import Header
+from ..systems.induction.component import InducedFeatures, forget, induce
+from ..systems.isomeric.learning import begin_jointly, partner
+from ..systems.isomeric.loggers import SEPARATOR
+from ..tools.scale.corpus_file import CorpusFile
+from ..tools.scale.sharding import Source, begin_on_shards
 from ..trainers.base import Fit, JointTrainer, ShardTrainer, State, Task, Trainer, shard_tokens
-from ..trainers.corpus_file import CorpusFile
 from ..types import Ints1d, Pointers1d
 from .corpus import forget_words
 from .example_sums import joint_sums
 from .examples import Change, Corpus, Parts, Seen
-from .inducing import InducedFeatures, forget, induce
 from .initializing import MAXIMUM_LEXEMES, Gold, InitializingPipe
-from .joint import begin_jointly, partner
-from .loggers import SEPARATOR
 from .options import Options
 from .origin import Origin
 from .parts import linear_potentials
 from .progress import progress
-from .sharding import Source, begin_on_shards
 
 _ANNOTATION = "annotation"
 """Name of a checksum in the state of a training."""

@@ -11,7 +11,7 @@ from thinc.api import Model
 
 from ..features.resources import Resource
 from ..inference.structure import Weights
-from ..models.linear import Names, get_weights, hessian_of, places, taken
+from ..scorers.linear import Names, get_weights, hessian_of, places, taken
 from ..types import Floats2d
 
 

@@ -19,7 +19,7 @@ from ..features.space import FeatureSpace
 from ..features.tokens import Tokens
 from ..features.units import Units
 from ..inference.structure import Potentials, Structure, Weights
-from ..models.linear import segment_scores
+from ..scorers.linear import segment_scores
 from ..types import Pointers1d
 
 PART = 1 << 15

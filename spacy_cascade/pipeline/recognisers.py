@@ -2,8 +2,8 @@
 
 from spacy.language import Language
 
+from ..systems.reranking.component import CascadeReranker
 from .classifier import CascadeClassifier
-from .reranker import CascadeReranker
 from .segmenter import CascadeSegmenter
 
 

@@ -14,12 +14,12 @@ from ..features.tokens import Tokens
 from ..features.units import Units
 from ..inference.schemes import UNOBSERVED, Spans, TagSet
 from ..inference.structure import Potentials, Structure, require
+from ..systems.isomeric.decoding import jointly_best
 from ..trainers.deprecated import loss_and_penalty
 from ..types import Bools1d, Floats1d, Floats2d, Ints1d
 from .calibration import Outcomes
 from .declared import SegmenterOptions
 from .decoding import decode
-from .joint_decoding import jointly_best
 from .listing import ListingPipe
 from .options import takes
 from .parts import potentials_in_parts

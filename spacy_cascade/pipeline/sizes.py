@@ -16,7 +16,7 @@ from thinc.api import Model
 from ..errors import TrainingError
 from ..features.space import FeatureSpace
 from ..inference.structure import Structure
-from ..models import linear
+from ..scorers import linear
 from ..storage import archive
 from ..storage.header import header_excess, make_header
 from ..trainers.lbfgs import LBFGS
@@ -141,7 +141,7 @@ def check_weights(component: Component, n_labels: int, n_features: int) -> None:
 
 
 def _is_sparse(component: Component, n_columns: int) -> bool:
-    """Whether training may leave out most of the weights (`trainers.sparse`)."""
+    """Whether training may leave out most of the weights (`systems.many_labels.trainer`)."""
     trainer = getattr(component, "trainer", None)
     sees_pairs = getattr(component.family, "label_pairs", True)
     return isinstance(trainer, LBFGS) and not sees_pairs and trainer.may_be_sparse(n_columns)

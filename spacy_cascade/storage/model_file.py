@@ -3,7 +3,7 @@
 Arrays: `header` (UTF-8 JSON: format, version, kind, labels, identity, settings), and nothing else
 for a component that was not trained; `keys` uint64 `[K]`,
 `weights` `[K, S]` and `transitions` `[E]` (half or single precision); `curvature` uint8 `[K, S]`
-where training has shown it (`models.linear.keep_hessian_diagonal`); weights that are mostly zero,
+where training has shown it (`scorers.linear.keep_hessian_diagonal`); weights that are mostly zero,
 and curvature of many labels, are as `sparse` has them; and the arrays of all resources
 (`features.resources`).
 

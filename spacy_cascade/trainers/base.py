@@ -18,8 +18,8 @@ from ..errors import ConfigError
 from ..inference.structure import Structure, Weights, require
 from ..losses.base import LabelledSequences
 from ..penalties.base import CentredPenalty
+from ..tools.scale.corpus_file import CorpusFile
 from ..types import Floats2d
-from .corpus_file import CorpusFile
 
 State: TypeAlias = dict[str, Any]
 """What a fit goes on from: arrays, and values that JSON can hold, by name."""
@@ -202,7 +202,7 @@ def check_needs(
 
 @runtime_checkable
 class FeatureInduction(Protocol):
-    """How a trainer finds features (`trainers.induction`)."""
+    """How a trainer finds features (`systems.induction.trainer`)."""
 
     def check(self, structure: type[Structure]) -> None:
         """Raise `ConfigError` for a structure whose features it cannot find."""

@@ -10,7 +10,7 @@ from ..losses.base import Loss
 from ..losses.margin import Hinge, Likelihood, SoftmaxMargin
 from ..penalties.base import Penalty
 from ..penalties.gaussian import Gaussian
-from .joint import TrainedJointly
+from ..systems.isomeric.trainer import TrainedJointly
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ from ..errors import ConfigError
 from ..inference.structure import Structure
 from ..losses.base import CorpusLoss, Loss, ShardedLoss
 from ..parallel import Workers
+from ..systems.many_labels.trainer import MANY_COLUMNS, SparseObjective, can_be_sparse
+from ..tools.scale.corpus_file import ShardLosses
+from ..tools.scale.remote_loss import RemoteLoss, shared_parts
 from ..types import Floats1d
 from .base import ShardedTask, Task, check_induction, check_needs
-from .corpus_file import ShardLosses
 from .lbfgs_run import BatchFit, LBFGSRun
 from .objective import BatchObjective, Objective, Parametrisation
 from .online_start import begins_at_zero, check_start, check_start_for, online_weights
-from .sparse import MANY_COLUMNS, SparseObjective, can_be_sparse
-from .workers.remote_loss import RemoteLoss, shared_parts
 
 
 @dataclass(frozen=True)
@@ -25,10 +25,10 @@ class LBFGS:
     iterations: of one `update` of the pipeline. history: number of remembered pairs, `m`.
     tolerance: stop when the gradient norm has fallen below this part of the parameters' norm (or
     of 1). threads: 0 for all cores; the result does not depend on it. induction: how training finds
-    the features (`trainers.induction`); null where all that are frequent enough are there.
-    sparse: fit weights only of features with labels that they were seen with (`trainers.sparse`);
+    the features (`systems.induction.trainer`); null where all that are frequent enough are there.
+    sparse: fit weights only of features with labels that they were seen with (`systems.many_labels.trainer`);
     null where there are 128 score columns or more and it is possible.
-    workers: processes or actors that compute the loss (`trainers.workers`); 0 or 1 for this process
+    workers: processes or actors that compute the loss (`tools.scale`); 0 or 1 for this process
     alone. engine: where workers run. parts: sums that a gradient is gathered in, and the most
     workers there can be; 0 for 1 without workers, which is fastest, and 8 with them. The last bits
     of the result depend on it, and on nothing else here but shards and start.

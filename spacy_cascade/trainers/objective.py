@@ -14,10 +14,10 @@ import numpy as np
 
 from ..inference.structure import Potentials, Structure, Weights
 from ..losses.base import CorpusLoss
-from ..losses.isomeric import IsomericLoss
 from ..numeric.csr import scale_and_mix
 from ..parallel import Workers, split
 from ..penalties.base import CentredPenalty
+from ..systems.isomeric.loss import IsomericLoss
 from ..types import Floats1d, Floats2d, Pointers2d
 
 _TYPICAL_VARIANCE = 0.05

@@ -21,8 +21,8 @@ from ..features.scored_spans import RECORD_ATTRIBUTE
 from ..files import temporary_folder
 from ..pipeline.progress import progress
 from ..pipeline.readers import SENTENCES, TAGS, gold_inputs_of, input_doc, read_docs
+from ..stages import Stages
 from .folds import check_folds, refused, train_pipeline
-from .stages import Stages
 
 _TELLING = 5
 """Tokens from which on a sentence that two Docs share is no coincidence."""

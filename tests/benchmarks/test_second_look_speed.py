@@ -13,7 +13,7 @@ from benchmarks.experiments import second_look_speed
 from benchmarks.lib.package import train_passes
 from benchmarks.peers.decoding_speed import decode_with_and_without
 from helpers import write_sample
-from spacy_cascade.workflows.recipes import Choices, make_config
+from spacy_cascade.tools.recipes import Choices, make_config
 
 
 class Runner:

@@ -14,7 +14,7 @@ IMPORTED = """
 import sys
 from spacy.util import registry
 registry.cli.get_all()
-print(sorted({"numba", "spacy_cascade.cli.convert", "spacy_cascade.pipeline.segmenter"}
+print(sorted({"numba", "spacy_cascade.tools.formats.command", "spacy_cascade.pipeline.segmenter"}
              & set(sys.modules)))
 """
 

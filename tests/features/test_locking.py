@@ -9,8 +9,8 @@ import pytest
 
 from locking import waits_for_lock
 from spacy_cascade.features.space import FeatureSpace
-from spacy_cascade.features.spelled_words import SpelledWords
 from spacy_cascade.features.templates import Templates
+from spacy_cascade.systems.abbreviations.spelled_words import SpelledWords
 
 WORDS = np.array([3, 5], dtype=np.uint64)
 

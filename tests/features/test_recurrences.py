@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_cascade.features.long_forms import NO_LONG_FORMS
 from spacy_cascade.features.plan import Slots
 from spacy_cascade.features.slots import (
     MOST_RECURRENCES,
@@ -17,6 +16,7 @@ from spacy_cascade.features.slots import (
     slot_rows,
 )
 from spacy_cascade.features.templates import HEAD_RECURRENCE, RECURRENCE
+from spacy_cascade.systems.abbreviations.long_forms import NO_LONG_FORMS
 
 PLACES = [(RECURRENCE, -1), (RECURRENCE, 0), (RECURRENCE, 2), (HEAD_RECURRENCE, -1)]
 MARGIN = 2

@@ -93,9 +93,9 @@ def _with_its_header(saved: bytes) -> list[bytes]:
 
 @cache
 def _saved_checkpoint() -> bytes:
-    from spacy_cascade.callbacks.checkpoint_files import Checkpoint, Evaluation, History, pack
-    from spacy_cascade.callbacks.checkpoint_header import randomness
-    from spacy_cascade.callbacks.training_fingerprint import TrainingFingerprint
+    from spacy_cascade.tools.checkpoints.files import Checkpoint, Evaluation, History, pack
+    from spacy_cascade.tools.checkpoints.fingerprint import TrainingFingerprint
+    from spacy_cascade.tools.checkpoints.header import randomness
 
     return pack(
         Checkpoint(
@@ -107,8 +107,8 @@ def _saved_checkpoint() -> bytes:
 
 
 def _checkpoint(data: bytes) -> None:
-    from spacy_cascade.callbacks.checkpoint_files import reading, unpack
-    from spacy_cascade.callbacks.checkpoint_header import restore_randomness
+    from spacy_cascade.tools.checkpoints.files import reading, unpack
+    from spacy_cascade.tools.checkpoints.header import restore_randomness
 
     made = unpack(_with_header(data, _saved_checkpoint()), "the input")
     with reading("the input"):
@@ -170,8 +170,8 @@ def _in_file(data: bytes, name: str) -> Path:
 def _columns(data: bytes) -> None:
     from spacy.vocab import Vocab
 
-    from spacy_cascade.corpora.columns import read_columns
-    from spacy_cascade.corpora.docs import to_docs
+    from spacy_cascade.tools.formats.columns import read_columns
+    from spacy_cascade.tools.formats.docs import to_docs
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about tags that do not follow each other
@@ -180,7 +180,7 @@ def _columns(data: bytes) -> None:
 
 def _lexicon(data: bytes) -> None:
     """The first byte chooses the format by the name of the file."""
-    from spacy_cascade.features.terms import read_spellings
+    from spacy_cascade.systems.dictionaries.terms import read_spellings
 
     name = ("terms.txt", "terms.tsv", "terms.jsonl")[data[0] % 3 if data else 0]
     read_spellings("terms", str(_in_file(data[1:], name)), str.split)

@@ -11,8 +11,6 @@ import numpy as np
 import pytest
 
 from reference import Chain, chain_loss, log_space_loss
-from spacy_cascade.inference.block_losses import block_log_partitions, block_losses
-from spacy_cascade.inference.blocks import blocks_of
 from spacy_cascade.inference.chain import log_partitions
 from spacy_cascade.inference.chain_losses import _scaled_losses, chain_losses
 from spacy_cascade.inference.dense_losses import (
@@ -23,6 +21,8 @@ from spacy_cascade.inference.dense_losses import (
 from spacy_cascade.inference.lattice import Chains, Lattice, free_lattice
 from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import TagSet
+from spacy_cascade.systems.many_labels.block_losses import block_log_partitions, block_losses
+from spacy_cascade.systems.many_labels.blocks import blocks_of
 from strategies import random_chain
 
 SMALL = [

@@ -8,12 +8,9 @@ import numpy as np
 import pytest
 
 from reference import rows_from_dense
-from spacy_cascade.inference.higher_order import HigherOrderFamily
 from spacy_cascade.inference.linear_chain import ChainFamily
-from spacy_cascade.inference.local_chain import LocalFamily
 from spacy_cascade.inference.online_prior import no_prior
 from spacy_cascade.inference.schemes import UNOBSERVED, Spans, TagSet
-from spacy_cascade.inference.semi_markov import SemiMarkovFamily
 from spacy_cascade.inference.structure import (
     Averaged,
     OnlineStep,
@@ -23,6 +20,9 @@ from spacy_cascade.inference.structure import (
     offered,
 )
 from spacy_cascade.numeric.design import SegmentRows
+from spacy_cascade.systems.higher_order.structure import HigherOrderFamily
+from spacy_cascade.systems.local.structure import LocalFamily
+from spacy_cascade.systems.semi_markov.structure import SemiMarkovFamily
 from strategies import LABELS
 
 LENGTHS, LONGEST, N_FEATURES = (3, 1, 5, 2), 4, 5

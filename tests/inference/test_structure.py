@@ -13,7 +13,6 @@ from spacy_cascade.errors import ConfigError
 from spacy_cascade.inference.lattice import choice_lattice
 from spacy_cascade.inference.linear_chain import ChainFamily, FreeChoice, LinearChain
 from spacy_cascade.inference.schemes import UNOBSERVED, Spans, TagSet
-from spacy_cascade.inference.semi_markov import SemiMarkovChain
 from spacy_cascade.inference.structure import (
     OPERATIONS,
     Potentials,
@@ -21,6 +20,7 @@ from spacy_cascade.inference.structure import (
     offered,
     require,
 )
+from spacy_cascade.systems.semi_markov.structure import SemiMarkovChain
 from strategies import LABELS, chains, random_chain, random_path
 
 EXAMPLES = settings(max_examples=60)

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from reference import best_path, log_space_viterbi
-from spacy_cascade.inference.block_viterbi import block_viterbi
-from spacy_cascade.inference.blocks import blocks_of
 from spacy_cascade.inference.lattice import Chains, Lattice, choice_lattice, free_lattice
 from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import TagSet
 from spacy_cascade.inference.viterbi import best_paths, dense_viterbi, viterbi
+from spacy_cascade.systems.many_labels.block_viterbi import block_viterbi
+from spacy_cascade.systems.many_labels.blocks import blocks_of
 from strategies import random_chain
 
 

@@ -7,12 +7,12 @@ import pytest
 
 from reference import rows_from_dense
 from spacy_cascade.inference.schemes import TagSet
-from spacy_cascade.inference.semi_markov import SemiMarkovChain
 from spacy_cascade.inference.structure import Weights
 from spacy_cascade.losses.base import CorpusLoss, LabelledSequences, ShardedLoss
 from spacy_cascade.losses.margin import Hinge, Likelihood
 from spacy_cascade.numeric.design import Design, SegmentRows
 from spacy_cascade.parallel import Workers
+from spacy_cascade.systems.semi_markov.structure import SemiMarkovChain
 from strategies import random_design
 
 LENGTHS, LONGEST, N_FEATURES = (3, 1, 4), 3, 5

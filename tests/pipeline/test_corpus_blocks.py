@@ -19,13 +19,13 @@ from spacy.training import Example
 
 from helpers import SENTENCES, SMALL, blank, cascade, make_doc, make_example, make_examples
 from spacy_cascade import ConfigError, SavingError
-from spacy_cascade.features.segments import SegmentFeatures
 from spacy_cascade.features.space import FeatureSpace
 from spacy_cascade.features.units import Units
 from spacy_cascade.numeric.index import frequent_keys
 from spacy_cascade.numeric.key_counts import KeyCounts
 from spacy_cascade.pipeline import corpus_blocks
 from spacy_cascade.pipeline.reading import read_resources
+from spacy_cascade.systems.semi_markov.features import SegmentFeatures
 
 WORDS_AND_SPANS = ["word@-1..1 & word@0", "seen_inside", "lexicon(mine)@0 & seen_first"]
 

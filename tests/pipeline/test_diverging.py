@@ -9,7 +9,7 @@ import pytest
 
 from helpers import add_segmenter, blank, make_examples, weights
 from spacy_cascade import TrainingError
-from spacy_cascade.models import linear
+from spacy_cascade.scorers import linear
 
 ONLINE = {
     "loss": {"@misc": "spacy_cascade.Hinge.v2", "kappa": 1e100},

@@ -10,7 +10,7 @@ import spacy
 from spacy.language import Language
 
 from helpers import TRAINER, add_classifier, add_segmenter, annotations, blank, make_examples, train
-from spacy_cascade.trainers.joint import TrainedJointly
+from spacy_cascade.systems.isomeric.trainer import TrainedJointly
 
 ONLINE = {"@misc": "spacy_cascade.PassiveAggressive.v1", "C": 0.1, "passes": 3}
 

@@ -357,7 +357,7 @@ def test_the_same_training_gives_the_same_bytes(settings: dict[str, Any]) -> Non
 def test_rows_of_units_are_made_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
     nlp = trained_cascade()
     expected = annotations(nlp)
-    monkeypatch.setattr("spacy_cascade.models.linear._BLOCK", 3)
+    monkeypatch.setattr("spacy_cascade.scorers.linear._BLOCK", 3)
     assert annotations(nlp) == expected
 
 

@@ -23,7 +23,7 @@ from helpers import (
     train,
     weights,
 )
-from spacy_cascade.explaining.explain import explain_spans
+from spacy_cascade.tools.explaining.explain import explain_spans
 from structures import MODELS, found, segmenter_of, wanted
 
 pytestmark = pytest.mark.parametrize("name", MODELS)

@@ -22,7 +22,7 @@ from helpers import (
 )
 from spacy_cascade import TrainingError
 from spacy_cascade.inference.lattice import check_sizes
-from spacy_cascade.models.linear import add_features, get_weights, set_weights
+from spacy_cascade.scorers.linear import add_features, get_weights, set_weights
 
 SCRIPT = Path(__file__).with_name("adding_labels.py")
 PIPELINES = ["chain", "pairs", "semi_markov", "nbest", "likely", "cascade", "tagger"]

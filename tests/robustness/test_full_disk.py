@@ -38,8 +38,8 @@ from helpers import PROJECT, SENTENCES, annotations, gold_doc
 from spacy_cascade import CascadeError, SavingError, processes, save_pipeline
 from spacy_cascade.cli import app
 from spacy_cascade.storage import model_file as storage
-from spacy_cascade.workflows.adapt import adapt
-from spacy_cascade.workflows.tune_reranker import with_reranker
+from spacy_cascade.systems.reranking.tuning import with_reranker
+from spacy_cascade.tools.annotation.adapting import adapt
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spacy_cascade.callbacks.checkpoint_files import read_checkpoint
+from spacy_cascade.tools.checkpoints.files import read_checkpoint
 from trainings import Trainings, write_corpora
 
 pytestmark = [

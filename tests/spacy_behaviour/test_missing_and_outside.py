@@ -30,7 +30,7 @@ from helpers import (
     trained_cascade,
 )
 from spacy_cascade import silver
-from spacy_cascade.pipeline.members import Member
+from spacy_cascade.systems.ensembles.members import Member
 
 NOTHING = "Nothing is like this ."
 """A text in which nothing is found."""

@@ -16,17 +16,17 @@ from hypothesis import strategies as st
 
 from helpers import blank
 from spacy_cascade.errors import ModelFileError, NotTrainedError
-from spacy_cascade.features.lexicons import Lexicon
-from spacy_cascade.features.listed_terms import ExactlyListedTerms, ListedTerms
 from spacy_cascade.features.space import FeatureSpace
 from spacy_cascade.features.templates import Templates
-from spacy_cascade.features.terms import TermList
 from spacy_cascade.features.tokens import read_tokens
 from spacy_cascade.features.word_counts import SpanWordCounts
 from spacy_cascade.numeric.index import KeyIndex
 from spacy_cascade.storage import model_file as storage
 from spacy_cascade.storage import sparse
 from spacy_cascade.storage.header import VERSION, check_identity, make_header
+from spacy_cascade.systems.dictionaries.lexicons import Lexicon
+from spacy_cascade.systems.dictionaries.listed_terms import ExactlyListedTerms, ListedTerms
+from spacy_cascade.systems.dictionaries.terms import TermList
 from spacy_cascade.types import Keys1d
 
 KIND = "cascade_linear_chain"

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from helpers import write_sample
 from spacy_cascade.cli import app
-from spacy_cascade.workflows.recipes import Choices, make_config
+from spacy_cascade.tools.recipes import Choices, make_config
 
 
 def run_command(*arguments: object, exit_code: int = 0) -> tuple[str, str]:

@@ -24,8 +24,8 @@ from spacy.vocab import Vocab
 from typer.testing import CliRunner
 
 import spacy_cascade.cli  # noqa: F401 - as spaCy imports it before it reads its command line
-from spacy_cascade.corpora.columns import read_columns
-from spacy_cascade.corpora.docs import to_docs
+from spacy_cascade.tools.formats.columns import read_columns
+from spacy_cascade.tools.formats.docs import to_docs
 
 PROJECT = Path(__file__).parents[2]
 CONFIGS = sorted((PROJECT / "configs").glob("*.cfg"))

@@ -9,7 +9,7 @@ from spacy.language import Language
 from spacy.training import Example
 
 from helpers import SMALL, blank, cascade, sample_examples, train
-from spacy_cascade.workflows.adapt import adapt
+from spacy_cascade.tools.annotation.adapting import adapt
 
 ONLINE: dict[str, Any] = {
     "model": {"min_count": 1},

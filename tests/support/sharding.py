@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from helpers import cascade, sample_examples
+from spacy_cascade.tools.scale.messages import Answer, Question
+from spacy_cascade.tools.scale.server import ShardServer
+from spacy_cascade.tools.scale.shards import Shard
 from spacy_cascade.trainers.base import Task
 from spacy_cascade.trainers.lbfgs import LBFGS, make_objective
 from spacy_cascade.trainers.objective import Objective
-from spacy_cascade.trainers.workers.messages import Answer, Question
-from spacy_cascade.trainers.workers.server import ShardServer
-from spacy_cascade.trainers.workers.shards import Shard
 
 SMALL_PIECE = 64
 """With pieces of so many entries, a few Docs have as many parts as a large corpus."""

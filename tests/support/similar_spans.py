@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spacy_cascade.features.similarity.dictionary import TermDictionary
-from spacy_cascade.features.similarity.search import DictionarySearch
 from spacy_cascade.features.span_context import FoundSpans, SpanContext
 from spacy_cascade.features.strings import hash_strings
-from spacy_cascade.features.terms import Term, spell
 from spacy_cascade.features.tokens import Tokens
 from spacy_cascade.features.word_counts import span_flags
+from spacy_cascade.systems.dictionaries.similarity.dictionary import TermDictionary
+from spacy_cascade.systems.dictionaries.similarity.search import DictionarySearch
+from spacy_cascade.systems.dictionaries.terms import Term, spell
 
 Words = Sequence[str]
 _NONE = np.zeros(0, dtype=np.uint64)

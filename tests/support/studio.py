@@ -36,7 +36,7 @@ def client_of(learner: Any, base_url: str = LOCAL, **settings: Any) -> Iterator[
     """A client of the app; settings: of `make_app`."""
     from fastapi.testclient import TestClient
 
-    from spacy_cascade.annotation.label_studio.app import make_app
+    from spacy_cascade.tools.annotation.label_studio.app import make_app
 
     app = make_app(learner, **settings)
     with TestClient(app, base_url, raise_server_exceptions=False) as client:

@@ -16,7 +16,7 @@ from spacy.training import Example
 from helpers import TRAINER, add_classifier, add_segmenter, blank
 from spacy_cascade.pipeline.declared import TaggerOptions
 from spacy_cascade.pipeline.options import takes
-from spacy_cascade.pipeline.tagger import CascadeTagger, make_tagger
+from spacy_cascade.systems.tagging.component import CascadeTagger, make_tagger
 from spacy_cascade.testing import CHECKS, CheckFailed, check_component, sample_examples, train
 
 WITHOUT_PAIRS = {"min_count": 1, "label_pairs": False}

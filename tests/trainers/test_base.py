@@ -12,8 +12,8 @@ import pytest
 from spacy_cascade.errors import ConfigError
 from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.structure import Structure, Weights
+from spacy_cascade.systems.induction.trainer import Induction
 from spacy_cascade.trainers.base import Fit, Progress, array_like, check_induction
-from spacy_cascade.trainers.induction import Induction
 from spacy_cascade.trainers.lbfgs import LBFGS
 
 

@@ -10,16 +10,16 @@ import pytest
 
 from objectives import data_of, objective_of
 from spacy_cascade.errors import ConfigError
-from spacy_cascade.inference.higher_order import HigherOrderChain
 from spacy_cascade.inference.lattice import free_lattice
 from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import TagSet
 from spacy_cascade.inference.structure import Weights
 from spacy_cascade.losses.margin import Likelihood, MarginLoss, SoftmaxMargin
 from spacy_cascade.penalties.gaussian import Gaussian
+from spacy_cascade.systems.higher_order.structure import HigherOrderChain
+from spacy_cascade.systems.induction.trainer import Induction
+from spacy_cascade.systems.isomeric.trainer import JointLBFGS
 from spacy_cascade.trainers.base import Task
-from spacy_cascade.trainers.induction import Induction
-from spacy_cascade.trainers.joint import JointLBFGS
 from spacy_cascade.trainers.lbfgs import LBFGS
 from spacy_cascade.trainers.lbfgs_run import BatchFit
 from spacy_cascade.trainers.online_start import online_weights

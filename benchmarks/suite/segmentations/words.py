@@ -15,11 +15,11 @@ from spacy_cascade.errors import TemplateError
 from spacy_cascade.features.attributes import Attribute, Options
 from spacy_cascade.features.registry import register_attribute
 from spacy_cascade.features.resources import ResourceSpec
-from spacy_cascade.features.similarity.attribute import Similarity
-from spacy_cascade.features.similarity.measures import MEASURES
-from spacy_cascade.features.similarity.resource import TrainingTerms
 from spacy_cascade.features.span_context import SpanContext
 from spacy_cascade.features.tokens import Tokens
+from spacy_cascade.systems.dictionaries.similarity.attribute import Similarity
+from spacy_cascade.systems.dictionaries.similarity.measures import MEASURES
+from spacy_cascade.systems.dictionaries.similarity.resource import TrainingTerms
 from spacy_cascade.types import Ints2d, Keys1d
 
 INSIDE, FIRST, LAST = 1, 2, 3

@@ -35,9 +35,9 @@ from helpers import (
 )
 from reference import Chain, spans_of
 from spacy_cascade.inference.schemes import SCHEMES
-from spacy_cascade.models.linear import get_weights, set_weights
 from spacy_cascade.pipeline.scored_batch import LEAST
 from spacy_cascade.pipeline.spans.entities import read_presets
+from spacy_cascade.scorers.linear import get_weights, set_weights
 
 WORDS = "IL-2 gene STAT5 binds"
 N = len(WORDS.split())

@@ -1,0 +1,290 @@
+"""The linear model behind both stages: a thinc model that scores units.
+
+Its weights `W` `[K, S]` and `transitions` `[E]` are ordinary thinc parameters, so that
+`use_params`, copying and pickling work as for any spaCy component. Scores of lexemes are
+cached: a word's part of the score is summed once, however often it occurs.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+from thinc.api import Model
+
+from ..errors import ConfigError, NotTrainedError
+from ..features.space import FeatureSpace
+from ..features.templates import Templates
+from ..features.unit_scores import add_unit_scores
+from ..features.units import Units
+from ..inference.linear_chain import ChainFamily
+from ..inference.structure import SegmentScores
+from ..parallel import Workers
+from ..systems.local.structure import LocalFamily
+from ..systems.many_labels.scores import PlacedWeights, SparseScores
+from ..systems.semi_markov.features import SegmentSettings
+from ..systems.semi_markov.structure import SemiMarkovFamily
+from ..types import Floats1d, Floats2d, Pointers1d, RealsXd
+from .lexeme_scores import LexemeScores, check_features
+from .pair_scores import PairScores
+
+_NEW = -1
+"""Place of what was not there before."""
+_BLOCK = 1 << 16
+"""So many units are scored at once, about a tenth of a second, so Ctrl-C takes effect soon."""
+_SPARSE_BLOCK = 1 << 12
+"""The same where all features of a unit are listed."""
+_SMALLEST, _STEPS = 0.0625, 8.0
+"""Unit of the Hessian's diagonal, and steps in which it is kept until it has doubled."""
+
+
+def make_linear_model(
+    name: str,
+    templates: Templates,
+    min_count: int,
+    structure: Any,
+    segments: SegmentSettings | None = None,
+) -> "Model[Units, Floats2d]":
+    """A model without weights; structure: those it can have, such as a `ChainFamily`.
+
+    segments: how it looks at segments, where its structure has such.
+    """
+    if min_count < 1:
+        raise ConfigError(f"min_count must be 1 or more, not {min_count}. Mend [model].")
+    return Model(
+        name,
+        _forward,
+        params={"W": None, "transitions": None},
+        attrs={
+            "space": FeatureSpace(templates, segments),
+            "lexeme_scores": LexemeScores(),
+            "pair_scores": PairScores(),
+            "sparse_scores": SparseScores(),
+            "hessian_diagonal": None,
+            "min_count": min_count,
+            "structure": structure,
+        },
+    )
+
+
+def make_linear_chain(
+    templates: Templates, min_count: int = 5, label_pairs: bool = True
+) -> Model[Units, Floats2d]:
+    """A linear chain.
+
+    templates: what features look at. min_count: features in fewer tokens are dropped. label_pairs:
+    combine features with the pair (previous label, label) too, not only with the label.
+    """
+    return make_linear_model("cascade_linear_chain", templates, min_count, ChainFamily(label_pairs))
+
+
+def make_local_chain(templates: Templates, min_count: int = 5) -> Model[Units, Floats2d]:
+    """A maximum entropy Markov model: a linear chain whose transitions are normalised locally.
+
+    templates: what features look at; all are combined with the pair (previous label, label).
+    min_count: features in fewer tokens are dropped.
+    """
+    return make_linear_model("cascade_local_chain", templates, min_count, LocalFamily())
+
+
+def make_semi_markov(
+    templates: Templates,
+    segments: Templates,
+    min_count: int = 5,
+    segment_min_count: int = 2,
+    label_pairs: bool = True,
+    longest: int | None = None,
+) -> Model[Units, Floats2d]:
+    """A semi-Markov chain: the linear chain, and scores of spans as wholes.
+
+    templates: what features of tokens look at. segments: what features of spans look at. min_count:
+    features in fewer tokens are dropped. segment_min_count: features of fewer gold spans are
+    dropped. label_pairs: as for the linear chain. longest: most tokens of a span; null for the
+    least number that holds 99.8 % of those of the corpus, 64 at most.
+    """
+    settings = SegmentSettings(segments, longest, segment_min_count)
+    family = SemiMarkovFamily(label_pairs)
+    return make_linear_model("cascade_semi_markov", templates, min_count, family, settings)
+
+
+def make_span_classifier(templates: Templates, min_count: int = 5) -> Model[Units, Floats2d]:
+    """A log-linear span classifier; min_count: features in fewer spans are dropped."""
+    family = ChainFamily(label_pairs=False)
+    return make_linear_model("cascade_span_classifier", templates, min_count, family)
+
+
+def segment_scores(
+    model: Model[Units, Floats2d], units: Units, columns: slice
+) -> SegmentScores | None:
+    """Scores of the segments of units, None where the model has none.
+
+    columns: of the weights, those of labels of segments.
+    """
+    space: FeatureSpace = model.attrs["space"]
+    rows = space.segment_rows(units)
+    if rows is None:
+        return None
+    weights, _ = get_weights(model)
+    check_features(space, weights)
+    of_segments = np.ascontiguousarray(weights[:, columns])
+    return SegmentScores(rows.ends, rows.length, rows.scores(of_segments, Workers(1)), rows.longest)
+
+
+def set_weights(model: Model[Units, Floats2d], weights: RealsXd, transitions: Floats1d) -> None:
+    """Publish weights `[K, S]` and transitions `[E]`.
+
+    They are rounded to half precision, which does not change what is found and halves the model
+    on disk. Rounding them here keeps a saved model and the one in memory equal.
+    """
+    for name, values in (("W", weights), ("transitions", transitions)):
+        with np.errstate(over="ignore"):
+            rounded = values.astype(np.float16)
+        kept = rounded if np.isfinite(rounded).all() else values
+        model.set_param(name, cast(Any, kept.astype(np.float32)))
+
+
+def can_be_kept(values: npt.NDArray[Any]) -> bool:
+    """Whether all values are numbers in single precision, in which weights are kept."""
+    largest = np.finfo(np.float32).max
+    # No comparison with a NaN is true.
+    return bool(values.max(initial=0.0) <= largest and values.min(initial=0.0) >= -largest)
+
+
+def get_weights(
+    model: Model[Units, Floats2d], name: str | None = None
+) -> tuple[Floats2d, Floats1d]:
+    """Weights `[K, S]` and transitions `[E]`. Raises `NotTrainedError` before there are any.
+
+    name: of the component, for the error.
+    """
+    if not model.has_param("W"):
+        raise NotTrainedError(
+            f"{'The component' if name is None else repr(name)} has no weights yet. Train it with "
+            "'spacy train' or spacy_cascade.fit, or call nlp.initialize(lambda: examples), and "
+            "then nlp.update(examples), before you run it on Docs."
+        )
+    transitions: Any = model.get_param("transitions")
+    return cast(Any, model.get_param("W")), transitions.astype(np.float64)
+
+
+def set_to_zero(model: Model[Units, Floats2d], n_columns: int, n_transitions: int) -> None:
+    """Weights of zero for all features. Raises `MemoryError`, which says how many they would be."""
+    shape = len(model.attrs["space"]), n_columns
+    try:
+        set_weights(model, np.zeros(shape), np.zeros(n_transitions))
+    except MemoryError:
+        raise MemoryError(f"{shape[0]} features take {shape[0]} x {shape[1]} weights") from None
+    set_hessian_diagonal(model, None)
+
+
+def forget_weights(model: Model[Units, Floats2d]) -> None:
+    """Have no weights, as before training."""
+    for name in ("W", "transitions"):
+        model.set_param(name, None)
+    set_hessian_diagonal(model, None)
+
+
+def add_features(model: Model[Units, Floats2d], n: int) -> None:
+    """Add `n` rows of zero weights."""
+    weights, transitions = get_weights(model)
+    set_weights(model, np.pad(weights, ((0, n), (0, 0))), transitions)
+    if model.attrs["hessian_diagonal"] is not None:
+        model.attrs["hessian_diagonal"] = np.pad(model.attrs["hessian_diagonal"], ((0, n), (0, 0)))
+
+
+Names = tuple[Sequence[Hashable], Sequence[Hashable]]
+"""What the score columns and the transitions of a model are known by."""
+
+
+def rearrange(model: Model[Units, Floats2d], before: Names, now: Names) -> None:
+    """Give the model other score columns and transitions; new ones are zero."""
+    weights, transitions = get_weights(model)
+    columns, edges = (places(*pair) for pair in zip(before, now, strict=True))
+    set_weights(model, taken(weights, columns), taken(transitions, edges))
+    if model.attrs["hessian_diagonal"] is not None:
+        model.attrs["hessian_diagonal"] = taken(model.attrs["hessian_diagonal"], columns)
+
+
+def places(before: Sequence[Hashable], now: Sequence[Hashable]) -> Pointers1d:
+    """Where each name stood before, -1 where it is new."""
+    place = {name: i for i, name in enumerate(before)}
+    return np.array([place.get(name, _NEW) for name in now], dtype=np.int64)
+
+
+def taken(values: npt.NDArray[Any], places: Pointers1d) -> npt.NDArray[Any]:
+    """Values at places of the last axis, zero where a name is new."""
+    return np.where(places == _NEW, 0, values[..., places]).astype(values.dtype)
+
+
+def keep_hessian_diagonal(model: Model[Units, Floats2d], diagonal: Floats2d) -> None:
+    """Keep that of the loss, `[K, S]`, in 256 steps, which differ by less than a tenth."""
+    kept = np.empty(diagonal.shape, dtype=np.uint8)
+    n_rows = max(1, _BLOCK // max(1, diagonal.shape[1]))
+    for begin in range(0, len(diagonal), n_rows):
+        block = slice(begin, begin + n_rows)
+        steps = np.rint(_STEPS * np.log2(1.0 + np.maximum(diagonal[block], 0.0) / _SMALLEST))
+        kept[block] = np.minimum(steps, 255.0)
+    model.attrs["hessian_diagonal"] = kept
+
+
+def set_hessian_diagonal(
+    model: Model[Units, Floats2d], diagonal: npt.NDArray[np.uint8] | None
+) -> None:
+    """Set it `[K, S]` as it is kept."""
+    model.attrs["hessian_diagonal"] = None if diagonal is None else diagonal.copy()
+
+
+def get_hessian_diagonal(model: Model[Units, Floats2d]) -> Floats2d | None:
+    """That of the loss, `[K, S]`, as it was kept; None where nothing is known of it."""
+    return hessian_of(model.attrs["hessian_diagonal"])
+
+
+def hessian_of(steps: npt.NDArray[np.uint8] | None) -> Floats2d | None:
+    """The diagonal that these steps stand for, `[K, S]`."""
+    return None if steps is None else _SMALLEST * (np.exp2(steps / _STEPS) - 1.0)
+
+
+def _forward(
+    model: Model[Units, Floats2d], units: Units, is_train: bool
+) -> tuple[Floats2d, Callable[[Floats2d], Units]]:
+    """Scores `[U, S]`. The way back adds to the gradient of `W` and returns the units."""
+    weights, _ = get_weights(model)
+    space: FeatureSpace = model.attrs["space"]
+    scores = np.zeros((len(units.first), weights.shape[1]))
+    sparse = _sparse_scores(model, weights)
+    if sparse is None:
+        _add_dense_scores(model, units, weights, scores)
+    else:
+        for begin in range(0, len(scores), _SPARSE_BLOCK):
+            block = slice(begin, begin + _SPARSE_BLOCK)
+            sparse.add_scores(space, units.take(block), weights, scores[block])
+
+    def backprop(score_gradient: Floats2d) -> Units:
+        gradient = space.design(units).gradient(score_gradient, Workers(1))
+        model.inc_grad("W", cast(Any, gradient.astype(np.float32)))
+        return units
+
+    return scores, backprop
+
+
+def _sparse_scores(model: Model[Units, Floats2d], weights: Floats2d) -> PlacedWeights | None:
+    """Those of the weights, None where these are few, mostly not zero, or of more than labels."""
+    family = model.attrs["structure"]
+    if type(family) is not ChainFamily or family.label_pairs:
+        return None
+    sparse: PlacedWeights | None = model.attrs["sparse_scores"].of(weights)
+    return sparse
+
+
+def _add_dense_scores(
+    model: Model[Units, Floats2d], units: Units, weights: Floats2d, out: Floats2d
+) -> None:
+    """Add the scores of units `[U, S]`, with those of words that are known."""
+    space: FeatureSpace = model.attrs["space"]
+    table = units.positions.table
+    by_lexeme = model.attrs["lexeme_scores"].rows(space, table, weights)
+    known = model.attrs["pair_scores"].known(space, table, weights)
+    check_features(space, weights)
+    for begin in range(0, len(out), _BLOCK):
+        block = slice(begin, begin + _BLOCK)
+        add_unit_scores(space, units.take(block), by_lexeme, known, weights, out[block])

@@ -1,0 +1,1 @@
+"""The systems of the sources, one folder each: each can be taken away."""

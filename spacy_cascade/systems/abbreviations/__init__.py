@@ -1,0 +1,1 @@
+"""Abbreviations and their long forms."""

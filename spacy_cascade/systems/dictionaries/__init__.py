@@ -1,0 +1,1 @@
+"""Lists of terms: features, similarity, linking, and lists that grow."""

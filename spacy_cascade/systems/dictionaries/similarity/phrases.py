@@ -1,0 +1,229 @@
+"""The Jaro-Winkler similarity of a span to a term, both without spaces.
+
+An approximation: a span of n characters is compared with the terms next to it in alphabetical order
+that share its first `n / 2 - 2` characters, at least two (Hernandez and Stolfo 1995, "The
+merge/purge problem for large databases", call this a sorted neighbourhood). Of two strings with
+Jaro-Winkler similarities to a third, the one with the longer common beginning mostly is the more
+similar one.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ....jit import helper, inlined, kernel
+from ....numeric.hashing import mix
+from ....numeric.key_filter import KeyFilter, empty_filter, let_through, may_have
+from ....types import Floats1d, Ints1d, Keys1d, Keys2d, Pointers1d
+from .characters import Bytes1d, Encoded, packed
+from .dictionary import TermDictionary
+from .jaro_winkler import MOST_CHARACTERS, jaro_winkler, most_similar
+from .memory import MISSING, first_key, recall, remember
+from .seen_words import Seen
+from .spans import AskedSpans, Found, enter_found, make_found
+
+LEAST = 0.85
+REACH = 8
+"""So many terms before a span in alphabetical order, and as many after it, are compared with it."""
+_LONGEST_HEAD = 16
+_BEGINNINGS_A_TERM = 4
+"""That no other term has, about."""
+_TINY = 1e-9
+_SALT = np.uint64(0x2545F4914F6CDD1D)
+
+
+class PhraseIndex(NamedTuple):
+    """Terms of at most 64 characters in alphabetical order, by their first 16.
+
+    terms: int32 `[n]`, their numbers. heads: uint64 `[n, 2]`, the first 16 characters. characters,
+    starts: of each term in this order, int32. beginnings: of the first two or more characters of a
+    term.
+    """
+
+    terms: Ints1d
+    heads: Keys2d
+    characters: Bytes1d
+    starts: Ints1d
+    beginnings: KeyFilter
+
+    @classmethod
+    def of(cls, dictionary: TermDictionary, words: Encoded) -> PhraseIndex:
+        """Of a dictionary whose words have these characters."""
+        terms, lengths = dictionary.terms, np.diff(words.starts)
+        ends = np.append(0, np.cumsum(lengths[terms.indices]))
+        starts = ends[terms.indptr]
+        fitting = np.flatnonzero(np.diff(starts) <= MOST_CHARACTERS).astype(np.int32)
+        spelled = Encoded(_joined(words, terms.indices, int(ends[-1])), starts)
+        heads = np.stack([packed(spelled, k, 8)[fitting] for k in (0, 8)], axis=1)
+        order = np.lexsort((heads[:, 1], heads[:, 0]))
+        of_terms = fitting[order]
+        characters, starts = _taken(spelled, of_terms)
+        beginnings = empty_filter(_BEGINNINGS_A_TERM * len(order))
+        _mark(characters, starts, beginnings)
+        return cls(
+            of_terms,
+            np.ascontiguousarray(heads[order]),
+            characters,
+            starts.astype(np.int32),
+            beginnings,
+        )
+
+
+@kernel
+def _joined(words: Encoded, numbers: Ints1d, size: int) -> Bytes1d:
+    """The characters of words, one after the other."""
+    joined = np.empty(size, dtype=np.uint8)
+    n = 0
+    for number in numbers:
+        for k in range(words.starts[number], words.starts[number + 1]):
+            joined[n] = words.characters[k]
+            n += 1
+    return joined
+
+
+@kernel
+def _taken(texts: Encoded, numbers: Ints1d) -> tuple[Bytes1d, Pointers1d]:
+    starts = np.zeros(len(numbers) + 1, dtype=np.int64)
+    for i in range(len(numbers)):
+        starts[i + 1] = starts[i] + texts.starts[numbers[i] + 1] - texts.starts[numbers[i]]
+    taken = np.empty(starts[-1], dtype=np.uint8)
+    for i in range(len(numbers)):
+        begin = texts.starts[numbers[i]]
+        for k in range(starts[i + 1] - starts[i]):
+            taken[starts[i] + k] = texts.characters[begin + k]
+    return taken, starts
+
+
+@kernel
+def _mark(characters: Bytes1d, starts: Pointers1d, beginnings: KeyFilter) -> None:
+    for i in range(len(starts) - 1):
+        key = _SALT
+        for k in range(starts[i], min(starts[i + 1], starts[i] + _LONGEST_HEAD)):
+            key = mix(key, np.uint64(characters[k]))
+            if k > starts[i]:
+                let_through(beginnings, key)
+
+
+@inlined
+def _head_length(n):  # type: ignore[no-untyped-def]
+    """How many first characters a term shares with a span of n."""
+    return max(2, min(n // 2 - 2, _LONGEST_HEAD))
+
+
+@inlined
+def _n_characters(seen, t):  # type: ignore[no-untyped-def]
+    starts = seen.table.character_starts
+    return starts[seen.rows[t] + 1] - starts[seen.rows[t]]
+
+
+@helper
+def _has_known_head(index, seen, start, n):  # type: ignore[no-untyped-def]
+    """Whether some term may begin as the span of n characters that begins at `start`."""
+    rows = seen.rows
+    starts = seen.table.character_starts
+    characters = seen.table.characters
+    key, left, t = _SALT, _head_length(n), start
+    while True:
+        row = rows[t]
+        for k in range(starts[row], starts[row + 1]):
+            key = mix(key, np.uint64(characters[k]))
+            left -= 1
+            if left == 0:
+                return may_have(index.beginnings, key)
+        t += 1
+
+
+@helper
+def _place(index, first, second):  # type: ignore[no-untyped-def]
+    """Where a span with these heads would stand."""
+    heads = index.heads
+    low, high = 0, len(index.terms)
+    while low < high:
+        middle = (low + high) >> 1
+        head = heads[middle, 0]
+        if head < first or (head == first and heads[middle, 1] < second):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@helper
+def _nearest(index, text, owner, doc):  # type: ignore[no-untyped-def]
+    """Nearest term of the characters of a span, and its similarity."""
+    starts = index.starts
+    characters = index.characters
+    terms = index.terms
+    n = len(text)
+    first = second = np.uint64(0)
+    for k in range(8):
+        first = first << np.uint64(8) | np.uint64(text[k] if k < n else 0)
+        second = second << np.uint64(8) | np.uint64(text[k + 8] if k + 8 < n else 0)
+    head, place = _head_length(n), _place(index, first, second)
+    best, found = 0.0, -1
+    for step in (-1, 1):
+        i = place if step == 1 else place - 1
+        left = REACH
+        while left > 0 and 0 <= i < len(terms):
+            begin, m = starts[i], starts[i + 1] - starts[i]
+            shared = m >= head
+            for k in range(head):
+                if shared and characters[begin + k] != text[k]:
+                    shared = False
+            if not shared:
+                break
+            term = terms[i]
+            i += step
+            if len(owner) and owner[term] == doc:
+                continue
+            left -= 1
+            bound = most_similar(n, m)
+            if bound < LEAST - _TINY or bound <= best:
+                continue
+            value = jaro_winkler(text, characters[begin : begin + m])
+            if value > best and value >= LEAST - _TINY:
+                best, found = value, term
+    return found, best
+
+
+@kernel
+def search_by_characters(
+    index: PhraseIndex, seen: Seen, asked: AskedSpans, edges: Floats1d, memory: Keys1d
+) -> Found:
+    """As `jaccard.search_by_words`."""
+    found = make_found(len(asked.start))
+    text = np.empty(MOST_CHARACTERS, dtype=np.uint8)
+    n, key, begin, end = 0, np.uint64(0), -1, -1
+    for u in range(len(asked.start)):
+        if asked.end[u] != end or asked.start[u] > begin:
+            n, key, begin, end = 0, first_key(asked.doc[u]), asked.end[u], asked.end[u]
+        while begin > asked.start[u]:
+            begin -= 1
+            key = mix(key, asked.words[begin])
+            n += _n_characters(seen, begin)
+        if n < 2 or n > MOST_CHARACTERS or not _has_known_head(index, seen, begin, n):
+            continue
+        step = recall(memory, key)
+        if step == MISSING:
+            _write(text, seen, begin, end)
+            term, similarity = _nearest(index, text[:n], asked.owner, asked.doc[u])
+            step = enter_found(found, u, term, similarity, edges)
+            remember(memory, key, step)
+        found.step[u] = step
+    return found
+
+
+@inlined
+def _write(text, seen, start, end):  # type: ignore[no-untyped-def]
+    """Write the characters of a span."""
+    rows = seen.rows
+    starts = seen.table.character_starts
+    characters = seen.table.characters
+    n = 0
+    for t in range(start, end):
+        row = rows[t]
+        for k in range(starts[row], starts[row + 1]):
+            text[n] = characters[k]
+            n += 1

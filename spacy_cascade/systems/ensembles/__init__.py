@@ -1,0 +1,1 @@
+"""Ensembles of segmenters, and one model that imitates them."""

@@ -1,0 +1,112 @@
+"""Learning from the probabilities of another model, beside labels that are known.
+
+    loss = log Σ_y exp(score(y)) - Σ_parts expected(part)·score(part)
+
+This is the cross-entropy of the model under the distribution that the expected parts are of, up to
+a constant (Hinton, Vinyals and Dean 2015, Distilling the Knowledge in a Neural Network, section 2).
+Its gradient is the difference of expectations, `E_model[part] - expected(part)`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar
+
+import numpy as np
+
+from ...inference.structure import LabelCosts, Potentials, Structure
+from ...losses.base import Loss, SequenceLosses
+from ...types import Bools1d, Floats1d, Floats2d, Ints1d
+
+
+@dataclass(frozen=True)
+class Targets:
+    """What is expected of sequences. scores: float64 `[T, S]`. transitions: float64 `[N, E]`.
+
+    given: bool `[N]`, sequences that have targets; the others have labels. of_units: bool `[T]`,
+    the same by unit.
+    """
+
+    scores: Floats2d
+    transitions: Floats2d
+    given: Bools1d
+    of_units: Bools1d
+
+    def take(self, sequences: slice, units: slice) -> Targets:
+        """Those of some sequences, which have these units."""
+        return Targets(
+            self.scores[units], self.transitions[sequences], self.given[sequences],
+            self.of_units[units],
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Imitation(Loss):
+    """The loss of some data with targets, on one structure.
+
+    own: the loss of sequences that have labels and no targets. Label 0 has to be legal everywhere.
+    """
+
+    own: Loss
+    targets: Targets
+    needs: ClassVar[frozenset[str]] = frozenset({"label_costs", "margin_losses", "path_scores"})
+
+    def on(self, structure: Structure) -> SequenceLosses:
+        n = structure.n_labels
+        costs = structure.label_costs(np.zeros((n, n)))
+        return ImitationLosses(structure, costs, self.own.on(structure), self.targets)
+
+    def of_part(self, sequences: slice, units: slice) -> Loss:
+        own = self.own.of_part(sequences, units)
+        return Imitation(own, self.targets.take(sequences, units))
+
+    def variances(self, score_gradient: Floats2d) -> Floats2d:
+        """As of every log-linear model, from the probabilities that the gradient came from."""
+        given = self.targets.of_units[:, None]
+        shares = np.where(given, score_gradient + self.targets.scores, score_gradient)
+        return super().variances(shares)
+
+
+@dataclass(frozen=True)
+class ImitationLosses:
+    """The loss on one structure; costs: those of no margin."""
+
+    structure: Structure
+    costs: LabelCosts
+    own: SequenceLosses
+    targets: Targets
+
+    def evaluate(
+        self, potentials: Potentials, observed: Ints1d, first: int, last: int, losses: Floats1d
+    ) -> Floats1d:
+        given = self.targets.given[first:last]
+        turns = first + 1 + np.flatnonzero(given[1:] != given[:-1])
+        gradient = np.zeros(self.structure.n_transitions)
+        for begin, end in pairwise([first, *turns.tolist(), last]):
+            evaluate = self._imitate if self.targets.given[begin] else self.own.evaluate
+            gradient += evaluate(potentials, observed, begin, end, losses)
+        return gradient
+
+    def _imitate(
+        self, potentials: Potentials, observed: Ints1d, first: int, last: int, losses: Floats1d
+    ) -> Floats1d:
+        """As `evaluate`, of sequences that all have targets."""
+        starts, transitions = potentials.starts, self.targets.transitions[first:last]
+        units = slice(starts[first], starts[last])
+        wanted = self.targets.scores[units]
+        by_unit = np.einsum("ts,ts->t", wanted, potentials.scores[units])
+        on_targets = np.add.reduceat(by_unit, starts[first:last] - starts[first])
+        on_targets += transitions @ potentials.transitions
+        # Any labelling shows the partition; its own gradient does not count.
+        outside = np.zeros_like(observed)
+        part = potentials._replace(starts=starts[first : last + 1])
+        on_outside = self.structure.path_scores(part, outside)
+        once, never = np.ones_like(losses), np.zeros_like(losses)
+        gradient = self.structure.margin_losses(
+            potentials, self.costs, outside, first, last, losses, (once, never)
+        )
+        losses[first:last] += on_outside - on_targets
+        potentials.scores[units] -= wanted
+        difference: Floats1d = gradient - transitions.sum(axis=0)
+        return difference

@@ -1,0 +1,1 @@
+"""Chains of a higher order: labels depend on several before them."""

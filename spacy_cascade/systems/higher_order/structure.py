@@ -1,0 +1,263 @@
+"""The linear chain of a higher order: a tag depends on the `L` tags before it.
+
+It is the linear chain over *histories*, the last `L` tags at each token. A history is followed by
+those that drop its first tag and add a tag at the end, so a tag sequence is one sequence of
+histories, and an edge is a run of `L + 1` tags, with a weight of its own.
+
+Features see runs of `M` tags: the last ones of a history, or all of an edge where `M = L + 1`. So
+the score columns are these runs `[S]`, and histories that end alike share one. With `L = 1` this
+*is* the linear chain, with label pairs where `M = 2`. (docs/method.md, section 2.12)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...errors import ConfigError
+from ...inference.chain_kernels import ChainKernels
+from ...inference.contrast import contrast, having_span
+from ...inference.gathered import gather_posteriors
+from ...inference.lattice import Chains, Lattice, free_lattice
+from ...inference.linear_chain import ChainFamily, LinearChain
+from ...inference.schemes import UNOBSERVED, Spans, TagSet
+from ...inference.structure import Contrast, LabelCosts, Potentials, Structure
+from ...types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
+from .histories import Run, histories, history_lattice, n_runs
+
+
+class HigherOrderChain(LinearChain):
+    """Tags that depend on several tags before; all sums and searches are exact.
+
+    tags: which tag may follow which; tag 0 stands before every sequence. order: `L`. tags_seen:
+    `M`, from 1 to `L + 1`.
+    """
+
+    learn_online = Structure.learn_online
+
+    def __init__(self, tags: Lattice, order: int, tags_seen: int) -> None:
+        known = histories(tags, order)
+        super().__init__(history_lattice(tags, known, tags_seen > order))
+        self._of_tags, self._order, self._histories = LinearChain(tags), order, known
+        self._tags = np.array([history[-1] for history in known], dtype=np.int32)
+        self._codes = np.array(known, dtype=np.int64) @ tags.n_labels ** np.arange(order)
+        seen = [run[-tags_seen:] for run in self._runs_of_columns()]
+        self._seen = list(dict.fromkeys(seen))
+        number = {run: column for column, run in enumerate(self._seen)}
+        self._column = np.array([number[run] for run in seen])
+        self._first = np.searchsorted(self._column, np.arange(len(number)))
+        self.n_labels, self.n_columns = tags.n_labels, len(number)
+
+    def _choose_kernels(self) -> ChainKernels:
+        """Few histories follow one, so these transitions are far from a matrix."""
+        return ChainKernels(self.lattice)
+
+    def _runs_of_columns(self) -> list[Run]:
+        """The tags of each column of the lattice; columns that end alike stand together."""
+        lattice = self.lattice
+        if not lattice.label_pairs:
+            return self._histories[lattice.target.min() :]
+        edges = zip(lattice.source.tolist(), self._tags[lattice.target].tolist(), strict=True)
+        return [(*self._histories[source], tag) for source, tag in edges]
+
+    # What trained models are asked
+
+    def k_best(self, potentials: Potentials, k: int) -> tuple[Ints2d, Floats2d]:
+        paths, scores = super().k_best(potentials, k)
+        return self._tags[paths], scores
+
+    def marginals(self, potentials: Potentials) -> Floats2d:
+        return self._summed(self._kernels.marginals(self._chains(potentials)))
+
+    def span_posteriors(self, potentials: Potentials, labels: Ints1d, spans: Spans) -> Floats1d:
+        """Each is a sum over all sequences that have the span, divided by that over all."""
+        everything = self.log_partitions(potentials)
+
+        def write(sequences: Ints1d, found: Floats1d) -> None:
+            for p, i in enumerate(sequences.tolist()):
+                begin, end = potentials.starts[i : i + 2].tolist()
+                of_span = labels[spans.start[p] : spans.end[p]]
+                start = int(spans.start[p]) - begin
+                tags, cost = having_span(self._of_tags.lattice, of_span, start, end - begin)
+                chains = self._of_histories(potentials.of_sequence(begin, end), cost, tags)
+                having = self._kernels.margin_partitions(chains)[0]
+                found[p] = np.exp(min(0.0, having - everything[i]))
+
+        return gather_posteriors(potentials.starts, spans, write)
+
+    def contrast(self, potentials: Potentials, labels: Ints1d, start: int) -> Contrast | None:
+        def best_of(chains: Chains) -> tuple[Ints1d, Floats1d]:
+            own = potentials._replace(scores=chains.scores, starts=chains.starts)
+            return self._best_labels(self._of_histories(own, chains.cost, chains.tags))
+
+        tags = self._of_tags.lattice
+        return contrast(tags, potentials.scores, potentials.transitions, labels, start, best_of)
+
+    def clamp(self, potentials: Potentials, observed: Ints1d) -> None:
+        """Each sequence has to have a legal labelling that agrees."""
+        no_costs = np.zeros((self.n_labels, self.n_labels))
+        last = [run[-1] for run in self._seen]
+        clamp = self._of_tags.label_costs(no_costs).clamp[:, last]
+        known = np.flatnonzero(observed != UNOBSERVED)
+        potentials.scores[known] += clamp[observed[known] + 1]
+
+    def parts(self, labels: Ints1d) -> tuple[Ints1d, Ints1d]:
+        starts = np.array([0, len(labels)])
+        columns, edges = super().parts(self._as_histories(labels, starts))
+        return self._column[columns].astype(np.int32), edges
+
+    # What losses and trainers ask
+
+    def label_costs(self, costs: Floats2d) -> LabelCosts:
+        """Rows are those of `inference.chain` for histories, with one for each tag before the last.
+
+        They stand for tags before which something is not known (`_as_histories`).
+        """
+        n = self.n_labels
+        rows = np.concatenate([[0], 1 + self._tags, 1 + np.arange(n), [n + 1]])
+        of_tags = self._of_tags.label_costs(costs)
+        margin, clamp = (each[np.ix_(rows, self._tags)] for each in of_tags)
+        return LabelCosts(margin, clamp)
+
+    def margin_losses(
+        self,
+        potentials: Potentials,
+        costs: LabelCosts,
+        observed: Ints1d,
+        first: int,
+        last: int,
+        losses: Floats1d,
+        gradient_weights: tuple[Floats1d, Floats1d],
+    ) -> Floats1d:
+        starts = potentials.starts[first : last + 1]
+        these = slice(starts[0], starts[-1])
+        own = potentials._replace(scores=potentials.scores[these], starts=starts - starts[0])
+        chains = self._chains(own, costs.margin, observed[these])
+        expected, agreeing = (each[first:last] for each in gradient_weights)
+        counts = self._losses(
+            chains, costs.clamp, (expected, agreeing), 0, last - first, losses[first:last]
+        )
+        own.scores[:] = self._summed(chains.scores)
+        return counts
+
+    def cut(self, observed: Ints1d, starts: Pointers1d, least: int) -> Pointers1d:
+        """A piece starts after the history that stands before every sequence."""
+        return super().cut(self._as_histories(observed, starts), starts, least)
+
+    def mixing(self) -> Floats2d:
+        """Runs of tags share nothing, unless they are edges."""
+        return super().mixing() if self.lattice.label_pairs else np.eye(self.n_columns)
+
+    def transition_columns(self) -> Ints1d:
+        return self._column[self.lattice.column].astype(np.int32)
+
+    def column_names(self, labels: Sequence[str]) -> list[Hashable]:
+        return [tuple(labels[tag] for tag in run) for run in self._seen]
+
+    def _edge_names(self, labels: Sequence[str]) -> list[tuple[str, str]]:
+        edges = zip(self.lattice.source.tolist(), self.lattice.target.tolist(), strict=True)
+        names = [" ".join(labels[tag] for tag in history) for history in self._histories]
+        return [(names[source], labels[self._tags[target]]) for source, target in edges]
+
+    def label_columns(self, label: int) -> tuple[Ints1d, Ints1d | None]:
+        """The label before is told where features see that one and no other."""
+        columns = [column for column, run in enumerate(self._seen) if run[-1] == label]
+        before = [self._seen[column][-2] for column in columns if len(self._seen[column]) == 2]
+        return np.array(columns, dtype=np.int32), np.array(
+            before, dtype=np.int32
+        ) if before else None
+
+    # For kernels
+
+    def _spread(self, scores: Floats2d) -> Floats2d:
+        """Scores of the lattice's columns, of those of runs that are seen."""
+        return np.take(scores, self._column, axis=1)
+
+    def _summed(self, of_columns: Floats2d) -> Floats2d:
+        """The way back: sums over the lattice's columns of each run that is seen."""
+        sums: Floats2d = np.add.reduceat(of_columns, self._first, axis=1)
+        return sums
+
+    def _as_histories(self, observed: Ints1d, starts: Pointers1d) -> Ints1d:
+        """Numbers of the histories that tags are the ends of.
+
+        Where a tag of the history is not known, the last one alone is told, by its number after
+        those of all histories; where that is not known, what is observed stays as it is.
+        """
+        place = np.arange(len(observed)) - np.repeat(starts[:-1], np.diff(starts))
+        codes, is_known = np.zeros(len(observed), dtype=np.int64), np.ones(len(observed), np.bool_)
+        for back in range(self._order):
+            before = np.roll(observed, back)
+            before[place < back] = self._of_tags.lattice.start
+            is_known &= before >= 0
+            codes += before.astype(np.int64) * self.n_labels ** (self._order - 1 - back)
+        numbers = np.minimum(np.searchsorted(self._codes, codes), len(self._codes) - 1)
+        alone = np.where(observed >= 0, len(self._codes) + observed, observed)
+        return np.where(is_known, numbers, alone).astype(np.int32)
+
+    def _best_labels(self, chains: Chains) -> tuple[Ints1d, Floats1d]:
+        path, scores = super()._best_labels(chains)
+        return self._tags[path], scores
+
+    def _chains(
+        self, potentials: Potentials, costs: Floats2d | None = None, observed: Ints1d | None = None
+    ) -> Chains:
+        """Sequences of histories; observed: tags."""
+        if observed is not None:
+            observed = self._as_histories(observed, potentials.starts)
+        spread = potentials._replace(scores=self._spread(potentials.scores))
+        return super()._chains(spread, costs, observed)
+
+    def _of_histories(self, potentials: Potentials, cost: Floats2d, tags: Ints1d) -> Chains:
+        """Sequences under costs of tags, `[n, Y]`; tags: numbers of what is observed."""
+        spread = potentials._replace(scores=self._spread(potentials.scores))
+        return super()._chains(spread, np.take(cost, self._tags, axis=1), tags)
+
+
+@dataclass(frozen=True)
+class HigherOrderFamily(ChainFamily):
+    """The chains of a higher order that a model can be, whatever its labels.
+
+    order: `L`. tags_seen: `M`. Raises `ConfigError` where a run of tags has no tag, or where
+    features see more of them than a transition has.
+    """
+
+    label_pairs: bool = False
+    order: int = 2
+    tags_seen: int = 1
+
+    structure: ClassVar[type[LinearChain]] = HigherOrderChain
+
+    def __post_init__(self) -> None:
+        if self.order < 1:
+            raise ConfigError(f"The order of a chain is 1 or more, not {self.order}. Mend [model].")
+        if not 1 <= self.tags_seen <= self.order + 1:
+            raise ConfigError(
+                f"Features of a chain of order {self.order} see 1 to {self.order + 1} tags, not "
+                f"{self.tags_seen}. Mend 'tags_seen' in the [model] block."
+            )
+
+    def of_spans(self, tag_set: TagSet) -> HigherOrderChain:
+        return HigherOrderChain(tag_set.lattice(False), self.order, self.tags_seen)
+
+    def of_labels(self, n_labels: int) -> HigherOrderChain:
+        return HigherOrderChain(free_lattice(n_labels, False), self.order, self.tags_seen)
+
+    def size_of_spans(self, scheme: str, n_labels: int) -> tuple[int, int]:
+        n_edges, n_columns = (
+            n_runs(scheme, n_labels, size) for size in (self.order + 1, self.tags_seen)
+        )
+        return n_edges, n_columns
+
+    def size_of_labels(self, n_labels: int) -> tuple[int, int]:
+        """Runs can begin with the label before the sequence, but features see no such run alone."""
+        n_edges = sum(n_labels**size for size in range(1, self.order + 2))
+        if self.tags_seen > self.order:
+            return n_edges, n_edges
+        return n_edges, sum(n_labels**size for size in range(1, self.tags_seen + 1))
+
+    def identity(self) -> dict[str, Any]:
+        return {"order": self.order, "tags_seen": self.tags_seen}

@@ -1,0 +1,1 @@
+"""Feature induction: conjunctions that raise the likelihood most."""

@@ -1,0 +1,192 @@
+"""Feature induction in a component: its trainer finds features, which become its templates.
+
+The features of the component are the tests. Afterwards it has the induced ones, under templates of
+their own. The config of the pipeline, which is saved with it, then states these templates and no
+induction, so that what was trained is an ordinary model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+import numpy as np
+from spacy.training import Example
+from spacy.util import logger
+from thinc.api import Config
+
+from ...features.space import FeatureSpace
+from ...features.units import Units
+from ...losses.base import LabelledSequences
+from ...pipeline.component import CascadePipe
+from ...scorers.linear import set_weights
+from ...types import Ints1d
+from .candidates import AtomicTests
+from .features import (
+    NO_TEMPLATE,
+    can_join,
+    conjunction_keys,
+    know,
+    space_of,
+    template_numbers,
+    template_text,
+)
+from .trainer import Induced, Induction, Round
+
+_OF_ALL_SETS = ("lexicons", "resources", "clusters", "vectors")
+"""Settings that all template sets have, besides patterns."""
+
+
+@dataclass(frozen=True)
+class InducedFeature:
+    """A feature that induction has added; number: its row of the weights.
+
+    template: what it looks at. round: in which it was added; round 0 adds one. label: the one that
+    it gained most for, by the weight `weight`. gain: of all labels, in nats of the training loss.
+    """
+
+    number: int
+    template: str
+    round: int
+    label: str
+    weight: float
+    gain: float
+
+
+@dataclass(frozen=True)
+class InducedFeatures:
+    """What induction has made of a component.
+
+    features: in the order in which they were added. n_tests: how many features the templates of the
+    config have, which these were made of. n_hard: for each round, how many units were wrong before.
+    space, block: features and config of the component before.
+    """
+
+    features: tuple[InducedFeature, ...]
+    n_tests: int
+    n_hard: tuple[int, ...]
+    space: FeatureSpace = field(repr=False)
+    block: Config | None = field(repr=False)
+
+
+def induce(pipe: Any, examples: Sequence[Example]) -> None:
+    """Let the trainer find the features of a component, where it says so; weights begin there."""
+    induction: Induction | None = getattr(pipe.trainer, "induction", None)
+    if induction is None or pipe.warm_start:
+        return
+    space: FeatureSpace = pipe.space
+    gold = [pipe._read_gold(example) for example in examples]
+    units, observed, starts = pipe._fitted(examples, gold)
+    data = LabelledSequences(space.design(units), pipe.structure, observed, starts)
+    tests, templates = _tests(space, units), space.templates.expanded()
+    found = induction.run(data, tests, pipe.loss, pipe.penalty, pipe.trainer, _teller(pipe.name))
+    parts = [tests.template_of(each) for each in found.features]
+    text_of = {each: template_text(each, templates) for each in dict.fromkeys(parts)}
+    texts = [text_of[each] for each in parts]
+    pipe.model.attrs["space"] = space_of(space, list(dict.fromkeys(texts)))
+    rows = _give_features(space, pipe.space, found, pipe._fitted(examples, gold)[0], texts)
+    weights = np.zeros((len(pipe.space), found.weights.features.shape[1]))
+    np.add.at(weights, rows, found.weights.features)
+    set_weights(pipe.model, weights, found.weights.transitions)
+    pipe.induced = _described(pipe, space, found, rows[len(found.kept) :].tolist(), texts)
+    _write_block(pipe, _with_templates(pipe.induced.block, pipe.space))
+
+
+def forget(pipe: Any) -> None:
+    """Undo what induction has made of a component: the templates are those of its config again."""
+    induced: InducedFeatures | None = pipe.induced
+    if induced is not None:
+        pipe.model.attrs["space"], pipe.induced = induced.space, None
+        _write_block(pipe, induced.block)
+
+
+def _teller(name: str) -> Any:
+    """A function that says in the log what rounds have done."""
+    numbers = count()
+
+    def tell(found: Round) -> None:
+        logger.info(
+            "'%s', round %d of induction: %d units are wrong, %d features added, loss %.1f",
+            name, next(numbers), found.n_hard, len(found.added), found.loss,
+        )  # fmt: skip
+
+    return tell
+
+
+def _tests(space: FeatureSpace, units: Units) -> AtomicTests:
+    """The known features of a space as tests."""
+    templates, numbers = space.templates.expanded(), template_numbers(space, units)
+    joins = np.array([can_join(template) for template in templates])[numbers]
+    parts = [frozenset(template.parts) for template in templates]
+    return AtomicTests(numbers, joins & (numbers != NO_TEMPLATE), parts)
+
+
+def _give_features(
+    space: FeatureSpace, other: FeatureSpace, found: Induced, units: Units, texts: Sequence[str]
+) -> Ints1d:
+    """Make the induced features, and parents of theirs, the known ones of another space.
+
+    Returns the rows of the kept and of the induced ones; those of parents come after them.
+    units: under the other space. texts: the template of each induced feature.
+    """
+    keys = np.zeros(len(texts), dtype=np.uint64)
+    unit_level = {template.text for template in other.plan.unit_templates}
+    pairs = list(zip(found.features, texts, strict=True))
+    is_joined = np.array([len(tests) > 1 or text in unit_level for tests, text in pairs])
+    single = [found.features[i][0] for i in np.flatnonzero(~is_joined).tolist()]
+    keys[~is_joined] = space.index.keys[single]
+    joined = np.flatnonzero(is_joined)
+    having = units.take(found.units[joined])
+    keys[joined], parents = conjunction_keys(other, having, [texts[i] for i in joined.tolist()])
+    rows = know(other, np.concatenate([space.index.keys[found.kept], keys, parents]))
+    return rows[: len(found.kept) + len(keys)]
+
+
+def _described(
+    pipe: Any, space: FeatureSpace, found: Induced, rows: list[int], texts: list[str]
+) -> InducedFeatures:
+    added = [(number, each) for number, one in enumerate(found.rounds) for each in one.added]
+    labels = pipe.structure_labels
+    features = [
+        InducedFeature(row, text, number, labels[each.label], each.weight, each.gain)
+        for row, text, (number, each) in zip(rows, texts, added, strict=True)
+    ]
+    n_hard = tuple(one.n_hard for one in found.rounds)
+    return InducedFeatures(tuple(features), len(space), n_hard, space, _block(pipe))
+
+
+def _block(pipe: CascadePipe) -> Config | None:
+    """The component's block of the config of its pipeline; None where it stands in none."""
+    nlp = pipe.pipeline
+    components: list[tuple[str, Any]] = [] if nlp is None else nlp.components
+    found = [key for key, each in components if each is pipe]
+    return deepcopy(nlp._pipe_configs[found[0]]) if nlp is not None and found else None
+
+
+def _write_block(pipe: CascadePipe, block: Config | None) -> None:
+    nlp = pipe.pipeline
+    components: list[tuple[str, Any]] = [] if nlp is None else nlp.components
+    for key, each in components:
+        if each is pipe and block is not None:
+            nlp._pipe_configs[key] = block  # type: ignore[union-attr]
+
+
+def _with_templates(block: Config | None, space: FeatureSpace) -> Config | None:
+    """A block that states the templates of a space, and no induction."""
+    if block is None:
+        return None
+    changed = deepcopy(block)
+    stated = changed["model"]["templates"]
+    same = {name: stated[name] for name in _OF_ALL_SETS if stated.get(name) is not None}
+    changed["model"]["templates"] = {
+        "@misc": "spacy_cascade.Templates.v1",
+        "templates": list(space.templates.templates),
+        "patterns": dict(space.templates.patterns),
+        "lexicons": {},
+        **same,
+    }
+    changed["trainer"]["induction"] = None
+    return changed

@@ -1,0 +1,1 @@
+"""Isomeric training: two chains of different schemes that agree."""

@@ -1,0 +1,54 @@
+"""The earlier one of two components that are trained together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from spacy.training import Example
+
+from ...errors import TrainingError
+from ...losses.base import LabelledSequences
+from ...pipeline.component import CascadePipe
+from ...trainers.base import Fit, JointTrainer, Task
+from .trainer import TrainedJointly
+
+
+def partner(component: CascadePipe, name: str) -> Any:
+    """The component of that name, which is to be trained together with a later one.
+
+    Raises `TrainingError` where it is not there, is trained by itself, or finds spans that the
+    templates of the later one do not look at.
+    """
+    nlp = component.pipeline
+    if nlp is None or name not in nlp.pipe_names:
+        raise TrainingError(
+            f"'{component.name}' is trained jointly with '{name}', but the pipeline has no "
+            "component of that name. Add a cascade_segmenter of that name before it, or name the "
+            f"one that is there as 'first' in [components.{component.name}.trainer]."
+        )
+    earlier: Any = nlp.get_pipe(name)
+    if not isinstance(getattr(earlier, "trainer", None), TrainedJointly):
+        raise TrainingError(
+            f"'{name}' cannot be trained jointly with '{component.name}': it has to be a "
+            'cascade_segmenter. Put @misc = "spacy_cascade.TrainedJointly.v1" into '
+            f"[components.{name}.trainer]."
+        )
+    key = getattr(earlier, "spans_key", None)
+    if f"span({key})" not in component.space.plan.placed:
+        raise TrainingError(
+            f"'{component.name}' does not look at the spans of '{name}'. Add templates such as "
+            f"'span({key})@-1..1' to [components.{component.name}.model.templates]."
+        )
+    return earlier
+
+
+def begin_jointly(
+    component: Any, trainer: JointTrainer, examples: Sequence[Example]
+) -> tuple[Task, Fit[LabelledSequences]]:
+    """Begin to train a component together with an earlier one; its own task and fit."""
+    earlier = partner(component, trainer.first)
+    first, task = earlier.task(examples), component.task(examples)
+    fit_of_first, fit = trainer.begin_jointly(first, task)
+    earlier.join(fit_of_first)
+    return task, fit

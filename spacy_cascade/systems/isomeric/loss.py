@@ -1,0 +1,109 @@
+"""ICRF (isomeric conditional random fields): two chains trained jointly under a soft constraint.
+
+The first chain has the weights `φ` and the path `y`. The second one sees `y`; it has the weights
+`θ` and the path `z`. With `D = φ·G(x, y) - log Z_θ(x, y)` of each sequence,
+
+    loss = -log Q_φ(y|x) - log P_θ(z|x, y) + (C/2)·D²
+    ∂loss/∂φ = E_Q[G] - (1 - C·D)·G(x, y)        ∂loss/∂θ = (1 - C·D)·E_P[F] - F(x, y, z)
+
+(docs/method.md, section 3.5; `C = 0` gives two separate losses.)
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...errors import TrainingError
+from ...inference.structure import LabelCosts, Potentials, Weights
+from ...losses.base import CorpusLoss
+from ...types import Floats1d
+
+NEEDS = frozenset({"label_costs", "margin_losses", "margin_partitions", "path_scores"})
+"""The operations that both structures have to offer."""
+
+
+class Terms(NamedTuple):
+    """What the loss consists of: both likelihoods, the constraint, and the mean of `|D|`."""
+
+    first: float
+    second: float
+    constraint: float
+    distance: float
+
+
+class IsomericLoss:
+    """The loss of two chains over the same sequences, without penalties.
+
+    first, second: their likelihoods; every label has to be observed. strength: `C`.
+    """
+
+    def __init__(self, first: CorpusLoss, second: CorpusLoss, strength: float) -> None:
+        self.first, self.second, self.strength = first, second, strength
+        self.terms = Terms(0.0, 0.0, 0.0, 0.0)
+        if any((loss.data.observed < 0).any() for loss in (first, second)):
+            raise TrainingError(
+                "Joint training needs every token annotated for both components, but some tokens "
+                "have no annotation. Leave their Docs out, or train the components separately."
+            )
+        if not np.array_equal(first.data.starts, second.data.starts):
+            raise TrainingError(
+                "Joint training needs the same sentences for both components. Give both the same "
+                "sentence starts."
+            )
+        self._costs = _no_costs(first), _no_costs(second)
+
+    def evaluate(
+        self, weights: tuple[Weights, Weights]
+    ) -> tuple[float, tuple[Potentials, Potentials]]:
+        """The loss; the gradients with respect to the potentials of both chains."""
+        one, two = self.first.potentials(weights[0]), self.second.potentials(weights[1])
+        on_path = self.first.data.structure.path_scores(one, self.first.data.observed)
+        distance = on_path - self._partitions(two)
+        pull = self.strength * distance
+        ones = np.ones_like(pull)
+        first, one = _weighted_losses(self.first, self._costs[0], one, (ones, 1.0 - pull))
+        second, two = _weighted_losses(self.second, self._costs[1], two, (1.0 - pull, ones))
+        constraint = float(0.5 * (pull * distance).sum())
+        mean = float(np.abs(distance).mean()) if len(distance) else 0.0
+        self.terms = Terms(float(first.sum()), float(second.sum()), constraint, mean)
+        return self.terms.first + self.terms.second + constraint, (one, two)
+
+    def _partitions(self, potentials: Potentials) -> Floats1d:
+        """Log-partition of each sequence of the second chain, float64 `[N]`."""
+        data = self.second.data
+        values = np.empty(len(data.starts) - 1)
+
+        def piece(first: int, last: int) -> None:
+            part = potentials._replace(starts=potentials.starts[first : last + 1])
+            values[first:last] = data.structure.margin_partitions(
+                part, self._costs[1], data.observed
+            )
+
+        self.second.workers.map(piece, self.second.pieces)
+        return values
+
+
+def _no_costs(loss: CorpusLoss) -> LabelCosts:
+    n_labels = loss.data.structure.n_labels
+    return loss.data.structure.label_costs(np.zeros((n_labels, n_labels)))
+
+
+def _weighted_losses(
+    loss: CorpusLoss,
+    costs: LabelCosts,
+    potentials: Potentials,
+    gradient_weights: tuple[Floats1d, Floats1d],
+) -> tuple[Floats1d, Potentials]:
+    """Losses `[N]`, and their weighted gradient with respect to the potentials."""
+    data = loss.data
+    losses = np.empty(len(data.starts) - 1)
+
+    def piece(first: int, last: int) -> Floats1d:
+        return data.structure.margin_losses(
+            potentials, costs, data.observed, first, last, losses, gradient_weights
+        )
+
+    of_transitions = loss.sum_of_pieces(piece)
+    return losses, potentials._replace(transitions=of_transitions)

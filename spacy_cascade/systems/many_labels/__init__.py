@@ -1,0 +1,1 @@
+"""Kernels and training for many labels."""

@@ -1,0 +1,1 @@
+"""Reranking: the best of several segmentations."""

@@ -1,0 +1,119 @@
+"""The commands `spacy cascade train-reranker` and `tune-reranker`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import spacy
+import typer
+
+from ...cli.options import Output, Unseen, argument, option, option_to_try, pipeline_at
+from ...cli.output import (
+    counted,
+    percent,
+    print_info,
+    print_warning,
+    reports_errors,
+    write_pipeline,
+)
+from ...pipeline.readers import examples_for
+from ...workflows.own_scores import take_own_scores
+from . import training, tuning
+
+Stages = Annotated[
+    Path,
+    typer.Argument(metavar="MODEL", help="Trained pipeline with both stages", callback=pipeline_at),
+]
+
+
+@reports_errors
+def train_reranker_command(
+    model: Stages,
+    train: Annotated[Path, argument("TRAIN.spacy", "The corpus that MODEL was trained on")],
+    dev: Annotated[Path, argument("DEV.spacy", "Docs with entities, not used in training")],
+    output: Output,
+    folds: Annotated[
+        int, option("Parts of TRAIN; both stages are trained again without each part")
+    ] = 4,
+    n_best: Annotated[int, option("Length of the N-best lists", "--n-best", "-n")] = 6,
+    passes: Annotated[int, option("Largest number of passes over the lists")] = training.PASSES,
+    scale: Annotated[
+        list[float] | None, option_to_try("Scale of the stages' scores", training.SCALES)
+    ] = None,
+    weight: Annotated[
+        list[float] | None, option_to_try("Weight of the type scores", training.WEIGHTS)
+    ] = None,
+) -> None:
+    """
+    Train a reranker, and add it to a trained pipeline.
+
+    TRAIN is cut into parts. For each part, a cascade is trained on the other parts with the
+    training config of MODEL, and makes N-best lists for it. The reranker learns from these lists
+    by minimum-risk training, once for each scale and weight. The trial with the highest entity F1
+    on DEV is written to OUTPUT. MODEL is not changed. The reranker chooses for each sentence, so
+    a pipeline that sets no sentence starts gets a sentencizer.
+    """
+    trained, found = training.train_reranker(
+        spacy.load(model), train, dev, folds=folds, n_best=n_best, passes=passes,
+        scales=scale or training.SCALES, weights=weight or training.WEIGHTS
+    )  # fmt: skip
+    print_info("Entity F1 by scale and weight (rows) and number of passes (columns)")
+    longest = max(len(trial.f1) for trial in found.trials)
+    typer.echo(f"{'scale':>8}{'weight':>8}" + "".join(f"{n:7}" for n in range(1, longest + 1)))
+    for trial in found.trials:
+        scores = "".join(f"{percent(f1):>7}" for f1 in trial.f1)
+        typer.echo(f"{trial.scale:8g}{trial.weight:8g}{scores}")
+    best, n = found.best
+    take_own_scores(trained, list(examples_for(trained, dev)))
+    write_pipeline(
+        trained,
+        output,
+        f"scale {best.scale:g}, weight {best.weight:g}, {counted(n, 'pass', 'passes')}: "
+        f"F1 {percent(found.f1)}, without reranking {percent(found.baseline)}",
+    )
+
+
+@reports_errors
+def tune_reranker_command(
+    model: Stages,
+    data: Unseen,
+    output: Output,
+    weight: Annotated[
+        list[float] | None, option_to_try("Weight of the type scores", tuning.WEIGHTS)
+    ] = None,
+    n_best: Annotated[
+        list[int] | None, option_to_try("Length of the N-best list", tuning.SIZES, "--n-best", "-n")
+    ] = None,
+) -> None:
+    """
+    Tune a reranker, and add it to a trained pipeline.
+
+    The N best segmentations, with their types, are rescored with each weight. The pair of weight
+    and list length with the highest entity F1 on DATA is written to OUTPUT; if reranking lowers F1,
+    OUTPUT has no reranker. MODEL is not changed.
+    The reranker chooses for each sentence, so a pipeline that sets no sentence starts gets a
+    sentencizer.
+    """
+    nlp = spacy.load(model)
+    examples = list(examples_for(nlp, data))
+    tuned, found = tuning.tune_reranker(
+        nlp, examples, weight or tuning.WEIGHTS, n_best or tuning.SIZES
+    )
+    take_own_scores(tuned, examples)
+    weights = sorted({weight for _, weight in found.grid})
+    print_info("Entity F1 by n_best (rows) and weight (columns)")
+    typer.echo("     " + "".join(f"{weight:7g}" for weight in weights))
+    for n in sorted({n for n, _ in found.grid}):
+        typer.echo(f"{n:5}" + "".join(f"{percent(found.grid[n, w]):>7}" for w in weights))
+    if found.is_worse:
+        print_warning(
+            f"Reranking lowers F1 to {percent(found.f1)} at best (n_best {found.n_best}, weight "
+            f"{found.weight:g}), so the pipeline has no reranker."
+        )
+        write_pipeline(tuned, output, f"Without reranking: F1 {percent(found.baseline)}")
+        return
+    write_pipeline(
+        tuned,
+        output,
+        f"n_best {found.n_best}, weight {found.weight:g}: F1 {percent(found.f1)}, without "
+        f"reranking {percent(found.baseline)}",
+    )

@@ -1,0 +1,1 @@
+"""Semi-Markov chains: segments are scored as wholes."""

@@ -1,0 +1,171 @@
+"""Segments of units: all that are short enough, and the features of those that have any.
+
+A segment is a run of units of one sequence, at most `L`. Most have no known feature and take no
+memory: only the others become rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from ...errors import ConfigError
+from ...features.keys import unit_level_keys
+from ...features.known import unit_level_features
+from ...features.plan import Plan
+from ...features.span_context import NONE_FOUND, SpanContext
+from ...features.templates import Templates
+from ...features.units import SegmentSource, Units
+from ...numeric.design import BinaryCSR, SegmentRows
+from ...numeric.index import KeyIndex
+from ...types import Ints1d, Keys1d, Keys2d, Pointers1d, Pointers2d
+from .keys import segment_features
+from .span_lengths import gold_bounds
+
+_Found: TypeAlias = tuple[Pointers1d, Ints1d, Pointers1d, Ints1d]
+"""What `segment_keys.segment_features` gives."""
+_NOTHING: _Found = (
+    np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(1, np.int64), np.zeros(0, np.int32)
+)  # fmt: skip
+_BLOCK = 1 << 20
+"""So many segments are looked at together. What is read of all tokens is read once a block."""
+
+
+@dataclass(frozen=True)
+class SegmentSettings:
+    """How a model looks at segments.
+
+    templates: what their features look at. longest: `L`; None for what the corpus needs
+    (`span_lengths`). min_count: features of fewer gold spans are dropped.
+    """
+
+    templates: Templates
+    longest: int | None
+    min_count: int
+
+    def __post_init__(self) -> None:
+        if self.longest is not None and self.longest < 1:
+            raise ConfigError(
+                f"The longest segment has to have 1 token or more, not {self.longest}. Change "
+                "'longest' in the [model] block, or write null to take it from the corpus."
+            )
+        if self.min_count < 1:
+            raise ConfigError(
+                f"segment_min_count must be 1 or more, not {self.min_count}. Mend [model]."
+            )
+
+
+def reaches(starts: Pointers1d, longest: int) -> Pointers1d:
+    """Units of the longest segment that ends at each, int64 `[U]`; starts `[N + 1]`."""
+    place = np.arange(starts[-1]) - np.repeat(starts[:-1], np.diff(starts))
+    reach: Pointers1d = np.minimum(place + 1, longest)
+    return reach
+
+
+def blocks(reach: Pointers1d) -> Iterator[tuple[int, int]]:
+    """Ranges of units that divide them, to bound the memory."""
+    total = np.cumsum(reach)
+    begin = 0
+    while begin < len(reach):
+        before = total[begin - 1] if begin else 0
+        end = max(begin + 1, int(np.searchsorted(total, before + _BLOCK, side="right")))
+        yield begin, end
+        begin = end
+
+
+def segments_between(reach: Pointers1d, begin: int, end: int) -> Pointers2d:
+    """Start and end of the segments that end in a range of units, int64 `[P, 2]`.
+
+    By end, and of one end the shortest first.
+    """
+    of_block = reach[begin:end]
+    last = np.repeat(np.arange(begin, end), of_block)
+    before = np.repeat(np.cumsum(of_block) - of_block, of_block)
+    return np.stack([last - (np.arange(len(last)) - before), last + 1], axis=1)
+
+
+class SegmentFeatures:
+    """Features of segments of units, as a plan looks at them."""
+
+    def __init__(self, plan: Plan, units: Units, source: SegmentSource) -> None:
+        self._plan, self._units, self._source = plan, units, source
+
+    def as_units(self, bounds: Pointers2d) -> Units:
+        """Segments as units of their own."""
+        return Units(self._units.positions, *self._positions(bounds))
+
+    def keys(self, bounds: Pointers2d) -> Keys2d:
+        """Keys of the templates, uint64 `[P, templates]`; bounds: start and end `[P, 2]`."""
+        first, last = self._positions(bounds)
+        values, of_segments = self._units.positions.values, self.values(bounds)
+        return unit_level_keys(self._plan.segment_level, values, of_segments, first, last)
+
+    def gold_keys(self) -> Keys2d:
+        """Keys of the templates of all gold spans."""
+        assert self._source.own_flags is not None, "features are learnt from annotated tokens"
+        return self.keys(gold_bounds(self._source.own_flags))
+
+    def values(self, bounds: Pointers2d) -> Keys2d:
+        """Values of the segments themselves, uint64 `[P, D]` (`Plan.of_spans`, `lengths`)."""
+        lengths = (bounds[:, 1] - bounds[:, 0]).astype(np.uint64)
+        columns: list[Keys1d] = [each.values(lengths) for each in self._plan.lengths]
+        return np.column_stack([self._context(bounds), *columns])
+
+    def known(self, index: KeyIndex, bounds: Pointers2d) -> BinaryCSR:
+        """Known features of segments."""
+        first, last = self._positions(bounds)
+        values, of_segments = self._units.positions.values, self.values(bounds)
+        indptr, indices = index.apply(
+            unit_level_features, self._plan.segment_level, values, of_segments, first, last
+        )
+        return BinaryCSR(indptr, indices, len(index))
+
+    def rows(self, index: KeyIndex, longest: int) -> SegmentRows:
+        """The segments that have known features, by end, and of one end the shortest first."""
+        reach = reaches(self._source.tokens.sequence_starts, longest)
+        lengths = np.arange(1, longest + 1, dtype=np.uint64)
+        columns = [each.values(lengths) for each in self._plan.lengths]
+        of_lengths = np.column_stack([np.zeros((longest, 0), np.uint64), *columns])
+        parts = []
+        for begin, end in blocks(reach):
+            context = self._context(segments_between(reach, begin, end))
+            found = index.apply(
+                segment_features, index.filter(), self._plan.segment_level,
+                self._units.positions.values, context, of_lengths, self._units.first,
+                self._units.last, reach, begin, end,
+            )  # fmt: skip
+            parts.append(found)
+        counts, of_segments, indptr, indices = _joined(parts)
+        features = BinaryCSR(indptr, indices, len(index))
+        ends = np.append(0, np.cumsum(counts))
+        return SegmentRows(ends, of_segments, features, longest)
+
+    def _context(self, bounds: Pointers2d) -> Keys2d:
+        """Values of `Plan.of_spans` of segments, uint64 `[P, D]`."""
+        if not self._plan.context:
+            return np.zeros((len(bounds), 0), dtype=np.uint64)
+        source = self._source
+        start, end = np.ascontiguousarray(bounds.T)
+        return SpanContext(
+            source.tokens, start, end, NONE_FOUND, source.text_of, source.own_flags
+        ).values(self._plan.context)
+
+    def _positions(self, bounds: Pointers2d) -> tuple[Ints1d, Ints1d]:
+        units = self._units
+        return units.first[bounds[:, 0]], units.last[bounds[:, 1] - 1]
+
+
+def _joined(parts: Sequence[_Found]) -> _Found:
+    """Counts, lengths and sparse rows of several blocks, one after the other."""
+    counts, lengths, indptr, indices = zip(_NOTHING, *parts, strict=True)
+    sizes = np.cumsum([0, *(len(each) for each in indices)])
+    moved = [each[1:] + size for each, size in zip(indptr, sizes, strict=False)]
+    return (
+        np.concatenate(counts),
+        np.concatenate(lengths),
+        np.concatenate([np.zeros(1, np.int64), *moved]),
+        np.concatenate(indices),
+    )

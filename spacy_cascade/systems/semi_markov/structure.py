@@ -1,0 +1,285 @@
+"""The semi-Markov chain as a structure: spans are scored as wholes, and their tokens as a chain is.
+
+A labelling is the tags of a segmentation under a scheme, and spans have at most `L` tokens. Its
+score is that of the linear chain with these tags, plus scores of its spans. Without those, and with
+a large `L`, it *is* the linear chain. (docs/method.md, section 2.10)
+
+Score columns are those of the chain `[S]`, then one for each span label `[n]`; the weights in the
+latter belong to features of spans. Transitions are those of the chain `[E]`, then weights of
+lengths: indicators of `d = 1 … D`, the last one of all longer spans too, then `d/10` and
+`(d/10)²`, which make lengths Gaussian.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ...errors import ConfigError, TrainingError
+from ...inference.chain_kernels import ChainKernels
+from ...inference.contrast import contrast
+from ...inference.gathered import gather_k_best, gather_likely, gather_posteriors
+from ...inference.lattice import Chains
+from ...inference.linear_chain import ChainFamily, LinearChain
+from ...inference.schemes import SCHEMES, Spans, TagSet
+from ...inference.structure import Contrast, LabelCosts, OnlineStep, Potentials
+from ...numeric.design import BinaryCSR, SegmentRows
+from ...types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
+from .best import best_segmentation, best_segmentations
+from .losses import segment_losses, segment_marginals, segment_path_scores
+from .online import SegmentFeatures, learn_segmentations
+from .posteriors import probable_segments, segment_posteriors
+from .segments import Grid, Segments, segment_partitions
+
+LENGTHS = 16
+"""`D`, the lengths that are told apart."""
+N_LENGTH_WEIGHTS = LENGTHS + 2
+_UNIT = 10.0
+
+
+def length_basis(longest: int) -> Floats2d:
+    """What weights of lengths add to a span of `1 … L` tokens, float64 `[L, D + 2]`."""
+    d = np.arange(1, longest + 1)
+    basis = np.zeros((longest, N_LENGTH_WEIGHTS))
+    basis[d - 1, np.minimum(d, LENGTHS) - 1] = 1.0
+    basis[:, LENGTHS] = d / _UNIT
+    basis[:, LENGTHS + 1] = (d / _UNIT) ** 2
+    return basis
+
+
+class SemiMarkovChain(LinearChain):
+    """Segmentations of sequences; all sums and searches are exact."""
+
+    def __init__(self, tag_set: TagSet, label_pairs: bool) -> None:
+        """Raises `ConfigError` where tags do not tell segments of one label apart."""
+        if not SCHEMES[tag_set.scheme].separates:
+            raise ConfigError(
+                f"A semi-Markov model cannot have the tagging scheme '{tag_set.scheme}', under "
+                'which touching spans are one. Set scheme = "BILOU" or "IOB2" in the component.'
+            )
+        super().__init__(tag_set.lattice(label_pairs))
+        self.tag_set = tag_set
+        self.n_spans = len(tag_set.labels)
+        self._n_chain_columns, self._n_edges = self.n_columns, self.n_transitions
+        self.n_columns += self.n_spans
+        self.n_transitions += N_LENGTH_WEIGHTS * self.n_spans
+        self.segment_columns = slice(self._n_chain_columns, self.n_columns)
+        first_free = self._n_edges if label_pairs else 0
+        self.free_transitions = slice(first_free, self.n_transitions)
+        self._grid = _grid(tag_set, self.lattice.source, self.lattice.target)
+
+    def _choose_kernels(self) -> ChainKernels:
+        """For the scores of segments there are none for many labels."""
+        return ChainKernels(self.lattice)
+
+    # What trained models are asked
+
+    def best(self, potentials: Potentials) -> tuple[Ints1d, Floats1d]:
+        """The best segmentation, as tags."""
+        return self._best_of(self._chains(potentials), self._segments(potentials))
+
+    def k_best(self, potentials: Potentials, k: int) -> tuple[Ints2d, Floats2d]:
+        chains, segments = self._chains(potentials), self._segments(potentials)
+
+        def write(paths: Ints2d, scores: Floats2d, n_paths: Ints1d) -> None:
+            best_segmentations(self._grid, chains, segments, paths, scores, n_paths)
+
+        return gather_k_best(potentials, k, write)
+
+    def log_partitions(self, potentials: Potentials) -> Floats1d:
+        values = np.empty(len(potentials.starts) - 1)
+        chains, segments = self._chains(potentials), self._segments(potentials)
+        segment_partitions(self._grid, chains, segments, values)
+        return values
+
+    def marginals(self, potentials: Potentials) -> Floats2d:
+        found = np.zeros(potentials.scores.shape)
+        segment_marginals(self._grid, self._chains(potentials), self._segments(potentials), found)
+        return found
+
+    def span_posteriors(self, potentials: Potentials, labels: Ints1d, spans: Spans) -> Floats1d:
+        """Spans have to be in the order of their sequences."""
+        chains, segments = self._chains(potentials), self._segments(potentials)
+
+        def write(sequences: Ints1d, found: Floats1d) -> None:
+            segment_posteriors(self._grid, chains, segments, spans, sequences, found)
+
+        return gather_posteriors(potentials.starts, spans, write)
+
+    def likely_spans(
+        self, potentials: Potentials, tag_set: TagSet, least: float
+    ) -> tuple[Spans, Floats1d]:
+        """In the order of the ends."""
+        chains, segments = self._chains(potentials), self._segments(potentials)
+
+        def write(spans: Spans, probabilities: Floats1d) -> int:
+            return probable_segments(self._grid, chains, segments, least, spans, probabilities)
+
+        return gather_likely(len(potentials.scores), write)
+
+    def contrast(self, potentials: Potentials, labels: Ints1d, start: int) -> Contrast | None:
+        segments = self._segments(potentials)
+
+        def best_of(chains: Chains) -> tuple[Ints1d, Floats1d]:
+            return self._best_of(chains, _repeated(segments, len(chains.starts) - 1))
+
+        edges = potentials.transitions[: self._n_edges]
+        return contrast(self.lattice, potentials.scores, edges, labels, start, best_of)
+
+    def clamp(self, potentials: Potentials, observed: Ints1d) -> None:
+        """Each sequence has to have a legal segmentation that agrees."""
+        own = potentials.scores[:, : self._n_chain_columns]
+        super().clamp(potentials._replace(scores=own), observed)
+
+    def length_scores(self, transitions: Floats1d, longest: int) -> Floats2d:
+        weights = transitions[self._n_edges :].reshape(N_LENGTH_WEIGHTS, self.n_spans)
+        scores: Floats2d = length_basis(longest) @ weights
+        return scores
+
+    # What losses and trainers ask
+
+    def margin_losses(
+        self,
+        potentials: Potentials,
+        costs: LabelCosts,
+        observed: Ints1d,
+        first: int,
+        last: int,
+        losses: Floats1d,
+        gradient_weights: tuple[Floats1d, Floats1d],
+    ) -> Floats1d:
+        """The scores of spans are OVERWRITTEN by their gradient, too."""
+        segments = self._segments(potentials)
+        of_edges, of_lengths = np.zeros(self._n_edges), np.zeros_like(segments.of_lengths)
+        chains = self._chains(potentials, costs.margin, observed)
+        segment_losses(
+            self._grid, chains, segments, costs.clamp, gradient_weights, first, last, losses,
+            (of_edges, of_lengths),
+        )  # fmt: skip
+        of_weights = length_basis(len(of_lengths)).T @ of_lengths
+        return np.concatenate([of_edges, of_weights.reshape(-1)])
+
+    def margin_partitions(
+        self, potentials: Potentials, costs: LabelCosts, observed: Ints1d
+    ) -> Floats1d:
+        values = np.empty(len(potentials.starts) - 1)
+        chains = self._chains(potentials, costs.margin, observed)
+        segment_partitions(self._grid, chains, self._segments(potentials), values)
+        return values
+
+    def path_scores(self, potentials: Potentials, labels: Ints1d) -> Floats1d:
+        values = np.empty(len(potentials.starts) - 1)
+        chains = self._chains(potentials, observed=labels)
+        segment_path_scores(self._grid, chains, self._segments(potentials), values)
+        return values
+
+    def learn_online(
+        self,
+        features: BinaryCSR,
+        observed: Ints1d,
+        starts: Pointers1d,
+        step: OnlineStep,
+        segments: SegmentRows | None = None,
+    ) -> float:
+        assert segments is not None, "the features of a semi-Markov chain have segments"
+        mixing, sparse = self.mixing(), segments.features
+        rows = SegmentFeatures(segments.ends, segments.length, sparse.indptr, sparse.indices)
+        return learn_segmentations(
+            features.indptr, features.indices, rows, self._grid, self.lattice, observed, starts,
+            step, mixing @ mixing, length_basis(segments.longest),
+        )  # fmt: skip
+
+    def mixing(self) -> Floats2d:
+        """That of the chain; columns of spans share nothing."""
+        mixing = np.eye(self.n_columns)
+        own = slice(self._n_chain_columns)
+        mixing[own, own] = super().mixing()
+        return mixing
+
+    def transition_columns(self) -> Ints1d:
+        """The column of a length is that of its label."""
+        of_lengths = np.tile(np.arange(self.n_spans), N_LENGTH_WEIGHTS) + self._n_chain_columns
+        return np.append(self.lattice.column, of_lengths.astype(np.int32))
+
+    def column_names(self, labels: Sequence[str]) -> list[Hashable]:
+        return [*super().column_names(labels), *(("span", each) for each in self.tag_set.labels)]
+
+    def transition_names(self, labels: Sequence[str]) -> list[tuple[str, str]]:
+        lengths = [*map(str, range(1, LENGTHS)), f"{LENGTHS} or more", "linear", "squared"]
+        of_lengths = [(f"length {d}", label) for d in lengths for label in self.tag_set.labels]
+        return [*super().transition_names(labels), *of_lengths]
+
+    # For kernels
+
+    def _chains(
+        self, potentials: Potentials, costs: Floats2d | None = None, observed: Ints1d | None = None
+    ) -> Chains:
+        edges = potentials.transitions[: self._n_edges]
+        return super()._chains(potentials._replace(transitions=edges), costs, observed)
+
+    def _segments(self, potentials: Potentials) -> Segments:
+        """Scores of spans, with what the weights of lengths add."""
+        found = potentials.segments
+        assert found is not None, "the features of a semi-Markov chain have segments"
+        sizes = found.scores.shape[1], potentials.transitions.size
+        if sizes != (self.n_spans, self.n_transitions):
+            raise TrainingError(
+                f"Scores of spans with {found.scores.shape[1]} labels do not belong to a model of "
+                f"{self.n_spans}. Did another thread add labels, train or load the component "
+                "meanwhile? Do so while no thread annotates."
+            )
+        of_lengths = self.length_scores(potentials.transitions, found.longest)
+        return Segments(found.ends, found.length, found.scores, of_lengths)
+
+    def _best_of(self, chains: Chains, segments: Segments) -> tuple[Ints1d, Floats1d]:
+        path = np.empty(len(chains.scores), dtype=np.int32)
+        scores = np.empty(len(chains.starts) - 1)
+        best_segmentation(self._grid, chains, segments, path, scores)
+        return path, scores
+
+
+def _grid(tag_set: TagSet, source: Ints1d, target: Ints1d) -> Grid:
+    """Tags and edges of the spans of each label."""
+    scheme, n = SCHEMES[tag_set.scheme], len(tag_set.labels)
+    base = 1 + np.arange(n, dtype=np.int32) * np.int32(len(scheme.prefixes))
+    single, first, inside, last = (
+        base + np.int32(scheme.prefixes.index(prefix))
+        for prefix in (scheme.single, scheme.first, scheme.inside, scheme.last)
+    )
+    number = {pair: e for e, pair in enumerate(zip(source.tolist(), target.tolist(), strict=True))}
+
+    def edges(one: Ints1d, other: Ints1d) -> Ints1d:
+        pairs = zip(one.tolist(), other.tolist(), strict=True)
+        return np.array([number[pair] for pair in pairs], dtype=np.int32)
+
+    return Grid(
+        single, first, last,
+        edges(first, last), edges(first, inside), edges(inside, inside), edges(inside, last),
+    )  # fmt: skip
+
+
+def _repeated(segments: Segments, n: int) -> Segments:
+    """The segments of one sequence, once for each of `n` copies of it."""
+    ends, size = segments.ends - segments.ends[0], len(segments.length)
+    copies = (ends[:-1] + size * np.arange(n)[:, None]).reshape(-1)
+    return Segments(
+        np.append(copies, n * size), np.tile(segments.length, n),
+        np.tile(segments.scores, (n, 1)), segments.of_lengths,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SemiMarkovFamily(ChainFamily):
+    """The semi-Markov chains that a model can be, whatever its labels."""
+
+    structure: ClassVar[type[LinearChain]] = SemiMarkovChain
+
+    def of_spans(self, tag_set: TagSet) -> SemiMarkovChain:
+        return SemiMarkovChain(tag_set, self.label_pairs)
+
+    def size_of_spans(self, scheme: str, n_labels: int) -> tuple[int, int]:
+        n_edges, n_columns = super().size_of_spans(scheme, n_labels)
+        return n_edges + N_LENGTH_WEIGHTS * n_labels, n_columns + n_labels

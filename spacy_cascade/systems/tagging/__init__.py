@@ -1,0 +1,1 @@
+"""Tags of tokens: parts of speech, chunks."""

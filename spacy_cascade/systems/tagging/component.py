@@ -1,0 +1,152 @@
+"""`cascade_tagger`: gives tokens their part of speech with a linear chain."""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from spacy.attrs import TAG
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+from thinc.api import Model
+
+from ...errors import ConfigError
+from ...features.tokens import Tokens
+from ...features.units import Units
+from ...features.word_counts import span_flags
+from ...inference.schemes import UNOBSERVED
+from ...inference.structure import Structure, require
+from ...pipeline.corpus import check_labels
+from ...pipeline.declared import TaggerOptions
+from ...pipeline.learning import LearningPipe
+from ...pipeline.options import takes
+from ...pipeline.spans.gold import GoldTags, read_gold_tags
+from ...trainers.deprecated import loss_and_penalty
+from ...types import Floats2d, Ints1d, Ints2d
+
+_NO_TAG = 0
+
+
+@Language.factory(
+    "cascade_tagger",
+    assigns=["token.tag"],
+    default_config={
+        "model": {
+            "@architectures": "spacy_cascade.LinearChain.v1",
+            "templates": {"@misc": "spacy_cascade.TaggingTemplates.v1"},
+            "min_count": 2,
+            "label_pairs": False,
+        },
+        "loss": {"@misc": "spacy_cascade.Hinge.v2"},
+        "penalty": None,
+        "trainer": {
+            "@misc": "spacy_cascade.PassiveAggressive.v1",
+            "C": 0.01,
+            "average_power": 1,
+            "passes": 3,
+        },
+        "scorer": {"@scorers": "spacy_cascade.tags_scorer.v1"},
+        **TaggerOptions.defaults(),
+    },
+    default_score_weights={"tag_acc": 1.0},
+)
+@takes(TaggerOptions)
+def make_tagger(
+    nlp: Language,
+    name: str,
+    model: Model[Units, Floats2d],
+    loss: Any,
+    penalty: Any,
+    trainer: Any,
+    scorer: Callable[..., dict[str, Any]] | None,
+    objective: Any = None,
+    **settings: Any,
+) -> "CascadeTagger":
+    """The factory `cascade_tagger`.
+
+    model: a structure of labels, such as a linear chain. loss, penalty, trainer: how it is
+    trained. scorer: the scorer. objective: the block of release 0.2 in place of loss and penalty.
+    Others: `TaggerOptions`.
+    """
+    options = TaggerOptions.made_for(name, settings)
+    loss, penalty = loss_and_penalty(loss, penalty, objective)
+    return CascadeTagger(nlp, model, name, options, loss, penalty, trainer, scorer)
+
+
+class CascadeTagger(LearningPipe[GoldTags]):
+    """Sets `token.tag` by exact decoding of a linear chain over each sentence.
+
+    Any tag may follow any other. Label 0 of the structure stands before the first token; the tags
+    are labels `1 … n`, in the order of `labels`.
+    """
+
+    options: TaggerOptions
+
+    def _check_options(self, options: TaggerOptions) -> None:
+        if "tags" in self.space.reads:
+            raise ConfigError(
+                f"The templates of '{self.name}' look at token.tag, which it sets itself. Remove "
+                f"the parts with 'tag' from [components.{self.name}.model.templates]."
+            )
+        require(self.family.structure, ["best"], f"'{self.name}'")
+
+    @property
+    def structure_labels(self) -> list[str]:
+        """A name for what stands before the first token, then the tags."""
+        return ["", *(self.labels or [""])]
+
+    def _make_structure(self) -> Structure:
+        """There is one tag before any is known."""
+        return self.family.of_labels(max(1, len(self.labels)))
+
+    def _structure_size(self, n_labels: int) -> tuple[int, int]:
+        return self.family.size_of_labels(max(1, n_labels))
+
+    def predict(self, docs: Iterable[Doc]) -> list[Ints1d]:
+        """For each Doc the numbers of its tags among `labels`, int32 `[T]`."""
+        tokens, potentials = self.potentials(list(docs))
+        path = np.zeros(0, dtype=np.int32)
+        if len(potentials.scores):
+            path, _ = self.structure.best(potentials)
+        return np.split(path - 1, tokens.doc_starts[1:-1]) if len(tokens.doc_starts) > 1 else []
+
+    def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Ints1d]) -> None:
+        """Write `token.tag`; without `overwrite` only where there is none."""
+        known = [self.vocab.strings.add(label) for label in self.labels] or [_NO_TAG]
+        hashes = np.array(known, dtype=np.uint64)
+        for doc, numbers in zip(docs, scores, strict=True):
+            tags: Any = hashes[numbers]
+            if not self.options.overwrite:
+                earlier = doc.to_array(TAG)
+                tags = np.where(earlier != 0, earlier, tags)
+            if len(tags):
+                doc.from_array([TAG], tags)
+
+    def _read_gold(self, example: Example) -> GoldTags:
+        return read_gold_tags(example)
+
+    def _gold_reads(self) -> tuple[tuple[int, ...], tuple[str, ...]]:
+        return (TAG,), ()
+
+    def _check_found(
+        self, found: Collection[str], present: Collection[str], get_examples: Any
+    ) -> None:
+        place = "token.tag (convert: --pos-column)"
+        n_examples, sought = self.n_examples or 0, "tagged token"
+        check_labels(found, n_examples, self.name, sought, place, get_examples)
+
+    def _labels_in(self, gold: GoldTags) -> Iterable[str]:
+        return (gold.strings[tag] for tag in np.unique(gold.tags).tolist() if tag)
+
+    def _gold_flags(self, tokens: Tokens, gold: Sequence[GoldTags]) -> Ints2d:
+        """How often training showed a word; there are no spans that it could stand in."""
+        observed = np.concatenate([doc_gold.tags != 0 for doc_gold in gold])
+        return span_flags(len(tokens.words), np.zeros((0, 2), dtype=np.int64), observed)
+
+    def _gold_labels(self, tokens: Tokens, gold: Sequence[GoldTags]) -> Ints1d:
+        """Label of each token's tag; tags that are not among `labels` are left open."""
+        tags = np.concatenate([doc_gold.tags for doc_gold in gold])
+        numbers = {self.vocab.strings.add(label): i + 1 for i, label in enumerate(self.labels)}
+        found, inverse = np.unique(tags, return_inverse=True)
+        known = [numbers.get(tag, UNOBSERVED) for tag in found.tolist()]
+        return np.array(known, dtype=np.int32)[inverse]

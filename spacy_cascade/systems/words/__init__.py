@@ -1,0 +1,1 @@
+"""What is known of words: clusters and codes of vectors."""

@@ -1,0 +1,112 @@
+"""Learning what annotators sent back, by adaptation or retraining, whichever is better on dev."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+from spacy.language import Language
+from spacy.training import Example
+
+from ...errors import ConfigError, TrainingError
+from ...pipeline.progress import progress
+from ...workflows.fit import fit
+from ...workflows.reconfigure import reconfigured
+from .adapting import adapt
+from .old_share import set_share
+
+AS_IT_WAS, ADAPTED, RETRAINED = "as it was", "adapted", "retrained"
+LESS = 0.3
+"""The share of the old corpus in a second adaptation, where the new annotation contradicts it."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A way to learn, its entity F1 on dev (None without dev), and the seconds that it took."""
+
+    way: str
+    f1: float | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """A pipeline, the way in which it has learnt, and all ways that were tried."""
+
+    nlp: Language
+    way: str
+    tried: tuple[Tried, ...]
+
+    @property
+    def has_changed(self) -> bool:
+        return self.way != AS_IT_WAS
+
+
+def learn(
+    nlp: Language,
+    new: Sequence[Example],
+    old: Sequence[Example] = (),
+    dev: Sequence[Example] = (),
+) -> Learnt:
+    """A pipeline that has learnt new examples; nlp stays as it is.
+
+    Ways: adaptation, also with a share of 0.3 of the old corpus; and with old examples, those that
+    nlp was trained on, retraining on old and new ones with `fit`. The best entity F1 on dev
+    decides, and nlp itself is kept where no way is better. Without dev nothing is compared: with
+    old examples it is retraining, else adaptation. Raises `TrainingError` without new examples.
+    """
+    if not new:
+        raise TrainingError("There is no new annotation to learn from. Give some.")
+    ways = list(_ways(nlp, new, old, dev))
+    if not dev:
+        way, make = ways[-1] if old else ways[0]
+        began = perf_counter()
+        return Learnt(make(), way, (Tried(way, None, perf_counter() - began),))
+    best, tried = nlp, [Tried(AS_IT_WAS, _f1(nlp, dev), 0.0)]
+    top, way_of_best = tried[0].f1 or 0.0, AS_IT_WAS
+    for way, make in progress("Learning", iterable=ways):
+        began = perf_counter()
+        try:
+            made = make()
+        except ConfigError:
+            if way != _with_share():  # components that were trained online have no share
+                raise
+            continue
+        tried.append(Tried(way, _f1(made, dev), perf_counter() - began))
+        if (tried[-1].f1 or 0.0) > top:
+            best, top, way_of_best = made, tried[-1].f1 or 0.0, way
+    return Learnt(best, way_of_best, tuple(tried))
+
+
+def _ways(
+    nlp: Language, new: Sequence[Example], old: Sequence[Example], dev: Sequence[Example]
+) -> Iterator[tuple[str, Callable[[], Language]]]:
+    def adapted(share: float) -> Language:
+        made = reconfigured(nlp, nlp.config)
+        set_share(made, share)
+        adapt(made, _fresh(new))
+        return made
+
+    def retrained() -> Language:
+        made = reconfigured(nlp, nlp.config)
+        fit(made, _fresh([*old, *new]), _fresh(dev) or None)
+        return made
+
+    yield ADAPTED, lambda: adapted(1.0)
+    yield _with_share(), lambda: adapted(LESS)
+    if old:
+        yield RETRAINED, retrained
+
+
+def _with_share() -> str:
+    return f"{ADAPTED}, old share {LESS:g}"
+
+
+def _fresh(examples: Sequence[Example]) -> list[Example]:
+    """Examples whose predicted Docs no pipeline has annotated."""
+    return [Example(example.predicted.copy(), example.reference) for example in examples]
+
+
+def _f1(nlp: Language, dev: Sequence[Example]) -> float:
+    return float(nlp.evaluate(_fresh(dev)).get("ents_f") or 0.0)

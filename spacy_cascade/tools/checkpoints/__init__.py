@@ -1,0 +1,1 @@
+"""Checkpoints of training, and how it goes on from them."""

@@ -1,0 +1,174 @@
+"""Why components found what they found: scores taken apart into features, exactly.
+
+A model is linear, so the difference of two scores is a sum over features. A span of a segmenter is
+compared with the best segmentation of its sentence without that very span; a type with the next
+best type; a tag with the best tagging of the sentence that has another tag there.
+"""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+
+from ...errors import ConfigError
+from ...features.names import named_features
+from ...inference.schemes import Spans
+from ...pipeline.classifier import CascadeClassifier
+from ...pipeline.reading import check_doc
+from ...pipeline.recognisers import recognisers
+from ...pipeline.segmenter import CascadeSegmenter
+from ...pipeline.spans.confidences import confidence_of
+from ...pipeline.spans.placing import ENTITY, LabelledSpan, rows_of
+from ...pipeline.spans.results import class_probabilities
+from ...systems.tagging.component import CascadeTagger
+from ...types import Ints1d
+from .explanations import EntityExplanation, Explanation, by_push, of_features
+from .scored import START, ScoredDoc, score_spans
+
+Spanlike: TypeAlias = Sequence[LabelledSpan] | Sequence[Span] | Span
+"""Spans with labels, in either form; one Span stands for itself."""
+
+
+def explain_entities(nlp: Language, doc: Doc) -> list[EntityExplanation]:
+    """Explain the entities of a Doc that the pipeline has annotated, by each of its stages.
+
+    Entities that the stages cannot have found, such as those of other components, are left out.
+    """
+    check_doc(doc, "explain_entities")
+    segmenter, classifier = recognisers(nlp)
+    last = classifier or segmenter
+    entities = [entity for entity in doc.ents if last and entity.label_ in last.labels]
+    spans = [(entity.start, entity.end, entity.label_) for entity in entities]
+    by_stage = []
+    if segmenter:
+        by_stage.append(explain_spans(segmenter, doc, spans))
+    if classifier:
+        by_stage.append(explain_types(classifier, doc, spans))
+    by_bounds = [{e.span[:2]: e for e in of_stage} for of_stage in by_stage]
+    return [
+        EntityExplanation(
+            span, entity.text, confidence_of(entity), tuple(of[span[:2]] for of in by_bounds)
+        )
+        for entity, span in zip(entities, spans, strict=True)
+        if all(span[:2] in of for of in by_bounds)
+    ]
+
+
+def explain_spans(
+    segmenter: CascadeSegmenter, doc: Doc, spans: Spanlike | None = None
+) -> list[Explanation]:
+    """Explain spans of a segmenter; the Doc is not changed.
+
+    spans: as `(start, end, label)`, or Spans; found or not. Labels count only with `typed`. Those
+    that no path has, across sentences or of a label that is not known, are left out. By default
+    those that the segmenter finds.
+    """
+    tag_set, labels = segmenter.tag_set, segmenter.labels
+
+    def labelled(found: Spans) -> list[LabelledSpan]:
+        return [(start, end, labels[number]) for start, end, number in rows_of(found)]
+
+    if spans is None:
+        spans = labelled(segmenter.predict([doc])[0].spans)
+    typed = segmenter.options.typed
+    wanted = [(s, e, label if typed else ENTITY) for s, e, label in _labelled(spans)]
+    if not wanted:
+        return []
+    scored = ScoredDoc(segmenter, doc)
+    placed, possible = segmenter.place(scored.tokens, [wanted])
+    explained = []
+    for i in np.flatnonzero(possible).tolist():
+        length = wanted[i][1] - wanted[i][0]
+        tags = np.zeros(length, dtype=np.int32)
+        tag_set.write(tags, np.array([0]), np.array([length]), placed.label[i : i + 1])
+        # One at a time, for the spans may overlap.
+        ((probability,),) = segmenter.posteriors([doc], [[wanted[i]]])
+        explanation = scored.explain(
+            wanted[i],
+            tags,
+            lambda path: labelled(tag_set.spans(path, np.array([0, len(path)]))),
+            float(probability),
+        )
+        assert explanation, "a span can be left out, and one in a sentence can be had"
+        explained.append(explanation)
+    return explained
+
+
+def explain_types(
+    classifier: CascadeClassifier, doc: Doc, spans: Spanlike | None = None
+) -> list[Explanation]:
+    """Explain types of spans against the best other type; the Doc is not changed.
+
+    spans: with the types to be explained, whether given by the classifier or not, `O` for
+    rejection; those of unknown types are left out. By default those on the Doc, as the
+    classifier typed them.
+    """
+    check_doc(doc, "explain_types")
+    if spans is None:
+        key = classifier.options.spans_key
+        group = doc.ents if key is None else doc.spans.get(key, ())
+        spans = list(group)
+    classes = classifier.structure_labels
+    wanted = [span for span in _labelled(spans) if span[2] in classes]
+    if not wanted:
+        return []
+    units, text_of, scores = score_spans(classifier, doc, [(s, e) for s, e, _ in wanted])
+    probabilities = class_probabilities(scores, classifier.options.temperature)
+    weights = classifier.weights.features
+    explained = []
+    for i, features in enumerate(named_features(classifier.space, units, text_of)):
+        start, end, label = wanted[i]
+        column = classes.index(label)
+        ranked = np.argsort(-scores[i], kind="stable").tolist()
+        others = [other for other in ranked if other != column][:1]
+        explained.append(
+            Explanation(
+                classifier.name,
+                wanted[i],
+                (wanted[i],),
+                tuple((start, end, classes[other]) for other in others),
+                float(probabilities[i, column]),
+                by_push(of_features(features, None, weights, [column, *others])),
+            )
+        )
+    return explained
+
+
+def explain_tags(tagger: CascadeTagger, doc: Doc) -> list[Explanation]:
+    """Explain the tags that a tagger finds, token by token; the Doc is not changed.
+
+    A tag is `(token, token + 1, tag)`. Nothing where there is one tag only.
+    """
+    if not len(doc):
+        return []
+    labels = [START, *tagger.labels]
+    scored = ScoredDoc(tagger, doc)
+
+    def spans_of(path: Ints1d) -> list[LabelledSpan]:
+        return [(t, t + 1, labels[y]) for t, y in enumerate(path.tolist())]
+
+    explained = [
+        scored.explain(
+            (token, token + 1, labels[number + 1]), np.array([number + 1], dtype=np.int32), spans_of
+        )
+        for token, number in enumerate(tagger.predict([doc])[0].tolist())
+    ]
+    return [explanation for explanation in explained if explanation]
+
+
+def _labelled(spans: Spanlike) -> list[LabelledSpan]:
+    """Spans in the form of tuples. Raises `ConfigError` for anything else."""
+    listed = [spans] if isinstance(spans, Span) else spans
+    found: list[LabelledSpan] = []
+    for span in listed:
+        if isinstance(span, Span):
+            found.append((span.start, span.end, span.label_))
+        elif isinstance(span, tuple) and len(span) == 3:
+            found.append(span)
+        else:
+            raise ConfigError(
+                f"A span to explain is a Span, or (first token, end, label), not {span!r}."
+            )
+    return found

@@ -1,0 +1,177 @@
+"""Docs and spans as components score them, and their scores taken apart into features."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from spacy.tokens import Doc
+
+from ...features.names import named_features, named_segments
+from ...features.space import TextOf
+from ...features.strings import hash_string
+from ...features.units import Units
+from ...inference.structure import Contrast
+from ...pipeline.classifier import CascadeClassifier
+from ...pipeline.component import CascadePipe
+from ...pipeline.learning import LearningPipe
+from ...pipeline.reading import span_units, untyped
+from ...pipeline.spans.placing import Bounds, LabelledSpan, as_array, bounds_of, in_batch
+from ...types import Floats2d, Ints1d
+from .explanations import Contribution, Explanation, by_push, of_features
+
+START = "start"
+"""Name of the label that stands before the first token and nowhere else."""
+TRANSITION, CHOICES, LENGTH = "transition", "all choices", "length"
+"""Kinds of contributions that are no features."""
+
+
+def text_reader(pipe: CascadePipe, docs: Iterable[Doc]) -> TextOf:
+    """Gives words, labels and tags by their hashes, with those of spans that templates look at.
+
+    docs: where such spans can be that no component of the pipeline finds. What is unknown, such
+    as a phrase between two spans, is shown by its hash.
+    """
+    keys = pipe.space.span_keys
+    labels = {span.label_ for doc in docs for key in keys for span in doc.spans.get(key, ())}
+    for _, other in () if pipe.pipeline is None else pipe.pipeline.pipeline:
+        if isinstance(other, CascadePipe) and getattr(other.options, "spans_key", None) in keys:
+            labels.update(other.labels)
+    tags = ["O", *(f"{prefix}-{label}" for prefix in "BI" for label in labels)]
+    of_spans = {hash_string(tag): tag for tag in tags}
+    strings = pipe.vocab.strings
+
+    def text_of(number: int) -> str:
+        if number in of_spans:
+            return of_spans[number]
+        try:
+            return str(strings[number])
+        except KeyError:
+            return f"#{number:016x}"
+
+    return text_of
+
+
+def score_spans(
+    classifier: CascadeClassifier, doc: Doc, spans: Sequence[Bounds]
+) -> tuple[Units, TextOf, Floats2d]:
+    """Spans of a Doc, beside those that stand on it, as a classifier looks at them.
+
+    Returns the spans, what gives the texts of their features, and the scores of their classes,
+    float64 `[P, C]`. The Doc is not changed.
+    """
+    key = classifier.options.spans_key
+    found = doc.ents if key is None else doc.spans.get(key, ())
+    classifier.begin_batch()
+    text_of = text_reader(classifier, [doc])
+    tokens = classifier.read([doc])
+    around = untyped(as_array(bounds_of(found)))
+    bounds = in_batch([as_array(spans)], tokens)
+    units = span_units(classifier.space, text_of, tokens, bounds, around)
+    return units, text_of, classifier.model.predict(units)
+
+
+class ScoredDoc:
+    """A Doc as a component that labels its tokens scores it."""
+
+    def __init__(self, pipe: LearningPipe[Any], doc: Doc) -> None:
+        self._pipe = pipe
+        self._text_of = text_reader(pipe, [doc])
+        self.tokens, self._linear = pipe.linear_potentials([doc])
+        self._potentials = pipe.structure.normalised(self._linear)
+        self._units = pipe.token_units(self.tokens)
+
+    def explain(
+        self,
+        span: LabelledSpan,
+        labels: Ints1d,
+        spans_of: Callable[[Ints1d], list[LabelledSpan]],
+        probability: float | None = None,
+    ) -> Explanation | None:
+        """The best labelling that has a span against the best without; None where one is missing.
+
+        labels: of the tokens of the span. spans_of: gives the spans of a labelling of a sequence.
+        """
+        starts = self.tokens.sequence_starts
+        i = int(np.searchsorted(starts, span[0], side="right"))
+        begin, end = int(starts[i - 1]), int(starts[i])
+        of_sequence = self._potentials.of_sequence(begin, end)
+        paths = self._pipe.structure.contrast(of_sequence, labels, span[0] - begin)
+        if paths is None:
+            return None
+        one, other = (
+            [(first + begin, last + begin, label) for first, last, label in spans_of(path)]
+            for path in paths
+        )
+        one, other = [s for s in one if s not in other], [s for s in other if s not in one]
+        return Explanation(
+            self._pipe.name,
+            span,
+            tuple(one),
+            tuple(other),
+            probability,
+            by_push(self._contributions(paths, begin) + self._of_segments(one, other)),
+        )
+
+    def _contributions(self, paths: Contrast, begin: int) -> list[Contribution]:
+        """What adds to the scores where the two paths differ; begin: first token of theirs."""
+        structure, weights = self._pipe.structure, self._pipe.weights
+        (columns, one), (other_columns, other) = (structure.parts(path) for path in paths)
+        names = structure.transition_names([name or START for name in self._pipe.structure_labels])
+        places = np.flatnonzero(one != other)
+        named = named_features(self._pipe.space, self._units.take(begin + places), self._text_of)
+        found = []
+        for place, features in zip(places.tolist(), named, strict=True):
+            pair = [int(columns[place]), int(other_columns[place])]
+            if pair[0] != pair[1]:
+                found += of_features(features, begin + place, weights.features, pair)
+            edges = [int(one[place]), int(other[place])]
+            weight, runner_up = weights.transitions[edges].tolist()
+            texts = [" to ".join(names[edge]) for edge in edges]
+            found.append(
+                Contribution(f"transition {texts[0]}", begin + place, weight, 0.0, TRANSITION)
+            )
+            found.append(
+                Contribution(f"transition {texts[1]}", begin + place, 0.0, runner_up, TRANSITION)
+            )
+            if structure.is_local:
+                found += self._of_decisions(begin + place, pair, [names[edge][0] for edge in edges])
+        return found
+
+    def _of_decisions(
+        self, token: int, columns: list[int], before: list[str]
+    ) -> list[Contribution]:
+        """What is taken off two scores of a token, so that those after one label sum to 1.
+
+        before: the label before in each path.
+        """
+        normalised, linear = (p.scores[token, columns] for p in (self._potentials, self._linear))
+        one, other = (normalised - linear).tolist()
+        return [
+            Contribution(f"all choices after {before[0]}", token, one, 0.0, CHOICES),
+            Contribution(f"all choices after {before[1]}", token, 0.0, other, CHOICES),
+        ]
+
+    def _of_segments(
+        self, one: Sequence[LabelledSpan], other: Sequence[LabelledSpan]
+    ) -> list[Contribution]:
+        """What spans of either hypothesis add to its score as wholes."""
+        space, structure, weights = self._pipe.space, self._pipe.structure, self._pipe.weights
+        longest = space.longest
+        if longest is None:
+            return []
+        bounds = np.array([span[:2] for span in (*one, *other)], dtype=np.int64).reshape(-1, 2)
+        named = named_segments(space, self._units, self._text_of, bounds)
+        of_lengths = structure.length_scores(weights.transitions, longest)
+        found = []
+        for i, (span, features) in enumerate(zip((*one, *other), named, strict=True)):
+            length, label = span[1] - span[0], self._pipe.labels.index(span[2])
+            column = structure.segment_columns.start + label
+            of_length = float(of_lengths[length - 1, label])
+            of_span = [Contribution(f"length {length}", None, of_length, 0.0, LENGTH)]
+            of_span += of_features(features, None, weights.features, [column])
+            is_of_other = i >= len(one)
+            found += [
+                replace(c, weight=0.0, runner_up=c.weight) if is_of_other else c for c in of_span
+            ]
+        return found

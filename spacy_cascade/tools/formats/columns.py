@@ -1,0 +1,299 @@
+"""Reads column files, which have one word on each line and its annotation in further columns.
+
+A blank line ends a sentence. A line that begins with `-DOCSTART-` (CoNLL-2003) or `###MEDLINE:`
+(JNLPBA) begins a document and is not a word. A line that begins with `#` is a word if it has the
+columns of one, and a tag among them; else it is a comment.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NoReturn
+
+from ...errors import CorpusError
+from .bad_records import OnBad, raised
+from .chosen_columns import (
+    as_told,
+    have_languages,
+    is_index,
+    tag_columns,
+    without_language,
+    word_column,
+)  # fmt: skip
+from .encodings import decoded, other_encoding
+from .rows import Block, Row, Table
+from .tags import (
+    NO_SPAN,
+    LabelledSpan,
+    Scheme,
+    TagError,
+    TaggedSentence,
+    decode_tags,
+    find_slips,
+    split_tag,
+)  # fmt: skip
+from .words import NOT_UTF8, REPLACEMENT, encoding_problem, word_problem
+
+_LISTED_WORDS = 10
+_SHOWN_CHARACTERS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How to read a column file. Columns count from 0, or from the end if negative.
+
+    scheme: of the entity tags; the scheme of the chunk column is always detected. separator:
+    "auto" means a tab if any word has one on its line, otherwise one or more spaces. word_column:
+    "auto" means the first one that does not number the words. tag_column: "auto" means the one
+    that looks like tags of entities and has the most of them, else the last; None if no word has
+    an entity tag. pos_column, chunk_column: read if given. n_sents: sentences per document in a
+    file without document marks (0: all of them). on_bad_word: whether a word that spaCy cannot use
+    (see `word_problem`) is an error or is replaced.
+    """
+
+    scheme: Scheme = Scheme.AUTO
+    separator: Literal["auto", "tab", "space"] = "auto"
+    word_column: int | Literal["auto"] = "auto"
+    tag_column: int | Literal["auto"] | None = "auto"
+    pos_column: int | None = None
+    chunk_column: int | None = None
+    n_sents: int = 10
+    on_bad_word: Literal["error", "replace"] = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """Words with their annotation; spans and positions count words of this sentence.
+
+    missing: words without annotation, neither in a span nor outside. pos, chunks: None if these
+    columns were not read. line: number of the line of the first word, from 1. replaced: place and
+    text of each word that U+FFFD has replaced.
+    """
+
+    words: tuple[str, ...]
+    spans: tuple[LabelledSpan, ...]
+    missing: tuple[int, ...] = ()
+    pos: tuple[str, ...] | None = None
+    chunks: tuple[LabelledSpan, ...] | None = None
+    line: int = 1
+    replaced: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One or more sentences, and the scheme of the tags in their file, if it has any."""
+
+    sentences: tuple[Sentence, ...]
+    scheme: Scheme | None = Scheme.IOB2
+
+
+def read_columns(
+    path: str | Path,
+    options: ReadOptions | None = None,
+    encoding: str | None = None,
+    on_bad: OnBad = raised,
+) -> Iterator[Document]:
+    """Read a column file; documents without words are left out.
+
+    The whole file is read and checked at once, because its scheme depends on all of its tags.
+    encoding: None for the one that a byte order mark tells, or UTF-8. Warns of what was chosen, or
+    read in another way than it stands there: columns, comments, prefixes of languages.
+
+    on_bad: takes the error of a sentence that has a line that does not match the others, or an
+    invalid tag, with the file, the line number and the line; the sentence is left out.
+
+    Raises `CorpusError` for bad words, unless they are to be replaced, with the first ten of them.
+    """
+    return iter(_Reader(Path(path), options or ReadOptions(), encoding, on_bad).documents())
+
+
+class _Reader:
+    """Reads one file; holds what its error messages need."""
+
+    def __init__(
+        self, path: Path, options: ReadOptions, encoding: str | None, on_bad: OnBad
+    ) -> None:
+        self.path = path
+        self.options = options
+        self.on_bad = on_bad
+        self.bad: set[int] = set()  # first lines of sentences with bad tags
+        data = path.read_bytes()
+        if path.suffix == ".spacy":
+            raise CorpusError(f"{path} is a .spacy file already: use it as it is.")
+        text = decoded(path, data, encoding, errors="surrogateescape")
+        if "\0" in text and NOT_UTF8.search(text):
+            raise CorpusError(f"{path} is no text. Give a UTF-8 file with one word a line.")
+        self.data = data
+        # `splitlines` would also split at characters that may be part of a word.
+        self.lines = [line.rstrip("\r") for line in text.split("\n")]
+
+    def documents(self) -> list[Document]:
+        table = Table(self.lines, self.options.separator)
+        if not table.sure:
+            raise CorpusError(f"{self.path} has no words. Give a file with one word a line.")
+        columns = self.columns(table)
+        blocks = self.blocks(table, columns)
+        tagged = [TaggedSentence((), tuple(range(len(block.rows)))) for block in blocks]
+        scheme = None
+        if "tag" in columns:
+            tagged, scheme = self.tagged(blocks, columns["tag"], self.options.scheme)
+            self.note_slip(blocks, columns["tag"], scheme)
+        chunked: list[TaggedSentence] | list[None] = [None] * len(blocks)
+        if "chunk" in columns:
+            chunked, _ = self.tagged(blocks, columns["chunk"], Scheme.AUTO)
+        found = zip(blocks, tagged, chunked, strict=True)
+        whole = [one for one in found if one[0].lines[0] not in self.bad]
+        blocks = [block for block, *_ in whole]
+        sentences = [self.sentence(block, columns, tags, chunks) for block, tags, chunks in whole]
+        self.check_words(sentences)
+
+        size = max(self.options.n_sents, 0) or len(blocks)
+        documents: dict[int, list[Sentence]] = {}
+        for position, (block, sentence) in enumerate(zip(blocks, sentences, strict=True)):
+            number = block.marks if blocks[-1].marks else position // size
+            documents.setdefault(number, []).append(sentence)
+        return [Document(tuple(group), scheme) for group in documents.values()]
+
+    def columns(self, table: Table) -> dict[str, int]:
+        """Positions, from 0, of the columns to read."""
+        width, first, sample = table.width, table.sure[0].number, table.sample()
+        names = ("word", "tag", "pos", "chunk")
+        asked = {name: getattr(self.options, f"{name}_column") for name in names}
+        if asked["word"] == "auto":
+            asked["word"] = word_column(sample, width)
+            if asked["word"]:
+                self.warn(f"words are read from column {asked['word']}: those before are numbers")
+        if asked["tag"] == "auto":
+            asked["tag"] = self.tag_column(table, asked["word"])
+        advice = "Columns count from 0, or from the end if negative. See also --separator"
+        columns = {}
+        for name, column in asked.items():
+            if column is not None and not -width <= column < width:
+                problem = f"--{name}-column is {column}, but the line has {width} columns"
+                self.fail(first, problem, advice)
+            if column is not None:
+                columns[name] = column % width
+        if columns["word"] == columns.get("tag"):
+            problem = f"words and tags are both in column {columns['word']} of {width}"
+            self.fail(first, problem, advice)
+        if is_index(sample, columns["word"]):
+            problem = f"column {columns['word']} only numbers the words of each sentence"
+            advice = f"Give the column of the words, as in --word-column {columns['word'] + 1}"
+            self.fail(first, problem, advice)
+        return columns
+
+    def tag_column(self, table: Table, word: int) -> int:
+        """The best column of tags, and a warning where another one is as likely."""
+        last = table.width - 1
+        found = tag_columns(table.sample(), word, table.width)
+        if not found:
+            return last
+        if len(found) > 1 or found[0].place != last:
+            self.warn(as_told(found))
+        return found[0].place
+
+    def blocks(self, table: Table, columns: dict[str, int]) -> list[Block]:
+        """The sentences, whose words have no prefixes of languages."""
+        word, tag = columns["word"], columns.get("tag")
+        known = {row.fields[tag].strip(" ") for row in table.sure} if tag is not None else set()
+
+        def is_tag(text: str) -> bool:
+            # A lone B or I is more likely a word, unless it is a tag of the file.
+            return text in known or text in NO_SPAN or ("-" in text and bool(split_tag(text)[0]))
+
+        blocks, comments, with_blanks = table.blocks(word, tag, is_tag, self.leave_out)
+        self.note(comments, "lines that begin with # and have no tag are read as comments")
+        self.note(with_blanks, "words are read with blanks inside, as lines have more columns")
+        rows = [row for block in blocks for row in block.rows]
+        if have_languages([row[word] for row in rows]):
+            self.warn(f"the languages before the words are left out, as in {rows[0][word]!r}")
+            for row in rows:
+                row[word] = without_language(row[word])
+        return blocks
+
+    def warn(self, text: str) -> None:
+        warnings.warn(f"{self.path}: {text}.", stacklevel=2)
+
+    def note(self, rows: Sequence[Row], what: str) -> None:
+        """Warn of lines, and show the first."""
+        if rows:
+            shown = f"{rows[0].text[:_SHOWN_CHARACTERS]!r} on line {rows[0].number}"
+            self.warn(f"{what}: {len(rows):,}, the first is {shown}")
+
+    def tagged(
+        self, blocks: list[Block], column: int, scheme: Scheme
+    ) -> tuple[list[TaggedSentence], Scheme]:
+        def note(error: TagError) -> None:
+            lines = blocks[error.sentence].lines
+            self.bad.add(lines[0])
+            is_first = (error.sentence, error.word) == (0, 0)
+            header = ". If the line is a header, delete it" if is_first else ""
+            self.leave_out(lines[error.word], error.problem, error.advice + header)
+
+        tags = [[row[column].strip(" ") for row in block.rows] for block in blocks]
+        return decode_tags(tags, scheme, note)
+
+    def note_slip(self, blocks: list[Block], column: int, scheme: Scheme) -> None:
+        """Warn where a file was taken for IOB1 though most of its phrases begin as in IOB2."""
+        if self.options.scheme != Scheme.AUTO or scheme != Scheme.IOB1:
+            return
+        tags = [[row[column].strip(" ") for row in block.rows] for block in blocks]
+        slips, n_as_iob2 = find_slips(tags)
+        if len(slips) < n_as_iob2:
+            line = blocks[slips[0][0]].lines[slips[0][1]]
+            warnings.warn(
+                f"{self.path}:{line}: a phrase begins with I-, in {self.lines[line - 1]!r} ("
+                f"{len(slips)} in all), but {n_as_iob2} begin with B- as in IOB2. I- is read as "
+                "the beginning there. Correct the tags, or state --scheme iob1.",
+                stacklevel=2,
+            )
+
+    def sentence(
+        self,
+        block: Block,
+        columns: dict[str, int],
+        tags: TaggedSentence,
+        chunks: TaggedSentence | None,
+    ) -> Sentence:
+        replaced: list[str] = []
+
+        def texts(column: int, problem_of: Callable[[str], str | None]) -> Iterator[str]:
+            for line, row in zip(block.lines, block.rows, strict=True):
+                text = row[column]
+                if problem := problem_of(text):
+                    replaced.append(f"{self.path}:{line}: {text!r} {problem}")
+                    text = NOT_UTF8.sub(REPLACEMENT, text) if text.strip() else REPLACEMENT
+                yield text
+
+        return Sentence(
+            words=tuple(texts(columns["word"], word_problem)),
+            spans=tags.spans,
+            missing=tags.missing,
+            pos=tuple(texts(columns["pos"], encoding_problem)) if "pos" in columns else None,
+            chunks=chunks.spans if chunks else None,
+            line=block.lines[0],
+            replaced=tuple(replaced),
+        )
+
+    def check_words(self, sentences: list[Sentence]) -> None:
+        bad = [word for sentence in sentences for word in sentence.replaced]
+        if bad and self.options.on_bad_word != "replace":
+            listed = "".join(f"\n  {word}" for word in bad[:_LISTED_WORDS])
+            advice = "Correct them, or replace them with U+FFFD by --on-bad-word replace."
+            raise CorpusError(
+                f"{self.path} has words that spaCy cannot use: {len(bad)} in all. "
+                f"{other_encoding(self.data, self.lines) or advice} The first are:{listed}"
+            )
+
+    def fail(self, line: int, problem: str, advice: str) -> NoReturn:
+        """Raise a `CorpusError` about a line, counted from 1."""
+        raise self.error(line, problem, advice)
+
+    def leave_out(self, line: int, problem: str, advice: str) -> None:
+        """Hand on the error of a line whose sentence is left out."""
+        self.on_bad(self.error(line, problem, advice))
+
+    def error(self, line: int, problem: str, advice: str) -> CorpusError:
+        shown = self.lines[line - 1][:_SHOWN_CHARACTERS]
+        return CorpusError(f"{self.path}:{line}: {problem}, in {shown!r}. {advice}.")

@@ -1,0 +1,78 @@
+"""What a format is: it recognises its files, reads them, and may write them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar, TypeAlias
+
+from ....errors import ConfigError
+from ..bad_records import OnBad, raised
+from ..columns import Document, ReadOptions
+from ..texts import AnnotatedText, Record
+from .source import Source
+
+
+@dataclass(frozen=True)
+class FormatOptions:
+    """How to read a file; each format takes what concerns it.
+
+    columns: of column files, and the number of sentences of a document. tag_names: of tags that
+    are numbers, from 0. field: of JSON, with the text. predictions: whether texts that only a model
+    has annotated count as annotated. on_bad: takes the error of each record, or span of one, that
+    cannot be read; by default it is raised.
+    """
+
+    columns: ReadOptions = field(default_factory=ReadOptions)
+    tag_names: tuple[str, ...] = ()
+    field: str = "text"
+    predictions: bool = False
+    on_bad: OnBad = raised
+
+
+class Format(ABC):
+    """A file format.
+
+    name: what `--format` and `--to` call it. suffixes: of its files in a folder. is_folder: whether
+    a corpus is a folder of files that belong together.
+    """
+
+    name: ClassVar[str]
+    suffixes: ClassVar[tuple[str, ...]] = ()
+    is_folder: ClassVar[bool] = False
+
+    @abstractmethod
+    def recognises(self, source: Source) -> bool:
+        """Whether a file is one of this format, by its content; never raises for a bad file."""
+
+    def written_label(self, label: str) -> str:
+        """The label that `write` writes, where the format cannot have each one."""
+        return label
+
+    def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
+        """Write texts with their spans and scores; as a whole or not at all."""
+        raise ConfigError(f"The format {self.name} can only be read. Choose another one.")
+
+
+class TextFormat(Format):
+    """A format that has the text of its documents, and spans as characters of it."""
+
+    @abstractmethod
+    def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
+        """The texts in order. `bad_records.each` hands the errors of records to `options.on_bad`.
+
+        Raises `CorpusError` for other bad input; all errors name file and line.
+        """
+
+
+class WordFormat(Format):
+    """A format that has words and tags but no text: the spaces between words are restored."""
+
+    @abstractmethod
+    def read(self, source: Source, options: FormatOptions) -> list[Document]:
+        """The documents in order. Raises `CorpusError` for bad input, naming file and line."""
+
+
+AnyFormat: TypeAlias = TextFormat | WordFormat

@@ -1,0 +1,1 @@
+"""Writing a complete training config."""

@@ -1,0 +1,138 @@
+"""The command `spacy cascade init`: a complete training config."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+from ...cli.options import argument, option, refuse_existing
+from ...cli.output import print_good, print_info, reports_errors, write_text
+from ...errors import ConfigError
+from ...parallel import available_cores
+from ..recipes import Choices, Domain, Recipe, config_text, make_config
+from ..recipes.config_comments import heading, suggested_text, train_command
+from ..recipes.describing import describe
+from ..recipes.suggesting import look_at, named_clusters, suggest
+from .auto import Budget, search_config
+from .questions import ask, split_labels
+
+
+@reports_errors
+def init_command(
+    output: Annotated[Path, argument("OUTPUT.cfg", "Config to write")],
+    train: Annotated[
+        Path | None, option("Docs to train on: the settings are chosen for them", "--train")
+    ] = None,
+    dev: Annotated[Path | None, option("Docs to score on", "--dev")] = None,
+    auto: Annotated[
+        bool, option("Also train, try variants, and keep the best config and pipeline", "--auto")
+    ] = False,
+    lang: Annotated[
+        str | None,
+        option(
+            "Language code. Default: that of --train if its words tell, else en", "--lang", "-l"
+        ),
+    ] = None,
+    domain: Annotated[
+        Domain | None,
+        option(
+            "biomedical keeps names such as NF-kappa in one token; general uses the standard "
+            "tokenizer of the language. Default: as in --train, else biomedical"
+        ),
+    ] = None,
+    model: Annotated[
+        Recipe | None,
+        option(
+            "memb (the default): the cascade with maximum entropy and a margin; semi: the same, "
+            "whose segmenter scores spans as wholes, too; memm: the same, whose segmenter is a "
+            "maximum entropy Markov model, for comparison; ocr: the online cascade with reranking, "
+            "faster to train and slightly less accurate; crf: a single conditional random field, "
+            "for comparison"
+        ),
+    ] = None,
+    tags: Annotated[
+        bool | None, option("Use parts of speech as features. Default: no", "--tags/--no-tags")
+    ] = None,
+    small: Annotated[
+        bool | None, option("The corpus has a few hundred sentences, or more", "--small/--large")
+    ] = None,
+    labels: Annotated[
+        str | None, option("Entity types, separated by commas. Default: those of the corpus")
+    ] = None,
+    clusters: Annotated[
+        list[Path] | None,
+        option(
+            "File of word clusters to look at, as 'spacy cascade cluster' makes them; can be given "
+            "several times",
+            "--clusters",
+        ),
+    ] = None,
+    vectors: Annotated[
+        str | None,
+        option("Pipeline, such as en_core_web_md, whose word vectors are looked at", "--vectors"),
+    ] = None,
+    trainings: Annotated[int, option("With --auto: the largest number of trainings")] = 5,
+    folds: Annotated[
+        int, option("With --auto and no --dev: each training is one for each of these parts")
+    ] = 3,
+    processes: Annotated[
+        int, option("With --auto: trainings that run at the same time (0: one per core)")
+    ] = 0,
+    output_model: Annotated[
+        Path | None,
+        option(
+            "With --auto: folder for model-best. Default: OUTPUT without .cfg", "--output-model"
+        ),
+    ] = None,
+    force: Annotated[bool, option("Replace OUTPUT.cfg", "--force", "-F")] = False,
+) -> None:
+    """
+    Write a complete training config.
+
+    With --train, the command looks at the corpus and chooses the settings for it. The comments in
+    the config say what it saw, and why it chose so. Options that are given win.
+
+    With --auto, it also trains with these settings, tries the changes that are most likely to
+    gain on this corpus, and leaves the best pipeline in OUTPUT/model-best. Ctrl-C keeps the best
+    one so far.
+
+    In a terminal, the command asks for what describes the corpus if none of these options is
+    given. All other settings have the values of the configs in `configs/`.
+    """
+    given: dict[str, Any] = {
+        "train": train, "dev": dev, "lang": lang, "domain": domain, "recipe": model, "tags": tags,
+        "small": small, "labels": None if labels is None else split_labels(labels),
+        "vectors": vectors,
+    }  # fmt: skip
+    if clusters:
+        given["clusters"] = named_clusters(clusters)
+    given = {name: value for name, value in given.items() if value is not None}
+    _check(output, train, dev, auto, force)
+    profile = None if train is None else look_at(train, dev, lang, given.get("clusters"))
+    if not given and _is_terminal():
+        profile, given = ask()
+    if profile is None:
+        choices = Choices(**given)
+        write_text(output, heading(output, choices) + config_text(make_config(choices)))
+        print_good(f"Config -> {output}. Its first lines say how to train it.")
+        return
+    suggestion = suggest(profile, given)
+    for text in describe(profile):
+        print_info(text)
+    if auto:
+        budget = Budget(trainings, folds, processes or available_cores())
+        search_config(output, output_model or output.with_suffix(""), profile, suggestion, budget)
+        return
+    write_text(output, suggested_text(output, profile, suggestion))
+    print_good(f"Config -> {output}. Its comments say why. Train it: {train_command(output)}")
+
+
+def _check(output: Path, train: Path | None, dev: Path | None, auto: bool, force: bool) -> None:
+    refuse_existing(output, force)
+    if train is None and (auto or dev is not None):
+        raise ConfigError(
+            f"{'--auto' if auto else '--dev'} needs a corpus to train on. Add --train."
+        )
+
+
+def _is_terminal() -> bool:
+    return sys.stdin.isatty()

@@ -1,0 +1,191 @@
+"""Training configs from choices: what `spacy cascade init` writes.
+
+Settings that were found by search are those of the defaults of the factories and of `configs/`,
+with which tests compare what is made here.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from spacy.util import load_model_from_config
+from thinc.api import Config
+
+from ...errors import ConfigError
+from ...pipeline.readers import NAME, SENTENCES, TAGS
+from ...types import Json
+from ...workflows.settings import with_settings
+from ..tokenizers.languages import is_usable
+from .choices import Choices, Domain, Recipe
+
+Section = dict[str, Any]
+
+_SPACY_READER = "spacy.Corpus.v1"
+
+TOKENIZERS = {
+    Domain.biomedical: "spacy_cascade.WholeNamesTokenizer.v1",
+    Domain.general: "spacy.Tokenizer.v1",
+}
+
+_TAG_TEMPLATES = [
+    "tag@-2..2", "tag@-2 & tag@-1", "tag@-1 & tag", "tag & tag@1", "tag@1 & tag@2",
+    "lower@-1 & tag", "tag & lower@1", "seen_inside@-1 & tag", "tag & seen_inside@1",
+    "tag & brief_class",
+]  # fmt: skip
+
+_MEMB = {"trainer": {"@misc": "spacy_cascade.LBFGS.v1", "iterations": 12}}
+_SEMI = {
+    **_MEMB,
+    "model": {
+        "@architectures": "spacy_cascade.SemiMarkov.v1",
+        "templates": {"@misc": "spacy_cascade.SegmentationTemplates.v1"},
+        "segments": {"@misc": "spacy_cascade.SegmentTemplates.v1"},
+    },
+}
+_MEMM = {
+    **_MEMB,
+    "model": {
+        "@architectures": "spacy_cascade.MaximumEntropyMarkov.v1",
+        "templates": {"@misc": "spacy_cascade.SegmentationTemplates.v1"},
+    },
+}
+_ONLINE = {
+    "@misc": "spacy_cascade.PassiveAggressive.v1",
+    "average_power": 1,
+    "seed": "${system.seed}",
+}
+_CRF = {
+    "model": {
+        "@architectures": "spacy_cascade.LinearChain.v1",
+        "templates": {"@misc": "spacy_cascade.JnlpbaTemplates.v1"},
+        "min_count": 20,
+    },
+    "loss": {"@misc": "spacy_cascade.Likelihood.v2"},
+    "penalty": {"@misc": "spacy_cascade.Gaussian.v1", "sigma": 0.4743},
+    "trainer": {"@misc": "spacy_cascade.LBFGS.v1", "iterations": 6},
+    "scheme": "IOB2",
+    "typed": True,
+    "set_ents": True,
+}
+
+_COMPONENTS: Mapping[Recipe, Mapping[str, Section]] = {
+    Recipe.memb: {"cascade_segmenter": _MEMB, "cascade_classifier": _MEMB},
+    Recipe.semi: {"cascade_segmenter": _SEMI, "cascade_classifier": _MEMB},
+    Recipe.memm: {"cascade_segmenter": _MEMM, "cascade_classifier": _MEMB},
+    Recipe.ocr: {
+        "cascade_segmenter": {
+            "loss": {"@misc": "spacy_cascade.Hinge.v2", "kappa": 3.5, "false_negative_weight": 1.2},
+            "penalty": None,
+            "trainer": {**_ONLINE, "C": 0.01334, "passes": 3, "cut_after": 60},
+        },
+        "cascade_classifier": {
+            "loss": {"@misc": "spacy_cascade.Hinge.v2"},
+            "penalty": None,
+            "trainer": {**_ONLINE, "C": 0.005, "passes": 5},
+        },
+    },
+    Recipe.crf: {"cascade_segmenter": _CRF},
+}
+
+_WHOLE = {
+    "batcher": {"@batchers": "spacy_cascade.WholeCorpus.v1"},
+    "patience": 2,
+    "eval_frequency": 1,
+}
+_TRAINING: Mapping[Recipe, Section] = {
+    Recipe.memb: {**_WHOLE, "max_steps": 5},
+    Recipe.semi: {**_WHOLE, "max_steps": 5},
+    Recipe.memm: {**_WHOLE, "max_steps": 5},
+    Recipe.ocr: {
+        "batcher": {"@batchers": "spacy.batch_by_words.v1", "size": 30000, "tolerance": 0.2},
+        "patience": 0,
+        "eval_frequency": 2,
+        "max_steps": 0,
+        "max_epochs": 3,
+    },
+    Recipe.crf: {**_WHOLE, "max_steps": 9},
+}
+
+_VECTOR_BITS = 10
+"""There are two to the power of it clusters of word vectors."""
+_SCORES = {
+    "ents_f": 1.0,
+    "ents_p": 0.0,
+    "ents_r": 0.0,
+    "ents_per_type": None,
+    "segments_f": 0.0,
+    "segments_p": None,
+    "segments_r": None,
+}
+"""What counts; the others are shown, but for those that are None."""
+
+
+def make_config(choices: Choices) -> Config:
+    """A complete training config, as `spacy train` takes it.
+
+    Raises `ConfigError` where spaCy does not know the language.
+    """
+    check_language(choices.lang)
+    partial = Config(_partial_config(choices), is_interpolated=False)
+    config: Config = load_model_from_config(partial, auto_fill=True).config
+    first, *_ = filled = config["components"]
+    if choices.tags:
+        filled[first]["model"]["templates"]["extra"] = list(_TAG_TEMPLATES)
+    for component in filled.values():
+        templates = component["model"]["templates"]
+        if choices.clusters:
+            templates["clusters"] = dict(choices.clusters)
+        if choices.vectors is not None:
+            templates["vectors"] = {"words": _VECTOR_BITS}
+    if choices.small:
+        for component in filled.values():
+            component["model"]["min_count"] = 1
+    if choices.labels:
+        for component in filled.values():
+            component["gold_labels"] = sorted(set(choices.labels))
+    config["initialize"]["vectors"] = choices.vectors
+    return config
+
+
+def check_language(code: str) -> None:
+    """Raise `ConfigError` where spaCy does not know the language, or needs more for it."""
+    if not is_usable(code):
+        raise ConfigError(
+            f"spaCy does not know the language '{code}', or needs another package for it. Give its "
+            "code, such as en, de or xx (several)."
+        )
+
+
+def with_filled(config: Config, settings: Mapping[str, Json]) -> Config:
+    """The config with other settings, and with what their sections leave out."""
+    if not settings:
+        return config
+    filled: Config = load_model_from_config(with_settings(config, settings), auto_fill=True).config
+    return filled
+
+
+def _partial_config(choices: Choices) -> Section:
+    """What differs from the defaults of spaCy and of the components."""
+    of_recipe = _COMPONENTS[choices.recipe]
+    components = {name: {"factory": name, **settings} for name, settings in of_recipe.items()}
+    wanted = {SENTENCES: choices.sentences, TAGS: choices.tags}
+    inputs = [name for name, is_wanted in wanted.items() if is_wanted]
+    reader = {"@readers": NAME, "gold_inputs": inputs} if inputs else {"@readers": _SPACY_READER}
+    paths = {"train": choices.train, "dev": choices.dev}
+    return {
+        "paths": {name: None if path is None else str(path) for name, path in paths.items()},
+        "system": {"seed": 0, "gpu_allocator": None},
+        "nlp": {
+            "lang": choices.lang,
+            "pipeline": list(components),
+            "batch_size": 256,
+            "tokenizer": {"@tokenizers": TOKENIZERS[choices.domain]},
+        },
+        "components": components,
+        "corpora": {name: {**reader, "path": f"${{paths.{name}}}"} for name in ("train", "dev")},
+        "training": {
+            "dropout": 0.0,
+            "before_to_disk": {"@callbacks": "spacy_cascade.calibrate.v1", "path": "${paths.dev}"},
+            "score_weights": dict(_SCORES),
+            **_TRAINING[choices.recipe],
+        },
+    }

@@ -1,0 +1,112 @@
+"""The command `spacy cascade evaluate`: scores of a pipeline, with the input of its task."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import spacy
+from spacy.scorer import Scorer
+from spacy.training import Example
+
+from ...cli.options import Model, argument, option
+from ...cli.output import (
+    percent,
+    print_table,
+    print_warning,
+    reports_errors,
+    write_file,
+    write_json,
+)
+from ...errors import CorpusError
+from ...pipeline.readers import INPUTS, examples_for, make_corpus
+from .entities import make_entities_page
+from .page import N_MISTAKES, make_page
+
+_PER_TYPE = "_per_type"
+_ENTITIES = "entities.html"
+"""Name of the page, the same as that of `spacy evaluate` for spaCy's own `ner`."""
+
+
+@reports_errors
+def evaluate_command(
+    model: Model,
+    data: Annotated[Path, argument("DATA.spacy", "Docs with the gold annotation")],
+    output: Annotated[Path | None, option("JSON file for the scores", "--output", "-o")] = None,
+    gold_inputs: Annotated[
+        list[str] | None,
+        option(
+            f"Gold annotation that the components see, {' or '.join(INPUTS)}; can be given several "
+            "times. Default: as for the dev corpus of the training config"
+        ),
+    ] = None,
+    given: Annotated[list[str] | None, option("", "--given", hidden=True)] = None,
+    html: Annotated[Path | None, option("HTML file for a report on the entities")] = None,
+    mistakes: Annotated[int, option("Sentences with mistakes in the report", min=0)] = N_MISTAKES,
+    displacy_path: Annotated[
+        Path | None, option(f"Folder for {_ENTITIES}, drawn by displaCy", "--displacy-path", "-dp")
+    ] = None,
+    displacy_limit: Annotated[
+        int, option("Docs in that page", "--displacy-limit", "-dl", min=1)
+    ] = 25,
+) -> None:
+    """
+    Evaluate a pipeline on gold data.
+
+    This command differs from `spacy evaluate` in three ways. It reads DATA as the training config
+    reads its dev corpus, with the sentences and tags that `spacy_cascade.Corpus.v1` gives. It
+    shows every score of every component, and the scores of spans for each label. Its
+    --displacy-path works with any component that sets doc.ents, not only with `ner`.
+    """
+    if given:
+        print_warning(
+            "The option --given is now called --gold-inputs. The old name will be removed in a "
+            "future version.",
+            to_stderr=True,
+        )
+    inputs = [*(gold_inputs or ()), *(given or ())]
+    nlp = spacy.load(model)
+    corpus = make_corpus(data, inputs)(nlp) if inputs else examples_for(nlp, data)
+    examples = list(corpus)
+    if not examples:
+        raise CorpusError(f"{data} has no Docs to score on. Check the path.")
+    scorer = _KeepingScorer(nlp)
+    scores = nlp.evaluate(examples, scorer=scorer)
+    _print_scores(scores)
+    if output is not None:
+        write_json(output, scores, "Scores")
+    paths = {"model": str(model), "data": str(data)}
+    if html is not None:
+        page = make_page(nlp, scorer.examples, **paths, n_mistakes=mistakes)
+        write_file(html, page, "Report")
+    if displacy_path is not None:
+        page = make_entities_page(nlp, scorer.examples[:displacy_limit], **paths)
+        write_file(displacy_path / _ENTITIES, page, "Entities")
+
+
+class _KeepingScorer(Scorer):
+    """Keeps the examples that it scored, with the pipeline's predictions, for the report."""
+
+    def score(self, examples: Iterable[Example], **settings: Any) -> dict[str, Any]:
+        self.examples = list(examples)
+        scores: dict[str, Any] = super().score(self.examples, **settings)
+        return scores
+
+
+def _print_scores(scores: Mapping[str, Any]) -> None:
+    speed = scores.get("speed")
+    rows = [
+        (name, percent(value))
+        for name, value in sorted(scores.items())
+        if isinstance(value, float) and name != "speed" and not name.startswith("token_")
+    ]
+    if isinstance(speed, float):
+        rows.append(("words per second", f"{speed:,.0f}"))
+    print_table(rows, ("score", "value"), "lr")
+    for name, by_label in sorted(scores.items()):
+        if name.endswith(_PER_TYPE) and by_label:
+            rows_of_labels = [
+                (label, *(percent(found[key]) for key in ("p", "r", "f")))
+                for label, found in sorted(by_label.items())
+            ]
+            header = (f"{name.removesuffix(_PER_TYPE)} by label", "P", "R", "F1")
+            print_table(rows_of_labels, header, "lrrr")

@@ -1,0 +1,132 @@
+"""Reads evaluated examples as entities, confidences, probabilities and pieces of Docs."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from spacy.attrs import SENT_START
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+from spacy.training import Example
+
+from ...pipeline.spans.confidences import confidences_of, key_of
+from ...pipeline.spans.gold import read_own_gold, same_tokens
+from ...pipeline.spans.placing import LabelledSpan
+from .costs import Choice, Judged, Piece, cut_evenly, cut_sentences
+from .mistakes import Comparison, compare
+from .posteriors import Stages, entity_probabilities, stages_of
+
+_AT_ONCE = 256
+"""Number of Docs whose scores are in memory at the same time."""
+
+
+def judge(nlp: Language, examples: Sequence[Example]) -> list[Judged]:
+    """Compare the entities of each example, counted in tokens of the reference.
+
+    examples: their predicted Docs as the pipeline left them, their references with gold
+    entities (`is_annotated`). Only in Docs with mistakes do gold entities get probabilities.
+    """
+    found = [find_choices(example, example.predicted.ents) for example in examples]
+    comparisons = list(map(compare_example, examples, found))
+    stages = stages_of(nlp)
+    wrong = [number for number, of_doc in enumerate(comparisons) if of_doc.has_mistakes]
+    found_wrong = _probabilities(stages, [examples[number] for number in wrong])
+    probabilities = dict(zip(wrong, found_wrong, strict=True))
+    return [
+        Judged(
+            comparisons[number],
+            [confidence for _, confidence in found[number]],
+            probabilities.get(number, [None] * len(comparisons[number].gold)),
+            cut_pieces(example.reference, comparisons[number]),
+            _listed(stages, example, found[number]),
+        )
+        for number, example in enumerate(examples)
+    ]
+
+
+def is_annotated(example: Example) -> bool:
+    """Whether the entities of the reference are annotated; otherwise it cannot be scored."""
+    return bool(example.reference.has_annotation("ENT_IOB"))
+
+
+def compare_example(example: Example, found: Sequence[Choice]) -> Comparison:
+    """Gold entities against those that were found, in tokens of the reference."""
+    gold = read_own_gold(example.reference, None).spans
+    return compare(gold, [entity for entity, _ in found])
+
+
+def find_choices(example: Example, spans: Iterable[Span]) -> list[Choice]:
+    """Spans of the predicted Doc in tokens of the reference, with their confidences.
+
+    Spans on tokens without gold annotation are left out, as in spaCy's scorer, unless there is
+    none at all.
+    """
+    known = read_own_gold(example.reference, None).observed
+    known |= not known.any()
+    identical = same_tokens(example)
+    confidence = confidences_of(example.predicted)
+    choices: list[Choice] = []
+    for span in spans:
+        start, end = span.start, span.end
+        if not identical:
+            tokens = example.alignment.x2y[start:end]
+            if not len(tokens):
+                continue
+            start, end = int(tokens[0]), int(tokens[-1]) + 1
+        if known[start:end].all():
+            sure = confidence.get(key_of(span))
+            choices.append(((start, end, span.label_), sure))
+    return choices
+
+
+def _listed(stages: Stages | None, example: Example, found: Sequence[Choice]) -> list[Choice]:
+    """All spans that entities are chosen from if the segmenter lists overlapping spans.
+
+    Entities that another component has set are included, without confidences; spans that overlap
+    them are not.
+    """
+    if stages is None or not stages[0].options.overlapping:
+        return []
+    fixed = [choice for choice in found if choice[1] is None]
+    taken = {token for (start, end, _), _ in fixed for token in range(start, end)}
+    labels = (stages[1] or stages[0]).labels
+    group = example.predicted.spans.get(stages[0].options.spans_key, ())
+    listed = find_choices(example, [span for span in group if span.label_ in labels])
+    return fixed + [choice for choice in listed if taken.isdisjoint(range(*choice[0][:2]))]
+
+
+def _probabilities(stages: Stages | None, examples: Sequence[Example]) -> list[list[float | None]]:
+    """Probability of each gold entity, None if the pipeline has no probabilities."""
+    if stages is None:
+        return [[None] * len(read_own_gold(each.reference, None).spans) for each in examples]
+    found: list[list[float | None]] = []
+    for begin in range(0, len(examples), _AT_ONCE):
+        batch = examples[begin : begin + _AT_ONCE]
+        aligned = [_aligned(example) for example in batch]
+        possible = [[bounds for bounds in of_doc if bounds is not None] for of_doc in aligned]
+        values = entity_probabilities(stages, [example.predicted for example in batch], possible)
+        for of_doc, p in zip(aligned, values, strict=True):
+            left = iter(p.tolist())
+            # The pipeline cannot find an entity that does not match its token boundaries.
+            found.append([0.0 if bounds is None else next(left) for bounds in of_doc])
+    return found
+
+
+def _aligned(example: Example) -> list[LabelledSpan | None]:
+    """Gold entities in tokens of the predicted Doc, None if they do not match its tokens."""
+    spans: list[LabelledSpan] = read_own_gold(example.reference, None).spans
+    if same_tokens(example):
+        return [*spans]
+    found = [
+        (example.get_aligned_spans_y2x([example.reference[start:end]]), label)
+        for start, end, label in spans
+    ]
+    return [(of[0].start, of[0].end, label) if of else None for of, label in found]
+
+
+def cut_pieces(doc: Doc, found: Comparison) -> list[Piece]:
+    """The sentences of a Doc, or pieces of one without sentences; no entity is cut."""
+    entities = [*found.gold, *found.predicted]
+    if not doc.has_annotation("SENT_START"):
+        return cut_evenly(len(doc), entities)
+    starts = np.flatnonzero(np.asarray(doc.to_array(SENT_START)) == 1)
+    return cut_sentences(len(doc), starts.tolist(), entities)

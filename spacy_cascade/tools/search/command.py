@@ -1,0 +1,146 @@
+"""The command `spacy cascade tune`: the best settings of a training config, found by trials."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from enum import Enum
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ...cli.options import argument, option, read_overrides
+from ...cli.output import (
+    STOPPED,
+    counted,
+    percent,
+    print_good,
+    print_info,
+    print_warning,
+    reports_errors,
+    write_text,
+)
+from ...errors import ConfigError
+from ...files import replace_file
+from ...parallel import available_cores
+from ...pipeline.progress import progress
+from ...workflows.jackknife import read_config
+from . import quadrants, sampling
+from .axes import Axis, Searcher
+from .pictures import draw
+from .searches import Search, default_searches, read_axis, settings_text, together, tune
+from .trials import Archive, Task, Trial
+
+TRIALS, BEST, REPORT = "trials.jsonl", "best.cfg", "search.json"
+
+
+class Backend(str, Enum):
+    quadrants = "quadrants"
+    optuna = "optuna"
+
+
+@reports_errors
+def tune_command(
+    context: typer.Context,
+    config: Annotated[Path, argument("CONFIG", "Training config")],
+    train: Annotated[Path, argument("TRAIN.spacy", "Docs to train on")],
+    output: Annotated[Path, argument("OUTPUT", "Folder for the results")],
+    dev: Annotated[Path | None, option("Docs to score on, instead of folds of TRAIN")] = None,
+    folds: Annotated[int, option("Folds of TRAIN, if there is no --dev")] = 5,
+    search: Annotated[
+        list[str] | None,
+        option(
+            "Setting to search, as NAME=LOW..HIGH or NAME=LOW..HIGH:log; can be given several "
+            "times (quadrants: up to four). Default: sigma and kappa of each component"
+        ),
+    ] = None,
+    component: Annotated[
+        list[str] | None, option("Search this component only; can be given several times")
+    ] = None,
+    score: Annotated[str, option("Score to maximise")] = "ents_f",
+    backend: Annotated[Backend, option("Search method")] = Backend.quadrants,
+    rounds: Annotated[int, option("Largest number of boxes that are cut into quadrants")] = 5,
+    trials: Annotated[int, option("Number of trials with optuna; a later run can add more")] = 30,
+    processes: Annotated[
+        int, option("Trials run at the same time (0: one per core); affects what optuna tries")
+    ] = 0,
+) -> None:
+    """
+    Find the best settings of a training config.
+
+    The method quadrants starts with the box of all ranges. It cuts the box in two along each
+    setting, tries the middle of each part, and goes on with the best part, until a box brings no
+    gain. It tunes one component after the other. The method optuna searches any number of
+    settings at once with a Bayesian sampler.
+
+    OUTPUT gets best.cfg, the config with the best settings; trials.jsonl, all trials;
+    search.json, the searches; and with matplotlib, a picture of each search of two settings.
+    If a run is stopped, the same command continues it.
+
+    Settings of CONFIG can be changed at the end of the line, as for spacy train.
+    """
+    overrides = read_overrides(context.args)
+    paths = {"paths.train": str(train), "paths.dev": str(dev or train)}
+    task = Task(config, overrides, train, dev, folds, score)
+    searches = _searches(config, {**overrides, **paths}, search, component)
+    processes = processes or available_cores()
+    searcher: Searcher = partial(quadrants.search, rounds=rounds)
+    if backend is Backend.optuna:
+        searches = together(searches)
+        searcher = partial(sampling.search, trials=trials, batch=processes)
+    output.mkdir(parents=True, exist_ok=True)
+    with progress("Trials", unit=" trials") as bar:
+
+        def done(trial: Trial) -> None:
+            bar.update()
+            bar.write(_line(trial))
+
+        try:
+            chosen, made = tune(
+                task, searches, output / TRIALS, searcher=searcher, processes=processes,
+                done=done, tick=bar.refresh,
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            n = len(list(Archive(output / TRIALS, task.fingerprint())))
+            print_warning(
+                f"Stopped. {output / TRIALS} has {counted(n, 'trial')} of this search. The same "
+                "command goes on from there.",
+                to_stderr=True,
+            )
+            raise typer.Exit(STOPPED) from None
+    replace_file(output / BEST, read_config(config, {**overrides, **chosen}).to_bytes())
+    write_text(output / REPORT, json.dumps([asdict(one) for one in made], indent=1) + "\n")
+    _draw(made, list(Archive(output / TRIALS, task.fingerprint())), output)
+    best = percent(made[-1].found.score)
+    print_good(f"{score} {best} with {settings_text(chosen)} -> {output / BEST}")
+
+
+def _searches(
+    config: Path, overrides: dict[str, Any], search: list[str] | None, component: list[str] | None
+) -> Mapping[str, Sequence[Axis]]:
+    if search and component:
+        raise ConfigError("Give --search or --component, not both.")
+    if search:
+        return {"search": [read_axis(text) for text in search]}
+    searches = default_searches(read_config(config, overrides))
+    unknown = sorted(set(component or ()) - set(searches))
+    if unknown:
+        raise ConfigError(
+            f"'{unknown[0]}' has no sigma or kappa to search. Choose from the components that "
+            f"have them: {', '.join(searches)}."
+        )
+    return {name: axes for name, axes in searches.items() if not component or name in component}
+
+
+def _line(trial: Trial) -> str:
+    return f"  {percent(trial.score):>6}  {settings_text(trial.settings)}  {trial.seconds:.0f} s"
+
+
+def _draw(made: list[Search], trials: list[Trial], output: Path) -> None:
+    try:
+        for finished in made:
+            if len(finished.axes) == 2:
+                draw(finished, trials, output / f"{finished.name}.png")
+    except ImportError:
+        print_info('There are no pictures without matplotlib: pip install "spacy-cascade[viz]"')

@@ -1,0 +1,1 @@
+"""Tokenizers that fit a corpus."""

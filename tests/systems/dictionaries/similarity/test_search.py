@@ -1,0 +1,150 @@
+"""Terms that the indexes find against scans of the whole dictionary."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from similar_spans import Words, all_spans, context_of, dictionary_of, search_of, tokens_of
+from similarity_twins import nearest_by_jaccard, nearest_by_tfidf
+from spacy_cascade.systems.dictionaries.similarity.dictionary import MOST_TOKENS
+from spacy_cascade.systems.dictionaries.similarity.measures import MEASURES
+from spacy_cascade.systems.dictionaries.similarity.search import DictionarySearch
+
+VOCABULARY = [
+    "alpha",
+    "alphas",
+    "alpham",
+    "beta",
+    "betas",
+    "gene",
+    "genes",
+    "of",
+    "the",
+    "il2",
+    "x",
+]
+WORDS = st.sampled_from(VOCABULARY)
+TERMS = st.lists(st.lists(WORDS, min_size=1, max_size=6), max_size=12, unique_by=tuple)
+DOCS = st.lists(st.lists(WORDS | st.sampled_from(["alphaz", "new"]), max_size=7), max_size=3)
+SCANS = {"jaccard": nearest_by_jaccard, "tfidf": nearest_by_tfidf}
+
+
+@pytest.mark.parametrize("measure", SCANS)
+@given(terms=TERMS, docs=DOCS)
+def test_the_index_finds_what_a_scan_finds(
+    measure: str, terms: list[list[str]], docs: list[Words]
+) -> None:
+    words = [word for doc in docs for word in doc]
+    spans = all_spans(docs)
+    found = search_of(terms).nearest(measure, context_of(tokens_of(docs), spans))
+    expected = [SCANS[measure](words[start:end], terms) for start, end in spans]
+    np.testing.assert_allclose(found.similarity, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("measure", SCANS)
+@given(terms=TERMS, doc=st.lists(WORDS, min_size=1, max_size=7), data=st.data())
+def test_spans_may_come_in_any_order(
+    measure: str, terms: list[list[str]], doc: list[str], data: st.DataObject
+) -> None:
+    spans = data.draw(st.permutations(all_spans([doc])))
+    found = search_of(terms).nearest(measure, context_of(tokens_of([doc]), spans))
+    expected = [SCANS[measure](doc[start:end], terms) for start, end in spans]
+    np.testing.assert_allclose(found.similarity, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("measure", SCANS)
+def test_large_dictionaries(measure: str) -> None:
+    """So many terms of a word that bounds decide which ones are looked at."""
+    random = np.random.default_rng(0)
+    words = [f"{letter}word" for letter in "abcdefghijklmnopqrstuvwxyz"]
+    share = 1 / np.arange(1, len(words) + 1)
+    draw = lambda n: random.choice(words, n, p=share / share.sum()).tolist()  # noqa: E731
+    terms = [list(t) for t in {tuple(draw(random.integers(1, 7))) for _ in range(600)}]
+    doc = draw(20)
+    spans = [(s, e) for s, e in all_spans([doc]) if e - s <= 8]
+    found = search_of(terms).nearest(measure, context_of(tokens_of([doc]), spans))
+    expected = [SCANS[measure](doc[start:end], terms) for start, end in spans]
+    np.testing.assert_allclose(found.similarity, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_steps_are_those_of_the_similarities(measure: str) -> None:
+    """The first time, and from the memory; equal terms are in the last step."""
+    search = search_of([["alpha", "gene"], ["beta"], ["alpha", "betas", "of", "genes", "x"]])
+    doc = ["the", "alpha", "gene", "of", "betas", "genes", "alpha", "gene", "beta", "x"]
+    context = context_of(tokens_of([doc]), all_spans([doc]))
+    similarity = search.nearest(measure, context).similarity
+    edges = np.array(MEASURES[measure].steps)
+    expected = np.digitize(similarity + 1e-6, edges)
+    for _ in range(2):
+        np.testing.assert_array_equal(search.steps(measure, context), expected)
+    assert {0, len(edges)} <= set(expected.tolist())
+
+
+def test_words_of_text_after_text() -> None:
+    """The table of seen words grows; it begins anew once it has too many."""
+    words = [f"{first}{n:03}" for first in ("gene", "alpha", "beta") for n in range(300)]
+    search = search_of([[word] for word in words[::3]])
+    for begin in range(0, len(words), 90):
+        tokens = tokens_of([words[begin : begin + 90]])
+        context = context_of(tokens, [(t, t + 1) for t in range(90)])
+        for measure in MEASURES:
+            found = search.nearest(measure, context).similarity
+            np.testing.assert_array_equal(np.flatnonzero(found > 1 - 1e-6), np.arange(0, 90, 3))
+
+
+def test_words_that_are_close_match() -> None:
+    terms = [["receptor", "kinases"], ["other", "thing"]]
+    tokens = tokens_of([["receptors", "kinase"]])
+    context = context_of(tokens, [(0, 2)])
+    assert search_of(terms).nearest("tfidf", context).similarity[0] > 0.9
+    assert search_of(terms).nearest("jaccard", context).similarity[0] == 0.0
+
+
+def test_without_texts_only_equal_words_match() -> None:
+    search = search_of([["receptor", "kinases"], ["beta"]])
+    tokens = tokens_of([["receptors", "kinases", "receptor", "kinases"]], with_texts=False)
+    context = context_of(tokens, [(0, 2), (2, 4)])
+    assert search.steps("jaro_winkler", context).tolist() == [0, 0]
+    assert search.steps("tfidf", context).tolist() == [0, 5]
+    assert search.steps("jaccard", context).tolist() == [0, 5]
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_an_empty_dictionary(measure: str) -> None:
+    context = context_of(tokens_of([["alpha", "beta"]]), [(0, 1), (0, 2), (1, 2)])
+    assert search_of([]).steps(measure, context).tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_no_spans_and_no_words(measure: str) -> None:
+    assert search_of([["alpha"]]).steps(measure, context_of(tokens_of([]), [])).tolist() == []
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_empty_and_huge_terms_are_left_out(measure: str) -> None:
+    huge = [f"word{n}" for n in range(10_000)]
+    search = search_of([[], huge, huge[: MOST_TOKENS + 1], ["alpha"]])
+    assert [search.dictionary.text(n) for n in range(len(search.dictionary))] == ["alpha"]
+    tokens = tokens_of([["alpha", *huge]])
+    context = context_of(tokens, [(0, 1), (1, 10_001), (0, 10_001)])
+    assert search.steps(measure, context).tolist() == [len(MEASURES[measure].steps), 0, 0]
+
+
+def test_the_longest_terms_and_spans_that_are_compared() -> None:
+    words = [f"{n}" for n in range(MOST_TOKENS)]
+    search = search_of([words, ["alpha"]])
+    context = context_of(tokens_of([words]), [(0, MOST_TOKENS), (1, MOST_TOKENS)])
+    for measure in SCANS:
+        assert search.nearest(measure, context).similarity.tolist() == pytest.approx(
+            [1.0, (63 / 64) ** (0.5 if measure == "tfidf" else 1)]
+        )
+
+
+def test_terms_are_kept_once_in_lower_case() -> None:
+    dictionary = dictionary_of([["IL-2", "Gene"], ["il-2", "gene"], ["Gene"]])
+    assert [dictionary.text(n) for n in range(len(dictionary))] == ["il-2 gene", "gene"]
+    assert DictionarySearch(dictionary).dictionary is dictionary

@@ -1,0 +1,239 @@
+"""Students that learn from the probabilities of an ensemble, and what cannot be one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.util import load_model_from_config
+
+from helpers import (
+    LANGUAGE,
+    SENTENCES,
+    TEXTS,
+    blank,
+    bounds,
+    gold_doc,
+    make_doc,
+    trained_cascade,
+)
+from spacy_cascade import ConfigError, CorpusError, TrainingError
+from spacy_cascade.pipeline.readers import read_docs
+from spacy_cascade.systems.ensembles.distilling import distill
+from spacy_cascade.systems.ensembles.members import Member
+from spacy_cascade.tools.recipes import Choices, make_config
+from spacy_cascade.workflows.folds import train_pipeline
+
+NEW = ["Both T cells and the STAT5 site bind Jurkat p53 cells .", "The AP-1 gene ."]
+EXACT = {"@misc": "spacy_cascade.Gaussian.v1", "sigma": 10.0}
+STAGES = ("cascade_segmenter", "cascade_classifier")
+
+
+@pytest.fixture(scope="module")
+def teacher() -> Language:
+    """An ensemble of one cascade, which is not too sure of anything."""
+    unsure = {"temperature": 3.0}
+    alone = trained_cascade(unsure, unsure)
+    nlp = blank()
+    made: Any = nlp.add_pipe("cascade_ensemble")
+    made.set_members([Member.from_bytes(alone.to_bytes(exclude=["vocab"]), "0", nlp.vocab)])
+    return nlp
+
+
+@pytest.fixture
+def config() -> Any:
+    """Of a student whose penalty holds back little."""
+    made = make_config(Choices(sentences=True, small=True))
+    made["nlp"]["lang"] = LANGUAGE
+    made["nlp"]["tokenizer"] = {"@tokenizers": "spacy.Tokenizer.v1"}
+    made["training"]["max_steps"] = 2
+    for name in STAGES:
+        made["components"][name]["model"]["min_count"] = 1
+        made["components"][name]["penalty"] = EXACT
+        made["components"][name]["trainer"].update(iterations=40, threads=1)
+    return made
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("corpus") / "train.spacy", SENTENCES)
+
+
+def write(path: Path, sentences: Any) -> Path:
+    nlp = blank()
+    DocBin(docs=[gold_doc(nlp.vocab, *sentence) for sentence in sentences]).to_disk(path)
+    return path
+
+
+def as_member(nlp: Language) -> Member:
+    """A copy of a pipeline that lists all likely spans."""
+    copy = load_model_from_config(nlp.config, vocab=nlp.vocab)
+    return Member.of(copy.from_bytes(nlp.to_bytes(exclude=["vocab"]), exclude=["vocab"]), "it")
+
+
+def likely(member: Member, text: str) -> dict[tuple[int, int, str], float]:
+    """Probability of all spans and labels by the segmenter and the classifier of a pipeline."""
+    docs = [make_doc(member.nlp.vocab, text)]
+    return table(member.posteriors(docs), member.labels)
+
+
+def table(found: Any, labels: tuple[str, ...]) -> dict[tuple[int, int, str], float]:
+    return {
+        (start, end, label): float(probability)
+        for start, end, row in zip(found.start, found.end, found.probabilities, strict=True)
+        for label, probability in zip(labels, row, strict=True)
+    }
+
+
+def test_the_distillation_of_one_reproduces_it(
+    teacher: Language, config: Any, corpus: Path
+) -> None:
+    """It learns from probabilities alone: the annotation has no share in what it is taught."""
+    student, found = distill(teacher, config, corpus, corpus, gold=0.0)
+    assert found.n_labelled == len(SENTENCES)
+    assert found.f1[-1] == 1
+    for name in STAGES:
+        student.get_pipe(name).temperature = 1.0  # which calibration has changed
+    ensemble: Any = teacher.get_pipe("cascade_ensemble")
+    member = as_member(student)
+    differences = []
+    for text in TEXTS:
+        docs = teacher(make_doc(teacher.vocab, text)), student(make_doc(student.vocab, text))
+        assert bounds(docs[0].ents) == bounds(docs[1].ents)
+        wanted = table(ensemble.posteriors([docs[0]]), ensemble.labels)
+        own = likely(member, text)
+        differences += [own.get(key, 0.0) - p for key, p in wanted.items()]
+    assert len(differences) > 100
+    # The penalty holds it back, and the teacher lists no span below a hundredth.
+    assert np.abs(differences).mean() < 0.01
+    assert np.abs(differences).max() < 0.1
+    unsure = [p for text in TEXTS for p in likely(member, text).values() if 0.1 < p < 0.9]
+    assert len(unsure) > 10, "the teacher's doubts are learnt, too"
+
+
+@pytest.mark.slow(kind="workflows")
+def test_the_annotation_alone_gives_the_ordinary_training(
+    teacher: Language, config: Any, corpus: Path
+) -> None:
+    config["training"]["max_steps"] = 1
+    student, _ = distill(teacher, config, corpus, corpus, gold=1.0)
+    ordinary = train_pipeline(config, read_docs(corpus, blank().vocab), corpus)
+    other, _ = distill(teacher, config, corpus, corpus, gold=0.5)
+    one, same, mixed = map(as_member, (student, ordinary, other))
+    for text in [*TEXTS, *NEW]:
+        expected = pytest.approx(likely(same, text), abs=0.002)  # weights have half precision
+        assert likely(one, text) == expected
+        assert likely(mixed, text) != expected
+
+
+def test_unlabelled_text_teaches_words(
+    teacher: Language, config: Any, corpus: Path, tmp_path: Path
+) -> None:
+    """Texts and Docs alike; entities of Docs are not looked at."""
+    (tmp_path / "new.txt").write_text("\n".join([*NEW, "", " "]), encoding="utf8")
+    sentences = [(text, [(0, 1, "other")]) for text in NEW]
+    docs = write(tmp_path / "new.spacy", sentences)
+    plain, _ = distill(teacher, config, corpus, corpus)
+    students = []
+    for path in (tmp_path / "new.txt", docs):
+        student, found = distill(teacher, config, corpus, corpus, [path])
+        assert found.n_unlabelled == 2
+        students.append(student)
+    one, other = (student.get_pipe("cascade_segmenter") for student in students)
+    assert len(one.space) == len(other.space) > len(plain.get_pipe("cascade_segmenter").space)
+    assert students[0].get_pipe("cascade_classifier").labels == ("DNA", "cell", "protein")
+
+
+def test_the_config_of_the_student_is_that_of_its_training(
+    teacher: Language, config: Any, corpus: Path, tmp_path: Path
+) -> None:
+    config["paths"] = {"train": "mine.spacy", "dev": None}
+    config.pop("initialize", None)  # spaCy adds it, and what it refers to
+    student, _ = distill(teacher, config, corpus, corpus)
+    student.to_disk(tmp_path)
+    loaded = spacy.load(tmp_path)
+    assert loaded.config["paths"]["train"] == "mine.spacy"
+    assert loaded.config["training"]["max_steps"] == 2
+    assert bounds(loaded(make_doc(loaded.vocab, TEXTS[0])).ents) == SENTENCES[0][1]
+
+
+# What is refused
+
+
+def online(config: Any) -> None:
+    config["components"]["cascade_classifier"].update(
+        loss={"@misc": "spacy_cascade.Hinge.v2"},
+        penalty=None,
+        trainer={"@misc": "spacy_cascade.PassiveAggressive.v1"},
+    )
+
+
+def rejecting(config: Any) -> None:
+    config["components"]["cascade_classifier"]["reject"] = True
+
+
+def semi_markov(config: Any) -> None:
+    config["components"]["cascade_segmenter"]["model"] = {
+        "@architectures": "spacy_cascade.SemiMarkov.v1",
+        "templates": {"@misc": "spacy_cascade.SegmentationTemplates.v1"},
+        "segments": {"@misc": "spacy_cascade.SegmentTemplates.v1"},
+    }
+
+
+def other_tokenizer(config: Any) -> None:
+    config["nlp"]["tokenizer"] = {"@tokenizers": "spacy_cascade.PunctuationTokenizer.v1"}
+
+
+def no_stages(config: Any) -> None:
+    config["nlp"]["pipeline"] = ["cascade_tagger"]
+    config["components"] = {"cascade_tagger": {"factory": "cascade_tagger"}}
+
+
+def no_steps(config: Any) -> None:
+    config["training"]["max_steps"] = 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (online, "cannot learn from probabilities with its trainer"),
+        (rejecting, "learns to reject spans"),
+        (semi_markov, "no linear chain"),
+        (other_tokenizer, "different tokenizers"),
+        (no_steps, "max_steps"),
+    ],
+)
+def test_configs_that_cannot_learn_from_probabilities(
+    teacher: Language, config: Any, corpus: Path, change: Callable[[Any], None], message: str
+) -> None:
+    change(config)
+    with pytest.raises(ConfigError, match=message):
+        distill(teacher, config, corpus, corpus, gold=0.5)
+
+
+def test_other_bad_input(teacher: Language, config: Any, corpus: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="from 0 to 1, not 2"):
+        distill(teacher, config, corpus, corpus, gold=2.0)
+    with pytest.raises(ConfigError, match="no cascade_ensemble"):
+        distill(blank(), config, corpus, corpus)
+    (tmp_path / "empty.txt").write_text("\n")
+    with pytest.raises(TrainingError, match="no unlabelled Docs"):
+        distill(teacher, config, corpus, corpus, [tmp_path / "empty.txt"])
+    with pytest.raises(CorpusError, match="Cannot read"):
+        distill(teacher, config, corpus, corpus, [tmp_path / "absent.txt"])
+    few = write(tmp_path / "few.spacy", SENTENCES[1:2])
+    with pytest.raises(ConfigError, match="needs the same ones"):
+        distill(teacher, config, few, few)
+
+
+def test_docs_of_no_tokens(teacher: Language, config: Any, corpus: Path, tmp_path: Path) -> None:
+    nlp = blank()
+    DocBin(docs=[Doc(nlp.vocab), make_doc(nlp.vocab, NEW[0])]).to_disk(tmp_path / "new.spacy")
+    _, found = distill(teacher, config, corpus, corpus, [tmp_path / "new.spacy"])
+    assert found.n_unlabelled == 1

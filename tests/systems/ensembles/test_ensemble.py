@@ -1,0 +1,343 @@
+"""`cascade_ensemble`: what it finds, against its members; its files; and what it refuses."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+
+from helpers import (
+    SENTENCES,
+    TEXTS,
+    add_segmenter,
+    annotation,
+    annotations,
+    blank,
+    bounds,
+    confidences,
+    make_doc,
+    make_examples,
+    train,
+    trained_cascade,
+)
+from round_trips import WAYS
+from spacy_cascade import ConfigError, ModelFileError, NotTrainedError
+from spacy_cascade.systems.ensembles.members import Member
+from spacy_cascade.workflows.calibrate import calibrate
+from spacy_cascade.workflows.reconfigure import with_settings
+
+UNSURE = {"temperature": 3.0}
+NEW = "Both T cells and the STAT5 site bind Jurkat p53 cells ."
+EVERYTHING = [*TEXTS, NEW]
+
+
+def single_phase() -> Language:
+    nlp = blank()
+    add_segmenter(nlp, typed=True, set_ents=True, temperature=2.0)
+    train(nlp, make_examples(nlp))
+    return nlp
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two cascades and a single-phase recogniser."""
+    path = tmp_path_factory.mktemp("members")
+    made = {
+        "a": trained_cascade(UNSURE, UNSURE),
+        "b": trained_cascade({"temperature": 5.0, "scheme": "IOB2"}, {"temperature": 4.0}),
+        "c": single_phase(),
+    }
+    for name, nlp in made.items():
+        nlp.to_disk(path / name)
+    return path
+
+
+def ensemble(folder: Path, *names: str, **settings: Any) -> Language:
+    """A pipeline with an ensemble of some pipelines of a folder."""
+    nlp = blank()
+    made: Any = nlp.add_pipe("cascade_ensemble", config=settings)
+    loaded = [spacy.load(folder / name, vocab=nlp.vocab) for name in names]
+    made.set_members([Member.of(*pair) for pair in zip(loaded, names, strict=True)])
+    return nlp
+
+
+@pytest.fixture(scope="module")
+def pair(folder: Path) -> Language:
+    """An ensemble of two; only for prediction."""
+    return ensemble(folder, "a", "b")
+
+
+def listed(folder: Path, name: str) -> list[dict[tuple[int, int, str], float]]:
+    """The likely spans in each text with their best types, by a pipeline's own components."""
+    every = {"overlapping": True, "threshold": 0.0}
+    nlp = with_settings(spacy.load(folder / name), {"cascade_segmenter": every})
+    docs = [nlp(make_doc(nlp.vocab, text)) for text in EVERYTHING]
+    return [
+        dict(zip(bounds(doc.spans["cascade"]), confidences(doc) or [], strict=True)) for doc in docs
+    ]
+
+
+@pytest.mark.parametrize("penalty", [0.0, 0.4, 0.8])
+def test_an_ensemble_of_one_equals_its_member(folder: Path, penalty: float) -> None:
+    """As a member decides that lists all likely spans and has the threshold of the penalty."""
+    alone = with_settings(
+        spacy.load(folder / "a"),
+        {
+            "cascade_segmenter": {"overlapping": True, "threshold": 0.0},
+            "cascade_classifier": {"threshold": (1 - penalty) / 2},
+        },
+    )
+    nlp = ensemble(folder, "a", background_penalty=penalty)
+    n_found = 0
+    for text in EVERYTHING:
+        one, other = nlp(make_doc(nlp.vocab, text)), alone(make_doc(alone.vocab, text))
+        assert bounds(one.ents) == bounds(other.ents)
+        assert [e._.confidence for e in one.ents] == pytest.approx(
+            [e._.confidence for e in other.ents], rel=1e-12
+        )
+        n_found += len(one.ents)
+    assert n_found > 5
+
+
+def test_an_ensemble_of_one_finds_what_its_member_finds_as_it_was_trained() -> None:
+    alone = trained_cascade()
+    nlp = blank()
+    made: Any = nlp.add_pipe("cascade_ensemble")
+    copy = Member.from_bytes(alone.to_bytes(exclude=["vocab"]), "alone", nlp.vocab)
+    made.set_members([copy])
+    for text, gold in SENTENCES:
+        entities = bounds(nlp(make_doc(nlp.vocab, text)).ents)
+        assert entities == bounds(alone(make_doc(alone.vocab, text)).ents) == gold
+
+
+def test_confidences_are_means_of_the_members(folder: Path) -> None:
+    names = "a", "b", "c"
+    nlp = ensemble(folder, *names, background_penalty=0.9)
+    n_found = 0
+    for text, *tables in zip(EVERYTHING, *(listed(folder, name) for name in names), strict=True):
+        doc = nlp(make_doc(nlp.vocab, text))
+        for entity in doc.ents:
+            key = (entity.start, entity.end, entity.label_)
+            if all(key in table for table in tables):  # each lists a span with its best type only
+                expected = np.mean([table[key] for table in tables])
+                assert entity._.confidence == pytest.approx(expected, rel=1e-9)
+                n_found += 1
+    assert n_found > 5
+
+
+def test_batches_change_nothing(pair: Language) -> None:
+    docs = [make_doc(pair.vocab, text) for text in EVERYTHING]
+    together = [annotation(doc) for doc in pair.pipe(docs, batch_size=4)]
+    alone = annotations(pair, EVERYTHING)
+    for one, other in zip(together, alone, strict=True):
+        assert one["ents"] == other["ents"]
+        assert one["scores"]["cascade"] == pytest.approx(other["scores"]["cascade"], rel=1e-9)
+
+
+def test_a_greater_penalty_keeps_what_a_smaller_one_found(folder: Path) -> None:
+    nlp, found = ensemble(folder, "b"), []
+    for penalty in (0.0, 0.3, 0.9):
+        nlp.get_pipe("cascade_ensemble").background_penalty = penalty
+        found.append(annotations(nlp))
+    for less, more in pairwise(found):
+        assert sum(len(doc["ents"]) for doc in less) <= sum(len(doc["ents"]) for doc in more)
+
+
+def test_entities_of_others_stay(pair: Language) -> None:
+    nlp = pair
+    doc = make_doc(nlp.vocab, TEXTS[0])
+    doc.set_ents([Span(doc, 0, 2, "preset")])
+    assert bounds(nlp(doc).ents)[0] == (0, 2, "preset")
+
+
+def test_confidences_can_be_left_out_and_entities_too(folder: Path) -> None:
+    nlp = ensemble(folder, "a", confidence=False, set_ents=False)
+    doc = nlp(make_doc(nlp.vocab, TEXTS[0]))
+    assert not doc.ents
+    assert len(doc.spans["cascade"]) == 3
+    assert confidences(doc) is None
+
+
+def test_empty_docs(folder: Path) -> None:
+    nlp = ensemble(folder, "a", "c")
+    empty = list(nlp.pipe([Doc(nlp.vocab), Doc(nlp.vocab, words=["IL-2"]), Doc(nlp.vocab)]))
+    assert [len(doc.ents) for doc in empty] == [0, 1, 0]
+    assert not nlp(Doc(nlp.vocab)).ents
+
+
+def test_a_member_with_components_before_its_segmenter(folder: Path, tmp_path: Path) -> None:
+    """They run on copies, so the Doc gets nothing from them."""
+    nlp = spacy.load(folder / "a")
+    ruler: Any = nlp.add_pipe("span_ruler", first=True, config={"spans_key": "ruled"})
+    ruler.add_patterns([{"label": "any", "pattern": "IL-2"}])
+    nlp.to_disk(tmp_path / "ruled")
+    plain = ensemble(folder, "a")
+    with_ruler = ensemble(tmp_path, "ruled")
+    doc = with_ruler(make_doc(with_ruler.vocab, TEXTS[0]))
+    assert annotation(doc) == annotations(plain, TEXTS[:1])[0]
+
+
+def test_calibration_divides_log_odds_and_keeps_the_entities(pair: Language) -> None:
+    nlp = pair
+    before = annotations(nlp)
+    examples = make_examples(nlp, [*SENTENCES, (NEW, [(1, 3, "cell")])])
+    fitted, (found,) = calibrate(nlp, examples)
+    assert found.component == "cascade_ensemble"
+    assert found.loss < found.loss_before
+    assert fitted.get_pipe("cascade_ensemble").temperature == found.temperature != 1
+    assert [doc["ents"] for doc in annotations(fitted)] == [doc["ents"] for doc in before]
+
+
+def test_scores(pair: Language) -> None:
+    assert pair.evaluate(make_examples(pair))["ents_f"] == 1
+
+
+# Files
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_round_trips(
+    folder: Path, tmp_path: Path, way: Callable[[Language, Path], Language]
+) -> None:
+    nlp = ensemble(folder, "a", "c", background_penalty=0.3, temperature=1.5)
+    assert annotations(way(nlp, tmp_path)) == annotations(nlp)
+
+
+def test_the_component_can_be_pickled(pair: Language) -> None:
+    copy = pickle.loads(pickle.dumps(pair.get_pipe("cascade_ensemble")))
+    for text in EVERYTHING:
+        assert annotation(copy(make_doc(copy.vocab, text))) == annotations(pair, [text])[0]
+
+
+def test_members_are_read_from_a_folder_by_initialize(folder: Path) -> None:
+    nlp = blank()
+    nlp.add_pipe("cascade_ensemble", config={"members": str(folder)})
+    nlp.initialize()
+    assert annotations(nlp) == annotations(ensemble(folder, "a", "b", "c"))
+
+
+def test_an_incomplete_folder_is_refused(folder: Path, tmp_path: Path) -> None:
+    nlp = ensemble(folder, "a", "b")
+    nlp.to_disk(tmp_path)
+    inside = tmp_path / "cascade_ensemble"
+    (inside / "members/b").rename(tmp_path / "elsewhere")
+    with pytest.raises(ModelFileError, match="does not hold the members"):
+        spacy.load(tmp_path)
+    (inside / "members.json").unlink()
+    with pytest.raises(ModelFileError, match=r"members.json"):
+        spacy.load(tmp_path)
+    for data in (b"", b"\xc1", b"\x01", nlp.get_pipe("cascade_ensemble").to_bytes()[:50]):
+        with pytest.raises(ModelFileError, match="damaged"):
+            nlp.get_pipe("cascade_ensemble").from_bytes(data)
+
+
+# What is refused
+
+
+def without_members() -> None:
+    blank().add_pipe("cascade_ensemble").set_members([])
+
+
+def not_initialized() -> None:
+    nlp = blank()
+    nlp.add_pipe("cascade_ensemble")
+    nlp.initialize()
+
+
+@pytest.mark.parametrize(
+    ("act", "message"),
+    [(without_members, "at least one member"), (not_initialized, "has no members. Name a folder")],
+)
+def test_no_members(act: Callable[[], None], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        act()
+    nlp = blank()
+    nlp.add_pipe("cascade_ensemble")
+    with pytest.raises(NotTrainedError, match="has no members yet"):
+        nlp("IL-2")
+
+
+def initialized_from(path: Path, nlp: Language | None = None) -> None:
+    nlp = nlp or blank()
+    nlp.add_pipe("cascade_ensemble", config={"members": str(path)})
+    nlp.initialize()
+
+
+def test_folders_without_pipelines(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no trained pipelines"):
+        initialized_from(tmp_path)
+    with pytest.raises(ConfigError, match="There is no folder"):
+        initialized_from(tmp_path / "nowhere")
+
+
+def other_labels() -> Language:
+    nlp = blank()
+    add_segmenter(nlp, typed=True, set_ents=True)
+    train(nlp, make_examples(nlp, SENTENCES[1:2]))
+    return nlp
+
+
+def other_tokenizer() -> Language:
+    nlp = trained_cascade()
+    nlp.tokenizer.add_special_case("gimme", [{65: "gim"}, {65: "me"}])
+    return nlp
+
+
+def no_recogniser() -> Language:
+    nlp = blank()
+    nlp.add_pipe("sentencizer")
+    return nlp
+
+
+def no_classifier() -> Language:
+    nlp = blank()
+    add_segmenter(nlp, set_ents=True)
+    train(nlp, make_examples(nlp))
+    return nlp
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (other_labels, r"same labels. a has DNA, cell, protein; z has DNA, protein"),
+        (other_tokenizer, "different tokenizers"),
+        (no_recogniser, "The member z finds no entities"),
+        (no_classifier, "The member z finds no entities"),
+    ],
+)
+def test_members_that_do_not_go_together(
+    folder: Path, tmp_path: Path, make: Callable[[], Language], message: str
+) -> None:
+    spacy.load(folder / "a").to_disk(tmp_path / "a")
+    make().to_disk(tmp_path / "z")
+    with pytest.raises(ConfigError, match=message):
+        initialized_from(tmp_path)
+
+
+def test_members_of_another_vocabulary_are_refused(folder: Path) -> None:
+    nlp = blank()
+    made: Any = nlp.add_pipe("cascade_ensemble")
+    with pytest.raises(ConfigError, match="vocabulary of its own"):
+        made.set_members([Member.of(spacy.load(folder / "a"), "a")])
+
+
+def names_of(members: Sequence[Member]) -> list[str]:
+    return [member.name for member in members]
+
+
+def test_a_misspelt_option(folder: Path) -> None:
+    nlp = ensemble(folder, "a", "b")
+    made: Any = nlp.get_pipe("cascade_ensemble")
+    assert names_of(made.members) == ["a", "b"]
+    with pytest.raises(ConfigError, match="from 0 to 1"):
+        made.background_penalty = 2
+    with pytest.raises(ConfigError, match="Did you mean 'background_penalty'"):
+        made.background_penalti = 0.5

@@ -1,0 +1,184 @@
+"""Members of an ensemble: what each is drawn to have, their training, and the penalty."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.util import registry
+from spacy.vocab import Vocab
+
+from helpers import (
+    SENTENCES,
+    annotations,
+    blank,
+    make_examples,
+    sample_docs,
+    trained_cascade,
+    write_sample,
+)
+from spacy_cascade import ConfigError, TrainingError
+from spacy_cascade.systems.ensembles.drawing import Drawing
+from spacy_cascade.systems.ensembles.members import Member
+from spacy_cascade.systems.ensembles.workflow import (
+    EnsembleTask,
+    ensemble_of,
+    train_ensemble,
+    tune_penalty,
+)
+from spacy_cascade.tools.recipes import Choices, make_config
+
+SETS = [
+    f"components.{name}.model.templates" for name in ("cascade_segmenter", "cascade_classifier")
+]
+
+
+def lines(config: Any, place: str) -> list[str]:
+    section = config
+    for part in place.split("."):
+        section = section[part]
+    return list(registry.resolve({"set": section})["set"].templates)
+
+
+@pytest.fixture(scope="module")
+def config() -> Any:
+    return make_config(Choices(sentences=True, small=True))
+
+
+@pytest.mark.parametrize("place", SETS)
+def test_members_have_a_share_of_the_lines_of_a_template_set(config: Any, place: str) -> None:
+    before = lines(config, place)
+    for share in (0.3, 0.7):
+        drawn = [lines(Drawing(features=share).config(config, n), place) for n in range(20)]
+        wanted = 1 + round(share * (len(before) - 1))
+        for found in drawn:
+            assert found == [line for line in before if line in found]
+            assert found[0] == "bias"
+            # A line goes together with those that contain it, so not every number can be had.
+            assert wanted <= len(found) <= wanted + 3
+        assert len(set(map(tuple, drawn))) == 20
+        left_out = set(before[1:]).difference(*(set(before) - set(found) for found in drawn))
+        assert not left_out, "each line is left out now and then"
+
+
+def test_a_set_that_is_written_out_and_further_templates(config: Any) -> None:
+    given = [f"word@{i}" for i in range(-5, 6)]
+    changed = config.copy()
+    for name, section in (
+        ("cascade_segmenter", {"@misc": "spacy_cascade.Templates.v1", "templates": given}),
+        ("cascade_classifier", {"@misc": "spacy_cascade.TaggingTemplates.v1", "extra": given}),
+    ):
+        rest = {"patterns": {}, "lexicons": {}} if "templates" in section else {}
+        changed["components"][name]["model"]["templates"] = {**section, **rest}
+    drawn = Drawing(features=0.5).config(changed, 1)
+    assert 5 <= len(lines(drawn, SETS[0])) <= 8
+    kept = set(given).intersection(lines(drawn, SETS[1]))
+    assert 0 < len(kept) < len(given)
+
+
+def test_a_set_of_another_package_is_refused(config: Any) -> None:
+    changed = config.copy()
+    changed["components"]["cascade_segmenter"]["model"]["templates"] = {"@misc": "theirs.v1"}
+    with pytest.raises(ConfigError, match=r"template set theirs\.v1"):
+        Drawing(features=0.5).config(changed, 0)
+
+
+def test_draws_depend_on_seed_and_number_alone(config: Any) -> None:
+    one, other = Drawing(features=0.5, seed=1), Drawing(features=0.5, seed=2)
+    assert one.config(config, 3) == one.config(config, 3)
+    assert lines(one.config(config, 3), SETS[1]) != lines(other.config(config, 3), SETS[1])
+    assert Drawing().config(config, 0)["components"] == config["components"]
+
+
+def test_members_have_a_share_of_the_docs_with_every_label() -> None:
+    docs = sample_docs(Vocab())
+    every = {entity.label_ for doc in docs for entity in doc.ents}
+    drawn = [Drawing(data=0.3).docs(docs, number) for number in range(10)]
+    for found in drawn:
+        assert {entity.label_ for doc in found for entity in doc.ents} == every
+        assert 0.3 * len(docs) - 1 < len(found) < 0.3 * len(docs) + len(every) + 1
+        assert found == [doc for doc in docs if doc in found]
+    assert len({tuple(map(id, found)) for found in drawn}) == 10
+    assert Drawing().docs(docs, 0) == docs
+
+
+@pytest.mark.parametrize("settings", [{"features": 0.0}, {"data": 1.5}, {"features": -1.0}])
+def test_shares_out_of_range(settings: dict[str, float]) -> None:
+    with pytest.raises(ConfigError, match="above 0 and up to 1"):
+        Drawing(**settings)
+
+
+def ensemble_of_unsure() -> Language:
+    nlp = blank()
+    made: Any = nlp.add_pipe("cascade_ensemble")
+    members = []
+    for temperature in (4.0, 8.0):
+        unsure = {"temperature": temperature}
+        data = trained_cascade(unsure, unsure).to_bytes(exclude=["vocab"])
+        members.append(Member.from_bytes(data, f"{temperature}", nlp.vocab))
+    made.set_members(members)
+    return nlp
+
+
+def test_the_penalty_with_the_best_f1() -> None:
+    """The curve is the F1 that spaCy finds; the best of means of three neighbours is taken."""
+    nlp = ensemble_of_unsure()
+    examples = make_examples(nlp)
+    penalties = [0.0, 0.2, 0.4, 0.6, 0.8, 0.98]
+    tuned = tune_penalty(ensemble_of(nlp), examples, penalties)
+    assert list(tuned.curve) == penalties
+    for penalty, f1 in tuned.curve.items():
+        ensemble_of(nlp).background_penalty = penalty
+        assert nlp.evaluate(examples)["ents_f"] == pytest.approx(f1)
+    values = list(tuned.curve.values())
+    assert len(set(values)) > 2
+    around = [values[0], *values, values[-1]]
+    means = [sum(around[i : i + 3]) for i in range(len(values))]
+    assert tuned.penalty == penalties[int(np.argmax(means))]
+    assert tuned.f1 == tuned.curve[tuned.penalty]
+
+
+def test_tuning_needs_entities() -> None:
+    nlp = ensemble_of_unsure()
+    with pytest.raises(TrainingError, match="these Docs have none"):
+        tune_penalty(ensemble_of(nlp), make_examples(nlp, [("Nothing else is known here .", [])]))
+
+
+def test_a_pipeline_without_an_ensemble() -> None:
+    with pytest.raises(ConfigError, match="no cascade_ensemble"):
+        ensemble_of(blank())
+
+
+def test_no_members(config: Any, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="at least one member, not 0"):
+        EnsembleTask((config,), tmp_path, tmp_path, 0, Drawing())
+
+
+@pytest.mark.slow(kind="workflows")
+def test_members_are_trained_in_processes(config: Any, tmp_path: Path) -> None:
+    """Their number changes nothing; members of one drawing of everything are the same."""
+    corpora = [write_sample(tmp_path / f"{part}.spacy", part, 12) for part in ("train", "dev")]
+    for component in config["components"].values():
+        component["trainer"]["iterations"] = 2
+    seen: list[str] = []
+    found = []
+    for processes in (1, 2):
+        task = EnsembleTask((config,), *corpora, 2, Drawing(features=0.6))
+        nlp, report = train_ensemble(task, processes, lambda member: seen.append(member.name))
+        examples = list(map(str, SENTENCES))
+        found.append((report, annotations(nlp, examples)))
+    assert sorted(seen) == ["000", "000", "001", "001"]
+    assert found[0] == found[1]
+    nlp.to_disk(tmp_path / "OUT")
+    loaded = spacy.load(tmp_path / "OUT")
+    assert [member.name for member in ensemble_of(loaded).members] == ["000", "001"]
+    sets = [member.segmenter.space.templates.templates for member in ensemble_of(nlp).members]
+    assert all(one != other for one, other in pairwise(sets))
+    assert loaded.config["components"]["cascade_ensemble"]["background_penalty"] == (
+        found[0][0].tuned.penalty
+    )

@@ -1,0 +1,90 @@
+"""Means of posteriors, and what a penalty on the background decides, against plain loops."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from spacy_cascade.systems.ensembles.mixture import (
+    TypedPosteriors,
+    at_temperature,
+    decide,
+    least_probability,
+    mean_posteriors,
+)
+
+N_TOKENS, N_LABELS = 6, 3
+
+
+def random_member(generator: np.random.Generator) -> TypedPosteriors:
+    bounds = [(s, e) for s in range(N_TOKENS) for e in range(s + 1, N_TOKENS + 1)]
+    chosen = generator.choice(len(bounds), 7, replace=False)
+    start, end = np.array([bounds[i] for i in chosen], dtype=np.int64).T
+    return TypedPosteriors(start, end, generator.random((7, N_LABELS)) / N_LABELS)
+
+
+def as_table(spans: TypedPosteriors) -> dict[tuple[int, int], np.ndarray]:
+    rows = zip(spans.start.tolist(), spans.end.tolist(), spans.probabilities, strict=True)
+    return {(start, end): by_label for start, end, by_label in rows}
+
+
+def test_the_mean_counts_0_where_a_member_lists_no_span(generator: np.random.Generator) -> None:
+    members = [random_member(generator) for _ in range(4)]
+    found = as_table(mean_posteriors(members))
+    tables = [as_table(member) for member in members]
+    assert found.keys() == set().union(*tables)
+    assert list(found) == sorted(found)
+    for bounds, by_label in found.items():
+        total = sum((table.get(bounds, np.zeros(N_LABELS)) for table in tables), np.zeros(N_LABELS))
+        np.testing.assert_allclose(by_label, total / 4, rtol=1e-12)
+
+
+def test_the_mean_of_nothing() -> None:
+    nothing = TypedPosteriors(np.zeros(0, int), np.zeros(0, int), np.zeros((0, 2)))
+    assert not len(mean_posteriors([nothing, nothing]).start)
+    assert not len(decide(nothing, 0.5).chosen)
+
+
+@pytest.mark.parametrize("penalty", [0.0, 0.4, 0.9])
+def test_the_best_set_by_enumeration(generator: np.random.Generator, penalty: float) -> None:
+    spans = mean_posteriors([random_member(generator) for _ in range(2)])
+    decision = decide(spans, penalty)
+    gains = spans.probabilities.max(axis=1) - least_probability(penalty)
+    n = len(gains)
+    rows = list(zip(spans.start.tolist(), spans.end.tolist(), strict=True))
+
+    def is_disjoint(numbers: tuple[int, ...]) -> bool:
+        pairs = combinations(sorted(rows[i] for i in numbers), 2)
+        return all(left[1] <= right[0] for left, right in pairs)
+
+    best = max(
+        gains[list(numbers)].sum() if numbers else 0.0
+        for size in range(N_TOKENS + 1)
+        for numbers in combinations(range(n), size)
+        if is_disjoint(numbers)
+    )
+    chosen = np.flatnonzero(decision.chosen)
+    assert is_disjoint(tuple(chosen.tolist()))
+    assert gains[chosen].sum() == pytest.approx(best)
+    np.testing.assert_array_equal(decision.label, spans.probabilities.argmax(axis=1))
+
+
+def test_the_penalty_is_that_of_the_paper() -> None:
+    """Background only where its summed probability wins by more than the penalty threshold."""
+    n_members, threshold = 10, 2.0
+    for probability in np.arange(0.02, 1.0, 0.04):
+        one = TypedPosteriors(np.array([0]), np.array([1]), np.array([[probability]]))
+        entity, background = n_members * probability, n_members * (1 - probability)
+        is_entity = bool(decide(one, threshold / n_members).chosen[0])
+        assert is_entity == (background - entity <= threshold)
+
+
+def test_temperatures_divide_log_odds() -> None:
+    probabilities = np.array([0.0, 0.1, 0.5, 0.9, 1.0])
+    np.testing.assert_allclose(at_temperature(probabilities, 1.0), probabilities)
+    flatter = at_temperature(probabilities, 2.0)
+    np.testing.assert_allclose(
+        flatter, np.sqrt(probabilities) / (np.sqrt(probabilities) + np.sqrt(1 - probabilities))
+    )

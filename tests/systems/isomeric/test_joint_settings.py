@@ -1,0 +1,79 @@
+"""What joint training accepts, and what blocks of release 0.2 stand for."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from spacy_cascade.errors import ConfigError
+from spacy_cascade.inference.linear_chain import LinearChain
+from spacy_cascade.inference.structure import Structure
+from spacy_cascade.losses.margin import Hinge, Likelihood, SoftmaxMargin
+from spacy_cascade.penalties.gaussian import Gaussian
+from spacy_cascade.systems.isomeric.trainer import JointLBFGS, TrainedJointly
+from spacy_cascade.trainers import deprecated
+from spacy_cascade.trainers.lbfgs import LBFGS
+
+
+@pytest.mark.parametrize("value", [-0.1, math.nan, math.inf])
+def test_the_strength_is_a_finite_number_of_zero_or_more(value: float) -> None:
+    assert JointLBFGS(C=0.0).C == 0.0
+    with pytest.raises(ConfigError, match=r"finite C of 0 or more.*\[trainer\]"):
+        JointLBFGS(C=value)
+
+
+@pytest.mark.parametrize("settings", [{"iterations": 0}, {"history": 0}, {"tolerance": -1.0},
+                                      {"tolerance": math.nan}, {"threads": -1}])  # fmt: skip
+@pytest.mark.parametrize("trainer", [LBFGS, JointLBFGS])
+def test_settings_of_both_are_checked(trainer: Any, settings: dict[str, Any]) -> None:
+    trainer(iterations=1, history=1, tolerance=0.0, threads=0)
+    with pytest.raises(ConfigError, match=next(iter(settings))):
+        trainer(**settings)
+
+
+@pytest.mark.parametrize("settings", [{"sparse": True}, {"workers": 2}, {"induction": {}}])
+def test_joint_training_has_no_such_settings(settings: dict[str, Any]) -> None:
+    """Each can be switched off."""
+    assert not JointLBFGS(sparse=False, workers=1, induction=None).sparse
+    with pytest.raises(ConfigError, match=rf"Joint training .*{next(iter(settings))}"):
+        JointLBFGS(**settings)
+
+
+@pytest.mark.parametrize("trainer", [JointLBFGS(), TrainedJointly()])
+def test_joint_training_is_by_likelihood_with_a_penalty(trainer: Any) -> None:
+    trainer.check(Likelihood(), Gaussian(), LinearChain)
+    trainer.check(SoftmaxMargin(kappa=0.0), Gaussian(), LinearChain)
+    for loss, penalty in (
+        (SoftmaxMargin(), Gaussian()), (Hinge(), Gaussian()), (Likelihood(), None),
+    ):  # fmt: skip
+        with pytest.raises(ConfigError, match="trains by likelihood and cannot use"):
+            trainer.check(loss, penalty, LinearChain)
+    with pytest.raises(ConfigError, match="which Structure does not offer"):
+        trainer.check(Likelihood(), Gaussian(), Structure)
+
+
+def test_joint_training_has_the_corpus_in_memory() -> None:
+    with pytest.raises(ConfigError, match=r"corpus in memory.*shard_tokens = 0"):
+        JointLBFGS(shard_tokens=9)
+
+
+def test_objectives_of_release_0_2() -> None:
+    """Each warns, and names what to write; a block of that kind comes before the others."""
+    made = {
+        "Likelihood": (lambda: deprecated.make_likelihood(0.5), Likelihood(), Gaussian(0.5)),
+        "SoftmaxMargin": (
+            lambda: deprecated.make_softmax_margin(2.0, 0.5, 3.0),
+            SoftmaxMargin(2.0, 3.0), Gaussian(0.5),
+        ),
+        "Hinge": (lambda: deprecated.make_hinge(2.0, 3.0), Hinge(2.0, 3.0), None),
+    }  # fmt: skip
+    for name, (make, loss, penalty) in made.items():
+        with pytest.warns(FutureWarning, match=rf"{name}\.v1.*{name}\.v2.*Gaussian\.v1"):
+            objective = make()
+        assert (objective.loss, objective.penalty) == (loss, penalty)
+        assert deprecated.loss_and_penalty(Likelihood(), None, objective) == (loss, penalty)
+    assert deprecated.loss_and_penalty(Hinge(), None, None) == (Hinge(), None)
+    with pytest.warns(FutureWarning, match=r"TrainedLater\.v1.*TrainedJointly\.v1"):
+        assert deprecated.make_trained_later() == TrainedJointly()

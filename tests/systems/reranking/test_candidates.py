@@ -1,0 +1,133 @@
+"""N-best lists as arrays, against the span groups that they were read from."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+from spacy.training import Example
+
+from helpers import TEXTS, bounds, make_doc
+from spacy_cascade import ConfigError
+from spacy_cascade.pipeline.spans.gold import read_gold
+from spacy_cascade.systems.reranking.typed_lists import TypedLists, read_lists
+from spacy_cascade.workflows.reconfigure import reconfigured
+
+KEY, N = "cascade", 5
+
+
+@pytest.fixture(scope="module")
+def docs(trained: Language) -> list[Doc]:
+    """Docs of two sentences, of one, and of none, with typed lists."""
+    config = trained.config.copy()
+    config["components"]["cascade_segmenter"]["n_best"] = N
+    nlp = reconfigured(trained, config)
+    made = [
+        make_doc(nlp.vocab, f"{TEXTS[0]} {TEXTS[3]}", [0, 9]),
+        Doc(nlp.vocab),
+        make_doc(nlp.vocab, "STAT5"),
+        make_doc(nlp.vocab, TEXTS[1]),
+    ]
+    return [nlp(doc) for doc in made]
+
+
+def sentences(docs: list[Doc]) -> list[tuple[Doc, int, int]]:
+    """The Doc of each, and its first and last token."""
+    found = []
+    for doc in docs:
+        starts = doc.spans[f"{KEY}/1"].attrs["sequence_starts"]
+        found += [(doc, *pair) for pair in pairwise([*starts, len(doc)])]
+    return found
+
+
+def segmentations(typed: TypedLists) -> list[list[tuple[float, list[tuple[int, int, float]]]]]:
+    """Score, and start, end and best class score of each span, by sentence."""
+    lists = typed.lists
+    best = lists.class_scores.max(axis=1)
+    return [
+        [
+            (
+                lists.sequence_scores[k],
+                [
+                    (typed.start[u], typed.end[u], best[u])
+                    for u in lists.members[lists.member_starts[k] : lists.member_starts[k + 1]]
+                ],
+            )
+            for k in range(first, last)
+        ]
+        for first, last in pairwise(lists.starts)
+    ]
+
+
+def expected(docs: list[Doc], n: int) -> list[list[tuple[float, list[tuple[int, int, float]]]]]:
+    offsets = np.cumsum([0, *map(len, docs)])
+    found = []
+    for doc, first, last in sentences(docs):
+        offset = offsets[docs.index(doc)]
+        i = doc.spans[f"{KEY}/1"].attrs["sequence_starts"].index(first)
+        ranked = []
+        for k in range(1, n + 1):
+            group = doc.spans[f"{KEY}/{k}"]
+            if group.attrs["sequence_scores"][i] > -np.inf:
+                spans = [
+                    (s.start + offset, s.end + offset, scores.max())
+                    for s, scores in zip(group, group.attrs["class_scores"], strict=True)
+                    if first <= s.start < last
+                ]
+                ranked.append((group.attrs["sequence_scores"][i], spans))
+        found.append(ranked)
+    return found
+
+
+@pytest.mark.parametrize("n", [1, 2, N, N + 1])
+def test_they_are_what_the_groups_hold(docs: list[Doc], n: int) -> None:
+    typed = read_lists(docs, KEY, "a test")
+    assert segmentations(typed.best(n)) == expected(docs, min(n, N))
+    assert len(set(zip(typed.start, typed.end, strict=True))) == len(typed.start)
+    assert typed.doc_spans[1] == typed.doc_spans[2] == np.count_nonzero(typed.start < len(docs[0]))
+
+
+def test_spans_of_a_sentence_stand_together(docs: list[Doc]) -> None:
+    typed = read_lists(docs, KEY, "a test")
+    offsets = dict(zip(map(id, docs), np.cumsum([0, *map(len, docs)]), strict=False))
+    for i, (doc, first, last) in enumerate(sentences(docs)):
+        own = slice(typed.lists.span_starts[i], typed.lists.span_starts[i + 1])
+        assert (typed.start[own] >= first + offsets[id(doc)]).all()
+        assert (typed.end[own] <= last + offsets[id(doc)]).all()
+
+
+def test_errors_count_what_is_wrong_and_missed(docs: list[Doc]) -> None:
+    typed = read_lists(docs, KEY, "a test")
+    gold = []
+    for doc in docs:
+        reference = make_doc(doc.vocab, doc.text)
+        if doc is docs[0]:
+            spans = [Span(reference, *b) for b in bounds(doc.spans[f"{KEY}/2"])[:1]]
+            reference.set_ents(spans, default="outside")
+        gold.append(read_gold(Example(doc, reference), None))
+    errors = typed.errors(gold)
+    (wanted,) = bounds(docs[0].spans[f"{KEY}/2"])[:1]
+    annotated = typed.doc_spans[1]
+    for u, (start, end) in enumerate(zip(typed.start, typed.end, strict=True)):
+        right = [(start, end, name) == wanted for name in typed.classes]
+        expected_errors = [-1.0 if r else 1.0 for r in right] if u < annotated else [0.0] * 3
+        assert errors[u].tolist() == expected_errors
+
+
+def test_chosen_spans(docs: list[Doc]) -> None:
+    typed = read_lists(docs, KEY, "a test")
+    second = typed.chosen_spans(np.ones(len(sentences(docs)), dtype=np.int32))
+    pairs = [pair for ranked in expected(docs, 2) for pair in ranked[1][1]]
+    assert list(zip(typed.start[second], typed.end[second], strict=True)) == [p[:2] for p in pairs]
+    nothing = typed.chosen_spans(np.full(len(sentences(docs)), -1, dtype=np.int32))
+    assert len(nothing) == 0
+
+
+def test_groups_that_were_changed(docs: list[Doc]) -> None:
+    doc = docs[0].copy()
+    doc.spans[f"{KEY}/2"].attrs["sequence_scores"] = [0.0]
+    with pytest.raises(ConfigError, match=r"a test found doc.spans\['cascade/2'\] changed"):
+        read_lists([doc], KEY, "a test")

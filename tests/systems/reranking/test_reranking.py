@@ -1,0 +1,204 @@
+"""Choice among hypotheses and minimum-risk training, against enumeration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import pytest
+
+from spacy_cascade.systems.reranking.kernels import (
+    Learnt,
+    Lists,
+    choose,
+    minimum_risk,
+    span_posteriors,
+)
+
+N_CLASSES = 3
+
+
+@dataclass
+class Sentence:
+    """Segmentations as lists of span numbers, with scores; one sentence on its own."""
+
+    segmentations: list[list[int]]
+    sequence_scores: np.ndarray
+    class_scores: np.ndarray
+    errors: np.ndarray
+
+
+def random_sentence(generator: np.random.Generator, n_spans: int, n: int) -> Sentence:
+    errors = generator.choice([-1.0, 0.0, 1.0], (n_spans, N_CLASSES))
+    return Sentence(
+        [np.flatnonzero(generator.random(n_spans) < 0.6).tolist() for _ in range(n)],
+        generator.normal(size=n),
+        generator.normal(size=(n_spans, N_CLASSES)),
+        errors,
+    )
+
+
+def random_sentences(generator: np.random.Generator) -> list[Sentence]:
+    return [random_sentence(generator, *size) for size in ((3, 4), (0, 1), (2, 0), (4, 3), (1, 2))]
+
+
+def as_lists(sentences: list[Sentence]) -> tuple[Lists, np.ndarray]:
+    offsets = np.cumsum([0, *(len(s.errors) for s in sentences)])
+    members = [
+        [span + offset for span in spans]
+        for s, offset in zip(sentences, offsets, strict=False)
+        for spans in s.segmentations
+    ]
+    lists = Lists(
+        span_starts=offsets,
+        starts=np.cumsum([0, *(len(s.segmentations) for s in sentences)]),
+        member_starts=np.cumsum([0, *map(len, members)]),
+        members=np.array([m for spans in members for m in spans], dtype=np.int32),
+        sequence_scores=np.concatenate([s.sequence_scores for s in sentences]),
+        class_scores=np.concatenate([s.class_scores for s in sentences]),
+    )
+    return lists, np.concatenate([s.errors for s in sentences])
+
+
+def hypotheses(s: Sentence) -> list[tuple[int, dict[int, int], float, float]]:
+    """All of a sentence: number of the segmentation, class by span, total score, errors."""
+    found = []
+    for k, spans in enumerate(s.segmentations):
+        for classes in product(range(N_CLASSES), repeat=len(spans)):
+            pairs = list(zip(spans, classes, strict=True))
+            total = s.sequence_scores[k] + sum(s.class_scores[pair] for pair in pairs)
+            found.append((k, dict(pairs), total, sum(s.errors[pair] for pair in pairs)))
+    return found
+
+
+def expected_errors(s: Sentence) -> float:
+    every = hypotheses(s)
+    if not every:
+        return 0.0
+    p = np.exp([total for _, _, total, _ in every])
+    return float(p @ [errors for *_, errors in every] / p.sum())
+
+
+def risk_and_gradient(sentences: list[Sentence]) -> tuple[float, np.ndarray]:
+    """From one step for each sentence, of weights of spans themselves, in the gradient's length."""
+    lists, errors = as_lists(sentences)
+    even = 1e20  # beside which no gradient counts
+    shape = errors.shape
+    learnt = Learnt(np.zeros(shape), np.zeros(shape), np.full(shape, even))
+    order = np.arange(len(sentences))
+    rows = as_rows(np.eye(len(errors)))
+    risk = minimum_risk(*rows, lists, errors, order, even**0.5, 0, learnt)
+    return risk, -learnt.weights
+
+
+def test_the_highest_total_is_chosen(generator: np.random.Generator) -> None:
+    sentences = random_sentences(generator)
+    lists, errors = as_lists(sentences)
+    chosen = np.empty(len(sentences), dtype=np.int32)
+    classes = np.empty(len(errors), dtype=np.int32)
+    choose(lists, chosen, classes)
+    for i, s in enumerate(sentences):
+        if not s.segmentations:
+            assert chosen[i] == -1
+            continue
+        k, by_span, _, _ = max(hypotheses(s), key=lambda h: h[2])
+        assert chosen[i] == k
+        assert [classes[lists.span_starts[i] + u] for u in by_span] == list(by_span.values())
+
+
+def test_of_equals_the_first_is_chosen() -> None:
+    flat = Sentence([[0], [1], []], np.zeros(3), np.zeros((2, N_CLASSES)), np.zeros((2, N_CLASSES)))
+    lists, _ = as_lists([flat])
+    chosen, classes = np.empty(1, dtype=np.int32), np.empty(2, dtype=np.int32)
+    choose(lists, chosen, classes)
+    assert (chosen.tolist(), classes.tolist()) == ([0], [0, 0])
+
+
+def test_posteriors_are_sums_over_hypotheses(generator: np.random.Generator) -> None:
+    sentences = random_sentences(generator)
+    lists, errors = as_lists(sentences)
+    classes = generator.integers(0, N_CLASSES, len(errors)).astype(np.int32)
+    posteriors = np.full(len(errors), np.nan)
+    span_posteriors(lists, classes, posteriors)
+    for i, s in enumerate(sentences):
+        every = hypotheses(s)
+        total = sum(np.exp(score) for _, _, score, _ in every)
+        for u in range(len(s.errors) if every else 0):
+            wanted = classes[lists.span_starts[i] + u]
+            mass = sum(np.exp(h[2]) for h in every if h[1].get(u) == wanted)
+            assert posteriors[lists.span_starts[i] + u] == pytest.approx(mass / total, abs=1e-12)
+
+
+def test_the_risk_is_the_expected_number_of_errors(generator: np.random.Generator) -> None:
+    sentences = random_sentences(generator)
+    expected = sum(expected_errors(s) for s in sentences if len(s.errors))
+    assert risk_and_gradient(sentences)[0] == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_gradient_of_the_risk(generator: np.random.Generator) -> None:
+    for s in random_sentences(generator):
+        gradient = risk_and_gradient([s])[1]
+        numeric = np.zeros_like(gradient)
+        for place in np.ndindex(*gradient.shape):
+            for sign in (1.0, -1.0):
+                s.class_scores[place] += sign * 1e-5
+                numeric[place] += sign * expected_errors(s) / 2e-5
+                s.class_scores[place] -= sign * 1e-5
+        np.testing.assert_allclose(gradient, numeric, atol=2e-6)
+
+
+def test_huge_scores_do_not_overflow(generator: np.random.Generator) -> None:
+    sentences = random_sentences(generator)
+    for s in sentences:
+        s.sequence_scores *= 1e3
+        s.class_scores *= 1e3
+    risk, gradient = risk_and_gradient(sentences)
+    assert np.isfinite(risk)
+    assert np.isfinite(gradient).all()
+
+
+def random_design(generator: np.random.Generator, n_spans: int, n_features: int) -> np.ndarray:
+    """A dense binary design `[U, F]`."""
+    return (generator.random((n_spans, n_features)) < 0.4).astype(float)
+
+
+def as_rows(dense: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The design as sparse rows."""
+    columns = [np.flatnonzero(row) for row in dense]
+    starts = np.cumsum([0, *map(len, columns)])
+    return starts, np.concatenate([np.zeros(0), *columns]).astype(np.int32)
+
+
+def test_steps_are_those_of_adagrad_and_averaged(generator: np.random.Generator) -> None:
+    sentences = random_sentences(generator)
+    lists, errors = as_lists(sentences)
+    dense = random_design(generator, len(errors), 6)
+    rate, first = 0.2, 0.3
+    learnt = Learnt(
+        np.zeros((6, N_CLASSES)), np.zeros((6, N_CLASSES)), np.full((6, N_CLASSES), first)
+    )
+    weights, squares = np.zeros((6, N_CLASSES)), np.full((6, N_CLASSES), first)
+    history = []
+    risks = 0.0
+    for n_before in (0, len(sentences)):
+        order = generator.permutation(len(sentences))
+        found = minimum_risk(*as_rows(dense), lists, errors, order, rate, n_before, learnt)
+        risks = 0.0
+        for i in order:
+            s, rows = sentences[i], slice(lists.span_starts[i], lists.span_starts[i + 1])
+            if s.segmentations and len(s.errors):
+                base = s.class_scores
+                s.class_scores = base + dense[rows] @ weights
+                risk, slopes = risk_and_gradient([s])
+                risks += risk
+                s.class_scores = base
+                for u, slope in enumerate(slopes):
+                    for f in np.flatnonzero(dense[rows][u]):
+                        squares[f] += slope**2
+                        weights[f] -= rate * slope / np.sqrt(squares[f])
+            history.append(weights.copy())
+        assert found == pytest.approx(risks)
+    np.testing.assert_allclose(learnt.weights, weights, atol=1e-5)
+    average = learnt.weights - learnt.drift / len(history)
+    np.testing.assert_allclose(average, np.mean(history, axis=0), atol=1e-5)

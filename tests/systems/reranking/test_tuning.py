@@ -1,0 +1,113 @@
+"""Tuning: the best of a grid, kept in the pipeline that is handed back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from spacy.language import Language
+
+from helpers import TEXTS, annotations, blank, make_examples, write_sample
+from spacy_cascade import ConfigError, TrainingError
+from spacy_cascade.systems.reranking.callback import make_reranker_tuning
+from spacy_cascade.systems.reranking.component import CascadeReranker
+from spacy_cascade.systems.reranking.data import RerankerData
+from spacy_cascade.systems.reranking.kernels import Lists
+from spacy_cascade.systems.reranking.tuning import tune, tune_reranker
+from spacy_cascade.systems.reranking.typed_lists import TypedLists
+
+WITH_RERANKER = ["sentencizer", "cascade_segmenter", "cascade_classifier", "cascade_reranker"]
+
+
+def one_span_each(
+    generator: np.random.Generator, n: int = 4, n_sentences: int = 60
+) -> RerankerData:
+    """Every segmentation is one span of its own; type scores tell which is right."""
+    n_spans = n * n_sentences
+    right = generator.random(n_spans) < 0.5
+    lists = Lists(
+        span_starts=np.arange(0, n_spans + 1, n),
+        starts=np.arange(0, n_spans + 1, n),
+        member_starts=np.arange(n_spans + 1),
+        members=np.arange(n_spans, dtype=np.int32),
+        sequence_scores=-np.sort(generator.exponential(size=(n_sentences, n)), axis=1).reshape(-1),
+        class_scores=0.3 * right[:, None],
+    )
+    bounds = np.arange(n_spans)
+    cuts = np.array([0, n_spans])
+    typed = TypedLists(lists, bounds, bounds + 1, cuts, cuts, ("X",))
+    return RerankerData(None, typed, np.where(right, -1.0, 1.0)[:, None], n_sentences)
+
+
+@pytest.fixture
+def reranker() -> CascadeReranker:
+    return blank().add_pipe("cascade_reranker")
+
+
+def test_the_best_of_the_grid_is_taken(
+    generator: np.random.Generator, reranker: CascadeReranker
+) -> None:
+    found = tune(reranker, one_span_each(generator), (0.0, 1.0, 10.0), (1, 2, 4))
+    assert set(found.grid) == {(n, w) for n in (1, 2, 4) for w in (0.0, 1.0, 10.0)}
+    assert (found.n_best, found.weight) == (4, 10.0)
+    assert found.f1 == max(found.grid.values()) > found.baseline == found.grid[1, 0.0]
+
+
+def test_of_equals_the_smaller(generator: np.random.Generator, reranker: CascadeReranker) -> None:
+    data = one_span_each(generator)
+    data.errors[:] = -1.0
+    found = tune(reranker, data, (1.0, 0.5), (4, 1, 2))
+    assert (found.n_best, found.weight, found.f1) == (1, 0.5, 1.0)
+
+
+def test_f1_counts_entities(generator: np.random.Generator, reranker: CascadeReranker) -> None:
+    data = one_span_each(generator)
+    first = data.errors.reshape(-1, 4)[:, 0]
+    right = np.count_nonzero(first < 0)
+    expected = 2 * right / (len(first) + data.n_gold)
+    assert tune(reranker, data, (0.0,), (1,)).f1 == pytest.approx(expected)
+    data.errors[:] = 0.0  # nothing is annotated
+    assert tune(reranker, data, (0.0,), (1,)).f1 == 0.0
+
+
+def test_the_pipeline_handed_back_has_what_was_found(trained: Language) -> None:
+    before = trained.to_bytes(exclude=["vocab", "tokenizer"]), annotations(trained)
+    nlp, found = tune_reranker(trained, make_examples(trained), (0.0, 1.0), (1, 3))
+    assert trained.to_bytes(exclude=["vocab", "tokenizer"]) == before[0]
+    assert nlp.pipe_names == WITH_RERANKER
+    assert nlp.config["components"]["cascade_reranker"]["weight"] == found.weight
+    assert nlp.config["components"]["cascade_segmenter"]["n_best"] == max(2, found.n_best)
+    assert found.baseline == found.f1 == 1.0
+    assert annotations(nlp) == annotations(trained) == before[1]
+
+
+def test_a_reranker_keeps_its_place_and_settings(trained: Language) -> None:
+    nlp = blank().from_config(trained.config).from_bytes(trained.to_bytes())
+    nlp.add_pipe("sentencizer", name="sentences", first=True)
+    nlp.add_pipe("cascade_reranker", name="again", config={"keep_candidates": True})
+    nlp.add_pipe("merge_entities")
+    tuned, _ = tune_reranker(nlp, make_examples(nlp), (0.5,), (2,))
+    assert tuned.pipe_names == nlp.pipe_names
+    assert tuned.config["components"]["again"]["keep_candidates"]
+    assert tuned.get_pipe("again").options.weight == 0.5
+    assert "cascade/2" in tuned(TEXTS[0]).spans
+
+
+def test_what_cannot_be_tuned(trained: Language) -> None:
+    with pytest.raises(ConfigError, match="needs a cascade_segmenter"):
+        tune_reranker(blank(), [])
+    with pytest.raises(ConfigError, match="from 1 to 100"):
+        tune_reranker(trained, make_examples(trained), sizes=(1, 101))
+    for examples in ([], make_examples(trained, [("Nothing here .", [])])):
+        with pytest.raises(TrainingError, match="no entities"):
+            tune_reranker(trained, examples)
+
+
+def test_it_runs_whenever_training_saves(trained: Language, tmp_path: Path) -> None:
+    data = write_sample(tmp_path / "dev.spacy", "dev", 2)
+    before_to_disk = make_reranker_tuning(str(data), weights=[0.0, 1.0], sizes=[1, 2])
+    tuned = before_to_disk(trained)
+    assert tuned.pipe_names == WITH_RERANKER
+    assert "cascade_reranker" not in trained.pipe_names
+    assert tuned.config["components"]["cascade_segmenter"]["n_best"] == 2

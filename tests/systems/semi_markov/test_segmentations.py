@@ -1,0 +1,495 @@
+"""The semi-Markov chain against enumeration of all segmentations, and against the linear chain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spacy_cascade.inference.linear_chain import LinearChain
+from spacy_cascade.inference.online_prior import OnlinePrior, no_prior
+from spacy_cascade.inference.schemes import ENDED, UNOBSERVED, Spans, TagSet
+from spacy_cascade.inference.structure import Averaged, OnlineStep, Potentials, SegmentScores
+from spacy_cascade.losses.margin import wrong_label_costs
+from spacy_cascade.numeric.design import BinaryCSR, SegmentRows
+from spacy_cascade.systems.semi_markov.structure import LENGTHS, SemiMarkovChain, length_basis
+
+EXAMPLES = settings(max_examples=40, deadline=None)
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A sequence with random potentials."""
+
+    structure: SemiMarkovChain
+    potentials: Potentials
+    observed: npt.NDArray[np.int32]
+    costs: Array
+
+    @property
+    def n_tokens(self) -> int:
+        return len(self.potentials.scores)
+
+    @property
+    def segments(self) -> SegmentScores:
+        assert self.potentials.segments is not None
+        return self.potentials.segments
+
+    def segmentations(self) -> Iterator[list[tuple[int, int, int]]]:
+        """All sets of spans of up to `L` tokens that do not overlap."""
+
+        def extend(t: int) -> Iterator[list[tuple[int, int, int]]]:
+            if t == self.n_tokens:
+                yield []
+                return
+            for rest in extend(t + 1):
+                yield rest
+            for d in range(1, min(self.segments.longest, self.n_tokens - t) + 1):
+                for label in range(self.structure.n_spans):
+                    for rest in extend(t + d):
+                        yield [(t, t + d, label), *rest]
+
+        return extend(0)
+
+    def tags(self, spans: list[tuple[int, int, int]]) -> npt.NDArray[np.int32]:
+        tags = np.zeros(self.n_tokens, dtype=np.int32)
+        if spans:
+            self.structure.tag_set.write(tags, *np.array(spans).T)
+        return tags
+
+    def columns(self, tags: npt.NDArray[np.int32]) -> tuple[list[int], list[int]]:
+        """Columns and edges of a path, found by their labels."""
+        lattice = self.structure.lattice
+        pairs = list(zip(lattice.source.tolist(), lattice.target.tolist(), strict=True))
+        edges = [
+            pairs.index(pair) for pair in zip([0, *tags[:-1].tolist()], tags.tolist(), strict=True)
+        ]
+        return [int(lattice.column[e]) for e in edges], edges
+
+    def score(self, spans: list[tuple[int, int, int]]) -> float:
+        """The score of a segmentation, without costs."""
+        columns, edges = self.columns(self.tags(spans))
+        n_edges = self.structure.lattice.n_edges
+        total = sum(self.potentials.scores[t, c] for t, c in enumerate(columns))
+        total += self.potentials.transitions[edges].sum()
+        basis = length_basis(self.segments.longest)
+        weights = self.potentials.transitions[n_edges:].reshape(-1, self.structure.n_spans)
+        for start, end, label in spans:
+            total += basis[end - start - 1] @ weights[:, label]
+            for m in range(self.segments.ends[end - 1], self.segments.ends[end]):
+                if self.segments.length[m] == end - start:
+                    total += self.segments.scores[m, label]
+        return float(total)
+
+    def cost(self, spans: list[tuple[int, int, int]], costs: Array) -> float:
+        return sum(
+            costs[o, y] for o, y in zip(self.observed, self.tags(spans), strict=True) if o >= 0
+        )
+
+    def agrees(self, spans: list[tuple[int, int, int]]) -> bool:
+        tags, continued = self.tags(spans), self.structure.lattice.continued
+        return all(
+            (o < 0 or o == y) and not (o == ENDED and continued[y])
+            for o, y in zip(self.observed.tolist(), tags.tolist(), strict=True)
+        )
+
+
+@st.composite
+def cases(draw: st.DrawFn, complete: bool = False) -> Case:
+    """A random sequence of up to five tokens; complete: all tags are observed."""
+    generator = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_tokens, longest = draw(st.integers(1, 5)), draw(st.integers(1, 6))
+    labels = ("A", "B")[: draw(st.integers(1, 2))]
+    tag_set = TagSet(draw(st.sampled_from(["IOB2", "BILOU"])), labels)
+    structure = SemiMarkovChain(tag_set, draw(st.booleans()))
+    lengths = [
+        [d for d in range(1, longest + 2) if generator.random() < 0.6] for _ in range(n_tokens)
+    ]
+    ends = np.cumsum([0, *map(len, lengths)])
+    segments = SegmentScores(
+        ends,
+        np.array([d for of_token in lengths for d in of_token], dtype=np.int32),
+        generator.normal(size=(ends[-1], len(labels))),
+        longest,
+    )
+    potentials = Potentials(
+        generator.normal(size=(n_tokens, structure.n_columns)),
+        generator.normal(size=structure.n_transitions),
+        np.array([0, n_tokens]),
+        segments,
+    )
+    case = Case(
+        structure,
+        potentials,
+        np.zeros(n_tokens, np.int32),
+        generator.random((structure.n_labels,) * 2),
+    )
+    possible = list(case.segmentations())
+    observed = case.tags(possible[generator.integers(len(possible))])
+    if not complete:
+        observed[generator.random(n_tokens) < 0.5] = UNOBSERVED
+    return Case(structure, potentials, observed, case.costs)
+
+
+def log_sum(values: list[float]) -> float:
+    return float(np.logaddexp.reduce(values))
+
+
+@EXAMPLES
+@given(cases())
+def test_best_and_k_best(case: Case) -> None:
+    expected = sorted((case.score(spans) for spans in case.segmentations()), reverse=True)
+    path, score = case.structure.best(case.potentials)
+    assert score[0] == pytest.approx(expected[0], abs=1e-9)
+    k = len(expected) + 2 if len(expected) < 40 else 10
+    paths, scores = case.structure.k_best(case.potentials, k)
+    n = min(k, len(expected))
+    np.testing.assert_allclose(scores[:n, 0], expected[:n], atol=1e-9)
+    assert np.isneginf(scores[n:]).all()
+    assert len({tuple(row) for row in paths[:n].tolist()}) == n
+    by_tags = {tuple(case.tags(s).tolist()): case.score(s) for s in case.segmentations()}
+    np.testing.assert_allclose([by_tags[tuple(row)] for row in paths[:n].tolist()], scores[:n, 0])
+    np.testing.assert_array_equal(paths[0], path)
+
+
+@EXAMPLES
+@given(cases())
+def test_sums_over_all_segmentations(case: Case) -> None:
+    scores = {tuple(spans): case.score(spans) for spans in case.segmentations()}
+    log_partition = log_sum(list(scores.values()))
+    np.testing.assert_allclose(
+        case.structure.log_partitions(case.potentials), [log_partition], atol=1e-9
+    )
+    probabilities: dict[tuple[int, int, int], float] = {}
+    marginals = np.zeros_like(case.potentials.scores)
+    for spans, score in scores.items():
+        p = np.exp(score - log_partition)
+        for span in spans:
+            probabilities[span] = probabilities.get(span, 0.0) + p
+        columns, _ = case.columns(case.tags(list(spans)))
+        marginals[np.arange(case.n_tokens), columns] += p
+    np.testing.assert_allclose(case.structure.marginals(case.potentials), marginals, atol=1e-9)
+    found, values = case.structure.likely_spans(case.potentials, case.structure.tag_set, 1e-12)
+    rows = zip(*(column.tolist() for column in found), strict=True)
+    assert dict(zip(rows, values.tolist(), strict=True)) == pytest.approx(probabilities, abs=1e-9)
+    for span, probability in probabilities.items():
+        one = Spans(*(np.array([part]) for part in span[:2]), np.array([span[2]], np.int32))
+        path = case.tags([span])
+        value = case.structure.span_posteriors(case.potentials, path, one)
+        assert value[0] == pytest.approx(probability, abs=1e-9)
+
+
+def losses(case: Case, potentials: Potentials) -> tuple[float, Potentials]:
+    """The margin loss, and its gradient."""
+    segments = case.segments._replace(scores=potentials.segments.scores.copy())  # type: ignore[union-attr]
+    own = potentials._replace(scores=potentials.scores.copy(), segments=segments)
+    costs = case.structure.label_costs(case.costs)
+    values, ones = np.empty(1), np.ones(1)
+    gradient = case.structure.margin_losses(own, costs, case.observed, 0, 1, values, (ones, ones))
+    return float(values[0]), own._replace(transitions=gradient)
+
+
+@EXAMPLES
+@given(st.one_of(cases(), cases(complete=True)))
+def test_losses_and_gradients(case: Case) -> None:
+    value, gradient = losses(case, case.potentials)
+    segmentations = list(case.segmentations())
+    if (case.observed < 0).all():
+        assert value == 0.0
+        assert not gradient.scores.any()
+        return
+    raised = log_sum([case.score(s) + case.cost(s, case.costs) for s in segmentations])
+    observed = log_sum([case.score(s) for s in segmentations if case.agrees(s)])
+    assert value == pytest.approx(raised - observed, abs=1e-9)
+    assert gradient.segments is not None
+    for name in ("scores", "transitions", "segments"):
+        values = case.segments.scores if name == "segments" else getattr(case.potentials, name)
+        found = gradient.segments.scores if name == "segments" else getattr(gradient, name)
+        for place in np.ndindex(values.shape):
+            differences = []
+            for step in (1e-5, -1e-5):
+                moved = values.copy()
+                moved[place] += step
+                changed: object = moved
+                if name == "segments":
+                    changed = case.segments._replace(scores=moved)
+                differences.append(losses(case, case.potentials._replace(**{name: changed}))[0])
+            assert found[place] == pytest.approx((differences[0] - differences[1]) / 2e-5, abs=1e-6)
+
+
+@EXAMPLES
+@given(cases(complete=True))
+def test_path_scores_and_margin_partitions(case: Case) -> None:
+    (spans,) = (s for s in case.segmentations() if (case.tags(s) == case.observed).all())
+    value = case.structure.path_scores(case.potentials, case.observed)
+    assert value[0] == pytest.approx(case.score(spans), abs=1e-9)
+    costs = case.structure.label_costs(case.costs)
+    expected = log_sum([case.score(s) + case.cost(s, case.costs) for s in case.segmentations()])
+    found = case.structure.margin_partitions(case.potentials, costs, case.observed)
+    assert found[0] == pytest.approx(expected, abs=1e-9)
+
+
+@EXAMPLES
+@given(cases())
+def test_clamp_and_contrast(case: Case) -> None:
+    potentials = case.potentials._replace(scores=case.potentials.scores.copy())
+    case.structure.clamp(potentials, case.observed)
+    agreeing = [s for s in case.segmentations() if case.agrees(s)]
+    found = case.structure.log_partitions(potentials)
+    assert found[0] == pytest.approx(log_sum([case.score(s) for s in agreeing]), abs=1e-9)
+    k = len(agreeing) + 2
+    paths, values = case.structure.k_best(potentials, k)
+    ranked = sorted(map(case.score, agreeing), reverse=True)
+    np.testing.assert_allclose(values[:, 0], [*ranked, -np.inf, -np.inf], atol=1e-9)
+    assert not paths[len(agreeing) :].any()
+    scores = {tuple(s): case.score(s) for s in case.segmentations()}
+    for span in {span for spans in scores for span in spans}:
+        labels = case.tags([span])[span[0] : span[1]]
+        paths = case.structure.contrast(case.potentials, labels, span[0])
+        having = max(score for spans, score in scores.items() if span in spans)
+        lacking = max(score for spans, score in scores.items() if span not in spans)
+        assert paths is not None
+        by_tags = {tuple(case.tags(list(s)).tolist()): score for s, score in scores.items()}
+        values = [by_tags[tuple(path.tolist())] for path in paths]
+        assert values == pytest.approx([having, lacking], abs=1e-9)
+
+
+@EXAMPLES
+@given(cases(complete=True))
+def test_without_scores_of_segments_it_is_the_linear_chain(case: Case) -> None:
+    n_edges, n_columns = case.structure.lattice.n_edges, case.structure.lattice.n_columns
+    transitions = np.where(
+        np.arange(len(case.potentials.transitions)) < n_edges, case.potentials.transitions, 0.0
+    )
+    nothing = SegmentScores(
+        np.zeros(case.n_tokens + 1, np.int64), np.zeros(0, np.int32),
+        np.zeros((0, case.structure.n_spans)), case.n_tokens,
+    )  # fmt: skip
+    own = case.potentials._replace(transitions=transitions, segments=nothing)
+    chain = LinearChain(case.structure.lattice)
+    same = Potentials(own.scores[:, :n_columns].copy(), transitions[:n_edges], own.starts)
+    np.testing.assert_allclose(
+        case.structure.log_partitions(own), chain.log_partitions(same), atol=1e-9
+    )
+    np.testing.assert_array_equal(case.structure.best(own)[0], chain.best(same)[0])
+    costs = chain.label_costs(wrong_label_costs(chain.n_labels, 1.5, 2.0))
+    values, ones = np.empty((2, 1)), np.ones(1)
+    chain.margin_losses(same, costs, case.observed, 0, 1, values[0], (ones, ones))
+    case.structure.margin_losses(own, costs, case.observed, 0, 1, values[1], (ones, ones))
+    np.testing.assert_allclose(values[0], values[1], atol=1e-9)
+    np.testing.assert_allclose(own.scores[:, :n_columns], same.scores, atol=1e-9)
+
+
+def test_squared_lengths_are_gaussian() -> None:
+    """With weights of `d` and `d²` alone, lengths of spans follow a discrete Gaussian."""
+    structure = SemiMarkovChain(TagSet("IOB2", ("A",)), True)
+    longest, mean, variance = 9, 4.0, 2.0
+    transitions = np.zeros(structure.n_transitions)
+    transitions[-2:] = 10.0 * mean / variance, -100.0 / (2.0 * variance)
+    n_tokens = 30
+    nothing = SegmentScores(
+        np.zeros(n_tokens + 1, np.int64), np.zeros(0, np.int32), np.zeros((0, 1)), longest
+    )
+    scores = np.zeros((n_tokens, structure.n_columns))
+    # No span beside another: what stands around a span then does not depend on its length.
+    potentials = Potentials(scores, transitions, np.array([0, n_tokens]), nothing)
+    spans = Spans(np.full(longest, 10), 10 + np.arange(1, longest + 1), np.zeros(longest, np.int32))
+    found = np.array(
+        [
+            structure.span_posteriors(
+                potentials, np.zeros(n_tokens, np.int32), Spans(*(c[i : i + 1] for c in spans))
+            )[0]
+            for i in range(longest)
+        ]
+    )
+    partition = structure.log_partitions(potentials)[0]
+    rest = np.array([
+        structure.log_partitions(potentials._replace(
+            scores=scores[: n_tokens - 10 - d], starts=np.array([0, n_tokens - 10 - d]),
+            segments=nothing._replace(ends=np.zeros(n_tokens - 10 - d + 1, np.int64)),
+        ))[0]
+        for d in range(1, longest + 1)
+    ])  # fmt: skip
+    none_before = nothing._replace(ends=np.zeros(11, np.int64))
+    first = potentials._replace(scores=scores[:10], starts=np.array([0, 10]), segments=none_before)
+    before = structure.log_partitions(first)[0]
+    d = np.arange(1, longest + 1)
+    log_weight = np.log(found) + partition - rest - before
+    gaussian = -((d - mean) ** 2) / (2 * variance)
+    np.testing.assert_allclose(log_weight - log_weight[3], gaussian - gaussian[3], atol=1e-9)
+
+
+@EXAMPLES
+@given(cases(), st.integers(0, 2**32 - 1), st.booleans())
+def test_an_online_update_gives_the_margin(case: Case, seed: int, is_cost_augmented: bool) -> None:
+    """After an update that nothing limits, the observed labels win by their cost.
+
+    Over the best segmentation with costs, or without them. With a prior, too, which makes other
+    weights move.
+    """
+    generator = np.random.default_rng(seed)
+    n_features, n = 6, case.structure.n_spans
+    structure = case.structure
+
+    def rows(n_rows: int, first: int) -> BinaryCSR:
+        sizes = generator.integers(0, 3, n_rows)
+        indptr = np.append(0, np.cumsum(sizes)).astype(np.int64)
+        chosen = [generator.choice(3, size, replace=False) + first for size in sizes]
+        indices = np.concatenate([np.zeros(0, np.int64), *chosen]).astype(np.int32)
+        return BinaryCSR(indptr, indices, n_features)
+
+    of_units = rows(case.n_tokens, 0)
+    segments = SegmentRows(
+        case.segments.ends, case.segments.length, rows(len(case.segments.length), 3),
+        case.segments.longest,
+    )  # fmt: skip
+    weights = generator.normal(size=(n_features, structure.n_columns))
+    transitions = generator.normal(size=structure.n_transitions)
+    if structure.lattice.label_pairs:
+        transitions[: structure.lattice.n_edges] = 0.0
+
+    def with_weights(weights: Array, transitions: Array) -> Case:
+        dense = np.zeros((case.n_tokens, n_features))
+        of_segments = np.zeros((len(segments.length), n_features))
+        for matrix, sparse in ((dense, of_units), (of_segments, segments.features)):
+            for row in range(len(matrix)):
+                matrix[row, sparse.indices[sparse.indptr[row] : sparse.indptr[row + 1]]] = 1.0
+        scores = case.segments._replace(scores=of_segments @ weights[:, -n:])
+        own = Potentials(dense @ weights, transitions, case.potentials.starts, scores)
+        return Case(structure, own, case.observed, case.costs)
+
+    before = with_weights(weights, transitions)
+    costs = structure.label_costs(case.costs)
+
+    def learnt(prior: OnlinePrior) -> tuple[float, Averaged]:
+        drifts = np.zeros_like(weights), np.zeros_like(transitions)
+        averaged = Averaged(weights.copy(), drifts[0], transitions.copy(), drifts[1])
+        order, before = np.zeros(1, np.int64), np.ones(1)
+        step = OnlineStep(costs, is_cost_augmented, 1e9, order, before, averaged, prior)
+        rows = of_units, case.observed, case.potentials.starts
+        return structure.learn_online(*rows, step, segments), averaged
+
+    mixing = structure.mixing()
+    inverse = np.linalg.inv(mixing)
+    known = generator.gamma(1.0, 3.0, size=(n_features - 1, structure.n_columns))
+    known[0], known[1:, 0] = 0.0, 0.0
+    of_transitions = 1.0 + generator.gamma(1.0, 3.0, size=structure.n_transitions)
+    prior = OnlinePrior(known, of_transitions, mixing, inverse)
+    loss, plain = learnt(no_prior(structure.n_columns, structure.n_transitions))
+    same_loss, averaged = learnt(prior)
+    assert same_loss == loss
+    all_spans = [tuple(s) for s in before.segmentations()]
+    counted = case.costs if is_cost_augmented else np.zeros_like(case.costs)
+    wrong = max(all_spans, key=lambda s: before.score(list(s)) + before.cost(list(s), counted))
+    right = max(
+        (s for s in all_spans if before.agrees(list(s))), key=lambda s: before.score(list(s))
+    )
+
+    def violation(of: Case) -> float:
+        return of.score(list(wrong)) + of.cost(list(wrong), case.costs) - of.score(list(right))
+
+    assert loss == pytest.approx(max(0.0, violation(before)), abs=1e-9)
+    after = with_weights(averaged.weights, averaged.transitions)
+    if loss > 1e-9 and wrong != right:
+        assert violation(after) == pytest.approx(0.0, abs=1e-6)
+        # Features of spans move as far as their lengths do.
+        of_spans = np.zeros((n_features, n))
+        of_lengths = np.zeros((LENGTHS + 2, n))
+        basis = length_basis(case.segments.longest)
+        for spans, sign in ((right, 1.0), (wrong, -1.0)):
+            for start, end, label in spans:
+                of_lengths[:, label] += sign * basis[end - start - 1]
+                for m in range(segments.ends[end - 1], segments.ends[end]):
+                    if segments.length[m] == end - start:
+                        row = slice(*segments.features.indptr[m : m + 2])
+                        of_spans[segments.features.indices[row], label] += sign
+        moved = plain.weights[3:, -n:] - weights[3:, -n:]
+        lengths = (plain.transitions - transitions)[structure.lattice.n_edges :]
+        size = (of_lengths**2).sum()
+        if size:
+            tau = lengths @ of_lengths.reshape(-1) / size
+            assert tau > 0
+            np.testing.assert_allclose(lengths, tau * of_lengths.reshape(-1), atol=1e-9)
+            np.testing.assert_allclose(moved, tau * of_spans[3:], atol=1e-9)
+        np.testing.assert_allclose(averaged.weights_drift, averaged.weights - weights, atol=1e-9)
+        # The gradient of the prior is that of plain updates, but for the length of the step.
+        precision = 1.0 + np.append(known, np.zeros((1, structure.n_columns)), axis=0)
+        moves = (averaged.transitions - transitions) * of_transitions
+        held = np.append(((averaged.weights - weights) @ inverse) * precision, moves)
+        free = np.append((plain.weights - weights) @ inverse, plain.transitions - transitions)
+        np.testing.assert_allclose(held, free * (held @ free) / (free @ free), atol=1e-8)
+
+
+@pytest.mark.parametrize("label_pairs", [False, True])
+def test_columns_and_transitions_have_names_of_their_own(label_pairs):
+    tag_set = TagSet("IOB2", ("A", "B"))
+    chain = LinearChain(tag_set.lattice(label_pairs))
+    structure = SemiMarkovChain(tag_set, label_pairs)
+    columns, transitions = (
+        structure.column_names(tag_set.tags),
+        structure.transition_names(tag_set.tags),
+    )
+    assert columns == [*chain.column_names(tag_set.tags), ("span", "A"), ("span", "B")]
+    assert len(set(columns)) == structure.n_columns
+    of_chain = chain.transition_names(tag_set.tags)
+    assert transitions[: len(of_chain)] == of_chain
+    assert len(set(transitions)) == len(transitions) == structure.n_transitions
+    # In the order of their weights, `[D + 2, labels]`.
+    assert transitions[len(of_chain) :][:4] == [
+        ("length 1", "A"), ("length 1", "B"), ("length 2", "A"), ("length 2", "B"),
+    ]  # fmt: skip
+    assert [name for name, label in transitions[-6:] if label == "A"] == [
+        "length 16 or more", "length linear", "length squared",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("label_pairs", [False, True])
+def test_transitions_go_with_columns_of_their_labels(label_pairs):
+    tag_set = TagSet("BILOU", ("A", "B", "C"))
+    structure = SemiMarkovChain(tag_set, label_pairs)
+    columns, own = structure.column_names(tag_set.tags), structure.transition_columns()
+    assert own.dtype == np.int32
+    for (before, label), column in zip(
+        structure.transition_names(tag_set.tags), own.tolist(), strict=True
+    ):
+        if before.startswith("length "):
+            assert columns[column] == ("span", label)
+        else:
+            assert columns[column] == ((before, label) if label_pairs else label)
+
+
+def test_lengths_have_weights_of_their_own_up_to_a_longest_one():
+    basis = length_basis(20)
+    for d in (1, 2, 15, 16, 17, 20):
+        ones = np.zeros(16)
+        ones[min(d, 16) - 1] = 1.0
+        np.testing.assert_allclose(basis[d - 1], [*ones, d / 10, (d / 10) ** 2])
+
+
+def test_potentials_of_one_sequence_and_at_a_temperature(generator):
+    ends, length = np.array([0, 1, 3, 3, 4]), np.array([1, 1, 2, 1], dtype=np.int32)
+    segments = SegmentScores(ends, length, generator.normal(size=(4, 2)), 2)
+    scores, transitions = generator.normal(size=(4, 3)), generator.normal(size=5)
+    potentials = Potentials(scores, transitions, np.array([0, 1, 3, 4]), segments)
+    assert potentials.at_temperature(1.0) is potentials
+    for temperature in (0.5, 2.0, 4.0):
+        flat = potentials.at_temperature(temperature)
+        assert flat.segments is not None
+        np.testing.assert_allclose(flat.scores, scores / temperature)
+        np.testing.assert_allclose(flat.transitions, transitions / temperature)
+        np.testing.assert_allclose(flat.segments.scores, segments.scores / temperature)
+        assert (flat.starts is potentials.starts, flat.segments.ends is ends) == (True, True)
+    second = potentials.of_sequence(1, 3)
+    assert second.segments is not None
+    np.testing.assert_array_equal(second.scores, scores[1:3])
+    assert second.starts.tolist() == [0, 2]
+    assert second.segments.ends.tolist() == [0, 2, 2]
+    assert second.segments.length.tolist() == [1, 2]
+    np.testing.assert_array_equal(second.segments.scores, segments.scores[1:3])
+    assert potentials._replace(segments=None).of_sequence(0, 1).segments is None

@@ -1,0 +1,70 @@
+"""How long spans are, and what the longest segment leaves out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_cascade.features.resources import InvalidArray
+from spacy_cascade.features.tokens import read_tokens
+from spacy_cascade.features.word_counts import span_flags
+from spacy_cascade.systems.semi_markov.span_lengths import LONGEST, SpanLengths, gold_bounds
+
+LENGTHS = st.lists(st.integers(1, 100), max_size=40)
+
+
+def counted(lengths: list[int]) -> SpanLengths:
+    """As it is learnt from spans of these lengths, one token apart."""
+    starts = np.cumsum([0, *(n + 1 for n in lengths)])
+    spans = np.array([[s, s + n] for s, n in zip(starts, lengths, strict=False)], np.int64)
+    size = int(starts[-1])
+    flags = span_flags(size, spans.reshape(-1, 2), np.ones(size, dtype=np.bool_))
+    assert gold_bounds(flags).tolist() == spans.reshape(-1, 2).tolist()
+    return SpanLengths.empty().learn(read_tokens([]), flags)
+
+
+@given(LENGTHS, st.integers(1, 120))
+def test_lengths_are_counted(lengths: list[int], longest: int) -> None:
+    found = counted(lengths)
+    assert found.n_longer(longest) == sum(n > longest for n in lengths)
+    assert found.n_longer(0) == len(lengths)
+
+
+@given(st.lists(st.tuples(st.integers(1, 70), st.integers(1, 2000)), max_size=6))
+def test_no_more_than_two_of_a_thousand_spans_are_longer(groups: list[tuple[int, int]]) -> None:
+    """In whole numbers, and no shorter segment would do."""
+    lengths = [n for n, times in groups for _ in range(times)]
+    counts = np.bincount(np.array([0, *lengths]), minlength=1)[1:].astype(np.int32)
+    found = SpanLengths(counts)
+
+    def is_enough(longest: int) -> bool:
+        return 1000 * sum(n > longest for n in lengths) <= 2 * len(lengths)
+
+    expected = next(n for n in range(1, 100) if is_enough(n))
+    assert found.longest() == min(expected, LONGEST)
+
+
+@pytest.mark.parametrize(
+    ("counts", "longest"),
+    [([], 1), ([998, 2], 1), ([997, 3], 2), ([0] * 99 + [5], LONGEST), ([0, 1], 2)],
+)
+def test_examples(counts: list[int], longest: int) -> None:
+    assert SpanLengths(np.array(counts, dtype=np.int32)).longest() == longest
+
+
+def test_it_is_saved_and_restored() -> None:
+    found = counted([1, 2, 2, 5])
+    again = SpanLengths.restore(found.arrays(), None)
+    assert again.counts.tolist() == found.counts.tolist() == [1, 2, 0, 0, 1]
+    SpanLengths.check(found.arrays())
+    with pytest.raises(InvalidArray, match="negative"):
+        SpanLengths.check({"counts": np.array([1, -1], dtype=np.int32)})
+
+
+def test_adaptation_does_not_change_it() -> None:
+    """The weights are those of segments of the first training."""
+    found = counted([1, 2])
+    flags = span_flags(9, np.array([[0, 9]]), np.ones(9, dtype=np.bool_))
+    assert found.add(read_tokens([]), flags) is found

@@ -1,0 +1,160 @@
+"""Clusters of words against a slow twin; what a model keeps of them."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_cascade.errors import TemplateError
+from spacy_cascade.features.attributes import Words
+from spacy_cascade.features.resources import InvalidArray
+from spacy_cascade.features.strings import hash_string
+from spacy_cascade.features.template_sets import make_classification, make_segmentation
+from spacy_cascade.features.templates import Templates
+from spacy_cascade.features.word_attributes import Cluster
+from spacy_cascade.systems.words.clusters import MEMBERS, ClusterFile, WordClusters
+from spacy_cascade.systems.words.paths import ClusteredWord, write_paths
+
+WORDS = [
+    ClusteredWord("00", "the", 900),
+    ClusteredWord("0100", "IL-2", 50),
+    ClusteredWord("0100", "gp120", 20),
+    ClusteredWord("0100", "gp41", 10),
+    ClusteredWord("0100", "CD28", 5),
+    ClusteredWord("0101", "cell", 80),
+    ClusteredWord("11", "0000", 7),
+    ClusteredWord("10", "il-0", 7),
+]
+
+
+def made(words: list[ClusteredWord] = WORDS) -> WordClusters:
+    return WordClusters.of("mine", words)
+
+
+def path_of(clusters: WordClusters, word: str) -> str | None:
+    (number,) = clusters.word_codes([word]).tolist()
+    return clusters.path(number - 1) if number else None
+
+
+@pytest.mark.parametrize(
+    ("word", "path"),
+    [("the", "00"), ("The", "00"), ("CELL", "0101"), ("1987", "11"), ("IL-2", "0100"),
+     ("IL-6", "10"), ("il-2", "10"), ("unknown", None)],
+)  # fmt: skip
+def test_a_word_is_looked_up_as_written_then_in_lower_case_then_without_digits(
+    word: str, path: str | None
+) -> None:
+    assert path_of(made(), word) == path
+
+
+texts = st.text("aA1b2", min_size=1, max_size=3)
+entries = st.dictionaries(texts, st.text("01", min_size=1, max_size=5), min_size=1)
+
+
+def slow_path(entries: dict[str, str], word: str) -> str | None:
+    for form in (word, word.lower()):
+        if form in entries:
+            return entries[form]
+    for form in (word, word.lower()):
+        zeros = "".join("0" if character.isdigit() else character for character in form)
+        if zeros in entries:
+            return entries[zeros]
+    return None
+
+
+@given(
+    entries,
+    st.lists(texts | st.text("aA0b", min_size=1, max_size=3)),
+    st.none() | st.integers(1, 6),
+)
+def test_values_are_those_of_a_slow_twin(entries, words, bits) -> None:
+    clusters = made([ClusteredWord(path, word, 1) for word, path in entries.items()])
+    attribute = Cluster("cluster", "mine", "paths.txt", bits)
+    values = attribute.values(Words(words, clusters.word_codes(words)), clusters)
+    paths = [slow_path(entries, word) for word in words]
+    assert values.tolist() == [0 if p is None else hash_string(p[:bits]) for p in paths]
+
+
+def test_members_are_the_most_frequent_words_of_all_clusters_below() -> None:
+    assert made().most_frequent("0100") == ["IL-2", "gp120", "gp41"]
+    assert made().most_frequent("01") == ["cell", "IL-2", "gp120"]
+    assert made().most_frequent("11") == ["0000"]
+
+
+def test_explanations_name_a_cluster_by_its_members() -> None:
+    described = Cluster("cluster", "mine", "paths.txt", 2).describe("gp160", 0, made())
+    assert described is None
+    described = Cluster("cluster", "mine", "paths.txt", 2).describe("GP120", 0, made())
+    assert described == "01 (cell, IL-2, gp120)"
+
+
+def test_of_a_word_that_is_listed_twice_the_more_frequent_line_counts(tmp_path: Path) -> None:
+    twice = [ClusteredWord("0", "a", 1), ClusteredWord("1", "a", 3), ClusteredWord("01", "a", 2)]
+    write_paths(tmp_path / "paths", twice)
+    assert path_of(WordClusters.read("mine", str(tmp_path / "paths"), str.split), "a") == "1"
+
+
+def test_rare_words_can_be_left_out(tmp_path: Path) -> None:
+    write_paths(tmp_path / "paths", WORDS)
+    clusters = WordClusters.read("mine", ClusterFile(str(tmp_path / "paths"), 50), str.split)
+    assert [path_of(clusters, word) for word in ("IL-2", "gp120")] == ["0100", None]
+
+
+@pytest.mark.parametrize("min_count", [1, 10**6])
+def test_a_file_without_words_is_an_error(min_count: int, tmp_path: Path) -> None:
+    write_paths(tmp_path / "paths", WORDS if min_count > 1 else [])
+    with pytest.raises(TemplateError, match="The clusters 'mine' have no words"):
+        WordClusters.read("mine", ClusterFile(str(tmp_path / "paths"), min_count), str.split)
+
+
+def test_saved_and_pickled_clusters_say_the_same() -> None:
+    clusters, words = made(), ["IL-2", "IL-6", "x", "CELL"]
+    arrays = clusters.arrays()
+    shapes = WordClusters.shapes(arrays, "paths")
+    assert {name: (a.shape, a.dtype.str[1:]) for name, a in arrays.items()} == shapes
+    WordClusters.check(arrays)
+    for again in (WordClusters.restore(arrays, "gone"), pickle.loads(pickle.dumps(clusters))):
+        assert again.word_codes(words).tolist() == clusters.word_codes(words).tolist()
+        assert again.most_frequent("01") == clusters.most_frequent("01")
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [("clusters", np.array([9] * len(WORDS), dtype=np.uint16)),
+     ("paths", np.array([1, 2, 3, 4, 5], dtype=np.uint64)),
+     ("paths", np.array([2, 3, 4, 5, 1 << 62], dtype=np.uint64)),
+     ("members", np.frombuffer(b"\xff" * 5, dtype=np.uint8)),
+     ("members", np.frombuffer(b"\n" * (5 * MEMBERS), dtype=np.uint8))],
+)  # fmt: skip
+def test_arrays_without_sense_are_refused(part: str, value: np.ndarray) -> None:
+    with pytest.raises(InvalidArray) as error:
+        WordClusters.check({**made().arrays(), part: value})
+    assert error.value.part == part
+
+
+def test_named_sets_look_at_each_file_of_clusters() -> None:
+    for make in (make_segmentation, make_classification):
+        added = set(map(str, make(clusters={"a": "a.txt", "b": "b.txt"}).expanded()))
+        added -= set(map(str, make().expanded()))
+        assert added
+        assert {text.replace("(a", "(b") for text in added if "(a" in text} == {
+            text for text in added if "(b" in text
+        }
+
+
+@pytest.mark.parametrize("template", ["cluster", "cluster(b)", "cluster(a, 0)", "cluster(a, x)"])
+def test_templates_that_make_no_sense(template: str) -> None:
+    with pytest.raises(TemplateError, match="In the template"):
+        Templates((template,), {}, {}, clusters={"a": "a.txt"})
+
+
+def test_prefixes_can_be_a_range() -> None:
+    expanded = Templates(("cluster(*, 4..6)@-1",), {}, {}, clusters={"a": "a.txt"}).expanded()
+    assert [template.text for template in expanded] == [
+        f"cluster(a, {bits})@first-1" for bits in (4, 5, 6)
+    ]

@@ -1,0 +1,187 @@
+"""Suggestions: the least sure sentences, without repetitions, as a stream for annotation tools."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from typer.testing import CliRunner
+
+from helpers import SENTENCES, TEXTS, gold_doc, make_doc, trained_cascade
+from spacy_cascade import uncertainty
+from spacy_cascade.cli import app
+from spacy_cascade.errors import ConfigError, CorpusError
+from spacy_cascade.tools.annotation.returned import read_returned
+from spacy_cascade.tools.annotation.stream import record_of
+from spacy_cascade.tools.annotation.suggest import AT_ONCE, Options, suggest
+
+NEW = [
+    "Mice lack the NFAT gene .", "mice  lack the NFAT gene .", "Monocytes express CD4 .",
+    "Human monocytes express CD8 .", "The site of STAT5 is known .", "Nothing is known .",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def trained() -> Language:
+    return trained_cascade()
+
+
+@pytest.fixture(scope="module")
+def model(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("suggest") / "model"
+    trained.to_disk(path)
+    return path
+
+
+def run(*arguments: object, exit_code: int = 0) -> Any:
+    result = CliRunner().invoke(app, list(map(str, arguments)))
+    assert result.exit_code == exit_code, result.output
+    return result
+
+
+@pytest.mark.parametrize("measure", ["entropy", "margin", "least_confident"])
+def test_without_diversity_the_values_alone_decide(trained: Language, measure: str) -> None:
+    texts = NEW[:1] + NEW[2:] + TEXTS
+    values = [uncertainty(trained, trained(text), measure)[0].value for text in texts]
+    found = suggest(trained, texts, Options(4, measure, diversity=0.0))
+    assert [each.source for each in found] == sorted(
+        range(len(texts)), key=lambda i: -values[i]
+    )[:4]  # fmt: skip
+    for each in found:
+        assert each.sentence.value == pytest.approx(values[each.source])
+
+
+def test_copies_are_suggested_once_and_batches_do_not_matter(trained: Language) -> None:
+    texts = [*NEW, *(f"Filler {'x' * (i % 97)} ." for i in range(AT_ONCE)), *NEW]
+    found = suggest(trained, texts, Options(len(texts)))
+    words = [" ".join(each.doc.text.lower().split()) for each in found]
+    assert len(set(words)) == len(words)
+    n = len(texts)
+    alone = [each.source for each in suggest(trained, NEW, Options(n, diversity=0.0))]
+    among_others = [each.source for each in suggest(trained, texts, Options(n, diversity=0.0))]
+    assert [i for i in among_others if i < len(NEW)] == alone
+
+
+def test_sentences_of_documents_are_suggested_by_themselves(trained: Language) -> None:
+    doc = make_doc(trained.vocab, f"{NEW[2]} {NEW[0]}", [0, 4])
+    found = suggest(trained, [make_doc(trained.vocab, NEW[4]), doc], Options(9, diversity=0.0))
+    places = {(each.source, each.sentence.start, each.sentence.end) for each in found}
+    assert places == {(0, 0, 7), (1, 0, 4), (1, 4, 10)}
+    record = record_of(next(e for e in found if e.sentence.start == 4), "entropy", "here")
+    assert record["text"] == NEW[0]
+    for span in [*record["spans"], *record["meta"]["unsure"]]:
+        words = record["tokens"][span["token_start"] : span["token_end"] + 1]
+        assert words[0]["start"] == span["start"]
+        assert words[-1]["end"] == span["end"]
+    for token in record["tokens"]:
+        assert record["text"][token["start"] : token["end"]] == token["text"]
+
+
+def test_the_command_writes_a_stream_that_can_be_learnt(
+    trained: Language, model: Path, tmp_path: Path
+) -> None:
+    texts, picks = tmp_path / "texts.txt", tmp_path / "picks.jsonl"
+    texts.write_text("\n".join([*NEW, ""]), encoding="utf8")
+    result = run("suggest", model, texts, "--output", picks, "--n", 3, "--label", "DNA")
+    assert "3 sentences of 6 texts" in result.stdout
+    records = [json.loads(line) for line in picks.read_text(encoding="utf8").splitlines()]
+    assert len(records) == 3
+    for record in records:
+        assert {span["label"] for span in record["meta"]["unsure"]} <= {"DNA"}
+        doc = trained(record["text"])
+        assert [(s["start"], s["end"], s["label"]) for s in record["spans"]] == [
+            (entity.start_char, entity.end_char, entity.label_) for entity in doc.ents
+        ]
+        assert [s["score"] for s in record["spans"]] == pytest.approx(
+            [entity._.confidence for entity in doc.ents], abs=1e-4
+        )
+    examples = read_returned(picks, trained).examples
+    assert [e.reference.text for e in examples] == [record["text"] for record in records]
+
+
+def test_answers_decide_what_is_learnt(trained: Language, tmp_path: Path) -> None:
+    span = {"start": 0, "end": 4, "label": "cell"}
+    records = [
+        {"text": "Mice run .", "spans": [span, {"start": 5, "end": 7, "label": "DNA"}]},
+        {"text": "Mice eat .", "spans": [span], "answer": "reject"},
+        {"text": "Mice sleep .", "answer": "ignore"},
+    ]
+    path = tmp_path / "back.jsonl"
+    path.write_text("\n".join(map(json.dumps, records)), encoding="utf8")
+    found = read_returned(path, trained)
+    assert found.left_out == {"texts answered reject": 1, "texts answered ignore": 1}
+    assert [one.mention.text_in(one.text.text) for one in found.lost] == ["ru"]
+    assert len(found.examples) == 1
+    reference = found.examples[0].reference
+    assert [(token.ent_iob_, token.ent_type_) for token in reference] == [
+        ("B", "cell"), ("", ""), ("O", ""),
+    ]  # fmt: skip
+
+
+def test_better_pipelines_are_kept_and_the_way_is_told(model: Path, tmp_path: Path) -> None:
+    def write(name: str, sentences: list[Any]) -> Path:
+        docs = [gold_doc(trained_vocab, *sentence) for sentence in sentences]
+        DocBin(docs=docs).to_disk(tmp_path / name)
+        return tmp_path / name
+
+    trained_vocab = Doc(trained_cascade().vocab).vocab
+    virus = [("HIV infects primary monocytes .", [(0, 1, "virus"), (2, 4, "cell")])]
+    old, dev = write("old.spacy", SENTENCES), write("dev.spacy", [*SENTENCES, *virus])
+    new = tmp_path / "new.jsonl"
+    spans = [{"start": 0, "end": 3, "label": "virus"}, {"start": 12, "end": 29, "label": "cell"}]
+    new.write_text(json.dumps({"text": virus[0][0], "spans": spans}), encoding="utf8")
+    out = tmp_path / "out"
+    stdout = run("learn", model, new, "--output", out, "--train", old, "--dev", dev).stdout
+    assert {"as it was", "adapted", "retrained"} <= {
+        line.split("  ")[0] for line in stdout.splitlines()
+    }
+    assert "as it was ->" not in stdout
+    assert (out / "config.cfg").exists()
+    known = tmp_path / "known.jsonl"
+    known.write_text(json.dumps({"text": "Mice .", "spans": []}), encoding="utf8")
+    kept = run("learn", model, known, "--output", out, "--dev", old)
+    assert "No way to learn is better" in kept.stdout
+    assert "Pipeline, as it was ->" in kept.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"', ":1: the JSON that begins here is cut"),
+        ('{"spans": []}', ":1: none of the known formats"),
+        ('{"text": "a", "spans": [{"start": 0}]}', "offsets 0 and None are not whole"),
+        ('{"text": "a", "answer": "reject"}', "no accepted annotation"),
+    ],
+)
+def test_other_streams_are_refused(
+    trained: Language, tmp_path: Path, text: str, message: str
+) -> None:
+    path = tmp_path / "bad.jsonl"
+    path.write_text(text, encoding="utf8")
+    with pytest.raises(CorpusError, match=message):
+        read_returned(path, trained)
+
+
+def test_what_cannot_be_suggested_is_refused(
+    trained: Language, model: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match="1 or more, not 0"):
+        suggest(trained, NEW, Options(0))
+    assert suggest(trained, []) == suggest(trained, [""]) == []
+    empty = tmp_path / "empty.txt"
+    empty.write_text("\n", encoding="utf8")
+    assert "has no text" in run("suggest", model, empty, exit_code=1).stderr
+    assert (
+        "no label 'x'"
+        in run("suggest", model, _texts(tmp_path), "--label", "x", exit_code=1).stderr
+    )
+
+
+def _texts(folder: Path) -> Path:
+    path = folder / "texts.txt"
+    path.write_text("\n".join(NEW), encoding="utf8")
+    return path

@@ -1,0 +1,140 @@
+"""`spacy cascade annotate`: its options, messages and processes."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from spacy.language import Language
+from typer.testing import CliRunner
+
+from bulk_truth import contents, json_rows, texts_of
+from helpers import TEXTS, run_python
+from spacy_cascade.cli import app
+from spacy_cascade.tools.bulk import command
+from spacy_cascade.tools.bulk import run as bulk_run
+
+
+@pytest.fixture(scope="module")
+def model(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("annotate") / "model"
+    trained.to_disk(path)
+    return path
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"id": 7, "body": "STAT5 binds the AP-1 site ."}\n{"body": 5}\n')
+    return path
+
+
+def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
+    result = CliRunner().invoke(app, ["annotate", *map(str, arguments)])
+    assert result.exit_code == exit_code, result.output
+    return result.stdout, result.stderr
+
+
+def test_options_reach_the_output(model: Path, source: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out"
+    options = ("--timeout", 0, "--text", "body", "--entities", "found", "--drop-text")
+    stdout, _ = run(model, source, "--output", output, *options)
+    assert "1 record failed: see " in stdout
+    assert "1 record, 6 tokens, 2 entities in 1 shard -> " in stdout
+    (row,) = json_rows(output)
+    assert list(row) == ["id", "found"]
+    assert [entity["label"] for entity in row["found"]] == ["protein", "DNA"]
+    stdout, _ = run(model, source, "-o", output, *options)
+    assert "1 shard of an earlier run stayed" in stdout
+    _, stderr = run(model, source, "-o", output, "--format", "jsonl", exit_code=1)
+    assert "Begin anew with --force" in stderr
+    run(model, source, "-o", output, "--timeout", 0, "--text", "body", "--force")
+    assert list(json_rows(output)[0]) == ["id", "body", "entities"]
+
+
+def test_errors_are_one_line(model: Path, source: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out"
+    for arguments, message in (
+        ((model, tmp_path / "no.txt", "-o", output), "There is no text at"),
+        ((tmp_path / "no", source, "-o", output), "There is no pipeline at"),
+        ((model, source, "-o", output, "--format", "xml"), "There is no format 'xml'"),
+        ((model, source, "-o", output, "--format", "jsonl"), "no field 'text'"),
+        ((model, source, "-o", output, "--engine", "x"), "There is no engine 'x'"),
+    ):
+        _, stderr = run(*arguments, exit_code=1)
+        assert message in stderr
+        assert stderr.count("\n") == 1
+
+
+def test_ctrl_c_says_how_to_go_on(
+    model: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "annotate_files", stop)
+    stdout, _ = run(model, source, "-o", tmp_path / "out", exit_code=130)
+    assert "Stopped. The same command goes on with what is in " in stdout
+
+
+def test_the_default_needs_no_extra_and_bounds_the_time_of_a_record(
+    model: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[bulk_run.Settings] = []
+
+    def record(*given: Any) -> bulk_run.Summary:
+        found.append(given[-1])
+        settings = replace(found[-1], timeout=None)
+        return bulk_run.annotate_files(*given[:-1], settings)
+
+    monkeypatch.setattr(command, "annotate_files", record)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    run(model, source, "-o", tmp_path / "out", "--text", "body")
+    assert len(json_rows(tmp_path / "out")) == 1
+    run(model, source, "-o", tmp_path / "out", "--text", "body", "--timeout", 0)
+    assert [settings.timeout for settings in found] == [300.0, None]
+    assert {settings.layout.format for settings in found} == {"jsonl"}
+
+
+def test_lines_tell_of_progress_where_there_is_no_terminal(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("spacy_cascade.tools.bulk.progress._LINE_SECONDS", 0.0)
+    (tmp_path / "a.txt").write_text("".join(f"{text}\n" for text in texts_of(40, TEXTS)))
+    settings = bulk_run.Settings(command.Layout("jsonl"), shard_size=600)
+    bulk_run.annotate_files(model, [str(tmp_path / "a.txt")], tmp_path / "out", settings)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 3
+    assert lines[-1].startswith("100% done, ")
+    assert lines[-1].endswith("/s, 0:00:00 left")
+
+
+def test_help() -> None:
+    text = " ".join(run("--help")[0].split())
+    for part in ("--processes", "INPUT...", "the same command goes on", ".jsonl.gz", ".parquet"):
+        assert part in text
+
+
+@pytest.mark.slow(kind="processes")
+@pytest.mark.parametrize("format", ["jsonl.gz", "parquet", "spacy"])
+def test_the_number_of_processes_does_not_matter(model: Path, tmp_path: Path, format: str) -> None:
+    if format == "parquet":
+        pytest.importorskip("pyarrow")
+    long = [" ".join([text] * 5) for text in TEXTS]
+    texts = "".join(f"{text} {i}\n" for i, text in enumerate(texts_of(20_000, long)))
+    (tmp_path / "a.txt").write_text(texts)
+    found = []
+    for processes in ("1", "3"):
+        output = tmp_path / f"out{processes}"
+        result = run_python(
+            "-m", "spacy", "cascade", "annotate", str(model), str(tmp_path / "a.txt"),
+            "--output", str(output), "--format", format, "--processes", processes,
+            "--shard-size", "1", timeout=300,
+        )  # fmt: skip
+        assert result.returncode == 0, result.stderr
+        found.append(contents(output))
+    assert len(found[0]) > 3
+    assert found[0] == found[1]

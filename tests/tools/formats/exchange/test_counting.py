@@ -1,0 +1,158 @@
+"""Offsets that count something else than characters, as tools in other languages write them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spacy_cascade.tools.formats.exchange.base import FormatOptions, TextFormat
+from spacy_cascade.tools.formats.exchange.counting import Counting, Span, best_counting
+from spacy_cascade.tools.formats.exchange.pieces import Unit
+from spacy_cascade.tools.formats.exchange.registry import find_sources
+from spacy_cascade.tools.formats.placing import misfit_of
+from spacy_cascade.tools.formats.texts import AnnotatedText, Mention
+
+PLACES = ("Astra Labs", "Kiel")
+
+
+def utf16(before: str) -> int:
+    return len(before.encode("utf-16-le")) // 2
+
+
+def spans(text: str, count: Callable[[str], int]) -> list[tuple[int, int, str]]:
+    """Start, end and text of each place, where `count` says how many units stand before one."""
+    found = [(text.index(place), place) for place in PLACES]
+    return [(count(text[:at]), count(text[: at + len(place)]), place) for at, place in found]
+
+
+def prodigy(text: str, found: list[tuple[int, int, str]], has_text: bool) -> dict[str, Any]:
+    own = [{"text": one} if has_text else {} for _, _, one in found]
+    made = [
+        {"start": start, "end": end, "label": "X", **more}
+        for (start, end, _), more in zip(found, own, strict=True)
+    ]
+    return {"text": text, "spans": made}
+
+
+def doccano(text: str, found: list[tuple[int, int, str]], has_text: bool) -> dict[str, Any]:
+    return {"text": text, "label": [[start, end, "X"] for start, end, _ in found]}
+
+
+def entities(path: Path) -> tuple[list[str], set[str]]:
+    """The texts of all spans, and how their offsets were read."""
+    reader, sources = find_sources(path)
+    assert isinstance(reader, TextFormat)
+    records = (one for source in sources for one in reader.read(source, FormatOptions()))
+    texts = [one for one in records if isinstance(one, AnnotatedText)]
+    found = [mention.text_in(text.text) for text in texts for mention in text.mentions]
+    return found, {text.reading for text in texts}
+
+
+TEXTS = {
+    "emoji": ("🚀🚀 Launch by Astra Labs in Kiel", utf16, "UTF-16 code units"),
+    "bytes": ("Übung für Astra Labs in Kiel", lambda s: len(s.encode()), "bytes of UTF-8"),
+    "line ends once": (
+        "One\r\ntwo\r\nby Astra Labs in\r\nKiel", lambda s: len(s.replace("\r\n", "\n")),
+        "each line end once",
+    ),
+    "line ends twice": (
+        "One\ntwo\nby Astra Labs in\nKiel", lambda s: len(s.replace("\n", "\r\n")),
+        "each line end twice",
+    ),
+    "both": (
+        "🚀 One\r\nby Astra Labs in\r\nKiel", lambda s: utf16(s.replace("\r\n", "\n")),
+        "UTF-16 code units, each line end once",
+    ),
+    "form feeds": (
+        "One\x0c two\x0cby Astra Labs in\x0cKiel", lambda s: len(s.replace("\x0c", "")),
+        "no form feeds and characters without width",
+    ),
+    "no width": (
+        "On\u200be two\u200b by Astra Labs\u200b in Kiel", lambda s: len(s.replace("\u200b", "")),
+        "no form feeds and characters without width",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("has_text", [True, False])
+@pytest.mark.parametrize("tool", [prodigy, doccano])
+@pytest.mark.parametrize("what", TEXTS)
+def test_json_counts_otherwise(
+    what: str, tool: Callable[..., dict[str, Any]], has_text: bool, tmp_path: Path
+) -> None:
+    text, count, name = TEXTS[what]
+    rows = [tool(text, spans(text, count), has_text), tool("Kiel, Astra Labs", [], has_text)]
+    (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    found, reading = entities(tmp_path / "in.jsonl")
+    assert (found, reading) == (list(PLACES), {f"offsets that count {name}"})
+
+
+@pytest.mark.parametrize("what", TEXTS)
+def test_brat_counts_otherwise(what: str, tmp_path: Path) -> None:
+    text, count, name = TEXTS[what]
+    write_brat(tmp_path, text, spans(text, count))
+    assert entities(tmp_path) == (list(PLACES), {f"offsets that count {name}"})
+
+
+def write_brat(folder: Path, text: str, found: list[tuple[int, int, str]]) -> None:
+    (folder / "a.txt").write_bytes(text.encode())
+    lines = [f"T{i}\tX {start} {end}\t{one}\n" for i, (start, end, one) in enumerate(found)]
+    (folder / "a.ann").write_bytes("".join(lines).encode())
+
+
+@pytest.mark.parametrize("is_counted", [True, False])
+def test_byte_order_marks_of_brat(is_counted: bool, tmp_path: Path) -> None:
+    text = "By Astra Labs in Kiel"
+    write_brat(tmp_path, "\ufeff" + text, spans(text, lambda s: len(s) + is_counted))
+    found, reading = entities(tmp_path)
+    assert (found, any(reading)) == (list(PLACES), is_counted)
+
+
+@pytest.mark.parametrize("text", [one for one, _, _ in TEXTS.values()])
+def test_characters_stay_characters(text: str, tmp_path: Path) -> None:
+    write_brat(tmp_path, text, spans(text, len))
+    assert entities(tmp_path) == (list(PLACES), {""})
+    row = doccano(text, spans(text, len), False)
+    (tmp_path / "in.jsonl").write_text(json.dumps(row))
+    assert entities(tmp_path / "in.jsonl") == (list(PLACES), {""})
+
+
+def test_a_text_beyond_the_end_tells_in_a_language_without_spaces(tmp_path: Path) -> None:
+    text = "🚀在阿文代尔市"
+    (tmp_path / "in.jsonl").write_text(json.dumps({"text": text, "label": [[3, 8, "LOC"]]}))
+    assert entities(tmp_path / "in.jsonl")[0] == ["阿文代尔市"]
+
+
+def test_tokens_of_prodigy_are_moved_with_the_spans(tmp_path: Path) -> None:
+    row = prodigy("🚀 in Kiel now", [(6, 10, "Kiel")], False)
+    row["tokens"] = [
+        {"text": one, "start": start, "end": start + len(one), "id": i}
+        for i, (start, one) in enumerate([(3, "in"), (6, "Kiel"), (11, "now")])
+    ]
+    (tmp_path / "in.jsonl").write_text(json.dumps(row))
+    assert entities(tmp_path / "in.jsonl")[0] == ["Kiel"]
+
+
+def test_all_texts_of_a_file_count_the_same() -> None:
+    """A span that fits in characters by chance is moved where most others do not fit."""
+    clear = ("🚀🚀 by Astra Labs in Kiel", [Span(((8, 18),)), Span(((22, 26),))])
+    chance = ("🚀 a b", [Span(((2, 3),))])
+    assert best_counting([clear, clear, chance]).unit is Unit.UTF16
+    assert best_counting([chance]) == Counting()
+    damaged = (clear[0], [Span(((7, 9),)), Span(((6, 16),)), Span(((20, 24),))])
+    assert best_counting([damaged]) == Counting()
+
+
+def test_only_own_texts_tell_that_offsets_begin_with_one() -> None:
+    assert best_counting([("Kiel now", [Span(((1, 5),), "Kiel")])]).has_mark
+    assert best_counting([("Kiel now", [Span(((1, 5),))])]) == Counting()
+
+
+@pytest.mark.parametrize("found", ["Astra\u200b Labs", "Astra  Labs", "Astra\r\nLabs"])
+def test_white_space_and_what_has_no_width_make_no_other_text(found: str) -> None:
+    mention = Mention(((3, 13),), "X", found)
+    assert misfit_of("By Astra Labs", mention) == (None, (3, 13))

@@ -1,0 +1,131 @@
+"""BRAT and CoNLL-U, character by character: what is written, and what is read of odd labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from spacy_cascade.errors import CorpusError
+from spacy_cascade.tools.formats.exchange.base import FormatOptions, TextFormat
+from spacy_cascade.tools.formats.exchange.registry import find_sources, format_named
+from spacy_cascade.tools.formats.texts import AnnotatedText, Mention
+
+ROW = "{}\t{}\t_\t_\t_\t_\t_\t_\t_\t{}\n"
+
+
+def read(path: Path) -> list[AnnotatedText]:
+    reader, (source,) = find_sources(path)
+    assert isinstance(reader, TextFormat)
+    return [one for one in reader.read(source, FormatOptions()) if isinstance(one, AnnotatedText)]
+
+
+def entities(path: Path) -> list[tuple[str, str]]:
+    return [(m.text_in(one.text), m.label) for one in read(path) for m in one.mentions]
+
+
+ODD_ENTITIES = {
+    # entity: (offsets, text field)
+    "New York": ("3 11", "New York"),
+    "New\u00a0York": ("3 11", "New\u00a0York"),
+    "New\u2009York": ("3 11", "New\u2009York"),
+    "New\tYork": ("3 11", "New\tYork"),
+    "New\u2028York": ("3 11", "New\u2028York"),
+    "New\nYork": ("3 6;7 11", "New York"),
+    "New\n\nYork": ("3 6;8 12", "New  York"),
+    "New\r\nYork": ("3 6;8 12", "New York"),
+    "New\rYork": ("3 6;7 11", "New York"),
+    "New\x0cYork": ("3 11", "New\x0cYork"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("entity", ODD_ENTITIES)
+def test_brat_has_the_characters_and_a_blank_for_each_line_break(
+    entity: str, tmp_path: Path
+) -> None:
+    text = f"In {entity} today"
+    mention = Mention(((3, 3 + len(entity)),), "LOC")
+    format_named("brat").write([AnnotatedText(text, (mention,), "a")], tmp_path / "out")
+    offsets, field = ODD_ENTITIES[entity]
+    written = (tmp_path / "out" / "a.ann").read_bytes().decode()
+    assert written == f"T1\tLOC {offsets}\t{field}\n"
+    (again,) = read(tmp_path / "out")
+    assert (again.text, again.reading) == (text, "")
+    assert [(one.parts, one.label) for one in again.mentions] == [(mention.parts, "LOC")]
+
+
+def test_brat_keeps_the_parts_of_a_span(tmp_path: Path) -> None:
+    mention = Mention(((0, 1), (4, 7)), "X")
+    format_named("brat").write([AnnotatedText("a b c\nd", (mention,), "a")], tmp_path / "out")
+    written = (tmp_path / "out" / "a.ann").read_bytes().decode()
+    assert written == "T1\tX 0 1;4 5;6 7\ta c d\n"
+    (again,) = read(tmp_path / "out")
+    assert again.mentions[0].parts == mention.parts
+
+
+@pytest.mark.parametrize("length", [251, 252])
+def test_an_id_that_is_too_long_for_a_file_is_told(length: int, tmp_path: Path) -> None:
+    texts = [AnnotatedText("a", (), "é" * (length // 2) + "x" * (length % 2)), AnnotatedText("b")]
+    if length <= 251:
+        format_named("brat").write(texts[:1], tmp_path / "out")
+        assert len(read(tmp_path / "out")) == 1
+        return
+    with pytest.raises(CorpusError, match=r"name has 256 bytes, and 255 are possible.*shorter ids"):
+        format_named("brat").write(texts[:1], tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("misc", "label"),
+    [
+        ("name=B-X", "X"),
+        ("SpaceAfter=No name=B-X", "X"),
+        ("SpaceAfter=No|name=B-X", "X"),
+        ("name=B-X  SpaceAfter=No", "X"),
+        ("NER=B-X|Gloss=a", "X"),
+        ("NER=B-a=b", "a=b"),
+        ("NER=B-a|b", "a|b"),
+        ("NER=B-a b", "a b"),
+        ("NER=B-a\\pb\\tc\\sd\\\\e", "a|b\tc d\\e"),
+        ("NER=B-a(b)", "a(b)"),
+        ("Gloss=x|Entity=B-X", "X"),
+    ],
+)
+def test_misc_of_conll_u(misc: str, label: str, tmp_path: Path) -> None:
+    path = tmp_path / "in.conllu"
+    path.write_text(ROW.format(1, "Oslo", misc) + ROW.format(2, "x", "NER=O"), encoding="utf8")
+    assert entities(path) == [("Oslo", label)]
+    (text,) = read(path)
+    assert text.text == ("Oslox" if "SpaceAfter" in misc else "Oslo x")
+
+
+def test_a_tab_in_misc_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "in.conllu"
+    path.write_text(ROW.format(1, "Oslo", "_") + ROW.format(2, "x", "NER=B-a\tb"))
+    with pytest.raises(CorpusError, match=r"in\.conllu:2: a line has 11 columns, not 10"):
+        read(path)
+
+
+@pytest.mark.parametrize("separator", ["\u2028", "\u0085", "\x0b", "\x0c", "\u2029", "\r"])
+def test_lines_of_conll_u_end_at_line_feeds_only(separator: str, tmp_path: Path) -> None:
+    path = tmp_path / "in.conllu"
+    text = f"# text = a{separator}b\n" + ROW.format(1, f"a{separator}b", "NER=B-X")
+    path.write_bytes(text.replace("\n", "\r\n").encode())
+    assert entities(path) == [(f"a{separator}b", "X")]
+
+
+def test_words_of_conll_u_may_have_two_blanks(tmp_path: Path) -> None:
+    path = tmp_path / "in.conllu"
+    path.write_text("\n# newdoc\n\n" + ROW.format(1, "10  000", "NER=B-X"))
+    assert entities(path) == [("10  000", "X")]
+
+
+@pytest.mark.parametrize(
+    "label", ["a=b", "a|b", "a\tb", "a b", "a\\b", "a\\pb", "(a)", "a)", "B-a"]
+)
+def test_labels_come_back_from_conll_u(label: str, tmp_path: Path) -> None:
+    mention = Mention(((0, 3),), label)
+    text = AnnotatedText("a\tb c", (mention,), "a\nb", words=((0, 3), (4, 5)))
+    format_named("conllu").write([text], tmp_path / "out")
+    (again,) = read(tmp_path / "out")
+    assert (again.text, again.name) == ("a b c", "a b")
+    assert [(one.parts, one.label) for one in again.mentions] == [(((0, 3),), label)]

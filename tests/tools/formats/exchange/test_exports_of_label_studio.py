@@ -1,0 +1,330 @@
+"""Exports of Label Studio: texts, pages of HTML, dialogues, and what else a project may have."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+from commands import run_command as run
+from spacy_cascade.errors import CorpusError
+from spacy_cascade.tools.formats.exchange.base import FormatOptions, TextFormat
+from spacy_cascade.tools.formats.exchange.registry import find_sources
+from spacy_cascade.tools.formats.placing import Misfit, misfit_of
+from spacy_cascade.tools.formats.texts import AnnotatedText, LeftOut, Record
+
+Value = dict[str, Any]
+
+
+def region(value: Value, kind: str = "labels", label: str = "PER", **rest: Any) -> Value:
+    return {"type": kind, "value": {kind: [label], **value}, **rest}
+
+
+def task(data: Value, *results: Any, **rest: Any) -> Value:
+    return {"id": 1, "data": data, "annotations": [{"result": list(results)}], **rest}
+
+
+def records(tasks: object, options: FormatOptions | None = None) -> list[Record]:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "in.json"
+        path.write_text(json.dumps(tasks), encoding="utf8")
+        reader, (source,) = find_sources(path)
+        assert isinstance(reader, TextFormat)
+        assert reader.name == "label-studio"
+        return list(reader.read(source, options or FormatOptions()))
+
+
+def texts(tasks: object, **options: Any) -> list[AnnotatedText]:
+    found = records(tasks, FormatOptions(**options))
+    return [one for one in found if isinstance(one, AnnotatedText)]
+
+
+def left_out(tasks: object) -> list[str]:
+    return [one.reason for one in records(tasks) if isinstance(one, LeftOut)]
+
+
+def entities(text: AnnotatedText) -> list[tuple[str, str]]:
+    assert not any(misfit_of(text.text, mention)[0] for mention in text.mentions)
+    return [(mention.text_in(text.text), mention.label) for mention in text.mentions]
+
+
+PAGE = (
+    "<h1>On <i>IL-2</i> &amp; β</h1><p>Seen by Ada<br>Byron.</p>\n"
+    "<ul><li>Rome</li><li>Oslo</li></ul>"
+)
+"""Global offsets count `On IL-2 & βSeen by Ada⏎Byron.⏎RomeOslo`."""
+SHOWN = "On IL-2 & β\nSeen by Ada\nByron.\nRome\nOslo"
+OF_PAGE: list[tuple[str, str, Value]] = [
+    # What is found, the text that the region has itself, and its place.
+    ("IL-2", "IL-2", {"globalOffsets": {"start": 3, "end": 7}}),
+    (
+        "Ada\nByron", "Ada\n\nByron",
+        {
+            "start": "/p[1]/text()[1]", "startOffset": 8, "end": "/p[1]/text()[2]", "endOffset": 5,
+            "globalOffsets": {"start": 19, "end": 28},
+        },
+    ),
+    (
+        "β\nSeen", "βSeen",
+        {
+            "start": "/h1[1]/text()[2]", "startOffset": 3, "end": "/p[1]/text()[1]", "endOffset": 4,
+            "globalOffsets": {"start": 10, "end": 15},
+        },
+    ),
+    (
+        "Oslo", "Oslo",
+        {
+            "start": "/ul[1]/li[2]/text()[1]", "startOffset": 0,
+            "end": "/ul[1]/li[2]/text()[1]", "endOffset": 4,
+            "globalOffsets": {"start": 34, "end": 38},
+        },
+    ),
+    (
+        "Rome", "Rome",
+        {
+            "start": "/ul[1]/li[1]/text()[1]", "startOffset": 0,
+            "end": "/ul[1]/li[2]", "endOffset": 0, "globalOffsets": {"start": 30, "end": 34},
+        },
+    ),
+]  # fmt: skip
+
+
+def without(value: Value, *names: str) -> Value:
+    return {name: one for name, one in value.items() if name not in names}
+
+
+@pytest.mark.parametrize("kind", ["hypertextlabels", "labels", "htmllabels"])
+@pytest.mark.parametrize("has_text", [True, False])
+@pytest.mark.parametrize(("shown", "own", "value"), OF_PAGE)
+def test_labels_on_a_page(shown: str, own: str, value: Value, has_text: bool, kind: str) -> None:
+    value = {"start": "/h1[1]/i[1]/text()[1]", "startOffset": 0, "end": "/h1[1]/i[1]/text()[1]",
+             "endOffset": 4, **value, **({"text": own} if has_text else {})}  # fmt: skip
+    for given in (value, without(value, "globalOffsets")):
+        made = region(given, "hypertextlabels")
+        made["value"][kind] = made["value"].pop("hypertextlabels")
+        (text,) = texts([task({"text": PAGE}, made)])
+        assert text.text == SHOWN
+        assert [found.strip() for found, _ in entities(text)] == [shown]
+
+
+def test_global_offsets_count_utf16_or_styles_if_the_texts_of_regions_say_so() -> None:
+    head, body = "<style>p { color: red }</style>", "<p>😀 and Ada Byron</p>"
+    hidden = len("p { color: red }")
+    for page, start in ((body, 6), (body, 7), (head + body, 6), (head + body, 7 + hidden)):
+        value = {"globalOffsets": {"start": start, "end": start + 9}, "text": "Ada Byron"}
+        (text,) = texts([task({"text": page}, region(value, "hypertextlabels"))])
+        assert (text.text, entities(text)) == ("😀 and Ada Byron", [("Ada Byron", "PER")])
+
+
+@pytest.mark.parametrize(
+    ("page", "path", "shown"),
+    [
+        ("<table><tr><td>x</td><td>Ada</td></tr></table>",
+         "/table[1]/tbody[1]/tr[1]/td[2]/text()[1]", "x\nAda"),
+        ("<div>a<!-- b -->Ada</div>", "/div[1]/text()[2]", "aAda"),
+        ("<html><head><title>t</title></head><body><div>Ada</div></body></html>",
+         "/div[1]/text()[1]", "Ada"),
+        ("<pre>\nAda\r\n</pre>", "/pre[1]/text()[1]", "Ada\n"),
+        ("Ada", "/text()[1]", "Ada"),
+        ("<script>let x = '<p>';</script><b>Ada</b>", "/b[1]/text()[1]", "Ada"),
+    ],
+)  # fmt: skip
+def test_paths_are_those_of_a_browser(page: str, path: str, shown: str) -> None:
+    value = {"start": path, "startOffset": 0, "end": path, "endOffset": 3, "text": "Ada"}
+    (text,) = texts([task({"text": page}, region(value, "hypertextlabels"))])
+    assert (text.text, entities(text)) == (shown, [("Ada", "PER")])
+
+
+def test_a_page_without_labels_is_a_page_where_the_file_has_pages() -> None:
+    value = {"globalOffsets": {"start": 0, "end": 3}}
+    tasks = [
+        task({"text": "<p>Nobody</p>"}),
+        task({"text": "<p>Ada</p>"}, region(value, "hypertextlabels")),
+    ]
+    assert [text.text for text in texts(tasks)] == ["Nobody", "Ada"]
+
+
+def test_a_region_that_does_not_fit_is_kept_as_such() -> None:
+    value = {"globalOffsets": {"start": 0, "end": 3}, "text": "Eve"}
+    (text,) = texts([task({"text": "<p>Ada</p>"}, region(value, "hypertextlabels"))])
+    (mention,) = text.mentions
+    assert misfit_of(text.text, mention)[0] == Misfit.DIFFERS
+
+
+TURNS = [
+    {"author": "Ada Byron", "text": "I met Eve."},
+    {"author": "Eve", "text": "In Rome 😀, with Bob."},
+]
+
+
+@pytest.mark.parametrize("number", [str, int])
+def test_labels_in_paragraphs(number: type) -> None:
+    def value(first: int, start: int, last: int, end: int, text: str) -> Value:
+        return {"start": number(first), "startOffset": start, "end": number(last),
+                "endOffset": end, "text": text}  # fmt: skip
+
+    regions = [
+        region(value(0, 6, 0, 9, "Eve"), "paragraphlabels"),
+        region(value(0, 6, 1, 7, "Eve.\n\nIn Rome"), "paragraphlabels"),
+        region(value(1, 17, 1, 20, "Bob"), "paragraphlabels"),
+    ]
+    (text,) = texts([task({"dialogue": TURNS}, *regions)])
+    assert text.text == "I met Eve.\nIn Rome 😀, with Bob."
+    assert [found for found, _ in entities(text)] == ["Eve", "Eve.\nIn Rome", "Bob"]
+    regions[2]["value"] |= {"startOffset": 16, "endOffset": 19}
+    assert entities(texts([task({"dialogue": TURNS}, *regions)])[0])[2] == ("Bob", "PER")
+
+
+@pytest.mark.parametrize("names", [("role", "content"), ("speaker", "phrase"), ("a", "text")])
+def test_turns_have_their_text_under_many_names(names: tuple[str, str]) -> None:
+    turns = [dict(zip(names, turn.values(), strict=True)) for turn in TURNS]
+    value = {"start": "1", "startOffset": 3, "end": "1", "endOffset": 7}
+    for own in ({}, {"text": "Rome"}):
+        made = region(value | own, "paragraphlabels")
+        for data, field in (({"chat": turns}, "text"), ({"chat": turns, "text": "x"}, "chat")):
+            (text,) = texts([task(data, made)], field=field)
+            assert entities(text) == [("Rome", "PER")]
+
+
+def test_the_text_of_a_turn_may_have_another_name_than_usual() -> None:
+    turns = [{"text": "one two", "caption": "Ada came"}]
+    value = {"start": "0", "startOffset": 0, "end": "0", "endOffset": 3, "text": "Ada"}
+    (text,) = texts([task({"d": turns}, region(value, "paragraphlabels"))])
+    assert text.text == "Ada came"
+
+
+SPAN = {"start": 0, "end": 3}
+BOX = {"x": 1, "y": 1, "width": 1, "height": 1, "rectanglelabels": ["Stamp"]}
+OTHERS = [
+    ({"type": "relation", "from_id": "a", "to_id": "b", "labels": ["knows"]}, "relations"),
+    ({"type": "choices", "value": {"choices": ["news"]}}, "choices"),
+    ({"type": "choices", "value": {**SPAN, "choices": ["sure"]}}, "choices"),
+    ({"type": "taxonomy", "value": {"taxonomy": [["a", "b"]]}}, "choices"),
+    ({"type": "rectanglelabels", "value": BOX}, "boxes"),
+    ({"type": "textarea", "value": {"text": ["x"]}}, "results of the type textarea"),
+    ({"type": "labels", "value": SPAN}, "regions without a label"),
+    ({"type": "labels", "value": {**SPAN, "labels": []}}, "regions without a label"),
+    (
+        region({"start": 0.5, "end": 1.5, "channel": 0}, original_length=9.0),
+        "regions of audio or video",
+    ),
+]
+
+
+@pytest.mark.parametrize(("other", "reason"), OTHERS)
+def test_what_is_no_span_is_left_out_and_counted(other: Value, reason: str) -> None:
+    data = {"text": "Ada came", "title": "On Ada"}
+    tasks = [task(data, other, region(SPAN), other), task(data, other)]
+    assert left_out(tasks) == [reason] * 3
+    assert [entities(text) for text in texts(tasks)] == [[("Ada", "PER")], []]
+    alone = [task(data, other), task(data, other)]
+    assert texts(alone) == []
+    assert left_out(alone)[-1].startswith("texts whose annotation has no spans")
+
+
+def test_regions_of_another_text_are_left_out() -> None:
+    data = {"text": "Ada came", "title": "On Eve"}
+    own, other = region(SPAN, to_name="text"), region({"start": 3, "end": 6}, to_name="title")
+    tasks = [task(data, own, other), task(data, other)]
+    assert left_out(tasks) == ["regions of another text (--field title reads it)"] * 2
+    assert [entities(text) for text in texts(tasks)] == [[("Ada", "PER")], []]
+    titles = texts(tasks, field="title")
+    assert [entities(text) for text in titles] == [[("Eve", "PER")]] * 2
+
+
+def test_the_interface_may_have_other_names_than_the_data() -> None:
+    made = task({"text": "Eve", "body": "Ada came"}, region(SPAN, to_name="text"))
+    assert entities(texts([made], field="body")[0]) == [("Ada", "PER")]
+
+
+def test_an_export_of_choices_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "in.json"
+    choices = {"type": "choices", "value": {"choices": ["news"]}}
+    small = {"id": 1, "text": "Ada", "topic": "news", "annotator": 1, "annotation_id": 7}
+    for tasks, counts in (([task({"text": "Ada"}, choices)], "choices 1, texts whose"),
+                          ([small], "texts whose annotation has no spans of text")):  # fmt: skip
+        path.write_text(json.dumps(tasks))
+        error = run("convert", path, tmp_path / "out.spacy", exit_code=1)[1]
+        assert f"There is no annotated text to write to {tmp_path / 'out.spacy'}: {counts}" in error
+
+
+def test_a_text_without_results_has_no_entities() -> None:
+    (text,) = texts([task({"text": "Ada"})])
+    assert (text.is_annotated, text.mentions) == (True, ())
+
+
+def test_an_export_with_the_numbers_of_predictions() -> None:
+    made = task({"text": "Ada came"}, region(SPAN), predictions=[25], drafts=[])
+    assert entities(texts([made])[0]) == [("Ada", "PER")]
+    assert entities(texts([made], predictions=True)[0]) == [("Ada", "PER")]
+    with pytest.raises(CorpusError, match="only the numbers of predictions"):
+        texts([made | {"annotations": []}], predictions=True)
+
+
+def test_the_annotation_marked_as_ground_truth_counts() -> None:
+    made = task({"text": "Ada came"}, region(SPAN))
+    made["annotations"].append({"ground_truth": True, "result": [region({"start": 4, "end": 8})]})
+    assert entities(texts([made])[0]) == [("came", "PER")]
+    assert left_out([made]) == ["further annotations of the same text"]
+
+
+def test_completions_of_old_versions() -> None:
+    made = task({"text": "Ada came"}, region(SPAN))
+    made["completions"] = made.pop("annotations")
+    assert entities(texts([made])[0]) == [("Ada", "PER")]
+
+
+@pytest.mark.parametrize(
+    ("field", "content", "value"),
+    [
+        ("text", "Ada came", {**SPAN, "labels": ["PER"]}),
+        ("text", "<p>Ada came</p>",
+         {"start": "/p[1]/text()[1]", "startOffset": 0, "end": "/p[1]/text()[1]", "endOffset": 3,
+          "globalOffsets": SPAN, "hypertextlabels": ["PER"]}),
+        ("dialogue", [{"author": "x", "text": "Ada came", "start": 0.5, "end": 2}],
+         {"start": "0", "startOffset": 0, "end": "0", "endOffset": 3, "paragraphlabels": ["PER"]}),
+    ],
+)  # fmt: skip
+def test_json_min(field: str, content: Any, value: Value) -> None:
+    small = {"id": 1, field: content, "label": [value], "topic": "news", "boxes": [BOX]}
+    empty = {"id": 2, field: content, "topic": "news", "annotation_id": 3, "annotator": 1}
+    first, second = texts([small, empty])
+    assert [entities(text) for text in (first, second)] == [[("Ada", "PER")], []]
+    assert (first.text, second.text) == ("Ada came", "Ada came")
+    assert left_out([small]) == ["boxes"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        [{"document": "Ada", "tokens": [{"text": "Ada", **SPAN, "entityLabel": "P"}]}],
+        [{"text": "Ada", "tokens": [{"text": "Ada", **SPAN, "entityLabel": "P"}]}],
+        [{"text": "Ada", "annotator": "x", "marks": [{**SPAN, "type": "P"}]}],
+        [{"data": {"text": "Ada"}, "marks": [{**SPAN, "type": "P"}]}],
+    ],
+)  # fmt: skip
+def test_files_of_other_tools_are_not_taken_for_its_own(other: object, tmp_path: Path) -> None:
+    path = tmp_path / "in.json"
+    path.write_text(json.dumps(other))
+    with pytest.raises(CorpusError, match="none of the known formats"):
+        find_sources(path)
+
+
+@pytest.mark.parametrize(
+    ("result", "message"),
+    [
+        (region({"start": "/p[7]/text()[1]", "startOffset": 0, "end": "/p[7]/text()[1]",
+                 "endOffset": 1}, "hypertextlabels"), "a region does not say where it is"),
+        (region({"start": "4", "end": "4", "startOffset": 0, "endOffset": 1},
+                "paragraphlabels"), "the offsets '4' and '4' are not whole numbers"),
+        (region({"start": 0, "end": None}), "the offsets 0 and None are not whole numbers"),
+        ({"type": "labels"}, "a result of the type labels has no value"),
+        (3, "a result is no JSON object"),
+    ],
+)  # fmt: skip
+def test_a_region_that_cannot_be_read_is_an_error(result: Any, message: str) -> None:
+    with pytest.raises(CorpusError, match=message):
+        records([task({"text": "<p>Ada</p>"}, result)])

@@ -1,0 +1,243 @@
+"""BioC as files have it: offsets in other units, from passages, in texts that were changed."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+from xml.sax.saxutils import escape, quoteattr
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from commands import run_command as run
+from spacy_cascade.errors import CorpusError
+from spacy_cascade.tools.formats.exchange.base import FormatOptions, TextFormat
+from spacy_cascade.tools.formats.exchange.registry import find_sources
+from spacy_cascade.tools.formats.texts import AnnotatedText, LeftOut, Record
+
+
+class Span(NamedTuple):
+    offset: int
+    length: int
+    text: str
+    label: str = "Gene"
+
+
+class Passage(NamedTuple):
+    offset: int
+    text: str
+    spans: Sequence[Span] = ()
+
+
+def as_xml(passages: Sequence[Passage], element: str = "passage") -> str:
+    def annotation(span: Span) -> str:
+        location = f'<location offset="{span.offset}" length="{span.length}"/>'
+        infon = f'<infon key="type">{span.label}</infon>'
+        return f"<annotation>{infon}{location}<text>{escape(span.text)}</text></annotation>"
+
+    made = "".join(
+        f"<{element}><offset>{one.offset}</offset><text>{escape(one.text)}</text>"
+        f"{''.join(map(annotation, one.spans))}</{element}>\n"
+        for one in passages
+    )
+    if element == "sentence":
+        made = f"<passage><offset>{passages[0].offset}</offset>{made}</passage>"
+    return f"<collection><document><id>1</id>\n{made}</document></collection>"
+
+
+def as_json(passages: Sequence[Passage], element: str = "passage") -> str:
+    def annotation(span: Span) -> dict[str, Any]:
+        location = {"offset": span.offset, "length": span.length}
+        return {"infons": {"type": span.label}, "text": span.text, "locations": [location]}
+
+    made: list[dict[str, Any]] = [
+        {
+            "offset": one.offset, "text": one.text,
+            "annotations": [annotation(span) for span in one.spans],
+        }
+        for one in passages
+    ]  # fmt: skip
+    if element == "sentence":
+        made = [{"offset": passages[0].offset, "sentences": made}]
+    return json.dumps({"documents": [{"id": "1", "passages": made}]})
+
+
+WRITERS = [as_xml, as_json]
+
+
+def records(content: str, form: str = "auto") -> list[Record]:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "in"
+        path.write_text(content, encoding="utf8")
+        reader, (source,) = find_sources(path, form)
+        assert isinstance(reader, TextFormat)
+        return list(reader.read(source, FormatOptions()))
+
+
+def only_text(content: str, form: str = "auto") -> AnnotatedText:
+    (text,) = (one for one in records(content, form) if isinstance(one, AnnotatedText))
+    return text
+
+
+def entities(text: AnnotatedText) -> list[tuple[str, str]]:
+    return [(mention.text_in(text.text), mention.label) for mention in text.mentions]
+
+
+def size_in(unit: str) -> Callable[[str], int]:
+    if unit == "characters":
+        return len
+    code, width = ("utf-8", 1) if unit == "bytes of UTF-8" else ("utf-16-le", 2)
+    return lambda text: len(text.encode(code)) // width
+
+
+WORDS = st.text("abcdéβ漢😀", min_size=1, max_size=5)
+
+
+@pytest.mark.parametrize("element", ["passage", "sentence"])
+@pytest.mark.parametrize("write", WRITERS)
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.lists(WORDS, min_size=1, max_size=5), min_size=1, max_size=4),
+    st.sampled_from(["characters", "bytes of UTF-8", "UTF-16 code units"]),
+    st.booleans(),
+    st.integers(0, 3),
+)
+def test_the_texts_of_annotations_tell_what_offsets_count(
+    write: Callable[..., str], element: str, texts: list[list[str]], unit: str, is_relative: bool,
+    gap: int,
+) -> None:  # fmt: skip
+    """Each word is annotated; words differ, so that only one reading can have all of them."""
+    numbered = [[f"{word}{i}.{j}" for j, word in enumerate(words)] for i, words in enumerate(texts)]
+    size, offset, passages = size_in(unit), gap, []
+    for words in numbered:
+        whole = " ".join(words)
+        spans, at = [], 0
+        for word in words:
+            spans.append(Span(at + (0 if is_relative else offset), size(word), word))
+            at += size(word) + 1
+        passages.append(Passage(offset, whole, spans))
+        offset += size(whole) + gap
+    text = only_text(write(passages, element))
+    assert entities(text) == [(word, "Gene") for words in numbered for word in words]
+    assert "".join(text.text.split()) == "".join("".join(words) for words in numbered)
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_what_offsets_count_is_told(write: Callable[..., str], tmp_path: Path) -> None:
+    title, body = "β-catenin and p53.", "We saw MDM2."
+    offset = len(title.encode()) + 1
+    passages = [
+        Passage(0, title, [Span(0, 10, "β-catenin"), Span(15, 3, "p53")]),
+        Passage(offset, body, [Span(offset + 7, 4, "MDM2")]),
+    ]
+    (tmp_path / "in").write_text(write(passages), encoding="utf8")
+    stdout, _ = run("convert", tmp_path / "in", tmp_path / "out.spacy")
+    assert "Read with offsets that count bytes of UTF-8: 1 document" in stdout
+    assert "3 entities" in stdout
+    assert only_text(write(passages)).text == f"{title}\n{body}"
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_a_document_that_fits_is_read_as_bioc_says(write: Callable[..., str]) -> None:
+    passages = [Passage(0, "p53 é", [Span(0, 3, "p53")]), Passage(6, "p53", [Span(6, 3, "p53")])]
+    text = only_text(write(passages))
+    assert (text.text, text.reading) == ("p53 é\np53", "")
+    assert [mention.start for mention in text.mentions] == [0, 6]
+
+
+@pytest.mark.parametrize("write", WRITERS)
+@pytest.mark.parametrize("overlap", [1, 4])
+def test_passages_that_overlap_are_read_where_annotations_fit(
+    write: Callable[..., str], overlap: int
+) -> None:
+    first, second = "Levels of tollin rose", "Quexin binds MIR7."
+    offset = len(first) - overlap
+    passages = [
+        Passage(0, first, [Span(10, 6, "tollin"), Span(17, 4, "rose")]),
+        Passage(offset, second, [Span(offset, 6, "Quexin"), Span(offset + 13, 4, "MIR7")]),
+    ]
+    text = only_text(write(passages))
+    assert text.text == f"{first}\n{second}"
+    assert [found for found, _ in entities(text)] == ["tollin", "rose", "Quexin", "MIR7"]
+    assert text.reading == "passages that overlap"
+    shifted = [passages[0], passages[1]._replace(spans=[Span(offset + 1, 6, "Quexin")])]
+    with pytest.raises(CorpusError, match=rf"at offset {offset} begins before the end of the one"):
+        records(write(shifted))
+
+
+def test_relations_are_left_out_and_counted() -> None:
+    relation = '<annotation id="R"><infon key="type">Binds</infon><infon key="a">T1</infon>{}'
+    for rest in ("</annotation>", "<text></text></annotation>"):
+        content = as_xml([Passage(0, "p53", [Span(0, 3, "p53")])]).replace(
+            "</passage>", relation.format(rest) + '<relation id="R2"/></passage>'
+        )
+        left_out = [one.reason for one in records(content) if isinstance(one, LeftOut)]
+        assert left_out == ["relations", "relations written as annotations"]
+        assert entities(only_text(content)) == [("p53", "Gene")]
+    document = json.loads(as_json([Passage(0, "p53", [Span(0, 3, "p53")])]))
+    (passage,) = document["documents"][0]["passages"]
+    passage["relations"] = [{"id": "R2"}]
+    passage["annotations"].append({"infons": {"type": "Relation", "a": "T1"}, "text": "p53 binds"})
+    left_out = [one.reason for one in records(json.dumps(document)) if isinstance(one, LeftOut)]
+    assert left_out == ["relations", "relations written as annotations"]
+
+
+@pytest.mark.parametrize("inside", ["b<!-- x -->c", "b<?x y?>c", "<![CDATA[bc]]>", "<i>b</i>c"])
+def test_nothing_inside_of_a_text_cuts_it(inside: str) -> None:
+    content = as_xml([Passage(0, "a@ d", [Span(3, 1, "d")])]).replace("@", inside)
+    content = content.replace('offset="3"', 'offset="4"')
+    text = only_text(content)
+    assert (text.text, entities(text)) == ("abc d", [("d", "Gene")])
+
+
+@pytest.mark.parametrize(
+    ("declared", "text"),
+    [
+        ('<!DOCTYPE collection [<!ENTITY a "zz">]>', "b&a;c"),
+        ('<!DOCTYPE collection SYSTEM "BioC.dtd">', "b&nbsp;c"),
+        ("", "b&nbsp;c"),
+    ],
+)
+def test_entities_are_an_error(declared: str, text: str) -> None:
+    content = declared + as_xml([Passage(0, "@", [])]).replace("@", text)
+    with pytest.raises(CorpusError, match=r"in:2: .*(entity &\w+; is not expanded|Entity 'nbsp')"):
+        records(content, "bioc-xml")
+
+
+def test_no_file_is_read_by_way_of_an_entity(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("the key is 4711")
+    declared = f"<!DOCTYPE collection [<!ENTITY a SYSTEM {quoteattr(secret.as_uri())}>]>"
+    content = declared + as_xml([Passage(0, "a @ b", [])]).replace("@", "&a;")
+    with pytest.raises(CorpusError, match="entity &a; is not expanded") as caught:
+        records(content, "bioc-xml")
+    assert "4711" not in str(caught.value)
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_a_small_file_cannot_fill_the_memory(write: Callable[..., str]) -> None:
+    content = write([Passage(n * 600_000, "a") for n in range(400)])
+    tracemalloc.start()
+    try:
+        with pytest.raises(CorpusError, match=r"the offset 1,200,000 is far behind"):
+            records(content)
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_gaps_of_all_documents_of_a_file_are_limited_together() -> None:
+    one = json.loads(as_json([Passage(700_000, "a")]))["documents"]
+    with pytest.raises(CorpusError, match="the offset 700,000 is far behind"):
+        records(json.dumps({"documents": one * 2}))
+
+
+@given(st.integers(1, 30))
+def test_gaps_are_filled_with_white_space(gap: int) -> None:
+    text = only_text(as_json([Passage(0, "a"), Passage(1 + gap, "b")])).text
+    assert text == "a\n" + " " * (gap - 1) + "b"

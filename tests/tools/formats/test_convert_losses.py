@@ -1,0 +1,252 @@
+"""What `spacy cascade convert` says of records, texts and spans that do not become entities."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from spacy.tokens import Doc, DocBin
+from spacy.util import load_config
+
+from commands import run_command as run
+from helpers import blank
+from spacy_cascade.tools.tokenizers import languages
+
+Span = tuple[int, int, str]
+
+
+def docs_in(path: Path) -> list[Doc]:
+    return list(DocBin().from_disk(path).get_docs(blank().vocab))
+
+
+def entities_in(path: Path) -> list[tuple[str, str]]:
+    return [(span.text, span.label_) for doc in docs_in(path) for span in doc.ents]
+
+
+def doccano(path: Path, *rows: tuple[str, Sequence[Span]]) -> Path:
+    lines = [json.dumps({"text": text, "label": spans}) + "\n" for text, spans in rows]
+    path.write_text("".join(lines), encoding="utf8")
+    return path
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    return tmp_path / "in.jsonl"
+
+
+@pytest.fixture
+def output(tmp_path: Path) -> Path:
+    return tmp_path / "out.spacy"
+
+
+GOOD = ("Ada saw Rome.", [(0, 3, "PER"), (8, 12, "LOC")])
+
+
+def test_bad_records_and_spans_are_skipped_when_asked(source: Path, output: Path) -> None:
+    doccano(source, GOOD, ("Rome fell.", [(0, 4, "LOC"), (5, 99, "X")]))
+    with source.open("a") as file:
+        file.write('{"text": "cut\n')
+    for arguments in ((), ("--accept-loss",)):
+        error = run("convert", source, output, *arguments, exit_code=1)[1]
+        assert error.startswith("✘ 2 records or spans cannot be read")
+        assert f"\n  {source}:2: a span goes from character 5 to 99" in error
+        assert f"\n  {source}:3: the JSON that begins here is cut" in error
+        assert not output.exists()
+    stdout, stderr = run("convert", source, output, "--skip-bad")
+    assert f"{source}:2: a span goes from character 5 to 99" in stderr
+    assert f"{source}:3: the JSON that begins here is cut" in stderr
+    assert "Left out, because it cannot be read: 1 record and 1 span" in stdout
+    assert entities_in(output) == [("Ada", "PER"), ("Rome", "LOC"), ("Rome", "LOC")]
+
+
+def test_words_of_a_text_with_a_bad_span_are_not_taken_as_outside(
+    source: Path, output: Path
+) -> None:
+    doccano(source, GOOD, ("Rome fell.", [(0, 4, "LOC"), (5, 99, "X")]))
+    run("convert", source, output, "--skip-bad")
+    whole, partial = docs_in(output)
+    assert [token.ent_iob_ for token in whole] == ["B", "O", "B", "O"]
+    assert [token.ent_iob_ for token in partial] == ["B", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        ("+-++", "Texts without a span: 1 of 4. To leave"),
+        ("+--+---", "Texts without a span: 5 of 7, 3 of them at the end. Training takes"),
+        ("---", "Texts without a span: 3 of 3. Training takes"),
+        ("+" * 60 + "---", "Texts without a span: 3 of 63, 3 of them at the end. Training takes"),
+        ("+-" * 9 + "+-", "Texts without a span: 10 of 20. To leave"),
+        ("+" * 60 + "-", "Texts without a span: 1 of 61. To leave"),
+    ],
+)
+def test_texts_without_a_span_are_counted(
+    pattern: str, said: str, source: Path, output: Path
+) -> None:
+    doccano(source, *(GOOD if mark == "+" else ("Nothing.", []) for mark in pattern))
+    stdout, _ = run("convert", source, output)
+    assert said in stdout
+    assert len(docs_in(output)) == len(pattern)
+
+
+def test_texts_without_a_span_are_left_out_when_asked(source: Path, output: Path) -> None:
+    doccano(source, GOOD, ("Nothing.", []), ("More of it.", []))
+    stdout, _ = run("convert", source, output, "--skip-empty")
+    assert "Left out, texts without a span: 2" in stdout
+    assert [doc.text for doc in docs_in(output)] == ["Ada saw Rome."]
+    assert "Texts without a span" not in stdout
+    error = run("convert", doccano(source, ("a", [])), output, "--skip-empty", exit_code=1)[1]
+    assert f"text to write to {output}: texts without a span 1. Annotate some." in error
+
+
+def test_a_run_that_loses_most_spans_is_an_error(source: Path, output: Path) -> None:
+    text = "The pIL-2_mut and qIL-2_mut"
+    doccano(source, (text, [(5, 9, "X"), (19, 23, "X"), (18, 27, "Y")]))
+    error = run("convert", source, output, exit_code=1)[1]
+    assert error.startswith("✘ 2 of 3 spans would be lost (2 that cut a token)")
+    assert "The tokenizer ends tokens elsewhere." in error
+    assert "To go on all the same: --accept-loss." in error
+    assert not output.exists()
+    assert run("convert", source, output, "--accept-loss")[1] == ""
+    assert entities_in(output) == [("qIL-2_mut", "Y")]
+    doccano(source, (text, [(5, 9, "X"), (0, 3, "Y")]))
+    assert run("convert", source, output)[1] == ""
+
+
+def test_what_a_span_is_not_is_no_loss(source: Path, output: Path) -> None:
+    doccano(source, ("Anna Berg likes Rome", [(0, 9, "!LOC"), (16, 20, "LOC"), (0, 9, "!ORG")]))
+    said, error = run("convert", source, output)
+    assert "2 spans whose label begins with '!'" in said + error
+    assert entities_in(output) == [("Rome", "LOC")]
+
+
+@pytest.mark.parametrize(
+    ("spans", "option", "cause"),
+    [
+        ([(0, 12, "X"), (0, 3, "Y"), (8, 12, "Z")], ("--spans-key", "sc"), "Spans that overlap"),
+        ([(3, 4, "X"), (8, 12, "Z"), (7, 8, "Y")], ("--accept-loss",), "The offsets belong to"),
+        (
+            [(8, 12, "Z"), (8, 99, "X"), (9, 99, "X")], ("--accept-loss", "--skip-bad"),
+            "The offsets belong to another text, or do not count characters",
+        ),
+    ],
+)  # fmt: skip
+def test_the_likely_cause_is_named(
+    spans: list[Span], option: tuple[str, ...], cause: str, source: Path, output: Path
+) -> None:
+    doccano(source, ("Ada saw Rome.", spans))
+    error = run("convert", source, output, "--skip-bad", exit_code=1)[1]
+    assert "2 of 3 spans would be lost" in error
+    assert f"The likely cause: {cause}" in error
+    run("convert", source, output, *option)
+
+
+def test_what_offsets_count_is_named(tmp_path: Path, output: Path) -> None:
+    """BRAT has the text of each span: where only some fit in a unit, it is named, not taken."""
+    (tmp_path / "a.txt").write_text("🙂🙂 in Rome again and again", encoding="utf8")
+    lines = ["T1\tX 8 12\tRome", "T2\tX 13 18\tagain", "T3\tX 10 14\tRome", "T4\tX 9 13\tRome"]
+    (tmp_path / "a.ann").write_text("\n".join(lines))
+    error = run("convert", tmp_path, output, "--format", "brat", exit_code=1)[1]
+    assert "The offsets of 2 of these 4 spans count UTF-16 units, as JavaScript does" in error
+
+
+def test_offsets_that_count_something_else_are_read_and_told(tmp_path: Path, output: Path) -> None:
+    (tmp_path / "a.txt").write_text("🙂🙂 in Rome again and again", encoding="utf8")
+    (tmp_path / "a.ann").write_text("T1\tX 8 12\tRome\nT2\tX 13 18\tagain\n")
+    stdout, _ = run("convert", tmp_path, output, "--format", "brat")
+    assert "Read with offsets that count UTF-16 code units: 1 document" in stdout
+    assert entities_in(output) == [("Rome", "X"), ("again", "X")]
+
+
+@pytest.mark.parametrize(
+    ("text", "option"),
+    [
+        ("艾达在罗马。", "--lang zh has token boundaries at 1"),
+        ("エイダはローマにいる。", "--lang ja"),
+    ],
+)
+def test_a_language_without_spaces_is_proposed(
+    text: str, option: str, source: Path, output: Path
+) -> None:
+    doccano(source, (text, [(0, 2, "PER")]))
+    assert option in run("convert", source, output, exit_code=1)[1]
+    if "zh" in option:
+        assert run("convert", source, output, "--lang", "zh")[1] == ""
+        assert entities_in(output) == [("艾达", "PER")]
+
+
+@pytest.mark.slow(kind="commands")
+def test_init_and_debug_data_see_what_was_lost(source: Path, output: Path, tmp_path: Path) -> None:
+    """The tokenizer that lost spans is not the best one, and the next run keeps them."""
+    text = "The IL-2_mut binds IL-2 in cells."
+    doccano(source, *[(text, [(4, 8, "X"), (19, 23, "X"), (27, 32, "Y")])] * 8)
+    assert "No entity for 8 spans that cut" in run("convert", source, output)[0]
+    config = tmp_path / "ner.cfg"
+    said = "8 spans of the annotation became no entity in `convert`: 8 that cut a token."
+    assert said in run("init", config, "--train", output, "--dev", output)[0]
+    assert "0 of 24 entities do not begin" in " ".join(config.read_text().split()).replace("# ", "")
+    assert said in run("debug-data", config)[0]
+    assert "No entity" not in run("convert", source, output, "--tokenizer", config)[0]
+    assert entities_in(output) == [("IL-2", "X"), ("IL-2", "X"), ("cells", "Y")] * 8
+    assert "became no entity" not in run("init", config, "--train", output, "--force")[0]
+
+
+@pytest.mark.slow(kind="commands")
+def test_init_proposes_the_language(
+    source: Path, output: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(languages, "is_usable", lambda code: code != "ja")
+    rows = [("艾达在罗马。", [(0, 2, "PER")]), ("Ada saw Rome.", [(0, 3, "PER")])]
+    run("convert", doccano(source, *rows), output, "--accept-loss")
+    run("init", tmp_path / "zh.cfg", "--train", output)
+    assert load_config(tmp_path / "zh.cfg")["nlp"]["lang"] == "en"
+    run("convert", doccano(source, rows[0], rows[0]), output, "--lang", "zh")
+    run("init", tmp_path / "zh.cfg", "--train", output, "--force")
+    config = load_config(tmp_path / "zh.cfg")
+    assert config["nlp"]["lang"] == "zh"
+    assert config["nlp"]["tokenizer"]["@tokenizers"] == "spacy.zh.ChineseTokenizer"
+    run("convert", doccano(source, ("エイダはローマ", [(0, 7, "PER")])), output)
+    assert 'pip install "spacy[ja]"' in run("init", tmp_path / "ja.cfg", "--train", output)[0]
+
+
+@pytest.mark.slow(kind="commands")
+def test_contradictions_are_said_with_their_places(
+    source: Path, output: Path, tmp_path: Path
+) -> None:
+    once, twice = ("Ada saw Rome.", [(0, 3, "PER")]), ("Ada saw Rome.", [(8, 12, "per")])
+    stdout, _ = run("convert", doccano(source, once, twice), output)
+    case_only = "The labels 'PER' (1) and 'per' (1) differ in case only. 'per': "
+    assert f"{case_only}{source}:2." in stdout
+    assert f"annotated in different ways: 'Ada saw Rome.' ({source}:1; {source}:2)." in stdout
+    config = tmp_path / "ner.cfg"
+    for command in (("init", config, "--train", output, "--dev", output), ("debug-data", config)):
+        stdout, _ = run(*command)
+        assert f"{case_only.replace('(1)', '(2)')}train, document 2; dev, document 2." in stdout
+        assert "'Ada saw Rome.' (train, document 1; train, document 2)." in stdout
+
+
+def test_contradictions_of_column_files_are_in_sentences(tmp_path: Path, output: Path) -> None:
+    source = tmp_path / "in.iob"
+    source.write_text("Rome B-LOC\nfell O\n\nAda B-PER\n\nRome B-ORG\nfell O\n\nRome -\nfell O\n")
+    stdout, _ = run("convert", source, output)
+    assert f"One text is annotated in different ways: 'Rome fell' ({source}:1; {source}:6)." in (
+        stdout
+    )
+
+
+def test_bad_sentences_of_column_files_are_skipped_when_asked(tmp_path: Path, output: Path) -> None:
+    source = tmp_path / "in.iob"
+    source.write_text("Rome\tB-LOC\nfell\tO\n\nAda\tQ\n\nIt\tO\nwas\n\nRome\tB-LOC\n")
+    error = run("convert", source, output, exit_code=1)[1]
+    assert error.startswith("✘ 2 records or spans cannot be read.")
+    assert not output.exists()
+    stdout, stderr = run("convert", source, output, "--skip-bad")
+    assert f"{source}:4: 'Q' is not a tag" in stderr
+    assert f"{source}:7: expected 2 columns" in stderr
+    assert "Left out, because it cannot be read: 2 records" in stdout
+    assert entities_in(output) == [("Rome", "LOC")] * 2
+    source.write_text("Ada\tQ\nIt\tB-X\n")
+    error = run("convert", source, output, "--skip-bad", exit_code=1)[1]
+    assert "has no sentence that can be read, so nothing is written" in error

@@ -1,0 +1,94 @@
+"""Spans of characters on tokens: what fits, what does not, and what is not annotated then."""
+
+from __future__ import annotations
+
+import pytest
+import spacy
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_cascade.tools.formats.placing import Misfit, Placed, place, text_of
+from spacy_cascade.tools.formats.texts import AnnotatedText, Mention
+
+NLP = spacy.blank("en")
+TEXT = "The IL-2-induced T cells"
+
+
+def placed(*mentions: Mention, text: str = TEXT, **rest: object) -> Placed:
+    made = AnnotatedText(text, mentions, **rest)  # type: ignore[arg-type]
+    return place(made, NLP.make_doc, NLP.vocab, spans_key="sc")
+
+
+def mention(start: int, end: int, label: str = "X", found: str = "") -> Mention:
+    return Mention(((start, end),), label, found)
+
+
+def unknown(found: Placed) -> list[str]:
+    return [token.text for token in found.doc if token.ent_iob_ == ""]
+
+
+@pytest.mark.parametrize(
+    ("given_span", "misfit", "touched"),
+    [
+        (mention(5, 8), Misfit.CUTS, ["IL-2"]),
+        (Mention(((0, 3), (17, 24)), "X"), Misfit.PARTS, ["The", "T", "cells"]),
+        (mention(17, 24, found="B cells"), Misfit.DIFFERS, ["T", "cells"]),
+        (mention(3, 4), Misfit.EMPTY, []),
+        (mention(17, 24, "!X"), Misfit.NEGATIVE, ["T", "cells"]),
+    ],
+)
+def test_a_span_that_is_no_entity_leaves_its_words_open(
+    given_span: Mention, misfit: Misfit, touched: list[str]
+) -> None:
+    found = placed(given_span)
+    (lost,) = found.lost
+    assert (lost.misfit, lost.mention, lost.text.text) == (misfit, given_span, TEXT)
+    assert unknown(found) == touched
+    assert list(found.doc.ents) == []
+
+
+def test_of_spans_that_overlap_the_longest_stays() -> None:
+    found = placed(mention(4, 8), mention(17, 24, "Y"), mention(4, 18, "Z"))
+    assert [(span.text, span.label_) for span in found.doc.ents] == [("IL-2-induced T", "Z")]
+    assert [lost.misfit for lost in found.lost] == [Misfit.OVERLAPS] * 2
+    assert unknown(found) == ["cells"]
+    assert [span.label_ for span in found.doc.spans["sc"]] == ["X", "Y", "Z"]
+
+
+def test_the_same_span_twice_is_one() -> None:
+    found = placed(mention(17, 24), mention(17, 24), mention(17, 24, found="T cells"))
+    assert (len(found.doc.ents), found.lost) == (1, ())
+
+
+def test_white_space_at_the_ends_is_left_out() -> None:
+    found = placed(mention(16, 24))
+    assert [span.text for span in found.doc.ents] == ["T cells"]
+    assert (found.trimmed, found.lost, unknown(found)) == (1, (), [])
+
+
+def test_a_partial_text_is_annotated_where_its_spans_are() -> None:
+    found = placed(mention(17, 24), is_partial=True)
+    assert unknown(found) == ["The", "IL-2", "-", "induced"]
+
+
+def test_nothing_is_known_of_a_text_that_nobody_annotated() -> None:
+    assert not placed(is_annotated=False).doc.has_annotation("ENT_IOB")
+
+
+@given(st.text("ab \n\t", min_size=1, max_size=12), st.data())
+def test_words_of_the_file_keep_the_text(text: str, data: st.DataObject) -> None:
+    """Whatever stands between the words, and even where words overlap."""
+    bounds = st.tuples(st.integers(0, len(text)), st.integers(0, len(text)))
+    words = [pair for pair in data.draw(st.lists(bounds, max_size=4)) if pair[0] < pair[1]]
+    doc = placed(text=text, words=tuple(words or [(0, 1)])).doc
+    assert doc.text == text
+
+
+def test_words_and_sentences_of_the_file_are_those_of_the_doc() -> None:
+    words = ((0, 3), (4, 16), (17, 18), (19, 24))
+    doc = placed(mention(4, 16), words=words, sentences=(0, 17)).doc
+    assert [token.text for token in doc] == ["The", "IL-2-induced", "T", "cells"]
+    assert [sent.text for sent in doc.sents] == ["The IL-2-induced", "T cells"]
+    again = text_of(doc, lambda span: 0.25, name="n", where="w")
+    assert (again.words, again.sentences, again.name) == (words, (0, 17), "n")
+    assert again.mentions == (Mention(((4, 16),), "X", score=0.25),)

@@ -1,0 +1,231 @@
+"""Docs and `.spacy` files: what spaCy holds, and that all annotation gets there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import spacy
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+from spacy.tokens import Doc, DocBin
+from spacy.training import Corpus
+from spacy.vocab import Vocab
+
+from helpers import blank
+from spacy_cascade.errors import CorpusError
+from spacy_cascade.tools.formats.columns import Document, ReadOptions, Sentence
+from spacy_cascade.tools.formats.docs import convert, files_in, to_docs
+from spacy_cascade.tools.formats.spacing import Spacing
+from spacy_cascade.tools.formats.tags import LabelledSpan, Scheme
+from spacy_cascade.tools.formats.words import word_problem
+
+DOCUMENT = Document(
+    (
+        Sentence(
+            words=("The", "IL-2", "gene"),
+            spans=(LabelledSpan(1, 3, "DNA"),),
+            pos=("DT", "NN", "NN"),
+            chunks=(LabelledSpan(0, 3, "NP"),),
+        ),
+        Sentence(
+            words=("is", "what", "?"),
+            spans=(LabelledSpan(0, 1, "X"),),
+            missing=(1,),
+            pos=("VB", "WP", "."),
+            chunks=(),
+        ),
+    )
+)
+
+
+def one_doc(document: Document = DOCUMENT, **options: str) -> Doc:
+    (doc,) = to_docs([document], Vocab(), **options)
+    return doc
+
+
+def through_bytes(doc: Doc) -> Doc:
+    data = DocBin(docs=[doc]).to_bytes()
+    (doc,) = DocBin().from_bytes(data).get_docs(Vocab())
+    return doc
+
+
+def spans(found: object) -> list[tuple[int, int, str]]:
+    return [(span.start, span.end, span.label_) for span in found]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("word", ["", "\ud800", "caf\udce9"])
+def test_what_spacy_refuses_is_a_bad_word(word: str) -> None:
+    with pytest.raises(ValueError, match=r"E031|surrogates not allowed"):
+        Doc(Vocab(), words=["a", word])
+    assert word_problem(word) is not None
+
+
+@pytest.mark.parametrize("word", ["\xa0", "\u3000", "\x85", "\x1c"])
+def test_what_spacy_takes_for_whitespace_is_a_bad_word(word: str) -> None:
+    doc = Doc(blank().vocab, words=["a", word])
+    assert [token.text for token in through_bytes(doc)] == ["a", word]
+    assert doc[1].is_space
+    assert word_problem(word) == "is only whitespace"
+
+
+@seed(0)
+@settings(deadline=None)
+@given(words=st.lists(st.text(), min_size=1, max_size=8))
+def test_spacy_keeps_every_other_word(words: list[str]) -> None:
+    kept = [word for word in words if word_problem(word) is None]
+    assert [token.text for token in through_bytes(Doc(Vocab(), words=kept))] == kept
+
+
+@pytest.mark.parametrize("change", [lambda doc: doc, through_bytes], ids=["made", "read back"])
+def test_all_annotation_is_there(change: object) -> None:
+    doc = change(one_doc(spans_key="sc"))  # type: ignore[operator]
+    assert [token.text for token in doc] == ["The", "IL-2", "gene", "is", "what", "?"]
+    assert doc.has_unknown_spaces
+    assert [token.is_sent_start for token in doc] == [True, False, False, True, False, False]
+    assert [token.tag_ for token in doc] == ["DT", "NN", "NN", "VB", "WP", "."]
+    assert [token.ent_iob_ for token in doc] == ["O", "B", "I", "B", "", "O"]
+    assert spans(doc.ents) == [(1, 3, "DNA"), (3, 4, "X")]
+    assert spans(doc.spans["sc"]) == spans(doc.ents)
+    assert spans(doc.spans["chunks"]) == [(0, 3, "NP")]
+
+
+def test_columns_not_read_leave_no_trace() -> None:
+    doc = one_doc(Document((Sentence(("a", "b"), ()),)))
+    assert not doc.has_annotation("TAG")
+    assert dict(doc.spans) == {}
+    assert [token.ent_iob_ for token in doc] == ["O", "O"]
+    assert [token.is_sent_start for token in doc] == [True, False]
+
+
+def test_span_groups_are_there_even_if_empty() -> None:
+    doc = through_bytes(one_doc(Document((Sentence(("a",), (), chunks=()),)), spans_key="sc"))
+    assert spans(doc.spans["sc"]) == spans(doc.spans["chunks"]) == []
+
+
+def test_two_kinds_of_spans_need_two_keys() -> None:
+    assert "np" in one_doc(chunks_key="np").spans
+    with pytest.raises(CorpusError, match="--spans-key or --chunks-key"):
+        one_doc(spans_key="chunks")
+
+
+@seed(0)
+@settings(
+    deadline=None,
+    max_examples=50,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(
+    tags=st.lists(
+        st.lists(st.sampled_from(["O", "-", "B-X", "I-X", "B-Y", "I-Y"]), min_size=1, max_size=6),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_converted_entities_match_spacys_own_reading(tmp_path: Path, tags: list[list[str]]) -> None:
+    source = tmp_path / "in.iob"
+    rows = ["\n".join(f"w\t{tag}" for tag in sentence) for sentence in tags]
+    source.write_text("\n\n".join(rows), encoding="utf-8")
+    convert(source, tmp_path / "out.spacy", ReadOptions(n_sents=1))
+    docs = list(DocBin().from_disk(tmp_path / "out.spacy").get_docs(Vocab()))
+    assert len(docs) == len(tags)
+    for doc, sentence in zip(docs, tags, strict=True):
+        ents = ["" if tag == "-" else tag for tag in sentence]
+        # spaCy reads IOB1 too, save for a phrase at the very beginning.
+        ents[0] = ents[0].replace("I-", "B-")
+        expected = Doc(Vocab(), words=["w"] * len(sentence), ents=ents)
+        assert spans(doc.ents) == spans(expected.ents)
+        assert [t.ent_iob_ for t in doc] == [t.ent_iob_ for t in expected]
+
+
+def test_training_takes_the_words_as_they_are(tmp_path: Path) -> None:
+    source = tmp_path / "in.txt"
+    source.write_text("can't B-X\n(a)b I-X\n. O\n", encoding="utf-8")
+    convert(source, tmp_path / "out.spacy", spacing=Spacing.WORDS)
+    (example,) = Corpus(tmp_path / "out.spacy")(spacy.blank("en"))
+    assert [token.text for token in example.predicted] == ["can't", "(a)b", "."]
+    assert example.get_aligned_ner() == ["B-X", "L-X", "O"]
+
+
+def test_training_tokenizes_text_of_natural_spacing(tmp_path: Path) -> None:
+    source = tmp_path / "in.txt"
+    source.write_text("ca B-X\nn't I-X\n( O\na O\n) O\n. O\n", encoding="utf-8")
+    summary = convert(source, tmp_path / "out.spacy")
+    assert summary.spacing == Spacing.NATURAL
+    (example,) = Corpus(tmp_path / "out.spacy")(spacy.blank("en"))
+    assert example.reference.text == "can't (a)."
+    assert not example.reference.has_unknown_spaces
+    assert [token.text for token in example.predicted] == ["ca", "n't", "(", "a", ")", "."]
+    assert example.get_aligned_ner() == ["B-X", "L-X", "O", "O", "O", "O"]
+
+
+def test_a_line_break_follows_a_heading(tmp_path: Path) -> None:
+    sentences = (
+        Sentence(("The", "title"), (LabelledSpan(1, 2, "X"),), pos=("DT", "NN")),
+        Sentence(("A", "."), (LabelledSpan(0, 1, "X"),), pos=("DT", "."), chunks=()),
+        Sentence(("B",), (), missing=(0,), pos=("NN",), chunks=(LabelledSpan(0, 1, "NP"),)),
+        Sentence(("C",), (LabelledSpan(0, 1, "Y"),), pos=("NN",)),
+    )
+    (doc,) = to_docs([Document(sentences)], Vocab(), spacing=Spacing.NATURAL)
+    assert doc.text == "The title\nA. B\nC"
+    assert [token.text for token in doc] == ["The", "title", "\n", "A", ".", "B", "\n", "C"]
+    assert [token.tag_ for token in doc] == ["DT", "NN", "_SP", "DT", ".", "NN", "_SP", "NN"]
+    assert [t.i for t in doc if t.is_sent_start] == [0, 3, 5, 7]
+    assert spans(doc.ents) == [(1, 2, "X"), (3, 4, "X"), (7, 8, "Y")]
+    assert [token.ent_iob_ for token in doc] == ["O", "B", "O", "B", "O", "", "", "B"]
+    assert spans(doc.spans["chunks"]) == [(5, 6, "NP")]
+    (doc,) = to_docs([Document(sentences)], Vocab(), spacing=Spacing.ONE_LINE)
+    assert doc.text == "The title A. B C"
+
+
+def test_pieces_of_words_keep_the_spacing_of_words(tmp_path: Path) -> None:
+    source = tmp_path / "in.txt"
+    source.write_text("play B-X\n##ing I-X\n. O\n", encoding="utf-8")
+    summary = convert(source, tmp_path / "out.spacy")
+    assert summary.style.is_pieces
+    assert summary.spacing == Spacing.WORDS
+    (doc,) = DocBin().from_disk(tmp_path / "out.spacy").get_docs(Vocab())
+    assert doc.has_unknown_spaces
+
+
+def test_the_style_is_that_of_all_files(tmp_path: Path) -> None:
+    """One file alone has too few hyphens to tell."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.iob").write_text("NF B-X\n- I-X\nB I-X\n", encoding="utf-8")
+    (folder / "b.iob").write_text("p O\n- O\nq O\n\n" * 9, encoding="utf-8")
+    convert(folder, tmp_path / "out.spacy")
+    first, *_ = DocBin().from_disk(tmp_path / "out.spacy").get_docs(Vocab())
+    assert first.text == "NF-B"
+
+
+def test_a_folder_becomes_one_file_and_is_counted(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    (folder / "deeper.txt").mkdir(parents=True)
+    (folder / "b.iob2").write_text("-DOCSTART-\nb B-X\n?\tx\n".replace("\t", " ").replace("x", "?"))
+    (folder / "a.BIO").write_text("-DOCSTART-\na I-Y\n\nc O\n-DOCSTART-\nd O")
+    (folder / "notes.md").write_text("not a corpus")
+    output = tmp_path / "new" / "folder" / "out.spacy"
+    summary = convert(folder, output)
+    assert [path.name for path in files_in(folder)] == ["a.BIO", "b.iob2"]
+    docs = DocBin().from_disk(output).get_docs(Vocab())
+    assert [doc[0].text for doc in docs] == ["a", "d", "b"]
+    assert (summary.documents, summary.sentences, summary.words, summary.missing) == (3, 4, 5, 1)
+    assert summary.entities == {"X": 1, "Y": 1}
+    assert summary.schemes == {Scheme.IOB1, Scheme.IOB2}
+
+
+def test_nothing_to_read_or_no_place_to_write(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="absent does not exist"):
+        convert(tmp_path / "absent", tmp_path / "out.spacy")
+    with pytest.raises(CorpusError, match=r"no files to read.*\.iob2"):
+        convert(tmp_path, tmp_path / "out.spacy")
+    with pytest.raises(CorpusError, match=r"does not end in \.spacy"):
+        convert(tmp_path, tmp_path)
+
+
+def test_a_bad_file_leaves_no_output(tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("a O\nb X-foo\n")
+    with pytest.raises(CorpusError, match=r"in\.txt:2"):
+        convert(tmp_path, tmp_path / "new" / "out.spacy")
+    assert not (tmp_path / "new").exists()

@@ -1,0 +1,224 @@
+"""`spacy cascade tune` from its command line, with real trials."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from functools import reduce
+from pathlib import Path
+
+import pytest
+from spacy.tokens import DocBin
+from spacy.util import load_config
+from typer.testing import CliRunner
+
+from helpers import PROJECT, SENTENCES, blank, gold_doc, take_interrupts
+from spacy_cascade.cli import app
+from spacy_cascade.tools.search.searches import default_searches
+from spacy_cascade.workflows.jackknife import read_config
+
+CONFIG = PROJECT / "configs/memb.cfg"
+SETTINGS = (
+    "--components.cascade_segmenter.model.min_count", 1,
+    "--components.cascade_classifier.model.min_count", 1, "--training.max_steps", 1,
+)  # fmt: skip
+SEARCHES = default_searches(read_config(CONFIG))
+SIGMA, KAPPA = (axis.name for axis in SEARCHES["cascade_segmenter"])
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    vocab = blank().vocab
+    docs = [gold_doc(vocab, text, spans) for text, spans in SENTENCES]
+    DocBin(docs=docs).to_disk(tmp_path / "train.spacy")
+    return tmp_path / "train.spacy"
+
+
+def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
+    result = CliRunner().invoke(app, ["tune", *map(str, arguments)])
+    assert result.exit_code == exit_code, result.output
+    return result.stdout, result.stderr
+
+
+def value_of(config: dict, name: str) -> float:
+    return reduce(lambda section, key: section[key], name.split("."), config)
+
+
+def read_trials(output: Path) -> list[dict]:
+    """Those whose lines are whole."""
+    path = output / "trials.jsonl"
+    lines = path.read_text(encoding="utf8").splitlines(keepends=True) if path.exists() else []
+    return [json.loads(line) for line in lines if line.endswith("\n")]
+
+
+@pytest.mark.slow(kind="commands")
+def test_it_finds_settings_and_goes_on_where_it_was(corpus: Path, tmp_path: Path) -> None:
+    output = tmp_path / "found"
+    arguments = (
+        CONFIG, corpus, output, "--dev", corpus, "--rounds", 2, "--processes", 2, "--search",
+        f"{SIGMA}=0.0001..1:log", "--search", "training.patience=1..3", *SETTINGS,
+    )  # fmt: skip
+    stdout, stderr = run(*arguments)
+    assert stderr == ""
+    assert "ents_f 100.00 with cascade_segmenter.sigma " in stdout.replace("\n", " ")
+    best = load_config(output / "best.cfg")
+    assert value_of(best, SIGMA) > 0.01
+    assert best["components"]["cascade_segmenter"]["model"]["min_count"] == 1
+    (finished,) = json.loads((output / "search.json").read_text())
+    assert finished["found"]["score"] == 1.0
+    lines = (output / "trials.jsonl").read_text()
+    again, _ = run(*arguments)
+    assert " s\n" not in again
+    assert (output / "trials.jsonl").read_text() == lines
+
+
+@pytest.mark.slow(kind="commands")
+def test_it_tunes_a_semi_markov_segmenter(corpus: Path, tmp_path: Path) -> None:
+    config, output = PROJECT / "configs/semi.cfg", tmp_path / "found"
+    least = "components.cascade_segmenter.model.segment_min_count"
+    run(
+        config, corpus, output, "--dev", corpus, "--processes", 1, "--rounds", 1,
+        "--search", f"{SIGMA}=0.0001..1:log", "--search", f"{least}=1..3", *SETTINGS,
+    )  # fmt: skip
+    best = load_config(output / "best.cfg")["components"]["cascade_segmenter"]
+    assert best["model"]["@architectures"] == "spacy_cascade.SemiMarkov.v1"
+    assert best["penalty"]["sigma"] > 0.01
+    assert all(1 <= trial["settings"].get(least, 2) <= 3 for trial in read_trials(output))
+    assert max(trial["score"] for trial in read_trials(output)) == 1.0
+
+
+@pytest.mark.slow(kind="commands")
+def test_optuna_searches_all_components_at_once(corpus: Path, tmp_path: Path) -> None:
+    output = tmp_path / "found"
+    arguments = (
+        CONFIG, corpus, output, "--dev", corpus, "--backend", "optuna", "--trials", 5,
+        "--processes", 2, *SETTINGS,
+    )  # fmt: skip
+    stdout, stderr = run(*arguments)
+    assert stderr == ""
+    trials = read_trials(output)
+    best = max(trials, key=lambda trial: trial["score"])
+    assert f"ents_f {100 * best['score']:.2f} with cascade_segmenter.sigma " in stdout
+    (finished,) = json.loads((output / "search.json").read_text())
+    assert (finished["name"], finished["found"]["score"]) == ("search", best["score"])
+    assert [axis["name"] for axis in finished["axes"]] == list(best["settings"])
+    assert finished["found"]["boxes"] == [finished["axes"]]
+    assert len(trials) == 5
+    assert len(best["settings"]) == 4
+    config = load_config(output / "best.cfg")
+    found = {name: value_of(config, name) for name in best["settings"]}
+    # Trials are written as they end: of several that are best, any may be the first.
+    assert found in [trial["settings"] for trial in trials if trial["score"] == best["score"]]
+    again, _ = run(*arguments)
+    assert again.splitlines() == stdout.splitlines()[-1:]
+    assert read_trials(output) == trials
+
+
+KILLED = {
+    "quadrants": (("--rounds", 1), 8),
+    "optuna": (("--backend", "optuna", "--trials", 12), 12),
+}
+"""Arguments, and of how many trials a search of three settings consists with them."""
+
+
+@pytest.mark.slow(kind="commands")
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="there are no process groups")
+@pytest.mark.parametrize("backend", KILLED)
+def test_a_killed_search_goes_on(backend: str, corpus: Path, tmp_path: Path) -> None:
+    """With all its processes, so that none has time to put anything right."""
+    options, n_trials = KILLED[backend]
+    output, log = tmp_path / "found", tmp_path / "log"
+    arguments = [
+        str(argument)
+        for argument in (
+            CONFIG, corpus, output, "--dev", corpus, "--processes", 1, *options,
+            "--search", f"{SIGMA}=0.01..1:log", "--search", f"{KAPPA}=0..8",
+            "--search", f"{SEARCHES['cascade_classifier'][0].name}=0.01..1:log", *SETTINGS,
+        )
+    ]  # fmt: skip
+    with log.open("w") as file:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "spacy", "cascade", "tune", *arguments],
+            stdout=file, stderr=file, start_new_session=True,
+        )  # fmt: skip
+    try:
+        until = time.monotonic() + 300
+        while not read_trials(output):
+            assert process.poll() is None, log.read_text()
+            assert time.monotonic() < until, log.read_text()
+            time.sleep(0.01)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    assert process.returncode == -signal.SIGKILL
+    before = read_trials(output)
+    assert 1 <= len(before) < n_trials
+    assert not (output / "best.cfg").exists()
+    stdout, _ = run(*arguments)
+    trials = read_trials(output)
+    assert trials[: len(before)] == before
+    assert stdout.count(" s\n") == len(trials) - len(before)
+    # A run that asked for other points than the killed one would need more trials.
+    assert len({json.dumps(trial["settings"]) for trial in trials}) == len(trials) == n_trials
+    (finished,) = json.loads((output / "search.json").read_text())
+    assert finished["found"]["score"] == max(trial["score"] for trial in trials)
+
+
+@pytest.mark.slow(kind="commands")
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="there are no process groups")
+@pytest.mark.parametrize("presses", [1, 2])
+def test_ctrl_c_keeps_what_is_done(presses: int, corpus: Path, tmp_path: Path) -> None:
+    output = tmp_path / "found"
+    arguments = (CONFIG, corpus, output, "--dev", corpus, "--processes", 2, *SETTINGS)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "spacy", "cascade", "tune", *map(str, arguments)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        preexec_fn=take_interrupts,
+    )  # fmt: skip
+    until = time.monotonic() + 300
+    while not read_trials(output) and time.monotonic() < until:
+        time.sleep(0.05)
+    for _ in range(presses):
+        os.killpg(process.pid, signal.SIGINT)
+        time.sleep(0.2)
+    begin = time.monotonic()
+    _, stderr = process.communicate(timeout=60)
+    assert time.monotonic() - begin < 5  # about one second on a machine that does nothing else
+    n = len(read_trials(output))
+    assert n >= 1
+    assert f"{output / 'trials.jsonl'} has {n} trial" in stderr
+    assert "The same command goes on from there." in stderr
+    assert "Traceback" not in stderr
+
+
+def test_without_optuna(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    _, stderr = run(CONFIG, corpus, tmp_path / "out", "--backend", "optuna", exit_code=1)
+    assert 'pip install "spacy-cascade[tune]"' in stderr
+    assert "Traceback" not in stderr
+
+
+def test_errors_are_one_line(corpus: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out"
+    data = (CONFIG, corpus, output)
+    five = [part for i in range(1, 6) for part in ("--search", f"training.patience=0..{i}")]
+    for arguments, message in (
+        ((*data, "--search", "a"), "Cannot read 'a'"),
+        ((*data, "--search", "a.b=0..1"), "'a.b' is not a number in"),
+        ((*data, "--component", "nobody"), "'nobody' has no sigma or kappa to search"),
+        ((*data, "--component", "x", "--search", "a=0..1"), "not both"),
+        ((*data, *five), "1 to 4 settings and at least 1 round, not 5 and 5."),
+        ((*data, "--backend", "optuna", "--trials", 0), "1 trial and 1 process, not 4, 0"),
+        ((tmp_path / "nowhere.cfg", corpus, output), "nowhere.cfg"),
+        ((CONFIG, tmp_path / "nowhere.spacy", output), "nowhere.spacy"),
+        ((*data, "--flods", 3), "no option or argument --flods"),
+    ):
+        _, stderr = run(*arguments, exit_code=1)
+        assert message in stderr
+        assert "Traceback" not in stderr

@@ -1,0 +1,72 @@
+"""Languages by their script, or by their stop words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from importlib import import_module
+
+import pytest
+
+from spacy_cascade.tools.tokenizers.languages import (
+    Language,
+    guess_language,
+    is_usable,
+    language_of_script,
+)
+
+LANGUAGES = ("de", "en", "es", "fr", "it", "pt", "nl", "sv", "pl", "ru")
+"""Those with enough sentences in spaCy's language data."""
+
+
+def words_of(code: str) -> Counter[str]:
+    sentences = import_module(f"spacy.lang.{code}.examples").sentences
+    return Counter(word for text in sentences for word in text.replace(".", " ").split())
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_sentences_of_a_language(code: str) -> None:
+    counts = words_of(code)
+    repeated = Counter({word: 5 * n for word, n in counts.items()})
+    assert guess_language(repeated) in (Language(code, True), Language("en", False))
+
+
+def test_most_languages_are_told() -> None:
+    found = [guess_language({w: 5 * n for w, n in words_of(code).items()}) for code in LANGUAGES]
+    assert sum(language.is_sure for language in found) >= 8
+
+
+def test_what_does_not_tell_is_assumed_to_be_english() -> None:
+    assumed = Language("en", False)
+    assert guess_language({}) == assumed
+    assert guess_language({"the": 3, "and": 2}) == assumed  # too few
+    assert guess_language({"STAT5": 500, "kinase": 500}) == assumed
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("艾达在罗马。", "zh"),
+        ("NBA球员姚明", "zh"),
+        ("エイダはローマにいる", "ja"),
+        ("東京都は日本の首都で、大きい", "ja"),
+        ("สวัสดีชาวโลก", "th"),
+        ("Ada wrote 艾达", None),
+        ("한국어는 띄어쓰기를 한다", None),
+        ("12.5 %", None),
+        ("", None),
+    ],
+)
+def test_languages_without_spaces_are_told_by_their_script(text: str, code: str | None) -> None:
+    assert language_of_script(text) == code
+    found = guess_language({text: 1})
+    if code is None:
+        assert found == Language("en", False)
+    elif is_usable(code):
+        assert found == Language(code, True)
+        assert "script" in found.reason
+    else:
+        assert (found.code, found.is_sure, found.to_install) == ("en", False, code)
+
+
+def test_chinese_needs_no_other_package() -> None:
+    assert guess_language({"艾达在罗马": 1}).code == "zh"

@@ -10,46 +10,44 @@ import pytest
 
 from helpers import PROJECT
 from imports import (
+    BETWEEN_ROOMS,
     FILES,
+    FROM_CORE,
     IMPORTS,
     LAYERS,
     PACKAGE,
     PAGE,
+    ROOMS,
     circle_in,
     imports,
     modules,
+    room,
     with_picture,
 )
 
 BENCHMARKS = PROJECT / "benchmarks"
 EVERYWHERE = {
-    "types",
-    "errors",
-    "files",
-    "locking",
-    "parallel",
-    "processes",
-    "jit",
-    "kernel_cache",
-    "kernel_folders",
-    "deprecation",
-    "checks",
-    "caching",
-    "msgpack_hooks",
-}
-"""Open to all layers."""
-CORPORA = {"corpora", "errors", "files", "caching"}
-"""Readers of corpus files stand apart; only what stands at the top knows them and components."""
-DOCS = {
-    "features.group_spans", "features.tokens", "pipeline", "explaining", "workflows", "search",
-    "callbacks", "corpora.docs", "corpora.placing", "corpora.annotated", "cli", "reports",
-    "clustering", "annotation", "bulk", "testing",
+    "types", "errors", "files", "locking", "parallel", "processes", "jit", "kernel_cache",
+    "kernel_folders", "deprecation", "checks", "caching", "msgpack_hooks", "stages",
+    "text_sources",
 }  # fmt: skip
-"""What may import spaCy, and so know its Doc."""
+"""Open to all layers."""
+STILL_FROM_CORE = set((Path(__file__).parent / "core_imports.txt").read_text().splitlines())
+"""What the core still imports from rooms. A line may go, none may come."""
+STILL_OF_SYSTEMS = {
+    ("systems.induction", "tools.explaining"),
+    ("systems.induction", "tools.recipes"),
+}
+"""Systems that still import from other rooms."""
+DOCS = {
+    "features.group_spans", "features.tokens", "pipeline", "workflows", "callbacks", "cli",
+    "text_sources", "testing",
+}  # fmt: skip
+"""What of the core may import spaCy, and so know its Doc."""
 STRINGS = {"features.strings"}
 """What may import spaCy's hash of a text."""
 COMPILED = {"inference", "numeric", "features"}
-"""Where compiled functions may stand: beside the arrays that they make."""
+"""Where compiled functions of the core may stand: beside the arrays that they make."""
 
 
 BENCHMARK_LAYERS = ["suite", "experiments", "reports", "peers", "lib"]
@@ -72,22 +70,33 @@ def top(name: str) -> str:
     return name.split(".")[0]
 
 
-def test_every_module_has_a_layer() -> None:
-    assert {top(name) for name in INNER} <= {*LAYERS, *EVERYWHERE, "corpora"}
+def test_every_module_has_a_place() -> None:
+    assert {top(name) for name in INNER} <= {*LAYERS, *EVERYWHERE, *ROOMS}
 
 
-@pytest.mark.parametrize("name", INNER)
-def test_imports_run_one_way(name: str) -> None:
-    layer = top(name)
-    allowed = set(EVERYWHERE)
-    if layer in LAYERS:
-        allowed.update(LAYERS[LAYERS.index(layer) :])
-    if layer in ("cli", "annotation"):
-        allowed.add("corpora")
-    if layer == "corpora":
-        allowed = CORPORA
+@pytest.mark.parametrize("name", [name for name in INNER if top(name) in LAYERS])
+def test_imports_of_the_core_run_one_way(name: str) -> None:
+    allowed = {*EVERYWHERE, *LAYERS[LAYERS.index(top(name)) :]}
     for other in IMPORTS[name]:
-        assert top(other) in allowed or other.startswith("_"), f"{name} imports {other}"
+        is_listed = f"{name} -> {other}" in STILL_FROM_CORE
+        assert top(other) in allowed or other.startswith("_") or is_listed, f"{name} -> {other}"
+
+
+def test_the_core_imports_no_more_from_rooms_than_is_listed() -> None:
+    """The list may only shrink: what is no longer imported is no longer listed."""
+    assert FROM_CORE == STILL_FROM_CORE
+
+
+def test_systems_import_no_other_room() -> None:
+    assert {pair for pair in BETWEEN_ROOMS if pair[0].startswith("systems.")} <= STILL_OF_SYSTEMS
+
+
+def test_no_rooms_import_each_other_in_a_circle() -> None:
+    graph: dict[str, set[str]] = {}
+    for one, other in BETWEEN_ROOMS - STILL_OF_SYSTEMS:
+        graph.setdefault(one, set()).add(other)
+    assert graph
+    assert circle_in(graph) == []
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
@@ -132,6 +141,8 @@ def test_a_circle_is_found(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", INNER)
 def test_only_the_outer_layers_know_spacy(name: str) -> None:
+    if room(name):
+        return
     is_outer = any(name == module or name.startswith(f"{module}.") for module in DOCS | STRINGS)
     of_spacy = [target for target in imports(FILES[name], PACKAGE) if top(target) == "spacy"]
     assert is_outer or not of_spacy, f"{name} imports {of_spacy}"
@@ -151,38 +162,27 @@ def test_kernels_are_compiled_in_one_way() -> None:
             users["numba"].add(name)
         for target in users.keys() & IMPORTS[name]:
             users[target].add(top(name))
-    assert users == {"numba": {"jit", "kernel_cache"}, "jit": COMPILED, "kernel_cache": {"jit"}}
-
-
-# Segmentations are scored as chains, and more.
-SEMI_MARKOV = {f"inference.{name}" for name in ("semi_markov", "segment_losses", "online_segments")}
+    of_core = users["jit"] - set(ROOMS)
+    assert {**users, "jit": of_core} == {
+        "numba": {"jit", "kernel_cache"}, "jit": COMPILED, "kernel_cache": {"jit"},
+    }  # fmt: skip
 
 
 def test_kernels_of_the_chain_are_chosen_in_one_place() -> None:
     kernels = {
-        "block_losses", "block_spans", "block_viterbi", "blocks", "chain", "chain_losses",
-        "contrast", "dense_losses", "k_best", "lockstep", "passive_aggressive", "products",
+        "chain", "chain_losses", "contrast", "dense_losses", "k_best", "passive_aggressive",
         "scaled_chain", "viterbi",
     }  # fmt: skip
     of_chain = {f"inference.{name}" for name in kernels}
-    # `spans` uses the sums of `chain`, `higher_order` the constraints of `contrast`. Everything
-    # else asks the structure.
-    users = {name for name in FILES if of_chain & IMPORTS[name]} - of_chain
-    others = {f"inference.{name}" for name in ("chain_kernels", "linear_chain", "spans")}
-    others.add("inference.higher_order")
-    assert users == {*others, *SEMI_MARKOV}
-
-
-def test_kernels_of_segmentations_are_chosen_in_one_place() -> None:
-    names = "segments", "segment_losses", "segment_posteriors", "best_segments", "online_segments"
-    kernels = {f"inference.{name}" for name in names}
-    users = {name for name in FILES if kernels & IMPORTS[name]} - kernels
-    assert users == {"inference.semi_markov"}
+    # `spans` uses the sums of `chain`; rooms of structures build on these kernels. Everything else
+    # of the core asks the structure.
+    users = {name for name in FILES if of_chain & IMPORTS[name] and not room(name)} - of_chain
+    assert users == {f"inference.{name}" for name in ("chain_kernels", "linear_chain", "spans")}
 
 
 @pytest.mark.parametrize("name", INNER)
-def test_no_file_is_over_300_lines(name: str) -> None:
-    assert len(FILES[name].read_text(encoding="utf8").splitlines()) <= 300
+def test_no_file_is_over_400_lines(name: str) -> None:
+    assert len(FILES[name].read_text(encoding="utf8").splitlines()) <= 400
 
 
 def test_the_picture_in_contributing_shows_the_imports() -> None:

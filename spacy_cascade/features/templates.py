@@ -127,10 +127,10 @@ class Templates:
     """A template set as the config states it.
 
     templates: lines of the template language. patterns: regular expressions by name, searched
-    anywhere in a word. lexicons: term lists by name (`systems.dictionaries.terms`); the longest term is matched
-    first. clusters: files of word clusters by name (`systems.words.clusters`). vectors: how the
-    vocabulary's vectors are clustered, by name (`systems.words.codes`). resources: settings of
-    further resources by name, for attributes of other packages.
+    anywhere in a word. lexicons: term lists by name (`systems.dictionaries.terms`); the longest
+    term is matched first. clusters: files of word clusters by name (`systems.words.clusters`).
+    vectors: how the vocabulary's vectors are clustered, by name (`systems.words.codes`). resources:
+    settings of further resources by name, for attributes of other packages.
 
     Raises `TemplateError` for anything that does not parse, naming the template.
     """

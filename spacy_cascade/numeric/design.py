@@ -101,7 +101,7 @@ class BinaryCSR:
     def write_transposed_product(
         self, values: Floats2d, out: Floats2d, workers: Workers, n_parts: int, memory: Memory
     ) -> None:
-        """`out = self.T @ values`, as a sum over so many parts of the rows (`tools.scale.parts`)."""
+        """`out = self.T @ values`, as a sum over so many parts of the rows."""
 
         def add(node: Node, to: Floats2d) -> None:
             add_part(self.indptr, self.indices, node[0], n_parts, values, to)

@@ -26,16 +26,15 @@ class LBFGS:
     tolerance: stop when the gradient norm has fallen below this part of the parameters' norm (or
     of 1). threads: 0 for all cores; the result does not depend on it. induction: how training finds
     the features (`systems.induction.trainer`); null where all that are frequent enough are there.
-    sparse: fit weights only of features with labels that they were seen with (`systems.many_labels.trainer`);
-    null where there are 128 score columns or more and it is possible.
-    workers: processes or actors that compute the loss (`tools.scale`); 0 or 1 for this process
-    alone. engine: where workers run. parts: sums that a gradient is gathered in, and the most
-    workers there can be; 0 for 1 without workers, which is fastest, and 8 with them. The last bits
-    of the result depend on it, and on nothing else here but shards and start.
-    shard_tokens: 0 for a corpus in memory; else it is encoded in shards of about so many tokens, in
-    a temporary file, and one of them at a time is in memory.
-    start: an online trainer whose weights training from scratch begins with
-    (`trainers.online_start`); null for zeros.
+    sparse: fit weights only of features with labels that they were seen with
+    (`systems.many_labels.trainer`); null where there are 128 score columns or more and it is
+    possible. workers: processes or actors that compute the loss (`tools.scale`); 0 or 1 for this
+    process alone. engine: where workers run. parts: sums that a gradient is gathered in, and the
+    most workers there can be; 0 for 1 without workers, which is fastest, and 8 with them. The last
+    bits of the result depend on it, and on nothing else here but shards and start. shard_tokens: 0
+    for a corpus in memory; else it is encoded in shards of about so many tokens, in a temporary
+    file, and one of them at a time is in memory. start: an online trainer whose weights training
+    from scratch begins with (`trainers.online_start`); null for zeros.
 
     Raises `ConfigError` for a setting out of range.
     """

@@ -17,28 +17,12 @@ PACKAGE = Path(spacy_cascade.__file__).parent
 PAGE = Path(__file__).parents[2] / "CONTRIBUTING.md"
 _PICTURE = re.compile(r"(<!-- picture: imports -->\n```mermaid\n).*?(```\n)", re.DOTALL)
 LAYERS = [
-    "testing",
-    "cli",
-    "annotation",
-    "bulk",
-    "callbacks",
-    "search",
-    "reports",
-    "clustering",
-    "growing",
-    "workflows",
-    "explaining",
-    "pipeline",
-    "trainers",
-    "losses",
-    "penalties",
-    "storage",
-    "models",
-    "features",
-    "inference",
-    "numeric",
-]
-"""Each may import those after it."""
+    "testing", "cli", "callbacks", "workflows", "pipeline", "trainers", "losses", "penalties",
+    "storage", "scorers", "features", "inference", "numeric",
+]  # fmt: skip
+"""Folders of the core. Each may import those after it."""
+ROOMS = ("systems", "tools")
+"""Folders of rooms, which the core works without."""
 
 
 def module_name(path: Path, root: Path) -> str:
@@ -88,21 +72,44 @@ IMPORTS = {
 """For each module those of the package that it imports."""
 
 
+def room(name: str) -> str:
+    """`systems.NAME` or `tools.NAME`, in which a module is; empty for modules of the core."""
+    names = name.split(".")
+    return ".".join(names[:2]) if names[0] in ROOMS and len(names) > 1 else ""
+
+
+FROM_CORE = {
+    f"{name} -> {other}"
+    for name, others in IMPORTS.items()
+    for other in others
+    if not room(name) and room(other)
+}
+"""What the core imports from rooms."""
+BETWEEN_ROOMS = {
+    (room(name), room(other))
+    for name, others in IMPORTS.items()
+    for other in others
+    if room(name) and room(other) and room(name) != room(other)
+}
+"""Rooms that import from other rooms."""
+
+
 def with_picture(page: str) -> str:
-    """The page with the folders of the package, and an arrow for each that imports from another."""
-    found = {
+    """The page with the folders of the core and both rings around it, and who imports whom."""
+    nodes = ["tools", "systems", *LAYERS]
+    arrows = {
         (name.split(".")[0], other.split(".")[0])
         for name, others in IMPORTS.items()
         for other in others
+        if room(name) or not room(other)
     }
-    order = [*LAYERS[:1], "corpora", *LAYERS[1:]]
-    arrows = [
+    lines = [
         f"    {one} --> {other}\n"
-        for one in order
-        for other in order
-        if one != other and (one, other) in found
+        for one in nodes
+        for other in nodes
+        if one != other and (one, other) in arrows
     ]
-    text = "flowchart TD\n" + "".join(arrows)
+    text = "flowchart TD\n" + "".join(lines)
     drawn, n = _PICTURE.subn(lambda match: match[1] + text + match[2], page)
     assert n == 1, "the page has one such picture"
     return drawn

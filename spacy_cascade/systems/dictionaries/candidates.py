@@ -1,6 +1,7 @@
 """Candidates: what an entity may refer to, and where a Doc keeps it.
 
-A generator of candidates is what has `candidates`; `systems.dictionaries.linker` asks one after another.
+A generator of candidates is what has `candidates`; `systems.dictionaries.linker` asks one after
+another.
 """
 
 from __future__ import annotations

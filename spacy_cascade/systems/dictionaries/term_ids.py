@@ -1,7 +1,8 @@
 """Identifiers of listed terms: which entries of lists a phrase matches.
 
 A phrase is the sequence of its tokens, as written or in lower case. It has one 64-bit key, the
-same as in a lexicon (`systems.dictionaries.lexicons`). The keys of all terms stand in order, for binary search.
+same as in a lexicon (`systems.dictionaries.lexicons`). The keys of all terms stand in order, for
+binary search.
 """
 
 from __future__ import annotations

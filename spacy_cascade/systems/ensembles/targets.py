@@ -1,4 +1,4 @@
-"""What an ensemble holds for likely, as targets of the stages of a cascade (`systems.ensembles.loss`)."""
+"""Probabilities of an ensemble as targets of the stages of a cascade (`systems.ensembles.loss`)."""
 
 from collections.abc import Sequence
 

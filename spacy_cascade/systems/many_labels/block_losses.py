@@ -1,7 +1,7 @@
 """Losses, log-partitions and marginals of chains with many labels, several sequences at a time.
 
-The equations are those of `inference.dense_losses`, and `systems.many_labels.lockstep` makes the steps. The
-gradient of the block is a product of two matrices, over the positions of all sequences:
+The equations are those of `inference.dense_losses`, and `systems.many_labels.lockstep` makes the
+steps. The gradient of the block is a product of two matrices, over the positions of all sequences:
 
     Σ_t P(p at t-1, c at t) = M[p, c] Σ_t a(t-1, p) g(t, c)      g(t, c) = x(t, c) b(t, c) / z(t)
 """

@@ -1,8 +1,8 @@
 """Posteriors of spans, and all likely spans, of chains with many labels.
 
-As `inference.spans`, with `a`, `x`, `b`, `z` and `g` of `systems.many_labels.lockstep`. A span is entered and
-left by transitions of the block, and goes on by the others. So with labels `y` at `t … e - 1` it
-has the probability
+As `inference.spans`, with `a`, `x`, `b`, `z` and `g` of `systems.many_labels.lockstep`. A span is
+entered and left by transitions of the block, and goes on by the others. So with labels `y` at `t …
+e - 1` it has the probability
 
     Σ_p a(t-1, p) M[p, y(t)] · Π_u x(u, y(u)) / z(u) · Π_u M[y(u-1), y(u)]
         · Σ_c M[y(e-1), c] g(e, c)

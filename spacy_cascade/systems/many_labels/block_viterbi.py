@@ -1,8 +1,8 @@
 """Viterbi with many labels and no label pairs, several sequences at a time.
 
 The recursion is that of `dense_viterbi` (`inference.viterbi`), with the same sums, so with the same
-bits and ties. `systems.many_labels.products` has the maxima over the block, `systems.many_labels.lockstep` the batches
-and their rows, `systems.many_labels.blocks` the places.
+bits and ties. `systems.many_labels.products` has the maxima over the block,
+`systems.many_labels.lockstep` the batches and their rows, `systems.many_labels.blocks` the places.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 The equations are those of `inference.dense_losses`. With hundreds of labels the matrix `M` does not
 fit into the caches near the processor. So a step is made for several sequences at once, the longest
-first: what is read of `M` serves all of them (`systems.many_labels.products`). Of `M` only the block is a
-matrix (`systems.many_labels.blocks`).
+first: what is read of `M` serves all of them (`systems.many_labels.products`). Of `M` only the
+block is a matrix (`systems.many_labels.blocks`).
 
 A *lane* is a sequence with one of the two costs. Arrays of a batch of lanes have a row for each of
 their positions: lane `l` at `t` has row `first[t] + l`. Their columns are places.

@@ -21,7 +21,7 @@ _MOST_THERE = 1 / 8
 
 @dataclass(frozen=True)
 class PlacedWeights:
-    """Weights by their places: values `[P]`, and the crowded rows (`systems.many_labels.places`)."""
+    """Weights `[P]` by their places (`systems.many_labels.places`), and the crowded rows."""
 
     places: Places
     values: Floats1d

@@ -2,9 +2,9 @@
 
     δ(t, y) = max_d ( max_{e → first tag} (δ(t-d, source(e)) + s(t-d+1, e)) + W(t, l, d) )
 
-with `W` and `s` of `systems.semi_markov.segments`; `y` is the last tag of a span of label `l`, or outside.
-For the `k` best, each maximum is a list of the `k` best, merged.
-(docs/method.md, sections 2.4 and 2.10)
+with `W` and `s` of `systems.semi_markov.segments`; `y` is the last tag of a span of label `l`, or
+outside. For the `k` best, each maximum is a list of the `k` best, merged. (docs/method.md, sections
+2.4 and 2.10)
 """
 
 from __future__ import annotations

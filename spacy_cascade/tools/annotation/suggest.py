@@ -36,8 +36,8 @@ _DIGIT = re.compile(r"\d")
 
 @dataclass(frozen=True)
 class Options:
-    """How to choose: how many sentences, by which measure (`tools.explaining.uncertainty`), by entities
-    of which labels (None for all), and how far they should differ (`diversity`)."""
+    """How to choose: how many sentences, by which measure (`tools.explaining.uncertainty`), by
+    entities of which labels (None for all), and how far they should differ (`diversity`)."""
 
     n: int = 100
     measure: str = DEFAULT

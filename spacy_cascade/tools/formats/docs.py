@@ -219,10 +219,10 @@ def write_documents(
 ) -> ConversionSummary:
     """Write documents of words to one `.spacy` file.
 
-    spacing: of the text of the Docs. Natural spacing is restored by rules (`tools.formats.spacing`),
-    in part by language; words that are pieces of words keep the spacing of words. Missing folders
-    above `output` are created. `to_docs` says where the annotation goes. A progress bar is shown in
-    a terminal after two seconds.
+    spacing: of the text of the Docs. Natural spacing is restored by rules
+    (`tools.formats.spacing`), in part by language; words that are pieces of words keep the spacing
+    of words. Missing folders above `output` are created. `to_docs` says where the annotation goes.
+    A progress bar is shown in a terminal after two seconds.
 
     Raises `CorpusError` if `output` does not end in `.spacy`; then nothing is written.
     """

@@ -1,9 +1,9 @@
 """Terms from web pages: texts in the same formatting as known ones.
 
-A group of texts with the same formatting (`systems.dictionaries.growing.pages`) is trusted where many of them are
-seeds. A list or a column is also trusted where it has many of the seeds, however long it is: its
-author put together what belongs together. With `s` of `m` seeds among `n` texts, a text of it is a
-term with probability
+A group of texts with the same formatting (`systems.dictionaries.growing.pages`) is trusted where
+many of them are seeds. A list or a column is also trusted where it has many of the seeds, however
+long it is: its author put together what belongs together. With `s` of `m` seeds among `n` texts, a
+text of it is a term with probability
 
     p = (s - ½)/(n + 1)                                      for a pattern
     p = 1 - (1 - (s - ½)/(n + 1)) (1 - (s - ½)/(m + 1))      for a list or a column

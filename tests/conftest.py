@@ -14,7 +14,7 @@ from spacy.language import Language
 
 from helpers import trained_cascade
 
-pytest_plugins = ["figures", "sampling"]
+pytest_plugins = ["crowded_tables", "figures", "sampling"]
 
 settings.register_profile(
     "package",

@@ -17,7 +17,8 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 from ..errors import TemplateError
 from ..types import Ints2d, Keys1d
-from .resources import ResourceSpec
+from .links import Links
+from .resources import Resource, ResourceSpec
 from .span_context import SpanContext
 from .strings import hash_strings
 from .tokens import Tokens
@@ -35,15 +36,15 @@ class Options(Protocol):
 
     @property
     def lexicons(self) -> Mapping[str, Any]:
-        """Term lists by name (`terms.TermSource`)."""
+        """Term lists by name."""
 
     @property
     def clusters(self) -> Mapping[str, Any]:
-        """Files of word clusters by name (`word_clusters.ClusterSource`)."""
+        """Files of word clusters by name."""
 
     @property
     def vectors(self) -> Mapping[str, Any]:
-        """How word vectors are clustered, by name (`vector_codes.VectorSource`)."""
+        """How word vectors are clustered, by name."""
 
     @property
     def resources(self) -> Mapping[str, Any]:
@@ -149,6 +150,20 @@ class TokenAttribute(PlacedAttribute):
     @abstractmethod
     def values(self, tokens: Tokens, resource: Any, own_flags: Ints2d | None) -> Keys1d:
         """Values of all tokens, uint64 `[T]`; own_flags: gold flags in training, else None."""
+
+
+class Linking(Resource):
+    """A resource that says which other tokens of its Doc a token stands for."""
+
+    @abstractmethod
+    def links(self, tokens: Tokens) -> Links:
+        """The links of a batch."""
+
+
+class LinkingAttribute(TokenAttribute):
+    """One whose links the places `@long_form` and `@long_form_last` follow."""
+
+    links: ClassVar[ResourceSpec]
 
 
 class LengthAttribute(PlacedAttribute):

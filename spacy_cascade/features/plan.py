@@ -98,7 +98,7 @@ class Plan:
     unit_templates, unit_level: the unit-level templates, and the same for kernels.
     pairs, unpaired: those that look at two neighbouring words, whose scores can be kept, and the
         rest of them.
-    looks_at_long_forms: whether some place is in the long form of an abbreviation.
+    follows_links: whether some place is what another token stands for, such as `@long_form`.
     margin: positions that must exist before and after every sequence.
     """
 
@@ -117,7 +117,7 @@ class Plan:
     unit_level: UnitLevelTemplates
     pairs: PairTemplates
     unpaired: UnitLevelTemplates
-    looks_at_long_forms: bool
+    follows_links: bool
     margin: int
     segment_templates: tuple[Template, ...]
     segment_level: UnitLevelTemplates
@@ -185,7 +185,7 @@ def make_plan(templates: Templates, segments: Templates | None = None) -> Plan:
         unit_level=_for_kernels(unit_level, column, _salts(unit_level)),
         pairs=_pairs_for_kernels(pairs, column),
         unpaired=_for_kernels(unpaired, column, _salts(unpaired)),
-        looks_at_long_forms=any(anchor in (LONG_FORM, LONG_FORM_LAST) for anchor, _ in places),
+        follows_links=any(anchor in (LONG_FORM, LONG_FORM_LAST) for anchor, _ in places),
         margin=max((abs(p.offset) for t in (*expanded, *of_segments) for p in t.parts), default=0)
         or 1,
         segment_templates=tuple(of_segments),

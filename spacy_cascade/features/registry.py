@@ -7,13 +7,15 @@ from importlib.metadata import entry_points
 from typing import TypeVar
 
 from ..errors import TemplateError
-from ..systems.dictionaries.similarity.attribute import Similarity
 from . import group_attributes, placed_attributes, word_attributes
-from .attributes import Attribute
+from .attributes import Attribute, LinkingAttribute
+from .resources import ResourceSpec
 from .word_counts import SHARES
 
 GROUP = "spacy_cascade_attributes"
 """Group of entry points, one for each attribute of another package."""
+LINKING = "abbreviation"
+"""The attribute whose links the places `@long_form` and `@long_form_last` follow."""
 AttributeClass = TypeVar("AttributeClass", bound=type[Attribute])
 
 BUILT_IN: dict[str, type[Attribute]] = {
@@ -26,20 +28,11 @@ BUILT_IN: dict[str, type[Attribute]] = {
     "suffix": word_attributes.Affix,
     "pattern": word_attributes.Pattern,
     **dict.fromkeys(SHARES, word_attributes.Share),
-    "cluster": word_attributes.Cluster,
-    "vector": word_attributes.VectorCode,
     "tag": placed_attributes.Tag,
     "pos": placed_attributes.PartOfSpeech,
-    "lexicon": placed_attributes.Membership,
-    "lexicon_exact": placed_attributes.ExactMembership,
-    "abbreviation": placed_attributes.AbbreviationPart,
     "span": group_attributes.SpanTag,
-    "word_elsewhere": group_attributes.WordElsewhere,
-    "phrase_elsewhere": group_attributes.PhraseElsewhere,
     "size": placed_attributes.Size,
     "bias": word_attributes.Bias,
-    "similarity": Similarity,
-    "type_of_long_form": placed_attributes.OfLongForm,
     **dict.fromkeys(placed_attributes.CONTEXT, placed_attributes.AroundSpan),
 }
 
@@ -71,3 +64,10 @@ def attribute_class(name: str) -> type[Attribute]:
         f"unknown attribute '{name}'. Known: {known}. Mend the name, or install the package that "
         "has it, or import it with '--code'."
     )
+
+
+def linking_resource() -> ResourceSpec:
+    """The resource behind the links that places such as `@long_form` follow."""
+    attribute = attribute_class(LINKING)
+    assert issubclass(attribute, LinkingAttribute)
+    return attribute.links

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..systems.abbreviations.long_forms import LongForms
 from ..types import Floats2d, Ints1d, Ints2d, Ints3d, Pointers1d, Reals2d
 from .lexemes import BOUNDARY
+from .links import LinkedPositions
 from .plan import Slots
 from .templates import (
     ANY,
@@ -169,12 +169,12 @@ def _places_around(lexemes, first, last, places):  # type: ignore[no-untyped-def
 
 
 @inlined
-def _abbreviation_in(long_forms, first, last):  # type: ignore[no-untyped-def]
-    """Number of the last abbreviation among the positions, -1 for none."""
+def _link_in(links, first, last):  # type: ignore[no-untyped-def]
+    """Number of the last link from the positions, -1 for none."""
     number = -1
-    if len(long_forms.abbreviation):
+    if len(links.number):
         for position in range(last, first - 1, -1):
-            number = long_forms.abbreviation[position]
+            number = links.number[position]
             if number >= 0:
                 break
     return number
@@ -185,14 +185,14 @@ def slot_rows(
     slots: Slots,
     lexemes: Ints1d,
     occurrences: Occurrences,
-    long_forms: LongForms,
+    links: LinkedPositions,
     first: Ints1d,
     last: Ints1d,
     begin: int,
 ) -> tuple[Pointers1d, Ints1d]:
     """Sparse rows of units: which (lexeme, slot) rows make up each unit's score.
 
-    Row `lexeme * n_slots + slot`, for slots from `begin` on. occurrences, long_forms: of the
+    Row `lexeme * n_slots + slot`, for slots from `begin` on. occurrences, links: of the
     positions, read only where slots look at them. first, last: int32 `[U]`, positions.
     """
     n_slots = len(slots.anchor)
@@ -204,7 +204,7 @@ def slot_rows(
         inside = last[unit] - first[unit] + 1
         if inside > len(places):
             places = np.empty(inside, dtype=np.int32)
-        abbreviation = _abbreviation_in(long_forms, first[unit], last[unit])
+        link = _link_in(links, first[unit], last[unit])
         for s in range(begin, n_slots):
             anchor, offset = slots.anchor[s], slots.offset[s]
             if anchor in (FIRST, LAST):
@@ -227,10 +227,10 @@ def slot_rows(
                         lexemes, occurrences.forms, occurrences.following, begin_at, start, end,
                         end, offset, places,
                     )  # fmt: skip
-            elif abbreviation < 0:
+            elif link < 0:
                 continue
             else:
-                start, end = long_forms.first[abbreviation], long_forms.last[abbreviation]
+                start, end = links.first[link], links.last[link]
                 start = end if anchor == LONG_FORM_LAST else start
                 n = end - start + 1
                 for k in range(n):

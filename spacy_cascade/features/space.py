@@ -11,10 +11,6 @@ import numpy as np
 from ..numeric.design import BinaryCSR, Design, SegmentRows
 from ..numeric.index import KeyIndex
 from ..parallel import LEXEME_LOCK
-from ..systems.abbreviations.search import find_abbreviations
-from ..systems.abbreviations.spelled_words import SpelledWords
-from ..systems.dictionaries.lexicons import Lexicon
-from ..systems.dictionaries.listed_terms import ListedTerms
 from ..systems.semi_markov.features import SegmentFeatures, SegmentSettings
 from ..systems.semi_markov.span_lengths import SPAN_LENGTHS, SpanLengths
 from ..types import Ints2d, Keys1d, Keys2d
@@ -24,12 +20,13 @@ from .feature_counts import FeatureCounts
 from .keys import lexeme_level_keys, unit_level_keys
 from .lexemes import LexemeTable
 from .plan import make_plan
+from .registry import linking_resource
 from .resources import FlaggedTokens, Resources
 from .span_context import SpanContext
 from .templates import Templates
-from .tokens import ABBREVIATIONS, FURTHER, Tokens
+from .tokens import FURTHER, Tokens
 from .unit_rows import known_features, rows_of_slots, values_of_units
-from .units import PaddedTokens, Units, lay_out, with_long_forms
+from .units import PaddedTokens, Units, lay_out, with_links
 
 
 def _values_of_spans(
@@ -52,30 +49,29 @@ class FeatureSpace:
 
     A *unit* is what gets a label: a token (`first = last`) or a span of positions.
 
-    templates: what to look at. segments: how segments of units are looked at, if they are.
-    plan: the same for kernels. resources: what attributes read besides
-    the Docs. lexemes: the words met so far, until `forget_lexemes`. spelled: those near brackets,
-    where templates look at abbreviations. index: keys of known features, in the order of the rows
-    of the weights. reads, span_keys: what `tokens.read_tokens` has to read besides the words.
-    reads_abbreviations: whether tokens need those (`with_abbreviations`). earlier: the space of a
-    component that meets the same words just before, if there is one.
+    templates: what to look at. segments: how segments of units are looked at, if they are. plan:
+    the same for kernels. resources: what attributes read besides the Docs. lexemes: the words met
+    so far, until `forget_lexemes`. index: keys of known features, in the order of the rows of the
+    weights. reads, span_keys: what `tokens.read_tokens` has to read besides the words. links: the
+    resource that says what places such as `@long_form` lead to, None where no template has them.
+    earlier: the space of a component that meets the same words just before, if there is one.
     """
 
     def __init__(self, templates: Templates, segments: SegmentSettings | None = None) -> None:
         self.templates, self.segments = templates, segments
         plan = make_plan(templates, None if segments is None else segments.templates)
         specs = [attribute.spec for attribute in plan.all_attributes]
-        self.resources = Resources([*specs, None if segments is None else SPAN_LENGTHS])
+        self.links = linking_resource() if plan.follows_links else None
+        of_segments = None if segments is None else SPAN_LENGTHS
+        self.resources = Resources([*specs, self.links, of_segments])
         context = tuple(partial(_values_of_spans, each, self.resources) for each in plan.of_spans)
         self.plan = replace(plan, context=context)
         self.lexemes = self._no_lexemes()
-        self.spelled = SpelledWords()
         self.index = KeyIndex()
         self.earlier: FeatureSpace | None = None
         self._known: _KnownFeatures | None = None
         fields = {field for attribute in plan.all_attributes for field in attribute.reads}
         self.reads = tuple(field for field in FURTHER if field in fields)
-        self.reads_abbreviations = plan.looks_at_long_forms or ABBREVIATIONS in fields
         groups = (key for attribute in plan.all_attributes for key in attribute.span_groups)
         self.span_keys = list(dict.fromkeys(groups))
 
@@ -84,8 +80,7 @@ class FeatureSpace:
 
     def __getstate__(self) -> dict[str, object]:
         """What is copied and pickled: no words, which another thread may be adding."""
-        words = {"lexemes": self._no_lexemes(), "spelled": SpelledWords()}
-        return {**self.__dict__, **words, "_known": None, "earlier": None}
+        return {**self.__dict__, "lexemes": self._no_lexemes(), "_known": None, "earlier": None}
 
     def identity(self) -> dict[str, object]:
         """What has to be the same for keys of features to mean the same."""
@@ -106,12 +101,6 @@ class FeatureSpace:
     def resources_to_read(self) -> list[str]:
         """The resources that `read_resources` has to read, such as `lexicon(genes)`."""
         return self.resources.to_read
-
-    @property
-    def lexicons(self) -> dict[str, Lexicon]:
-        """The lexicons that have been read, such as that of `lexicon(genes)`."""
-        made = self.resources.made.items()
-        return {key: listed.lexicon for key, listed in made if isinstance(listed, ListedTerms)}
 
     def read_resources(self, tokenize: Callable[[str], Iterable[str]]) -> None:
         """Read the lexicons and the resources of other packages.
@@ -157,13 +146,6 @@ class FeatureSpace:
         with LEXEME_LOCK:
             if len(self.lexemes) > more_than:
                 self.lexemes, self._known = self._no_lexemes(), None
-                self.spelled = SpelledWords()
-
-    def with_abbreviations(self, tokens: Tokens, text_of: TextOf) -> Tokens:
-        """The tokens with the abbreviations that Docs explain, where templates look at them."""
-        if not self.reads_abbreviations:
-            return tokens
-        return replace(tokens, abbreviations=find_abbreviations(tokens, self.spelled, text_of))
 
     def positions(
         self, tokens: Tokens, text_of: TextOf, own_flags: Ints2d | None = None
@@ -180,7 +162,9 @@ class FeatureSpace:
         plan = self.plan
         around = plan.margin, plan.slots.offsets
         laid_out = lay_out(tokens, table, lexemes, plan.n_unit_attributes, of_tokens, *around)
-        return with_long_forms(laid_out, tokens) if plan.looks_at_long_forms else laid_out
+        if self.links is None:
+            return laid_out
+        return with_links(laid_out, resources.of(self.links).links(tokens))
 
     # Segments
 

@@ -127,16 +127,11 @@ class SpanContext:
         best[~counts.any(axis=1)] = 0
         return best
 
-    def type_of_long_form(self) -> Keys1d:
-        """Label of the span found where the long form ends that the span abbreviates.
-
-        A span abbreviates the long form of its last token. "nothing" where no span was found there.
-        """
-        number = self.tokens.abbreviation_of[self.end - 1]
-        head = np.append(self.tokens.abbreviations.long[:, 1] - 1, -1)[number]
-        neighbour = np.searchsorted(self.found.start, head, side="right") - 1
-        is_there = (neighbour >= 0) & (self._found_at(self.found.end, neighbour) > head)
-        return np.where(number >= 0, self._label(neighbour, is_there), np.uint64(0))
+    def label_over(self, token: Pointers1d) -> Keys1d:
+        """Label of the span found over a token, for each span; "nothing" where there is none."""
+        neighbour = np.searchsorted(self.found.start, token, side="right") - 1
+        is_there = (neighbour >= 0) & (self._found_at(self.found.end, neighbour) > token)
+        return self._label(neighbour, is_there)
 
     def type_before(self) -> Keys1d:
         """Label of the nearest span before this one in its sentence."""

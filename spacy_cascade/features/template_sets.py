@@ -12,9 +12,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ..systems.dictionaries.terms import TermSource
-from ..systems.words.clusters import ClusterSource
-from ..systems.words.codes import VectorSource, clusters_from
 from ..types import Texts
 from .templates import Templates
 
@@ -86,10 +83,10 @@ _GRAIN = re.compile(r"\(NAME, (\d+)\)")
 def make_templates(
     templates: Texts,
     patterns: Mapping[str, str],
-    lexicons: Mapping[str, TermSource],
+    lexicons: Mapping[str, Any],
     resources: Mapping[str, Any] | None = None,
-    clusters: Mapping[str, ClusterSource] | None = None,
-    vectors: Mapping[str, VectorSource] | None = None,
+    clusters: Mapping[str, Any] | None = None,
+    vectors: Mapping[str, Any] | None = None,
 ) -> Templates:
     """A set written out in the config."""
     meant = {name: _ends(pattern) for name, pattern in patterns.items()}
@@ -107,14 +104,12 @@ def _ends(pattern: str) -> str:
     return _DOLLARS.sub("$", pattern)
 
 
-def _looks_at_vectors(
-    templates: Sequence[str], vectors: Mapping[str, VectorSource]
-) -> Iterator[str]:
+def _looks_at_vectors(templates: Sequence[str], vectors: Mapping[str, Any]) -> Iterator[str]:
     """The templates for each clustering, without those of grains that it does not have."""
     for name, source in vectors.items():
         for text in templates:
             grain = _GRAIN.search(text)
-            if grain is None or int(grain[1]) < clusters_from(source).bits:
+            if grain is None or int(grain[1]) < getattr(source, "bits", source):
                 yield text.replace("NAME", name)
 
 
@@ -132,11 +127,11 @@ def _named_set(
 
     def make(
         extra: Texts = _NONE,
-        lexicons: Mapping[str, TermSource] | None = None,
+        lexicons: Mapping[str, Any] | None = None,
         resources: Mapping[str, Any] | None = None,
         without: Texts = _NONE,
-        clusters: Mapping[str, ClusterSource] | None = None,
-        vectors: Mapping[str, VectorSource] | None = None,
+        clusters: Mapping[str, Any] | None = None,
+        vectors: Mapping[str, Any] | None = None,
     ) -> Templates:
         kept = [text for text in templates if not any(word in text for word in without)]
         members = [f"lexicon({name})@-1..1" for name in lexicons or {}]

@@ -34,9 +34,6 @@ import regex
 from ..caching import cached_property
 from ..deprecation import warn_renamed
 from ..errors import TemplateError
-from ..systems.dictionaries.terms import TermSource
-from ..systems.words.clusters import ClusterSource
-from ..systems.words.codes import VectorSource
 from .attributes import Attribute, TokenAttribute, WordAttribute, numbers
 from .registry import attribute_class
 
@@ -137,10 +134,10 @@ class Templates:
 
     templates: tuple[str, ...]
     patterns: Mapping[str, str]
-    lexicons: Mapping[str, TermSource]
+    lexicons: Mapping[str, Any]
     resources: Mapping[str, Any] = field(default_factory=dict)
-    clusters: Mapping[str, ClusterSource] = field(default_factory=dict)
-    vectors: Mapping[str, VectorSource] = field(default_factory=dict)
+    clusters: Mapping[str, Any] = field(default_factory=dict)
+    vectors: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, pattern in self.patterns.items():

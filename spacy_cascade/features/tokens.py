@@ -9,10 +9,7 @@ import numpy as np
 from spacy.attrs import LOWER, ORTH, POS, SENT_START, TAG
 from spacy.tokens import Doc
 
-from ..caching import cached_property
-from ..systems.abbreviations.attribute import Abbreviations, join_abbreviations
-from ..systems.abbreviations.long_forms import link_abbreviations
-from ..types import Ints1d, Keys1d, Pointers1d
+from ..types import Keys1d, Pointers1d
 from .group_spans import BatchGroup, join_groups, read_group
 from .word_vectors import WordVectors
 
@@ -27,7 +24,6 @@ class Tokens:
     sequence_starts: int64 `[N + 1]`; a sequence is a sentence where sentence starts are
         set, else the whole Doc. Docs without tokens have none.
     doc_starts: int64 `[D + 1]`.
-    abbreviations: those that the Docs explain, none where no template looks at them.
     vectors: of the component's vocabulary; None where it has none.
     text_of: gives the texts of the words, as the Docs' vocabulary has them; None without Docs.
     """
@@ -38,24 +34,15 @@ class Tokens:
     parts_of_speech: Keys1d
     sequence_starts: Pointers1d
     doc_starts: Pointers1d
-    abbreviations: Abbreviations = field(default_factory=Abbreviations.none)
     vectors: WordVectors | None = None
     groups: Mapping[str, BatchGroup] = field(default_factory=dict)
     text_of: Callable[[int], str] | None = None
-
-    @cached_property
-    def abbreviation_of(self) -> Ints1d:
-        """Number of the abbreviation that each token is or is part of, int32 `[T]`, -1 for none."""
-        starts = self.sequence_starts, self.doc_starts
-        return link_abbreviations(self.words, *starts, self.abbreviations)
 
 
 _NO_VALUES = np.zeros(0, dtype=np.uint64)
 
 FURTHER = {"lower": LOWER, "tags": TAG, "parts_of_speech": POS}
 """Fields of `Tokens` that not every template set needs, and spaCy's names for them."""
-ABBREVIATIONS = "abbreviations"
-"""A further one, which is found afterwards (`FeatureSpace.with_abbreviations`)."""
 
 
 def read_tokens(
@@ -82,7 +69,6 @@ def read_tokens(
         words=np.ascontiguousarray(table[:, 0]),
         sequence_starts=np.append(np.flatnonzero(is_start), len(table)),
         doc_starts=doc_starts,
-        abbreviations=Abbreviations.none(),
         vectors=vectors,
         text_of=docs[0].vocab.strings.__getitem__ if docs else None,
         groups={key: read_group(docs, key, doc_starts) for key in span_keys},
@@ -91,10 +77,8 @@ def read_tokens(
 
 
 def join_tokens(batches: Sequence[Tokens]) -> Tokens:
-    found = [batch.abbreviations for batch in batches]
     offsets = np.cumsum([0, *(len(batch.words) for batch in batches)])[:-1].tolist()
     return Tokens(
-        abbreviations=join_abbreviations(found, offsets),
         sequence_starts=_joined_starts([batch.sequence_starts for batch in batches]),
         doc_starts=_joined_starts([batch.doc_starts for batch in batches]),
         vectors=batches[0].vectors,

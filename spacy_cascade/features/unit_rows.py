@@ -16,7 +16,7 @@ from .units import Units
 def rows_of_slots(plan: Plan, units: Units, begin: int) -> BinaryCSR:
     """Which (lexeme, slot) rows each unit sums, of slots from `begin` on."""
     positions = units.positions
-    line = positions.lexemes, positions.occurrences, positions.long_forms
+    line = positions.lexemes, positions.occurrences, positions.links
     rows = slot_rows(plan.slots, *line, units.first, units.last, begin)
     return BinaryCSR(*rows, len(positions.table) * plan.n_slots)
 

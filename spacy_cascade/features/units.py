@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..caching import cached_property
-from ..systems.abbreviations.long_forms import NO_LONG_FORMS, LongForms
 from ..types import Ints1d, Ints2d, Keys1d, Keys2d, Pointers1d
 from .keys import PositionValues
 from .lexemes import BOUNDARY, LexemeTable
+from .links import NO_LINKS, LinkedPositions, Links
 from .slots import NO_OCCURRENCES, Occurrences, find_occurrences
 from .tokens import Tokens
 
@@ -29,8 +29,7 @@ class PaddedTokens:
     rows of it. values: what unit-level templates read of them, first the words' values. of_token:
     int32 `[T]`, the position of each token. doc_starts: int32 `[D + 1]`, the position from which
     on each Doc's tokens stand. recurrences: int32 `[R]`, offsets at which templates look beside
-    places where words occur again. long_forms: of abbreviations, none where no template looks at
-    them.
+    places where words occur again. links: none where no template follows them.
     """
 
     table: LexemeTable
@@ -39,7 +38,7 @@ class PaddedTokens:
     of_token: Ints1d
     doc_starts: Ints1d
     recurrences: Ints1d
-    long_forms: LongForms = NO_LONG_FORMS
+    links: LinkedPositions = NO_LINKS
 
     @cached_property
     def occurrences(self) -> Occurrences:
@@ -83,14 +82,13 @@ def lay_out(
     return PaddedTokens(table, line, values, *places, recurrences)
 
 
-def with_long_forms(positions: PaddedTokens, tokens: Tokens) -> PaddedTokens:
-    """The positions with the long forms of the abbreviations among their tokens."""
-    abbreviation = np.full(len(positions.lexemes), -1, dtype=np.int32)
-    abbreviation[positions.of_token] = tokens.abbreviation_of
-    start, end = tokens.abbreviations.long.T
+def with_links(positions: PaddedTokens, links: Links) -> PaddedTokens:
+    """The positions with the links of their tokens."""
     of_token = positions.of_token
-    long_forms = LongForms(abbreviation, of_token[start], of_token[end - 1])
-    return replace(positions, long_forms=long_forms)
+    number = np.full(len(positions.lexemes), -1, dtype=np.int32)
+    number[of_token] = links.number
+    linked = LinkedPositions(number, of_token[links.start], of_token[links.end - 1])
+    return replace(positions, links=linked)
 
 
 NO_CONTEXT = np.zeros((0, 0), dtype=np.uint64)

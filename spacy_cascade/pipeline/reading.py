@@ -46,7 +46,7 @@ def read(
         _check_stage(tokens.tags, "token.tag", "cascade_tagger", name)
     if "parts_of_speech" in space.reads:
         _check_stage(tokens.parts_of_speech, "token.pos", "tagger or morphologizer", name)
-    return space.with_abbreviations(tokens, vocab.strings.__getitem__)
+    return tokens
 
 
 def check_doc(doc: object, who: str) -> None:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spacy_cascade.features.links import NO_LINKS
 from spacy_cascade.features.plan import Slots
 from spacy_cascade.features.slots import (
     MOST_RECURRENCES,
@@ -16,7 +17,6 @@ from spacy_cascade.features.slots import (
     slot_rows,
 )
 from spacy_cascade.features.templates import HEAD_RECURRENCE, RECURRENCE
-from spacy_cascade.systems.abbreviations.long_forms import NO_LONG_FORMS
 
 PLACES = [(RECURRENCE, -1), (RECURRENCE, 0), (RECURRENCE, 2), (HEAD_RECURRENCE, -1)]
 MARGIN = 2
@@ -67,7 +67,7 @@ def test_the_same_rows_in_the_same_order(n_words: int, seed: int, lengths: list[
     ]
     first, last = (np.array([unit[i] for unit in units], dtype=np.int32) for i in (0, 1))
     occurrences = Occurrences(*find_occurrences(lexemes, form_of, starts, offsets))
-    cuts, columns = slot_rows(slots, lexemes, occurrences, NO_LONG_FORMS, first, last, 0)
+    cuts, columns = slot_rows(slots, lexemes, occurrences, NO_LINKS, first, last, 0)
     assert len(cuts) == len(units) + 1
     for number, (begin, end, doc) in enumerate(units):
         expected = [

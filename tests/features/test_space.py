@@ -135,7 +135,6 @@ def bounds(positions: PaddedTokens, docs: Sequence[DocWords], units: list[Unit])
 
 
 def positions_of(space: FeatureSpace, tokens: Tokens, flags=None) -> PaddedTokens:
-    tokens = space.with_abbreviations(tokens, VOCAB.strings.__getitem__)
     return space.positions(tokens, VOCAB.strings.__getitem__, flags)
 
 

@@ -20,6 +20,8 @@ from spacy_cascade.features.strings import hash_string
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.tokens import read_tokens
 from spacy_cascade.features.units import Units
+from spacy_cascade.systems.abbreviations.attributes import TypeOfLongForm
+from spacy_cascade.systems.abbreviations.resource import Explained
 
 VOCAB = blank().vocab
 WORDS = ["a", "B", "b", "(", ")", "and"]
@@ -95,9 +97,7 @@ def surroundings(
     bounds = np.array([f[:2] for f in found], dtype=np.int64).reshape(-1, 2)
     labels = np.array([f[2] for f in found], dtype=np.uint64)
     start, end = np.array(asked, dtype=np.int64).reshape(-1, 2).T
-    space = FeatureSpace(Templates(("type_of_long_form",), {}, {}))
-    tokens = space.with_abbreviations(read_tokens(docs), VOCAB.strings.__getitem__)
-    return SpanContext(tokens, start, end, FoundSpans(*bounds.T, labels))
+    return SpanContext(read_tokens(docs), start, end, FoundSpans(*bounds.T, labels))
 
 
 def values_of(spans: SpanContext, names: list[str]) -> np.ndarray:
@@ -142,7 +142,8 @@ def test_type_of_the_long_form(found: list[Found], value: str) -> None:
     asked = [(4, 5), (6, 8), (7, 8), (7, 9), (0, 3)]
     other = (["HSP"], [(0, 1)], [(0, 1, "X")], [(0, 1)])
     spans = surroundings([(words, [(0, 6), (6, 9)], found, asked), other])
-    values = spans.type_of_long_form().tolist()
+    (attribute,) = TypeOfLongForm.expand("type_of_long_form", None, Templates(("bias",), {}, {}))
+    values = attribute.values(spans, Explained()).tolist()
     texts = {hash_string(label): label for label in LABELS}
     assert [value_text(v, texts.__getitem__) for v in values[:3]] == [value] * 3
     assert values[3:] == [0, 0, 0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -270,3 +271,20 @@ def test_patterns_mean_the_same_after_a_config_was_saved():
     for saved, meant in (("^[0-9]+$$", "^[0-9]+$"), ("a$$$$", "a$"), (r"a\$$", r"a\$$")):
         made = sets.make_templates(["pattern(*)"], {"end": saved}, {})
         assert made.patterns == {"end": meant}
+
+
+@pytest.mark.parametrize(
+    ("line", "settings"),
+    [
+        ("lexicon(own)", {"lexicons": {"own": 5}}),
+        ("lexicon(own)", {"lexicons": {"own": [1, 2]}}),
+        ("similarity(own)", {"lexicons": {"own": 5}}),
+        ("cluster(own)", {"clusters": {"own": 5}}),
+        ("vector(own)", {"vectors": {"own": "words.vec"}}),
+        ("vector(own)", {"vectors": {"own": True}}),
+    ],
+)
+def test_settings_of_another_type_are_named(line: str, settings: dict[str, Any]) -> None:
+    (section,) = settings
+    with pytest.raises(TemplateError, match=f"In the template .*what stands under '{section}' is"):
+        Templates((line,), {}, **{"lexicons": {}, **settings})

@@ -93,7 +93,9 @@ def assert_is_the_saved_model(data: bytes) -> None:
     counts = space.resources.made["evidence"]
     np.testing.assert_array_equal(counts.index.keys, [4, 2, 8])
     np.testing.assert_array_equal(counts.counts, saved_arrays["evidence_counts"])
-    plain, labelled = space.lexicons["lexicon(genes)"], space.lexicons["lexicon_exact(own)"]
+    plain, labelled = (
+        space.resources.made[key].lexicon for key in ("lexicon(genes)", "lexicon_exact(own)")
+    )
     np.testing.assert_array_equal(plain.keys, [7, 9])
     np.testing.assert_array_equal(plain.label, [1, 0])
     assert plain.labels == [""]

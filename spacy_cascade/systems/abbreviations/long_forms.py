@@ -11,23 +11,30 @@ from ...jit import inlined, kernel
 from ...numeric.hashing import HashTable, mix, probe
 from ...numeric.index import KeyIndex
 from ...types import Ints1d, Keys1d, Pointers1d, Pointers2d
-from .attribute import MOST_TOKENS, Abbreviations
+
+MOST_TOKENS = 5
+"""Longest short form in tokens: `TGF - beta 1`."""
 
 
-class LongForms(NamedTuple):
-    """Long forms of the abbreviations among the positions of a batch.
+class Abbreviations(NamedTuple):
+    """The abbreviations that are explained in a batch, in the order of their brackets.
 
-    abbreviation: int32 `[P]`, number of the abbreviation that a position is part of, or -1. first,
-    last: int32 `[A]`, first and last position of the long form of each abbreviation.
+    short, long: int64 `[A, 2]`, start and end (exclusive) of both forms among the tokens of the
+    batch. other_number: uint64 `[A]`, hash of the short form's last word with a final `s`, or
+    without it where it has one.
     """
 
-    abbreviation: Ints1d
-    first: Ints1d
-    last: Ints1d
+    short: Pointers2d
+    long: Pointers2d
+    other_number: Keys1d
+
+    @classmethod
+    def none(cls) -> Abbreviations:
+        nowhere = np.zeros((0, 2), dtype=np.int64)
+        return cls(nowhere, nowhere, np.zeros(0, dtype=np.uint64))
 
 
 _N_FIRST_WORDS = np.uint64(4096)
-NO_LONG_FORMS = LongForms(*(np.zeros(0, dtype=np.int32),) * 3)
 
 
 def link_abbreviations(

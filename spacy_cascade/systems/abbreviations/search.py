@@ -13,7 +13,7 @@ from ...features.strings import hash_strings
 from ...features.tokens import Tokens
 from ...jit import helper, kernel
 from ...types import Bools1d, Ints1d, Keys1d, Pointers1d, Pointers2d
-from .attribute import MOST_TOKENS, Abbreviations
+from .long_forms import MOST_TOKENS, Abbreviations
 from .spelled_words import (
     BEGINS_WORD,
     HAS_LETTER,

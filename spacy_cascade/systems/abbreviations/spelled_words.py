@@ -19,6 +19,8 @@ from ...types import Bools1d, Ints1d, Keys1d, Pointers1d
 
 LONGEST = 100
 """Words with more characters are not spelled."""
+MOST_KEPT = 1 << 17
+"""Beyond so many words it starts anew."""
 IS_WORD, HAS_LETTER, BEGINS_WORD, JOINS = 1, 2, 4, 8
 """Flags of words: a letter or digit in it; a letter; one at its start; a hyphen or dash."""
 _JOINING = frozenset("-/\u2013\u2010\u2011")
@@ -47,6 +49,9 @@ class SpelledWords:
     """The words met so far."""
 
     def __init__(self) -> None:
+        self._forget()
+
+    def _forget(self) -> None:
         self._index = KeyIndex()
         no_ints, no_keys = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint64)
         start, flags = np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.bool_)
@@ -61,6 +66,8 @@ class SpelledWords:
         words: spaCy's 64-bit string hashes. text_of: gives the text of a hash.
         """
         with LEXEME_LOCK:
+            if len(self) > MOST_KEPT:
+                self._forget()
             rows = self._index.lookup(words)
             if len(rows) and rows.min() < 0:
                 new = np.unique(words[rows < 0])

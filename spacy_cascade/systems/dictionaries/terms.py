@@ -40,6 +40,20 @@ TermSource: TypeAlias = str | Sequence[str] | TermList
 """What stands under `lexicons` in the config."""
 
 
+def list_from(source: TermSource) -> TermList:
+    """The settings that stand under `lexicons`. Raises `TemplateError` for anything else."""
+    if isinstance(source, TermList):
+        return source
+    if isinstance(source, str | Path):
+        return TermList(str(source))
+    if isinstance(source, Sequence) and all(isinstance(term, str) for term in source):
+        return TermList(source)
+    raise TemplateError(
+        "what stands under 'lexicons' is the path of a file, terms or a spacy_cascade.TermList.v1, "
+        f"not {source!r}."
+    )
+
+
 class Term(NamedTuple):
     """Words between spaces, the label of the term and its id, "" where the list has none."""
 
@@ -66,8 +80,7 @@ class Spellings(NamedTuple):
 
 def read_spellings(name: str, source: TermSource, tokenize: Tokenize) -> Spellings:
     """The terms of a lexicon. Raises `TemplateError` for an unreadable, invalid or empty list."""
-    listed = source.source if isinstance(source, TermList) else source
-    spellings = spell(read_terms(name, listed), tokenize)
+    spellings = spell(read_terms(name, list_from(source).source), tokenize)
     if spellings.words.n_rows == 0:
         raise TemplateError(f"The lexicon '{name}' has no terms.")
     return spellings

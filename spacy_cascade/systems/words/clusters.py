@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -52,6 +53,18 @@ ClusterSource: TypeAlias = str | ClusterFile
 """What stands under `clusters` in the config."""
 
 
+def file_from(source: ClusterSource) -> ClusterFile:
+    """The settings that stand under `clusters`. Raises `TemplateError` for anything else."""
+    if isinstance(source, ClusterFile):
+        return source
+    if not isinstance(source, str | Path):
+        raise TemplateError(
+            "what stands under 'clusters' is the path of a file or a "
+            f"spacy_cascade.ClusterFile.v1, not {source!r}."
+        )
+    return ClusterFile(str(source))
+
+
 def forms(text: str) -> tuple[str, str, str, str]:
     """How a word is looked up, one after the other."""
     lower = text.lower()
@@ -77,7 +90,7 @@ class WordClusters(Resource):
     @classmethod
     def read(cls, name: str, settings: Any, tokenize: Tokenize = str.split) -> WordClusters:
         """Of a word that is listed twice, the line with the greater count is taken."""
-        listed = settings if isinstance(settings, ClusterFile) else ClusterFile(settings)
+        listed = file_from(settings)
         found: dict[str, ClusteredWord] = {}
         for line in read_paths(name, listed.source):
             if line.count >= listed.min_count and is_valid(line.word):

@@ -72,8 +72,15 @@ VectorSource: TypeAlias = int | VectorClusters
 
 
 def clusters_from(source: VectorSource) -> VectorClusters:
-    """The settings that stand under `vectors`."""
-    return source if isinstance(source, VectorClusters) else VectorClusters(source)
+    """The settings that stand under `vectors`. Raises `TemplateError` for anything else."""
+    if isinstance(source, VectorClusters):
+        return source
+    if not isinstance(source, int) or isinstance(source, bool):
+        raise TemplateError(
+            f"what stands under 'vectors' is a number of bits or a "
+            f"spacy_cascade.VectorClusters.v1, not {source!r}."
+        )
+    return VectorClusters(source)
 
 
 class VectorCodes(Resource):

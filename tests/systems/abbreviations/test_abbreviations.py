@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ import abbreviation_twin as twin
 from helpers import blank
 from spacy_cascade.features.strings import hash_string
 from spacy_cascade.features.tokens import Tokens, join_tokens, read_tokens
+from spacy_cascade.systems.abbreviations.long_forms import Abbreviations
 from spacy_cascade.systems.abbreviations.search import find_abbreviations
 from spacy_cascade.systems.abbreviations.spelled_words import SpelledWords
 
@@ -34,18 +34,18 @@ def doc_of(sentences: Sequence[Sequence[str]]) -> Doc:
 
 
 def read(docs: Sequence[Sequence[Sequence[str]]]) -> Tokens:
-    return explained(read_tokens([doc_of(sentences) for sentences in docs]))
+    return read_tokens([doc_of(sentences) for sentences in docs])
 
 
-def explained(tokens: Tokens, spelled: SpelledWords | None = None) -> Tokens:
-    found = find_abbreviations(tokens, spelled or SpelledWords(), VOCAB.strings.__getitem__)
-    return replace(tokens, abbreviations=found)
+def explained(tokens: Tokens, spelled: SpelledWords | None = None) -> Abbreviations:
+    return find_abbreviations(tokens, spelled or SpelledWords(), VOCAB.strings.__getitem__)
 
 
 def pairs(tokens: Tokens) -> list[tuple[str, str]]:
     """Short and long forms as texts."""
     texts = [VOCAB.strings[word] for word in tokens.words.tolist()]
-    bounds = zip(tokens.abbreviations.short, tokens.abbreviations.long, strict=True)
+    found = explained(tokens)
+    bounds = zip(found.short, found.long, strict=True)
     return [(" ".join(texts[a:b]), " ".join(texts[c:d])) for (a, b), (c, d) in bounds]
 
 
@@ -128,7 +128,7 @@ def test_the_twin_finds_the_same(docs) -> None:
             start = first[found.sentence]
             expected.append(tuple(start + t for t in (*found.short, *found.long)))
         offset = first[-1]
-    bounds = np.column_stack(tokens.abbreviations[:2])
+    bounds = np.column_stack(explained(tokens)[:2])
     assert [tuple(row) for row in bounds.tolist()] == expected
 
 
@@ -139,7 +139,7 @@ def test_the_twin_finds_the_same(docs) -> None:
 )
 def test_a_long_form_has_the_characters_in_order(short, words) -> None:
     """The first one begins a word; signs count nothing."""
-    found = read([[[*words, "(", *short, ")"]]]).abbreviations
+    found = explained(read([[[*words, "(", *short, ")"]]]))
     if not len(found.long) or found.short[0, 0] <= len(words):
         return
     kept = words[found.long[0, 0] :]
@@ -166,7 +166,7 @@ def test_batches_do_not_matter(docs, data) -> None:
     cut = data.draw(st.integers(0, len(docs)))
     whole = read(docs)
     joined = join_tokens([read(docs[:cut]), read(docs[cut:])])
-    for one, other in zip(whole.abbreviations, joined.abbreviations, strict=True):
+    for one, other in zip(explained(whole), explained(joined), strict=True):
         np.testing.assert_array_equal(one, other)
     alone = [pair for sentences in docs for pair in pairs(read([sentences]))]
     assert pairs(whole) == alone
@@ -174,7 +174,7 @@ def test_batches_do_not_matter(docs, data) -> None:
 
 def test_the_other_number_of_the_short_form() -> None:
     text = "dendritic cells ( DCs ) or heat shock protein ( HSP )"
-    others = read([[text.split()]]).abbreviations.other_number.tolist()
+    others = explained(read([[text.split()]])).other_number.tolist()
     assert others == [hash_string("DC"), hash_string("HSPs")]
 
 
@@ -185,8 +185,7 @@ def test_words_that_were_spelled_before(batches) -> None:
     spelled = SpelledWords()
     for docs in batches:
         tokens = read(docs)
-        kept = explained(tokens, spelled).abbreviations
-        for one, other in zip(kept, tokens.abbreviations, strict=True):
+        for one, other in zip(explained(tokens, spelled), explained(tokens), strict=True):
             np.testing.assert_array_equal(one, other)
     assert len(spelled) <= len(set(WORDS))
 

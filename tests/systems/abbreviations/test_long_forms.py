@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -17,6 +19,7 @@ from spacy_cascade.features.space import FeatureSpace
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.tokens import Tokens, read_tokens
 from spacy_cascade.features.units import Units
+from spacy_cascade.systems.abbreviations.resource import Explained
 
 VOCAB = blank().vocab
 HSP = ["heat", "shock", "protein", "(", "HSP", ")"]
@@ -30,7 +33,7 @@ LINES = ["lower@long_form", "word@long_form_last", "seen_inside@long_form_last",
 
 
 def read(docs: list[list[list[str]]]) -> Tokens:
-    tokens = read_tokens(
+    return read_tokens(
         [
             Doc(
                 VOCAB,
@@ -40,9 +43,6 @@ def read(docs: list[list[list[str]]]) -> Tokens:
             for sentences in docs
         ]
     )
-    return FeatureSpace(Templates(("abbreviation",), {}, {})).with_abbreviations(
-        tokens, VOCAB.strings.__getitem__
-    )
 
 
 @settings(max_examples=200)
@@ -51,13 +51,14 @@ def read(docs: list[list[list[str]]]) -> Tokens:
 def test_tokens_know_their_abbreviation(docs) -> None:
     """Within one Doc, the first explanation counts, and the longest short form."""
     tokens = read(docs)
-    first, bounds = 0, np.column_stack(tokens.abbreviations[:2]).tolist()
+    explained, links = Explained().of(tokens)
+    first, bounds = 0, np.column_stack(explained[:2]).tolist()
     for sentences in docs:
         starts = np.cumsum([first, *map(len, sentences)]).tolist()
         known = twin.uses(sentences)
         for s, sentence in enumerate(sentences):
             for t in range(len(sentence)):
-                number = int(tokens.abbreviation_of[starts[s] + t])
+                number = int(links.number[starts[s] + t])
                 assert (number >= 0) == ((s, t) in known)
                 if number >= 0:
                     found = known[s, t]
@@ -121,22 +122,35 @@ def test_features_are_named_by_their_place() -> None:
 def test_nothing_is_looked_for_where_no_template_looks() -> None:
     templates = Templates(("word", "lower@recurrence"), {}, {})
     space = FeatureSpace(templates)
-    assert not space.reads_abbreviations
-    assert not space.plan.looks_at_long_forms
-    tokens = read_tokens([Doc(VOCAB, words=HSP)])
-    assert space.with_abbreviations(tokens, VOCAB.strings.__getitem__) is tokens
-    positions = space.positions(tokens, VOCAB.strings.__getitem__)
-    assert len(positions.long_forms.abbreviation) == 0
+    assert space.links is None
+    assert "abbreviations" not in space.resources.specs
+    positions = space.positions(read_tokens([Doc(VOCAB, words=HSP)]), VOCAB.strings.__getitem__)
+    assert len(positions.links.number) == 0
 
 
 @pytest.mark.parametrize(
-    ("line", "reads"),
+    ("line", "follows"),
     [("word@long_form", True), ("word@long_form_last", True), ("abbreviation@-1", False)],
 )
-def test_templates_say_that_abbreviations_are_read(line: str, reads: bool) -> None:
+def test_templates_say_that_abbreviations_are_read(line: str, follows: bool) -> None:
     space = FeatureSpace(Templates((line,), {}, {}))
-    assert space.reads_abbreviations
-    assert space.plan.looks_at_long_forms == reads
+    assert "abbreviations" in space.resources.specs
+    assert (space.links is not None) == follows
+
+
+def test_one_search_serves_all_that_look_at_a_batch() -> None:
+    resource, tokens = Explained(), read([[HSP]])
+    assert resource.of(tokens)[0] is resource.of(tokens)[0]
+    assert len(resource.of(read([[HEAT]]))[0].short) == 1
+    assert resource.of(tokens)[0].long.tolist() == [[0, 3]]
+
+
+def test_a_copy_begins_without_words() -> None:
+    resource = Explained()
+    resource.of(read([[HSP]]))
+    copied = pickle.loads(pickle.dumps(resource))
+    assert len(copied._spelled) == 0
+    assert copied.of(read([[HSP]]))[0].long.tolist() == [[0, 3]]
 
 
 @pytest.mark.parametrize(

@@ -153,7 +153,7 @@ def test_terms_match_as_the_tokenizer_cuts_them() -> None:
     nlp = pipeline({"cells": ["NF-kappa", "monocytes"]})
     train(nlp, make_examples(nlp, SENTENCES))
     assert [token.text for token in nlp.make_doc("NF-kappa")] == ["NF", "-", "kappa"]
-    lexicon = nlp.get_pipe("cascade_segmenter").space.lexicons["lexicon(cells)"]
+    lexicon = nlp.get_pipe("cascade_segmenter").space.resources.made["lexicon(cells)"].lexicon
     assert len(lexicon.keys) == 1 + 1 + 3  # monocytes, NF-kappa, and NF, NF -, NF - kappa
 
 

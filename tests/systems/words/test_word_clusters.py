@@ -16,7 +16,7 @@ from spacy_cascade.features.resources import InvalidArray
 from spacy_cascade.features.strings import hash_string
 from spacy_cascade.features.template_sets import make_classification, make_segmentation
 from spacy_cascade.features.templates import Templates
-from spacy_cascade.features.word_attributes import Cluster
+from spacy_cascade.systems.words.attributes import Cluster
 from spacy_cascade.systems.words.clusters import MEMBERS, ClusterFile, WordClusters
 from spacy_cascade.systems.words.paths import ClusteredWord, write_paths
 

@@ -12,6 +12,7 @@ from ....features.attributes import Attribute, ContextAttribute, Options, TextOf
 from ....features.resources import ResourceSpec
 from ....features.span_context import SpanContext
 from ....types import Keys1d
+from ..terms import list_from
 from .measures import MEASURES
 from .resource import SimilarTerms, TrainingTerms
 
@@ -98,6 +99,6 @@ def _specs(name: str, dictionary: str, options: Options) -> list[ResourceSpec]:
     if dictionary == TRAINING:
         return [ResourceSpec(TrainingTerms, name, TRAINING)]
     return [
-        ResourceSpec(SimilarTerms, name, key, options.lexicons[key])
+        ResourceSpec(SimilarTerms, name, key, list_from(options.lexicons[key]))
         for key in chosen(dictionary, "lexicon", options.lexicons)
     ]

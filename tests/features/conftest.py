@@ -1,3 +1,0 @@
-from crowded_tables import unlucky
-
-__all__ = ["unlucky"]

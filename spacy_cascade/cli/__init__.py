@@ -48,9 +48,6 @@ _COMMANDS = {
         "spacy_cascade.tools.annotation.label_studio_command:label_studio_command"
     ),
     "learn": command("spacy_cascade.tools.annotation.learn_command:learn_command"),
-    "readings": command(
-        "spacy_cascade.tools.explaining.hypotheses_command:readings_command", hidden=True
-    ),
     "second-look": command_with_overrides(
         "spacy_cascade.systems.second_look.command:second_look_command"
     ),

@@ -39,7 +39,6 @@ _COMMANDS = {
         "spacy_cascade.systems.dictionaries.growing.list_command:grow_list_command"
     ),
     "hypotheses": command("spacy_cascade.tools.explaining.hypotheses_command:hypotheses_command"),
-    "induce": command_with_overrides("spacy_cascade.systems.induction.command:induce_command"),
     "init": command("spacy_cascade.tools.init.command:init_command"),
     "jackknife": command_with_overrides(
         "spacy_cascade.tools.folding.jackknife_command:jackknife_command"

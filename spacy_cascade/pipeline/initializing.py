@@ -15,7 +15,6 @@ from ..errors import TrainingError
 from ..features.resources import FlaggedTokens
 from ..features.tokens import Tokens
 from ..features.units import Units
-from ..tools.scale.sharding import Source
 from ..trainers.base import Trainer
 from ..types import Ints2d
 from .component import CascadePipe
@@ -26,6 +25,7 @@ from .examples import Awaited, Parts
 from .progress import progress
 from .reading import earlier_space, learn_resources, read_resources, stand_ins, token_units
 from .sizes import check_labels, set_to_zero
+from .source import Reader
 from .spans.gold import as_seen
 
 MAXIMUM_LEXEMES = 1 << 18
@@ -76,7 +76,7 @@ class InitializingPipe(CascadePipe, Generic[Gold]):
     trainer: Trainer
     n_examples: int | None
     _annotation_read = 0
-    _source: Source
+    _reader: Reader
     _parts: Parts
     _awaited: Awaited | None = None
 
@@ -175,7 +175,7 @@ class InitializingPipe(CascadePipe, Generic[Gold]):
         self._begin_anew()
         self.space.earlier = earlier_space(self.pipeline, self)
         get_examples, examples = examples_from(get_examples, corpus, nlp, self)
-        self._source = Source(None if corpus is None else get_examples)
+        self._reader = Reader(None if corpus is None else get_examples)
         read = progress(f"Reading for {self.name}", iterable=examples)
         learnt, present, blocks = set(self._labels), set[str](), CorpusBlocks[Gold]()
         self._annotation_read, times = 0, Counter[int]()
@@ -207,7 +207,7 @@ class InitializingPipe(CascadePipe, Generic[Gold]):
         found = self._read_examples(examples), [self._read_gold(example) for example in examples]
         gold_sum = self._reads().gold_sum
         self._annotation_read += sum(gold_sum(example.reference) for example in examples)
-        if self.trainer.sees_all and self._source.read is None:
+        if self.trainer.sees_all and self._reader.read is None:
             times.update(words_of(example.reference) for example in examples)
         forget_words(examples)
         return found

@@ -19,12 +19,9 @@ from ..penalties.base import CentredPenalty, Penalty
 from ..scorers.linear import add_features, get_hessian_diagonal
 from ..storage.arrays import Arrays
 from ..storage.header import Header
-from ..systems.induction.component import BeforeInduction, forget, induce
-from ..systems.isomeric.learning import begin_jointly, partner
+from ..systems.induction.component import BeforeInduction, forget
 from ..systems.isomeric.loggers import SEPARATOR
-from ..tools.scale.corpus_file import CorpusFile
-from ..tools.scale.sharding import Source, begin_on_shards
-from ..trainers.base import Fit, JointTrainer, ShardTrainer, State, Task, Trainer, shard_tokens
+from ..trainers.base import Fit, State, Task, TaskOn, Trainer
 from ..types import Ints1d, Pointers1d
 from .corpus import forget_words
 from .example_sums import joint_sums
@@ -34,6 +31,7 @@ from .options import Options
 from .origin import Origin
 from .parts import linear_potentials
 from .progress import progress
+from .source import ExampleSource, Reader
 
 _ANNOTATION = "annotation"
 """Name of a checksum in the state of a training."""
@@ -62,7 +60,7 @@ class LearningPipe(InitializingPipe[Gold]):
         super().__init__(nlp, model, name, options)
         self.loss, self.penalty, self.trainer, self.scorer = loss, penalty, trainer, scorer
         self.n_examples: int | None = None
-        self.warm_start, self._parts, self._source = False, Parts(), Source()
+        self.warm_start, self._parts, self._reader = False, Parts(), Reader()
         self.before_induction: BeforeInduction | None = None
         self.reset_fit()
         trainer.check(loss, penalty, self.family.structure)
@@ -103,11 +101,11 @@ class LearningPipe(InitializingPipe[Gold]):
     @property
     def reads_corpus(self) -> bool:
         """Whether it learns from the reader that `initialize` was given, whatever `update` gets."""
-        has_reader = self._source.read is not None and not self.warm_start
-        return has_reader and shard_tokens(self.trainer) > 0
+        has_reader = self._reader.read is not None and not self.warm_start
+        return has_reader and self.trainer.reads_corpus
 
     def _begin_anew(self) -> None:
-        self.warm_start, self._parts, self._source = False, Parts(), Source()
+        self.warm_start, self._parts, self._reader = False, Parts(), Reader()
         self._awaited = None
         forget(self)
 
@@ -148,10 +146,8 @@ class LearningPipe(InitializingPipe[Gold]):
             forget_words(examples)
             losses[self.name] += fit.step(data, bar.update)
         losses |= {f"{self.name}{SEPARATOR}{term}": value for term, value in fit.terms().items()}
-        if self.trainer.sees_all:
-            self.sync_weights()
-        if isinstance(self.trainer, JointTrainer):
-            partner(self, self.trainer.first).sync_weights()
+        for each in self._corpus.together:
+            each.sync_weights()
         return losses
 
     def reset_fit(self) -> None:
@@ -159,18 +155,13 @@ class LearningPipe(InitializingPipe[Gold]):
         self._corpus, self._seen = Corpus(), Seen()
         self._origin: Origin | None = None
 
-    def join(self, fit: Fit[LabelledSequences]) -> None:
-        """Be trained by a later component, whose fit moves this one."""
+    def join(self, fit: Fit[Any]) -> None:
+        """Be trained by a fit that another one begins."""
         self._fit = fit
 
     def task(self, examples: Sequence[Example]) -> Task:
         """What the examples ask to be fitted, beginning with the weights that there are."""
-        gold = [self._read_gold(example) for example in examples]
-        if self.warm_start:
-            self._make_room(examples, gold)
-        weights = self.weights
-        data = self._data_of(examples, gold)
-        return Task(data, self.loss, self._centred_penalty(), weights)
+        return ExampleSource(self, examples, is_other=False).task()
 
     def _encode(self, examples: Sequence[Example]) -> LabelledSequences:
         """A part of a corpus; words of earlier parts are forgotten where they are too many."""
@@ -203,17 +194,14 @@ class LearningPipe(InitializingPipe[Gold]):
         add_features(self.model, self.space.extend(self._gold_units(tokens, gold), _NEW_MINIMUM))
         self._origin = self._origin.grown(len(self.space), self._names())
 
-    def _prepared(
-        self, examples: Sequence[Example]
-    ) -> tuple[Fit[Any], LabelledSequences | CorpusFile]:
-        """A fit that can make a step, and the data for it."""
+    def _prepared(self, examples: Sequence[Example]) -> tuple[Fit[Any], LabelledSequences | None]:
+        """A fit that can make a step, and the batch for it, if it takes one."""
         if self.trainer.sees_all:
             change = self._change(examples)
             if change is not Change.NONE:
                 self._begin(examples, change)
             assert self._fit is not None
-            assert self._corpus.data is not None
-            return self._fit, self._corpus.data
+            return self._fit, None
         seen = self._seen
         new = seen.new(examples, self._reads().gold_sum) if self.warm_start else []
         if new:
@@ -224,7 +212,7 @@ class LearningPipe(InitializingPipe[Gold]):
         data = replace(data, share=len(examples) / max(1, self.n_examples or len(seen)))
         if self._fit is None:
             known = get_hessian_diagonal(self.model) if self.warm_start else None
-            self._fit = self.trainer.begin(Task(data, self.loss, None, self.weights, known))
+            self._fit = self.trainer.begin(TaskOn(data, self.loss, None, self.weights, known))
         return self._fit, data
 
     def _change(self, examples: Sequence[Example]) -> Change:
@@ -234,35 +222,19 @@ class LearningPipe(InitializingPipe[Gold]):
         return Change.NONE if self.reads_corpus else self._corpus.change(examples)
 
     def _begin(self, examples: Sequence[Example], change: Change) -> None:
-        """Begin with a corpus; where the trainer says so, together with an earlier component.
+        """Begin with a corpus.
 
         Where only annotation has changed, features that were induced and the centre of the penalty
         stay.
         """
-        together = [self]
-        if isinstance(self.trainer, JointTrainer):
-            together.append(partner(self, self.trainer.first))
-        if change is Change.EXAMPLES:
-            for each in together:
-                each._origin = None
-        sums = joint_sums([each._reads() for each in together])
-        if isinstance(self.trainer, ShardTrainer) and self.trainer.shard_tokens:
-            if self.warm_start:
-                self._make_room(examples, [self._read_gold(example) for example in examples])
-            data, self._fit = begin_on_shards(self, self.trainer, examples)
-            self._corpus = Corpus(() if self.reads_corpus else examples, data, sums)
-            return
-        if isinstance(self.trainer, JointTrainer):
-            task, self._fit = begin_jointly(self, self.trainer, examples)
-        else:
-            if change is Change.EXAMPLES:
-                induce(self, examples)
-            self._fit = self.trainer.begin(task := self.task(examples))
-        self._corpus = Corpus(examples, task.data, sums)
+        source = ExampleSource(self, examples, change is Change.EXAMPLES)
+        self._fit = self.trainer.begin(source)
+        sums = joint_sums([each._reads() for each in source.together])
+        self._corpus = Corpus(() if self.reads_corpus else examples, sums, source.together)
 
     def _load(self, header: Header, arrays: Arrays, exclude: Container[str]) -> None:
         super()._load(header, arrays, exclude)
-        self.n_examples, self._source, self._awaited = None, Source(), None
+        self.n_examples, self._reader, self._awaited = None, Reader(), None
         self.warm_start = bool(arrays) and bool(self.weights.features.any())
 
     def training_state(self) -> State:

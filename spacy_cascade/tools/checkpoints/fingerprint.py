@@ -17,7 +17,7 @@ from ...trainers.batchers import WHOLE_CORPUS
 _FREE = {
     "training": ("max_steps", "max_epochs", "before_update", "before_to_disk", "logger"),
     "corpora": ("path",),
-    "components": ("threads", "workers", "engine"),
+    "components": ("threads", "workers"),
 }
 """Options of each section that may be others when training goes on."""
 _MISSING = "not there"

@@ -89,7 +89,7 @@ class ExampleSource:
             )
 
     def partner(self, name: str) -> "ExampleSource":
-        """The source of an earlier component, for the same examples (`systems.isomeric.trainer`)."""
+        """The source of an earlier component, for the same examples."""
         earlier = partner(self._pipe, name)
         self.together.append(earlier)
         return ExampleSource(earlier, self._examples, self._is_other)

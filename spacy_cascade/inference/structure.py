@@ -11,14 +11,18 @@ not offer is refused early (`require`). All of them have `normalised`.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from ..caching import cached_property
 from ..errors import ConfigError
-from ..numeric.design import BinaryCSR, SegmentRows
+from ..numeric.design import Design
 from ..types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d, RealsXd
+from .lattice import LossTerms
 from .online_prior import OnlinePrior
 from .schemes import Spans, TagSet
 
@@ -79,11 +83,55 @@ class Weights(NamedTuple):
     transitions: Floats1d
 
 
-class Contrast(NamedTuple):
-    """The best labels of a sequence with something, and the best without it, int32 `[T]`."""
+class Whole(NamedTuple):
+    """A span whose score is not only that of its units.
 
-    having: Ints1d
-    lacking: Ints1d
+    start, end: units of its sequence. column: of the weights of its features. of_length: what its
+    length adds to the score.
+    """
+
+    start: int
+    end: int
+    column: int
+    of_length: float
+
+
+class Labelling(NamedTuple):
+    """Labels of one sequence, and what adds up to their score.
+
+    labels, columns, transitions: int32 `[T]`. wholes: spans that are scored as such.
+    """
+
+    labels: Ints1d
+    columns: Ints1d
+    transitions: Ints1d
+    wholes: Sequence[Whole] = ()
+
+
+class Contrast(NamedTuple):
+    """The best labelling of a sequence with something, and the best without it."""
+
+    having: Labelling
+    lacking: Labelling
+
+
+class Part(NamedTuple):
+    """The sequences from `first` to before `last`, whose losses are asked for.
+
+    observed: int32 `[T]`, labels, or numbers below zero (`inference.schemes`). losses: float64
+    `[N]`, written for these sequences.
+    """
+
+    potentials: Potentials
+    observed: Ints1d
+    first: int
+    last: int
+    losses: Floats1d
+
+    def terms(self, costs: Costs, shares: Shares | None) -> LossTerms:
+        """As kernels take it."""
+        ones = np.ones(len(self.losses))
+        return LossTerms(costs.clamp, shares or (ones, ones), self.first, self.last, self.losses)
 
 
 class Averaged(NamedTuple):
@@ -95,7 +143,11 @@ class Averaged(NamedTuple):
     transitions_drift: Floats1d
 
 
-class LabelCosts(NamedTuple):
+Shares: TypeAlias = tuple[Floats1d, Floats1d]
+"""Factors `[N]` of the gradients of both terms of a loss."""
+
+
+class Costs(NamedTuple):
     """What an observation adds to the score of each label, `[Y + 2, Y]` (`inference.chain`).
 
     margin: costs of wrong labels. clamp: 0 for labels that agree with it, else `-inf`.
@@ -112,7 +164,7 @@ class OnlineStep(NamedTuple):
     sequences `[n]`. before: `A_{i-1}` of each `[n]`. averaged: what changes. prior: holds it back.
     """
 
-    costs: LabelCosts
+    costs: Costs
     is_cost_augmented: bool
     largest_step: float
     order: Pointers1d
@@ -121,22 +173,97 @@ class OnlineStep(NamedTuple):
     prior: OnlinePrior
 
 
+Names: TypeAlias = tuple[list[tuple[str, ...]], list[tuple[str, str]]]
+"""What score columns and transitions are known by: labels, the one of the unit last."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What the weights of a structure stand for.
+
+    seen: int32 `[S', m]`, the labels that features of each score column see, that of the unit last.
+    runs: int32 `[E', m]`, the same of transitions. of_transition: int32 `[E]`, the column that goes
+    with each. n_bound: how many transitions, the first ones, have no weights besides those in the
+    columns. shared: int `[G + 1]`, columns `shared[g]:shared[g + 1]` share weight; None where none
+    do. more_columns, more_transitions: names of those after the first `S'` and `E'`.
+    """
+
+    seen: Ints2d
+    runs: Ints2d
+    of_transition: Ints1d
+    n_bound: int = 0
+    shared: Ints1d | None = None
+    more_columns: Sequence[tuple[str, ...]] = ()
+    more_transitions: Sequence[tuple[str, str]] = ()
+
+    @property
+    def n_columns(self) -> int:
+        """`S`."""
+        return len(self.seen) + len(self.more_columns)
+
+    @property
+    def n_transitions(self) -> int:
+        """`E`."""
+        return len(self.runs) + len(self.more_transitions)
+
+    @property
+    def free(self) -> slice:
+        """Transitions that have weights of their own."""
+        return slice(self.n_bound, self.n_transitions)
+
+    @cached_property
+    def mixing(self) -> Floats2d:
+        """Symmetric `M` `[S, S]` that turns free parameters into score columns, `v = z M`.
+
+        The penalty is on the parameters. `M² = I + 1·1ᵀ` within each group of columns that share
+        weight, so that `E` parameters do the work of `Y + E` (docs/method.md, section 4.2).
+        """
+        mixing = np.eye(self.n_columns)
+        groups = () if self.shared is None else pairwise(self.shared.tolist())
+        for first, last in groups:
+            if n := last - first:
+                mixing[first:last, first:last] += (np.sqrt(1.0 + n) - 1.0) / n
+        return mixing
+
+    def of_label(self, label: int) -> tuple[Ints1d, Ints1d | None]:
+        """Columns that add to the score of a label, and the label before each of them.
+
+        None where features do not see the label before, and where they see others besides.
+        """
+        own = np.flatnonzero(self.seen[:, -1] == label).astype(np.int32)
+        return own, self.seen[own, 0] if self.seen.shape[1] == 2 else None
+
+    def names(self, labels: Sequence[str]) -> Names:
+        """What columns and transitions are known by when labels change; labels: of all `Y`."""
+        seen = [tuple(labels[label] for label in run) for run in self.seen.tolist()]
+        runs = [[labels[label] for label in run] for run in self.runs.tolist()]
+        transitions = [(" ".join(before), label) for *before, label in runs]
+        return [*seen, *self.more_columns], [*transitions, *self.more_transitions]
+
+
 class Structure:
     """Base of all structures: each operation that one does not define is not offered.
 
-    n_labels: `Y`. n_columns: `S`, scores of a unit. n_transitions: `E`. free_transitions: those
-    that have weights besides those in the score columns. segment_columns: columns of the weights of
+    n_labels: `Y`. columns: what weights stand for. segment_columns: columns of the weights of
     features of segments, if there are any. is_local: whether `normalised` changes potentials.
     transitions_at_once: how many take a loss as long as one does elsewhere, about.
     """
 
     n_labels: int
-    n_columns: int
-    n_transitions: int
-    free_transitions: slice = slice(None)
+    columns: Columns
     segment_columns: slice = slice(0)
     is_local: bool = False
     transitions_at_once: int = 1
+
+    @property
+    def n_columns(self) -> int:
+        """`S`, scores of a unit."""
+        return self.columns.n_columns
+
+    @property
+    def n_transitions(self) -> int:
+        """`E`."""
+        return self.columns.n_transitions
 
     # What trained models are asked
 
@@ -155,13 +282,14 @@ class Structure:
         """
         raise self._not_offered("k_best")
 
-    def log_partitions(self, potentials: Potentials) -> Floats1d:
-        """Logarithm of the sum over all labellings of `exp(score)`, float64 `[N]`."""
-        raise self._not_offered("log_partitions")
+    def log_partitions(
+        self, potentials: Potentials, costs: Costs | None = None, observed: Ints1d | None = None
+    ) -> Floats1d:
+        """Logarithm of the sum over all labellings of `exp(score + cost)`, float64 `[N]`.
 
-    def marginals(self, potentials: Potentials) -> Floats2d:
-        """Probability that a labelling uses each score, float64 `[T, S]`."""
-        raise self._not_offered("marginals")
+        costs: of labels other than those observed, int32 `[T]`; none for plain scores.
+        """
+        raise self._not_offered("log_partitions")
 
     def span_posteriors(self, potentials: Potentials, labels: Ints1d, spans: Spans) -> Floats1d:
         """Probability of each span, float64 `[P]`; labels: a labelling that has them all."""
@@ -185,109 +313,64 @@ class Structure:
         """Give all labellings that disagree with what is observed `[T]` `-inf`, in place."""
         raise self._not_offered("clamp")
 
-    def parts(self, labels: Ints1d) -> tuple[Ints1d, Ints1d]:
-        """Columns and transitions, int32 `[T]`, in the score of a legal labelling of a sequence."""
-        raise self._not_offered("parts")
-
-    def length_scores(self, transitions: Floats1d, longest: int) -> Floats2d:
-        """What a segment's length adds to its score, float64 `[L, n]`; transitions `[E]`."""
-        raise self._not_offered("length_scores")
-
     # What losses and trainers ask
 
-    def label_costs(self, costs: Floats2d) -> LabelCosts:
-        """The costs `[Y, Y]` of wrong labels, as the operations below take them."""
-        raise self._not_offered("label_costs")
+    def costs(self, of_labels: Floats2d) -> Costs:
+        """The costs `[Y, Y]` of wrong labels, as the operations here take them."""
+        raise self._not_offered("costs")
 
-    def margin_losses(
-        self,
-        potentials: Potentials,
-        costs: LabelCosts,
-        observed: Ints1d,
-        first: int,
-        last: int,
-        losses: Floats1d,
-        gradient_weights: tuple[Floats1d, Floats1d],
-    ) -> Floats1d:
-        """Losses of the sequences from `first` to before `last`, and their gradient.
+    def losses(self, part: Part, costs: Costs, shares: Shares | None = None) -> Floats1d:
+        """Write the losses of some sequences; the gradient of the transitions, float64 `[E]`.
 
             log Σ_y exp(score(y) + cost(y)) - log Σ_{y agrees with observed} exp(score(y))
 
-        observed: int32 `[T]`. losses `[N]`: written. The scores are OVERWRITTEN by the gradient
-        with respect to them; the gradient with respect to the transitions `[E]` is returned.
-        gradient_weights: factors `[N]` of the gradients of the first and the second term.
+        The scores of these sequences are OVERWRITTEN by the gradient with respect to them. shares:
+        of both terms in the gradients; None for all of it.
         """
-        raise self._not_offered("margin_losses")
+        raise self._not_offered("losses")
 
-    def margin_partitions(
-        self, potentials: Potentials, costs: LabelCosts, observed: Ints1d
-    ) -> Floats1d:
-        """The first term of `margin_losses` alone, float64 `[N]`; the scores stay as they are."""
-        raise self._not_offered("margin_partitions")
+    def _not_offered(self, operation: str) -> ConfigError:
+        return ConfigError(f"{type(self).__name__} does not offer '{operation}'.")
+
+
+class Paths(Structure):
+    """A structure in which the second term of a loss is the score of what is observed."""
 
     def path_scores(self, potentials: Potentials, labels: Ints1d) -> Floats1d:
         """Score of a labelling of every sequence, float64 `[N]`."""
         raise self._not_offered("path_scores")
+
+
+class Online(Structure):
+    """A structure whose weights can be learnt sequence by sequence."""
 
     def cut(self, observed: Ints1d, starts: Pointers1d, least: int) -> Pointers1d:
         """Starts of pieces of at least so many units, cut where that changes no score."""
         raise self._not_offered("cut")
 
     def learn_online(
-        self,
-        features: BinaryCSR,
-        observed: Ints1d,
-        starts: Pointers1d,
-        step: OnlineStep,
-        segments: SegmentRows | None = None,
-    ) -> float:
-        """Passive-aggressive updates, sequence by sequence; the sum of their losses.
-
-        features: of units `[T, K]`. segments: features of segments, for structures with such.
-        """
+        self, design: Design, observed: Ints1d, starts: Pointers1d
+    ) -> Callable[[OnlineStep], float]:
+        """What makes passive-aggressive updates, sequence by sequence; the sum of their losses."""
         raise self._not_offered("learn_online")
 
-    def mixing(self) -> Floats2d:
-        """Symmetric `M` `[S, S]` that turns free parameters into score columns.
 
-        The penalty is on the parameters, so `M` says how columns share weight (docs/method.md,
-        section 4.2).
-        """
-        raise self._not_offered("mixing")
-
-    def transition_columns(self) -> Ints1d:
-        """Column of the scores that goes with each transition, int32 `[E]`."""
-        raise self._not_offered("transition_columns")
-
-    def column_names(self, labels: Sequence[str]) -> list[Hashable]:
-        """What each score column is known by when labels change; labels: names of all `Y`."""
-        raise self._not_offered("column_names")
-
-    def transition_names(self, labels: Sequence[str]) -> list[tuple[str, str]]:
-        """Names of the labels before and after each transition."""
-        raise self._not_offered("transition_names")
-
-    def label_columns(self, label: int) -> tuple[Ints1d, Ints1d | None]:
-        """Columns that add to the score of a label, and the label before each of them.
-
-        None where the label before makes no difference.
-        """
-        raise self._not_offered("label_columns")
-
-    def _not_offered(self, operation: str) -> ConfigError:
-        return ConfigError(f"{type(self).__name__} does not offer '{operation}'.")
-
-
-OPERATIONS = frozenset(
-    name
-    for name, member in vars(Structure).items()
+OPERATIONS = {
+    name: kind
+    for kind in (Structure, Paths, Online)
+    for name, member in vars(kind).items()
     if callable(member) and not name.startswith(("_", "normalised"))
-)
+}
+"""Where each operation is stated."""
 
 
 def offered(structure: type[Structure]) -> frozenset[str]:
     """The operations that a structure offers."""
-    return frozenset(n for n in OPERATIONS if getattr(structure, n) is not getattr(Structure, n))
+    return frozenset(
+        name
+        for name, kind in OPERATIONS.items()
+        if getattr(structure, name, None) not in (None, getattr(kind, name))
+    )
 
 
 def require(structure: type[Structure], operations: Iterable[str], who: str) -> None:

@@ -11,11 +11,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from threading import Lock
-from typing import ClassVar, Protocol
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from ..inference.structure import Potentials, SegmentScores, Structure, Weights
+from ..inference.structure import Part, Potentials, SegmentScores, Structure, Weights
 from ..numeric.design import Design
 from ..parallel import Workers, split
 from ..types import Floats1d, Floats2d, Ints1d, Pointers1d
@@ -41,17 +41,8 @@ class LabelledSequences:
         self.design.release_memory()
 
 
-class SequenceLosses(Protocol):
-    """A loss on one structure."""
-
-    def evaluate(
-        self, potentials: Potentials, observed: Ints1d, first: int, last: int, losses: Floats1d
-    ) -> Floats1d:
-        """Write the losses of the sequences from `first` to before `last`; their gradient.
-
-        The scores of these sequences are OVERWRITTEN by the gradient with respect to them; the
-        gradient with respect to the transitions `[E]` is returned.
-        """
+SequenceLosses: TypeAlias = Callable[[Part], Floats1d]
+"""A loss on one structure: writes the losses of some sequences, as `Structure.losses` does."""
 
 
 class Loss(ABC):
@@ -129,7 +120,7 @@ class CorpusLoss:
         losses = np.empty(len(self.data.starts) - 1)
 
         def evaluate(first: int, last: int) -> Floats1d:
-            return self._of_sequences.evaluate(potentials, self.data.observed, first, last, losses)
+            return self._of_sequences(Part(potentials, self.data.observed, first, last, losses))
 
         return losses, self.sum_of_pieces(evaluate)
 
@@ -165,7 +156,7 @@ class CorpusLoss:
         See `Loss.variances` for what is left out.
         """
         own = self.gradient(self.variances(weights))
-        mixed: Floats2d = own @ self.data.structure.mixing() ** 2
+        mixed: Floats2d = own @ self.data.structure.columns.mixing**2
         self.data.design.release_memory()
         return mixed
 

@@ -184,7 +184,7 @@ class LearningPipe(InitializingPipe[Gold]):
         structure = self.structure
         if not self.warm_start:
             return self.penalty.at_zero(self.weights.features.shape, structure.n_transitions)
-        origin, columns = self._origin, structure.transition_columns()
+        origin, columns = self._origin, structure.columns.of_transition
         assert origin is not None
         return self.penalty.at_weights(origin.weights, origin.hessian_diagonal, columns)
 

@@ -204,19 +204,18 @@ def check_needs(
 class FeatureInduction(Protocol):
     """How a trainer finds features (`systems.induction.trainer`)."""
 
-    def check(self, structure: type[Structure]) -> None:
-        """Raise `ConfigError` for a structure whose features it cannot find."""
+    def run(self, *task: Any) -> Any:
+        """Find features for a corpus."""
 
 
-def check_induction(trainer: Any, structure: type[Structure]) -> None:
-    """Raise `ConfigError` where a trainer's induction is none, or not for this structure."""
+def check_induction(trainer: Any) -> None:
+    """Raise `ConfigError` where a trainer's induction is none."""
     if not isinstance(trainer.induction, FeatureInduction):
         raise ConfigError(
             f"{type(trainer).__name__} has the induction {trainer.induction!r}. Put "
             '@misc = "spacy_cascade.Induction.v1" into the [trainer.induction] block, or write '
             "induction = null into [trainer]."
         )
-    trainer.induction.check(structure)
 
 
 def array_like(expected: npt.NDArray[Any], found: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -92,7 +92,7 @@ class LBFGS:
             '@misc = "spacy_cascade.Gaussian.v1" into the [penalty] block.',
         )  # fmt: skip
         if self.induction is not None:
-            check_induction(self, structure)
+            check_induction(self)
         if self.shard_tokens and getattr(type(loss), "of_part", Loss.of_part) is not Loss.of_part:
             raise ConfigError(
                 f"The loss {loss} knows more of sequences than their labels, which a corpus in a "

@@ -8,7 +8,7 @@ import numpy as np
 from ..checks import check_counts
 from ..errors import ConfigError
 from ..inference.online_prior import OnlinePrior, no_prior
-from ..inference.structure import Averaged, OnlineStep, Structure, Weights
+from ..inference.structure import Averaged, Online, OnlineStep, Structure, Weights
 from ..losses.base import LabelledSequences
 from ..parallel import Workers
 from ..penalties.gaussian import of_transitions
@@ -101,20 +101,20 @@ class OnlineFit(Fit[LabelledSequences]):
     def _step(self, data: LabelledSequences, progress: Progress) -> float:
         """Pass over the sequences of a batch; the mean of their losses."""
         settings, structure = self.settings, data.structure
-        costs = structure.label_costs(self._loss.margin_costs(structure.n_labels))
-        features = data.design.active_features()
+        assert isinstance(structure, Online)
+        costs = structure.costs(self._loss.margin_costs(structure.n_labels))
         starts = data.starts
         if settings.cut_after > 0:
             starts = structure.cut(data.observed, starts, settings.cut_after)
+        learn_from = structure.learn_online(data.design, data.observed, starts)
         n_sequences = len(starts) - 1
         loss = 0.0
 
         def learn(order: Pointers1d, before: Floats1d, averaged: Averaged) -> float:
-            step = OnlineStep(
-                costs, settings.cost_augmented, settings.C, order, before, averaged, self._prior
-            )
-            return structure.learn_online(
-                features, data.observed, starts, step, data.design.segments
+            return learn_from(
+                OnlineStep(
+                    costs, settings.cost_augmented, settings.C, order, before, averaged, self._prior
+                )
             )
 
         for _ in range(settings.passes):
@@ -188,7 +188,7 @@ def _prior_of(
     if known is None:
         return no_prior(structure.n_columns, structure.n_transitions)
     weight = settings.C * settings.passes
-    moves = of_transitions(known, structure.transition_columns())
-    mixing = structure.mixing()
+    moves = of_transitions(known, structure.columns.of_transition)
+    mixing = structure.columns.mixing
     inverse = np.linalg.inv(mixing).astype(np.float64)
     return OnlinePrior(weight * known, 1.0 + weight * moves, mixing, inverse)

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reference import rows_from_dense
+from reference import design_of, rows_from_dense
 from spacy_cascade.inference.linear_chain import ChainFamily
 from spacy_cascade.inference.online_prior import no_prior
 from spacy_cascade.inference.schemes import UNOBSERVED, Spans, TagSet
 from spacy_cascade.inference.structure import (
     Averaged,
     OnlineStep,
+    Part,
     Potentials,
     SegmentScores,
     Structure,
@@ -58,18 +59,13 @@ class Case:
         self.structure: Structure = FAMILIES[name].of_spans(self.tag_set)
         scores = generator.normal(size=(STARTS[-1], self.structure.n_columns))
         transitions = generator.normal(size=self.structure.n_transitions)
-        if self.structure.free_transitions != slice(None):
-            transitions[self._fixed(len(transitions))] = 0.0
+        transitions[: self.structure.columns.n_bound] = 0.0
         linear = Potentials(scores, transitions, STARTS, self._segments(name))
         self.potentials = self.structure.normalised(linear)
         best, _ = self.structure.best(self._random(linear))
         self.known = best
         self.partly = np.where(generator.random(len(best)) < 0.4, UNOBSERVED, best)
         self.partly = self.partly.astype(np.int32)
-
-    def _fixed(self, n: int) -> list[int]:
-        free = set(range(n)[self.structure.free_transitions])
-        return [e for e in range(n) if e not in free]
 
     def _segments(self, name: str) -> SegmentScores | None:
         if "segments" not in name:
@@ -120,10 +116,6 @@ def test_sums(case: Case) -> None:
         case.structure.log_partitions(case.potentials),
         [case.structure.log_partitions(own)[0] for own in case.alone()],
     )
-    close(
-        case.structure.marginals(case.potentials),
-        np.concatenate([case.structure.marginals(own) for own in case.alone()]),
-    )
 
 
 def rows_of(spans: Spans) -> list[tuple[int, int, int]]:
@@ -161,7 +153,7 @@ def losses_of(
     own = potentials._replace(scores=potentials.scores.copy(), segments=segments)
     n = len(own.starts) - 1
     values, weights = np.full(n, np.nan), (np.full(n, 0.7), np.full(n, 1.3))
-    gradient = structure.margin_losses(own, costs, observed, 0, n, values, weights)
+    gradient = structure.losses(Part(own, observed, 0, n, values), costs, weights)
     of_segments = np.zeros((0, 2)) if segments is None else segments.scores
     return values, own.scores, of_segments, gradient
 
@@ -170,12 +162,12 @@ def losses_of(
 def test_losses(case: Case, what: str) -> None:
     """Of sequences of which nothing is known there are none."""
     structure = case.structure
-    if "margin_losses" not in offered(type(structure)) or structure.is_local:
+    if "losses" not in offered(type(structure)) or structure.is_local:
         return
     nothing = np.full(STARTS[-1], UNOBSERVED, dtype=np.int32)
     observed = nothing if what == "nothing" else getattr(case, what)
     n_labels = structure.n_labels
-    costs = structure.label_costs(1.0 - np.eye(n_labels))
+    costs = structure.costs(1.0 - np.eye(n_labels))
     found = losses_of(structure, case.potentials, costs, observed)
     alone = [
         losses_of(structure, own, costs, observed[begin:end].copy())
@@ -188,9 +180,9 @@ def test_losses(case: Case, what: str) -> None:
     if what == "nothing":
         assert not any(array.any() for array in found)
     close(
-        structure.margin_partitions(case.potentials, costs, observed),
+        structure.log_partitions(case.potentials, costs, observed),
         [
-            structure.margin_partitions(own, costs, observed[begin:end].copy())[0]
+            structure.log_partitions(own, costs, observed[begin:end].copy())[0]
             for (begin, end), own in zip(BOUNDS, case.alone(), strict=True)
         ],
     )
@@ -215,7 +207,8 @@ def test_updates(case: Case) -> None:
         ends, length, _, longest = case.potentials.segments
         dense = (generator.random((len(length), N_FEATURES)) < 0.5).astype(np.int64)
         segments = SegmentRows(ends, length, rows_from_dense(dense), longest)
-    costs = structure.label_costs(1.0 - np.eye(structure.n_labels))
+    design = design_of(features, segments)
+    costs = structure.costs(1.0 - np.eye(structure.n_labels))
     shape, order = (N_FEATURES, structure.n_columns), np.array([2, 0, 3, 1])
     prior = no_prior(structure.n_columns, structure.n_transitions)
 
@@ -229,7 +222,7 @@ def test_updates(case: Case) -> None:
         for part in parts:
             before = np.arange(n_before, n_before + len(part), dtype=np.float64)
             step = OnlineStep(costs, True, 0.1, part, before, averaged, prior)
-            loss += structure.learn_online(features, case.partly, STARTS, step, segments)
+            loss += structure.learn_online(design, case.partly, STARTS)(step)
             n_before += len(part)
         return loss, averaged
 

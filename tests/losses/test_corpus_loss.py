@@ -107,7 +107,7 @@ def test_curvature_is_gathered_before_mixing(generator: np.random.Generator) -> 
     loss = corpus_loss(generator)
     weights = random_weights(generator, loss)
     of_columns = loss.gradient(loss.variances(weights))
-    mixing = loss.data.structure.mixing()
+    mixing = loss.data.structure.columns.mixing
     expected = np.zeros((N_FEATURES, len(mixing)))
     for parameter, row in enumerate(mixing):
         for column, share in enumerate(row):

@@ -108,7 +108,7 @@ def test_an_update_solves_the_quadratic_programme(
     """
     lattice = LATTICES[name]
     design, corpus = corpus_of(generator, lattice, [1 if name == "choice" else 3])
-    mixing = LinearChain(lattice).mixing()
+    mixing = LinearChain(lattice).columns.mixing
     known = generator.gamma(1.0, 2.0, size=(corpus.matrix.shape[1], len(mixing))) / C
     known[::3] = 0.0
     known += 30.0 / C if is_sure else 0.0

@@ -8,12 +8,11 @@ pair of labels, of the structure.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from ...errors import ConfigError, TrainingError
-from ...inference.structure import Structure, Weights, require
+from ...inference.structure import Weights
 from ...losses.base import CorpusLoss, LabelledSequences, Loss
 from ...numeric.design import BinaryCSR, Design, SegmentRows
 from ...penalties.base import Penalty
@@ -78,8 +77,6 @@ class Induction:
     min_count: int = 3
     certainty: float = 0.5
 
-    needs: ClassVar[frozenset[str]] = frozenset({"label_columns"})
-
     def __post_init__(self) -> None:
         counts = self.rounds, self.features, self.iterations, self.min_count
         longest = 1 if self.longest is None else self.longest
@@ -89,10 +86,6 @@ class Induction:
                 "or more, templates of 0 or more, and a certainty above 0 and up to 1, not "
                 f"{self}. Mend the [trainer.induction] block."
             )
-
-    def check(self, structure: type[Structure]) -> None:
-        """Raise `ConfigError` for a structure that does not say which columns a label has."""
-        require(structure, self.needs, type(self).__name__)
 
     def run(
         self,
@@ -191,7 +184,7 @@ class _Growing:
         potentials = loss.potentials(self.weights)
         loss.losses(potentials)
         labels = range(structure.n_labels)
-        columns = [structure.label_columns(label)[0] for label in labels]
+        columns = [structure.columns.of_label(label)[0] for label in labels]
         sums = [potentials.scores[:, own].sum(axis=1) for own in columns]
         marginals = np.column_stack(sums)
         known = np.flatnonzero(self.data.observed >= 0)

@@ -108,7 +108,7 @@ def _columns(pipe: LearningPipe[Any]) -> Iterator[_Column]:
     weights = pipe.weights.features
     names = [name or START for name in pipe.structure_labels]
     for number, label in enumerate(names):
-        columns, sources = pipe.structure.label_columns(number)
+        columns, sources = pipe.structure.columns.of_label(number)
         if len(columns):
             by_column = weights[:, columns].astype(np.float64)
             before = [] if sources is None else [names[source] for source in sources]

@@ -76,7 +76,7 @@ class RemoteLoss:
     def hessian_diagonal(self, weights: Weights) -> Floats2d:
         own = np.empty(weights.features.shape)
         self._gather(self._ask(Wanted.VARIANCES, weights), own)
-        mixed: Floats2d = own @ self._structure.mixing() ** 2
+        mixed: Floats2d = own @ self._structure.columns.mixing**2
         return mixed
 
     def _ask(self, wanted: Wanted, weights: Weights) -> list[Answer]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...inference.structure import Potentials, SegmentScores
+from ...inference.structure import Part, Potentials, SegmentScores
 from ...numeric.csr import add_to_columns
 from ...numeric.design import BinaryCSR
 from ...parallel import Workers
@@ -66,7 +66,7 @@ class ShardServer:
         losses = np.empty(n)
 
         def evaluate(first: int, last: int) -> Floats1d:
-            return self._of_sequences.evaluate(potentials, shard.observed, first, last, losses)
+            return self._of_sequences(Part(potentials, shard.observed, first, last, losses))
 
         pieces = shard.pieces.tolist()
         if pieces[0] > 0:

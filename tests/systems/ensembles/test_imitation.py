@@ -8,7 +8,7 @@ import pytest
 from spacy_cascade.inference.lattice import choice_lattice
 from spacy_cascade.inference.linear_chain import FreeChoice, LinearChain
 from spacy_cascade.inference.schemes import TagSet
-from spacy_cascade.inference.structure import Potentials
+from spacy_cascade.inference.structure import Part, Potentials
 from spacy_cascade.losses.margin import Likelihood, SoftmaxMargin
 from spacy_cascade.systems.ensembles.loss import Imitation, Targets
 
@@ -23,7 +23,7 @@ def chain(label_pairs: bool) -> LinearChain:
 
 def potentials_of(generator: np.random.Generator, structure: LinearChain) -> Potentials:
     scores = generator.normal(size=(STARTS[-1], structure.n_columns))
-    free = len(range(structure.n_transitions)[structure.free_transitions]) > 0
+    free = len(range(structure.n_transitions)[structure.columns.free]) > 0
     return Potentials(scores, generator.normal(size=structure.n_transitions) * free, STARTS)
 
 
@@ -31,10 +31,10 @@ def targets_of(structure: LinearChain, teacher: Potentials, given: np.ndarray) -
     """The expectations of a chain, by the gradient of its log-partition."""
     copy = teacher._replace(scores=teacher.scores.copy())
     n = structure.n_labels
-    costs, outside = structure.label_costs(np.zeros((n, n))), np.zeros(STARTS[-1], np.int32)
+    costs, outside = structure.costs(np.zeros((n, n))), np.zeros(STARTS[-1], np.int32)
     weights = np.ones(N), np.zeros(N)
     transitions = np.stack([
-        structure.margin_losses(copy, costs, outside, i, i + 1, np.empty(N), weights)
+        structure.losses(Part(copy, outside, i, i + 1, np.empty(N)), costs, weights)
         for i in range(N)
     ])  # fmt: skip
     return Targets(copy.scores, transitions, given, np.repeat(given, np.diff(STARTS)))
@@ -43,7 +43,7 @@ def targets_of(structure: LinearChain, teacher: Potentials, given: np.ndarray) -
 def evaluate(loss, structure, potentials, observed, first=0, last=N):
     copy = potentials._replace(scores=potentials.scores.copy())
     losses = np.zeros(N)
-    of_transitions = loss.on(structure).evaluate(copy, observed, first, last, losses)
+    of_transitions = loss.on(structure)(Part(copy, observed, first, last, losses))
     return losses, copy.scores, of_transitions
 
 
@@ -133,7 +133,7 @@ def test_classes_of_spans(generator):
     losses = np.zeros(5)
     observed = np.zeros(5, dtype=np.int32)
     copy = potentials._replace(scores=potentials.scores.copy())
-    loss.on(structure).evaluate(copy, observed, 0, 5, losses)
+    loss.on(structure)(Part(copy, observed, 0, 5, losses))
     np.testing.assert_allclose(losses, -(wanted * np.log(shares)).sum(axis=1))
     np.testing.assert_allclose(copy.scores, shares - wanted, atol=1e-12)
     np.testing.assert_allclose(loss.variances(copy.scores), shares * (1 - shares))
@@ -149,7 +149,7 @@ def test_the_loss_of_a_part_is_that_of_its_sequences(generator, observed):
     part = loss.of_part(sequences, units)
     own = Potentials(potentials.scores[units].copy(), potentials.transitions, np.array([0, 1, 5]))
     found = np.zeros(2)
-    part.on(structure).evaluate(own, observed[units], 0, 2, found)
+    part.on(structure)(Part(own, observed[units], 0, 2, found))
     np.testing.assert_allclose(found, losses[sequences])
     np.testing.assert_allclose(own.scores, scores[units])
     np.testing.assert_array_equal(part.variances(own.scores), loss.variances(scores)[units])

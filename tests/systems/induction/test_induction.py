@@ -15,7 +15,6 @@ from spacy_cascade.errors import ConfigError, TrainingError
 from spacy_cascade.inference.lattice import choice_lattice
 from spacy_cascade.inference.linear_chain import FreeChoice, LinearChain
 from spacy_cascade.inference.schemes import TagSet
-from spacy_cascade.inference.structure import Structure
 from spacy_cascade.losses.base import LabelledSequences
 from spacy_cascade.losses.margin import Likelihood, SoftmaxMargin
 from spacy_cascade.numeric.design import BinaryCSR, Design
@@ -185,8 +184,6 @@ def test_what_cannot_be_induced_is_refused():
     loss, penalty = Likelihood(), Gaussian(1.0)
     with pytest.raises(ConfigError, match=r"Induction\.v1"):
         LBFGS(induction={"rounds": 3}).check(loss, penalty, LinearChain)
-    with pytest.raises(ConfigError, match="label_columns"):
-        Induction().check(Structure)
     with pytest.raises(ConfigError, match="Joint training cannot find features"):
         JointLBFGS(induction=Induction())
     LBFGS(induction=Induction()).check(loss, penalty, LinearChain)

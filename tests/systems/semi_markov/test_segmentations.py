@@ -11,10 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reference import design_of
 from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.online_prior import OnlinePrior, no_prior
 from spacy_cascade.inference.schemes import ENDED, UNOBSERVED, Spans, TagSet
-from spacy_cascade.inference.structure import Averaged, OnlineStep, Potentials, SegmentScores
+from spacy_cascade.inference.structure import (
+    Averaged,
+    Labelling,
+    OnlineStep,
+    Part,
+    Potentials,
+    SegmentScores,
+)
 from spacy_cascade.losses.margin import wrong_label_costs
 from spacy_cascade.numeric.design import BinaryCSR, SegmentRows
 from spacy_cascade.systems.semi_markov.structure import LENGTHS, SemiMarkovChain, length_basis
@@ -167,14 +175,10 @@ def test_sums_over_all_segmentations(case: Case) -> None:
         case.structure.log_partitions(case.potentials), [log_partition], atol=1e-9
     )
     probabilities: dict[tuple[int, int, int], float] = {}
-    marginals = np.zeros_like(case.potentials.scores)
     for spans, score in scores.items():
         p = np.exp(score - log_partition)
         for span in spans:
             probabilities[span] = probabilities.get(span, 0.0) + p
-        columns, _ = case.columns(case.tags(list(spans)))
-        marginals[np.arange(case.n_tokens), columns] += p
-    np.testing.assert_allclose(case.structure.marginals(case.potentials), marginals, atol=1e-9)
     found, values = case.structure.likely_spans(case.potentials, case.structure.tag_set, 1e-12)
     rows = zip(*(column.tolist() for column in found), strict=True)
     assert dict(zip(rows, values.tolist(), strict=True)) == pytest.approx(probabilities, abs=1e-9)
@@ -189,9 +193,9 @@ def losses(case: Case, potentials: Potentials) -> tuple[float, Potentials]:
     """The margin loss, and its gradient."""
     segments = case.segments._replace(scores=potentials.segments.scores.copy())  # type: ignore[union-attr]
     own = potentials._replace(scores=potentials.scores.copy(), segments=segments)
-    costs = case.structure.label_costs(case.costs)
-    values, ones = np.empty(1), np.ones(1)
-    gradient = case.structure.margin_losses(own, costs, case.observed, 0, 1, values, (ones, ones))
+    costs = case.structure.costs(case.costs)
+    values = np.empty(1)
+    gradient = case.structure.losses(Part(own, case.observed, 0, 1, values), costs)
     return float(values[0]), own._replace(transitions=gradient)
 
 
@@ -229,10 +233,23 @@ def test_path_scores_and_margin_partitions(case: Case) -> None:
     (spans,) = (s for s in case.segmentations() if (case.tags(s) == case.observed).all())
     value = case.structure.path_scores(case.potentials, case.observed)
     assert value[0] == pytest.approx(case.score(spans), abs=1e-9)
-    costs = case.structure.label_costs(case.costs)
+    costs = case.structure.costs(case.costs)
     expected = log_sum([case.score(s) + case.cost(s, case.costs) for s in case.segmentations()])
-    found = case.structure.margin_partitions(case.potentials, costs, case.observed)
+    found = case.structure.log_partitions(case.potentials, costs, case.observed)
     assert found[0] == pytest.approx(expected, abs=1e-9)
+
+
+def scored_by(case: Case, labelling: Labelling) -> float:
+    """The sum of all that adds up to the score of a labelling."""
+    potentials, segments = case.potentials, case.segments
+    total = potentials.scores[np.arange(case.n_tokens), labelling.columns].sum()
+    total += potentials.transitions[labelling.transitions].sum()
+    for start, end, column, of_length in labelling.wholes:
+        rows = range(*segments.ends[end - 1 : end + 1])
+        label = column - case.structure.lattice.n_columns
+        own = [segments.scores[m, label] for m in rows if segments.length[m] == end - start]
+        total += of_length + sum(own)
+    return float(total)
 
 
 @EXAMPLES
@@ -256,8 +273,10 @@ def test_clamp_and_contrast(case: Case) -> None:
         lacking = max(score for spans, score in scores.items() if span not in spans)
         assert paths is not None
         by_tags = {tuple(case.tags(list(s)).tolist()): score for s, score in scores.items()}
-        values = [by_tags[tuple(path.tolist())] for path in paths]
+        values = [by_tags[tuple(path.labels.tolist())] for path in paths]
         assert values == pytest.approx([having, lacking], abs=1e-9)
+        for path, value in zip(paths, values, strict=True):
+            assert scored_by(case, path) == pytest.approx(value, abs=1e-9)
 
 
 @EXAMPLES
@@ -278,10 +297,10 @@ def test_without_scores_of_segments_it_is_the_linear_chain(case: Case) -> None:
         case.structure.log_partitions(own), chain.log_partitions(same), atol=1e-9
     )
     np.testing.assert_array_equal(case.structure.best(own)[0], chain.best(same)[0])
-    costs = chain.label_costs(wrong_label_costs(chain.n_labels, 1.5, 2.0))
-    values, ones = np.empty((2, 1)), np.ones(1)
-    chain.margin_losses(same, costs, case.observed, 0, 1, values[0], (ones, ones))
-    case.structure.margin_losses(own, costs, case.observed, 0, 1, values[1], (ones, ones))
+    costs = chain.costs(wrong_label_costs(chain.n_labels, 1.5, 2.0))
+    values = np.empty((2, 1))
+    chain.losses(Part(same, case.observed, 0, 1, values[0]), costs)
+    case.structure.losses(Part(own, case.observed, 0, 1, values[1]), costs)
     np.testing.assert_allclose(values[0], values[1], atol=1e-9)
     np.testing.assert_allclose(own.scores[:, :n_columns], same.scores, atol=1e-9)
 
@@ -365,17 +384,18 @@ def test_an_online_update_gives_the_margin(case: Case, seed: int, is_cost_augmen
         return Case(structure, own, case.observed, case.costs)
 
     before = with_weights(weights, transitions)
-    costs = structure.label_costs(case.costs)
+    costs = structure.costs(case.costs)
 
     def learnt(prior: OnlinePrior) -> tuple[float, Averaged]:
         drifts = np.zeros_like(weights), np.zeros_like(transitions)
         averaged = Averaged(weights.copy(), drifts[0], transitions.copy(), drifts[1])
         order, before = np.zeros(1, np.int64), np.ones(1)
         step = OnlineStep(costs, is_cost_augmented, 1e9, order, before, averaged, prior)
-        rows = of_units, case.observed, case.potentials.starts
-        return structure.learn_online(*rows, step, segments), averaged
+        design = design_of(of_units, segments)
+        learn = structure.learn_online(design, case.observed, case.potentials.starts)
+        return learn(step), averaged
 
-    mixing = structure.mixing()
+    mixing = structure.columns.mixing
     inverse = np.linalg.inv(mixing)
     known = generator.gamma(1.0, 3.0, size=(n_features - 1, structure.n_columns))
     known[0], known[1:, 0] = 0.0, 0.0
@@ -431,13 +451,10 @@ def test_columns_and_transitions_have_names_of_their_own(label_pairs):
     tag_set = TagSet("IOB2", ("A", "B"))
     chain = LinearChain(tag_set.lattice(label_pairs))
     structure = SemiMarkovChain(tag_set, label_pairs)
-    columns, transitions = (
-        structure.column_names(tag_set.tags),
-        structure.transition_names(tag_set.tags),
-    )
-    assert columns == [*chain.column_names(tag_set.tags), ("span", "A"), ("span", "B")]
+    columns, transitions = structure.columns.names(tag_set.tags)
+    of_columns, of_chain = chain.columns.names(tag_set.tags)
+    assert columns == [*of_columns, ("span", "A"), ("span", "B")]
     assert len(set(columns)) == structure.n_columns
-    of_chain = chain.transition_names(tag_set.tags)
     assert transitions[: len(of_chain)] == of_chain
     assert len(set(transitions)) == len(transitions) == structure.n_transitions
     # In the order of their weights, `[D + 2, labels]`.
@@ -453,15 +470,14 @@ def test_columns_and_transitions_have_names_of_their_own(label_pairs):
 def test_transitions_go_with_columns_of_their_labels(label_pairs):
     tag_set = TagSet("BILOU", ("A", "B", "C"))
     structure = SemiMarkovChain(tag_set, label_pairs)
-    columns, own = structure.column_names(tag_set.tags), structure.transition_columns()
+    columns, transitions = structure.columns.names(tag_set.tags)
+    own = structure.columns.of_transition
     assert own.dtype == np.int32
-    for (before, label), column in zip(
-        structure.transition_names(tag_set.tags), own.tolist(), strict=True
-    ):
+    for (before, label), column in zip(transitions, own.tolist(), strict=True):
         if before.startswith("length "):
             assert columns[column] == ("span", label)
         else:
-            assert columns[column] == ((before, label) if label_pairs else label)
+            assert columns[column] == ((before, label) if label_pairs else (label,))
 
 
 def test_lengths_have_weights_of_their_own_up_to_a_longest_one():

@@ -59,9 +59,15 @@ class IndependentTokens(Structure):
     """
 
     def __init__(self, tag_set: TagSet) -> None:
-        self.n_labels = len(tag_set.tags)
+        self.n_labels, self.tag_set = len(tag_set.tags), tag_set
         nothing = np.zeros((0, 2), dtype=np.int32)
         self.columns = Columns(np.arange(self.n_labels)[:, None], nothing, nothing[:, 0])
+
+    def observed(self, spans: Spans, known: Any) -> Any:
+        return self.tag_set.observed(spans, known)
+
+    def spans(self, labels: Any, starts: Any) -> Spans:
+        return self.tag_set.spans(labels, starts)
 
     def best(self, potentials: Potentials) -> tuple[Any, Any]:
         totals = np.add.reduceat(potentials.scores.max(axis=1), potentials.starts[:-1])
@@ -142,7 +148,7 @@ class Tempered:
     def __call__(self, part: Part) -> Floats:
         potentials, _, first, last, losses = part
         potentials.scores[slice(*potentials.starts[[first, last]])] /= self.temperature
-        cooled = potentials._replace(transitions=potentials.transitions / self.temperature)
+        cooled = potentials.replace(transitions=potentials.transitions / self.temperature)
         gradient = self.likelihood(part._replace(potentials=cooled))
         losses[first:last] *= self.temperature
         return gradient
@@ -308,7 +314,7 @@ def test_structure_loss_and_penalty_multiply(
     structure = IndependentTokens(TagSet("IOB2", LABELS[:1]))
     observed = generator.integers(-1, structure.n_labels, 9).astype(np.int32)
     starts = np.array([0, 4, 9], dtype=np.int64)
-    data = LabelledSequences(random_design(generator, 9, 5), structure, observed, starts)
+    data = LabelledSequences((random_design(generator, 9, 5),), structure, observed, starts)
     if isinstance(penalty, Penalty):
         penalty = penalty.at_zero((5, structure.n_columns), 0)
     objective = objective_of(data, loss, penalty)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from ..numeric.design import Design
-from ..types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
+from ..numeric.encoded import Encoded
+from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
 from .chain import path_scores
 from .chain_kernels import ChainKernels, ChoiceKernels, kernels_for
 from .choice_losses import MANY_CHOICES
@@ -37,11 +38,11 @@ class LinearChain(Paths, Online):
     """Labels that depend on the label before; all sums and searches are exact.
 
     lattice: which label may follow which. Where features see label pairs, the score columns are
-    the transitions, which have no weights besides.
+    the transitions, which have no weights besides. tag_set: of labels that stand for spans.
     """
 
-    def __init__(self, lattice: Lattice) -> None:
-        self.lattice, self.n_labels = lattice, lattice.n_labels
+    def __init__(self, lattice: Lattice, tag_set: TagSet | None = None) -> None:
+        self.lattice, self.n_labels, self._tag_set = lattice, lattice.n_labels, tag_set
         self._labels = np.empty(lattice.n_columns, dtype=np.int32)
         self._labels[lattice.column] = lattice.target
         self._no_costs = np.zeros((self.n_labels + 1, self.n_labels))
@@ -61,6 +62,19 @@ class LinearChain(Paths, Online):
 
     def _choose_kernels(self) -> ChainKernels:
         return kernels_for(self.lattice)
+
+    @property
+    def tag_set(self) -> TagSet:
+        """The labels as tags of spans. Raises `ConfigError` where they are no such tags."""
+        if self._tag_set is None:
+            raise self._not_offered("spans")
+        return self._tag_set
+
+    def observed(self, spans: Spans, known: Bools1d) -> Ints1d:
+        return self.tag_set.observed(spans, known)
+
+    def spans(self, labels: Ints1d, starts: Pointers1d) -> Spans:
+        return self.tag_set.spans(labels, starts)
 
     def best(self, potentials: Potentials) -> tuple[Ints1d, Floats1d]:
         """The Viterbi path; ties go to the transition listed first."""
@@ -86,10 +100,8 @@ class LinearChain(Paths, Online):
 
         return gather_posteriors(potentials.starts, spans, write)
 
-    def likely_spans(
-        self, potentials: Potentials, tag_set: TagSet, least: float
-    ) -> tuple[Spans, Floats1d]:
-        chains, labels = self._chains(potentials), tag_set.span_labels[self._tags]
+    def likely_spans(self, potentials: Potentials, least: float) -> tuple[Spans, Floats1d]:
+        chains, labels = self._chains(potentials), self.tag_set.span_labels[self._tags]
 
         def write(spans: Spans, probabilities: Floats1d) -> int:
             return self._kernels.likely_spans(chains, labels, least, spans, probabilities)
@@ -97,7 +109,7 @@ class LinearChain(Paths, Online):
         return gather_likely(len(potentials.scores), write)
 
     def contrast(self, potentials: Potentials, labels: Ints1d, start: int) -> Contrast | None:
-        scores, transitions, _, _ = potentials
+        scores, transitions = potentials.scores, potentials.transitions
         check_sizes(self.lattice, scores, transitions)
         return self._contrast(contrast(self.lattice, scores, transitions, labels, start))
 
@@ -146,8 +158,10 @@ class LinearChain(Paths, Online):
         return cut_sequences(observed, starts, self.lattice.start, least)
 
     def learn_online(
-        self, design: Design, observed: Ints1d, starts: Pointers1d
+        self, encoded: Sequence[Encoded], observed: Ints1d, starts: Pointers1d
     ) -> Callable[[OnlineStep], float]:
+        design = encoded[0]
+        assert isinstance(design, Design), "online training goes through listed features"
         features, mixing = design.active_features(), self.columns.mixing
         of_units, squared = (features.indptr, features.indices), mixing @ mixing
 
@@ -164,7 +178,7 @@ class LinearChain(Paths, Online):
         self, potentials: Potentials, costs: Floats2d | None = None, observed: Ints1d | None = None
     ) -> Chains:
         """Sequences as kernels take them, without costs and observations if none are given."""
-        scores, transitions, starts, _ = potentials
+        scores, transitions, starts = potentials.scores, potentials.transitions, potentials.starts
         check_sizes(self.lattice, scores, transitions)
         if costs is None:
             costs = self._no_costs
@@ -198,7 +212,7 @@ class ChainFamily:
 
     def of_spans(self, tag_set: TagSet) -> LinearChain:
         """Tags that spans have under a scheme."""
-        return LinearChain(tag_set.lattice(self.label_pairs))
+        return LinearChain(tag_set.lattice(self.label_pairs), tag_set)
 
     def of_labels(self, n_labels: int) -> LinearChain:
         """Labels `1 … n_labels` in any order; label 0 stands before the first one."""

@@ -3,77 +3,67 @@
 A structure says which labellings a sequence can have, and how their scores are made of potentials:
 scores of units `[T, S]` and of transitions `[E]`, both linear in the weights. Only a structure
 chooses a kernel. A labelling is the number of one label a unit, int32 `[T]`; numbers below zero
-stand for what is not known (`inference.schemes`).
+stand for what is not known (`inference.schemes`). Only the structure reads labels as spans.
 
 A structure offers as many of the operations below as it can. Who needs one that a structure does
-not offer is refused early (`require`). All of them have `normalised`.
+not offer is refused early (`require`). All of them have `compose` and `normalised`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ..caching import cached_property
 from ..errors import ConfigError
-from ..numeric.design import Design
-from ..types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d, RealsXd
+from ..numeric.encoded import Encoded
+from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d, RealsXd
 from .lattice import LossTerms
 from .online_prior import OnlinePrior
-from .schemes import Spans, TagSet
+from .schemes import Spans
 
 
-class SegmentScores(NamedTuple):
-    """Scores of segments as wholes, beside those of their units.
+@dataclass(frozen=True)
+class Potentials:
+    """What the labellings of a batch are scored with.
 
-    ends: int64 `[T + 1]`; rows `ends[t]:ends[t + 1]` are segments whose last unit is `t`, the
-    shortest first. length: int32 `[M]`, their units. scores: float64 `[M, n]`, for each label of a
-    segment; those without a row have 0. longest: `L`; there are no longer ones.
-    """
-
-    ends: Pointers1d
-    length: Ints1d
-    scores: Floats2d
-    longest: int
-
-    def of_units(self, begin: int, end: int) -> SegmentScores:
-        """Those of the sequence from unit `begin` to before `end`."""
-        first, last = self.ends[begin], self.ends[end]
-        ends = self.ends[begin : end + 1] - first
-        return SegmentScores(ends, self.length[first:last], self.scores[first:last], self.longest)
-
-
-class Potentials(NamedTuple):
-    """What the labellings of a batch are scored with, `[T, S]` and `[E]`.
-
-    starts: `[N + 1]`; sequence `i` is the units from `starts[i]` to before `starts[i + 1]`.
-    segments: scores of segments, for structures that have them.
+    scores: float64 `[T, S]`, of units. transitions: float64 `[E]`. starts: `[N + 1]`; sequence `i`
+    is the units from `starts[i]` to before `starts[i + 1]`. A structure that scores more than units
+    has potentials of its own.
     """
 
     scores: Floats2d
     transitions: Floats1d
     starts: Pointers1d
-    segments: SegmentScores | None = None
+
+    @property
+    def scored(self) -> tuple[Floats2d, ...]:
+        """The arrays that scorers fill, in the order of `Columns.blocks`."""
+        return (self.scores,)
+
+    def with_scored(self, scored: Sequence[Floats2d], transitions: Floats1d) -> Potentials:
+        """The same sequences with other scores."""
+        (scores,) = scored
+        return self.replace(scores=scores, transitions=transitions)
+
+    def replace(self, **fields: Any) -> Potentials:
+        """With some other fields."""
+        return replace(self, **fields)
 
     def at_temperature(self, temperature: float) -> Potentials:
         """Potentials of flatter probabilities where the temperature is above 1."""
         if temperature == 1.0:
             return self
-        if (segments := self.segments) is not None:
-            segments = segments._replace(scores=segments.scores / temperature)
-        return Potentials(
-            self.scores / temperature, self.transitions / temperature, self.starts, segments
-        )
+        scored = [scores / temperature for scores in self.scored]
+        return self.with_scored(scored, self.transitions / temperature)
 
     def of_sequence(self, begin: int, end: int) -> Potentials:
         """Those of the sequence from unit `begin` to before `end`."""
-        segments = self.segments and self.segments.of_units(begin, end)
-        starts = np.array([0, end - begin])
-        return Potentials(self.scores[begin:end], self.transitions, starts, segments)
+        return self.replace(scores=self.scores[begin:end], starts=np.array([0, end - begin]))
 
 
 class Weights(NamedTuple):
@@ -185,7 +175,8 @@ class Columns:
     runs: int32 `[E', m]`, the same of transitions. of_transition: int32 `[E]`, the column that goes
     with each. n_bound: how many transitions, the first ones, have no weights besides those in the
     columns. shared: int `[G + 1]`, columns `shared[g]:shared[g + 1]` share weight; None where none
-    do. more_columns, more_transitions: names of those after the first `S'` and `E'`.
+    do. more_columns, more_transitions: names of those after the first `S'` and `E'`. blocks: the
+    columns of the weights that belong to each array of scores (`Potentials.scored`).
     """
 
     seen: Ints2d
@@ -195,6 +186,7 @@ class Columns:
     shared: Ints1d | None = None
     more_columns: Sequence[tuple[str, ...]] = ()
     more_transitions: Sequence[tuple[str, str]] = ()
+    blocks: Sequence[slice] = field(default_factory=lambda: [slice(None)])
 
     @property
     def n_columns(self) -> int:
@@ -244,14 +236,12 @@ class Columns:
 class Structure:
     """Base of all structures: each operation that one does not define is not offered.
 
-    n_labels: `Y`. columns: what weights stand for. segment_columns: columns of the weights of
-    features of segments, if there are any. is_local: whether `normalised` changes potentials.
-    transitions_at_once: how many take a loss as long as one does elsewhere, about.
+    n_labels: `Y`. columns: what weights stand for. is_local: whether `normalised` changes
+    potentials. transitions_at_once: how many take a loss as long as one does elsewhere, about.
     """
 
     n_labels: int
     columns: Columns
-    segment_columns: slice = slice(0)
     is_local: bool = False
     transitions_at_once: int = 1
 
@@ -264,6 +254,34 @@ class Structure:
     def n_transitions(self) -> int:
         """`E`."""
         return self.columns.n_transitions
+
+    def compose(
+        self,
+        scored: Sequence[Floats2d],
+        encoded: Sequence[Encoded],
+        transitions: Floats1d,
+        starts: Pointers1d,
+    ) -> Potentials:
+        """Potentials of what scorers give.
+
+        scored: an array for each block of columns. encoded: of the scorers, the last ones at least.
+        """
+        (scores,) = scored
+        return Potentials(scores, transitions, starts)
+
+    # What labels mean, for structures of spans
+
+    def observed(self, spans: Spans, known: Bools1d) -> Ints1d:
+        """What is known of labels, int32 `[T]`, below zero where that is not one label.
+
+        spans: those of a batch, without overlap. known: bool `[T]`, units that are in these spans,
+        or in none.
+        """
+        raise self._not_offered("observed")
+
+    def spans(self, labels: Ints1d, starts: Pointers1d) -> Spans:
+        """The spans that labels of a batch stand for."""
+        raise self._not_offered("spans")
 
     # What trained models are asked
 
@@ -295,9 +313,7 @@ class Structure:
         """Probability of each span, float64 `[P]`; labels: a labelling that has them all."""
         raise self._not_offered("span_posteriors")
 
-    def likely_spans(
-        self, potentials: Potentials, tag_set: TagSet, least: float
-    ) -> tuple[Spans, Floats1d]:
+    def likely_spans(self, potentials: Potentials, least: float) -> tuple[Spans, Floats1d]:
         """All spans of a probability of at least `least`, overlapping or not, in no order."""
         raise self._not_offered("likely_spans")
 
@@ -349,7 +365,7 @@ class Online(Structure):
         raise self._not_offered("cut")
 
     def learn_online(
-        self, design: Design, observed: Ints1d, starts: Pointers1d
+        self, encoded: Sequence[Encoded], observed: Ints1d, starts: Pointers1d
     ) -> Callable[[OnlineStep], float]:
         """What makes passive-aggressive updates, sequence by sequence; the sum of their losses."""
         raise self._not_offered("learn_online")
@@ -359,7 +375,7 @@ OPERATIONS = {
     name: kind
     for kind in (Structure, Paths, Online)
     for name, member in vars(kind).items()
-    if callable(member) and not name.startswith(("_", "normalised"))
+    if callable(member) and not name.startswith(("_", "normalised", "compose"))
 }
 """Where each operation is stated."""
 

@@ -15,8 +15,9 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from ..inference.structure import Part, Potentials, SegmentScores, Structure, Weights
+from ..inference.structure import Part, Potentials, Structure, Weights
 from ..numeric.design import Design
+from ..numeric.encoded import Encoded
 from ..parallel import Workers, split
 from ..types import Floats1d, Floats2d, Ints1d, Pointers1d
 
@@ -25,12 +26,13 @@ from ..types import Floats1d, Floats2d, Ints1d, Pointers1d
 class LabelledSequences:
     """Sequences with what is known of their labels.
 
-    design: features of `T` units. observed `[T]`: labels of the structure, negative where they are
-    not known (`inference.schemes`). starts `[N + 1]`: the sequences. share: the part of the corpus
-    that they are.
+    encoded: what each scorer keeps of their `T` units, in the order of `Columns.blocks`.
+    observed `[T]`: labels of the structure, negative where they are not known
+    (`inference.schemes`). starts `[N + 1]`: the sequences. share: the part of the corpus that they
+    are.
     """
 
-    design: Design
+    encoded: tuple[Encoded, ...]
     structure: Structure
     observed: Ints1d
     starts: Pointers1d
@@ -38,7 +40,20 @@ class LabelledSequences:
 
     def release_memory(self) -> None:
         """Free what the next loss makes again."""
-        self.design.release_memory()
+        for encoded in self.encoded:
+            encoded.release_memory()
+
+    @property
+    def design(self) -> Design:
+        """The features of units, for who looks at each of them."""
+        design = self.encoded[0]
+        assert isinstance(design, Design), "the first scorer has sparse features"
+        return design
+
+    def divide(self, n_parts: int) -> None:
+        """Gather gradients in so many parts (`tools.scale.parts`)."""
+        for encoded in self.encoded:
+            encoded.n_parts = n_parts
 
 
 SequenceLosses: TypeAlias = Callable[[Part], Floats1d]
@@ -93,23 +108,26 @@ class CorpusLoss:
 
     def counts(self) -> Floats1d:
         """Number of units that have each feature, float64 `[K]`."""
-        return self.data.design.counts(self.workers)
+        first, *others = (encoded.counts(self.workers) for encoded in self.data.encoded)
+        for other in others:
+            first += other
+        return first
 
     def potentials(self, weights: Weights) -> Potentials:
-        rows, columns = self.data.design.segments, self.data.structure.segment_columns
-        scores, segments = self.data.design.scores(weights.features, self.workers), None
-        if rows is not None:
-            of_rows = rows.scores(weights.features[:, columns], self.workers)
-            segments = SegmentScores(rows.ends, rows.length, of_rows, rows.longest)
-        return Potentials(scores, weights.transitions, self.data.starts, segments)
+        structure, encoded = self.data.structure, self.data.encoded
+        scored = [
+            each.scores(weights.features[:, block], self.workers)
+            for each, block in zip(encoded, structure.columns.blocks, strict=True)
+        ]
+        return structure.compose(scored, encoded, weights.transitions, self.data.starts)
 
     def gradient(self, of_potentials: Potentials, out: Floats2d | None = None) -> Floats2d:
         """Gradient of the features `[K, S]`, given that of potentials; written to `out`."""
-        rows, columns = self.data.design.segments, self.data.structure.segment_columns
-        gradient = self.data.design.gradient(of_potentials.scores, self.workers, out=out)
-        if rows is not None and of_potentials.segments is not None:
-            slopes, n_parts = of_potentials.segments.scores, self.data.design.n_parts
-            gradient[:, columns] += rows.gradient(slopes, self.workers, n_parts)
+        blocks = self.data.structure.columns.blocks
+        first, *others = zip(self.data.encoded, of_potentials.scored, blocks, strict=True)
+        gradient = first[0].gradient(first[1], self.workers, out)
+        for encoded, slopes, block in others:
+            gradient[:, block] += encoded.gradient(slopes, self.workers)
         return gradient
 
     def losses(self, potentials: Potentials) -> tuple[Floats1d, Floats1d]:
@@ -157,18 +175,15 @@ class CorpusLoss:
         """
         own = self.gradient(self.variances(weights))
         mixed: Floats2d = own @ self.data.structure.columns.mixing**2
-        self.data.design.release_memory()
+        self.data.release_memory()
         return mixed
 
     def variances(self, weights: Weights) -> Potentials:
-        """Second derivatives with respect to the scores of units, and of segments."""
+        """Second derivatives with respect to all scores."""
         potentials = self.potentials(weights)
         self.losses(potentials)
-        segments = potentials.segments
-        if segments is not None:
-            segments = segments._replace(scores=self.loss.variances(segments.scores))
-        scores = self.loss.variances(potentials.scores)
-        return potentials._replace(scores=scores, segments=segments)
+        scored = [self.loss.variances(scores) for scores in potentials.scored]
+        return potentials.with_scored(scored, potentials.transitions)
 
 
 class ShardedLoss:

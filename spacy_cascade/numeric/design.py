@@ -117,18 +117,20 @@ class BinaryCSR:
         self._groups = None
 
 
-@dataclass(frozen=True)
+@dataclass
 class SegmentRows:
     """Features of segments of units, for those segments that have any.
 
     ends: int64 `[U + 1]`; rows `ends[u]:ends[u + 1]` are segments whose last unit is `u`, the
-    shortest first. length: int32 `[M]`, in units. features: `[M, K]`. longest: `L`.
+    shortest first. length: int32 `[M]`, in units. features: `[M, K]`. longest: `L`. n_parts: as of
+    a `Design`.
     """
 
     ends: Pointers1d
     length: Ints1d
     features: BinaryCSR
     longest: int
+    n_parts: int = 1
 
     @property
     def bounds(self) -> Pointers2d:
@@ -142,25 +144,38 @@ class SegmentRows:
         self.features.add_product(weights, scores, workers)
         return scores
 
-    def gradient(self, score_gradient: Floats2d, workers: Workers, n_parts: int = 1) -> Floats2d:
-        """Gradient `[K, n]` of the weights, given that of scores `[M, n]`."""
-        gradient = np.empty((self.features.n_columns, score_gradient.shape[1]))
-        self.features.write_transposed_product(score_gradient, gradient, workers, n_parts, Memory())
+    def gradient(
+        self, score_gradient: Floats2d, workers: Workers, out: Floats2d | None = None
+    ) -> Floats2d:
+        """Gradient `[K, n]` of the weights, given that of scores `[M, n]`; written to `out`."""
+        shape = self.features.n_columns, score_gradient.shape[1]
+        gradient = np.empty(shape) if out is None else out
+        self.features.write_transposed_product(
+            score_gradient, gradient, workers, self.n_parts, Memory()
+        )
         return gradient
+
+    def counts(self, workers: Workers) -> Floats1d:
+        """How many segments each feature is active in, `[K]`."""
+        counts = np.bincount(self.features.indices, minlength=self.features.n_columns)
+        return counts.astype(np.float64)
+
+    def release_memory(self) -> None:
+        """Free what the next gradient makes again."""
+        self.features.release_memory()
 
 
 @dataclass
 class Design:
     """Factored design matrix of a corpus (the module gives its formula).
 
-    segments: features of segments of the units, for models that have such. n_parts: parts of the
-    rows whose gradients are added up, so that workers can share them; the last bits depend on it.
+    n_parts: parts of the rows whose gradients are added up, so that workers can share them; the
+    last bits depend on it.
     """
 
     lexeme_features: BinaryCSR
     unit_lexemes: BinaryCSR
     unit_features: BinaryCSR
-    segments: SegmentRows | None = None
     n_parts: int = 1
     _memory: Memory = field(default_factory=Memory, repr=False)
 
@@ -187,10 +202,8 @@ class Design:
         return BinaryCSR(indptr, indices, self.unit_features.n_columns)
 
     def counts(self, workers: Workers) -> Floats1d:
-        """How many units, and segments, each feature is active in, `[K]`."""
+        """How many units each feature is active in, `[K]`."""
         counts = self.gradient(np.ones((self.n_units, 1)), workers)[:, 0]
-        if self.segments is not None:
-            counts += np.bincount(self.segments.features.indices, minlength=len(counts))
         self.release_memory()
         return counts
 
@@ -231,5 +244,3 @@ class Design:
         self.unit_lexemes.release_memory()
         self.unit_features.release_memory()
         self.lexeme_features.release_memory()
-        if self.segments is not None:
-            self.segments.features.release_memory()

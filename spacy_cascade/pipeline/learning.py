@@ -85,7 +85,7 @@ class LearningPipe(InitializingPipe[Gold]):
 
     def _data_of(self, examples: Sequence[Example], gold: Sequence[Gold]) -> LabelledSequences:
         units, observed, starts = self._fitted(examples, gold)
-        return LabelledSequences(self.space.design(units), self.structure, observed, starts)
+        return LabelledSequences(self.space.encode(units), self.structure, observed, starts)
 
     # Reading
 

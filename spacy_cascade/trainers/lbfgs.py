@@ -146,7 +146,7 @@ class LBFGS:
 
 def make_objective(task: Task, workers: Workers, settings: LBFGS) -> Objective:
     assert task.penalty is not None
-    task.data.design.n_parts = shared_parts(settings.workers, settings.parts)
+    task.data.divide(shared_parts(settings.workers, settings.parts))
     loss = CorpusLoss(task.data, task.loss, workers)
     if settings.workers <= 1:
         return Objective.of(loss, task.penalty)

@@ -106,7 +106,7 @@ class OnlineFit(Fit[LabelledSequences]):
         starts = data.starts
         if settings.cut_after > 0:
             starts = structure.cut(data.observed, starts, settings.cut_after)
-        learn_from = structure.learn_online(data.design, data.observed, starts)
+        learn_from = structure.learn_online(data.encoded, data.observed, starts)
         n_sequences = len(starts) - 1
         loss = 0.0
 

@@ -12,7 +12,7 @@ from reference import Chain, chain_loss, span_probabilities
 from spacy_cascade.errors import ConfigError
 from spacy_cascade.inference.lattice import choice_lattice
 from spacy_cascade.inference.linear_chain import ChainFamily, FreeChoice, LinearChain
-from spacy_cascade.inference.schemes import UNOBSERVED, Spans, TagSet
+from spacy_cascade.inference.schemes import ENDED, UNOBSERVED, Spans, TagSet
 from spacy_cascade.inference.structure import (
     OPERATIONS,
     Part,
@@ -21,15 +21,17 @@ from spacy_cascade.inference.structure import (
     offered,
     require,
 )
+from spacy_cascade.systems.higher_order.structure import HigherOrderFamily
+from spacy_cascade.systems.local.structure import LocalFamily
 from spacy_cascade.systems.semi_markov.structure import SemiMarkovChain
 from strategies import LABELS, chains, random_chain, random_path
 
 EXAMPLES = settings(max_examples=60)
 
 
-def asked(chain: Chain) -> tuple[LinearChain, Potentials]:
+def asked(chain: Chain, tag_set: TagSet | None = None) -> tuple[LinearChain, Potentials]:
     starts = np.array([0, len(chain.scores)], dtype=np.int64)
-    return LinearChain(chain.lattice), Potentials(chain.scores, chain.transitions, starts)
+    return LinearChain(chain.lattice, tag_set), Potentials(chain.scores, chain.transitions, starts)
 
 
 def score_of_paths(chain: Chain) -> dict[tuple[int, ...], float]:
@@ -75,7 +77,7 @@ def test_losses_and_partitions(example: tuple[TagSet, Chain]) -> None:
     found = structure.log_partitions(potentials, costs, observed)
     np.testing.assert_allclose(found, [np.logaddexp.reduce(raised)], atol=1e-9)
     expected = chain_loss(chain)
-    own, losses = potentials._replace(scores=potentials.scores.copy()), np.empty(1)
+    own, losses = potentials.replace(scores=potentials.scores.copy()), np.empty(1)
     gradient = structure.losses(Part(own, observed, 0, 1, losses), costs)
     for value, right in zip((losses[0], own.scores, gradient), expected, strict=True):
         np.testing.assert_allclose(value, right, atol=1e-9)
@@ -85,7 +87,7 @@ def test_losses_and_partitions(example: tuple[TagSet, Chain]) -> None:
 @given(chains())
 def test_posteriors_of_all_spans(example: tuple[TagSet, Chain]) -> None:
     tag_set, chain = example
-    structure, potentials = asked(chain)
+    structure, potentials = asked(chain, tag_set)
     free = replace(chain, costs=np.zeros_like(chain.costs), tags=[UNOBSERVED] * len(chain.scores))
     expected = span_probabilities(free, tag_set)
     for (start, end, label), probability in expected.items():
@@ -95,7 +97,7 @@ def test_posteriors_of_all_spans(example: tuple[TagSet, Chain]) -> None:
         tag_set.write(labels, *span)
         found = structure.span_posteriors(potentials, labels, span)
         np.testing.assert_allclose(found, [probability], atol=1e-9)
-    spans, probabilities = structure.likely_spans(potentials, tag_set, 0.01)
+    spans, probabilities = structure.likely_spans(potentials, 0.01)
     likely = {
         (start, end, tag_set.labels[label]): p
         for start, end, label, p in zip(*map(list, (*spans, probabilities)), strict=True)
@@ -188,6 +190,24 @@ def test_sizes_are_known_without_making_a_structure(label_pairs: bool, n_labels:
     ]
     for size, structure in pairs:
         assert size == (structure.n_transitions, structure.n_columns)
+
+
+@pytest.mark.parametrize("family", [ChainFamily(False), HigherOrderFamily(), LocalFamily()])
+def test_a_structure_reads_its_labels_as_spans(family: ChainFamily) -> None:
+    """And writes what is known of them: after a span comes what does not continue it."""
+    structure = family.of_spans(TagSet("IOB2", LABELS))
+    spans = Spans(np.array([1, 4]), np.array([3, 5]), np.array([1, 0], dtype=np.int32))
+    known = np.array([True, True, True, False, True, True, False])
+    labels = structure.observed(spans, known)
+    assert labels.tolist() == [0, 3, 4, ENDED, 1, 0, UNOBSERVED]
+    labels[labels < 0] = 0
+    for found, expected in zip(structure.spans(labels, np.array([0, 7])), spans, strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_labels_that_are_no_tags_stand_for_no_spans() -> None:
+    with pytest.raises(ConfigError, match="FreeChoice does not offer 'spans'"):
+        ChainFamily(False).of_classes(3).spans(np.zeros(2, np.int32), np.array([0, 1, 2]))
 
 
 def test_what_chains_offer() -> None:

@@ -113,22 +113,21 @@ def test_segments_of_units(n_parts, generator):
     assert rows.bounds.tolist() == [[0, 1], [1, 2], [0, 2], [2, 3], [1, 3]]
     weights, slopes = generator.normal(size=(4, 2)), generator.normal(size=(5, 2))
     np.testing.assert_allclose(rows.scores(weights, Workers(1)), matrix @ weights)
-    found = rows.gradient(slopes, Workers(1), n_parts)
+    rows.n_parts = n_parts
+    found = rows.gradient(slopes, Workers(1))
     np.testing.assert_allclose(found, matrix.T @ slopes)
 
 
-def test_features_of_segments_count_too(generator):
-    design = random_design(generator, 6, 4)
-    of_units = dense_design(design).sum(axis=0)
+def test_features_of_segments_are_counted(generator):
     matrix = generator.integers(0, 2, (3, 4))
     ends, length = np.array([0, 1, 2, 3, 3, 3, 3]), np.ones(3, dtype=np.int32)
-    design.segments = SegmentRows(ends, length, rows_from_dense(matrix), 1)
-    np.testing.assert_array_equal(design.counts(Workers(1)), of_units + matrix.sum(axis=0))
+    rows = SegmentRows(ends, length, rows_from_dense(matrix), 1)
+    np.testing.assert_array_equal(rows.counts(Workers(1)), matrix.sum(axis=0))
 
 
 def test_memory_of_gradients_is_released(generator):
     design = random_design(generator, 50, 6)
-    design.segments = SegmentRows(
+    segments = SegmentRows(
         np.arange(51), np.ones(50, dtype=np.int32), rows_from_dense(np.ones((50, 6), int)), 1
     )
     slopes = generator.normal(size=(50, 2))
@@ -136,9 +135,9 @@ def test_memory_of_gradients_is_released(generator):
     before = design.gradient(slopes, Workers(1))
     design.n_parts = 1
     design.gradient(slopes, Workers(2))
-    design.segments.gradient(slopes, Workers(2))
+    segments.gradient(slopes, Workers(2))
     matrices = [
-        design.lexeme_features, design.unit_lexemes, design.unit_features, design.segments.features,
+        design.lexeme_features, design.unit_lexemes, design.unit_features, segments.features,
     ]  # fmt: skip
     orders = [matrix._groups for matrix in matrices]
     assert all(order is not None for order in orders)
@@ -146,6 +145,7 @@ def test_memory_of_gradients_is_released(generator):
     assert all(m._groups is order for m, order in zip(matrices, orders, strict=True)), "kept"
     assert design._memory._free
     design.release_memory()
+    segments.release_memory()
     assert all(matrix._groups is None for matrix in matrices)
     assert not design._memory._free
     np.testing.assert_allclose(design.gradient(slopes, Workers(1)), before, atol=1e-12)

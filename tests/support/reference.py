@@ -321,12 +321,15 @@ def rows_from_dense(matrix: npt.NDArray[np.int64]) -> BinaryCSR:
     )
 
 
-def design_of(features: BinaryCSR, segments: SegmentRows | None = None) -> Design:
-    """A design of units that have these features `[T, K]`, each by itself."""
+def encoded_of(
+    features: BinaryCSR, segments: SegmentRows | None = None
+) -> tuple[Design] | tuple[Design, SegmentRows]:
+    """A design of units that have these features `[T, K]`, and segments of them if there are."""
     n = features.n_rows
     none = BinaryCSR(np.zeros(n + 1, np.int64), np.zeros(0, np.int32), 0)
     lexemes = BinaryCSR(np.zeros(1, np.int64), np.zeros(0, np.int32), features.n_columns)
-    return Design(lexemes, none, features, segments)
+    design = Design(lexemes, none, features)
+    return (design,) if segments is None else (design, segments)
 
 
 def dense_design(design: Design) -> Array:

@@ -106,7 +106,7 @@ def test_same_bits_for_any_number_of_threads(label_pairs, generator):
     starts = np.append(np.arange(0, len(tags), 7), len(tags)).astype(np.int64)
     results = []
     for threads in (1, 2, 3):
-        data = LabelledSequences(design, LinearChain(lattice), tags, starts)
+        data = LabelledSequences((design,), LinearChain(lattice), tags, starts)
         problem = objective_of(data, LOSS, SIGMA, threads)
         parameters = np.random.default_rng(5).normal(size=problem.n_parameters)
         results.append(problem.value_and_gradient(parameters))
@@ -409,7 +409,7 @@ def shard_of(design: Design, corpus: Corpus, first: int, last: int) -> LabelledS
         design.lexeme_features, design.unit_lexemes.take(units), design.unit_features.take(units)
     )
     starts = corpus.starts[first : last + 1] - begin
-    return LabelledSequences(part, LinearChain(corpus.lattice), corpus.tags[begin:end], starts)
+    return LabelledSequences((part,), LinearChain(corpus.lattice), corpus.tags[begin:end], starts)
 
 
 def test_no_features_at_all(generator):

@@ -40,7 +40,7 @@ def begun(
 ) -> tuple[OnlineFit, LabelledSequences, Weights]:
     """A fit on a corpus, its data, and the weights that it begins with."""
     structure = LinearChain(corpus.lattice)
-    data = LabelledSequences(design, structure, corpus.tags, corpus.starts)
+    data = LabelledSequences((design,), structure, corpus.tags, corpus.starts)
     shape = corpus.matrix.shape[1], structure.n_columns
     transitions = np.zeros(structure.n_transitions)
     if not corpus.lattice.label_pairs:

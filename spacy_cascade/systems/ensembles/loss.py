@@ -98,7 +98,7 @@ class ImitationLosses:
         on_targets += transitions @ potentials.transitions
         # Any labelling shows the partition; its own gradient does not count.
         outside = np.zeros_like(observed)
-        own = potentials._replace(starts=starts[first : last + 1])
+        own = potentials.replace(starts=starts[first : last + 1])
         on_outside = self.structure.path_scores(own, outside)
         shares = np.ones_like(losses), np.zeros_like(losses)
         gradient = self.structure.losses(part._replace(observed=outside), self.costs, shares)

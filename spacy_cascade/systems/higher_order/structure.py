@@ -37,9 +37,11 @@ class HigherOrderChain(LinearChain):
 
     learn_online = Online.learn_online
 
-    def __init__(self, tags: Lattice, order: int, tags_seen: int) -> None:
+    def __init__(
+        self, tags: Lattice, order: int, tags_seen: int, tag_set: TagSet | None = None
+    ) -> None:
         known = histories(tags, order)
-        super().__init__(history_lattice(tags, known, tags_seen > order))
+        super().__init__(history_lattice(tags, known, tags_seen > order), tag_set)
         self._of_tags, self._order, self._histories = LinearChain(tags), order, known
         self._tags = np.array([history[-1] for history in known], dtype=np.int32)
         self._codes = np.array(known, dtype=np.int64) @ tags.n_labels ** np.arange(order)
@@ -94,7 +96,7 @@ class HigherOrderChain(LinearChain):
 
     def contrast(self, potentials: Potentials, labels: Ints1d, start: int) -> Contrast | None:
         def best_of(chains: Chains) -> tuple[Ints1d, Floats1d]:
-            own = potentials._replace(scores=chains.scores, starts=chains.starts)
+            own = potentials.replace(scores=chains.scores, starts=chains.starts)
             return self._best_labels(self._of_histories(own, chains.cost, chains.tags))
 
         tags = self._of_tags.lattice
@@ -130,7 +132,7 @@ class HigherOrderChain(LinearChain):
         potentials, observed, first, last, losses = part
         starts = potentials.starts[first : last + 1]
         these = slice(starts[0], starts[-1])
-        own = potentials._replace(scores=potentials.scores[these], starts=starts - starts[0])
+        own = potentials.replace(scores=potentials.scores[these], starts=starts - starts[0])
         chains = self._chains(own, costs.margin, observed[these])
         if shares is not None:
             shares = shares[0][first:last], shares[1][first:last]
@@ -181,12 +183,12 @@ class HigherOrderChain(LinearChain):
         """Sequences of histories; observed: tags."""
         if observed is not None:
             observed = self._as_histories(observed, potentials.starts)
-        spread = potentials._replace(scores=self._spread(potentials.scores))
+        spread = potentials.replace(scores=self._spread(potentials.scores))
         return super()._chains(spread, costs, observed)
 
     def _of_histories(self, potentials: Potentials, cost: Floats2d, tags: Ints1d) -> Chains:
         """Sequences under costs of tags, `[n, Y]`; tags: numbers of what is observed."""
-        spread = potentials._replace(scores=self._spread(potentials.scores))
+        spread = potentials.replace(scores=self._spread(potentials.scores))
         return super()._chains(spread, np.take(cost, self._tags, axis=1), tags)
 
 
@@ -214,7 +216,7 @@ class HigherOrderFamily(ChainFamily):
             )
 
     def of_spans(self, tag_set: TagSet) -> HigherOrderChain:
-        return HigherOrderChain(tag_set.lattice(False), self.order, self.tags_seen)
+        return HigherOrderChain(tag_set.lattice(False), self.order, self.tags_seen, tag_set)
 
     def of_labels(self, n_labels: int) -> HigherOrderChain:
         return HigherOrderChain(free_lattice(n_labels, False), self.order, self.tags_seen)

@@ -80,7 +80,7 @@ def induce(pipe: Any, examples: Sequence[Example]) -> None:
     space: FeatureSpace = pipe.space
     gold = [pipe._read_gold(example) for example in examples]
     units, observed, starts = pipe._fitted(examples, gold)
-    data = LabelledSequences(space.design(units), pipe.structure, observed, starts)
+    data = LabelledSequences(space.encode(units), pipe.structure, observed, starts)
     tests, templates = _tests(space, units), space.templates.expanded()
     found = induction.run(data, tests, pipe.loss, pipe.penalty, pipe.trainer, _teller(pipe.name))
     parts = [tests.template_of(each) for each in found.features]

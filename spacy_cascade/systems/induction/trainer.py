@@ -6,8 +6,8 @@ move all weights. What is chosen are rows of the weights: a feature has a weight
 pair of labels, of the structure.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ...errors import ConfigError, TrainingError
 from ...inference.structure import Weights
 from ...losses.base import CorpusLoss, LabelledSequences, Loss
 from ...numeric.design import BinaryCSR, Design, SegmentRows
+from ...numeric.encoded import Encoded
 from ...penalties.base import Penalty
 from ...trainers.lbfgs import LBFGS
 from ...trainers.lbfgs_run import LBFGSRun
@@ -144,7 +145,7 @@ class _Growing:
         self._loss, self._penalty, self._trainer = loss, penalty, trainer
         self._postings = transposed(data.design.active_features())
         self.tests = transposed(self._postings)
-        self._segments, self.kept = _renumbered(data.design.segments)
+        self._wholes, self.kept = _renumbered(data.encoded[1:])
         structure = data.structure
         self.features: list[Conjunction] = []
         self._columns = BinaryCSR(np.zeros(1, np.int64), np.zeros(0, np.int32), data.design.n_units)
@@ -202,12 +203,12 @@ class _Growing:
         of_units = transposed(self._columns)
         n_features = kept + len(self.features)
         shifted = (of_units.indices + kept).astype(np.int32)
-        rows, segments = BinaryCSR(of_units.indptr, shifted, n_features), self._segments
-        if segments is not None:
-            features = BinaryCSR(segments.features.indptr, segments.features.indices, n_features)
-            segments = SegmentRows(segments.ends, segments.length, features, segments.longest)
-        design = Design(_empty(0, n_features), _empty(data.design.n_units, 0), rows, segments)
-        grown = LabelledSequences(design, data.structure, data.observed, data.starts)
+        rows = BinaryCSR(of_units.indptr, shifted, n_features)
+        design = Design(_empty(0, n_features), _empty(data.design.n_units, 0), rows)
+        wholes = [
+            replace(w, features=replace(w.features, n_columns=n_features)) for w in self._wholes
+        ]
+        grown = LabelledSequences((design, *wholes), data.structure, data.observed, data.starts)
         return CorpusLoss(grown, self._loss, self.workers)
 
 
@@ -215,11 +216,20 @@ def _empty(n_rows: int, n_columns: int) -> BinaryCSR:
     return BinaryCSR(np.zeros(n_rows + 1, np.int64), np.zeros(0, np.int32), n_columns)
 
 
-def _renumbered(segments: SegmentRows | None) -> tuple[SegmentRows | None, Pointers1d]:
+def _renumbered(encoded: Sequence[Encoded]) -> tuple[list[SegmentRows], Pointers1d]:
     """Segments whose features are numbered from 0, and the numbers that they had."""
-    if segments is None:
-        return None, np.zeros(0, dtype=np.int64)
-    kept, numbers = np.unique(segments.features.indices, return_inverse=True)
-    features = BinaryCSR(segments.features.indptr, numbers.astype(np.int32), len(kept))
-    renumbered = SegmentRows(segments.ends, segments.length, features, segments.longest)
+    segments = [rows for rows in encoded if isinstance(rows, SegmentRows)]
+    indices = [rows.features.indices for rows in segments]
+    kept = np.unique(np.concatenate([np.zeros(0, np.int32), *indices]))
+    renumbered = [
+        replace(
+            rows,
+            features=BinaryCSR(
+                rows.features.indptr,
+                np.searchsorted(kept, rows.features.indices).astype(np.int32),
+                len(kept),
+            ),
+        )
+        for rows in segments
+    ]
     return renumbered, kept.astype(np.int64)

@@ -78,7 +78,7 @@ class IsomericLoss:
         values = np.empty(len(data.starts) - 1)
 
         def piece(first: int, last: int) -> None:
-            part = potentials._replace(starts=potentials.starts[first : last + 1])
+            part = potentials.replace(starts=potentials.starts[first : last + 1])
             values[first:last] = data.structure.log_partitions(part, self._costs[1], data.observed)
 
         self.second.workers.map(piece, self.second.pieces)
@@ -105,4 +105,4 @@ def _weighted_losses(
         return data.structure.losses(part, costs, shares)
 
     of_transitions = loss.sum_of_pieces(piece)
-    return losses, potentials._replace(transitions=of_transitions)
+    return losses, potentials.replace(transitions=of_transitions)

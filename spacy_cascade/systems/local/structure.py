@@ -31,9 +31,9 @@ class LocalChain(LinearChain):
     learn_online = Online.learn_online
     cut = Online.cut
 
-    def __init__(self, lattice: Lattice) -> None:
+    def __init__(self, lattice: Lattice, tag_set: TagSet | None = None) -> None:
         assert lattice.label_pairs, "a decision needs scores of its own"
-        super().__init__(lattice)
+        super().__init__(lattice, tag_set)
         order = np.argsort(lattice.source, kind="stable")
         self._edges = order.astype(np.int32)
         bounds = np.searchsorted(lattice.source[order], np.arange(self.n_labels + 1))
@@ -43,7 +43,7 @@ class LocalChain(LinearChain):
         """Logarithms of the probabilities of decisions `[T, E]`, with transitions of 0."""
         found = np.full(potentials.scores.shape, -np.inf)
         local_scores(self._chains(potentials), self._first_from, self._edges, found)
-        return potentials._replace(scores=found, transitions=np.zeros(self.n_transitions))
+        return potentials.with_scored([found], np.zeros(self.n_transitions))
 
     def losses(self, part: Part, costs: Costs, shares: Shares | None = None) -> Floats1d:
         """Sums over both terms are those of single decisions, given the observed label before."""
@@ -63,7 +63,7 @@ class LocalFamily(ChainFamily):
     structure: ClassVar[type[LinearChain]] = LocalChain
 
     def of_spans(self, tag_set: TagSet) -> LocalChain:
-        return LocalChain(tag_set.lattice(self.label_pairs))
+        return LocalChain(tag_set.lattice(self.label_pairs), tag_set)
 
     def of_labels(self, n_labels: int) -> LocalChain:
         return LocalChain(free_lattice(n_labels, self.label_pairs))

@@ -51,7 +51,7 @@ def can_be_sparse(task: Task, is_demanded: bool | None) -> bool:
 def _obstacle(task: Task) -> str:
     """Why training cannot be sparse, empty if it can."""
     structure = task.data.structure
-    if _columns_of_labels(structure) is None or task.data.design.segments is not None:
+    if _columns_of_labels(structure) is None:
         return f"features of a {type(structure).__name__} see more than one label of one token"
     if not isinstance(task.loss, MarginLoss):
         return f"the loss {type(task.loss).__name__} looks at more than the labels"

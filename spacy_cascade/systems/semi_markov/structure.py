@@ -12,9 +12,9 @@ lengths: indicators of `d = 1 … D`, the last one of all longer spans too, then
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -35,7 +35,8 @@ from ...inference.structure import (
     Shares,
     Whole,
 )
-from ...numeric.design import Design
+from ...numeric.design import Design, SegmentRows
+from ...numeric.encoded import Encoded
 from ...types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
 from .best import best_segmentation, best_segmentations
 from .losses import segment_losses, segment_path_scores
@@ -59,6 +60,46 @@ def length_basis(longest: int) -> Floats2d:
     return basis
 
 
+class SegmentScores(NamedTuple):
+    """Scores of segments as wholes, beside those of their units.
+
+    ends: int64 `[T + 1]`; rows `ends[t]:ends[t + 1]` are segments whose last unit is `t`, the
+    shortest first. length: int32 `[M]`, their units. scores: float64 `[M, n]`, for each label of a
+    segment; those without a row have 0. longest: `L`; there are no longer ones.
+    """
+
+    ends: Pointers1d
+    length: Ints1d
+    scores: Floats2d
+    longest: int
+
+    def of_units(self, begin: int, end: int) -> SegmentScores:
+        """Those of the sequence from unit `begin` to before `end`."""
+        first, last = self.ends[begin], self.ends[end]
+        ends = self.ends[begin : end + 1] - first
+        return SegmentScores(ends, self.length[first:last], self.scores[first:last], self.longest)
+
+
+@dataclass(frozen=True)
+class SegmentPotentials(Potentials):
+    """Potentials with scores of segments."""
+
+    segments: SegmentScores
+
+    @property
+    def scored(self) -> tuple[Floats2d, ...]:
+        return self.scores, self.segments.scores
+
+    def with_scored(self, scored: Sequence[Floats2d], transitions: Floats1d) -> Potentials:
+        scores, of_segments = scored
+        segments = self.segments._replace(scores=of_segments)
+        return SegmentPotentials(scores, transitions, self.starts, segments)
+
+    def of_sequence(self, begin: int, end: int) -> Potentials:
+        segments = self.segments.of_units(begin, end)
+        return super().of_sequence(begin, end).replace(segments=segments)
+
+
 class SemiMarkovChain(LinearChain):
     """Segmentations of sequences; all sums and searches are exact."""
 
@@ -69,10 +110,9 @@ class SemiMarkovChain(LinearChain):
                 f"A semi-Markov model cannot have the tagging scheme '{tag_set.scheme}', under "
                 'which touching spans are one. Set scheme = "BILOU" or "IOB2" in the component.'
             )
-        self.tag_set, self.n_spans = tag_set, len(tag_set.labels)
-        super().__init__(tag_set.lattice(label_pairs))
+        self.n_spans = len(tag_set.labels)
+        super().__init__(tag_set.lattice(label_pairs), tag_set)
         self._n_chain_columns, self._n_edges = self.lattice.n_columns, self.lattice.n_edges
-        self.segment_columns = slice(self._n_chain_columns, self.n_columns)
         self._grid = _grid(tag_set, self.lattice.source, self.lattice.target)
 
     def _columns(self) -> Columns:
@@ -85,7 +125,21 @@ class SemiMarkovChain(LinearChain):
             of_transition=np.append(own.of_transition, of_lengths.astype(np.int32)),
             more_columns=[("span", label) for label in labels],
             more_transitions=[(f"length {d}", label) for d in lengths for label in labels],
+            blocks=[slice(None), slice(own.n_columns, own.n_columns + self.n_spans)],
         )
+
+    def compose(
+        self,
+        scored: Sequence[Floats2d],
+        encoded: Sequence[Encoded],
+        transitions: Floats1d,
+        starts: Pointers1d,
+    ) -> SegmentPotentials:
+        scores, of_segments = scored
+        rows = encoded[-1]
+        assert isinstance(rows, SegmentRows), "the scorers of a semi-Markov chain see segments"
+        segments = SegmentScores(rows.ends, rows.length, of_segments, rows.longest)
+        return SegmentPotentials(scores, transitions, starts, segments)
 
     def _choose_kernels(self) -> ChainKernels:
         """For the scores of segments there are none for many labels."""
@@ -122,9 +176,7 @@ class SemiMarkovChain(LinearChain):
 
         return gather_posteriors(potentials.starts, spans, write)
 
-    def likely_spans(
-        self, potentials: Potentials, tag_set: TagSet, least: float
-    ) -> tuple[Spans, Floats1d]:
+    def likely_spans(self, potentials: Potentials, least: float) -> tuple[Spans, Floats1d]:
         """In the order of the ends."""
         chains, segments = self._chains(potentials), self._segments(potentials)
 
@@ -149,7 +201,7 @@ class SemiMarkovChain(LinearChain):
 
     def _wholes(self, labels: Ints1d, of_lengths: Floats2d) -> list[Whole]:
         """The spans of a sequence, with what the weights of lengths add to each."""
-        spans = self.tag_set.spans(labels, np.array([0, len(labels)]))
+        spans = self.spans(labels, np.array([0, len(labels)]))
         return [
             Whole(start, end, self._n_chain_columns + k, float(of_lengths[end - start - 1, k]))
             for start, end, k in zip(*(each.tolist() for each in spans), strict=True)
@@ -158,7 +210,7 @@ class SemiMarkovChain(LinearChain):
     def clamp(self, potentials: Potentials, observed: Ints1d) -> None:
         """Each sequence has to have a legal segmentation that agrees."""
         own = potentials.scores[:, : self._n_chain_columns]
-        super().clamp(potentials._replace(scores=own), observed)
+        super().clamp(potentials.replace(scores=own), observed)
 
     # What losses and trainers ask
 
@@ -179,11 +231,12 @@ class SemiMarkovChain(LinearChain):
         return values
 
     def learn_online(
-        self, design: Design, observed: Ints1d, starts: Pointers1d
+        self, encoded: Sequence[Encoded], observed: Ints1d, starts: Pointers1d
     ) -> Callable[[OnlineStep], float]:
-        features, segments, mixing = design.active_features(), design.segments, self.columns.mixing
-        assert segments is not None, "the features of a semi-Markov chain have segments"
-        sparse = segments.features
+        design, segments = encoded
+        assert isinstance(design, Design), "online training goes through listed features"
+        assert isinstance(segments, SegmentRows), "the scorers of a semi-Markov chain see segments"
+        features, sparse, mixing = design.active_features(), segments.features, self.columns.mixing
         rows = SegmentFeatures(segments.ends, segments.length, sparse.indptr, sparse.indices)
         squared, basis = mixing @ mixing, length_basis(segments.longest)
 
@@ -201,12 +254,12 @@ class SemiMarkovChain(LinearChain):
         self, potentials: Potentials, costs: Floats2d | None = None, observed: Ints1d | None = None
     ) -> Chains:
         edges = potentials.transitions[: self._n_edges]
-        return super()._chains(potentials._replace(transitions=edges), costs, observed)
+        return super()._chains(potentials.replace(transitions=edges), costs, observed)
 
     def _segments(self, potentials: Potentials) -> Segments:
         """Scores of spans, with what the weights of lengths add."""
+        assert isinstance(potentials, SegmentPotentials), "those of another structure"
         found = potentials.segments
-        assert found is not None, "the features of a semi-Markov chain have segments"
         sizes = found.scores.shape[1], potentials.transitions.size
         if sizes != (self.n_spans, self.n_transitions):
             raise TrainingError(

@@ -135,7 +135,7 @@ class ScoredDoc:
             found.append(
                 Contribution(f"transition {texts[1]}", begin + place, 0.0, runner_up, TRANSITION)
             )
-            if structure.is_local:
+            if self._potentials is not self._linear:
                 found += self._of_decisions(begin + place, pair, [names[edge][0] for edge in edges])
         return found
 

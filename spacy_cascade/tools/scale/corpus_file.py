@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ...inference.structure import Structure
 from ...losses.base import CorpusLoss, LabelledSequences, Loss
-from ...numeric.design import Design
+from ...numeric.encoded import Encoded
 from ...parallel import Workers
 from ...types import Ints1d, Pointers1d
 from .packing import Shelf
@@ -29,7 +29,7 @@ class CorpusFile:
 
     def append(self, data: LabelledSequences) -> None:
         """Write a shard. Raises `SavingError` where the disk is full."""
-        self._shards.append((data.design, data.observed, data.starts))
+        self._shards.append((data.encoded, data.observed, data.starts))
         self.n_units += len(data.observed)
 
     def __iter__(self) -> Iterator[LabelledSequences]:
@@ -37,9 +37,9 @@ class CorpusFile:
         # A generator would keep the last shard while it reads the next one.
         return map(self._read, self._shards)
 
-    def _read(self, shard: tuple[Design, Ints1d, Pointers1d]) -> LabelledSequences:
-        design, observed, starts = shard
-        return LabelledSequences(design, self.structure, observed, starts)
+    def _read(self, shard: tuple[tuple[Encoded, ...], Ints1d, Pointers1d]) -> LabelledSequences:
+        encoded, observed, starts = shard
+        return LabelledSequences(encoded, self.structure, observed, starts)
 
     def release_memory(self) -> None:
         """Nothing: a shard takes all of its memory along."""
@@ -61,5 +61,5 @@ class ShardLosses(Iterable[CorpusLoss]):
         return map(self._of, self.corpus)
 
     def _of(self, data: LabelledSequences) -> CorpusLoss:
-        data.design.n_parts = self.n_parts
+        data.divide(self.n_parts)
         return CorpusLoss(data, self.loss, self.workers)

@@ -15,7 +15,7 @@ from ...types import Floats1d, Floats2d, Floats3d, Ints1d
 from .engines import Team, engine_named
 from .messages import Answer, Question, Wanted
 from .parts import Memory, Node
-from .shards import Places, Shard, cut
+from .shards import Places, Shard, cut, segments_of
 
 _PARTS = 8
 """Of a gradient, unless something else is asked for."""
@@ -54,7 +54,7 @@ class RemoteLoss:
         )
         self._places: list[Places] = []
         self._memory = Memory()
-        self._has_segments = design.segments is not None
+        self._has_segments = segments_of(loss.data) is not None
 
         def shards() -> Iterator[Shard]:
             for shard in cut(loss, n_workers):
@@ -95,7 +95,7 @@ class RemoteLoss:
             out,
         )
         if self._has_segments:
-            columns = self._structure.segment_columns
+            columns = self._structure.columns.blocks[-1]
             gradient = np.empty((len(out), answers[0].segments.shape[2]))
             self._writing((places, places.segments, a.segments) for places, a in of_shards)(
                 gradient

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...inference.structure import Part, Potentials, SegmentScores
+from ...inference.structure import Part, Potentials
 from ...numeric.csr import add_to_columns
 from ...numeric.design import BinaryCSR
 from ...parallel import Workers
@@ -30,11 +30,10 @@ class ShardServer:
         shard, potentials = self.shard, self._potentials(question)
         losses, transitions = self._losses(potentials)
         own = slice(shard.pieces[0], shard.pieces[-1])
-        scores, segments = potentials.scores, potentials.segments
-        of_segments = np.zeros((0, 0)) if segments is None else segments.scores
+        scored = list(potentials.scored)
         if question.wanted is Wanted.VARIANCES:
-            scores = shard.loss.variances(scores)
-            of_segments = of_segments if segments is None else shard.loss.variances(of_segments)
+            scored = [shard.loss.variances(scores) for scores in scored]
+        scores, of_segments = scored[0], scored[1] if scored[1:] else np.zeros((0, 0))
         rows = None if shard.segments is None else shard.segments.features
         return Answer(
             losses[own],
@@ -49,13 +48,13 @@ class ShardServer:
         scores = np.zeros((len(shard.observed), question.features.shape[1]))
         shard.unit_lexemes.add_product(question.by_lexeme[places.lexemes], scores, _ONE)
         shard.unit_features.add_product(question.features[places.features], scores, _ONE)
-        segments = None
-        if rows is not None:
-            columns = shard.structure.segment_columns
+        scored, encoded = [scores], [] if rows is None else [rows]
+        for each in encoded:
+            columns = shard.structure.columns.blocks[-1]
             weights: RealsXd = question.features[places.segments][:, columns].copy()
-            of_rows = rows.scores(weights, _ONE)
-            segments = SegmentScores(rows.ends, rows.length, of_rows, rows.longest)
-        return Potentials(scores, np.array(question.transitions), shard.starts, segments)
+            scored.append(each.scores(weights, _ONE))
+        transitions = np.array(question.transitions)
+        return shard.structure.compose(scored, encoded, transitions, shard.starts)
 
     def _losses(self, potentials: Potentials) -> tuple[Floats1d, Floats2d]:
         """Loss of each sequence, and the gradient of transitions of each piece that counts here.

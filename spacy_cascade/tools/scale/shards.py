@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 
 from ...inference.structure import Structure
-from ...losses.base import CorpusLoss, Loss
+from ...losses.base import CorpusLoss, LabelledSequences, Loss
 from ...numeric.design import BinaryCSR, Design, SegmentRows
 from ...types import Ints1d, Pointers1d
 from .parts import Node, nodes_of, part_bounds
@@ -67,7 +67,7 @@ def cut(loss: CorpusLoss, n_shards: int) -> Iterator[Shard]:
     n_parts = loss.data.design.n_parts
     n_shards = min(n_shards, n_parts)
     bounds = [n_parts * i // n_shards for i in range(n_shards + 1)]
-    parts = _Parts.of(loss.data.design)
+    parts = _Parts.of(loss.data.design, segments_of(loss.data))
     pieces = np.append([first for first, _ in loss.pieces], len(loss.data.starts) - 1)
     unit_of_piece = loss.data.starts[pieces]
     first_pieces = np.searchsorted(unit_of_piece, parts.lexemes[bounds[1:-1]])
@@ -82,6 +82,12 @@ def cut(loss: CorpusLoss, n_shards: int) -> Iterator[Shard]:
             yield shard
 
 
+def segments_of(data: LabelledSequences) -> SegmentRows | None:
+    """Those that are scored besides units, None where there are none."""
+    rows = data.encoded[-1]
+    return rows if isinstance(rows, SegmentRows) else None
+
+
 @dataclass(frozen=True)
 class _Parts:
     """Bounds of parts in rows of `unit_lexemes`, `unit_features` and `segments`, `[P + 1]` each."""
@@ -91,8 +97,8 @@ class _Parts:
     segments: Pointers1d
 
     @classmethod
-    def of(cls, design: Design) -> _Parts:
-        n, rows = design.n_parts, design.segments
+    def of(cls, design: Design, rows: SegmentRows | None) -> _Parts:
+        n = design.n_parts
         nothing = np.zeros(n + 1, dtype=np.int64)
         return cls(
             part_bounds(design.unit_lexemes.indptr, n),
@@ -116,12 +122,12 @@ class _Parts:
 
 def _shard(loss: CorpusLoss, nodes: list[Node], parts: _Parts, pieces: Pointers1d) -> Shard:
     """pieces: bounds of those that count, in sequences of the corpus."""
-    data, design = loss.data, loss.data.design
-    first, last = _touched(data.starts, [*parts.units(design.segments)], pieces)
+    data, design, of_data = loss.data, loss.data.design, segments_of(loss.data)
+    first, last = _touched(data.starts, [*parts.units(of_data)], pieces)
     begin, end = int(data.starts[first]), int(data.starts[last])
     of_lexemes, lexemes = _compact(_rows(design.unit_lexemes, begin, end))
     of_units, features = _compact(_rows(design.unit_features, begin, end))
-    segments, of_segments, first_row = _segments(design.segments, begin, end)
+    segments, of_segments, first_row = _segments(of_data, begin, end)
     return Shard(
         loss.loss.of_part(slice(first, last), slice(begin, end)),
         data.structure,

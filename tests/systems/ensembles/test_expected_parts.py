@@ -28,11 +28,11 @@ def of_chain(
     generator: np.random.Generator, scheme: str, labels: tuple[str, ...], label_pairs: bool
 ) -> tuple[TagSet, LinearChain, Potentials, ExpectedParts]:
     tag_set = TagSet(scheme, labels)
-    chain = LinearChain(tag_set.lattice(label_pairs))
+    chain = LinearChain(tag_set.lattice(label_pairs), tag_set)
     scores = generator.normal(size=(STARTS[-1], chain.n_columns))
     transitions = generator.normal(size=chain.n_transitions) * (not label_pairs)
     potentials = Potentials(scores, transitions, STARTS)
-    spans, probabilities = chain.likely_spans(potentials, tag_set, 0.0)
+    spans, probabilities = chain.likely_spans(potentials, 0.0)
     found = expected_parts(chain.lattice, tag_set, spans, probabilities, STARTS)
     return tag_set, chain, potentials, found
 

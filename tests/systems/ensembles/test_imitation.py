@@ -29,7 +29,7 @@ def potentials_of(generator: np.random.Generator, structure: LinearChain) -> Pot
 
 def targets_of(structure: LinearChain, teacher: Potentials, given: np.ndarray) -> Targets:
     """The expectations of a chain, by the gradient of its log-partition."""
-    copy = teacher._replace(scores=teacher.scores.copy())
+    copy = teacher.replace(scores=teacher.scores.copy())
     n = structure.n_labels
     costs, outside = structure.costs(np.zeros((n, n))), np.zeros(STARTS[-1], np.int32)
     weights = np.ones(N), np.zeros(N)
@@ -41,7 +41,7 @@ def targets_of(structure: LinearChain, teacher: Potentials, given: np.ndarray) -
 
 
 def evaluate(loss, structure, potentials, observed, first=0, last=N):
-    copy = potentials._replace(scores=potentials.scores.copy())
+    copy = potentials.replace(scores=potentials.scores.copy())
     losses = np.zeros(N)
     of_transitions = loss.on(structure)(Part(copy, observed, first, last, losses))
     return losses, copy.scores, of_transitions
@@ -71,14 +71,14 @@ def test_the_gradient_by_central_differences(generator, observed, label_pairs):
             up, down = (potentials.scores.copy() for _ in range(2))
             up[t, column] += step
             down[t, column] -= step
-            slope = value(potentials._replace(scores=up)) - value(potentials._replace(scores=down))
+            slope = value(potentials.replace(scores=up)) - value(potentials.replace(scores=down))
             assert of_scores[t, column] == pytest.approx(slope / (2 * step), abs=1e-6)
     for edge in range(structure.n_transitions if not label_pairs else 0):
         up, down = (potentials.transitions.copy() for _ in range(2))
         up[edge] += step
         down[edge] -= step
-        slope = value(potentials._replace(transitions=up)) - value(
-            potentials._replace(transitions=down)
+        slope = value(potentials.replace(transitions=up)) - value(
+            potentials.replace(transitions=down)
         )
         assert of_transitions[edge] == pytest.approx(slope / (2 * step), abs=1e-6)
 
@@ -132,7 +132,7 @@ def test_classes_of_spans(generator):
     shares /= shares.sum(axis=1, keepdims=True)
     losses = np.zeros(5)
     observed = np.zeros(5, dtype=np.int32)
-    copy = potentials._replace(scores=potentials.scores.copy())
+    copy = potentials.replace(scores=potentials.scores.copy())
     loss.on(structure)(Part(copy, observed, 0, 5, losses))
     np.testing.assert_allclose(losses, -(wanted * np.log(shares)).sum(axis=1))
     np.testing.assert_allclose(copy.scores, shares - wanted, atol=1e-12)

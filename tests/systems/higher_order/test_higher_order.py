@@ -140,7 +140,7 @@ def test_posteriors_of_all_spans(case: Case) -> None:
         tag_set.write(tags, *span)
         found = structure.span_posteriors(case.potentials, tags, span)
         np.testing.assert_allclose(found, [probability], atol=1e-9)
-    spans, probabilities = structure.likely_spans(case.potentials, tag_set, 0.01)
+    spans, probabilities = structure.likely_spans(case.potentials, 0.01)
     likely = {
         (start, end, tag_set.labels[label]): p
         for start, end, label, p in zip(*map(list, (*spans, probabilities)), strict=True)
@@ -253,7 +253,7 @@ def test_pieces_of_a_sequence_score_as_the_whole(
     starts = case.structure.cut(tags, case.potentials.starts, 2)
     assert starts.tolist() == [0, 6, 9]
     whole = case.structure.path_scores(case.potentials, tags)
-    pieces = case.structure.path_scores(case.potentials._replace(starts=starts), tags)
+    pieces = case.structure.path_scores(case.potentials.replace(starts=starts), tags)
     np.testing.assert_allclose(pieces.sum(), whole[0])
 
 

@@ -39,7 +39,9 @@ def choices(matrix: np.ndarray, labels: np.ndarray) -> LabelledSequences:
     no_lexemes = BinaryCSR(np.zeros(len(matrix) + 1, np.int64), np.zeros(0, np.int32), 0)
     design = Design(none, no_lexemes, rows_from_dense(matrix))
     structure = FreeChoice(choice_lattice(int(labels.max()) + 1))
-    return LabelledSequences(design, structure, labels.astype(np.int32), np.arange(len(labels) + 1))
+    return LabelledSequences(
+        (design,), structure, labels.astype(np.int32), np.arange(len(labels) + 1)
+    )
 
 
 def run(

@@ -95,7 +95,7 @@ def test_posteriors_of_spans(scheme, labels, generator):
 def loss_of(structure, potentials, costs, observed, weights=None):
     n = len(potentials.starts) - 1
     losses = np.empty(n)
-    taken = potentials._replace(scores=potentials.scores.copy())
+    taken = potentials.replace(scores=potentials.scores.copy())
     ones = (np.ones(n), np.ones(n)) if weights is None else weights
     counts = structure.losses(Part(taken, observed, 0, n, losses), costs, ones)
     return losses, taken.scores, counts
@@ -129,7 +129,7 @@ def test_losses_are_sums_over_decisions(data):
         for sign in (1, -1):
             moved = potentials.scores.copy()
             moved[t, e] += sign * step
-            found, _, _ = loss_of(structure, potentials._replace(scores=moved), costs, observed)
+            found, _, _ = loss_of(structure, potentials.replace(scores=moved), costs, observed)
             values.append(found.sum())
         assert gradient[t, e] == pytest.approx((values[0] - values[1]) / (2 * step), abs=1e-6)
 

@@ -36,7 +36,7 @@ def random_task(
     costs = LOSS.label_costs(lattice.n_labels)
     data = data_of(*random_corpus(generator, lattice, lengths, costs, SIGMA))
     if kind == "choices":
-        data = LabelledSequences(data.design, FreeChoice(lattice), data.observed, data.starts)
+        data = LabelledSequences((data.design,), FreeChoice(lattice), data.observed, data.starts)
     shape = data.design.unit_features.n_columns, data.structure.n_columns
     start = Weights(np.zeros(shape), np.zeros(data.structure.n_transitions))
     return Task(data, LOSS, Gaussian(SIGMA).at_zero(shape, len(start.transitions)), start)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reference import design_of
+from reference import encoded_of
 from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.online_prior import OnlinePrior, no_prior
 from spacy_cascade.inference.schemes import ENDED, UNOBSERVED, Spans, TagSet
@@ -21,11 +21,16 @@ from spacy_cascade.inference.structure import (
     OnlineStep,
     Part,
     Potentials,
-    SegmentScores,
 )
 from spacy_cascade.losses.margin import wrong_label_costs
 from spacy_cascade.numeric.design import BinaryCSR, SegmentRows
-from spacy_cascade.systems.semi_markov.structure import LENGTHS, SemiMarkovChain, length_basis
+from spacy_cascade.systems.semi_markov.structure import (
+    LENGTHS,
+    SegmentPotentials,
+    SegmentScores,
+    SemiMarkovChain,
+    length_basis,
+)
 
 EXAMPLES = settings(max_examples=40, deadline=None)
 Array = npt.NDArray[np.float64]
@@ -36,7 +41,7 @@ class Case:
     """A sequence with random potentials."""
 
     structure: SemiMarkovChain
-    potentials: Potentials
+    potentials: SegmentPotentials
     observed: npt.NDArray[np.int32]
     costs: Array
 
@@ -46,7 +51,6 @@ class Case:
 
     @property
     def segments(self) -> SegmentScores:
-        assert self.potentials.segments is not None
         return self.potentials.segments
 
     def segmentations(self) -> Iterator[list[tuple[int, int, int]]]:
@@ -126,7 +130,7 @@ def cases(draw: st.DrawFn, complete: bool = False) -> Case:
         generator.normal(size=(ends[-1], len(labels))),
         longest,
     )
-    potentials = Potentials(
+    potentials = SegmentPotentials(
         generator.normal(size=(n_tokens, structure.n_columns)),
         generator.normal(size=structure.n_transitions),
         np.array([0, n_tokens]),
@@ -179,7 +183,7 @@ def test_sums_over_all_segmentations(case: Case) -> None:
         p = np.exp(score - log_partition)
         for span in spans:
             probabilities[span] = probabilities.get(span, 0.0) + p
-    found, values = case.structure.likely_spans(case.potentials, case.structure.tag_set, 1e-12)
+    found, values = case.structure.likely_spans(case.potentials, 1e-12)
     rows = zip(*(column.tolist() for column in found), strict=True)
     assert dict(zip(rows, values.tolist(), strict=True)) == pytest.approx(probabilities, abs=1e-9)
     for span, probability in probabilities.items():
@@ -189,14 +193,19 @@ def test_sums_over_all_segmentations(case: Case) -> None:
         assert value[0] == pytest.approx(probability, abs=1e-9)
 
 
+def copied(potentials: Potentials) -> Potentials:
+    """Other arrays of scores, which losses overwrite."""
+    scored = [scores.copy() for scores in potentials.scored]
+    return potentials.with_scored(scored, potentials.transitions)
+
+
 def losses(case: Case, potentials: Potentials) -> tuple[float, Potentials]:
     """The margin loss, and its gradient."""
-    segments = case.segments._replace(scores=potentials.segments.scores.copy())  # type: ignore[union-attr]
-    own = potentials._replace(scores=potentials.scores.copy(), segments=segments)
+    own = copied(potentials)
     costs = case.structure.costs(case.costs)
     values = np.empty(1)
     gradient = case.structure.losses(Part(own, case.observed, 0, 1, values), costs)
-    return float(values[0]), own._replace(transitions=gradient)
+    return float(values[0]), own.replace(transitions=gradient)
 
 
 @EXAMPLES
@@ -211,19 +220,15 @@ def test_losses_and_gradients(case: Case) -> None:
     raised = log_sum([case.score(s) + case.cost(s, case.costs) for s in segmentations])
     observed = log_sum([case.score(s) for s in segmentations if case.agrees(s)])
     assert value == pytest.approx(raised - observed, abs=1e-9)
-    assert gradient.segments is not None
-    for name in ("scores", "transitions", "segments"):
-        values = case.segments.scores if name == "segments" else getattr(case.potentials, name)
-        found = gradient.segments.scores if name == "segments" else getattr(gradient, name)
+    everything = [(*of.scored, of.transitions) for of in (case.potentials, gradient)]
+    for i, (values, found) in enumerate(zip(*everything, strict=True)):
         for place in np.ndindex(values.shape):
             differences = []
             for step in (1e-5, -1e-5):
-                moved = values.copy()
-                moved[place] += step
-                changed: object = moved
-                if name == "segments":
-                    changed = case.segments._replace(scores=moved)
-                differences.append(losses(case, case.potentials._replace(**{name: changed}))[0])
+                *scored, transitions = (array.copy() for array in everything[0])
+                [*scored, transitions][i][place] += step
+                moved = case.potentials.with_scored(scored, transitions)
+                differences.append(losses(case, moved)[0])
             assert found[place] == pytest.approx((differences[0] - differences[1]) / 2e-5, abs=1e-6)
 
 
@@ -255,7 +260,7 @@ def scored_by(case: Case, labelling: Labelling) -> float:
 @EXAMPLES
 @given(cases())
 def test_clamp_and_contrast(case: Case) -> None:
-    potentials = case.potentials._replace(scores=case.potentials.scores.copy())
+    potentials = case.potentials.replace(scores=case.potentials.scores.copy())
     case.structure.clamp(potentials, case.observed)
     agreeing = [s for s in case.segmentations() if case.agrees(s)]
     found = case.structure.log_partitions(potentials)
@@ -290,7 +295,7 @@ def test_without_scores_of_segments_it_is_the_linear_chain(case: Case) -> None:
         np.zeros(case.n_tokens + 1, np.int64), np.zeros(0, np.int32),
         np.zeros((0, case.structure.n_spans)), case.n_tokens,
     )  # fmt: skip
-    own = case.potentials._replace(transitions=transitions, segments=nothing)
+    own = case.potentials.replace(transitions=transitions, segments=nothing)
     chain = LinearChain(case.structure.lattice)
     same = Potentials(own.scores[:, :n_columns].copy(), transitions[:n_edges], own.starts)
     np.testing.assert_allclose(
@@ -317,7 +322,7 @@ def test_squared_lengths_are_gaussian() -> None:
     )
     scores = np.zeros((n_tokens, structure.n_columns))
     # No span beside another: what stands around a span then does not depend on its length.
-    potentials = Potentials(scores, transitions, np.array([0, n_tokens]), nothing)
+    potentials = SegmentPotentials(scores, transitions, np.array([0, n_tokens]), nothing)
     spans = Spans(np.full(longest, 10), 10 + np.arange(1, longest + 1), np.zeros(longest, np.int32))
     found = np.array(
         [
@@ -329,14 +334,14 @@ def test_squared_lengths_are_gaussian() -> None:
     )
     partition = structure.log_partitions(potentials)[0]
     rest = np.array([
-        structure.log_partitions(potentials._replace(
+        structure.log_partitions(potentials.replace(
             scores=scores[: n_tokens - 10 - d], starts=np.array([0, n_tokens - 10 - d]),
             segments=nothing._replace(ends=np.zeros(n_tokens - 10 - d + 1, np.int64)),
         ))[0]
         for d in range(1, longest + 1)
     ])  # fmt: skip
     none_before = nothing._replace(ends=np.zeros(11, np.int64))
-    first = potentials._replace(scores=scores[:10], starts=np.array([0, 10]), segments=none_before)
+    first = potentials.replace(scores=scores[:10], starts=np.array([0, 10]), segments=none_before)
     before = structure.log_partitions(first)[0]
     d = np.arange(1, longest + 1)
     log_weight = np.log(found) + partition - rest - before
@@ -380,7 +385,7 @@ def test_an_online_update_gives_the_margin(case: Case, seed: int, is_cost_augmen
             for row in range(len(matrix)):
                 matrix[row, sparse.indices[sparse.indptr[row] : sparse.indptr[row + 1]]] = 1.0
         scores = case.segments._replace(scores=of_segments @ weights[:, -n:])
-        own = Potentials(dense @ weights, transitions, case.potentials.starts, scores)
+        own = SegmentPotentials(dense @ weights, transitions, case.potentials.starts, scores)
         return Case(structure, own, case.observed, case.costs)
 
     before = with_weights(weights, transitions)
@@ -391,8 +396,8 @@ def test_an_online_update_gives_the_margin(case: Case, seed: int, is_cost_augmen
         averaged = Averaged(weights.copy(), drifts[0], transitions.copy(), drifts[1])
         order, before = np.zeros(1, np.int64), np.ones(1)
         step = OnlineStep(costs, is_cost_augmented, 1e9, order, before, averaged, prior)
-        design = design_of(of_units, segments)
-        learn = structure.learn_online(design, case.observed, case.potentials.starts)
+        encoded = encoded_of(of_units, segments)
+        learn = structure.learn_online(encoded, case.observed, case.potentials.starts)
         return learn(step), averaged
 
     mixing = structure.columns.mixing
@@ -492,20 +497,17 @@ def test_potentials_of_one_sequence_and_at_a_temperature(generator):
     ends, length = np.array([0, 1, 3, 3, 4]), np.array([1, 1, 2, 1], dtype=np.int32)
     segments = SegmentScores(ends, length, generator.normal(size=(4, 2)), 2)
     scores, transitions = generator.normal(size=(4, 3)), generator.normal(size=5)
-    potentials = Potentials(scores, transitions, np.array([0, 1, 3, 4]), segments)
+    potentials = SegmentPotentials(scores, transitions, np.array([0, 1, 3, 4]), segments)
     assert potentials.at_temperature(1.0) is potentials
     for temperature in (0.5, 2.0, 4.0):
         flat = potentials.at_temperature(temperature)
-        assert flat.segments is not None
         np.testing.assert_allclose(flat.scores, scores / temperature)
         np.testing.assert_allclose(flat.transitions, transitions / temperature)
         np.testing.assert_allclose(flat.segments.scores, segments.scores / temperature)
         assert (flat.starts is potentials.starts, flat.segments.ends is ends) == (True, True)
     second = potentials.of_sequence(1, 3)
-    assert second.segments is not None
     np.testing.assert_array_equal(second.scores, scores[1:3])
     assert second.starts.tolist() == [0, 2]
     assert second.segments.ends.tolist() == [0, 2, 2]
     assert second.segments.length.tolist() == [1, 2]
     np.testing.assert_array_equal(second.segments.scores, segments.scores[1:3])
-    assert potentials._replace(segments=None).of_sequence(0, 1).segments is None

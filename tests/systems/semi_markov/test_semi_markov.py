@@ -48,7 +48,7 @@ def test_it_learns_online() -> None:
 def segment_weights(nlp: Language) -> tuple[Any, Any, Any]:
     segmenter: Any = nlp.get_pipe("cascade_segmenter")
     structure = segmenter.structure
-    return segmenter, structure, segmenter.weights.features[:, structure.segment_columns]
+    return segmenter, structure, segmenter.weights.features[:, structure.columns.blocks[1]]
 
 
 def test_features_of_spans_and_lengths_get_weights_of_their_own() -> None:
@@ -57,7 +57,7 @@ def test_features_of_spans_and_lengths_get_weights_of_their_own() -> None:
     segmenter, structure, columns = segment_weights(nlp)
     of_spans = columns.any(axis=1)
     assert of_spans.any()
-    assert not segmenter.weights.features[of_spans][:, : structure.segment_columns.start].any()
+    assert not segmenter.weights.features[of_spans][:, : structure.columns.blocks[1].start].any()
     assert segmenter.weights.transitions[structure.columns.free].any()
 
 

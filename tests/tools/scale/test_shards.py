@@ -84,12 +84,13 @@ def test_segments_may_be_elsewhere_than_units(
     length = generator.integers(1, 4, ends[-1]).astype(np.int32)
     none = rows_from_dense(np.zeros((1, n_features), np.int64))
     no_lexemes = rows_from_dense(np.zeros((60, 1), np.int64))
-    design = Design(none, no_lexemes, rows(60), SegmentRows(ends, length, rows(ends[-1]), 3))
+    design = Design(none, no_lexemes, rows(60))
+    segments = SegmentRows(ends, length, rows(ends[-1]), 3)
     observed = np.zeros(60, dtype=np.int32)
     shape = n_features, structure.n_columns
     start = Weights(np.zeros(shape), np.zeros(structure.n_transitions))
     penalty = Gaussian(1.0).at_zero(shape, structure.n_transitions)
-    data = LabelledSequences(design, structure, observed, starts)
+    data = LabelledSequences((design, segments), structure, observed, starts)
     given = Task(data, SoftmaxMargin(kappa=1.0), penalty, start)
     whole = results(objective(given, parts=parts, threads=1))
     for workers in (2, parts):

@@ -16,7 +16,7 @@ import numpy as np
 from spacy_cascade.inference.chain_kernels import ChainKernels
 from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import TagSet
-from spacy_cascade.inference.structure import Potentials
+from spacy_cascade.inference.structure import Part, Potentials
 from spacy_cascade.parallel import split
 
 from .corpora import read_docs
@@ -64,13 +64,13 @@ def _losses(structure: LinearChain, tag_set: TagSet, starts: Any, tags: Any) -> 
     """Loss and gradient, piece by piece as training has them."""
     potentials = _potentials(structure, starts)
     n_labels, n = structure.n_labels, len(starts) - 1
-    costs = structure.label_costs(4.5 * (1.0 - np.eye(n_labels)))
+    costs = structure.costs(4.5 * (1.0 - np.eye(n_labels)))
     steps = max(1, structure.n_transitions // structure.transitions_at_once)
-    losses, ones = np.empty(n), np.ones(n)
+    losses = np.empty(n)
 
     def all_losses() -> None:
         for first, last in split(starts, steps):
-            structure.margin_losses(potentials, costs, tags, first, last, losses, (ones, ones))
+            structure.losses(Part(potentials, tags, first, last, losses), costs)
 
     return _seconds(all_losses)
 

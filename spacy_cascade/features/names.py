@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..numeric.design import BinaryCSR
-from ..systems.semi_markov.features import SegmentFeatures
+from ..numeric.design import BinaryCSR, Design, SegmentRows
 from ..types import Bools1d, Keys2d, Pointers1d, Pointers2d
 from .attributes import Attribute, PlacedAttribute, TextOf, WordAttribute
 from .lexemes import BOUNDARY
+from .segment_space import SegmentSpace
 from .space import FeatureSpace
 from .templates import ALL, ANY, FIRST, LAST, UNIT, Part, Template
 from .unit_rows import values_of_units
@@ -52,14 +52,16 @@ def find_names(
     space: FeatureSpace, units: Units, text_of: TextOf, wanted: Collection[int]
 ) -> dict[int, str]:
     """Names of those of the wanted features that the units, or segments of them, have."""
-    design = space.design(units)
+    design, *wholes = space.encode(units)
+    assert isinstance(design, Design)
     is_wanted = np.zeros(len(space), dtype=np.bool_)
     is_wanted[list(wanted)] = True
     having = _first_having(design.active_features(), is_wanted)
     named = named_features(space, units.take(having), text_of)
-    if design.segments is not None:
-        rows = design.segments.bounds[_first_having(design.segments.features, is_wanted)]
-        named += named_segments(space, units, text_of, rows)
+    for rows in wholes:
+        assert isinstance(rows, SegmentRows)
+        bounds = rows.bounds[_first_having(rows.features, is_wanted)]
+        named += named_segments(space, units, text_of, bounds)
     return {
         feature.number: feature.name
         for of_unit in named
@@ -79,9 +81,8 @@ def named_segments(
     space: FeatureSpace, units: Units, text_of: TextOf, bounds: Pointers2d
 ) -> list[list[NamedFeature]]:
     """Known features of segments of units; bounds: start and end, int64 `[P, 2]`."""
-    if space.longest is None or units.source is None:
-        return [[] for _ in bounds]
-    segments = SegmentFeatures(space.plan, units, units.source)
+    assert isinstance(space, SegmentSpace), "wholes are segments"
+    segments = space.features_of(units)
     namer = _Namer(space, segments.as_units(bounds), text_of, segments.values(bounds))
     known = segments.known(space.index, bounds)
     numbers = np.split(known.indices, known.indptr[1:-1])

@@ -112,7 +112,7 @@ class Units:
     positions: those of a batch. first, last: int32 `[U]`, first and last position of each
     unit. context: uint64 `[U, C]`, what templates read of a span's surroundings, in the order
     of `Plan.context`, 0 for "no value"; nothing where there are no such templates. source: what
-    segments of the units are read from, where templates look at segments.
+    segments of the units are read from, where these are all tokens.
     """
 
     positions: PaddedTokens

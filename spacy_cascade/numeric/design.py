@@ -101,7 +101,7 @@ class BinaryCSR:
         self._groups = None
 
 
-@dataclass(frozen=True)
+@dataclass
 class SegmentRows:
     """Features of segments of units, for those segments that have any.
 
@@ -126,24 +126,33 @@ class SegmentRows:
         self.features.add_product(weights, scores, workers)
         return scores
 
-    def gradient(self, score_gradient: Floats2d, workers: Workers) -> Floats2d:
-        """Gradient `[K, n]` of the weights, given that of scores `[M, n]`."""
-        gradient = np.zeros((self.features.n_columns, score_gradient.shape[1]))
+    def gradient(
+        self, score_gradient: Floats2d, workers: Workers, out: Floats2d | None = None
+    ) -> Floats2d:
+        """Gradient `[K, n]` of the weights, given that of scores `[M, n]`; written to `out`."""
+        shape = self.features.n_columns, score_gradient.shape[1]
+        gradient = np.empty(shape) if out is None else out
+        gradient.fill(0.0)
         self.features.add_transposed_product(score_gradient, gradient, workers)
         return gradient
+
+    def counts(self, workers: Workers) -> Floats1d:
+        """How many segments each feature is active in, `[K]`."""
+        counts = np.bincount(self.features.indices, minlength=self.features.n_columns)
+        return counts.astype(np.float64)
+
+    def release_memory(self) -> None:
+        """Free what the next gradient makes again."""
+        self.features.release_memory()
 
 
 @dataclass
 class Design:
-    """Factored design matrix of a corpus (the module gives its formula).
-
-    segments: features of segments of the units, for models that have such.
-    """
+    """Factored design matrix of a corpus (the module gives its formula)."""
 
     lexeme_features: BinaryCSR
     unit_lexemes: BinaryCSR
     unit_features: BinaryCSR
-    segments: SegmentRows | None = None
 
     @property
     def n_units(self) -> int:
@@ -168,10 +177,8 @@ class Design:
         return BinaryCSR(indptr, indices, self.unit_features.n_columns)
 
     def counts(self, workers: Workers) -> Floats1d:
-        """How many units, and segments, each feature is active in, `[K]`."""
+        """How many units each feature is active in, `[K]`."""
         counts = self.gradient(np.ones((self.n_units, 1)), workers)[:, 0]
-        if self.segments is not None:
-            counts += np.bincount(self.segments.features.indices, minlength=len(counts))
         self.release_memory()
         return counts
 
@@ -193,5 +200,3 @@ class Design:
         self.unit_lexemes.release_memory()
         self.unit_features.release_memory()
         self.lexeme_features.release_memory()
-        if self.segments is not None:
-            self.segments.features.release_memory()

@@ -208,8 +208,7 @@ class CascadePipe(SavedComponent, BatchPipe):
         return len(new)
 
     def _names(self) -> linear.Names:
-        labels, structure = self.structure_labels, self.structure
-        return structure.column_names(labels), structure.transition_names(labels)
+        return self.structure.columns.names(self.structure_labels)
 
     def _told_apart(self, labels: Iterable[str]) -> set[str]:
         """The labels that it learns, where a user names some.

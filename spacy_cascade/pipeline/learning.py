@@ -83,7 +83,7 @@ class LearningPipe(InitializingPipe[Gold]):
 
     def _data_of(self, examples: Sequence[Example], gold: Sequence[Gold]) -> LabelledSequences:
         units, observed, starts = self._fitted(examples, gold)
-        return LabelledSequences(self.space.design(units), self.structure, observed, starts)
+        return LabelledSequences(self.space.encode(units), self.structure, observed, starts)
 
     # Reading
 
@@ -175,7 +175,7 @@ class LearningPipe(InitializingPipe[Gold]):
         structure = self.structure
         if not self.warm_start:
             return self.penalty.at_zero(self.weights.features.shape, structure.n_transitions)
-        origin, columns = self._origin, structure.transition_columns()
+        origin, columns = self._origin, structure.columns.of_transition
         assert origin is not None
         return self.penalty.at_weights(origin.weights, origin.hessian_diagonal, columns)
 

@@ -19,7 +19,7 @@ from ..features.space import FeatureSpace
 from ..features.tokens import Tokens
 from ..features.units import Units
 from ..inference.structure import Potentials, Structure, Weights
-from ..scorers.linear import segment_scores
+from ..scorers.linear import scores_of_wholes
 from ..types import Pointers1d
 
 PART = 1 << 15
@@ -70,8 +70,8 @@ def potentials_in_parts(
 ) -> tuple[Tokens, Iterator[tuple[int, Potentials]]]:
     """The tokens of a batch, and of its parts the first token and the normalised potentials.
 
-    A batch without tokens has no parts. One of which segments are scored is one part, since the
-    reading of segments needs all. Raises `NotTrainedError` without weights.
+    A batch without tokens has no parts. One that can only be read as a whole is one part. Raises
+    `NotTrainedError` without weights.
     """
     pipe.begin_batch()
     tokens, _ = pipe.read(docs), pipe.weights
@@ -81,7 +81,7 @@ def potentials_in_parts(
 
 
 def _parts(pipe: Scoring, units: Units, starts: Pointers1d) -> Iterator[tuple[int, Potentials]]:
-    if pipe.space.longest is not None:
+    if not pipe.space.scores_in_parts:
         yield 0, pipe.structure.normalised(_potentials(pipe, units, starts))
         return
     size = min(PART, max(1, _SCORES // pipe.structure.n_columns))
@@ -105,5 +105,7 @@ def cuts(starts: Pointers1d, size: int) -> list[int]:
 
 
 def _potentials(pipe: Scoring, units: Units, starts: Pointers1d) -> Potentials:
-    segments = segment_scores(pipe.model, units, pipe.structure.segment_columns)
-    return Potentials(pipe.model.predict(units), pipe.weights.transitions, starts, segments)
+    structure, wholes = pipe.structure, pipe.space.encode_wholes(units)
+    of_wholes = scores_of_wholes(pipe.model, wholes, structure.columns.blocks[1:])
+    scored = [pipe.model.predict(units), *of_wholes]
+    return structure.compose(scored, wholes, pipe.weights.transitions, starts)

@@ -87,25 +87,9 @@ def learn_resources(space: FeatureSpace, blocks: FlaggedTokens, name: str) -> No
     the component.
     """
     space.learn_resources_in_blocks(blocks)
-    cut = cut_spans(space)
+    cut = space.too_long()
     if cut is not None:
         logger.info("'%s' %s", name, cut)
-
-
-def cut_spans(space: FeatureSpace) -> str | None:
-    """What a component with this space leaves out of a corpus since it is too long, in words.
-
-    None where it leaves out nothing. To follow the name of the component.
-    """
-    n_longer = 0 if space.longest is None else space.lengths.n_longer(space.longest)
-    if not n_longer:
-        return None
-    unit = "token" if space.longest == 1 else "tokens"
-    return (
-        f"looks at segments of up to {space.longest} {unit}. {n_longer:,} of "
-        f"{space.lengths.n_longer(0):,} gold spans "
-        f"{'is' if n_longer == 1 else 'are'} longer and left out of training."
-    )
 
 
 def read_resources(space: FeatureSpace, nlp: Language | None) -> None:
@@ -171,7 +155,7 @@ def token_units(
     at the surroundings of a span see a span of one token, and no other one.
     """
     padded = space.positions(tokens, string_of, own_flags)
-    source = None if space.segments is None else SegmentSource(tokens, string_of, own_flags)
+    source = SegmentSource(tokens, string_of, own_flags)
     context = NO_CONTEXT
     if space.plan.units_have_context:
         start = np.arange(len(padded.of_token))

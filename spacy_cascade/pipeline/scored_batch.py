@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..features.tokens import Tokens
-from ..inference.schemes import Spans, TagSet
+from ..inference.schemes import Spans
 from ..inference.structure import Potentials, Structure
 from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d
 from .spans.nbest import Ranked
@@ -26,7 +26,6 @@ class ScoredBatch:
     """
 
     tokens: Tokens
-    tag_set: TagSet
     structure: Structure
     potentials: Potentials
     preset: Bools1d
@@ -48,7 +47,7 @@ class ScoredBatch:
 
     def spans(self, path: Ints1d) -> Spans:
         """The spans of a path."""
-        return self.tag_set.spans(path, self.potentials.starts)
+        return self.structure.spans(path, self.potentials.starts)
 
     def ranked(self, paths: Ints2d, scores: Floats2d, is_probabilistic: bool) -> Ranked:
         """The N best paths; is_probabilistic: whether scores have probabilities."""
@@ -72,9 +71,7 @@ class ScoredBatch:
     def likely_spans(self, thresholds: Floats1d, temperature: float) -> tuple[Spans, Floats1d]:
         """Spans that reach their label's threshold, by start and end, and their probabilities."""
         spans, probabilities = self.structure.likely_spans(
-            self.potentials.at_temperature(temperature),
-            self.tag_set,
-            max(LEAST, thresholds.min()),
+            self.potentials.at_temperature(temperature), max(LEAST, thresholds.min())
         )
         sure = np.flatnonzero(probabilities >= thresholds[spans.label])
         order = sure[np.lexsort((spans.end[sure], spans.start[sure]))]

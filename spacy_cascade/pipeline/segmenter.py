@@ -12,7 +12,7 @@ from thinc.api import Model
 
 from ..features.tokens import Tokens
 from ..features.units import Units
-from ..inference.schemes import UNOBSERVED, Spans, TagSet
+from ..inference.schemes import Spans, TagSet
 from ..inference.structure import Potentials, Structure, require
 from ..systems.isomeric.decoding import jointly_best
 from ..types import Bools1d, Floats1d, Floats2d, Ints1d
@@ -162,8 +162,7 @@ class CascadeSegmenter(ListingPipe):
         values = np.zeros(len(known))
         if known.any():
             possible = select(placed, known)
-            path = np.zeros(len(batch), dtype=np.int32)
-            self.tag_set.write(path, *possible)
+            path = self.structure.observed(possible, np.ones(len(batch), dtype=np.bool_))
             values[known] = batch.posteriors(path, possible, self.options.temperature)
         return split_by_doc(values, spans)
 
@@ -209,11 +208,7 @@ class CascadeSegmenter(ListingPipe):
 
     def _gold_labels(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints1d:
         """Tag of each token, `UNOBSERVED` or `ENDED` where there is no annotation."""
-        tags = np.zeros(len(tokens.words), dtype=np.int32)
-        spans, known = self._gold_in(tokens, gold)
-        tags[~known] = UNOBSERVED
-        self.tag_set.write(tags, *spans)
-        return tags
+        return self.structure.observed(*self._gold_in(tokens, gold))
 
     def _gold_in(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> tuple[Spans, Bools1d]:
         """Gold spans of a batch that some labelling has, and which tokens `[T]` are annotated.
@@ -253,7 +248,7 @@ class CascadeSegmenter(ListingPipe):
             return None
         hashes = self._label_hashes() if self.options.typed else None
         key, longest = self.options.spans_key, self.space.longest
-        return preset_tokens(docs, tokens, self.tag_set, key, hashes, longest)
+        return preset_tokens(docs, tokens, self.structure, key, hashes, longest)
 
     def _constrained(
         self, tokens: Tokens, part: Potentials, presets: PresetTokens | None, begin: int = 0
@@ -264,7 +259,7 @@ class CascadeSegmenter(ListingPipe):
         if presets is not None:
             taken = presets.taken[own]
             self.structure.clamp(part, presets.tags[own])
-        return ScoredBatch(tokens, self.tag_set, self.structure, part, taken)
+        return ScoredBatch(tokens, self.structure, part, taken)
 
     def place(
         self, tokens: Tokens, spans: Sequence[Sequence[LabelledSpan]]

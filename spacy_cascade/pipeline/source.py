@@ -101,7 +101,7 @@ class ExampleSource:
         pipe, examples = self._pipe, self._examples
         gold = [pipe._read_gold(example) for example in examples]
         units, observed, starts = pipe._fitted(examples, gold)
-        data = LabelledSequences(pipe.space.design(units), pipe.structure, observed, starts)
+        data = LabelledSequences(pipe.space.encode(units), pipe.structure, observed, starts)
         self._tests = tests_of(pipe.space, units)
         return self.task_on(data), self._tests
 

@@ -13,12 +13,13 @@ import numpy.typing as npt
 from thinc.api import Model
 
 from ..errors import ConfigError, NotTrainedError
+from ..features.segment_space import SegmentSpace
 from ..features.space import FeatureSpace
 from ..features.templates import Templates
 from ..features.unit_scores import add_unit_scores
 from ..features.units import Units
 from ..inference.linear_chain import ChainFamily
-from ..inference.structure import SegmentScores
+from ..numeric.encoded import Encoded
 from ..parallel import Workers
 from ..systems.local.structure import LocalFamily
 from ..systems.many_labels.scores import PlacedWeights, SparseScores
@@ -43,11 +44,11 @@ def make_linear_model(
     templates: Templates,
     min_count: int,
     structure: Any,
-    segments: SegmentSettings | None = None,
+    space: FeatureSpace | None = None,
 ) -> "Model[Units, Floats2d]":
     """A model without weights; structure: those it can have, such as a `ChainFamily`.
 
-    segments: how it looks at segments, where its structure has such.
+    space: what it looks at, where that is more than units.
     """
     if min_count < 1:
         raise ConfigError(f"min_count must be 1 or more, not {min_count}. Mend [model].")
@@ -56,7 +57,7 @@ def make_linear_model(
         _forward,
         params={"W": None, "transitions": None},
         attrs={
-            "space": FeatureSpace(templates, segments),
+            "space": FeatureSpace(templates) if space is None else space,
             "lexeme_scores": LexemeScores(),
             "pair_scores": PairScores(),
             "sparse_scores": SparseScores(),
@@ -104,7 +105,8 @@ def make_semi_markov(
     """
     settings = SegmentSettings(segments, longest, segment_min_count)
     family = SemiMarkovFamily(label_pairs)
-    return make_linear_model("cascade_semi_markov", templates, min_count, family, settings)
+    space = SegmentSpace(templates, settings)
+    return make_linear_model("cascade_semi_markov", templates, min_count, family, space)
 
 
 def make_span_classifier(templates: Templates, min_count: int = 5) -> Model[Units, Floats2d]:
@@ -113,21 +115,16 @@ def make_span_classifier(templates: Templates, min_count: int = 5) -> Model[Unit
     return make_linear_model("cascade_span_classifier", templates, min_count, family)
 
 
-def segment_scores(
-    model: Model[Units, Floats2d], units: Units, columns: slice
-) -> SegmentScores | None:
-    """Scores of the segments of units, None where the model has none.
-
-    columns: of the weights, those of labels of segments.
-    """
-    space: FeatureSpace = model.attrs["space"]
-    rows = space.segment_rows(units)
-    if rows is None:
-        return None
-    weights, _ = get_weights(model)
-    check_features(space, weights)
-    of_segments = np.ascontiguousarray(weights[:, columns])
-    return SegmentScores(rows.ends, rows.length, rows.scores(of_segments, Workers(1)), rows.longest)
+def scores_of_wholes(
+    model: Model[Units, Floats2d], encoded: Sequence[Encoded], blocks: Sequence[slice]
+) -> list[Floats2d]:
+    """Scores of what is scored besides units; blocks: the columns of its weights."""
+    found = []
+    for each, block in zip(encoded, blocks, strict=True):
+        weights, _ = get_weights(model)
+        check_features(model.attrs["space"], weights)
+        found.append(each.scores(np.ascontiguousarray(weights[:, block]), Workers(1)))
+    return found
 
 
 def set_weights(model: Model[Units, Floats2d], weights: RealsXd, transitions: Floats1d) -> None:

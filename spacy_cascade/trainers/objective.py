@@ -64,7 +64,7 @@ class Parametrisation:
     """From parameters `[K·S + E]` to weights and back, and from gradients to gradients.
 
     Parameters are `u` `[K, S]`, then one for each transition that has a weight of its own
-    (`Structure.free_transitions`).
+    (`Columns.free`).
 
     loss: gives the numbers of occurrences. n_units: of its corpus.
     """
@@ -78,13 +78,13 @@ class Parametrisation:
         workers: Workers,
     ) -> None:
         self.structure, self.penalty, self.workers = structure, penalty, workers
-        self._mixing = structure.mixing()
+        self._mixing = structure.columns.mixing
         self._blocks = _nonzero_blocks(self._mixing)
         of_features, of_transitions = penalty.curvature()
         self._scale = (_TYPICAL_VARIANCE * loss.counts() + of_features) ** -0.5
         self._transition_scale = (_TYPICAL_VARIANCE * n_units + of_transitions) ** -0.5
         self.shape = len(self._scale), structure.n_columns
-        self._free = structure.free_transitions
+        self._free = structure.columns.free
         n_free = len(range(structure.n_transitions)[self._free])
         self.n_parameters = self.shape[0] * self.shape[1] + n_free
         rows = np.arange(len(self._scale) + 1, dtype=np.int64)

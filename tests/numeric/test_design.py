@@ -113,32 +113,31 @@ def test_segments_of_units(generator):
     np.testing.assert_allclose(found, matrix.T @ slopes)
 
 
-def test_features_of_segments_count_too(generator):
-    design = random_design(generator, 6, 4)
-    of_units = dense_design(design).sum(axis=0)
+def test_features_of_segments_are_counted(generator):
     matrix = generator.integers(0, 2, (3, 4))
     ends, length = np.array([0, 1, 2, 3, 3, 3, 3]), np.ones(3, dtype=np.int32)
-    design.segments = SegmentRows(ends, length, rows_from_dense(matrix), 1)
-    np.testing.assert_array_equal(design.counts(Workers(1)), of_units + matrix.sum(axis=0))
+    rows = SegmentRows(ends, length, rows_from_dense(matrix), 1)
+    np.testing.assert_array_equal(rows.counts(Workers(1)), matrix.sum(axis=0))
 
 
 def test_memory_of_gradients_is_released(generator):
     design = random_design(generator, 50, 6)
-    design.segments = SegmentRows(
+    segments = SegmentRows(
         np.arange(51), np.ones(50, dtype=np.int32), rows_from_dense(np.ones((50, 6), int)), 1
     )
     slopes = generator.normal(size=(50, 2))
     before = design.gradient(slopes, Workers(1))
     design.gradient(slopes, Workers(2))
-    design.segments.gradient(slopes, Workers(2))
+    segments.gradient(slopes, Workers(2))
     matrices = [
-        design.lexeme_features, design.unit_lexemes, design.unit_features, design.segments.features,
+        design.lexeme_features, design.unit_lexemes, design.unit_features, segments.features,
     ]  # fmt: skip
     orders = [matrix._groups for matrix in matrices]
     assert all(order is not None for order in orders)
     design.gradient(slopes, Workers(1))
     assert all(m._groups is order for m, order in zip(matrices, orders, strict=True)), "kept"
     design.release_memory()
+    segments.release_memory()
     assert all(matrix._groups is None for matrix in matrices)
     np.testing.assert_allclose(design.gradient(slopes, Workers(1)), before, atol=1e-12)
     # One thread needs no other order of the entries.

@@ -19,13 +19,13 @@ from spacy.training import Example
 
 from helpers import SENTENCES, SMALL, blank, cascade, make_doc, make_example, make_examples
 from spacy_cascade import ConfigError, SavingError
+from spacy_cascade.features.segment_space import SegmentSpace
 from spacy_cascade.features.space import FeatureSpace
 from spacy_cascade.features.units import Units
 from spacy_cascade.numeric.index import frequent_keys
 from spacy_cascade.numeric.key_counts import KeyCounts
 from spacy_cascade.pipeline import corpus_blocks
 from spacy_cascade.pipeline.reading import read_resources
-from spacy_cascade.systems.semi_markov.features import SegmentFeatures
 
 WORDS_AND_SPANS = ["word@-1..1 & word@0", "seen_inside", "lexicon(mine)@0 & seen_first"]
 
@@ -100,8 +100,8 @@ def counted_at_once(space: FeatureSpace, units: Units, minimum: int) -> np.ndarr
         frequent_keys(space.lexeme_keys(attributes), of_lexemes, minimum),
         frequent_keys(space.unit_keys(units), None, minimum),
     ]
-    if space.segments is not None:
-        gold = SegmentFeatures(space.plan, units, units.source).gold_keys()
+    if isinstance(space, SegmentSpace):
+        gold = space.features_of(units).gold_keys()
         keys.append(frequent_keys(gold, None, space.segments.min_count))
     return np.concatenate(keys)
 

@@ -72,7 +72,7 @@ def segmenter_targets(
         row, probabilities = np.arange(len(found.start)), found.probabilities.sum(axis=1)
         label = np.zeros_like(row)
     spans = Spans(found.start[row], found.end[row], label.astype(np.int32))
-    parts = expected_parts(structure.lattice, segmenter.tag_set, spans, probabilities, data.starts)
+    parts = expected_parts(structure.lattice, structure.tag_set, spans, probabilities, data.starts)
     return Targets(parts.scores, parts.transitions, has[data.starts[:-1]], has)
 
 

@@ -6,17 +6,18 @@ L-BFGS move all weights. What is chosen are rows of the weights: a feature has a
 label, or pair of labels, of the structure.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import count
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from ...errors import ConfigError, TrainingError
-from ...inference.structure import Structure, Weights, require
+from ...inference.structure import Weights
 from ...losses.base import CorpusLoss, LabelledSequences, Loss
 from ...numeric.design import BinaryCSR, Design, SegmentRows
+from ...numeric.encoded import Encoded
 from ...penalties.base import Penalty
 from ...trainers.base import Source, Task
 from ...trainers.lbfgs import LBFGS, AroundLBFGS
@@ -100,8 +101,6 @@ class Induction(AroundLBFGS):
     min_count: int = 3
     certainty: float = 0.5
 
-    needs: ClassVar[frozenset[str]] = frozenset({"label_columns"})
-
     def __post_init__(self) -> None:
         super().__post_init__()
         counts = self.rounds, self.features, self.round_iterations, self.min_count
@@ -112,11 +111,6 @@ class Induction(AroundLBFGS):
                 "of 1 or more, templates of 0 or more, and a certainty above 0 and up to 1, not "
                 f"{self}. Mend the [trainer] block."
             )
-
-    def check(self, loss: object, penalty: object, structure: type[Structure]) -> None:
-        """As of L-BFGS, and for a structure that does not say which columns a label has."""
-        super().check(loss, penalty, structure)
-        require(structure, self.needs, type(self).__name__)
 
     def begin(self, source: SourceOfTests) -> BatchFit:
         """Choose the features where nothing has been learnt yet, and begin with their weights."""
@@ -185,7 +179,7 @@ class _Growing:
         self._loss, self._penalty, self._trainer = loss, penalty, trainer
         self._postings = transposed(data.design.active_features())
         self.tests = transposed(self._postings)
-        self._segments, self.kept = _renumbered(data.design.segments)
+        self._wholes, self.kept = _renumbered(data.encoded[1:])
         structure = data.structure
         self.features: list[Conjunction] = []
         self._columns = BinaryCSR(np.zeros(1, np.int64), np.zeros(0, np.int32), data.design.n_units)
@@ -225,7 +219,7 @@ class _Growing:
         potentials = loss.potentials(self.weights)
         loss.losses(potentials)
         labels = range(structure.n_labels)
-        columns = [structure.label_columns(label)[0] for label in labels]
+        columns = [structure.columns.of_label(label)[0] for label in labels]
         sums = [potentials.scores[:, own].sum(axis=1) for own in columns]
         marginals = np.column_stack(sums)
         known = np.flatnonzero(self.data.observed >= 0)
@@ -243,12 +237,12 @@ class _Growing:
         of_units = transposed(self._columns)
         n_features = kept + len(self.features)
         shifted = (of_units.indices + kept).astype(np.int32)
-        rows, segments = BinaryCSR(of_units.indptr, shifted, n_features), self._segments
-        if segments is not None:
-            features = BinaryCSR(segments.features.indptr, segments.features.indices, n_features)
-            segments = SegmentRows(segments.ends, segments.length, features, segments.longest)
-        design = Design(_empty(0, n_features), _empty(data.design.n_units, 0), rows, segments)
-        grown = LabelledSequences(design, data.structure, data.observed, data.starts)
+        rows = BinaryCSR(of_units.indptr, shifted, n_features)
+        design = Design(_empty(0, n_features), _empty(data.design.n_units, 0), rows)
+        wholes = [
+            replace(w, features=replace(w.features, n_columns=n_features)) for w in self._wholes
+        ]
+        grown = LabelledSequences((design, *wholes), data.structure, data.observed, data.starts)
         return CorpusLoss(grown, self._loss, self.workers)
 
 
@@ -256,11 +250,20 @@ def _empty(n_rows: int, n_columns: int) -> BinaryCSR:
     return BinaryCSR(np.zeros(n_rows + 1, np.int64), np.zeros(0, np.int32), n_columns)
 
 
-def _renumbered(segments: SegmentRows | None) -> tuple[SegmentRows | None, Pointers1d]:
+def _renumbered(encoded: Sequence[Encoded]) -> tuple[list[SegmentRows], Pointers1d]:
     """Segments whose features are numbered from 0, and the numbers that they had."""
-    if segments is None:
-        return None, np.zeros(0, dtype=np.int64)
-    kept, numbers = np.unique(segments.features.indices, return_inverse=True)
-    features = BinaryCSR(segments.features.indptr, numbers.astype(np.int32), len(kept))
-    renumbered = SegmentRows(segments.ends, segments.length, features, segments.longest)
+    segments = [rows for rows in encoded if isinstance(rows, SegmentRows)]
+    indices = [rows.features.indices for rows in segments]
+    kept = np.unique(np.concatenate([np.zeros(0, np.int32), *indices]))
+    renumbered = [
+        replace(
+            rows,
+            features=BinaryCSR(
+                rows.features.indptr,
+                np.searchsorted(kept, rows.features.indices).astype(np.int32),
+                len(kept),
+            ),
+        )
+        for rows in segments
+    ]
     return renumbered, kept.astype(np.int64)

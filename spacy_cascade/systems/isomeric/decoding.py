@@ -46,7 +46,7 @@ def jointly_best(pipe: Scoring, docs: Sequence[Doc], key: str | None) -> tuple[T
     totals: Floats1d = np.zeros(0)
     for earlier, ranked in _ranks(pipe.name, docs, key):
         tokens, potentials = pipe.potentials(ranked)
-        if potentials.segments is not None:
+        if len(potentials.scored) > 1:
             raise ConfigError(
                 f"'{pipe.name}' scores spans as wholes, which joint decoding cannot. Set "
                 "joint_key = null, or use the model spacy_cascade.LinearChain.v1."

@@ -65,7 +65,7 @@ def explain_spans(
     that no path has, across sentences or of a label that is not known, are left out. By default
     those that the segmenter finds.
     """
-    tag_set, labels = segmenter.tag_set, segmenter.labels
+    structure, labels = segmenter.structure, segmenter.labels
 
     def labelled(found: Spans) -> list[LabelledSpan]:
         return [(start, end, labels[number]) for start, end, number in rows_of(found)]
@@ -81,14 +81,14 @@ def explain_spans(
     explained = []
     for i in np.flatnonzero(possible).tolist():
         length = wanted[i][1] - wanted[i][0]
-        tags = np.zeros(length, dtype=np.int32)
-        tag_set.write(tags, np.array([0]), np.array([length]), placed.label[i : i + 1])
+        alone = Spans(np.array([0]), np.array([length]), placed.label[i : i + 1])
+        tags = structure.observed(alone, np.ones(length, dtype=np.bool_))
         # One at a time, for the spans may overlap.
         ((probability,),) = segmenter.posteriors([doc], [[wanted[i]]])
         explanation = scored.explain(
             wanted[i],
             tags,
-            lambda path: labelled(tag_set.spans(path, np.array([0, len(path)]))),
+            lambda path: labelled(structure.spans(path, np.array([0, len(path)]))),
             float(probability),
         )
         assert explanation, "a span can be left out, and one in a sentence can be had"

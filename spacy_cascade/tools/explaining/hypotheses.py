@@ -89,7 +89,7 @@ def joint_hypotheses(nlp: Language, doc: Doc, n: int) -> list[Hypotheses]:
     paths, ranked = segmenter.structure.k_best(potentials, MOST)
     partitions = segmenter.structure.log_partitions(potentials)
     log_probabilities = ranked - partitions
-    spans = [segmenter.tag_set.spans(path, potentials.starts) for path in paths]
+    spans = [segmenter.structure.spans(path, potentials.starts) for path in paths]
     (candidates,) = candidates_by_doc(Ranked(spans, ranked, log_probabilities), tokens)
     rows = [rows_of(of_rank) for of_rank in candidates.spans]
     choices = _choices(segmenter, classifier, doc, sorted({row for of in rows for row in of}))

@@ -100,7 +100,7 @@ class ScoredDoc:
         if paths is None:
             return None
         one, other = (
-            [(first + begin, last + begin, label) for first, last, label in spans_of(path)]
+            [(first + begin, last + begin, label) for first, last, label in spans_of(path.labels)]
             for path in paths
         )
         one, other = [s for s in one if s not in other], [s for s in other if s not in one]
@@ -110,14 +110,15 @@ class ScoredDoc:
             tuple(one),
             tuple(other),
             probability,
-            by_push(self._contributions(paths, begin) + self._of_segments(one, other)),
+            by_push(self._contributions(paths, begin) + self._of_wholes(paths, begin)),
         )
 
     def _contributions(self, paths: Contrast, begin: int) -> list[Contribution]:
         """What adds to the scores where the two paths differ; begin: first token of theirs."""
         structure, weights = self._pipe.structure, self._pipe.weights
-        (columns, one), (other_columns, other) = (structure.parts(path) for path in paths)
-        names = structure.transition_names([name or START for name in self._pipe.structure_labels])
+        (_, columns, one, _), (_, other_columns, other, _) = paths
+        labels = [name or START for name in self._pipe.structure_labels]
+        _, names = structure.columns.names(labels)
         places = np.flatnonzero(one != other)
         named = named_features(self._pipe.space, self._units.take(begin + places), self._text_of)
         found = []
@@ -134,7 +135,7 @@ class ScoredDoc:
             found.append(
                 Contribution(f"transition {texts[1]}", begin + place, 0.0, runner_up, TRANSITION)
             )
-            if structure.is_local:
+            if self._potentials is not self._linear:
                 found += self._of_decisions(begin + place, pair, [names[edge][0] for edge in edges])
         return found
 
@@ -152,25 +153,21 @@ class ScoredDoc:
             Contribution(f"all choices after {before[1]}", token, 0.0, other, CHOICES),
         ]
 
-    def _of_segments(
-        self, one: Sequence[LabelledSpan], other: Sequence[LabelledSpan]
-    ) -> list[Contribution]:
-        """What spans of either hypothesis add to its score as wholes."""
-        space, structure, weights = self._pipe.space, self._pipe.structure, self._pipe.weights
-        longest = space.longest
-        if longest is None:
+    def _of_wholes(self, paths: Contrast, begin: int) -> list[Contribution]:
+        """What spans of either hypothesis add to its score as wholes; begin: first token."""
+        one, other = (path.wholes for path in paths)
+        only = [w for w in one if w not in other], [w for w in other if w not in one]
+        wholes = [*only[0], *only[1]]
+        if not wholes:
             return []
-        bounds = np.array([span[:2] for span in (*one, *other)], dtype=np.int64).reshape(-1, 2)
-        named = named_segments(space, self._units, self._text_of, bounds)
-        of_lengths = structure.length_scores(weights.transitions, longest)
-        found = []
-        for i, (span, features) in enumerate(zip((*one, *other), named, strict=True)):
-            length, label = span[1] - span[0], self._pipe.labels.index(span[2])
-            column = structure.segment_columns.start + label
-            of_length = float(of_lengths[length - 1, label])
-            of_span = [Contribution(f"length {length}", None, of_length, 0.0, LENGTH)]
-            of_span += of_features(features, None, weights.features, [column])
-            is_of_other = i >= len(one)
+        bounds = np.array([whole[:2] for whole in wholes], dtype=np.int64) + begin
+        named = named_segments(self._pipe.space, self._units, self._text_of, bounds)
+        weights, found = self._pipe.weights.features, []
+        for i, (whole, features) in enumerate(zip(wholes, named, strict=True)):
+            length = f"length {whole.end - whole.start}"
+            of_span = [Contribution(length, None, whole.of_length, 0.0, LENGTH)]
+            of_span += of_features(features, None, weights, [whole.column])
+            is_of_other = i >= len(only[0])
             found += [
                 replace(c, weight=0.0, runner_up=c.weight) if is_of_other else c for c in of_span
             ]

@@ -108,15 +108,16 @@ def _columns(pipe: LearningPipe[Any]) -> Iterator[_Column]:
     weights = pipe.weights.features
     names = [name or START for name in pipe.structure_labels]
     for number, label in enumerate(names):
-        columns, sources = pipe.structure.label_columns(number)
+        columns, sources = pipe.structure.columns.of_label(number)
         if len(columns):
             by_column = weights[:, columns].astype(np.float64)
             before = [] if sources is None else [names[source] for source in sources]
             after = dict(zip(before, by_column.T, strict=False))
             yield _Column(label, by_column.mean(axis=1), after)
-    of_segments = weights[:, pipe.structure.segment_columns].astype(np.float64)
-    for label, column in zip(pipe.labels, of_segments.T, strict=False):
-        yield _Column(f"{label} as a whole", column, {})
+    for block in pipe.structure.columns.blocks[1:]:
+        of_wholes = weights[:, block].astype(np.float64)
+        for label, column in zip(pipe.labels, of_wholes.T, strict=True):
+            yield _Column(f"{label} as a whole", column, {})
 
 
 def _find(pipe: LearningPipe[Any], examples: Iterable[Example], wanted: set[int]) -> dict[int, str]:

@@ -17,7 +17,6 @@ from ...cli.options import argument, read_overrides
 from ...cli.output import counted, print_info, print_table, print_warning, reports_errors
 from ...errors import CascadeError, ConfigError
 from ...pipeline.component import CascadePipe
-from ...pipeline.reading import cut_spans
 from ...pipeline.sizes import room_of
 from ...workflows.folds import refused
 from ...workflows.jackknife import read_config
@@ -163,6 +162,6 @@ def _print_models(nlp: Language) -> None:
 def _print_cut_spans(nlp: Language) -> None:
     """What components with a longest segment leave out."""
     for name, pipe in nlp.pipeline:
-        cut = cut_spans(pipe.space) if isinstance(pipe, CascadePipe) else None
+        cut = pipe.space.too_long() if isinstance(pipe, CascadePipe) else None
         if cut is not None:
             print_warning(f"'{name}' {cut}")

@@ -71,7 +71,8 @@ def readings(
         if begin <= span[0] and span[1] <= end and span[2] in segmenter.labels
     ]  # fmt: skip
     taken = blocked.union(*(range(s, e) for s, e, _ in presets))
-    _, (scores, transitions, *_) = segmenter.potentials([doc])
+    _, potentials = segmenter.potentials([doc])
+    scores, transitions = potentials.scores, potentials.transitions
     lattice = segmenter.structure.lattice
     chain = Chain(lattice, scores[begin:end], transitions, np.zeros(0), [-1] * (end - begin))
     found = []

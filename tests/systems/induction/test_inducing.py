@@ -128,8 +128,8 @@ def test_segments_keep_all_of_their_features():
     pipe = add_segmenter(nlp, **SEMI_MARKOV)
     examples = sample_examples(nlp, n_docs=6)
     nlp.initialize(lambda: examples)
-    design = pipe.space.design(pipe.units_of(examples))
-    of_segments = pipe.space.index.keys[np.unique(design.segments.features.indices)]
+    _, segments = pipe.space.encode(pipe.units_of(examples))
+    of_segments = pipe.space.index.keys[np.unique(segments.features.indices)]
     before = nlp.update(examples)["cascade_segmenter"]
     assert set(of_segments) <= set(pipe.space.index.keys)
     assert len(pipe.space) > len(of_segments)

@@ -16,7 +16,6 @@ from spacy_cascade.errors import ConfigError, TrainingError
 from spacy_cascade.inference.lattice import choice_lattice
 from spacy_cascade.inference.linear_chain import FreeChoice, LinearChain
 from spacy_cascade.inference.schemes import TagSet
-from spacy_cascade.inference.structure import Structure
 from spacy_cascade.losses.base import LabelledSequences
 from spacy_cascade.losses.margin import Likelihood, SoftmaxMargin
 from spacy_cascade.numeric.design import BinaryCSR, Design
@@ -40,7 +39,9 @@ def choices(matrix: np.ndarray, labels: np.ndarray) -> LabelledSequences:
     no_lexemes = BinaryCSR(np.zeros(len(matrix) + 1, np.int64), np.zeros(0, np.int32), 0)
     design = Design(none, no_lexemes, rows_from_dense(matrix))
     structure = FreeChoice(choice_lattice(int(labels.max()) + 1))
-    return LabelledSequences(design, structure, labels.astype(np.int32), np.arange(len(labels) + 1))
+    return LabelledSequences(
+        (design,), structure, labels.astype(np.int32), np.arange(len(labels) + 1)
+    )
 
 
 def run(
@@ -182,8 +183,6 @@ def test_settings_out_of_range(settings):
 
 def test_what_cannot_be_induced_is_refused():
     Induction(LBFGS()).check(Likelihood(), Gaussian(1.0), LinearChain)
-    with pytest.raises(ConfigError, match="label_columns"):
-        Induction(LBFGS()).check(SimpleNamespace(on=None), Gaussian(1.0), Structure)
 
 
 @pytest.mark.parametrize("is_new", [True, False])

@@ -36,7 +36,7 @@ def random_task(
     costs = LOSS.label_costs(lattice.n_labels)
     data = data_of(*random_corpus(generator, lattice, lengths, costs, SIGMA))
     if kind == "choices":
-        data = LabelledSequences(data.design, FreeChoice(lattice), data.observed, data.starts)
+        data = LabelledSequences((data.design,), FreeChoice(lattice), data.observed, data.starts)
     shape = data.design.unit_features.n_columns, data.structure.n_columns
     start = Weights(np.zeros(shape), np.zeros(data.structure.n_transitions))
     return Task(data, LOSS, Gaussian(SIGMA).at_zero(shape, len(start.transitions)), start)
@@ -103,7 +103,7 @@ def test_weights_that_are_not_zero_stay_in_training(generator: np.random.Generat
     is_seen = trained_places(task.data, task.start).spread(1.0) > 0
     features = np.where(is_seen, 0.0, generator.normal(size=is_seen.shape))
     start = task.start._replace(features=features)
-    penalty = Gaussian(SIGMA).at_weights(start, None, task.data.structure.transition_columns())
+    penalty = Gaussian(SIGMA).at_weights(start, None, task.data.structure.columns.of_transition)
     task = replace(task, penalty=penalty, start=start)
     dense = trained(task, replace(SPARSE, sparse=False))
     sparse = trained(task)

@@ -2,9 +2,9 @@
 
 `tests/unchanged/` has fingerprints of every system, recorded before the package was divided into
 core, systems and tools. On another machine, or with other releases of the libraries, the last bits
-may differ: there the results have to agree closely. JNLPBA is compared where its files are in `corpus/jnlpba`
-(`weasel run jnlpba-convert`). A change that is meant to change results records them anew
-(`tests/support/fingerprints.py`).
+may differ: there the results have to agree closely. JNLPBA is compared where its files are in
+`corpus/jnlpba` (`weasel run jnlpba-convert`). A change that is meant to change results records them
+anew (`tests/support/fingerprints.py`).
 """
 
 from __future__ import annotations

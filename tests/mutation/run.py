@@ -48,6 +48,7 @@ _BOUNDS = {"NUMBA_BOUNDSCHECK": "1"}
 """Kernels notice arrays of a wrong length, for modules that only call them."""
 GROUPS = {
     "numeric": Group(("numeric/*.py",), ("numeric",), _PLAIN),
+    "features": Group(("features/*.py", "features/similarity/*.py"), ("features",), _PLAIN),
     "inference": Group(
         ("inference/*.py",),
         ("inference", "trainers/test_passive_aggressive.py", "trainers/test_online_prior.py"),
@@ -74,6 +75,7 @@ GROUPS = {
     "workers": Group(("trainers/workers/*.py",), ("trainers/workers",), {}, ("workers",)),
     "storage": Group(("storage/*.py",), ("storage",), {}),
     "checkpoints": Group(("callbacks/*.py",), ("callbacks",), {}),
+    "pipeline": Group(("pipeline/*.py", "pipeline/spans/*.py"), ("pipeline",), {}),
     "scorers": Group(
         ("pipeline/scorers.py",),
         ("pipeline/test_component_scores.py", "pipeline/test_scores_of_types.py"),

@@ -114,8 +114,8 @@ def _array_of(what: str, content: memoryview) -> Array:
     """The array that NumPy wrote, 1-D or 2-D, as a view; else raise `ValueError`."""
     stated = _DESCRIPTION.match(content)
     if stated is None:
-        shown = bytes(content[_BEFORE_DESCRIPTION:_SHOWN]).strip()
-        raise ValueError(f"{what} has no valid description of an array: {shown!r}")
+        shown = repr(bytes(content[_BEFORE_DESCRIPTION:_SHOWN]).strip())[:_SHOWN]
+        raise ValueError(f"{what} has no valid description of an array: {shown}")
     length, kind, *sizes = stated.groups(default=b"")
     shape = tuple(int(size) for size in sizes if size)
     dtype, begin = np.dtype(kind.decode()), _BEFORE_DESCRIPTION + int.from_bytes(length, "little")

@@ -1,14 +1,15 @@
 """The header of a saved model: a JSON table that says what the arrays are of."""
 
 import json
+from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from ..errors import ModelFileError
 from .arrays import Array
-from .tables import Table, read_table
+from .tables import STRICT, read_table
 
 FORMAT = "spacy_cascade"
 VERSION = 3
@@ -18,15 +19,18 @@ _MAXIMUM_BYTES, _MAXIMUM_VALUES = 1 << 18, 1 << 13
 _SHOWN = 100
 
 
-class _Version(BaseModel):
+@dataclass
+class _Version:
     """What headers of all versions have."""
 
-    model_config = ConfigDict(strict=True)
+    __pydantic_config__ = ConfigDict(strict=True)
     format: str
     version: int
 
 
-class _Fields(Table):
+@dataclass
+class _Fields:
+    __pydantic_config__ = STRICT
     format: str
     version: int
     kind: str
@@ -106,7 +110,7 @@ def read_header(text: Array, where: str) -> Header:
     header = read_table(_Fields, content)
     if header.labels != sorted(set(header.labels)):
         raise ValueError("the 'labels' of the header are not in order, or one is there twice")
-    return header.model_dump()
+    return vars(header)
 
 
 def check_identity(header: Header, kind: str, identity: dict[str, Any]) -> None:

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from functools import cache
+from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+"""For `__pydantic_config__`: these fields and no others, of their very types, numbers finite."""
 _SHOWN = 100
+T = TypeVar("T")
 
 
-class Table(BaseModel):
-    """A table that has these fields and no others, each of its very type; numbers are finite."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
-
-
-AnyTable = TypeVar("AnyTable", bound=BaseModel)
-
-
-def read_table(kind: type[AnyTable], text: bytes) -> AnyTable:
-    """The table of a text. Raises `ValueError` that names the first wrong field of the header."""
+def read_table(kind: type[T], text: bytes) -> T:
+    """The dataclass of a text. Raises `ValueError` that names the first wrong field."""
     try:
-        return kind.model_validate_json(text)
+        made: T = _adapter(kind).validate_json(text)  # type: ignore[arg-type]
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"]))[:_SHOWN]
         what = f"has no valid {place!r}" if place else "is no valid table"
         raise ValueError(f"the header {what}: {first['msg']}") from None
+    return made
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)

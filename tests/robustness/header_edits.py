@@ -21,7 +21,8 @@ def other_value(generator: Generator, model: Model, data: bytes) -> Case:
     if (field, value) == ("settings", {}):  # as after `to_bytes(exclude=["cfg"])`
         named = None
     if (field, value) == ("labels", ["x"]):
-        named = "labels|weights|transitions|curvature"
+        is_one_too = len(model.header[field]) == 1
+        named = None if is_one_too else "labels|weights|transitions|curvature"
     if field == "version" and value is True:
         named = "version"
     model.header[field] = value

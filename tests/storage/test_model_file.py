@@ -368,7 +368,7 @@ def test_settings_of_no_kind_that_there_is(value):
 
 
 def test_more_in_the_header():
-    refuse(with_header(more=1), "'more': Extra inputs are not permitted")
+    refuse(with_header(more=1), "'more': Unexpected keyword")
 
 
 def test_too_long_a_header():

@@ -31,7 +31,6 @@ EVERYWHERE = {
     "processes",
     "jit",
     "kernel_cache",
-    "kernel_folders",
     "deprecation",
     "checks",
     "caching",

@@ -91,7 +91,7 @@ GROUPS = {
         {},
     ),
     "files": Group(
-        ("checks.py", "files.py", "kernel_cache.py", "kernel_folders.py", "parallel.py"),
+        ("checks.py", "files.py", "kernel_cache.py", "parallel.py"),
         (
             "test_checks.py",
             "test_files.py",

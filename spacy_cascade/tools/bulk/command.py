@@ -8,12 +8,11 @@ import typer
 from ...cli.options import Model, argument, option, valid_text
 from ...cli.output import STOPPED, counted, print_good, print_info, print_warning, reports_errors
 from .engines import ENGINES
-from .layout import Layout
 from .run import Settings, annotate_files
 from .shards import FAILED
 from .sources.base import Names
 from .sources.finding import SUFFIXES
-from .writers.formats import FORMATS
+from .writers import FORMATS, Layout
 
 _MEGABYTE = 1_000_000
 

@@ -102,7 +102,7 @@ def test_the_default_needs_no_extra_and_bounds_the_time_of_a_record(
 def test_lines_tell_of_progress_where_there_is_no_terminal(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("spacy_cascade.tools.bulk.progress._LINE_SECONDS", 0.0)
+    monkeypatch.setattr("spacy_cascade.tools.bulk.run._LINE_SECONDS", 0.0)
     (tmp_path / "a.txt").write_text("".join(f"{text}\n" for text in texts_of(40, TEXTS)))
     settings = bulk_run.Settings(command.Layout("jsonl"), shard_size=600)
     bulk_run.annotate_files(model, [str(tmp_path / "a.txt")], tmp_path / "out", settings)

@@ -1,8 +1,10 @@
-"""The entities of a Doc as plain values, which outlive the Doc and its memory zone."""
+"""What is found in a text, as plain values, which outlive the Doc and its memory zone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import base64
+import json
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from spacy.tokens import Doc, Span
@@ -51,3 +53,32 @@ def arrow_type(arrow: Any) -> Any:
             ]
         )
     )
+
+
+def as_dicts(values: Sequence[list[Entity] | None]) -> list[list[dict[str, Any]] | None]:
+    """Entities as Arrow and JSON have them."""
+    return [None if of is None else [entity._asdict() for entity in of] for of in values]
+
+
+def as_json(value: Any) -> str:
+    """A value as JSON, which has no NaN and no infinity: they become null.
+
+    Half a surrogate pair is escaped, since UTF-8 cannot have it.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=_plain)
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, allow_nan=False, default=_plain)
+    except ValueError:
+        # Python writes names for them, which it reads again and can so replace.
+        named = json.dumps(value, default=_plain)
+        return as_json(json.loads(named, parse_constant=lambda _: None))
+    return text
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can hold of a value that it has no type for, such as a date."""
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)

@@ -146,7 +146,9 @@ class LearningPipe(InitializingPipe[Gold]):
             forget_words(examples)
             losses[self.name] += fit.step(data, bar.update)
         losses |= {f"{self.name}{SEPARATOR}{term}": value for term, value in fit.terms().items()}
-        for each in self._corpus.together:
+        if self.trainer.sees_all:
+            self.sync_weights()
+        for each in self._corpus.partners:
             each.sync_weights()
         return losses
 
@@ -229,8 +231,8 @@ class LearningPipe(InitializingPipe[Gold]):
         """
         source = ExampleSource(self, examples, change is Change.EXAMPLES)
         self._fit = self.trainer.begin(source)
-        sums = joint_sums([each._reads() for each in source.together])
-        self._corpus = Corpus(() if self.reads_corpus else examples, sums, source.together)
+        sums = joint_sums([each._reads() for each in (self, *source.partners)])
+        self._corpus = Corpus(() if self.reads_corpus else examples, sums, source.partners)
 
     def _load(self, header: Header, arrays: Arrays, exclude: Container[str]) -> None:
         super()._load(header, arrays, exclude)

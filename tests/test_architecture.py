@@ -181,8 +181,8 @@ def test_kernels_of_segmentations_are_chosen_in_one_place() -> None:
 
 
 @pytest.mark.parametrize("name", INNER)
-def test_no_file_is_over_300_lines(name: str) -> None:
-    assert len(FILES[name].read_text(encoding="utf8").splitlines()) <= 300
+def test_no_file_is_over_400_lines(name: str) -> None:
+    assert len(FILES[name].read_text(encoding="utf8").splitlines()) <= 400
 
 
 def test_the_picture_in_contributing_shows_the_imports() -> None:

@@ -1,7 +1,7 @@
 """What all components are: labels, one linear model, options, one fit, and one file on disk."""
 
 from abc import abstractmethod
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,10 +25,10 @@ from ..storage.header import Header, check_identity, make_header
 from ..trainers.base import Fit
 from . import sizes
 from .batches import BatchPipe
-from .options import Options
 from .progress import is_interrupted
 from .reading import earlier_space, read
 from .saved_component import SavedComponent
+from .settings import Cfg, check_saved, configure, pipeline_of, take_saved, to_save
 from .spans.confidences import register_confidence
 
 _MAXIMUM_LEXEMES = 1 << 16
@@ -38,25 +38,32 @@ _MAXIMUM_LEXEMES = 1 << 16
 class CascadePipe(SavedComponent, BatchPipe):
     """A component around one linear model.
 
-    options: as the config gives them; each is an attribute of the component, too, and can be
-    changed there (`pipeline.options`).
+    cfg: its settings by name, which are attributes, too (`pipeline.settings`).
     """
 
     model: Model[Units, Any]
     name: str
-    options: Options
+    cfg = Cfg()
     _may_be_untrained: ClassVar[bool] = False
     """Whether a saved component without labels is one that was not trained, and no damaged one."""
 
     def __init__(
-        self, nlp: Language, model: Model[Units, Any], name: str, options: Options
+        self, nlp: Language, model: Model[Units, Any], name: str, settings: Mapping[str, Any]
     ) -> None:
         self.vocab, self.model, self.name = nlp.vocab, model, name
         register_confidence()
         self._labels: tuple[str, ...] = ()
         self._structure: tuple[tuple[str, ...], Structure] | None = None
         self._fit: Fit[Any] | None = None
-        SavedComponent.__init__(self, nlp, options)
+        configure(self, nlp, settings)
+
+    def check_settings(self, values: Mapping[str, Any]) -> None:
+        """Raise `ConfigError` for settings that it cannot have together."""
+
+    @property
+    def pipeline(self) -> Language | None:
+        """The pipeline that it was made for, None after it was pickled or copied by itself."""
+        return pipeline_of(self)
 
     # What a component has to say
 
@@ -244,7 +251,7 @@ class CascadePipe(SavedComponent, BatchPipe):
 
     def _saved(self, exclude: Container[str]) -> tuple[Header, Arrays]:
         self.sync_curvature()
-        settings = self._settings_to_save(exclude)
+        settings = to_save(self, exclude)
         header = make_header(self.model.name, list(self.labels), self._identity(), settings)
         if not self.model.has_param("W"):
             return header, {}
@@ -256,16 +263,16 @@ class CascadePipe(SavedComponent, BatchPipe):
         return {
             **self.space.identity(),
             **self.family.identity(),
-            "scheme": getattr(self.options, "scheme", None),
+            "scheme": getattr(self, "scheme", None),
         }
 
     def _load(self, header: Header, arrays: Arrays, exclude: Container[str]) -> None:
         check_identity(header, self.model.name, self._identity())
         labels, settings = header["labels"], header.get("settings", {})
-        self._check_settings(settings)
+        check_saved(self, settings)
         if arrays:
             self._check_arrays(len(labels), arrays)
-        self._take_settings(settings, exclude)
+        take_saved(self, settings, exclude)
         self._set_labels(labels)
         if arrays:
             self._restore(arrays)

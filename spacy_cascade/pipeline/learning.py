@@ -1,6 +1,6 @@
 """Components that learn from examples: initialize, update, adapt, and go on from checkpoints."""
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -30,7 +30,6 @@ from .corpus import forget_words
 from .example_sums import joint_sums
 from .examples import Change, Corpus, Parts, Seen
 from .initializing import MAXIMUM_LEXEMES, Gold, InitializingPipe
-from .options import Options
 from .origin import Origin
 from .parts import linear_potentials
 from .progress import progress
@@ -53,20 +52,19 @@ class LearningPipe(InitializingPipe[Gold]):
         nlp: Language,
         model: Model[Units, Any],
         name: str,
-        options: Options,
+        settings: Mapping[str, Any],
         loss: Loss | Hinge,
         penalty: Penalty | None,
         trainer: Trainer,
         scorer: Callable[..., dict[str, Any]] | None,
     ) -> None:
-        super().__init__(nlp, model, name, options)
+        super().__init__(nlp, model, name, settings)
         self.loss, self.penalty, self.trainer, self.scorer = loss, penalty, trainer, scorer
         self.n_examples: int | None = None
         self.warm_start, self._parts, self._source = False, Parts(), Source()
         self.induced: InducedFeatures | None = None
         self.reset_fit()
         trainer.check(loss, penalty, self.family.structure)
-        self._check_options(options)
 
     # What a component has to say
 

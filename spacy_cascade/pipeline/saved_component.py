@@ -1,4 +1,4 @@
-"""Components that are saved as one file, with their options."""
+"""Components that are saved as one file, with their settings."""
 
 from abc import abstractmethod
 from collections.abc import Container, Iterable
@@ -8,15 +8,14 @@ from typing import TypeVar
 from ..storage import model_file
 from ..storage.arrays import Arrays
 from ..storage.header import Header
-from .option_attributes import OptionAttributes
 
 Made = TypeVar("Made", bound="SavedComponent")
 
 
-class SavedComponent(OptionAttributes):
+class SavedComponent:
     """A component with a header and arrays; see `storage.model_file` for the format.
 
-    exclude, of all methods: as for spaCy's own components. `"cfg"` leaves the options out of what
+    exclude, of all methods: as for spaCy's own components. `"cfg"` leaves the settings out of what
     is saved, or keeps those that there are when something is loaded.
     """
 
@@ -37,7 +36,7 @@ class SavedComponent(OptionAttributes):
     def from_bytes(self: Made, data: bytes, *, exclude: Iterable[str] = ()) -> Made:
         """Load from bytes. Raises `ModelFileError` for anything that is not a valid model.
 
-        Where `spacy.load` loads the component, its options stay: the config says what they are.
+        Where `spacy.load` loads the component, its settings stay: the config says what they are.
         """
         where = f"the bytes given to '{self.name}'"
         self._load(*model_file.unpack(data, where), list(exclude))

@@ -1,32 +1,37 @@
 """`cascade_segmenter`: finds entity spans."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
+from pydantic import AfterValidator
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import Model
 
+from ..errors import ConfigError
 from ..features.tokens import Tokens
 from ..features.units import Units
-from ..inference.schemes import UNOBSERVED, Spans, TagSet
+from ..inference.schemes import SCHEMES, UNOBSERVED, Spans, TagSet
 from ..inference.structure import Potentials, Structure, require
+from ..losses.base import Loss
+from ..losses.margin import Hinge
+from ..penalties.base import Penalty
 from ..systems.isomeric.decoding import jointly_best
-from ..trainers.deprecated import loss_and_penalty
+from ..trainers.base import Trainer
 from ..types import Bools1d, Floats1d, Floats2d, Ints1d
 from .calibration import Outcomes
-from .declared import SegmenterOptions
 from .decoding import decode
 from .listing import ListingPipe
-from .options import takes
 from .parts import potentials_in_parts
 from .scored_batch import ScoredBatch
+from .settings import Positive, Share, setting
 from .spans.entities import PresetTokens, preset_tokens
 from .spans.gold import GoldSpans
 from .spans.nbest import (
+    Count,
     Segmentation,
     candidates_by_doc,
     check_n,
@@ -37,6 +42,7 @@ from .spans.nbest import (
 from .spans.placing import ENTITY, LabelledSpan, place_spans, rows_of, select, split_by_doc
 from .spans.results import (
     Segments,
+    check_thresholds,
     join_decoded,
     no_segments,
     segments_by_doc,
@@ -44,6 +50,20 @@ from .spans.results import (
 )
 
 _NO_OUTCOMES = Outcomes(np.zeros(0, dtype=np.bool_), lambda _: np.zeros(0))
+
+
+_ALIASES = {"BIO": "IOB2", "BILUO": "BILOU", "IOBES": "BILOU", "BIOES": "BILOU"}
+
+
+def _canonical(scheme: str) -> str:
+    """The name that a scheme has here. Raises `ValueError` where there is no such scheme."""
+    found = _ALIASES.get(scheme, scheme)
+    if found not in SCHEMES:
+        raise ValueError(f"one of {', '.join(SCHEMES)}")
+    return found
+
+
+SchemeName: TypeAlias = Annotated[str, AfterValidator(_canonical)]
 
 
 @Language.factory(
@@ -60,31 +80,58 @@ _NO_OUTCOMES = Outcomes(np.zeros(0, dtype=np.bool_), lambda _: np.zeros(0))
         "penalty": {"@misc": "spacy_cascade.Gaussian.v1", "sigma": 0.2667},
         "trainer": {"@misc": "spacy_cascade.LBFGS.v1"},
         "scorer": {"@scorers": "spacy_cascade.segments_scorer.v1"},
-        **SegmenterOptions.defaults(),
+        "scheme": "BILOU",
+        "typed": False,
+        "gold_key": None,
+        "gold_labels": None,
+        "spans_key": "cascade",
+        "confidence": True,
+        "temperature": 1.0,
+        "threshold": 0.0,
+        "label_thresholds": {},
+        "constrained": False,
+        "overlapping": False,
+        "set_ents": False,
+        "n_best": 1,
+        "joint_key": None,
     },
     default_score_weights={"segments_f": 1.0, "segments_p": 0.0, "segments_r": 0.0},
 )
-@takes(SegmenterOptions)
 def make_segmenter(
     nlp: Language,
     name: str,
     model: Model[Units, Floats2d],
-    loss: Any,
-    penalty: Any,
-    trainer: Any,
+    loss: Loss | Hinge,
+    penalty: Penalty | None,
+    trainer: Trainer,
     scorer: Callable[..., dict[str, Any]] | None,
-    objective: Any = None,
-    **settings: Any,
+    scheme: SchemeName,
+    typed: bool,
+    gold_key: str | None,
+    gold_labels: list[str] | None,
+    spans_key: str,
+    confidence: bool,
+    temperature: Positive,
+    threshold: Share,
+    label_thresholds: dict[str, Share],
+    constrained: bool,
+    overlapping: bool,
+    set_ents: bool,
+    n_best: Count,
+    joint_key: str | None,
 ) -> "CascadeSegmenter":
     """The factory `cascade_segmenter`.
 
     model: a structure of spans, such as a linear chain. loss, penalty, trainer: how it is trained.
-    scorer: the scorer. objective: the block of release 0.2 in place of loss and penalty. Others:
-    `SegmenterOptions`.
+    scorer: the scorer. The others are described in docs/components.md.
     """
-    options = SegmenterOptions.made_for(name, settings)
-    loss, penalty = loss_and_penalty(loss, penalty, objective)
-    return CascadeSegmenter(nlp, model, name, options, loss, penalty, trainer, scorer)
+    settings = {
+        "scheme": scheme, "typed": typed, "gold_key": gold_key, "gold_labels": gold_labels,
+        "spans_key": spans_key, "confidence": confidence, "temperature": temperature,
+        "threshold": threshold, "label_thresholds": label_thresholds, "constrained": constrained,
+        "overlapping": overlapping, "set_ents": set_ents, "n_best": n_best, "joint_key": joint_key,
+    }  # fmt: skip
+    return CascadeSegmenter(nlp, model, name, settings, loss, penalty, trainer, scorer)
 
 
 class CascadeSegmenter(ListingPipe):
@@ -95,16 +142,41 @@ class CascadeSegmenter(ListingPipe):
     `typed = True` it is a single-phase recogniser.
     """
 
-    options: SegmenterOptions
+    scheme: SchemeName = setting(is_fixed=True)
+    typed: bool = setting(is_fixed=True)
+    gold_key: str | None = setting()
+    gold_labels: list[str] | None = setting()
+    spans_key: str = setting()
+    confidence: bool = setting()
+    temperature: Positive = setting()
+    threshold: Share = setting()
+    label_thresholds: dict[str, Share] = setting()
+    constrained: bool = setting()
+    overlapping: bool = setting()
+    set_ents: bool = setting()
+    n_best: Count = setting()
+    joint_key: str | None = setting()
 
-    def _check_options(self, options: SegmenterOptions) -> None:
+    def check_settings(self, values: Mapping[str, Any]) -> None:
+        """Raise `ConfigError` for settings that it, or its structure, cannot have together."""
+        check_thresholds(values, self.name)
+        if values["overlapping"] and not values["confidence"]:
+            raise ConfigError(
+                f"'{self.name}' lists overlapping spans by their confidences, but has none. Set "
+                "confidence = true, or overlapping = false."
+            )
+        if values["overlapping"] and values["n_best"] > 1:
+            raise ConfigError(
+                f"'{self.name}' lists overlapping spans, and no segmentation has them all. Set "
+                "n_best = 1, or overlapping = false."
+            )
         needs = {
             "best": True,
-            "span_posteriors": options.confidence,
-            "k_best": options.n_best > 1,
-            "likely_spans": options.overlapping,
-            "clamp": options.constrained,
-            "log_partitions": options.joint_key is not None,
+            "span_posteriors": values["confidence"],
+            "k_best": values["n_best"] > 1,
+            "likely_spans": values["overlapping"],
+            "clamp": values["constrained"],
+            "log_partitions": values["joint_key"] is not None,
         }
         needed = (operation for operation, is_needed in needs.items() if is_needed)
         require(self.family.structure, needed, f"'{self.name}'")
@@ -112,7 +184,7 @@ class CascadeSegmenter(ListingPipe):
     @property
     def tag_set(self) -> TagSet:
         """The tags under the scheme and labels of this component."""
-        return TagSet(self.options.scheme, self.labels)
+        return TagSet(self.scheme, self.labels)
 
     @property
     def structure_labels(self) -> list[str]:
@@ -122,17 +194,17 @@ class CascadeSegmenter(ListingPipe):
         return self.family.of_spans(self.tag_set)
 
     def _structure_size(self, n_labels: int) -> tuple[int, int]:
-        return self.family.size_of_spans(self.options.scheme, n_labels)
+        return self.family.size_of_spans(self.scheme, n_labels)
 
     def predict(self, docs: Iterable[Doc]) -> list[Segments]:
         """Find the spans of each Doc without changing it."""
         docs = list(docs)
         tokens, parts = self._scored_parts(docs)
-        options, is_probabilistic = self.options, self.loss.is_probabilistic
-        how = options, self._listed_from(), is_probabilistic
+        is_probabilistic = self.loss.is_probabilistic
+        how = self, self._listed_from(), is_probabilistic
         decoded = [(begin, decode(part, *how)) for begin, part in parts]
         if not decoded:
-            return [no_segments(options.confidence, options.n_best, is_probabilistic)] * len(docs)
+            return [no_segments(self.confidence, self.n_best, is_probabilistic)] * len(docs)
         return segments_by_doc(join_decoded(decoded), tokens)
 
     def nbest(self, doc: Doc, n: int) -> list[list[Segmentation]]:
@@ -148,7 +220,7 @@ class CascadeSegmenter(ListingPipe):
         paths, ranked = batch.best_paths(n)
         found = batch.ranked(paths, ranked, False)
         if self.loss.is_probabilistic:
-            calibrated = batch.log_probabilities(ranked, self.options.temperature)
+            calibrated = batch.log_probabilities(ranked, self.temperature)
             found = replace(found, log_probabilities=calibrated)
         (candidates,) = candidates_by_doc(found, batch.tokens)
         return segmentations(doc, candidates, self._label_hashes())
@@ -168,7 +240,7 @@ class CascadeSegmenter(ListingPipe):
             possible = select(placed, known)
             path = np.zeros(len(batch), dtype=np.int32)
             self.tag_set.write(path, *possible)
-            values[known] = batch.posteriors(path, possible, self.options.temperature)
+            values[known] = batch.posteriors(path, possible, self.temperature)
         return split_by_doc(values, spans)
 
     def outcomes(self, examples: Sequence[Example]) -> Outcomes:
@@ -196,8 +268,8 @@ class CascadeSegmenter(ListingPipe):
         With `n_best` above 1 also `doc.spans["<spans_key>/k"]` (`pipeline.spans.nbest`); what an
         earlier run left there is removed.
         """
-        docs, key, labels = list(docs), self.options.spans_key, self._label_hashes()
-        write_segments(docs, key, scores, labels, self._thresholds(), self.options.set_ents)
+        docs, key, labels = list(docs), self.spans_key, self._label_hashes()
+        write_segments(docs, key, scores, labels, self._thresholds(), self.set_ents)
         for doc in docs:
             drop_candidates(doc, key)
         listed = [found.candidates for found in scores if found.candidates is not None]
@@ -209,7 +281,7 @@ class CascadeSegmenter(ListingPipe):
         return self._collapsed(self._read_gold(example).spans)
 
     def _labels_in(self, gold: GoldSpans) -> Iterable[str]:
-        return (label for _, _, label in gold.spans) if self.options.typed else (ENTITY,)
+        return (label for _, _, label in gold.spans) if self.typed else (ENTITY,)
 
     def _gold_labels(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints1d:
         """Tag of each token, `UNOBSERVED` or `ENDED` where there is no annotation."""
@@ -237,14 +309,14 @@ class CascadeSegmenter(ListingPipe):
         With `constrained` tokens of presets are not annotated any more, and labellings that
         disagree with a preset have the score `-inf`.
         """
-        tokens, potentials = jointly_best(self, docs, self.options.joint_key)
+        tokens, potentials = jointly_best(self, docs, self.joint_key)
         return self._constrained(tokens, potentials, self._presets(docs, tokens))
 
     def _scored_parts(
         self, docs: Sequence[Doc]
     ) -> tuple[Tokens, Iterator[tuple[int, ScoredBatch]]]:
         """As `scored`, in parts with the first token of each; none where there are no tokens."""
-        if self.options.joint_key is not None:
+        if self.joint_key is not None:
             batch = self.scored(docs)
             return batch.tokens, iter([(0, batch)] if len(batch) else [])
         tokens, parts = potentials_in_parts(self, docs)
@@ -253,10 +325,10 @@ class CascadeSegmenter(ListingPipe):
 
     def _presets(self, docs: Sequence[Doc], tokens: Tokens) -> PresetTokens | None:
         """What a labelling has to agree with; None where that is nothing."""
-        if not self.options.constrained or not len(tokens.words):
+        if not self.constrained or not len(tokens.words):
             return None
-        hashes = self._label_hashes() if self.options.typed else None
-        key, longest = self.options.spans_key, self.space.longest
+        hashes = self._label_hashes() if self.typed else None
+        key, longest = self.spans_key, self.space.longest
         return preset_tokens(docs, tokens, self.tag_set, key, hashes, longest)
 
     def _constrained(
@@ -281,7 +353,7 @@ class CascadeSegmenter(ListingPipe):
         return placed, known
 
     def _collapsed(self, spans: Sequence[LabelledSpan]) -> list[LabelledSpan]:
-        typed = self.options.typed
+        typed = self.typed
         return [(start, end, label if typed else ENTITY) for start, end, label in spans]
 
     def _label_hashes(self) -> list[int]:

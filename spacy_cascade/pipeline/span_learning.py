@@ -12,7 +12,6 @@ from ..errors import TrainingError
 from ..features.tokens import Tokens
 from ..types import Ints2d
 from .corpus import GetExamples, check_labels
-from .declared import ClassifierOptions, SegmenterOptions
 from .example_sums import ENTITIES
 from .learning import LearningPipe
 from .spans.gold import (
@@ -29,20 +28,21 @@ from .spans.placing import ENTITY
 class SpanLearningPipe(LearningPipe[GoldSpans]):
     """A component whose gold annotation are the spans of `gold_key` with one of `gold_labels`."""
 
-    options: SegmenterOptions | ClassifierOptions
+    gold_key: str | None
+    gold_labels: list[str] | None
 
     def _read_gold(self, example: Example) -> GoldSpans:
         """What to learn. Raises `TrainingError` where gold spans overlap."""
         gold = self._read_to_judge(example)
-        refuse_overlap(gold, example.predicted, self.options.gold_key)
+        refuse_overlap(gold, example.predicted, self.gold_key)
         return gold
 
     def _read_to_judge(self, example: Example) -> GoldSpans:
         """What to compare with: gold spans, which may overlap."""
-        return read_gold(example, self.options.gold_key, self.options.gold_labels)
+        return read_gold(example, self.gold_key, self.gold_labels)
 
     def _gold_reads(self) -> tuple[tuple[int, ...], tuple[str, ...]]:
-        key = self.options.gold_key
+        key = self.gold_key
         return (ENTITIES, ()) if key is None else ((), (key,))
 
     def _told_apart(self, labels: Iterable[str]) -> set[str]:
@@ -53,7 +53,7 @@ class SpanLearningPipe(LearningPipe[GoldSpans]):
     @property
     def _is_typed(self) -> bool:
         """Whether it learns the types of spans; without, a classifier behind it does."""
-        return not isinstance(self.options, SegmenterOptions) or self.options.typed
+        return getattr(self, "typed", True)
 
     def _gold_flags(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints2d:
         return gold_flags(tokens, gold)
@@ -65,12 +65,11 @@ class SpanLearningPipe(LearningPipe[GoldSpans]):
         self, found: Collection[str], present: Collection[str], get_examples: GetExamples
     ) -> None:
         """Raise `TrainingError` where there is no gold span, or none of a label that is wanted."""
-        options = self.options
         if not present:
-            _refuse_none(self.name, options.gold_key, options.gold_labels, get_examples())
-        if options.gold_labels is not None:
-            others = _labels_under(options.gold_key, get_examples())
-            _check_wanted(options.gold_labels, present, others, self.name, "gold_labels")
+            _refuse_none(self.name, self.gold_key, self.gold_labels, get_examples())
+        if self.gold_labels is not None:
+            others = _labels_under(self.gold_key, get_examples())
+            _check_wanted(self.gold_labels, present, others, self.name, "gold_labels")
         elif self._is_typed:
             where = "the labels given to initialize (in a config, [initialize.components])"
             _check_wanted(found, present, present, self.name, where)

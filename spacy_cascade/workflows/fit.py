@@ -126,7 +126,7 @@ def _count(nlp: Language, examples: Sequence[Example]) -> tuple[int, list[str]]:
     """
     pipes = [pipe for _, pipe in _learning(nlp) if isinstance(pipe, SpanLearningPipe)]
     n, left_out = 0, list[str]()
-    for key, labels in {(p.options.gold_key, _as_key(p.options.gold_labels)) for p in pipes}:
+    for key, labels in {(p.gold_key, _as_key(p.gold_labels)) for p in pipes}:
         for example in examples:
             found = len(read_gold(example, key, labels).spans)
             n_all = len(read_own_gold(example.reference, key, labels).spans)
@@ -216,7 +216,7 @@ def _updates(nlp: Language, examples: Sequence[Example], n: int) -> Iterator[Non
     """Begin anew, and stop after each of n updates."""
     pipes = dict(_learning(nlp))
     others = [name for name, _ in nlp.pipeline if name not in pipes]
-    rejects = any(getattr(pipe.options, "reject", False) for pipe in pipes.values())
+    rejects = any(getattr(pipe, "reject", False) for pipe in pipes.values())
     for pipe in pipes.values():
         pipe.initialize(lambda: examples, nlp=nlp)
     order, rng = list(examples), random.Random(0)

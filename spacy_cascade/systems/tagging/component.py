@@ -1,6 +1,6 @@
 """`cascade_tagger`: gives tokens their part of speech with a linear chain."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,14 @@ from ...features.units import Units
 from ...features.word_counts import span_flags
 from ...inference.schemes import UNOBSERVED
 from ...inference.structure import Structure, require
+from ...losses.base import Loss
+from ...losses.margin import Hinge
+from ...penalties.base import Penalty
 from ...pipeline.corpus import check_labels
-from ...pipeline.declared import TaggerOptions
 from ...pipeline.learning import LearningPipe
-from ...pipeline.options import takes
+from ...pipeline.settings import setting
 from ...pipeline.spans.gold import GoldTags, read_gold_tags
-from ...trainers.deprecated import loss_and_penalty
+from ...trainers.base import Trainer
 from ...types import Floats2d, Ints1d, Ints2d
 
 _NO_TAG = 0
@@ -46,31 +48,27 @@ _NO_TAG = 0
             "passes": 3,
         },
         "scorer": {"@scorers": "spacy_cascade.tags_scorer.v1"},
-        **TaggerOptions.defaults(),
+        "overwrite": True,
     },
     default_score_weights={"tag_acc": 1.0},
 )
-@takes(TaggerOptions)
 def make_tagger(
     nlp: Language,
     name: str,
     model: Model[Units, Floats2d],
-    loss: Any,
-    penalty: Any,
-    trainer: Any,
+    loss: Loss | Hinge,
+    penalty: Penalty | None,
+    trainer: Trainer,
     scorer: Callable[..., dict[str, Any]] | None,
-    objective: Any = None,
-    **settings: Any,
+    overwrite: bool,
 ) -> "CascadeTagger":
     """The factory `cascade_tagger`.
 
     model: a structure of labels, such as a linear chain. loss, penalty, trainer: how it is
-    trained. scorer: the scorer. objective: the block of release 0.2 in place of loss and penalty.
-    Others: `TaggerOptions`.
+    trained. scorer: the scorer. overwrite: whether to replace tags that are already there.
     """
-    options = TaggerOptions.made_for(name, settings)
-    loss, penalty = loss_and_penalty(loss, penalty, objective)
-    return CascadeTagger(nlp, model, name, options, loss, penalty, trainer, scorer)
+    settings = {"overwrite": overwrite}
+    return CascadeTagger(nlp, model, name, settings, loss, penalty, trainer, scorer)
 
 
 class CascadeTagger(LearningPipe[GoldTags]):
@@ -80,9 +78,10 @@ class CascadeTagger(LearningPipe[GoldTags]):
     are labels `1 … n`, in the order of `labels`.
     """
 
-    options: TaggerOptions
+    overwrite: bool = setting()
 
-    def _check_options(self, options: TaggerOptions) -> None:
+    def check_settings(self, values: Mapping[str, Any]) -> None:
+        """Raise `ConfigError` where its templates or its structure do not go with it."""
         if "tags" in self.space.reads:
             raise ConfigError(
                 f"The templates of '{self.name}' look at token.tag, which it sets itself. Remove "
@@ -116,7 +115,7 @@ class CascadeTagger(LearningPipe[GoldTags]):
         hashes = np.array(known, dtype=np.uint64)
         for doc, numbers in zip(docs, scores, strict=True):
             tags: Any = hashes[numbers]
-            if not self.options.overwrite:
+            if not self.overwrite:
                 earlier = doc.to_array(TAG)
                 tags = np.where(earlier != 0, earlier, tags)
             if len(tags):

@@ -91,7 +91,7 @@ def joint_hypotheses(nlp: Language, doc: Doc, n: int) -> list[Hypotheses]:
     tokens, potentials = segmenter.potentials([doc])
     if not len(potentials.scores):
         return []
-    potentials = potentials.at_temperature(segmenter.options.temperature)
+    potentials = potentials.at_temperature(segmenter.temperature)
     paths, ranked = segmenter.structure.k_best(potentials, MOST)
     partitions = segmenter.structure.log_partitions(potentials)
     log_probabilities = ranked - partitions
@@ -167,7 +167,7 @@ def _choices(
     if not rows:
         return {}
     _, _, scores = score_spans(classifier, doc, [(start, end) for start, end, _ in rows])
-    probabilities = class_probabilities(scores, classifier.options.temperature).tolist()
+    probabilities = class_probabilities(scores, classifier.temperature).tolist()
     choices: dict[Row, list[Choice]] = {}
     for row, of_row in zip(rows, probabilities, strict=True):
         both = zip(of_row, classifier.structure_labels, strict=True)

@@ -35,7 +35,7 @@ def text_reader(pipe: CascadePipe, docs: Iterable[Doc]) -> TextOf:
     keys = pipe.space.span_keys
     labels = {span.label_ for doc in docs for key in keys for span in doc.spans.get(key, ())}
     for _, other in () if pipe.pipeline is None else pipe.pipeline.pipeline:
-        if isinstance(other, CascadePipe) and getattr(other.options, "spans_key", None) in keys:
+        if isinstance(other, CascadePipe) and getattr(other, "spans_key", None) in keys:
             labels.update(other.labels)
     tags = ["O", *(f"{prefix}-{label}" for prefix in "BI" for label in labels)]
     of_spans = {hash_string(tag): tag for tag in tags}
@@ -60,7 +60,7 @@ def score_spans(
     Returns the spans, what gives the texts of their features, and the scores of their classes,
     float64 `[P, C]`. The Doc is not changed.
     """
-    key = classifier.options.spans_key
+    key = classifier.spans_key
     found = doc.ents if key is None else doc.spans.get(key, ())
     classifier.begin_batch()
     text_of = text_reader(classifier, [doc])

@@ -65,7 +65,7 @@ def readings(
 ) -> list[tuple[float, list[Bounds]]]:
     """Scores of all readings of a sentence that agree with presets, and spans besides these."""
     blocked = {t.i for t in doc if t.ent_iob == 3 and not t.ent_type_}
-    labels = [(s, e, label if segmenter.options.typed else "ENT") for s, e, label in presets]
+    labels = [(s, e, label if segmenter.typed else "ENT") for s, e, label in presets]
     known = [
         span for span in labels
         if begin <= span[0] and span[1] <= end and span[2] in segmenter.labels

@@ -56,7 +56,7 @@ def test_probabilities_are_the_normalised_product(typed: bool) -> None:
         paths, scores = product.structure.k_best(potentials, 100)
         paths = paths[np.isfinite(scores[:, 0])]
         of_factors = [
-            log_probabilities(pipe, make_doc(pipe.vocab, text), paths, pipe.options.temperature)
+            log_probabilities(pipe, make_doc(pipe.vocab, text), paths, pipe.temperature)
             for pipe in pipes
         ]
         expected = sum(of_factors)

@@ -32,7 +32,6 @@ EVERYWHERE = {
     "jit",
     "kernel_cache",
     "kernel_folders",
-    "deprecation",
     "checks",
     "caching",
     "msgpack_hooks",

@@ -13,7 +13,7 @@ from .trials import Archive, Settings, Task, Trial, run_trials
 
 DEFAULTS = {"sigma": (0.02, 2.0, True), "kappa": (0.0, 8.0, False)}
 """Ranges of the width of the prior and of the cost of a wrong label; True: logarithmic."""
-BLOCKS = ("penalty", "loss", "objective")
+BLOCKS = ("penalty", "loss")
 """Blocks of a component that may have them."""
 
 

@@ -1,7 +1,7 @@
 """`cascade_classifier`: gives spans their types with a log-linear classifier."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from spacy.language import Language
@@ -18,12 +18,14 @@ from ..losses.margin import Hinge
 from ..penalties.base import Penalty
 from ..trainers.base import Trainer
 from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
+from .base import CascadePipe
 from .calibration import Outcomes
 from .example_sums import Reads
+from .initializing import read_examples
 from .missing_spans import warn_missing
 from .reading import span_units, untyped
 from .settings import Positive, Share, setting
-from .span_learning import SpanLearningPipe
+from .span_gold import SpanGold
 from .spans.gold import GoldSpans, gold_bounds, gold_flags
 from .spans.groups import table_of_group
 from .spans.placing import (
@@ -108,7 +110,7 @@ def make_classifier(
     return CascadeClassifier(nlp, model, name, settings, loss, penalty, trainer, scorer)
 
 
-class CascadeClassifier(SpanLearningPipe):
+class CascadeClassifier(CascadePipe):
     """Types the spans that a segmenter, or any other component, put on the Doc."""
 
     spans_key: str | None = setting()
@@ -127,6 +129,13 @@ class CascadeClassifier(SpanLearningPipe):
     def check_settings(self, values: Mapping[str, Any]) -> None:
         """Raise `ConfigError` for thresholds without confidences."""
         check_thresholds(values, self.name)
+
+    typed: ClassVar[bool] = True
+
+    @property
+    def gold(self) -> SpanGold:
+        """What it learns of examples."""
+        return SpanGold(self)
 
     @property
     def structure_labels(self) -> list[str]:
@@ -218,7 +227,7 @@ class CascadeClassifier(SpanLearningPipe):
         bounds: list[list[Bounds]] = []
         wanted: list[set[str]] = []
         for example in examples:
-            gold = self._read_to_judge(example)
+            gold = self.gold.read_to_judge(example)
             types = gold.labels_of_bounds()
             spans = self._mentions(example.predicted)
             if self.reject:
@@ -235,22 +244,22 @@ class CascadeClassifier(SpanLearningPipe):
             np.array(right, dtype=np.bool_), lambda temperature: self._best(scores, temperature)[1]
         )
 
-    def _reads(self) -> Reads:
+    def reads(self) -> Reads:
         """With `reject` also what was proposed."""
-        reads, key = super()._reads(), self.spans_key
-        return reads.with_proposals(key) if self.reject else reads
+        reads = super().reads()
+        return reads.with_proposals(self.spans_key) if self.reject else reads
 
-    def _labels_in(self, gold: GoldSpans) -> Iterable[str]:
+    def labels_in(self, gold: GoldSpans) -> Iterable[str]:
         """The labels of the gold spans; an empty label is no type."""
         return (label for _, _, label in gold.spans if label)
 
-    def _gold_units(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Units:
+    def gold_units(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Units:
         """The typed gold spans."""
         typed = [as_array([(s, e) for s, e, label in g.spans if label]) for g in gold]
         found = in_batch(gold_bounds(gold), tokens)
         return self._units(tokens, in_batch(typed, tokens), found, gold_flags(tokens, gold))
 
-    def _fitted(
+    def fitted(
         self, examples: Sequence[Example], gold: Sequence[GoldSpans]
     ) -> tuple[Units, Ints1d, Pointers1d]:
         """Gold spans with their types and, with the reject class, wrong proposals."""
@@ -264,7 +273,7 @@ class CascadeClassifier(SpanLearningPipe):
             known.extend((start, end, 0) for start, end in self._wrong_proposals(example, g))
             bounds.append(as_array([(start, end) for start, end, _ in known]))
             types.extend(type_number for _, _, type_number in known)
-        tokens = self._read_examples(examples)
+        tokens = read_examples(self, examples)
         found = in_batch(gold_bounds(gold), tokens)
         units = self._units(tokens, in_batch(bounds, tokens), found, gold_flags(tokens, gold))
         return units, np.array(types, dtype=np.int32), np.arange(len(types) + 1, dtype=np.int64)

@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from pydantic import AfterValidator
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -14,20 +13,21 @@ from thinc.api import Model
 from ..errors import ConfigError
 from ..features.tokens import Tokens
 from ..features.units import Units
-from ..inference.schemes import SCHEMES, UNOBSERVED, Spans, TagSet
+from ..inference.schemes import UNOBSERVED, Spans, TagSet
 from ..inference.structure import Potentials, Structure, require
 from ..losses.base import Loss
 from ..losses.margin import Hinge
 from ..penalties.base import Penalty
 from ..systems.isomeric.decoding import jointly_best
 from ..trainers.base import Trainer
-from ..types import Bools1d, Floats1d, Floats2d, Ints1d
+from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Pointers1d
+from .base import CascadePipe
 from .calibration import Outcomes
-from .decoding import decode
-from .listing import ListingPipe
-from .parts import potentials_in_parts
-from .scored_batch import ScoredBatch
-from .settings import Positive, Share, setting
+from .decoding import ScoredBatch, decode, potentials_in_parts
+from .initializing import read_examples
+from .listing import choosers, least_needed
+from .settings import Positive, SchemeName, Share, setting
+from .span_gold import SpanGold
 from .spans.entities import PresetTokens, preset_tokens
 from .spans.gold import GoldSpans
 from .spans.nbest import (
@@ -46,24 +46,11 @@ from .spans.results import (
     join_decoded,
     no_segments,
     segments_by_doc,
+    thresholds_of,
     write_segments,
 )
 
 _NO_OUTCOMES = Outcomes(np.zeros(0, dtype=np.bool_), lambda _: np.zeros(0))
-
-
-_ALIASES = {"BIO": "IOB2", "BILUO": "BILOU", "IOBES": "BILOU", "BIOES": "BILOU"}
-
-
-def _canonical(scheme: str) -> str:
-    """The name that a scheme has here. Raises `ValueError` where there is no such scheme."""
-    found = _ALIASES.get(scheme, scheme)
-    if found not in SCHEMES:
-        raise ValueError(f"one of {', '.join(SCHEMES)}")
-    return found
-
-
-SchemeName: TypeAlias = Annotated[str, AfterValidator(_canonical)]
 
 
 @Language.factory(
@@ -134,7 +121,7 @@ def make_segmenter(
     return CascadeSegmenter(nlp, model, name, settings, loss, penalty, trainer, scorer)
 
 
-class CascadeSegmenter(ListingPipe):
+class CascadeSegmenter(CascadePipe):
     """Finds non-overlapping spans by exact decoding of each sentence, or, with `overlapping`,
     lists all likely spans.
 
@@ -156,6 +143,9 @@ class CascadeSegmenter(ListingPipe):
     set_ents: bool = setting()
     n_best: Count = setting()
     joint_key: str | None = setting()
+
+    _needed = 0.0
+    """As `_least_needed` was last, for a copy in a process without the pipeline."""
 
     def check_settings(self, values: Mapping[str, Any]) -> None:
         """Raise `ConfigError` for settings that it, or its structure, cannot have together."""
@@ -180,6 +170,11 @@ class CascadeSegmenter(ListingPipe):
         }
         needed = (operation for operation, is_needed in needs.items() if is_needed)
         require(self.family.structure, needed, f"'{self.name}'")
+
+    @property
+    def gold(self) -> SpanGold:
+        """What it learns of examples."""
+        return SpanGold(self)
 
     @property
     def tag_set(self) -> TagSet:
@@ -253,7 +248,7 @@ class CascadeSegmenter(ListingPipe):
             return _NO_OUTCOMES
         path = batch.best_path()
         spans = batch.spans(path)
-        gold, known = self._gold_in(batch.tokens, [self._read_to_judge(e) for e in examples])
+        gold, known = self._gold_in(batch.tokens, [self.gold.read_to_judge(e) for e in examples])
         found, wanted = rows_of(spans), set(rows_of(gold))
         judged = np.array([known[start:end].all() for start, end, _ in found], dtype=np.bool_)
         right = [span in wanted for span in found]
@@ -276,12 +271,34 @@ class CascadeSegmenter(ListingPipe):
         if listed:
             write_candidates(docs, key, listed, labels)
 
+    def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+        """Scores of the registered scorer, told whether entities are chosen from the spans."""
+        is_chosen = self.set_ents or any(choosers(self.pipeline, self.spans_key))
+        scores: dict[str, Any] = super().score(examples, is_chosen_from=is_chosen, **kwargs)
+        return scores
+
+    def __reduce__(self) -> Any:
+        self._least_needed()
+        return super().__reduce__()
+
     def gold_spans(self, example: Example) -> list[LabelledSpan]:
         """Start, end and label of the spans that the component should find."""
-        return self._collapsed(self._read_gold(example).spans)
+        return self._collapsed(self.gold.read(example).spans)
 
-    def _labels_in(self, gold: GoldSpans) -> Iterable[str]:
-        return (label for _, _, label in gold.spans) if self.typed else (ENTITY,)
+    def labels_in(self, gold: GoldSpans) -> Iterable[str]:
+        """The labels that it learns from one example."""
+        return self.gold.labels_present(gold) if self.typed else (ENTITY,)
+
+    def fitted(
+        self, examples: Sequence[Example], gold: Sequence[GoldSpans]
+    ) -> tuple[Units, Ints1d, Pointers1d]:
+        """Tokens as units, their tags, and starts of sequences."""
+        tokens = read_examples(self, examples)
+        return (
+            self.gold_units(tokens, gold),
+            self._gold_labels(tokens, gold),
+            tokens.sequence_starts,
+        )
 
     def _gold_labels(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints1d:
         """Tag of each token, `UNOBSERVED` or `ENDED` where there is no annotation."""
@@ -355,6 +372,25 @@ class CascadeSegmenter(ListingPipe):
     def _collapsed(self, spans: Sequence[LabelledSpan]) -> list[LabelledSpan]:
         typed = self.typed
         return [(start, end, label if typed else ENTITY) for start, end, label in spans]
+
+    def _thresholds(self) -> Floats1d:
+        return thresholds_of(self.threshold, self.label_thresholds, self.labels, self.name)
+
+    def _listed_from(self) -> Floats1d:
+        """The least confidence of each label's spans, float64 `[C]`.
+
+        A list without a threshold of its own has what can become an entity.
+        """
+        thresholds = self._thresholds()
+        if not self.overlapping or self.threshold:
+            return thresholds
+        has_own = [label in self.label_thresholds for label in self.labels]
+        return np.where(has_own, thresholds, self._least_needed())
+
+    def _least_needed(self) -> float:
+        if self.pipeline is not None:
+            self._needed = least_needed(self.pipeline, self.spans_key)
+        return self._needed
 
     def _label_hashes(self) -> list[int]:
         return [self.vocab.strings.add(label) for label in self.labels]

@@ -15,10 +15,11 @@ from typing import Annotated, Any, TypeAlias
 from weakref import ref
 
 import numpy as np
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from spacy.language import Language
 
 from ..errors import ConfigError, ModelFileError
+from ..inference.schemes import SCHEMES
 
 Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 """A part of a whole, such as a probability."""
@@ -29,6 +30,20 @@ _CFG = "cfg"
 """Name of the settings among what is saved of a component, as spaCy's own components call them."""
 _SHOWN = 100
 _STRICT = ConfigDict(strict=True)
+
+
+_ALIASES = {"BIO": "IOB2", "BILUO": "BILOU", "IOBES": "BILOU", "BIOES": "BILOU"}
+
+
+def _canonical(scheme: str) -> str:
+    """The name that a scheme has here. Raises `ValueError` where there is no such scheme."""
+    found = _ALIASES.get(scheme, scheme)
+    if found not in SCHEMES:
+        raise ValueError(f"one of {', '.join(SCHEMES)}")
+    return found
+
+
+SchemeName: TypeAlias = Annotated[str, AfterValidator(_canonical)]
 
 
 class Setting:

@@ -41,7 +41,7 @@ _GROUPS = ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_byt
 
 
 class Component(Protocol):
-    """What is asked of a component (`pipeline.component`)."""
+    """What is asked of a component (`pipeline.base`)."""
 
     name: str
     model: Model[Any, Any]

@@ -10,8 +10,8 @@ from spacy.tokens import Doc
 
 from ..pipeline.annotating import annotated
 from ..pipeline.classifier import CascadeClassifier
+from ..pipeline.decoding import LEAST
 from ..pipeline.recognisers import recognisers
-from ..pipeline.scored_batch import LEAST
 from ..pipeline.segmenter import CascadeSegmenter
 from ..pipeline.spans.entities import CONFIDENCE_ATTRIBUTE
 from ..pipeline.spans.placing import LabelledSpan

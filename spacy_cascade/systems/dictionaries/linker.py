@@ -1,6 +1,7 @@
 """`cascade_linker`: gives entities the identifiers of the terms that they match."""
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field
@@ -12,7 +13,6 @@ from spacy.training import Example
 from ...errors import ConfigError, ModelFileError, NotTrainedError
 from ...features.resources import InvalidArray
 from ...pipeline.reading import tokenizing
-from ...pipeline.saved_component import SavedComponent
 from ...pipeline.settings import (
     Cfg,
     check_saved,
@@ -22,6 +22,7 @@ from ...pipeline.settings import (
     take_saved,
     to_save,
 )
+from ...storage import model_file
 from ...storage.arrays import Arrays, check_shapes
 from ...storage.header import Header, check_identity, make_header
 from .candidates import Candidate, CandidateGenerator, keep_candidates, register_candidates
@@ -61,7 +62,7 @@ def make_linker(
     return CascadeLinker(nlp, name, settings)
 
 
-class CascadeLinker(SavedComponent, Pipe):
+class CascadeLinker(Pipe):
     """Sets `kb_id_` of entities that match a listed term, and keeps all candidates of each.
 
     It learns nothing: `initialize` reads the lists, which are saved with the component.
@@ -142,6 +143,27 @@ class CascadeLinker(SavedComponent, Pipe):
         return doc
 
     # Saving
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """The component as bytes; exclude: `"cfg"` leaves the settings out."""
+        return model_file.pack(*self._saved(list(exclude)))
+
+    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "CascadeLinker":
+        """Load from bytes. Raises `ModelFileError` where they are none of a linker.
+
+        exclude: `"cfg"` keeps the settings that there are.
+        """
+        self._load(*model_file.unpack(data, f"the bytes given to '{self.name}'"), list(exclude))
+        return self
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Save into the folder `path`, as the single file `cascade.npz`; else as `to_bytes`."""
+        model_file.write_file(path, self.to_bytes(exclude=exclude))
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "CascadeLinker":
+        """Load from the folder `path`; else as `from_bytes`."""
+        self._load(*model_file.unpack(*model_file.read_file(path)), list(exclude))
+        return self
 
     def _saved(self, exclude: Container[str]) -> tuple[Header, Arrays]:
         listed, settings = self._listed, to_save(self, exclude)

@@ -15,7 +15,7 @@ from ...features.tokens import Tokens
 from ...features.units import Units
 from ...inference.structure import Structure
 from ...numeric.index import KeyIndex
-from ...pipeline.component import CascadePipe
+from ...pipeline.base import CascadePipe
 from ...pipeline.initializing import learn_features
 from ...pipeline.reading import span_units
 from ...pipeline.settings import NotNegative, Positive, setting
@@ -157,7 +157,7 @@ class CascadeReranker(CascadePipe):
 
     # Training
 
-    def initialize(
+    def initialize(  # type: ignore[override]
         self,
         get_examples: Callable[[], Iterable[Example]],
         *,

@@ -18,6 +18,7 @@ from spacy.tokens import Doc
 
 from ...errors import ConfigError
 from ...pipeline.classifier import CascadeClassifier
+from ...pipeline.decoding import potentials_of
 from ...pipeline.recognisers import recognisers
 from ...pipeline.segmenter import CascadeSegmenter
 from ...pipeline.spans.nbest import MOST, Ranked, candidates_by_doc, check_n
@@ -82,7 +83,7 @@ def joint_hypotheses(nlp: Language, doc: Doc, n: int) -> list[Hypotheses]:
             "Hypotheses need a cascade_segmenter that finds the entities; the pipeline has "
             f"{nlp.pipe_names}. Add one, or set its set_ents = true if it has no classifier."
         )
-    tokens, potentials = segmenter.potentials([doc])
+    tokens, potentials = potentials_of(segmenter, [doc])
     if not len(potentials.scores):
         return []
     potentials = potentials.at_temperature(segmenter.temperature)

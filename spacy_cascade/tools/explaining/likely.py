@@ -21,7 +21,7 @@ from ...features.tokens import Tokens
 from ...inference.schemes import Spans
 from ...pipeline.annotating import annotated
 from ...pipeline.classifier import CascadeClassifier
-from ...pipeline.scored_batch import ScoredBatch
+from ...pipeline.decoding import ScoredBatch
 from ...pipeline.segmenter import CascadeSegmenter
 from ...pipeline.spans.placing import BoundsArray
 from ...pipeline.spans.results import class_probabilities

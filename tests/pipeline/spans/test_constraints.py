@@ -35,7 +35,7 @@ from helpers import (
 )
 from reference import Chain, spans_of
 from spacy_cascade.inference.schemes import SCHEMES
-from spacy_cascade.pipeline.scored_batch import LEAST
+from spacy_cascade.pipeline.decoding import LEAST, potentials_of
 from spacy_cascade.pipeline.spans.entities import read_presets
 from spacy_cascade.scorers.linear import get_weights, set_weights
 
@@ -71,7 +71,7 @@ def readings(
         if begin <= span[0] and span[1] <= end and span[2] in segmenter.labels
     ]  # fmt: skip
     taken = blocked.union(*(range(s, e) for s, e, _ in presets))
-    _, (scores, transitions, *_) = segmenter.potentials([doc])
+    _, (scores, transitions, *_) = potentials_of(segmenter, [doc])
     lattice = segmenter.structure.lattice
     chain = Chain(lattice, scores[begin:end], transitions, np.zeros(0), [-1] * (end - begin))
     found = []

@@ -22,6 +22,8 @@ from statistics import median
 from threading import Timer
 from typing import Any
 
+from spacy_cascade.pipeline import learning
+
 from ..lib.arguments import existing, new_parser
 from ..lib.machine import describe_run, load_average, resident_megabytes
 from ..lib.paths import CONFIGS
@@ -132,7 +134,7 @@ def task_of(config: Path, corpus: Path, copies: int, share: float = 1.0) -> Any:
     with Stopwatch() as initializing:
         pipe.initialize(lambda: examples, nlp=nlp)
     with Stopwatch() as encoding:
-        task = pipe.task(examples)
+        task = learning.task_of(pipe, examples)
     return task, {
         "copies": copies,
         "tokens": len(task.data.observed),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from spacy.language import Language
@@ -143,17 +143,23 @@ def earlier_space(nlp: Language | None, own: object) -> FeatureSpace | None:
     return None
 
 
-def token_units(
-    space: FeatureSpace,
-    string_of: Callable[[int], str],
-    tokens: Tokens,
-    own_flags: Ints2d | None = None,
-) -> Units:
-    """Every token of the batch as a unit of its own.
+class Reader(Protocol):
+    """A component that looks at tokens by templates."""
 
-    string_of: text of a hash. own_flags: gold flags of the tokens, in training. Templates that look
-    at the surroundings of a span see a span of one token, and no other one.
+    @property
+    def space(self) -> FeatureSpace: ...
+
+    @property
+    def vocab(self) -> Vocab: ...
+
+
+def token_units(pipe: Reader, tokens: Tokens, own_flags: Ints2d | None = None) -> Units:
+    """Every token of a batch as a unit of its own.
+
+    own_flags: gold flags of the tokens, in training. Templates that look at the surroundings of a
+    span see a span of one token, and no other one.
     """
+    space, string_of = pipe.space, pipe.vocab.strings.__getitem__
     padded = space.positions(tokens, string_of, own_flags)
     source = SegmentSource(tokens, string_of, own_flags)
     context = NO_CONTEXT
@@ -172,7 +178,7 @@ def span_units(
     found: FoundSpans,
     own_flags: Ints2d | None = None,
 ) -> Units:
-    """Spans of a batch as units; own_flags, string_of as for `token_units`.
+    """Spans of a batch as units; own_flags: as for `token_units`; string_of: text of a hash.
 
     spans: int64 `[P, 2]`, tokens of the batch. found: the spans that they are seen among.
     """

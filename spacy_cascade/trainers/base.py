@@ -118,6 +118,7 @@ class Fit(ABC, Generic[Data]):
             raise ValueError(f"a state where {type(self).__name__} has none")
 
 
+@runtime_checkable
 class Trainer(Protocol):
     """Settings of a trainer, as the config gives them.
 

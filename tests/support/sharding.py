@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from helpers import cascade, sample_examples
+from spacy_cascade.pipeline.learning import task_of
 from spacy_cascade.tools.scale.messages import Answer, Question
 from spacy_cascade.tools.scale.server import ShardServer
 from spacy_cascade.tools.scale.shards import Shard
@@ -45,7 +46,7 @@ def task(name: str) -> Task:
     examples = sample_examples(nlp, n_docs=N_DOCS)
     nlp.initialize(lambda: examples)
     pipe: Any = nlp.get_pipe("cascade_classifier" if name == "classifier" else "cascade_segmenter")
-    made: Task = pipe.task(examples)
+    made: Task = task_of(pipe, examples)
     return made
 
 

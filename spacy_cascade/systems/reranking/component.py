@@ -1,6 +1,6 @@
 """`cascade_reranker`: chooses among the N best segmentations by both stages' scores."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,11 +15,10 @@ from ...features.tokens import Tokens
 from ...features.units import Units
 from ...inference.structure import Structure
 from ...numeric.index import KeyIndex
-from ...pipeline.component import CascadePipe
-from ...pipeline.declared import RerankerOptions
+from ...pipeline.base import CascadePipe
 from ...pipeline.initializing import learn_features
-from ...pipeline.options import takes
 from ...pipeline.reading import span_units
+from ...pipeline.settings import NotNegative, Positive, setting
 from ...pipeline.spans.gold import gold_flags, read_gold
 from ...pipeline.spans.groups import table_of_group
 from ...pipeline.spans.nbest import drop_candidates
@@ -44,19 +43,35 @@ from .typed_lists import TypedLists, read_lists
             "templates": {"@misc": "spacy_cascade.RerankingTemplates.v1"},
             "min_count": 4,
         },
-        **RerankerOptions.defaults(),
+        "spans_key": "cascade",
+        "weight": 1.0,
+        "scale": 1.0,
+        "rate": 0.1,
+        "keep_candidates": False,
+        "set_ents": True,
     },
 )
-@takes(RerankerOptions)
 def make_reranker(
-    nlp: Language, name: str, model: Model[Units, Floats2d], **settings: Any
+    nlp: Language,
+    name: str,
+    model: Model[Units, Floats2d],
+    spans_key: str,
+    weight: NotNegative,
+    scale: Positive,
+    rate: Positive,
+    keep_candidates: bool,
+    set_ents: bool,
 ) -> "CascadeReranker":
     """The factory `cascade_reranker`.
 
-    model: a span classifier, for the features that training gives weights to. Others:
-    `RerankerOptions`.
+    model: a span classifier, for the features that training gives weights to. The others are
+    described in docs/components.md.
     """
-    return CascadeReranker(nlp, model, name, RerankerOptions.made_for(name, settings))
+    settings = {
+        "spans_key": spans_key, "weight": weight, "scale": scale, "rate": rate,
+        "keep_candidates": keep_candidates, "set_ents": set_ents,
+    }  # fmt: skip
+    return CascadeReranker(nlp, model, name, settings)
 
 
 class CascadeReranker(CascadePipe):
@@ -67,13 +82,18 @@ class CascadeReranker(CascadePipe):
     features, and weights for them by its type.
     """
 
-    options: RerankerOptions
+    spans_key: str = setting()
+    weight: NotNegative = setting()
+    scale: Positive = setting()
+    rate: Positive = setting()
+    keep_candidates: bool = setting()
+    set_ents: bool = setting()
     _may_be_untrained: ClassVar[bool] = True
 
     def __init__(
-        self, nlp: Language, model: Model[Units, Any], name: str, options: RerankerOptions
+        self, nlp: Language, model: Model[Units, Any], name: str, settings: Mapping[str, Any]
     ) -> None:
-        super().__init__(nlp, model, name, options)
+        super().__init__(nlp, model, name, settings)
         self._forget_weights()
 
     @property
@@ -111,7 +131,7 @@ class CascadeReranker(CascadePipe):
         if not docs:
             return []
         self.begin_batch()
-        typed = read_lists(docs, self.options.spans_key, f"'{self.name}'")
+        typed = read_lists(docs, self.spans_key, f"'{self.name}'")
         lists = self.weighted(typed)
         if self.is_trained:
             self._check_classes(typed)
@@ -121,7 +141,7 @@ class CascadeReranker(CascadePipe):
 
     def weighted(self, typed: TypedLists) -> Lists:
         """The lists with the scores of both stages as they are to be weighted."""
-        return typed.weighted(self.options.scale, self.options.weight)
+        return typed.weighted(self.scale, self.weight)
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Chosen]) -> None:
         """Write `doc.spans[spans_key]` and `doc.ents`, take off the N-best list.
@@ -129,15 +149,15 @@ class CascadeReranker(CascadePipe):
         Only entities that the classifier set give way; those of other components stay. Spans
         that are what they were keep their confidence.
         """
-        key, docs = self.options.spans_key, list(docs)
-        write_chosen(docs, key, scores, self.options.set_ents)
-        if not self.options.keep_candidates:
+        key, docs = self.spans_key, list(docs)
+        write_chosen(docs, key, scores, self.set_ents)
+        if not self.keep_candidates:
             for doc in docs:
                 drop_candidates(doc, key)
 
     # Training
 
-    def initialize(
+    def initialize(  # type: ignore[override]
         self,
         get_examples: Callable[[], Iterable[Example]],
         *,
@@ -151,9 +171,9 @@ class CascadeReranker(CascadePipe):
         validate_examples(examples, f"{type(self).__name__}.initialize")
         self._forget_weights()
         docs = [example.predicted for example in examples]
-        if not docs or not all(f"{self.options.spans_key}/1" in doc.spans for doc in docs):
+        if not docs or not all(f"{self.spans_key}/1" in doc.spans for doc in docs):
             return
-        typed = read_lists(docs, self.options.spans_key, f"'{self.name}'")
+        typed = read_lists(docs, self.spans_key, f"'{self.name}'")
         self._set_labels(typed.classes)
         gold = [read_gold(example, None) for example in examples]
         tokens = self.read(docs)
@@ -202,7 +222,7 @@ class CascadeReranker(CascadePipe):
     def reranker_data(self, examples: Sequence[Example]) -> RerankerData:
         """What examples teach. Raises `ConfigError` where predicted Docs have no list."""
         docs = [example.predicted for example in examples]
-        typed = read_lists(docs, self.options.spans_key, f"'{self.name}'")
+        typed = read_lists(docs, self.spans_key, f"'{self.name}'")
         gold = [read_gold(example, None) for example in examples]
         design = None
         if self.is_trained:
@@ -215,7 +235,7 @@ class CascadeReranker(CascadePipe):
     def learn(self, data: RerankerData) -> float:
         """Pass over the sentences once; the sum of their expected numbers of errors."""
         if self._fit is None:
-            self._fit = MinimumRiskFit(self.weights, self.options.rate)
+            self._fit = MinimumRiskFit(self.weights, self.rate)
         assert data.design is not None
         step = RiskData(data.design, self.weighted(data.typed), data.errors)
         return data.n_gold + self._fit.step(step)
@@ -244,7 +264,7 @@ class CascadeReranker(CascadePipe):
         own_flags: Ints2d | None = None,
     ) -> Units:
         """The spans of the lists; own_flags as in training of the stages."""
-        found = _found(docs, tokens, self.options.spans_key)
+        found = _found(docs, tokens, self.spans_key)
         spans = np.stack([typed.start, typed.end], axis=1)
         string_of = self.vocab.strings.__getitem__
         return span_units(self.space, string_of, tokens, spans, found, own_flags)

@@ -43,7 +43,7 @@ def tune(
 ) -> Tuned:
     """The n_best and weight of highest F1, of equals the smaller."""
     learnt = reranker.weights.features if reranker.is_trained else None
-    scale = reranker.options.scale
+    scale = reranker.scale
     grid = {}
     for n in sorted(sizes):
         typed = data.typed.best(n)

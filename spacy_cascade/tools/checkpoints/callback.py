@@ -12,6 +12,7 @@ from spacy.util import logger
 
 from ...errors import ConfigError
 from ...files import remove_leftovers
+from ...pipeline.learning import restore_training, training_state
 from .files import Checkpoint, History, read_checkpoint, reading, write_checkpoint
 from .fingerprint import check_pipeline, check_same, trained_pipes, training_fingerprint
 from .header import randomness, restore_randomness
@@ -85,7 +86,7 @@ class Checkpoints:
         self._course = StepReplay(nlp, history, n_passed, self._where)
 
     def _write(self, nlp: Language, step: int, epoch: int) -> None:
-        trainings = {name: pipe.training_state() for name, pipe in trained_pipes(nlp)}
+        trainings = {name: training_state(pipe) for name, pipe in trained_pipes(nlp)}
         checkpoint = Checkpoint(
             step, epoch, self._origin, self._course.history, randomness(), trainings
         )
@@ -94,7 +95,7 @@ class Checkpoints:
     def _restore(self, nlp: Language, saved: Checkpoint) -> None:
         with reading(self._where):
             for name, pipe in trained_pipes(nlp):
-                pipe.restore_training(saved.trainings[name])
+                restore_training(pipe, saved.trainings[name])
             restore_randomness(saved.randomness)
 
 

@@ -10,8 +10,8 @@ from spacy.language import Language
 from spacy.util import dict_to_dot
 
 from ...errors import ConfigError, TrainingError
-from ...pipeline.component import CascadePipe
-from ...pipeline.learning import LearningPipe
+from ...pipeline.base import CascadePipe, is_learner
+from ...pipeline.learning import reads_corpus
 from ...trainers.batchers import WHOLE_CORPUS
 
 _FREE = {
@@ -57,10 +57,10 @@ def _start_of(pipe: CascadePipe) -> str:
     return sha256(pipe.to_bytes(exclude=["cfg"]) + str(annotation).encode()).hexdigest()
 
 
-def trained_pipes(nlp: Language) -> Iterator[tuple[str, LearningPipe[Any]]]:
+def trained_pipes(nlp: Language) -> Iterator[tuple[str, CascadePipe]]:
     frozen = nlp.config["training"]["frozen_components"]
     for name, pipe in nlp.pipeline:
-        if isinstance(pipe, LearningPipe) and name not in frozen:
+        if is_learner(pipe) and name not in frozen:
             yield name, pipe
 
 
@@ -97,13 +97,13 @@ def check_pipeline(nlp: Language) -> None:
     for name, pipe in nlp.pipeline:
         if name in training["frozen_components"] or not getattr(pipe, "is_trainable", False):
             continue
-        if not isinstance(pipe, LearningPipe):
+        if not is_learner(pipe):
             raise ConfigError(
                 f"'{name}' is trained, too, and checkpoints do not hold what it goes on from. Put "
                 "it into frozen_components of [training], train it by itself, or take the "
                 "checkpoints out of [training.before_update]."
             )
-        if pipe.reads_corpus:
+        if reads_corpus(pipe):
             continue
         if pipe.trainer.sees_all and not pipe.warm_start and not _sees_all(pipe, training):
             raise ConfigError(
@@ -120,6 +120,6 @@ def check_pipeline(nlp: Language) -> None:
             )
 
 
-def _sees_all(pipe: LearningPipe[Any], training: Mapping[str, Any]) -> bool:
+def _sees_all(pipe: CascadePipe, training: Mapping[str, Any]) -> bool:
     is_whole = training["batcher"]["@batchers"] == WHOLE_CORPUS
-    return is_whole and training["accumulate_gradient"] == 1 and pipe.trainer.sees_all
+    return is_whole and training["accumulate_gradient"] == 1 and bool(pipe.trainer.sees_all)

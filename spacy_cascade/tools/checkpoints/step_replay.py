@@ -16,7 +16,7 @@ from spacy.training import Example
 
 from ...errors import TrainingError
 from ...inference.structure import Weights
-from ...pipeline.learning import LearningPipe
+from ...pipeline.base import CascadePipe
 from ...storage.arrays import Arrays
 from ...trainers.base import array_like
 from .files import Evaluation, History, reading
@@ -108,7 +108,7 @@ class StepReplay:
                 )
 
 
-def _learnt(pipe: LearningPipe[Any]) -> Arrays:
+def _learnt(pipe: CascadePipe) -> Arrays:
     """What a saved component has of training."""
     pipe.sync_curvature()
     weights, transitions = pipe.weights
@@ -117,7 +117,7 @@ def _learnt(pipe: LearningPipe[Any]) -> Arrays:
     return {"weights": weights, "transitions": transitions, **known}
 
 
-def _show(pipe: LearningPipe[Any], learnt: Arrays) -> None:
+def _show(pipe: CascadePipe, learnt: Arrays) -> None:
     """Have a component save and predict what was learnt.
 
     Raises `KeyError` or `ValueError` where it belongs to other features or labels.

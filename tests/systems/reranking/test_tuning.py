@@ -90,7 +90,7 @@ def test_a_reranker_keeps_its_place_and_settings(trained: Language) -> None:
     tuned, _ = tune_reranker(nlp, make_examples(nlp), (0.5,), (2,))
     assert tuned.pipe_names == nlp.pipe_names
     assert tuned.config["components"]["again"]["keep_candidates"]
-    assert tuned.get_pipe("again").options.weight == 0.5
+    assert tuned.get_pipe("again").weight == 0.5
     assert "cascade/2" in tuned(TEXTS[0]).spans
 
 

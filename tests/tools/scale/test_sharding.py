@@ -30,7 +30,8 @@ from helpers import (
 )
 from sharding import N_DOCS, SEGMENTERS, SMALL_PIECE
 from spacy_cascade import ConfigError, SavingError, TrainingError, parallel
-from spacy_cascade.tools.scale.sharding import begin_on_shards, parts_of
+from spacy_cascade.pipeline.learning import begin_on_shards, reads_corpus, task_of
+from spacy_cascade.tools.scale.sharding import parts_of
 from spacy_cascade.trainers.lbfgs import LBFGS, make_objective
 from trainings import run_training, training_config, weights_of
 
@@ -81,7 +82,7 @@ def test_the_sum_over_shards_is_the_loss_of_the_corpus(kind: str) -> None:
     nlp.initialize(lambda: examples)
     pipe = nlp.get_pipe(NAMES[kind == "classifier"])
     settings = LBFGS(threads=1)
-    whole = make_objective(pipe.task(examples), settings.thread_pool(), settings)
+    whole = make_objective(task_of(pipe, examples), settings.thread_pool(), settings)
     corpus, fit = begin_on_shards(pipe, LBFGS(threads=1, shard_tokens=DOC_BY_DOC), examples)
     assert len(corpus) == len(examples)
     point = np.random.default_rng(0).normal(size=whole.n_parameters)
@@ -179,7 +180,7 @@ def test_a_corpus_that_is_in_memory_already_is_refused() -> None:
     nlp.initialize(lambda: examples)
     pipe = nlp.get_pipe(NAMES[0])
     with pytest.raises(ConfigError, match=r"shard_tokens = 10.*shard_tokens = 0"):
-        pipe.trainer.begin(pipe.task(examples))
+        pipe.trainer.begin(task_of(pipe, examples))
 
 
 # Readers
@@ -226,13 +227,13 @@ def test_readers_stay_behind_when_a_component_is_copied_loaded_or_begun_anew() -
     reading(nlp, make_examples)
     nlp.update(make_examples(nlp))
     pipe = nlp.get_pipe(NAMES[0])
-    assert pipe.reads_corpus
+    assert reads_corpus(pipe)
     for other in (copy.deepcopy(pipe), pickle.loads(pickle.dumps(pipe))):
-        assert not other.reads_corpus
+        assert not reads_corpus(other)
     nlp.from_bytes(nlp.to_bytes())
-    assert not pipe.reads_corpus
+    assert not reads_corpus(pipe)
     pipe.initialize(lambda: make_examples(nlp), nlp=nlp)
-    assert not pipe.reads_corpus
+    assert not reads_corpus(pipe)
 
 
 # Streams

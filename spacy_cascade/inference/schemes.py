@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import ConfigError
-from ..types import Bools2d, Ints1d, Pointers1d
+from ..types import Bools1d, Bools2d, Ints1d, Pointers1d
 from .lattice import Lattice, related_lattice
 
 OUTSIDE = "O"
@@ -80,6 +80,10 @@ class Spans(NamedTuple):
     start: Pointers1d
     end: Pointers1d
     label: Ints1d
+
+    def take(self, chosen: Bools1d | Pointers1d) -> Spans:
+        """Some of the spans, by a mask or by numbers."""
+        return Spans(self.start[chosen], self.end[chosen], self.label[chosen])
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from ...inference.schemes import UNOBSERVED, Spans, TagSet
 from ...types import Bools1d, Floats1d, Ints1d, Keys1d, Keys2d, Pointers1d
 from .confidences import keep_record, records_of
 from .groups import LastingGroup
-from .placing import UNKNOWN, choose_disjoint, longest_disjoint, possible_spans, select
+from .placing import UNKNOWN, choose_disjoint, longest_disjoint, possible_spans
 from .tables import SpanKeys, SpanTable, find_spans
 
 INSIDE, _OUTSIDE, _BEGIN = 1, 2, 3
@@ -110,7 +110,7 @@ def preset_tags(
     possible = possible_spans(tokens, spans)
     if longest is not None:
         possible &= spans.end - spans.start <= longest
-    tag_set.write(tags, *select(spans, possible))
+    tag_set.write(tags, *spans.take(possible))
     return tags
 
 

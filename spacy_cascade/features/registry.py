@@ -10,7 +10,7 @@ from ..errors import TemplateError
 from ..systems.dictionaries.similarity.attribute import Similarity
 from . import group_attributes, placed_attributes, word_attributes
 from .attributes import Attribute
-from .word_counts import SHARES
+from .resources import SHARES
 
 GROUP = "spacy_cascade_attributes"
 """Group of entry points, one for each attribute of another package."""

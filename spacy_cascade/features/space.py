@@ -27,8 +27,15 @@ from .resources import FlaggedTokens, Resources, ResourceSpec
 from .span_context import SpanContext
 from .templates import Templates
 from .tokens import ABBREVIATIONS, FURTHER, Tokens
-from .unit_rows import known_features, rows_of_slots, values_of_units
-from .units import PaddedTokens, Units, lay_out, with_long_forms
+from .units import (
+    PaddedTokens,
+    Units,
+    known_features,
+    lay_out,
+    rows_of_slots,
+    values_of_units,
+    with_long_forms,
+)
 
 
 def _values_of_spans(
@@ -124,7 +131,7 @@ class FeatureSpace:
         self._forget_values()
 
     def learn_resources(self, tokens: Tokens, flags: Ints2d) -> None:
-        """Let the resources learn from training tokens; flags: `word_counts.span_flags`."""
+        """Let the resources learn from training tokens; flags: `resources.span_flags`."""
         self.learn_resources_in_blocks(lambda: iter([(tokens, flags)]))
 
     def learn_resources_in_blocks(self, blocks: FlaggedTokens) -> None:
@@ -162,9 +169,7 @@ class FeatureSpace:
                 self.spelled = SpelledWords()
 
     def with_abbreviations(self, tokens: Tokens, text_of: TextOf) -> Tokens:
-        """The tokens with the abbreviations that Docs explain, where templates look at them."""
-        if not self.reads_abbreviations:
-            return tokens
+        """The tokens with the abbreviations that Docs explain."""
         return replace(tokens, abbreviations=find_abbreviations(tokens, self.spelled, text_of))
 
     def positions(

@@ -10,7 +10,7 @@ from spacy.attrs import LOWER, ORTH, POS, SENT_START, TAG
 from spacy.tokens import Doc
 
 from ..caching import cached_property
-from ..systems.abbreviations.attribute import Abbreviations, join_abbreviations
+from ..systems.abbreviations.attribute import NO_ABBREVIATIONS, Abbreviations, join_abbreviations
 from ..systems.abbreviations.long_forms import link_abbreviations
 from ..types import Ints1d, Keys1d, Pointers1d
 from .group_spans import BatchGroup, join_groups, read_group
@@ -38,7 +38,7 @@ class Tokens:
     parts_of_speech: Keys1d
     sequence_starts: Pointers1d
     doc_starts: Pointers1d
-    abbreviations: Abbreviations = field(default_factory=Abbreviations.none)
+    abbreviations: Abbreviations = NO_ABBREVIATIONS
     vectors: WordVectors | None = None
     groups: Mapping[str, BatchGroup] = field(default_factory=dict)
     text_of: Callable[[int], str] | None = None
@@ -82,7 +82,7 @@ def read_tokens(
         words=np.ascontiguousarray(table[:, 0]),
         sequence_starts=np.append(np.flatnonzero(is_start), len(table)),
         doc_starts=doc_starts,
-        abbreviations=Abbreviations.none(),
+        abbreviations=NO_ABBREVIATIONS,
         vectors=vectors,
         text_of=docs[0].vocab.strings.__getitem__ if docs else None,
         groups={key: read_group(docs, key, doc_starts) for key in span_keys},

@@ -32,11 +32,11 @@ from . import initializing, learning, saving, sizes
 from .batches import unchanging
 from .corpus import GetExamples
 from .example_sums import Reads
-from .examples import Corpus, Seen
+from .examples import Awaited, Corpus, Seen
 from .origin import Origin
 from .progress import is_interrupted
-from .reading import earlier_space, read, token_units
-from .settings import Cfg, configure, pipeline_of
+from .reading import earlier_space, token_units
+from .settings import Cfg, PipelineReference, configure
 from .spans.confidences import register_confidence
 
 _MAXIMUM_LEXEMES = 1 << 16
@@ -49,15 +49,16 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
     """A component around one linear model, which learns from examples.
 
     cfg: its settings by name, which are attributes, too (`pipeline.settings`). gold: what it learns
-    of examples (`GoldReader`). loss, penalty, trainer: how; None in a component that is trained in
-    a way of its own. warm_start: whether it was trained before it was loaded; `update` then adapts
-    it to new examples. n_examples: how many `initialize` has seen, None in a component that was
-    loaded.
+    of examples. loss, penalty, trainer: how; None in a component that is trained in a way of its
+    own. warm_start: whether it was trained before it was loaded; `update` then adapts it to new
+    examples. n_examples: how many `initialize` has seen, None in a component that was loaded.
     """
 
     model: Model[Units, Any]
     name: str
     cfg = Cfg()
+    _pipeline: PipelineReference | None
+    _awaited: Awaited | None
     _may_be_untrained: ClassVar[bool] = False
     """Whether a saved component without labels is one that was not trained, and no damaged one."""
 
@@ -110,9 +111,9 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         """Names of the structure's labels, in the order of their numbers."""
 
     @property
-    def gold(self) -> Any:
-        """What it learns of examples, such as `SpanGold`."""
-        raise NotImplementedError
+    @abstractmethod
+    def gold(self) -> initializing.GoldReader:
+        """What it learns of examples; of components that have a trainer."""
 
     def reads(self) -> Reads:
         """What it reads of an example; where that changes, the example is encoded anew."""
@@ -127,7 +128,8 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
     @property
     def pipeline(self) -> Language | None:
         """The pipeline that it was made for, None after it was pickled or copied by itself."""
-        return pipeline_of(self)
+        reference = self._pipeline
+        return None if reference is None else reference()
 
     @property
     def space(self) -> FeatureSpace:
@@ -184,10 +186,6 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         self.space.forget_lexemes(_MAXIMUM_LEXEMES)
         self.space.earlier = earlier_space(self.pipeline, self)
 
-    def read(self, docs: Sequence[Doc]) -> Tokens:
-        """The tokens of a batch of Docs, as the templates look at them (`pipeline.reading`)."""
-        return read(docs, self.space, self.vocab, self.labels, self.name)
-
     # Training
 
     def initialize(
@@ -236,7 +234,8 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         takes longer than a small update itself. Raises `TrainingError` where weights are no longer
         finite; the model keeps those that it has.
         """
-        initializing.make_of_awaited(self)
+        if self._awaited is not None:
+            initializing.make_of_awaited(self, self._awaited)
         with LEXEME_LOCK:
             fit = self._fit
             if fit is None or not fit.weights_are_stale:

@@ -23,7 +23,7 @@ from .calibration import Outcomes
 from .example_sums import Reads
 from .initializing import read_examples
 from .missing_spans import warn_missing
-from .reading import span_units, untyped
+from .reading import read, span_units, untyped
 from .settings import Positive, Share, setting
 from .span_gold import SpanGold
 from .spans.gold import GoldSpans, gold_bounds, gold_flags
@@ -330,7 +330,7 @@ class CascadeClassifier(CascadePipe):
 
     def _read_batch(self, docs: Sequence[Doc]) -> Tokens:
         self.begin_batch()
-        return self.read(docs)
+        return read(self, docs)
 
     def _units(
         self,

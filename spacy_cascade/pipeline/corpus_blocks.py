@@ -18,7 +18,7 @@ from ..files import temporary_files
 from ..trainers.base import JointTrainer, ShardTrainer, shard_tokens
 from ..trainers.batchers import WHOLE_CORPUS
 from .corpus import GetExamples, checked
-from .vocabulary_vectors import VocabularyVectors
+from .reading import VocabularyVectors
 
 Gold = TypeVar("Gold")
 

@@ -14,19 +14,16 @@ from typing import Any, Protocol
 
 import numpy as np
 from spacy.tokens import Doc
-from spacy.vocab import Vocab
 from thinc.api import Model
 
-from ..features.space import FeatureSpace
 from ..features.tokens import Tokens
 from ..features.units import Units
 from ..inference.schemes import Spans
 from ..inference.structure import Potentials, Structure, Weights
 from ..scorers.linear import scores_of_wholes
 from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
-from .reading import token_units
+from .reading import Reader, read, token_units
 from .spans.nbest import Ranked
-from .spans.placing import select
 from .spans.results import Decoded
 
 PART = 1 << 15
@@ -37,16 +34,10 @@ LEAST = 0.01
 """Spans of less probability are not listed, whatever the threshold."""
 
 
-class Scoring(Protocol):
+class Scoring(Reader, Protocol):
     """A component with scores of tokens."""
 
     model: Model[Units, Any]
-    vocab: Vocab
-    name: str
-
-    @property
-    def space(self) -> FeatureSpace:
-        """What the scores look at."""
 
     @property
     def structure(self) -> Structure:
@@ -58,9 +49,6 @@ class Scoring(Protocol):
 
     def begin_batch(self) -> None:
         """Called before a batch is read."""
-
-    def read(self, docs: Sequence[Doc]) -> Tokens:
-        """The tokens of a batch."""
 
 
 def potentials_of(pipe: Scoring, docs: Sequence[Doc]) -> tuple[Tokens, Potentials]:
@@ -75,7 +63,7 @@ def potentials_of(pipe: Scoring, docs: Sequence[Doc]) -> tuple[Tokens, Potential
 def linear_potentials(pipe: Scoring, docs: Sequence[Doc]) -> tuple[Tokens, Potentials]:
     """The tokens of a batch, and what weights give. Raises `NotTrainedError` without such."""
     pipe.begin_batch()
-    tokens, weights = pipe.read(docs), pipe.weights
+    tokens, weights = read(pipe, docs), pipe.weights
     if not len(tokens.words):
         scores = np.zeros((0, weights.features.shape[1]))
         return tokens, Potentials(scores, weights.transitions, tokens.sequence_starts)
@@ -91,7 +79,7 @@ def potentials_in_parts(
     `NotTrainedError` without weights.
     """
     pipe.begin_batch()
-    tokens, _ = pipe.read(docs), pipe.weights
+    tokens, _ = read(pipe, docs), pipe.weights
     if not len(tokens.words):
         return tokens, iter([])
     return tokens, _parts(pipe, token_units(pipe, tokens), tokens.sequence_starts)
@@ -187,7 +175,7 @@ class ScoredBatch:
         sure = np.flatnonzero(probabilities >= thresholds[spans.label])
         order = sure[np.lexsort((spans.end[sure], spans.start[sure]))]
         order = order[~self.preset[spans.start[order]]]
-        return select(spans, order), probabilities[order]
+        return spans.take(order), probabilities[order]
 
 
 class Decoding(Protocol):
@@ -221,4 +209,4 @@ def _sure(
         return spans, None
     confidences = batch.posteriors(path, spans, settings.temperature)
     kept = confidences >= thresholds[spans.label]
-    return select(spans, kept), confidences[kept]
+    return spans.take(kept), confidences[kept]

@@ -4,9 +4,9 @@ pipe: a component that learns (`pipeline.base`).
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from spacy.language import Language
 from spacy.training import Example, validate_examples
@@ -18,14 +18,47 @@ from ..features.tokens import Tokens
 from ..features.units import Units
 from ..systems.induction.component import forget
 from ..tools.scale.sharding import Source
+from ..types import Ints2d
 from .corpus import GetExamples, forget_words, is_placeholder
 from .corpus_blocks import CorpusBlocks, examples_from, read_blocks
 from .example_sums import words_of
 from .examples import Awaited, Parts
 from .progress import progress
-from .reading import earlier_space, learn_resources, read_resources, stand_ins
+from .reading import earlier_space, learn_resources, read, read_resources, stand_ins
 from .sizes import check_labels, set_to_zero
 from .spans.gold import as_seen
+
+
+class GoldReader(Protocol):
+    """What a component learns of examples.
+
+    What it reads of one example is of a type of its own, and stays where it is: in memory, or in
+    the file of a large corpus.
+    """
+
+    def read(self, example: Example) -> Any:
+        """Gold annotation of an example. Raises `TrainingError` where nobody could learn it."""
+
+    def reads(self) -> tuple[tuple[int, ...], tuple[str, ...]]:
+        """Attributes of tokens of the reference, and keys of its groups, that gold is read of."""
+
+    def flags(self, tokens: Tokens, gold: Sequence[Any]) -> Ints2d:
+        """What the gold annotation says of the tokens (`features.resources`)."""
+
+    def told_apart(self, labels: set[str]) -> set[str]:
+        """Those of the labels, given by a user, that the component learns."""
+
+    def labels_present(self, gold: Any) -> Iterable[str]:
+        """All labels of one example, also those that the component does not tell apart."""
+
+    def check_found(
+        self, found: Collection[str], present: Collection[str], get_examples: GetExamples
+    ) -> None:
+        """Raise `TrainingError` where there is nothing to learn.
+
+        found: the labels to be. present: those of `labels_present`, of all examples.
+        """
+
 
 MAXIMUM_LEXEMES = 1 << 18
 """Words that are known from one batch of training to the next; beyond that they are forgotten."""
@@ -40,7 +73,7 @@ def learn_features(
     """Learn the feature space of units and set all weights to zero; labels are known.
 
     tokens: blocks of the corpus, with what the gold annotation says of them
-    (`features.word_counts`). make_units: gives the units of the same blocks, called when lexicons
+    (`features.resources`). make_units: gives the units of the same blocks, called when lexicons
     are read and words are counted.
     """
     read_resources(pipe.space, nlp)
@@ -68,8 +101,7 @@ def read_examples(pipe: Any, examples: Iterable[Example]) -> Tokens:
     Tags and spans of earlier components are gold ones where predicted Docs have none.
     """
     others = stand_ins(pipe.pipeline, pipe.space.span_keys, pipe)
-    tokens: Tokens = pipe.read([as_seen(example, pipe.space, others) for example in examples])
-    return tokens
+    return read(pipe, [as_seen(example, pipe.space, others) for example in examples])
 
 
 def units_of(pipe: Any, examples: Sequence[Example]) -> Units:
@@ -104,10 +136,10 @@ def initialize(
     pipe.space.earlier = earlier_space(pipe.pipeline, pipe)
     get_examples, examples = examples_from(get_examples, corpus, nlp, pipe)
     pipe._source = Source(None if corpus is None else get_examples)
-    read = progress(f"Reading for {pipe.name}", iterable=examples)
+    shown = progress(f"Reading for {pipe.name}", iterable=examples)
     learnt, present, blocks = set(pipe._labels), set[str](), CorpusBlocks[Any]()
     pipe._annotation_read, times = 0, Counter[int]()
-    for tokens, gold in read_blocks(read, partial(_read, pipe, times=times)):
+    for tokens, gold in read_blocks(shown, partial(_read, pipe, times=times)):
         learnt.update(label for g in gold for label in pipe.labels_in(g))
         present.update(label for g in gold for label in pipe.gold.labels_present(g))
         pipe.n_examples += len(gold)
@@ -175,8 +207,7 @@ def _made_of(pipe: Any, awaited: Awaited) -> list[Example]:
     return examples
 
 
-def make_of_awaited(pipe: Any) -> None:
+def make_of_awaited(pipe: Any, awaited: Awaited) -> None:
     """Make a component that awaits examples of those that have come, where it is to be used."""
-    awaited = pipe._awaited
-    if awaited is not None and awaited.is_needed:
+    if awaited.is_needed:
         pipe.update(_made_of(pipe, awaited))

@@ -39,7 +39,7 @@ from .spans.nbest import (
     segmentations,
     write_candidates,
 )
-from .spans.placing import ENTITY, LabelledSpan, place_spans, rows_of, select, split_by_doc
+from .spans.placing import ENTITY, LabelledSpan, place_spans, rows_of, split_by_doc
 from .spans.results import (
     Segments,
     check_thresholds,
@@ -232,7 +232,7 @@ class CascadeSegmenter(CascadePipe):
         placed, known = self.place(batch.tokens, spans)
         values = np.zeros(len(known))
         if known.any():
-            possible = select(placed, known)
+            possible = placed.take(known)
             path = self.structure.observed(possible, np.ones(len(batch), dtype=np.bool_))
             values[known] = batch.posteriors(path, possible, self.temperature)
         return split_by_doc(values, spans)
@@ -313,7 +313,7 @@ class CascadeSegmenter(CascadePipe):
         placed, known = self.place(tokens, [of_doc.spans for of_doc in gold])
         for i in np.flatnonzero(~known):
             observed[placed.start[i] : placed.end[i]] = False
-        return select(placed, known), observed
+        return placed.take(known), observed
 
     def scored(self, docs: Sequence[Doc]) -> ScoredBatch:
         """A batch with its potentials.

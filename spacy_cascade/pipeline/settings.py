@@ -140,15 +140,15 @@ def checked(component: Any, values: Mapping[str, object]) -> dict[str, Any]:
 
 def configure(component: Any, nlp: Language, values: Mapping[str, object]) -> None:
     """Give a new component the values of all its settings. Raises `ConfigError`."""
-    component._pipeline = _PipelineReference(nlp)
+    component._pipeline = PipelineReference(nlp)
     component._config_counts = _is_being_loaded(nlp, component.name)
     component._settings = checked(component, values)
 
 
 def pipeline_of(component: Any) -> Language | None:
     """The pipeline that it was made for, None after it was pickled or copied by itself."""
-    reference: _PipelineReference | None = component._pipeline
-    return None if reference is None else reference.get()
+    reference: PipelineReference | None = component._pipeline
+    return None if reference is None else reference()
 
 
 # Saving
@@ -214,22 +214,15 @@ def _is_being_loaded(nlp: Language, name: str) -> bool:
     return name in nlp._meta.get("components", ()) and name not in nlp._config.get("components", ())
 
 
-class _PipelineReference:
+class PipelineReference(ref[Language]):
     """The pipeline that a component stands in; it is not kept alive, copied or pickled.
 
     A copy of the whole pipeline refers to the copy.
     """
 
-    def __init__(self, nlp: Language) -> None:
-        self._reference = ref(nlp)
-
     def __reduce__(self) -> tuple[type[None], tuple[()]]:
         return type(None), ()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "_PipelineReference | None":
-        copied = memo.get(id(self.get()))
-        return None if copied is None else _PipelineReference(copied)
-
-    def get(self) -> Language | None:
-        """The pipeline, None where it is gone."""
-        return self._reference()
+    def __deepcopy__(self, memo: dict[int, Any]) -> "PipelineReference | None":
+        copied = memo.get(id(self()))
+        return None if copied is None else PipelineReference(copied)

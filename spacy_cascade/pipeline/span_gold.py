@@ -63,7 +63,7 @@ class SpanGold:
         return known if self.pipe.typed or not known else {ENTITY}
 
     def flags(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints2d:
-        """What gold spans say of the tokens (`features.word_counts`)."""
+        """What gold spans say of the tokens (`features.resources`)."""
         return gold_flags(tokens, gold)
 
     def labels_present(self, gold: GoldSpans) -> Iterable[str]:

@@ -55,6 +55,8 @@ class Decoded:
 
 def join_decoded(parts: Sequence[tuple[int, Decoded]]) -> Decoded:
     """What was found in all parts of a batch, each with its first token."""
+    if len(parts) == 1:
+        return parts[0][1]
     spans = _joined([(begin, part.spans) for begin, part in parts])
     of_spans = [part.confidences for _, part in parts if part.confidences is not None]
     confidences = np.concatenate(of_spans) if of_spans else None

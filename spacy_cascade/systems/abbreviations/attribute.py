@@ -25,10 +25,10 @@ class Abbreviations(NamedTuple):
     long: Pointers2d
     other_number: Keys1d
 
-    @classmethod
-    def none(cls) -> Abbreviations:
-        nowhere = np.zeros((0, 2), dtype=np.int64)
-        return cls(nowhere, nowhere, np.zeros(0, dtype=np.uint64))
+
+NO_ABBREVIATIONS = Abbreviations(
+    np.zeros((0, 2), dtype=np.int64), np.zeros((0, 2), dtype=np.int64), np.zeros(0, dtype=np.uint64)
+)
 
 
 def join_abbreviations(found: Sequence[Abbreviations], first: Sequence[int]) -> Abbreviations:

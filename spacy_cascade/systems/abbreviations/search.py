@@ -13,7 +13,7 @@ from ...features.strings import hash_strings
 from ...features.tokens import Tokens
 from ...jit import helper, kernel
 from ...types import Bools1d, Ints1d, Keys1d, Pointers1d, Pointers2d
-from .attribute import MOST_TOKENS, Abbreviations
+from .attribute import MOST_TOKENS, NO_ABBREVIATIONS, Abbreviations
 from .spelled_words import (
     BEGINS_WORD,
     HAS_LETTER,
@@ -44,7 +44,7 @@ def find_abbreviations(tokens: Tokens, spelled: SpelledWords, text_of: TextOf) -
     """
     brackets = bracket_places(tokens.words, tokens.sequence_starts, _OPENING, _CLOSING, _SEPARATORS)
     if not len(brackets):
-        return Abbreviations.none()
+        return NO_ABBREVIATIONS
     near = np.flatnonzero(tokens_near(len(tokens.words), brackets))
     rows = np.full(len(tokens.words), -1, dtype=np.int32)
     rows[near], spelling = spelled.rows(tokens.words[near], text_of)

@@ -17,7 +17,7 @@ from ...inference.structure import Structure
 from ...numeric.index import KeyIndex
 from ...pipeline.base import CascadePipe
 from ...pipeline.initializing import learn_features
-from ...pipeline.reading import span_units
+from ...pipeline.reading import read, span_units
 from ...pipeline.settings import NotNegative, Positive, setting
 from ...pipeline.spans.gold import gold_flags, read_gold
 from ...pipeline.spans.groups import table_of_group
@@ -135,7 +135,7 @@ class CascadeReranker(CascadePipe):
         lists = self.weighted(typed)
         if self.is_trained:
             self._check_classes(typed)
-            units = self._units(docs, self.read(docs), typed)
+            units = self._units(docs, read(self, docs), typed)
             lists = lists._replace(class_scores=lists.class_scores + self.model.predict(units))
         return choose_spans(typed, lists, self.vocab.strings)
 
@@ -176,7 +176,7 @@ class CascadeReranker(CascadePipe):
         typed = read_lists(docs, self.spans_key, f"'{self.name}'")
         self._set_labels(typed.classes)
         gold = [read_gold(example, None) for example in examples]
-        tokens = self.read(docs)
+        tokens = read(self, docs)
         flags = gold_flags(tokens, gold)
         learn_features(
             self,
@@ -227,7 +227,7 @@ class CascadeReranker(CascadePipe):
         design = None
         if self.is_trained:
             self._check_classes(typed)
-            tokens = self.read(docs)
+            tokens = read(self, docs)
             units = self._units(docs, tokens, typed, gold_flags(tokens, gold))
             design = self.space.design(units)
         return RerankerData(design, typed, typed.errors(gold), sum(len(g.spans) for g in gold))

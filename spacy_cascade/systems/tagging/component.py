@@ -12,9 +12,9 @@ from spacy.training import Example
 from thinc.api import Model
 
 from ...errors import ConfigError
+from ...features.resources import span_flags
 from ...features.tokens import Tokens
 from ...features.units import Units
-from ...features.word_counts import span_flags
 from ...inference.schemes import UNOBSERVED
 from ...inference.structure import Structure, require
 from ...losses.base import Loss

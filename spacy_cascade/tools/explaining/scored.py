@@ -14,7 +14,7 @@ from ...inference.structure import Contrast
 from ...pipeline.base import CascadePipe
 from ...pipeline.classifier import CascadeClassifier
 from ...pipeline.decoding import linear_potentials
-from ...pipeline.reading import span_units, token_units, untyped
+from ...pipeline.reading import read, span_units, token_units, untyped
 from ...pipeline.spans.placing import Bounds, LabelledSpan, as_array, bounds_of, in_batch
 from ...types import Floats2d, Ints1d
 from .explanations import Contribution, Explanation, by_push, of_features
@@ -63,7 +63,7 @@ def score_spans(
     found = doc.ents if key is None else doc.spans.get(key, ())
     classifier.begin_batch()
     text_of = text_reader(classifier, [doc])
-    tokens = classifier.read([doc])
+    tokens = read(classifier, [doc])
     around = untyped(as_array(bounds_of(found)))
     bounds = in_batch([as_array(spans)], tokens)
     units = span_units(classifier.space, text_of, tokens, bounds, around)

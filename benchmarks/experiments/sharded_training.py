@@ -156,8 +156,9 @@ def _words_of(nlp: Any, doc: Any) -> Any:
 
 def begin(task: Any, workers: int, iterations: int, threads: int) -> Training:
     """With `workers`; one worker is a process beside the driver, which the config cannot say."""
-    from spacy_cascade.losses.base import CorpusLoss
     from spacy_cascade.tools.scale.remote_loss import RemoteLoss, shared_parts
+
+    from spacy_cascade.losses.base import CorpusLoss
     from spacy_cascade.trainers.lbfgs import LBFGS
     from spacy_cascade.trainers.lbfgs_run import BatchFit, LBFGSRun
     from spacy_cascade.trainers.objective import Objective, Parametrisation

@@ -1,7 +1,7 @@
 """Values with large arrays in files that are mapped into memory: nothing is copied to read them.
 
 The arrays of a value stand in the file as they are, by pickle's out-of-band buffers (PEP 574); only
-the small rest is pickled. Such files are read by the processes of one training, and nowhere else: a
+the small rest is pickled. Such a file is read by the process that wrote it, and nowhere else: a
 pickle from elsewhere can run anything.
 """
 
@@ -13,13 +13,11 @@ import pickle
 import tempfile
 from collections.abc import Iterator
 from itertools import accumulate
-from pathlib import Path
 from typing import IO, Any
 
 from ...files import temporary_files
 
 _ALIGNMENT = 64
-_GROWTH = 1.25
 
 
 class Packed:
@@ -65,18 +63,6 @@ def _aligned(size: int, alignment: int = _ALIGNMENT) -> int:
     return -(-size // alignment) * alignment
 
 
-def write_value(path: Path, value: object) -> None:
-    """Raises `SavingError` if the disk is full."""
-    packed = Packed(value)
-    packed.write(_new_file(path, packed.n_bytes))
-
-
-def read_value(path: Path) -> Any:
-    """The value; it may be changed, which changes nothing in the file."""
-    with path.open("rb") as file:
-        return unpack(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY))
-
-
 class Shelf:
     """Values one after the other in a temporary file, each mapped into memory when it is read.
 
@@ -115,51 +101,7 @@ class Shelf:
         return unpack(mmap.mmap(number, n_bytes, access=access, offset=start))
 
 
-class Outbox:
-    """A file for one value at a time, which another process reads; it grows as values do.
-
-    stem: of its path, which gets a new number when it grows.
-    """
-
-    def __init__(self, stem: Path) -> None:
-        self._stem, self._number = stem, 0
-        self._memory: mmap.mmap | None = None
-
-    def put(self, value: object) -> Path:
-        """Overwrite the last value. Raises `SavingError` if the disk is full."""
-        packed = Packed(value)
-        if self._memory is None or len(self._memory) < packed.n_bytes:
-            self._path.unlink(missing_ok=True)
-            self._number += 1
-            self._memory = _new_file(self._path, int(packed.n_bytes * _GROWTH))
-        packed.write(self._memory)
-        return self._path
-
-    @property
-    def _path(self) -> Path:
-        return self._stem.with_name(f"{self._stem.name}.{self._number}")
-
-
-class Inbox:
-    """Reads what another process has put into an `Outbox`; values are valid until the next one."""
-
-    def __init__(self) -> None:
-        self._path: Path | None = None
-        self._memory: mmap.mmap | None = None
-
-    def get(self, path: Path) -> Any:
-        if self._memory is None or path != self._path:
-            with path.open("r+b") as file:
-                self._path, self._memory = path, mmap.mmap(file.fileno(), 0)
-        return unpack(self._memory)
-
-
-def _new_file(path: Path, n_bytes: int) -> mmap.mmap:
-    with temporary_files(), path.open("x+b") as file:
-        return _room(file, n_bytes)
-
-
-def _room(file: IO[bytes], n_bytes: int, start: int = 0) -> mmap.mmap:
+def _room(file: IO[bytes], n_bytes: int, start: int) -> mmap.mmap:
     """The next bytes of a file, mapped; they are reserved: writing to them later cannot fail."""
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(file.fileno(), start, n_bytes)

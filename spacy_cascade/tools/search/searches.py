@@ -45,10 +45,6 @@ def default_searches(config: Mapping[str, Any]) -> dict[str, list[Axis]]:
     return searches
 
 
-def together(searches: Mapping[str, Sequence[Axis]]) -> dict[str, Sequence[Axis]]:
-    return {"search": [axis for axes in searches.values() for axis in axes]}
-
-
 def read_axis(text: str) -> Axis:
     """An axis from `NAME=LOW..HIGH` or `NAME=LOW..HIGH:log`; raises `ConfigError` otherwise.
 

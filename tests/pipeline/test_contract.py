@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,9 +11,9 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
+from component_contract import CHECKS, CheckFailed, check_component, sample_examples, train
 from helpers import TRAINER, add_classifier, add_segmenter, blank
 from spacy_cascade.systems.tagging.component import CascadeTagger, make_tagger
-from spacy_cascade.testing import CHECKS, CheckFailed, check_component, sample_examples, train
 
 WITHOUT_PAIRS = {"min_count": 1, "label_pairs": False}
 ONLINE = {
@@ -272,8 +270,3 @@ def test_without_a_fault_the_broken_one_keeps_the_contract() -> None:
 def test_what_is_left_out_is_named() -> None:
     with pytest.raises(ValueError, match=r"There is no check 'speed'\. The checks: a_config"):
         check_component(tagger(), "cascade_tagger", without=["speed"])
-
-
-def test_no_test_framework_is_imported() -> None:
-    code = "import sys, spacy_cascade.testing; assert 'pytest' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)

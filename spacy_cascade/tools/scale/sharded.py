@@ -5,7 +5,7 @@ So it does not matter where shards are, nor how many workers there are: the sums
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import ClassVar, NamedTuple, Protocol
@@ -139,9 +139,9 @@ class CorpusFile:
 
 @dataclass
 class FileShards:
-    """The shards of a corpus in a file, one after the other."""
+    """The shards of a corpus in a file, or in memory, one after the other."""
 
-    corpus: CorpusFile
+    corpus: Iterable[LabelledSequences]
     loss: Loss
     workers: Workers
     _out: Floats2d | None = None

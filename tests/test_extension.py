@@ -36,7 +36,15 @@ from spacy_cascade.numeric.vectors import dot
 from spacy_cascade.parallel import Workers
 from spacy_cascade.penalties.base import CentredPenalty, Penalty
 from spacy_cascade.scorers.linear import make_linear_model
-from spacy_cascade.trainers.base import Fit, Progress, Task, check_needs
+from spacy_cascade.trainers.base import (
+    BYTES_OF_WEIGHT,
+    Fit,
+    Progress,
+    Room,
+    Shape,
+    Source,
+    check_needs,
+)
 from spacy_cascade.trainers.objective import Objective
 from strategies import LABELS, random_design
 
@@ -203,13 +211,19 @@ class GradientDescent:
 
     iterations: int = 60
     sees_all: ClassVar[bool] = True
+    reads_corpus: ClassVar[bool] = False
 
     def check(self, loss: object, penalty: object, structure: type[Structure]) -> None:
         check_needs(
             self, loss, penalty, structure, loss_has="on", takes_penalty=True, advice="Use another."
         )
 
-    def begin(self, task: Task) -> Descent:
+    def room(self, shape: Shape) -> Room:
+        n_weights = shape.n_features * shape.n_columns
+        return Room(n_weights * BYTES_OF_WEIGHT, n_weights)
+
+    def begin(self, source: Source) -> Descent:
+        task = source.task()
         assert task.penalty is not None
         objective = Objective.of(CorpusLoss(task.data, task.loss, Workers(1)), task.penalty)
         return Descent(self.iterations, objective, objective.parameters(task.start))

@@ -32,7 +32,7 @@ def measure(runner: TaskRunner, arguments: argparse.Namespace) -> list[Result]:
 
 def _adding(n: int) -> dict[str, int]:
     """Settings with which each round adds so many features."""
-    return {f"components.{name}.trainer.induction.features": n for name in STAGES}
+    return {f"components.{name}.trainer.features": n for name in STAGES}
 
 
 def _trained(

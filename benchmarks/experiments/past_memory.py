@@ -62,7 +62,7 @@ def train_once(kind: str, folder: Path, dev: Path, iterations: int) -> Result:
     if kind == "batch":
         settings = {"iterations": iterations, "threads": 1}
         overrides |= {
-            f"components.{name}.trainer.{key}": value
+            f"components.{name}.trainer.trainer.{key}": value
             for name in NAMES
             for key, value in settings.items()
         }

@@ -204,7 +204,7 @@ def _alike(patterns: tuple[str, ...]) -> Representatives:
 
 
 class Share(WordAttribute):
-    """The share of a word's occurrences in training that stood inside a span (`resources.SpanWordCounts`)."""
+    """The share of a word's occurrences in training that stood inside a span (`SpanWordCounts`)."""
 
     reads = ("lower",)
 

@@ -8,7 +8,7 @@ potentials; `CorpusLoss` puts the design matrix in front of that.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Lock
 from typing import ClassVar, TypeAlias
@@ -50,11 +50,6 @@ class LabelledSequences:
         assert isinstance(design, Design), "the first scorer has sparse features"
         return design
 
-    def divide(self, n_parts: int) -> None:
-        """Gather gradients in so many parts (`tools.scale.parts`)."""
-        for encoded in self.encoded:
-            encoded.n_parts = n_parts
-
 
 SequenceLosses: TypeAlias = Callable[[Part], Floats1d]
 """A loss on one structure: writes the losses of some sequences, as `Structure.losses` does."""
@@ -74,13 +69,6 @@ class Loss(ABC):
     @abstractmethod
     def on(self, structure: Structure) -> SequenceLosses:
         """The loss of labellings of this structure."""
-
-    def of_part(self, sequences: slice, units: slice) -> Loss:
-        """The loss of these sequences alone, for losses that know more of them than their labels.
-
-        units: those of the sequences.
-        """
-        return self
 
     def variances(self, score_gradient: Floats2d) -> Floats2d:
         """Second derivatives with respect to the scores `[T, S]`, from the first ones.
@@ -184,44 +172,3 @@ class CorpusLoss:
         self.losses(potentials)
         scored = [self.loss.variances(scores) for scores in potentials.scored]
         return potentials.with_scored(scored, potentials.transitions)
-
-
-class ShardedLoss:
-    """As `CorpusLoss`, for the sum over shards with the same features and structure, in order.
-
-    shards: gone through once for each result; each may be made when it is asked for, and is let go
-    of before the next one.
-    """
-
-    def __init__(self, shards: Iterable[CorpusLoss]) -> None:
-        self.shards = shards
-
-    def counts(self) -> Floats1d:
-        return _sum(map(CorpusLoss.counts, self.shards))
-
-    def value_and_gradient(self, weights: Weights, out: Floats2d) -> tuple[float, Floats1d]:
-        value, of_transitions = 0.0, np.zeros_like(weights.transitions)
-        of_shard, total = np.empty_like(out), np.zeros_like(out)
-
-        def evaluate(shard: CorpusLoss) -> tuple[float, Floats1d]:
-            return shard.value_and_gradient(weights, of_shard)
-
-        for loss, gradient in map(evaluate, self.shards):
-            value += loss
-            of_transitions += gradient
-            total += of_shard
-        out[:] = total
-        return value, of_transitions
-
-    def hessian_diagonal(self, weights: Weights) -> Floats2d:
-        def of_shard(shard: CorpusLoss) -> Floats2d:
-            return shard.hessian_diagonal(weights)
-
-        return _sum(map(of_shard, self.shards))
-
-
-def _sum(addends: Iterator[Floats2d]) -> Floats2d:
-    total = next(addends)
-    for addend in addends:
-        total += addend
-    return total

@@ -9,12 +9,7 @@ from ..types import Floats1d, Floats2d, RealsXd
 
 
 class Encoded(Protocol):
-    """What one scorer looks at: units, or spans of them, `T` in all, under `K` rows of weights.
-
-    n_parts: parts whose gradients are added up (`tools.scale.parts`); the last bits depend on it.
-    """
-
-    n_parts: int
+    """What one scorer looks at: units, or spans of them, `T` in all, under `K` rows of weights."""
 
     def scores(self, weights: RealsXd, workers: Workers) -> Floats2d:
         """Scores `[T, S]` under weights `[K, S]`, a new array."""

@@ -33,10 +33,10 @@ from .batches import unchanging
 from .corpus import GetExamples
 from .example_sums import Reads
 from .examples import Awaited, Corpus, Seen
-from .origin import Origin
 from .progress import is_interrupted
 from .reading import earlier_space, token_units
 from .settings import Cfg, PipelineReference, configure
+from .source import Origin
 from .spans.confidences import register_confidence
 
 _MAXIMUM_LEXEMES = 1 << 16

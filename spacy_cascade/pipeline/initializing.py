@@ -17,12 +17,11 @@ from ..features.resources import FlaggedTokens
 from ..features.tokens import Tokens
 from ..features.units import Units
 from ..systems.induction.component import forget
-from ..tools.scale.sharding import Source
 from ..types import Ints2d
 from .corpus import GetExamples, forget_words, is_placeholder
 from .corpus_blocks import CorpusBlocks, examples_from, read_blocks
 from .example_sums import words_of
-from .examples import Awaited, Parts
+from .examples import Awaited, CorpusReader, Parts
 from .progress import progress
 from .reading import earlier_space, learn_resources, read, read_resources, stand_ins
 from .sizes import check_labels, set_to_zero
@@ -113,7 +112,7 @@ def units_of(pipe: Any, examples: Sequence[Example]) -> Units:
 
 def begin_anew(pipe: Any) -> None:
     """Forget what an earlier training has left."""
-    pipe.warm_start, pipe._parts, pipe._source = False, Parts(), Source()
+    pipe.warm_start, pipe._parts, pipe._reader = False, Parts(), CorpusReader()
     pipe._awaited = None
     forget(pipe)
 
@@ -135,7 +134,7 @@ def initialize(
     begin_anew(pipe)
     pipe.space.earlier = earlier_space(pipe.pipeline, pipe)
     get_examples, examples = examples_from(get_examples, corpus, nlp, pipe)
-    pipe._source = Source(None if corpus is None else get_examples)
+    pipe._reader = CorpusReader(None if corpus is None else get_examples)
     shown = progress(f"Reading for {pipe.name}", iterable=examples)
     learnt, present, blocks = set(pipe._labels), set[str](), CorpusBlocks[Any]()
     pipe._annotation_read, times = 0, Counter[int]()
@@ -168,7 +167,7 @@ def _read(pipe: Any, examples: Sequence[Example], times: Counter[int]) -> tuple[
     found = read_examples(pipe, examples), [pipe.gold.read(example) for example in examples]
     gold_sum = pipe.reads().gold_sum
     pipe._annotation_read += sum(gold_sum(example.reference) for example in examples)
-    if pipe.trainer.sees_all and pipe._source.read is None:
+    if pipe.trainer.sees_all and pipe._reader.read is None:
         times.update(words_of(example.reference) for example in examples)
     forget_words(examples)
     return found

@@ -12,7 +12,7 @@ from ..scorers import linear
 from ..storage import model_file, sparse
 from ..storage.arrays import Arrays
 from ..storage.header import Header, check_identity, make_header
-from ..tools.scale.sharding import Source
+from .examples import CorpusReader
 from .settings import check_saved, take_saved, to_save
 
 
@@ -52,7 +52,7 @@ def load(pipe: Any, header: Header, arrays: Arrays, exclude: Container[str]) -> 
     else:
         pipe._forget_weights()
     pipe.reset_fit()
-    pipe.n_examples, pipe._source, pipe._awaited = None, Source(), None
+    pipe.n_examples, pipe._reader, pipe._awaited = None, CorpusReader(), None
     pipe.warm_start = bool(arrays) and bool(pipe.weights.features.any())
 
 

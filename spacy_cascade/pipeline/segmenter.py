@@ -293,11 +293,8 @@ class CascadeSegmenter(CascadePipe):
     ) -> tuple[Units, Ints1d, Pointers1d]:
         """Tokens as units, their tags, and starts of sequences."""
         tokens = read_examples(self, examples)
-        return (
-            self.gold_units(tokens, gold),
-            self._gold_labels(tokens, gold),
-            tokens.sequence_starts,
-        )
+        units, labels = self.gold_units(tokens, gold), self._gold_labels(tokens, gold)
+        return units, labels, tokens.sequence_starts
 
     def _gold_labels(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints1d:
         """Tag of each token, `UNOBSERVED` or `ENDED` where there is no annotation."""

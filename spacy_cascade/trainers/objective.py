@@ -171,11 +171,10 @@ class Objective:
         self.weights, self.parameters = parametrisation.weights, parametrisation.parameters
 
     @classmethod
-    def of(cls, corpus: CorpusLoss, penalty: CentredPenalty, loss: Loss | None = None) -> Objective:
-        """That of a corpus; loss: the same one, where it is computed elsewhere."""
-        n_units, structure = len(corpus.data.observed), corpus.data.structure
-        loss = loss or corpus
-        return cls(loss, Parametrisation(loss, n_units, structure, penalty, corpus.workers))
+    def of(cls, loss: CorpusLoss, penalty: CentredPenalty) -> Objective:
+        """That of a corpus in memory."""
+        n_units, structure = len(loss.data.observed), loss.data.structure
+        return cls(loss, Parametrisation(loss, n_units, structure, penalty, loss.workers))
 
     def value_and_gradient(self, parameters: Floats1d) -> tuple[float, Floats1d]:
         gradient = np.empty_like(parameters)

@@ -12,7 +12,18 @@ from ..inference.structure import Averaged, Online, OnlineStep, Structure, Weigh
 from ..losses.base import LabelledSequences
 from ..penalties.gaussian import of_transitions
 from ..types import Floats1d, Floats2d
-from .base import Fit, Progress, State, Task, array_like, check_needs
+from .base import (
+    BYTES_OF_WEIGHT,
+    Fit,
+    Progress,
+    Room,
+    Shape,
+    Source,
+    State,
+    Task,
+    array_like,
+    check_needs,
+)
 from .online_curvature import OnlineCurvature
 from .states import count_in, generator_in, number_in
 
@@ -53,6 +64,7 @@ class PassiveAggressive:
         )  # fmt: skip
 
     sees_all: ClassVar[bool] = False
+    reads_corpus: ClassVar[bool] = False
 
     @property
     def iterations(self) -> int:
@@ -65,8 +77,11 @@ class PassiveAggressive:
             "penalty = null into the component's block.",
         )  # fmt: skip
 
-    def begin(self, task: Task) -> "OnlineFit":
-        return OnlineFit(self, task)
+    def room(self, shape: Shape) -> Room:
+        return Room(shape.n_features * shape.n_columns * BYTES_OF_WEIGHT, 0)
+
+    def begin(self, source: Source) -> "OnlineFit":
+        return OnlineFit(self, source.task())
 
 
 class OnlineFit(Fit[LabelledSequences]):

@@ -62,7 +62,6 @@ GROUPS = {
         ("trainers/*.py",),
         (
             "trainers/test_*.py",
-            "trainers/workers/test_process_team.py",
             "losses/test_isomeric.py",
             "pipeline/test_joint_training.py",
             "pipeline/test_inducing.py",

@@ -25,7 +25,7 @@ from spacy_cascade.features.units import Units
 from spacy_cascade.numeric.index import frequent_keys
 from spacy_cascade.numeric.key_counts import KeyCounts
 from spacy_cascade.pipeline import corpus_blocks
-from spacy_cascade.pipeline.initializing import read_examples
+from spacy_cascade.pipeline.initializing import _read, read_examples
 from spacy_cascade.pipeline.reading import read_resources
 
 WORDS_AND_SPANS = ["word@-1..1 & word@0", "seen_inside", "lexicon(mine)@0 & seen_first"]
@@ -154,7 +154,7 @@ def test_blocks_in_a_file_are_those_that_were_added() -> None:
     pipe = nlp.get_pipe("cascade_segmenter")
     with patch.multiple(corpus_blocks, _READ_AT_ONCE=2, _BLOCK=1, _IN_MEMORY=20):
         blocks = corpus_blocks.CorpusBlocks[Any]()
-        read = partial(pipe._read, times=Counter())
+        read = partial(_read, pipe, times=Counter())
         added = list(corpus_blocks.read_blocks(examples, read))
         for block in added:
             blocks.append(*block)

@@ -10,10 +10,17 @@ import numpy as np
 import pytest
 
 from spacy_cascade.errors import ConfigError
+from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.structure import Weights
+from spacy_cascade.losses.margin import Likelihood
+from spacy_cascade.penalties.gaussian import Gaussian
 from spacy_cascade.systems.induction.trainer import Induction
-from spacy_cascade.trainers.base import Fit, Progress, array_like, check_induction
+from spacy_cascade.systems.isomeric.trainer import JointLBFGS, TrainedJointly
+from spacy_cascade.tools.scale.on_ray import OnRay
+from spacy_cascade.tools.scale.sharded import Sharded
+from spacy_cascade.trainers.base import Fit, Progress, Room, Shape, TaskOn, array_like
 from spacy_cascade.trainers.lbfgs import LBFGS
+from spacy_cascade.trainers.passive_aggressive import PassiveAggressive
 
 
 class Counting(Fit[int]):
@@ -95,7 +102,38 @@ def test_an_array_of_another_kind_is_refused(found: np.ndarray) -> None:
         array_like(NEEDED, found)
 
 
-def test_an_induction_is_one() -> None:
-    check_induction(LBFGS(induction=Induction()))
-    with pytest.raises(ConfigError, match=r"LBFGS has the induction 'all'.*induction = null"):
-        check_induction(LBFGS(induction="all"))
+def test_wrappers_are_around_l_bfgs() -> None:
+    for wrapper in (Induction, Sharded, OnRay):
+        for other in (PassiveAggressive(), wrapper(LBFGS()), {"iterations": 3}, None):
+            with pytest.raises(
+                ConfigError, match=rf"{wrapper.__name__} .*LBFGS\.v1.*trainer\.trainer"
+            ):
+                wrapper(other)
+        trainer = wrapper(LBFGS(iterations=3, history=2))
+        assert (trainer.iterations, trainer.sees_all) == (3, True)
+        assert trainer.reads_corpus == issubclass(wrapper, Sharded | OnRay)
+        trainer.check(Likelihood(), Gaussian(), LinearChain)
+        with pytest.raises(ConfigError, match="needs a penalty"):
+            trainer.check(Likelihood(), None, LinearChain)
+
+
+def test_what_training_takes() -> None:
+    """L-BFGS remembers steps, sparse training has few weights, and shards are never sparse."""
+    few, many = Shape(10, 5, False), Shape(10, 200, False)
+    weights = 10 * 200
+    assert LBFGS(history=2).room(few) == Room(50 * (20 + 16), 50)
+    assert LBFGS(history=2).room(many) == Room(weights * 8 + 10 * (20 + 16), 0)
+    assert LBFGS(history=2).room(many._replace(label_pairs=True)) == Room(weights * 36, weights)
+    assert Induction(LBFGS(history=2)).room(many) == LBFGS(history=2).room(many)
+    assert Sharded(LBFGS(history=2)).room(many) == Room(weights * 36, weights)
+    assert JointLBFGS(history=2).room(many) == Room(weights * 36, weights)
+    assert TrainedJointly().room(few) == Room(50 * 20, 50)
+    assert PassiveAggressive().room(few) == Room(50 * 20, 0)
+
+
+def test_a_task_is_a_source_of_one_shard() -> None:
+    task = TaskOn("data", "loss", None, Weights(np.zeros((1, 1)), np.zeros(0)))
+    assert task.task() is task
+    assert list(task.shards(1)) == ["data"]
+    other = task.task_on("more")
+    assert (other.data, other.loss, other.start, task.is_new) == ("more", "loss", task.start, False)

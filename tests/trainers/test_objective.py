@@ -16,11 +16,12 @@ from spacy_cascade.inference.lattice import Lattice, choice_lattice
 from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import TagSet
 from spacy_cascade.inference.structure import Potentials, Weights
-from spacy_cascade.losses.base import CorpusLoss, LabelledSequences, ShardedLoss
+from spacy_cascade.losses.base import CorpusLoss, LabelledSequences
 from spacy_cascade.losses.margin import Likelihood, MarginLoss, SoftmaxMargin
 from spacy_cascade.numeric.design import Design
 from spacy_cascade.parallel import Workers
 from spacy_cascade.penalties.gaussian import CentredGaussian, Gaussian
+from spacy_cascade.tools.scale.sharded import FileShards, ShardedLoss
 from spacy_cascade.trainers.objective import Objective, Parametrisation
 from strategies import LABELS, random_corpus
 
@@ -121,7 +122,7 @@ def test_the_gradient_may_take_the_place_of_the_weights(n_shards, generator):
     costs = LOSS.label_costs(lattice.n_labels)
     design, corpus = random_corpus(generator, lattice, LENGTHS, costs, SIGMA)
     of_corpus = CorpusLoss(data_of(design, corpus), LOSS, Workers(1))
-    loss = of_corpus if n_shards == 1 else ShardedLoss([of_corpus] * n_shards)
+    loss = of_corpus if n_shards == 1 else sharded_loss([of_corpus.data] * n_shards)
     features = generator.normal(size=(design.unit_features.n_columns, lattice.n_columns))
     transitions = generator.normal(size=lattice.n_edges)
     apart = np.empty_like(features)
@@ -376,12 +377,9 @@ def test_the_loss_of_a_corpus_is_the_sum_of_those_of_its_shards(n_shards, genera
     design, corpus = random_corpus(generator, lattice, lengths, costs, SIGMA)
     whole = objective_of(data_of(design, corpus), LOSS, SIGMA)
     cuts = np.linspace(0, len(lengths), n_shards + 1).astype(int).tolist()
-    shards = [
-        CorpusLoss(shard_of(design, corpus, first, last), LOSS, Workers(1))
-        for first, last in pairwise(cuts)
-    ]
+    shards = [shard_of(design, corpus, first, last) for first, last in pairwise(cuts)]
     parts = whole.parametrisation
-    sharded = ShardedLoss(shards)
+    sharded = sharded_loss(shards)
     summed = Objective(
         sharded,
         Parametrisation(sharded, len(corpus.tags), parts.structure, parts.penalty, Workers(1)),
@@ -396,9 +394,10 @@ def test_the_loss_of_a_corpus_is_the_sum_of_those_of_its_shards(n_shards, genera
     )
     again = summed.value_and_gradient(parameters)
     assert (again[0], again[1].tobytes()) == (found, slope.tobytes())
-    of_corpus = CorpusLoss(data_of(design, corpus), LOSS, Workers(1))
-    assert Objective.of(of_corpus, parts.penalty, sharded).loss is sharded
-    assert Objective.of(of_corpus, parts.penalty).loss is of_corpus
+
+
+def sharded_loss(data: list[LabelledSequences]) -> ShardedLoss:
+    return ShardedLoss(FileShards(data, LOSS, Workers(1)))
 
 
 def shard_of(design: Design, corpus: Corpus, first: int, last: int) -> LabelledSequences:

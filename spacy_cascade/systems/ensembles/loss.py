@@ -33,13 +33,6 @@ class Targets:
     given: Bools1d
     of_units: Bools1d
 
-    def take(self, sequences: slice, units: slice) -> Targets:
-        """Those of some sequences, which have these units."""
-        return Targets(
-            self.scores[units], self.transitions[sequences], self.given[sequences],
-            self.of_units[units],
-        )  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Imitation(Loss):
@@ -57,10 +50,6 @@ class Imitation(Loss):
         assert isinstance(structure, Paths)
         costs = structure.costs(np.zeros((n, n)))
         return ImitationLosses(structure, costs, self.own.on(structure), self.targets)
-
-    def of_part(self, sequences: slice, units: slice) -> Loss:
-        own = self.own.of_part(sequences, units)
-        return Imitation(own, self.targets.take(sequences, units))
 
     def variances(self, score_gradient: Floats2d) -> Floats2d:
         """As of every log-linear model, from the probabilities that the gradient came from."""

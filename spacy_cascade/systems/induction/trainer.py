@@ -8,6 +8,8 @@ pair of labels, of the structure.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
+from typing import Protocol
 
 import numpy as np
 
@@ -17,8 +19,9 @@ from ...losses.base import CorpusLoss, LabelledSequences, Loss
 from ...numeric.design import BinaryCSR, Design, SegmentRows
 from ...numeric.encoded import Encoded
 from ...penalties.base import Penalty
-from ...trainers.lbfgs import LBFGS
-from ...trainers.lbfgs_run import LBFGSRun
+from ...trainers.base import Source, Task
+from ...trainers.lbfgs import LBFGS, AroundLBFGS
+from ...trainers.lbfgs_run import BatchFit, LBFGSRun
 from ...trainers.objective import Objective
 from ...types import Floats2d, Pointers1d
 from .candidates import (
@@ -58,14 +61,34 @@ class Induced:
     weights: Weights
 
 
-@dataclass(frozen=True)
-class Induction:
-    """Settings of feature induction; registered as `spacy_cascade.Induction.v1`.
+class SourceOfTests(Source, Protocol):
+    """A source whose features can be chosen.
 
-    rounds: how often features are added. features: how many of them in a round. templates: how many
-    new conjunctions of templates a round may admit. iterations: of L-BFGS in a round. longest: most
-    tests of a conjunction, null for any number. min_count: of wrong units that have a candidate.
-    certainty: a unit counts as wrong if its right label has no higher probability, in training.
+    penalty: before it has a centre.
+    """
+
+    @property
+    def penalty(self) -> Penalty: ...
+
+    def tests(self) -> tuple[Task, AtomicTests]:
+        """As `task`, and what its features are, which others are made of."""
+
+    def adopt(self, found: Induced) -> None:
+        """Have these features in place of all, with their weights, from now on."""
+
+    def tell(self, number: int, done: Round) -> None:
+        """Say what a round did; number: from 0."""
+
+
+@dataclass(frozen=True)
+class Induction(AroundLBFGS):
+    """Training that first chooses the features; registered as `spacy_cascade.Induction.v1`.
+
+    trainer: L-BFGS, which trains the features that were found. rounds: how often features are
+    added. features: how many of them in a round. templates: how many new conjunctions of templates
+    a round may admit. round_iterations: of L-BFGS in a round. longest: most tests of a conjunction,
+    null for any number. min_count: of wrong units that have a candidate. certainty: a unit counts
+    as wrong if its right label has no higher probability, in training.
 
     Raises `ConfigError` for a setting out of range.
     """
@@ -73,20 +96,32 @@ class Induction:
     rounds: int = 5
     features: int = 300
     templates: int = 5
-    iterations: int = 10
+    round_iterations: int = 10
     longest: int | None = None
     min_count: int = 3
     certainty: float = 0.5
 
     def __post_init__(self) -> None:
-        counts = self.rounds, self.features, self.iterations, self.min_count
+        super().__post_init__()
+        counts = self.rounds, self.features, self.round_iterations, self.min_count
         longest = 1 if self.longest is None else self.longest
         if min(*counts, longest) < 1 or self.templates < 0 or not 0 < self.certainty <= 1:
             raise ConfigError(
-                "Feature induction needs rounds, features, iterations, min_count and longest of 1 "
-                "or more, templates of 0 or more, and a certainty above 0 and up to 1, not "
-                f"{self}. Mend the [trainer.induction] block."
+                "Feature induction needs rounds, features, round_iterations, min_count and longest "
+                "of 1 or more, templates of 0 or more, and a certainty above 0 and up to 1, not "
+                f"{self}. Mend the [trainer] block."
             )
+
+    def begin(self, source: SourceOfTests) -> BatchFit:
+        """Choose the features where nothing has been learnt yet, and begin with their weights."""
+        if source.is_new:
+            (task, tests), numbers = source.tests(), count()
+            found = self.run(
+                task.data, tests, task.loss, source.penalty,
+                lambda done: source.tell(next(numbers), done),
+            )  # fmt: skip
+            source.adopt(found)
+        return self.trainer.begin(source)
 
     def run(
         self,
@@ -94,14 +129,13 @@ class Induction:
         tests: AtomicTests,
         loss: Loss,
         penalty: Penalty,
-        trainer: LBFGS,
         tell: Callable[[Round], object],
     ) -> Induced:
         """Induce features for a corpus, whose own features are the tests.
 
         tell: called after each round. Raises `TrainingError` where no test gains anything.
         """
-        model = _Growing(data, loss, penalty, trainer)
+        model = _Growing(data, loss, penalty, self.trainer)
         admitted = set(tests.parts)
         rounds: list[Round] = []
         for n_wanted in (1, *(self.features,) * self.rounds):
@@ -109,12 +143,12 @@ class Induction:
             if not added:
                 break
             model.add([candidate.tests for candidate in added])
-            rounds.append(Round(n_hard, tuple(added), model.fit(self.iterations)))
+            rounds.append(Round(n_hard, tuple(added), model.fit(self.round_iterations)))
             tell(rounds[-1])
         if not rounds:
             raise TrainingError(
                 "Feature induction found no feature that improves the model. Lower min_count in "
-                "the [trainer.induction] and [model] blocks, or train without induction."
+                "the [trainer] and [model] blocks, or train without induction."
             )
         return Induced(
             model.kept, tuple(model.features), model.first_units(), tuple(rounds), model.weights

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import TrainingError
-from .trainer import TrainedJointly
 
 
 def partner(component: Any, name: str) -> Any:
@@ -22,7 +21,7 @@ def partner(component: Any, name: str) -> Any:
             f"one that is there as 'first' in [components.{component.name}.trainer]."
         )
     earlier: Any = nlp.get_pipe(name)
-    if not isinstance(getattr(earlier, "trainer", None), TrainedJointly):
+    if getattr(getattr(earlier, "trainer", None), "iterations", 1):
         raise TrainingError(
             f"'{name}' cannot be trained jointly with '{component.name}': it has to be a "
             'cascade_segmenter. Put @misc = "spacy_cascade.TrainedJointly.v1" into '

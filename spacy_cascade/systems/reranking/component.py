@@ -1,6 +1,7 @@
 """`cascade_reranker`: chooses among the N best segmentations by both stages' scores."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,9 @@ from ...features.span_context import FoundSpans
 from ...features.tokens import Tokens
 from ...features.units import Units
 from ...inference.structure import Structure
+from ...numeric.design import Design
 from ...numeric.index import KeyIndex
+from ...parallel import Workers
 from ...pipeline.base import CascadePipe
 from ...pipeline.initializing import learn_features
 from ...pipeline.reading import read, span_units
@@ -25,12 +28,38 @@ from ...pipeline.spans.nbest import drop_candidates
 from ...pipeline.spans.placing import in_batch
 from ...pipeline.spans.tables import join_tables, table_of
 from ...scorers.linear import set_weights
-from ...types import Floats2d, Ints2d
+from ...types import Floats2d, Ints2d, RealsXd
 from .chosen import Chosen, choose_spans, write_chosen
-from .data import RerankerData
-from .kernels import Lists
+from .kernels import Lists, choose
 from .trainer import MinimumRiskFit, RiskData
 from .typed_lists import TypedLists, read_lists
+
+
+@dataclass(frozen=True)
+class RerankerData:
+    """What annotated N-best lists teach: their features, and the errors of each choice.
+
+    design: features of the spans, None for those of an untrained reranker. errors: float64
+    `[U, C]` as `TypedLists.errors` gives them. n_gold: number of gold entities.
+    """
+
+    design: Design | None
+    typed: TypedLists
+    errors: Floats2d
+    n_gold: int
+
+    def f1(self, lists: Lists, weights: RealsXd | None = None) -> float:
+        """Entity F1 of the choice that such scores make; weights `[F, C]` of the features."""
+        if weights is not None and self.design is not None:
+            learnt = self.design.scores(weights, Workers(1))
+            lists = lists._replace(class_scores=lists.class_scores + learnt)
+        chosen = np.empty(len(lists.starts) - 1, dtype=np.int32)
+        classes = np.empty(len(lists.class_scores), dtype=np.int32)
+        choose(lists, chosen, classes)
+        spans = self.typed.chosen_spans(chosen)
+        errors = self.errors[spans, classes[spans]]
+        n_all = np.count_nonzero(errors) + self.n_gold
+        return 2.0 * np.count_nonzero(errors < 0) / n_all if n_all else 0.0
 
 
 @Language.factory(

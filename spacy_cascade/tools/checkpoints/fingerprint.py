@@ -11,13 +11,13 @@ from spacy.util import dict_to_dot
 
 from ...errors import ConfigError, TrainingError
 from ...pipeline.base import CascadePipe, is_learner
-from ...pipeline.learning import reads_corpus
+from ...pipeline.source import reads_corpus
 from ...trainers.batchers import WHOLE_CORPUS
 
 _FREE = {
     "training": ("max_steps", "max_epochs", "before_update", "before_to_disk", "logger"),
     "corpora": ("path",),
-    "components": ("threads", "workers", "engine"),
+    "components": ("threads", "workers"),
 }
 """Options of each section that may be others when training goes on."""
 _MISSING = "not there"

@@ -17,6 +17,7 @@ from ...cli.options import argument, read_overrides
 from ...cli.output import counted, print_info, print_table, print_warning, reports_errors
 from ...errors import CascadeError, ConfigError
 from ...pipeline.base import CascadePipe
+from ...pipeline.sizes import room_of
 from ...workflows.folds import refused
 from ...workflows.jackknife import read_config
 from ..formats.contradictions import pieces_of
@@ -29,8 +30,6 @@ from .tokenizer_options import print_tokenizers
 RARE = 50
 """A label with fewer entities is hard to learn."""
 _EXAMPLES = 5
-_VECTORS = 6
-"""Number of vectors of weights in training, without the history of L-BFGS."""
 
 
 @reports_errors
@@ -147,17 +146,16 @@ def _print_overlap(train: Sequence[Doc], dev: Sequence[Doc]) -> None:
 
 def _print_models(nlp: Language) -> None:
     rows = []
-    for name, pipe in nlp.pipeline:
+    pipes: list[tuple[str, Any]] = nlp.pipeline
+    for name, pipe in pipes:
         model: Any = getattr(pipe, "model", None)
-        trainer = getattr(pipe, "trainer", None)
-        if trainer is None or not model.has_param("W"):
+        if getattr(pipe, "trainer", None) is None or not model.has_param("W"):
             continue
         features, weights = model.get_param("W").shape[0], model.get_param("W").size
-        vectors = _VECTORS + 2 * getattr(trainer, "history", 0)
         on_disk = f"{weights * 2 / 1e6:.1f} MB"
-        in_training = f"{weights * 8 * vectors / 1e6:,.0f} MB"
+        in_training = f"{room_of(pipe, *model.get_param('W').shape).n_bytes / 1e6:,.0f} MB"
         rows.append((name, f"{features:,}", f"{weights:,}", on_disk, in_training))
-    header = ("component", "features", "weights", "disk space, at most", "optimizer memory")
+    header = ("component", "features", "weights", "disk space, at most", "memory, at least")
     print_table(rows, header, "lrrrr")
 
 

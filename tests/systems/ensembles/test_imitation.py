@@ -137,19 +137,3 @@ def test_classes_of_spans(generator):
     np.testing.assert_allclose(losses, -(wanted * np.log(shares)).sum(axis=1))
     np.testing.assert_allclose(copy.scores, shares - wanted, atol=1e-12)
     np.testing.assert_allclose(loss.variances(copy.scores), shares * (1 - shares))
-
-
-def test_the_loss_of_a_part_is_that_of_its_sequences(generator, observed):
-    """Sequences one and two, of which the first has labels and the second has targets."""
-    structure = chain(True)
-    targets = targets_of(structure, potentials_of(generator, structure), GIVEN)
-    loss, potentials = Imitation(Likelihood(), targets), potentials_of(generator, structure)
-    losses, scores, _ = evaluate(loss, structure, potentials, observed)
-    units, sequences = slice(3, 8), slice(1, 3)
-    part = loss.of_part(sequences, units)
-    own = Potentials(potentials.scores[units].copy(), potentials.transitions, np.array([0, 1, 5]))
-    found = np.zeros(2)
-    part.on(structure)(Part(own, observed[units], 0, 2, found))
-    np.testing.assert_allclose(found, losses[sequences])
-    np.testing.assert_allclose(own.scores, scores[units])
-    np.testing.assert_array_equal(part.variances(own.scores), loss.variances(scores)[units])

@@ -11,8 +11,7 @@ from spacy.language import Language
 from helpers import TEXTS, annotations, blank, make_examples, write_sample
 from spacy_cascade import ConfigError, TrainingError
 from spacy_cascade.systems.reranking.callback import make_reranker_tuning
-from spacy_cascade.systems.reranking.component import CascadeReranker
-from spacy_cascade.systems.reranking.data import RerankerData
+from spacy_cascade.systems.reranking.component import CascadeReranker, RerankerData
 from spacy_cascade.systems.reranking.kernels import Lists
 from spacy_cascade.systems.reranking.tuning import tune, tune_reranker
 from spacy_cascade.systems.reranking.typed_lists import TypedLists

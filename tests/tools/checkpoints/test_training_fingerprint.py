@@ -70,7 +70,7 @@ def test_settings_that_do_not_matter_are_no_part_of_it() -> None:
     nlp.config["corpora"] = {"train": {"path": "here", "gold_preproc": False}}
     first = training_fingerprint(nlp)
     trainer = nlp.config["components"]["cascade_segmenter"]["trainer"]
-    trainer.update(threads=7, workers=3, engine="ray")
+    trainer.update(threads=7, workers=3)
     nlp.config["corpora"]["train"]["path"] = "there"
     nlp.config["training"].update(max_steps=9, max_epochs=8, before_update={"every": 2})
     assert training_fingerprint(nlp) == first

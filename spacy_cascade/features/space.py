@@ -169,7 +169,9 @@ class FeatureSpace:
                 self.spelled = SpelledWords()
 
     def with_abbreviations(self, tokens: Tokens, text_of: TextOf) -> Tokens:
-        """The tokens with the abbreviations that Docs explain."""
+        """The tokens with the abbreviations that Docs explain, where templates look at them."""
+        if not self.reads_abbreviations:
+            return tokens
         return replace(tokens, abbreviations=find_abbreviations(tokens, self.spelled, text_of))
 
     def positions(

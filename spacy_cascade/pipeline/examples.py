@@ -47,17 +47,17 @@ def _no_sums(examples: Sequence[Example]) -> Sequence[int]:
 class Corpus(_LeftBehind):
     """The whole corpus that a fit learns from: what was read of its examples.
 
-    sums: gives a number for what is read of each example (`Reads.sums`). together: the components
-    that learn. references: those of the examples.
+    sums: gives a number for what is read of each example (`Reads.sums`). partners: components
+    that the fit trains, too. references: those of the examples.
     """
 
     def __init__(
         self,
         examples: Sequence[Example] = (),
         sums: Callable[[Sequence[Example]], Sequence[int]] = _no_sums,
-        together: Sequence[Any] = (),
+        partners: Sequence[Any] = (),
     ) -> None:
-        self._sums_read, self.together = sums, together
+        self._sums_read, self.partners = sums, partners
         self._keep(examples, self._sums_of(examples))
 
     def __len__(self) -> int:

@@ -50,7 +50,9 @@ def update(pipe: Any, examples: list[Example], losses: dict[str, float]) -> None
         forget_words(examples)
         losses[pipe.name] += fit.step(data, bar.update)
     losses |= {f"{pipe.name}{SEPARATOR}{term}": value for term, value in fit.terms().items()}
-    for each in pipe._corpus.together:
+    if trainer.sees_all:
+        pipe.sync_weights()
+    for each in pipe._corpus.partners:
         each.sync_weights()
 
 
@@ -91,8 +93,8 @@ def _begin(pipe: Any, examples: Sequence[Example], change: Change) -> None:
     """
     source = ExampleSource(pipe, examples, change is Change.EXAMPLES)
     pipe._fit = pipe.trainer.begin(source)
-    sums = joint_sums([each.reads() for each in source.together])
-    pipe._corpus = Corpus(() if reads_corpus(pipe) else examples, sums, source.together)
+    sums = joint_sums([each.reads() for each in (pipe, *source.partners)])
+    pipe._corpus = Corpus(() if reads_corpus(pipe) else examples, sums, source.partners)
 
 
 def task_of(pipe: Any, examples: Sequence[Example]) -> Task:

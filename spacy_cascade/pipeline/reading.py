@@ -64,8 +64,6 @@ def read(pipe: Reader, docs: Sequence[Doc]) -> Tokens:
         _check_stage(tokens.tags, "token.tag", "cascade_tagger", name)
     if "parts_of_speech" in space.reads:
         _check_stage(tokens.parts_of_speech, "token.pos", "tagger or morphologizer", name)
-    if not space.reads_abbreviations:
-        return tokens
     return space.with_abbreviations(tokens, vocab.strings.__getitem__)
 
 

@@ -34,13 +34,13 @@ _NEW_MINIMUM = 1
 class ExampleSource:
     """A component with examples (`trainers.base.Source`).
 
-    is_other: whether these are other examples than before. together: the component, and those that
-    its trainer has asked for.
+    is_other: whether these are other examples than before. partners: other components, which its
+    trainer has asked for.
     """
 
     def __init__(self, pipe: Any, examples: Sequence[Example], is_other: bool) -> None:
         self._pipe, self._examples, self._is_other = pipe, examples, is_other
-        self.together: list[Any] = [pipe]
+        self.partners: list[Any] = []
         self._tests: AtomicTests | None = None
         if is_other:  # Adaptation begins where an earlier one has ended.
             pipe._origin = None
@@ -90,7 +90,7 @@ class ExampleSource:
     def partner(self, name: str) -> "ExampleSource":
         """The source of an earlier component, for the same examples (`systems.isomeric.trainer`)."""
         earlier = partner(self._pipe, name)
-        self.together.append(earlier)
+        self.partners.append(earlier)
         return ExampleSource(earlier, self._examples, self._is_other)
 
     def join(self, fit: Fit[object]) -> None:

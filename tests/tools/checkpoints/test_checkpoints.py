@@ -34,7 +34,7 @@ from spacy_cascade.tools.checkpoints.files import (
     write_checkpoint,
 )
 from spacy_cascade.tools.checkpoints.header import randomness
-from spacy_cascade.trainers.base import Fit, Progress, Task
+from spacy_cascade.trainers.base import Fit, Progress, Source
 from spacy_cascade.workflows.folds import train_pipeline
 from trainings import (
     run_training,
@@ -377,14 +377,14 @@ def test_adapting_batch_by_batch_is_refused(
 class Unkept:
     """A trainer whose fit has no state."""
 
-    sees_all = True
+    sees_all, reads_corpus = True, False
     iterations = 1
 
     def check(self, loss: object, penalty: object, structure: object) -> None:
         pass
 
-    def begin(self, task: Task) -> Still:
-        return Still(task.start)
+    def begin(self, source: Source) -> Still:
+        return Still(source.task().start)
 
 
 class Still(Fit[LabelledSequences]):

@@ -27,6 +27,8 @@ class Pipe(CascadePipe):
 
     def __init__(self) -> None:
         self.n_updates, self.shown = 0, []
+        self.trainer = self
+        self._fit = None
         self.model = SimpleNamespace(attrs={"hessian_diagonal": None})
 
     def sync_curvature(self) -> None:

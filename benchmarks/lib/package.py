@@ -285,8 +285,10 @@ def rows_of_path(pipe: Any, path: Any, starts: Any) -> set[tuple[int, int, int]]
 
 def gold_rows(pipe: Any, examples: Sequence[Example], starts: Any) -> set[tuple[int, int, int]]:
     """As `rows_of_path`, of the spans that a component should find."""
-    tokens = pipe.read([example.predicted for example in examples])
-    tags = pipe._gold_labels(tokens, [pipe._read_gold(example) for example in examples])
+    from spacy_cascade.pipeline.reading import read
+
+    tokens = read(pipe, [example.predicted for example in examples])
+    tags = pipe._gold_labels(tokens, [pipe.gold.read(example) for example in examples])
     return rows_of_path(pipe, tags.clip(min=0), starts)
 
 

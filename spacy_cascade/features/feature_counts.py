@@ -8,8 +8,7 @@ from ..numeric.key_counts import KeyCounts
 from ..types import Keys1d
 from .keys import lexeme_level_keys, unit_level_keys
 from .plan import Plan
-from .unit_rows import rows_of_slots, values_of_units
-from .units import Units
+from .units import Units, rows_of_slots, values_of_units
 
 
 class FeatureCounts:

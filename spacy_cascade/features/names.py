@@ -18,8 +18,7 @@ from .lexemes import BOUNDARY
 from .segment_space import SegmentSpace
 from .space import FeatureSpace
 from .templates import ALL, ANY, FIRST, LAST, UNIT, Part, Template
-from .unit_rows import values_of_units
-from .units import Units
+from .units import Units, values_of_units
 
 BOUNDARY_TEXT = "<boundary>"
 """Stands for the word before and after every sequence."""

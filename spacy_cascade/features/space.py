@@ -24,8 +24,15 @@ from .resources import FlaggedTokens, Resources, ResourceSpec
 from .span_context import SpanContext
 from .templates import Templates
 from .tokens import FURTHER, Tokens
-from .unit_rows import known_features, rows_of_slots, values_of_units
-from .units import PaddedTokens, Units, lay_out, with_links
+from .units import (
+    PaddedTokens,
+    Units,
+    known_features,
+    lay_out,
+    rows_of_slots,
+    values_of_units,
+    with_links,
+)
 
 
 def _values_of_spans(
@@ -112,7 +119,7 @@ class FeatureSpace:
         self._forget_values()
 
     def learn_resources(self, tokens: Tokens, flags: Ints2d) -> None:
-        """Let the resources learn from training tokens; flags: `word_counts.span_flags`."""
+        """Let the resources learn from training tokens; flags: `resources.span_flags`."""
         self.learn_resources_in_blocks(lambda: iter([(tokens, flags)]))
 
     def learn_resources_in_blocks(self, blocks: FlaggedTokens) -> None:

@@ -81,6 +81,10 @@ class Spans(NamedTuple):
     end: Pointers1d
     label: Ints1d
 
+    def take(self, chosen: Bools1d | Pointers1d) -> Spans:
+        """Some of the spans, by a mask or by numbers."""
+        return Spans(self.start[chosen], self.end[chosen], self.label[chosen])
+
 
 @dataclass(frozen=True)
 class TagSet:

@@ -17,7 +17,7 @@ from ..features.tokens import Tokens, join_tokens
 from ..files import temporary_files
 from ..trainers.batchers import WHOLE_CORPUS
 from .corpus import GetExamples, checked
-from .vocabulary_vectors import VocabularyVectors
+from .reading import VocabularyVectors
 
 Gold = TypeVar("Gold")
 

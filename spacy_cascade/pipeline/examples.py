@@ -17,6 +17,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import logger
 
+from .corpus import GetExamples
 from .example_sums import words_of
 
 _SHARE_AGAIN = 10
@@ -202,3 +203,13 @@ class Awaited(_LeftBehind):
     def is_needed(self) -> bool:
         """Whether a model that is used now would know less than half of the examples."""
         return len(self._examples) > 0 and len(self._examples) >= _GROWTH * self.n_made
+
+
+class CorpusReader(_LeftBehind):
+    """The reader that `initialize` was given, if any.
+
+    read: gives all examples of the corpus anew; None where there is no reader.
+    """
+
+    def __init__(self, read: GetExamples | None = None) -> None:
+        self.read = read

@@ -15,9 +15,9 @@ def recognisers(nlp: Language) -> tuple[CascadeSegmenter | None, CascadeClassifi
     """
     ours = (CascadeSegmenter, CascadeClassifier, CascadeReranker)
     last_first = [pipe for _, pipe in reversed(nlp.pipeline) if isinstance(pipe, ours)]
-    writer = next((pipe for pipe in last_first if pipe.options.set_ents), None)
+    writer = next((pipe for pipe in last_first if pipe.set_ents), None)
     if writer is None or isinstance(writer, CascadeSegmenter):
         return writer, None
-    alike = [pipe for pipe in last_first if pipe.options.spans_key == writer.options.spans_key]
+    alike = [pipe for pipe in last_first if pipe.spans_key == writer.spans_key]
     segmenter = next((pipe for pipe in alike if isinstance(pipe, CascadeSegmenter)), None)
     return segmenter, next((pipe for pipe in alike if isinstance(pipe, CascadeClassifier)), None)

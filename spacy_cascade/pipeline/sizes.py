@@ -35,11 +35,10 @@ _GROUPS = ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_byt
 
 
 class Component(Protocol):
-    """What is asked of a component (`pipeline.component`)."""
+    """What is asked of a component (`pipeline.base`)."""
 
     name: str
     model: Model[Any, Any]
-    options: Any
 
     @property
     def cfg(self) -> dict[str, Any]: ...
@@ -149,13 +148,13 @@ def _check_memory(component: Component, needed: int, what: str, *steps: str) -> 
 
 def _advice(component: Component, *steps_before: str, n_transitions: int = 0) -> str:
     """What to change, as a sentence; n_transitions: of labels that make too many of them."""
-    options, steps = component.options, list(steps_before)
+    steps = list(steps_before)
     sees_pairs = getattr(component.family, "label_pairs", False)
     if sees_pairs and n_transitions <= MOST_TRANSITIONS:
         steps.append("set label_pairs = false in [model]")
-    if getattr(options, "typed", False):
+    if getattr(component, "typed", False):
         steps.append("have a cascade, whose segmenter needs no labels (typed = false)")
-    elif hasattr(options, "gold_labels"):
+    elif hasattr(component, "gold_labels"):
         steps.append("learn fewer labels (gold_labels)")
     else:
         steps.append("merge labels in the corpus")

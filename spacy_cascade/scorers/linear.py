@@ -13,10 +13,10 @@ import numpy.typing as npt
 from thinc.api import Model
 
 from ..errors import ConfigError, NotTrainedError
+from ..features.pair_scores import add_unit_scores
 from ..features.segment_space import SegmentSpace
 from ..features.space import FeatureSpace
 from ..features.templates import Templates
-from ..features.unit_scores import add_unit_scores
 from ..features.units import Units
 from ..inference.linear_chain import ChainFamily
 from ..numeric.encoded import Encoded

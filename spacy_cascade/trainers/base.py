@@ -9,7 +9,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import (
+    Any,
+    ClassVar,
+    Generic,
+    NamedTuple,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    runtime_checkable,
+)
 
 import numpy as np
 import numpy.typing as npt
@@ -172,6 +181,7 @@ BYTES_OF_WEIGHT = 8 + 8 + 4
 """Parameter and gradient in double precision, and the weight as the model keeps it."""
 
 
+@runtime_checkable
 class Trainer(Protocol):
     """Settings of a trainer, as the config gives them.
 

@@ -14,20 +14,22 @@ from spacy.training.loop import create_evaluation_callback, train_while_improvin
 
 from spacy_cascade.errors import ModelFileError, TrainingError
 from spacy_cascade.inference.structure import Weights
-from spacy_cascade.pipeline.learning import LearningPipe
+from spacy_cascade.pipeline.base import CascadePipe
 from spacy_cascade.tools.checkpoints import callback as checkpoints
 from spacy_cascade.tools.checkpoints.files import Checkpoint
 
 SCORES = [0.1, 0.5, None, 0.5, 0.2, 0.9, 0.3, 0.9]
 
 
-class Pipe(LearningPipe[Any]):
+class Pipe(CascadePipe):
     """Its weights say how many updates there have been, and its Hessian twice as many."""
 
     is_trainable = True
 
     def __init__(self) -> None:
         self.n_updates, self.shown = 0, []
+        self.trainer = self
+        self._fit = None
         self.model = SimpleNamespace(attrs={"hessian_diagonal": None})
 
     def sync_curvature(self) -> None:

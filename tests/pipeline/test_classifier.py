@@ -26,6 +26,7 @@ from helpers import (
     train,
     trained_cascade,
 )
+from spacy_cascade.pipeline.reading import read
 
 TEXT, SPANS = SENTENCES[0]
 
@@ -289,7 +290,7 @@ def test_type_probabilities_are_those_of_a_softmax(alone: Language) -> None:
     classifier = alone.get_pipe("cascade_classifier")
     doc = with_spans(alone, [(1, 3, "ENT"), (3, 5, "ENT")])
     bounds = np.array([(1, 3), (3, 5)])
-    units = classifier._units(classifier.read([doc]), bounds, bounds)
+    units = classifier._units(read(classifier, [doc]), bounds, bounds)
     scores = classifier.model.predict(units)
     softmax = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(confidences(alone(doc)), softmax.max(axis=1), rtol=1e-9)

@@ -21,6 +21,7 @@ from spacy.util import load_config, load_model_from_config
 from thinc.api import Config
 
 from spacy_cascade import ConfigError, ModelFileError, NotTrainedError
+from spacy_cascade.pipeline.settings import settings_of
 from spacy_cascade.storage import model_file
 
 SEGMENTER, CLASSIFIER = "cascade_segmenter", "cascade_classifier"
@@ -182,8 +183,8 @@ each_way_of_pipelines = pytest.mark.parametrize(
 
 @each_component
 def test_another_value_of_every_setting_that_can_be_changed(name: str) -> None:
-    options = of(made(name), name).options
-    assert CHANGED[name].keys() == set(options.names()) - options.fixed()
+    settings = settings_of(type(of(made(name), name)))
+    assert CHANGED[name].keys() == {key for key, each in settings.items() if not each.is_fixed}
 
 
 @each_component
@@ -346,7 +347,7 @@ def test_settings_that_cannot_be_are_refused(
     """Each table has a wrong value for every component, or an option that none has."""
     pipe = of(nlp, name)
     before = pipe.to_bytes()
-    known = {option: v for option, v in settings.items() if option in pipe.options.names()}
+    known = {option: v for option, v in settings.items() if option in pipe.cfg}
     header, arrays = model_file.unpack(before, "it")
     header["settings"] = {**pipe.cfg, **(known or settings)}
     with pytest.raises(ModelFileError, match=r"settings are not valid\. ") as refused:

@@ -311,8 +311,8 @@ def test_examples_that_stay_are_encoded_once(monkeypatch: pytest.MonkeyPatch) ->
     nlp.initialize(lambda: examples_for(nlp))
     calls: list[int] = []
     component: Any = nlp.get_pipe(CLASSIFIER)
-    fitted = component._fitted
-    monkeypatch.setattr(component, "_fitted", lambda *given: calls.append(1) or fitted(*given))
+    fitted = component.fitted
+    monkeypatch.setattr(component, "fitted", lambda *given: calls.append(1) or fitted(*given))
     rng = random.Random(0)
     for _ in range(4):
         examples = examples_for(nlp)

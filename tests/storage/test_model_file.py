@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from helpers import blank
 from spacy_cascade.errors import ModelFileError, NotTrainedError
+from spacy_cascade.features.resources import SpanWordCounts
 from spacy_cascade.features.space import FeatureSpace
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.tokens import read_tokens
-from spacy_cascade.features.word_counts import SpanWordCounts
 from spacy_cascade.numeric.index import KeyIndex
 from spacy_cascade.storage import model_file as storage
 from spacy_cascade.storage import sparse

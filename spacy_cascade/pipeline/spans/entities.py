@@ -19,7 +19,7 @@ from ...inference.structure import Structure
 from ...types import Bools1d, Floats1d, Ints1d, Keys1d, Keys2d, Pointers1d
 from .confidences import keep_record, records_of
 from .groups import LastingGroup
-from .placing import UNKNOWN, choose_disjoint, longest_disjoint, possible_spans, select
+from .placing import UNKNOWN, choose_disjoint, longest_disjoint, possible_spans
 from .tables import SpanKeys, SpanTable, find_spans
 
 INSIDE, _OUTSIDE, _BEGIN = 1, 2, 3
@@ -110,7 +110,7 @@ def preset_tags(
     possible = possible_spans(tokens, spans)
     if longest is not None:
         possible &= spans.end - spans.start <= longest
-    return structure.observed(select(spans, possible), presets.taken)
+    return structure.observed(spans.take(possible), presets.taken)
 
 
 class PresetTokens(NamedTuple):

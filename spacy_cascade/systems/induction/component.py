@@ -18,7 +18,6 @@ from thinc.api import Config
 
 from ...features.space import FeatureSpace
 from ...features.units import Units
-from ...pipeline.component import CascadePipe
 from ...scorers.linear import set_weights
 from ...types import Ints1d
 from .candidates import AtomicTests
@@ -61,8 +60,8 @@ def adopt(pipe: Any, examples: Sequence[Example], tests: AtomicTests, found: Ind
     text_of = {each: template_text(each, templates) for each in dict.fromkeys(parts)}
     texts = [text_of[each] for each in parts]
     pipe.model.attrs["space"] = space_of(space, list(dict.fromkeys(texts)))
-    gold = [pipe._read_gold(example) for example in examples]
-    rows = _give_features(space, pipe.space, found, pipe._fitted(examples, gold)[0], texts)
+    gold = [pipe.gold.read(example) for example in examples]
+    rows = _give_features(space, pipe.space, found, pipe.fitted(examples, gold)[0], texts)
     weights = np.zeros((len(pipe.space), found.weights.features.shape[1]))
     np.add.at(weights, rows, found.weights.features)
     set_weights(pipe.model, weights, found.weights.transitions)
@@ -99,7 +98,7 @@ def _give_features(
     return rows[: len(found.kept) + len(keys)]
 
 
-def _block(pipe: CascadePipe) -> Config | None:
+def _block(pipe: Any) -> Config | None:
     """The component's block of the config of its pipeline; None where it stands in none."""
     nlp = pipe.pipeline
     components: list[tuple[str, Any]] = [] if nlp is None else nlp.components
@@ -107,12 +106,12 @@ def _block(pipe: CascadePipe) -> Config | None:
     return deepcopy(nlp._pipe_configs[found[0]]) if nlp is not None and found else None
 
 
-def _write_block(pipe: CascadePipe, block: Config | None) -> None:
+def _write_block(pipe: Any, block: Config | None) -> None:
     nlp = pipe.pipeline
     components: list[tuple[str, Any]] = [] if nlp is None else nlp.components
     for key, each in components:
         if each is pipe and block is not None:
-            nlp._pipe_configs[key] = block  # type: ignore[union-attr]
+            nlp._pipe_configs[key] = block
 
 
 def _with_templates(block: Config | None, space: FeatureSpace) -> Config | None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import TrainingError
-from ...pipeline.component import CascadePipe
 
 
-def partner(component: CascadePipe, name: str) -> Any:
+def partner(component: Any, name: str) -> Any:
     """The component of that name, which is to be trained together with a later one.
 
     Raises `TrainingError` where it is not there, is trained by itself, or finds spans that the

@@ -21,7 +21,8 @@ from spacy.util import logger
 from ...errors import ConfigError, TrainingError
 from ...files import remove_leftovers
 from ...inference.structure import Weights
-from ...pipeline.learning import LearningPipe
+from ...pipeline.base import CascadePipe
+from ...pipeline.learning import restore_training, training_state
 from ...storage.arrays import Arrays
 from ...trainers.base import array_like
 from .files import Checkpoint, Evaluation, read_checkpoint, reading, write_checkpoint
@@ -87,7 +88,7 @@ class Checkpoints:
         if step > self._n_passed:
             self._note(step - 1)
             if step % self._every == 0:
-                states = {name: pipe.training_state() for name, pipe in trained_pipes(nlp)}
+                states = {name: training_state(pipe) for name, pipe in trained_pipes(nlp)}
                 now = replace(self._kept, step=step, epoch=position["epoch"], trainings=states)
                 write_checkpoint(self._path, now)
         elif step > 0 and step == self._n_passed:
@@ -96,7 +97,7 @@ class Checkpoints:
     def _restore(self) -> None:
         with reading(self._where):
             for name, pipe in trained_pipes(self._nlp):
-                pipe.restore_training(self._kept.trainings.pop(name))
+                restore_training(pipe, self._kept.trainings.pop(name))
 
     def _begin(self, nlp: Language) -> None:
         check_pipeline(nlp)
@@ -180,7 +181,7 @@ def check_end(saved: Checkpoint, training: dict[str, Any], where: str) -> None:
             )
 
 
-def _learnt(pipe: LearningPipe[Any]) -> Arrays:
+def _learnt(pipe: CascadePipe) -> Arrays:
     """What a saved component has of training."""
     pipe.sync_curvature()
     weights, transitions = pipe.weights
@@ -189,7 +190,7 @@ def _learnt(pipe: LearningPipe[Any]) -> Arrays:
     return {"weights": weights, "transitions": transitions, **known}
 
 
-def _show(pipe: LearningPipe[Any], learnt: Arrays) -> None:
+def _show(pipe: CascadePipe, learnt: Arrays) -> None:
     """Have a component save and predict what was learnt, which has to fit its own weights."""
     weights, transitions = (
         array_like(own, learnt[name])

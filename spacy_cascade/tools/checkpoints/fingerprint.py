@@ -9,8 +9,8 @@ from spacy.language import Language
 from spacy.util import dict_to_dot
 
 from ...errors import ConfigError, TrainingError
-from ...pipeline.component import CascadePipe
-from ...pipeline.learning import LearningPipe
+from ...pipeline.base import CascadePipe, is_learner
+from ...pipeline.source import reads_corpus
 from ...trainers.batchers import WHOLE_CORPUS
 
 _FREE = {
@@ -66,10 +66,10 @@ def check_same(saved: Mapping[str, Any], now: Mapping[str, Any], where: str) -> 
         )
 
 
-def trained_pipes(nlp: Language) -> Iterator[tuple[str, LearningPipe[Any]]]:
+def trained_pipes(nlp: Language) -> Iterator[tuple[str, CascadePipe]]:
     frozen = nlp.config["training"]["frozen_components"]
     for name, pipe in nlp.pipeline:
-        if isinstance(pipe, LearningPipe) and name not in frozen:
+        if is_learner(pipe) and name not in frozen:
             yield name, pipe
 
 
@@ -86,14 +86,14 @@ def check_pipeline(nlp: Language) -> None:
     for name, pipe in nlp.pipeline:
         if name in training["frozen_components"] or not getattr(pipe, "is_trainable", False):
             continue
-        if not isinstance(pipe, LearningPipe):
+        if not is_learner(pipe):
             raise ConfigError(
                 f"'{name}' is trained, too, and checkpoints do not hold what it goes on from. Put "
                 "it into frozen_components of [training], train it by itself, or take the "
                 "checkpoints out of [training.before_update]."
             )
         sees_all = pipe.trainer.sees_all
-        if (pipe.warm_start or sees_all) and not (pipe.reads_corpus or (is_whole and sees_all)):
+        if (pipe.warm_start or sees_all) and not (reads_corpus(pipe) or (is_whole and sees_all)):
             raise ConfigError(
                 f"'{name}' collects {'features' if pipe.warm_start else 'examples'} batch by "
                 "batch, and checkpoints do not hold them. Give it an L-BFGS trainer, "

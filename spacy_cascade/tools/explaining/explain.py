@@ -72,7 +72,7 @@ def explain_spans(
 
     if spans is None:
         spans = labelled(segmenter.predict([doc])[0].spans)
-    typed = segmenter.options.typed
+    typed = segmenter.typed
     wanted = [(s, e, label if typed else ENTITY) for s, e, label in _labelled(spans)]
     if not wanted:
         return []
@@ -107,7 +107,7 @@ def explain_types(
     """
     check_doc(doc, "explain_types")
     if spans is None:
-        key = classifier.options.spans_key
+        key = classifier.spans_key
         group = doc.ents if key is None else doc.spans.get(key, ())
         spans = list(group)
     classes = classifier.structure_labels
@@ -115,7 +115,7 @@ def explain_types(
     if not wanted:
         return []
     units, text_of, scores = score_spans(classifier, doc, [(s, e) for s, e, _ in wanted])
-    probabilities = class_probabilities(scores, classifier.options.temperature)
+    probabilities = class_probabilities(scores, classifier.temperature)
     weights = classifier.weights.features
     explained = []
     for i, features in enumerate(named_features(classifier.space, units, text_of)):

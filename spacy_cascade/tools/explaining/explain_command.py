@@ -19,7 +19,7 @@ from ...cli.output import (
     write_json,
 )
 from ...errors import ConfigError
-from ...pipeline.learning import LearningPipe
+from ...pipeline.base import is_learner
 from ...pipeline.readers import examples_for
 from .explain import explain_entities
 from .explanations import EntityExplanation, Explanation
@@ -59,7 +59,7 @@ def explain_command(
     tops = [
         top_features(pipe, examples_for(nlp, data), top)
         for _, pipe in nlp.pipeline
-        if data is not None and isinstance(pipe, LearningPipe)
+        if data is not None and is_learner(pipe)
     ]
     if text:
         _print_entities(doc, explained, features)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from spacy.tokens import Doc
@@ -12,10 +11,10 @@ from ...features.space import TextOf
 from ...features.strings import hash_string
 from ...features.units import Units
 from ...inference.structure import Contrast
+from ...pipeline.base import CascadePipe
 from ...pipeline.classifier import CascadeClassifier
-from ...pipeline.component import CascadePipe
-from ...pipeline.learning import LearningPipe
-from ...pipeline.reading import span_units, untyped
+from ...pipeline.decoding import linear_potentials
+from ...pipeline.reading import read, span_units, token_units, untyped
 from ...pipeline.spans.placing import Bounds, LabelledSpan, as_array, bounds_of, in_batch
 from ...types import Floats2d, Ints1d
 from .explanations import Contribution, Explanation, by_push, of_features
@@ -35,7 +34,7 @@ def text_reader(pipe: CascadePipe, docs: Iterable[Doc]) -> TextOf:
     keys = pipe.space.span_keys
     labels = {span.label_ for doc in docs for key in keys for span in doc.spans.get(key, ())}
     for _, other in () if pipe.pipeline is None else pipe.pipeline.pipeline:
-        if isinstance(other, CascadePipe) and getattr(other.options, "spans_key", None) in keys:
+        if isinstance(other, CascadePipe) and getattr(other, "spans_key", None) in keys:
             labels.update(other.labels)
     tags = ["O", *(f"{prefix}-{label}" for prefix in "BI" for label in labels)]
     of_spans = {hash_string(tag): tag for tag in tags}
@@ -60,11 +59,11 @@ def score_spans(
     Returns the spans, what gives the texts of their features, and the scores of their classes,
     float64 `[P, C]`. The Doc is not changed.
     """
-    key = classifier.options.spans_key
+    key = classifier.spans_key
     found = doc.ents if key is None else doc.spans.get(key, ())
     classifier.begin_batch()
     text_of = text_reader(classifier, [doc])
-    tokens = classifier.read([doc])
+    tokens = read(classifier, [doc])
     around = untyped(as_array(bounds_of(found)))
     bounds = in_batch([as_array(spans)], tokens)
     units = span_units(classifier.space, text_of, tokens, bounds, around)
@@ -74,12 +73,12 @@ def score_spans(
 class ScoredDoc:
     """A Doc as a component that labels its tokens scores it."""
 
-    def __init__(self, pipe: LearningPipe[Any], doc: Doc) -> None:
+    def __init__(self, pipe: CascadePipe, doc: Doc) -> None:
         self._pipe = pipe
         self._text_of = text_reader(pipe, [doc])
-        self.tokens, self._linear = pipe.linear_potentials([doc])
+        self.tokens, self._linear = linear_potentials(pipe, [doc])
         self._potentials = pipe.structure.normalised(self._linear)
-        self._units = pipe.token_units(self.tokens)
+        self._units = token_units(pipe, self.tokens)
 
     def explain(
         self,

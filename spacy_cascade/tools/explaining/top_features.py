@@ -12,7 +12,8 @@ import numpy as np
 from spacy.training import Example
 
 from ...features.names import find_names
-from ...pipeline.learning import LearningPipe
+from ...pipeline.base import CascadePipe
+from ...pipeline.initializing import units_of
 from ...types import Floats1d
 from .scored import START, text_reader
 
@@ -57,7 +58,7 @@ class ComponentFeatures:
         return asdict(self)
 
 
-def top_features(pipe: LearningPipe[Any], examples: Iterable[Example], n: int) -> ComponentFeatures:
+def top_features(pipe: CascadePipe, examples: Iterable[Example], n: int) -> ComponentFeatures:
     """The n features with the largest, and with the smallest, weights for each label.
 
     examples: where names are found, best of all those that the component was trained on, for
@@ -104,7 +105,7 @@ class _Column:
         )
 
 
-def _columns(pipe: LearningPipe[Any]) -> Iterator[_Column]:
+def _columns(pipe: CascadePipe) -> Iterator[_Column]:
     weights = pipe.weights.features
     names = [name or START for name in pipe.structure_labels]
     for number, label in enumerate(names):
@@ -120,13 +121,13 @@ def _columns(pipe: LearningPipe[Any]) -> Iterator[_Column]:
             yield _Column(f"{label} as a whole", column, {})
 
 
-def _find(pipe: LearningPipe[Any], examples: Iterable[Example], wanted: set[int]) -> dict[int, str]:
+def _find(pipe: CascadePipe, examples: Iterable[Example], wanted: set[int]) -> dict[int, str]:
     """Names of features, as far as examples have them; no more are read than are needed."""
     names: dict[int, str] = {}
     remaining = iter(examples)
     while wanted and (batch := list(islice(remaining, _AT_ONCE))):
         pipe.begin_batch()
-        units = pipe.units_of(batch)
+        units = units_of(pipe, batch)
         if len(units.first):
             text_of = text_reader(pipe, [example.reference for example in batch])
             names |= find_names(pipe.space, units, text_of, wanted)

@@ -16,7 +16,7 @@ from spacy.util import resolve_dot_names
 from ...cli.options import argument, read_overrides
 from ...cli.output import counted, print_info, print_table, print_warning, reports_errors
 from ...errors import CascadeError, ConfigError
-from ...pipeline.component import CascadePipe
+from ...pipeline.base import CascadePipe
 from ...pipeline.sizes import room_of
 from ...workflows.folds import refused
 from ...workflows.jackknife import read_config

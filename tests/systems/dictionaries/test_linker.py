@@ -228,7 +228,7 @@ def test_a_generator_of_ones_own(tmp_path: Path) -> None:
             return (*super().generators, First())
 
     nlp, made = linker(tmp_path)
-    similar = Similar(nlp, "similar", made.options).from_bytes(made.to_bytes())
+    similar = Similar(nlp, "similar", made.cfg).from_bytes(made.to_bytes())
     doc = entity_doc(nlp, "STAT5 IL-2 AP-1", *((i, i + 1, "protein") for i in range(3)))
     assert [e.kb_id_ for e in similar(doc).ents] == ["S", "G1", ""]
 

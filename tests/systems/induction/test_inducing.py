@@ -21,6 +21,7 @@ from helpers import (
 )
 from sample_pipelines import tagged_examples
 from spacy_cascade.errors import ConfigError, TrainingError
+from spacy_cascade.pipeline.initializing import units_of
 
 TRAINER = {"@misc": "spacy_cascade.LBFGS.v1", "iterations": 5, "threads": 1}
 INDUCTION: dict[str, Any] = {
@@ -65,7 +66,7 @@ def test_the_model_has_the_features_where_their_templates_say(induced):
     """Also a conjunction of which a part, itself a conjunction, has not been induced."""
     pipe = induced.get_pipe("cascade_segmenter")
     examples = sample_examples(induced, n_docs=8)
-    active = pipe.space.design(pipe.units_of(examples)).active_features()
+    active = pipe.space.design(units_of(pipe, examples)).active_features()
     counts = np.bincount(active.indices, minlength=len(pipe.space))
     assert (counts >= 2).all()
 
@@ -128,7 +129,7 @@ def test_segments_keep_all_of_their_features():
     pipe = add_segmenter(nlp, **SEMI_MARKOV)
     examples = sample_examples(nlp, n_docs=6)
     nlp.initialize(lambda: examples)
-    _, segments = pipe.space.encode(pipe.units_of(examples))
+    _, segments = pipe.space.encode(units_of(pipe, examples))
     of_segments = pipe.space.index.keys[np.unique(segments.features.indices)]
     before = nlp.update(examples)["cascade_segmenter"]
     assert set(of_segments) <= set(pipe.space.index.keys)

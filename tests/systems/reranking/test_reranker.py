@@ -399,7 +399,7 @@ def test_round_trips(trained: Language, tmp_path: Path) -> None:
         np.testing.assert_array_equal(weights_of(copy), weights_of(nlp))
         assert annotations(copy) == expected
     overridden = spacy.load(tmp_path, config={"components.cascade_reranker.weight": 7.0})
-    assert overridden.get_pipe("cascade_reranker").options.weight == 7.0
+    assert overridden.get_pipe("cascade_reranker").weight == 7.0
 
 
 def test_an_untrained_one_comes_back_untrained(nlp: Language, tmp_path: Path) -> None:

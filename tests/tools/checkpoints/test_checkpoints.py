@@ -20,6 +20,7 @@ from spacy_cascade.callbacks.calibrate import make_calibration
 from spacy_cascade.errors import ModelFileError
 from spacy_cascade.inference.structure import Weights
 from spacy_cascade.losses.base import LabelledSequences
+from spacy_cascade.pipeline.learning import training_state
 from spacy_cascade.storage import archive
 from spacy_cascade.tools.checkpoints import callback as checkpoints
 from spacy_cascade.tools.checkpoints.callback import make_checkpoints
@@ -380,7 +381,7 @@ def test_a_trainer_without_a_state_is_refused(corpora: Path, trained: Language) 
     pipe.trainer = Unkept()
     pipe.update(examples)
     with pytest.raises(ConfigError, match="'state' and 'restore'"):
-        pipe.training_state()
+        training_state(pipe)
 
 
 @pytest.mark.parametrize("option", ["every", "path"])

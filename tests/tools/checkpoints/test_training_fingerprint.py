@@ -9,6 +9,7 @@ from spacy.language import Language
 
 from helpers import SENTENCES, Sentence, add_segmenter, blank, cascade, make_examples
 from spacy_cascade.errors import ConfigError, TrainingError
+from spacy_cascade.pipeline.learning import restore_training, training_state
 from spacy_cascade.tools.checkpoints.fingerprint import (
     check_pipeline,
     check_same,
@@ -112,12 +113,12 @@ def test_a_training_goes_on_with_the_same_annotation_only(is_corrected: bool) ->
         nlp.update(examples)
     other.update(others)
     pipe, twin = (each.get_pipe("cascade_classifier") for each in (nlp, other))
-    state = pipe.training_state()
+    state = training_state(pipe)
     if not is_corrected:
-        twin.restore_training(state)
+        restore_training(twin, state)
         return
     with pytest.raises(TrainingError, match="'cascade_classifier' were annotated otherwise"):
-        twin.restore_training(state)
+        restore_training(twin, state)
 
 
 def trained_with(trainer: str = "LBFGS", **training: Any) -> Language:

@@ -43,8 +43,8 @@ def test_the_copy_has_the_temperatures_shown(model: Path, data: Path, tmp_path: 
         if line.startswith("cascade_")
     }
     for name, pipe in spacy.load(tmp_path / "calibrated").pipeline:
-        assert shown[name] == f"{pipe.options.temperature:g}"
-    assert spacy.load(model).get_pipe("cascade_segmenter").options.temperature == 1.0
+        assert shown[name] == f"{pipe.temperature:g}"
+    assert spacy.load(model).get_pipe("cascade_segmenter").temperature == 1.0
 
 
 def test_the_copy_decodes_as_shown(model: Path, data: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from ....cli.output import STOPPED, counted, print_table, print_warning, reports
 from ....errors import ConfigError, CorpusError
 from ....files import UNREADABLE
 from ....pipeline.progress import progress
-from ....pipeline.vocabulary_vectors import VocabularyVectors
+from ....pipeline.reading import VocabularyVectors
 from ..terms import read_terms
 from .evidence import Evidence, GrownTerm, distinct_seeds, ranked_terms
 from .formatting import Thresholds, from_pages

@@ -1,8 +1,10 @@
-"""Components that learn from gold spans, and what is wrong where a corpus does not have them."""
+"""Gold spans that components learn from, and what is wrong where a corpus does not have them."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Protocol
 
 from spacy.tokens import Doc, Span
 from spacy.training import Example
@@ -12,9 +14,7 @@ from ..errors import TrainingError
 from ..features.tokens import Tokens
 from ..types import Ints2d
 from .corpus import GetExamples, check_labels
-from .declared import ClassifierOptions, SegmenterOptions
 from .example_sums import ENTITIES
-from .learning import LearningPipe
 from .spans.gold import (
     GoldSpans,
     gold_flags,
@@ -26,66 +26,78 @@ from .spans.gold import (
 from .spans.placing import ENTITY
 
 
-class SpanLearningPipe(LearningPipe[GoldSpans]):
-    """A component whose gold annotation are the spans of `gold_key` with one of `gold_labels`."""
+class Learner(Protocol):
+    """A component that learns from spans; typed: whether it tells their labels apart."""
 
-    options: SegmenterOptions | ClassifierOptions
+    name: str
+    typed: bool
+    gold_key: str | None
+    gold_labels: list[str] | None
+    n_examples: int | None
 
-    def _read_gold(self, example: Example) -> GoldSpans:
+
+@dataclass(frozen=True)
+class SpanGold:
+    """The gold spans of a component: those of its `gold_key` with one of its `gold_labels`."""
+
+    pipe: Learner
+
+    def read(self, example: Example) -> GoldSpans:
         """What to learn. Raises `TrainingError` where gold spans overlap."""
-        gold = self._read_to_judge(example)
-        refuse_overlap(gold, example.predicted, self.options.gold_key)
+        gold = self.read_to_judge(example)
+        refuse_overlap(gold, example.predicted, self.pipe.gold_key)
         return gold
 
-    def _read_to_judge(self, example: Example) -> GoldSpans:
+    def read_to_judge(self, example: Example) -> GoldSpans:
         """What to compare with: gold spans, which may overlap."""
-        return read_gold(example, self.options.gold_key, self.options.gold_labels)
+        return read_gold(example, self.pipe.gold_key, self.pipe.gold_labels)
 
-    def _gold_reads(self) -> tuple[tuple[int, ...], tuple[str, ...]]:
-        key = self.options.gold_key
+    def reads(self) -> tuple[tuple[int, ...], tuple[str, ...]]:
+        """Attributes of tokens of the reference, and keys of its groups, that gold is read of."""
+        key = self.pipe.gold_key
         return (ENTITIES, ()) if key is None else ((), (key,))
 
-    def _told_apart(self, labels: Iterable[str]) -> set[str]:
+    def told_apart(self, labels: set[str]) -> set[str]:
         """What a span is not (`is_negative`) is no label; without types, all others are one."""
-        known = {label for label in super()._told_apart(labels) if not is_negative(label)}
-        return known if self._is_typed or not known else {ENTITY}
+        known = {label for label in labels if not is_negative(label)}
+        return known if self.pipe.typed or not known else {ENTITY}
 
-    @property
-    def _is_typed(self) -> bool:
-        """Whether it learns the types of spans; without, a classifier behind it does."""
-        return not isinstance(self.options, SegmenterOptions) or self.options.typed
-
-    def _gold_flags(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints2d:
+    def flags(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints2d:
+        """What gold spans say of the tokens (`features.resources`)."""
         return gold_flags(tokens, gold)
 
-    def _labels_present(self, gold: GoldSpans) -> Iterable[str]:
+    def labels_present(self, gold: GoldSpans) -> Iterable[str]:
+        """All labels of one example, also those that the component does not tell apart."""
         return (label for _, _, label in gold.spans)
 
-    def _check_found(
+    def check_found(
         self, found: Collection[str], present: Collection[str], get_examples: GetExamples
     ) -> None:
-        """Raise `TrainingError` where there is no gold span, or none of a label that is wanted."""
-        options = self.options
+        """Raise `TrainingError` where there is no gold span, or none of a label that is wanted.
+
+        found: the labels to be. present: those of `labels_present`, of all examples.
+        """
+        name, key, wanted = self.pipe.name, self.pipe.gold_key, self.pipe.gold_labels
         if not present:
-            _refuse_none(self.name, options.gold_key, options.gold_labels, get_examples())
-        if options.gold_labels is not None:
-            others = _labels_under(options.gold_key, get_examples())
-            _check_wanted(options.gold_labels, present, others, self.name, "gold_labels")
-        elif self._is_typed:
+            _refuse_none(name, key, wanted, get_examples())
+        if wanted is not None:
+            others = _labels_under(key, get_examples())
+            _check_wanted(wanted, present, others, name, "gold_labels")
+        elif self.pipe.typed:
             where = "the labels given to initialize (in a config, [initialize.components])"
-            _check_wanted(found, present, present, self.name, where)
+            _check_wanted(found, present, present, name, where)
             left = sorted(set(present) - set(found) - {""})
             if left:
                 logger.warning(
                     "'%s' does not learn the label '%s', but spans that have it are found and get "
                     "another label. To leave them out, set gold_labels in all components that "
                     "learn from gold spans, instead of labels under [initialize.components].",
-                    self.name,
+                    name,
                     left[0],
                 )
         place = "entities, or gold spans under the component's gold_key"
-        n_examples, sought = self.n_examples or 0, "labelled gold span"
-        check_labels(found, n_examples, self.name, sought, place, get_examples)
+        n_examples, sought = self.pipe.n_examples or 0, "labelled gold span"
+        check_labels(found, n_examples, name, sought, place, get_examples)
 
 
 def _check_wanted(

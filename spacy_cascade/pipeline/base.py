@@ -1,64 +1,98 @@
-"""What all components are: labels, one linear model, options, one fit, and one file on disk."""
+"""What components with a model are: labels, weights, settings, training, and a file on disk."""
 
 from abc import abstractmethod
-from collections.abc import Container, Iterable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, TypeGuard, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from spacy.language import Language
+from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
+from spacy.training import Example, validate_examples
+from spacy.util import minibatch
 from thinc.api import Model, Optimizer
 
-from ..errors import ModelFileError, TrainingError
+from ..errors import TrainingError
 from ..features.space import FeatureSpace
 from ..features.strings import is_valid
 from ..features.tokens import Tokens
 from ..features.units import Units
 from ..inference.linear_chain import ChainFamily
 from ..inference.structure import Structure, Weights
+from ..losses.base import Loss
+from ..losses.margin import Hinge
 from ..parallel import LEXEME_LOCK
+from ..penalties.base import Penalty
 from ..scorers import linear
-from ..storage import model_file, sparse
-from ..storage.arrays import Arrays
-from ..storage.header import Header, check_identity, make_header
-from ..trainers.base import Fit
-from . import sizes
-from .batches import BatchPipe
-from .options import Options
+from ..storage import model_file
+from ..trainers.base import Fit, Trainer
+from . import initializing, learning, saving, sizes
+from .batches import unchanging
+from .corpus import GetExamples
+from .example_sums import Reads
+from .examples import Awaited, Corpus, Seen
 from .progress import is_interrupted
-from .reading import earlier_space, read
-from .saved_component import SavedComponent
+from .reading import earlier_space, token_units
+from .settings import Cfg, PipelineReference, configure
+from .source import Origin
 from .spans.confidences import register_confidence
 
 _MAXIMUM_LEXEMES = 1 << 16
 """Words whose scores are kept between batches; beyond that the cache starts anew."""
 
+Made = TypeVar("Made", bound="CascadePipe")
 
-class CascadePipe(SavedComponent, BatchPipe):
-    """A component around one linear model.
 
-    options: as the config gives them; each is an attribute of the component, too, and can be
-    changed there (`pipeline.options`).
+class CascadePipe(TrainablePipe):  # type: ignore[misc]
+    """A component around one linear model, which learns from examples.
+
+    cfg: its settings by name, which are attributes, too (`pipeline.settings`). gold: what it learns
+    of examples. loss, penalty, trainer: how; None in a component that is trained in a way of its
+    own. warm_start: whether it was trained before it was loaded; `update` then adapts it to new
+    examples. n_examples: how many `initialize` has seen, None in a component that was loaded.
     """
 
     model: Model[Units, Any]
     name: str
-    options: Options
+    cfg = Cfg()
+    _pipeline: PipelineReference | None
+    _awaited: Awaited | None
     _may_be_untrained: ClassVar[bool] = False
     """Whether a saved component without labels is one that was not trained, and no damaged one."""
 
     def __init__(
-        self, nlp: Language, model: Model[Units, Any], name: str, options: Options
+        self,
+        nlp: Language,
+        model: Model[Units, Any],
+        name: str,
+        settings: Mapping[str, Any],
+        loss: Loss | Hinge | None = None,
+        penalty: Penalty | None = None,
+        trainer: Trainer | None = None,
+        scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
         self.vocab, self.model, self.name = nlp.vocab, model, name
+        self.loss: Any = loss
+        self.trainer: Any = trainer
+        self.penalty, self.scorer = penalty, scorer
         register_confidence()
         self._labels: tuple[str, ...] = ()
         self._structure: tuple[tuple[str, ...], Structure] | None = None
         self._fit: Fit[Any] | None = None
-        SavedComponent.__init__(self, nlp, options)
+        self.n_examples: int | None = None
+        self.before_induction: Any = None
+        initializing.begin_anew(self)
+        self.reset_fit()
+        configure(self, nlp, settings)
+        if trainer is not None:
+            trainer.check(loss, penalty, self.family.structure)
 
     # What a component has to say
+
+    def check_settings(self, values: Mapping[str, Any]) -> None:
+        """Raise `ConfigError` for settings that it cannot have together."""
 
     @abstractmethod
     def _make_structure(self) -> Structure:
@@ -76,7 +110,26 @@ class CascadePipe(SavedComponent, BatchPipe):
     def structure_labels(self) -> list[str]:
         """Names of the structure's labels, in the order of their numbers."""
 
+    @property
+    @abstractmethod
+    def gold(self) -> initializing.GoldReader:
+        """What it learns of examples; of components that have a trainer."""
+
+    def reads(self) -> Reads:
+        """What it reads of an example; where that changes, the example is encoded anew."""
+        return Reads.of(self.space, *self.gold.reads())
+
+    def gold_units(self, tokens: Tokens, gold: Sequence[Any]) -> Units:
+        """The units of a corpus from which features are learnt: by default all tokens."""
+        return token_units(self, tokens, self.gold.flags(tokens, gold))
+
     # The model
+
+    @property
+    def pipeline(self) -> Language | None:
+        """The pipeline that it was made for, None after it was pickled or copied by itself."""
+        reference = self._pipeline
+        return None if reference is None else reference()
 
     @property
     def space(self) -> FeatureSpace:
@@ -104,7 +157,75 @@ class CascadePipe(SavedComponent, BatchPipe):
         """Weights to annotate with. Raises `NotTrainedError` before there are any."""
         return Weights(*linear.get_weights(self.model, self.name))
 
+    # Annotating
+
+    def __call__(self, doc: Doc) -> Doc | None:
+        """Annotate a Doc; None where it failed and the error handler did not raise."""
+        return doc if self._annotate([doc]) else None
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """Annotate Docs in batches of so many; without those that failed."""
+        for docs in minibatch(stream, size=batch_size):  # type: ignore[no-untyped-call]
+            if self._annotate(docs):
+                yield from docs
+
+    def _annotate(self, docs: list[Doc]) -> bool:
+        """Whether it worked; what fails goes to the error handler."""
+        try:
+            self.sync_weights()  # while labels may still change
+            with unchanging(self):
+                self.set_annotations(docs, self.predict(docs))
+        except Exception as error:
+            self.get_error_handler()(self.name, self, docs, error)
+            return False
+        return True
+
+    def begin_batch(self) -> None:
+        """Called before a batch is predicted: new weights, and the table of words within bounds."""
+        self.sync_weights()
+        self.space.forget_lexemes(_MAXIMUM_LEXEMES)
+        self.space.earlier = earlier_space(self.pipeline, self)
+
     # Training
+
+    def initialize(
+        self,
+        get_examples: GetExamples,
+        *,
+        nlp: Language | None = None,
+        labels: Sequence[str] | None = None,
+        corpus: Callable[[Language], Iterable[Example]] | None = None,
+    ) -> None:
+        """Collect labels, learn the feature space and set all weights to zero.
+
+        labels: the labels, as saved by `spacy init labels`; else those in the examples, and those
+        that were added. corpus: a reader to take the examples from, for a stream, of which spaCy
+        shows the first ones only. A trainer with a corpus in a file takes them from there, too,
+        whatever `update` is given. Raises `TrainingError` where there is nothing to learn from,
+        and for labels that are none, `ConfigError` for a stream that cannot be learnt from, and
+        `SavingError` where the disk is full.
+        """
+        initializing.initialize(self, get_examples, nlp, labels, corpus)
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Optimizer | None = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Run the trainer's iterations on the examples (`pipeline.learning`).
+
+        drop, sgd: of no effect; they belong to neural components. losses: the objective is added
+        under the component's name, and terms of it under `NAME: TERM` (`loggers`).
+        """
+        losses = {} if losses is None else losses
+        losses.setdefault(self.name, 0.0)
+        examples = list(examples)
+        validate_examples(examples, f"{type(self).__name__}.update")
+        learning.update(self, examples, losses)
+        return losses
 
     def sync_weights(self) -> None:
         """Bring the weights of the model up to date with the fit.
@@ -113,6 +234,8 @@ class CascadePipe(SavedComponent, BatchPipe):
         takes longer than a small update itself. Raises `TrainingError` where weights are no longer
         finite; the model keeps those that it has.
         """
+        if self._awaited is not None:
+            initializing.make_of_awaited(self, self._awaited)
         with LEXEME_LOCK:
             fit = self._fit
             if fit is None or not fit.weights_are_stale:
@@ -146,6 +269,8 @@ class CascadePipe(SavedComponent, BatchPipe):
     def reset_fit(self) -> None:
         """Begin anew with the next update, since there are other weights."""
         self._fit = None
+        self._corpus, self._seen = Corpus(), Seen()
+        self._origin: Origin | None = None
 
     def show(self, weights: Weights, hessian_diagonal: npt.NDArray[np.uint8] | None) -> None:
         """Predict and save with other weights until training goes on.
@@ -222,76 +347,52 @@ class CascadePipe(SavedComponent, BatchPipe):
                     f"'{self.name}' cannot have the label {label!r}: spaCy could not write it to a "
                     "Doc, because it is empty, no text, or not valid Unicode. Give it another name."
                 )
-        return set(checked)
+        return set(self.gold.told_apart(set(checked)))
 
     def _set_labels(self, labels: Iterable[str]) -> None:
         self._labels = tuple(sorted(set(labels)))
         for label in self._labels:
             self.vocab.strings.add(label)
 
-    def read(self, docs: Sequence[Doc]) -> Tokens:
-        """The tokens of a batch of Docs, as the templates look at them (`pipeline.reading`)."""
-        return read(docs, self.space, self.vocab, self.labels, self.name)
-
-    def begin_batch(self) -> None:
-        """Called before a batch is predicted: new weights, and the table of words within bounds."""
-        self.sync_weights()
-        self.space.forget_lexemes(_MAXIMUM_LEXEMES)
-        self.space.earlier = earlier_space(self.pipeline, self)
-
     # Saving
-
-    def _saved(self, exclude: Container[str]) -> tuple[Header, Arrays]:
-        self.sync_curvature()
-        settings = self._settings_to_save(exclude)
-        header = make_header(self.model.name, list(self.labels), self._identity(), settings)
-        if not self.model.has_param("W"):
-            return header, {}
-        curvature = self.model.attrs["hessian_diagonal"]
-        return header, model_file.model_arrays(self.space, *self.weights, curvature)
 
     def _identity(self) -> dict[str, Any]:
         """Settings without which the weights mean something else."""
         return {
             **self.space.identity(),
             **self.family.identity(),
-            "scheme": getattr(self.options, "scheme", None),
+            "scheme": getattr(self, "scheme", None),
         }
 
-    def _load(self, header: Header, arrays: Arrays, exclude: Container[str]) -> None:
-        check_identity(header, self.model.name, self._identity())
-        labels, settings = header["labels"], header.get("settings", {})
-        self._check_settings(settings)
-        if arrays:
-            self._check_arrays(len(labels), arrays)
-        self._take_settings(settings, exclude)
-        self._set_labels(labels)
-        if arrays:
-            self._restore(arrays)
-        else:
-            self._forget_weights()
-        self.reset_fit()
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """The component as bytes; exclude: `"cfg"` leaves the settings out."""
+        return model_file.pack(*saving.saved(self, list(exclude)))
 
-    def _check_arrays(self, n_labels: int, arrays: Arrays) -> None:
-        """Raise `ModelFileError` where they are not those of a model of so many labels."""
-        n_features = arrays["keys"].size if "keys" in arrays else 0
-        if not n_labels and (n_features or not self._may_be_untrained):
-            raise ModelFileError(f"The saved model of '{self.name}' has no labels.")
-        n_transitions, n_columns = self._structure_size(n_labels)
-        model_file.check_arrays(arrays, (n_features, n_columns), n_transitions, self.space)
+    def from_bytes(self: Made, data: bytes, *, exclude: Iterable[str] = ()) -> Made:
+        """Load from bytes. Raises `ModelFileError` for anything that is not a valid model.
 
-    def _restore(self, arrays: Arrays) -> None:
-        """Have the weights, features and resources of checked arrays."""
-        model_file.restore_space(self.space, arrays)
-        shape = len(self.space), self._structure_size(len(self._labels))[1]
-        linear.set_weights(
-            self.model, sparse.restore("weights", arrays, shape), arrays["transitions"]
-        )
-        has_curvature = sparse.is_there("curvature", arrays)
-        curvature = sparse.restore("curvature", arrays, shape) if has_curvature else None
-        linear.set_hessian_diagonal(self.model, curvature)
+        Where `spacy.load` loads the component, its settings stay: the config says what they are.
+        They stay as well with `exclude=["cfg"]`.
+        """
+        unpacked = model_file.unpack(data, f"the bytes given to '{self.name}'")
+        saving.load(self, *unpacked, list(exclude))
+        return self
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Save into the folder `path`, as the single file `cascade.npz`; else as `to_bytes`."""
+        model_file.write_file(path, self.to_bytes(exclude=exclude))
+
+    def from_disk(self: Made, path: str | Path, *, exclude: Iterable[str] = ()) -> Made:
+        """Load from the folder `path`; else as `from_bytes`."""
+        saving.load(self, *model_file.unpack(*model_file.read_file(path)), list(exclude))
+        return self
 
     def _forget_weights(self) -> None:
         """Be as before training; labels stay."""
         self.space.forget()
         linear.forget_weights(self.model)
+
+
+def is_learner(pipe: object) -> TypeGuard[CascadePipe]:
+    """Whether it is a component that a trainer of the config trains."""
+    return isinstance(pipe, CascadePipe) and pipe.trainer is not None

@@ -1,9 +1,8 @@
-"""Options: declared once, checked whenever they are set, honoured, and saved with the pipeline."""
+"""Settings: checked whenever they are set, honoured, and saved with the pipeline."""
 
 from __future__ import annotations
 
 import copy
-import inspect
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +17,6 @@ from thinc.config import ConfigValidationError
 from helpers import (
     TEXTS,
     add_classifier,
-    add_segmenter,
     annotations,
     blank,
     cascade,
@@ -27,21 +25,10 @@ from helpers import (
     trained_cascade,
 )
 from spacy_cascade import ConfigError
-from spacy_cascade.pipeline.declared import (
-    ClassifierOptions,
-    RerankerOptions,
-    SegmenterOptions,
-    TaggerOptions,
-)
-from spacy_cascade.pipeline.options import Options
+from spacy_cascade.pipeline.segmenter import CascadeSegmenter
 
-DECLARED: list[type[Options]] = [
-    SegmenterOptions,
-    ClassifierOptions,
-    RerankerOptions,
-    TaggerOptions,
-]
 SEGMENTER, CLASSIFIER = "cascade_segmenter", "cascade_classifier"
+RERANKER, TAGGER = "cascade_reranker", "cascade_tagger"
 UNSURE = {"temperature": 3.0}
 """What makes components unsure that know their texts by heart."""
 
@@ -59,54 +46,19 @@ def alone(component: str, **settings: Any) -> Language:
 
 
 def is_refused(nlp: Language, name: str, value: object, message: str) -> None:
-    """Setting it in the last component is an error, in both ways, and changes nothing."""
+    """Setting it in the last component is an error, and changes nothing."""
     component = nlp.get_pipe(nlp.pipe_names[-1])
     before, config = component.cfg, nlp.config.to_str()
-    for place in (component, component.options):
-        with pytest.raises(ConfigError, match=message):
-            setattr(place, name, value)
+    with pytest.raises(ConfigError, match=message):
+        component.cfg = {name: value}
     assert component.cfg == before
     assert nlp.config.to_str() == config
-
-
-# Declarations
-
-
-@pytest.mark.parametrize("options", DECLARED)
-def test_every_option_has_a_text(options: type[Options]) -> None:
-    texts = options.texts()
-    assert list(texts) == options.names()
-    assert all(len(text) > 10 for text in texts.values())
-
-
-@pytest.mark.parametrize("options", DECLARED)
-def test_factories_take_what_is_declared(options: type[Options]) -> None:
-    meta = Language.get_factory_meta(options.component)
-    defaults = options.defaults()
-    assert {name: meta.default_config[name] for name in defaults} == defaults
-    factory = spacy.registry.get("factories", options.component)
-    parameters = inspect.signature(factory).parameters
-    others = {"nlp", "name", "model", "loss", "penalty", "trainer", "scorer"}
-    assert parameters.keys() - others == defaults.keys()
-    assert {name: parameters[name].default for name in defaults} == defaults
-    assert all(parameters[name].annotation is not inspect.Parameter.empty for name in defaults)
-
-
-@pytest.mark.parametrize("options", DECLARED)
-def test_components_have_them_as_attributes(options: type[Options]) -> None:
-    nlp = alone(options.component)
-    component = nlp.get_pipe(options.component)
-    for name, default in options.defaults().items():
-        assert getattr(component, name) == getattr(component.options, name) == default
-        assert component.cfg[name] == default
-    config = nlp.config["components"][options.component]
-    assert {name: config[name] for name in component.cfg} == component.cfg
 
 
 def test_tables_are_not_shared() -> None:
     first, second = (add_classifier(blank()) for _ in range(2))
     first.label_thresholds = {"DNA": 0.5}
-    assert second.label_thresholds == {} == ClassifierOptions.defaults()["label_thresholds"]
+    assert second.label_thresholds == {}
     table = {"DNA": 0.75}
     second.label_thresholds = table
     table["DNA"] = 7.0
@@ -115,14 +67,14 @@ def test_tables_are_not_shared() -> None:
     assert first.label_thresholds == {"DNA": 0.5}
 
 
-@pytest.mark.parametrize("copied", [lambda options: options, copy.deepcopy])
-def test_a_table_is_changed_as_a_whole(copied: Callable[[Options], Options]) -> None:
+@pytest.mark.parametrize("copied", [lambda component: component, copy.deepcopy])
+def test_a_table_is_changed_as_a_whole(copied: Callable[[Any], Any]) -> None:
     """A change inside it would neither be checked nor saved."""
-    options: Any = copied(ClassifierOptions(label_thresholds={"DNA": 0.5}))
+    component = copied(add_classifier(blank(), label_thresholds={"DNA": 0.5}))
     with pytest.raises(TypeError, match="does not support item assignment"):
-        options.label_thresholds["DNA"] = 7.0
-    options.label_thresholds = {**options.label_thresholds, "RNA": 0.25}
-    assert options.label_thresholds == {"DNA": 0.5, "RNA": 0.25}
+        component.label_thresholds["DNA"] = 7.0
+    component.label_thresholds = {**component.label_thresholds, "RNA": 0.25}
+    assert component.label_thresholds == {"DNA": 0.5, "RNA": 0.25}
 
 
 # Changes
@@ -137,23 +89,19 @@ def middle(values: list[float]) -> float:
     return sorted(values)[len(values) // 2]
 
 
-@pytest.mark.parametrize("through_options", [False, True])
-def test_a_new_value_counts_at_once(nlp: Language, through_options: bool) -> None:
-    def place(name: str) -> Any:
-        pipe = nlp.get_pipe(name)
-        return pipe.options if through_options else pipe
-
+def test_a_new_value_counts_at_once(nlp: Language) -> None:
+    segmenter, classifier = (nlp.get_pipe(name) for name in (SEGMENTER, CLASSIFIER))
     threshold = middle(scores_of(nlp))
-    place(SEGMENTER).threshold = threshold
+    segmenter.threshold = threshold
     fewer = scores_of(nlp)
     with nlp.select_pipes(disable=[CLASSIFIER]):
         assert min(scores_of(nlp)) >= threshold
-    place(CLASSIFIER).set_ents = False
+    classifier.set_ents = False
     assert fewer == scores_of(nlp)
     assert not any(nlp(text).ents for text in TEXTS)
-    place(SEGMENTER).threshold = 0.0
-    place(SEGMENTER).n_best = 3
-    place(SEGMENTER).spans_key = "other"
+    segmenter.threshold = 0.0
+    segmenter.n_best = 3
+    segmenter.spans_key = "other"
     doc = nlp(make_doc(nlp.vocab, TEXTS[0]))
     assert doc.spans.keys() == {"other", "other/1", "other/2", "other/3", "cascade"}
 
@@ -172,9 +120,8 @@ def test_a_value_set_later_is_like_one_in_the_config(nlp: Language, tmp_path: Pa
     expected = annotations(as_made_with(nlp, settings, tmp_path / "before"))
     assert annotations(nlp) != expected
     for component, values in settings.items():
-        for i, (name, value) in enumerate(values.items()):
-            pipe = nlp.get_pipe(component)
-            setattr(pipe.options if i % 2 else pipe, name, value)
+        for name, value in values.items():
+            setattr(nlp.get_pipe(component), name, value)
             assert nlp.config["components"][component][name] == value
     assert annotations(nlp) == expected
     nlp.to_disk(tmp_path / "after")
@@ -221,7 +168,7 @@ def test_a_copy_by_itself_has_options_of_its_own(
     twin.threshold = 0.5
     assert (pipe.threshold, twin.threshold) == (0.25, 0.5)
     assert nlp.config["components"][CLASSIFIER]["threshold"] == 0.25
-    with pytest.raises(ConfigError, match="from 0 to 1"):
+    with pytest.raises(ConfigError, match="less than or equal to 1"):
         twin.threshold = 2.0
 
 
@@ -253,83 +200,96 @@ def test_spacy_sets_all_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "name", "value", "message"),
+    ("component", "name", "value", "message"),
     [
-        (SegmenterOptions, "threshold", 2.0, "from 0 to 1, not 2.0"),
-        (SegmenterOptions, "threshold", "high", "a number, not 'high'"),
-        (SegmenterOptions, "threshold", float("nan"), "from 0 to 1, not nan"),
-        (SegmenterOptions, "label_thresholds", {"x": -1.0}, "a table of values from 0 to 1"),
-        (SegmenterOptions, "label_thresholds", None, "a table, each value a number, not None"),
-        (SegmenterOptions, "label_thresholds", {"x": "y"}, "a table, each value a number"),
-        (SegmenterOptions, "n_best", 2.5, "a whole number, not 2.5"),
-        (SegmenterOptions, "n_best", True, "a whole number, not True"),
-        (SegmenterOptions, "set_ents", "no", "true or false, not 'no'"),
-        (SegmenterOptions, "spans_key", None, "a text, not None"),
-        (SegmenterOptions, "gold_key", 5, "a text, or null, not 5"),
-        (ClassifierOptions, "mention_labels", "ENT", "a list, each of it a text, or null"),
-        (TaggerOptions, "overwrite", 1, "true or false, not 1"),
-        (SegmenterOptions, "temperature", 0.0, "a finite number above 0, not 0.0"),
-        (SegmenterOptions, "n_best", 101, "from 1 to 100, not 101"),
-        (SegmenterOptions, "n_best", 0, "from 1 to 100, not 0"),
-        (ClassifierOptions, "threshold", -0.1, "from 0 to 1, not -0.1"),
-        (ClassifierOptions, "temperature", float("inf"), "a finite number above 0, not inf"),
-        (RerankerOptions, "weight", -1.0, "a finite number of 0 or more, not -1.0"),
-        (RerankerOptions, "scale", 0.0, "a finite number above 0, not 0.0"),
-        (RerankerOptions, "rate", -1.0, "a finite number above 0, not -1.0"),
+        (SEGMENTER, "threshold", 2.0, "less than or equal to 1, not 2.0"),
+        (SEGMENTER, "threshold", "high", "a valid number, not 'high'"),
+        (SEGMENTER, "threshold", float("nan"), "less than or equal to 1, not nan"),
+        (SEGMENTER, "label_thresholds", None, "a valid dictionary, not None"),
+        (SEGMENTER, "n_best", 2.5, "a valid integer, not 2.5"),
+        (SEGMENTER, "n_best", True, "a valid integer, not True"),
+        (SEGMENTER, "set_ents", "no", "a valid boolean, not 'no'"),
+        (SEGMENTER, "spans_key", None, "a valid string, not None"),
+        (SEGMENTER, "gold_key", 5, "a valid string, not 5"),
+        (CLASSIFIER, "mention_labels", "ENT", "a valid list, not 'ENT'"),
+        (TAGGER, "overwrite", 1, "a valid boolean, not 1"),
+        (SEGMENTER, "temperature", 0.0, "greater than 0, not 0.0"),
+        (SEGMENTER, "n_best", 101, "less than or equal to 100, not 101"),
+        (SEGMENTER, "n_best", 0, "greater than or equal to 1, not 0"),
+        (CLASSIFIER, "threshold", -0.1, "greater than or equal to 0, not -0.1"),
+        (CLASSIFIER, "temperature", float("inf"), "a finite number, not inf"),
+        (RERANKER, "weight", -1.0, "greater than or equal to 0, not -1.0"),
+        (RERANKER, "scale", 0.0, "greater than 0, not 0.0"),
+        (RERANKER, "rate", -1.0, "greater than 0, not -1.0"),
     ],
 )
-def test_wrong_values(options: type[Options], name: str, value: object, message: str) -> None:
-    component = options.component
+def test_wrong_values(component: str, name: str, value: object, message: str) -> None:
     is_refused(alone(component), name, value, f"{name} of '{component}' must be {message}")
 
 
-@pytest.mark.parametrize(
-    ("options", "wrong", "right"),
-    [
-        (SegmenterOptions, "treshold", "threshold"),
-        (SegmenterOptions, "nbest_", "n_best"),
-        (SegmenterOptions, "nbest", "n_best"),
-        (SegmenterOptions, "span_key", "spans_key"),
-        (ClassifierOptions, "label_threshold", "label_thresholds"),
-        (RerankerOptions, "weigth", "weight"),
-        (TaggerOptions, "overwite", "overwrite"),
-    ],
-)
-def test_misspelt_options(options: type[Options], wrong: str, right: str) -> None:
-    nlp = alone(options.component)
-    is_refused(nlp, wrong, 0.5, f"no option '{wrong}'. Did you mean '{right}'")
-    assert wrong not in vars(nlp.get_pipe(options.component))
-    with pytest.raises(ConfigError, match=f"Did you mean '{right}'"):
-        options.made_for("a component", {wrong: 0.5})
-
-
-def test_what_is_like_no_option() -> None:
-    segmenter = add_segmenter(blank())
-    segmenter.note = "of somebody else"
-    assert segmenter.note == "of somebody else"
-    with pytest.raises(ConfigError, match=r"no option .note.*It has scheme, typed, gold_key"):
-        segmenter.options.note = 1
-    with pytest.raises(AttributeError, match="'CascadeSegmenter' object has no attribute 'other'"):
-        segmenter.other  # noqa: B018 - it is the attribute that is asked for
+def test_wrong_values_of_tables() -> None:
+    nlp = alone(SEGMENTER)
+    for wrong, message in (
+        ({"x": -1.0}, r"label_thresholds\['x'\] .* must be greater than or equal to 0, not -1.0"),
+        ({"x": "y"}, r"label_thresholds\['x'\] .* must be a valid number, not 'y'"),
+        ({1: 0.5}, r"label_thresholds\[1\].* must be a valid string, not 1"),
+    ):
+        is_refused(nlp, "label_thresholds", wrong, message)
 
 
 @pytest.mark.parametrize(
-    ("options", "name", "value"),
+    ("component", "wrong", "right"),
     [
-        (SegmenterOptions, "scheme", "IOB2"),
-        (SegmenterOptions, "typed", True),
-        (ClassifierOptions, "reject", True),
+        (SEGMENTER, "treshold", "threshold"),
+        (SEGMENTER, "nbest", "n_best"),
+        (CLASSIFIER, "label_threshold", "label_thresholds"),
+        (RERANKER, "weigth", "weight"),
+        (TAGGER, "overwite", "overwrite"),
     ],
 )
-def test_fixed_options(options: type[Options], name: str, value: object) -> None:
-    nlp = alone(options.component)
-    component = nlp.get_pipe(options.component)
+def test_misspelt_settings(component: str, wrong: str, right: str) -> None:
+    is_refused(alone(component), wrong, 0.5, f"no option '{wrong}'. Did you mean '{right}'")
+
+
+def test_what_is_like_no_setting() -> None:
+    message = r"no option 'note'\. It has scheme, typed, gold_key"
+    is_refused(alone(SEGMENTER), "note", 1, message)
+
+
+class WithSpans(CascadeSegmenter):
+    """Of somebody else; its attributes are like names of settings."""
+
+    def predict(self, docs: Any) -> Any:
+        self.spans = self.thresholds = super().predict(docs)
+        return self.spans
+
+
+def test_a_subclass_may_have_attributes_like_settings(nlp: Language) -> None:
+    segmenter = nlp.get_pipe(SEGMENTER)
+    segmenter.__class__ = WithSpans
+    docs = [make_doc(nlp.vocab, TEXTS[0])]
+    assert segmenter.predict(docs) is segmenter.spans is segmenter.thresholds
+    segmenter.threshold = 0.25
+    assert segmenter.cfg["threshold"] == 0.25
+
+
+@pytest.mark.parametrize(
+    ("component_name", "name", "value"),
+    [
+        (SEGMENTER, "scheme", "IOB2"),
+        (SEGMENTER, "typed", True),
+        (CLASSIFIER, "reject", True),
+    ],
+)
+def test_fixed_settings(component_name: str, name: str, value: object) -> None:
+    nlp = alone(component_name)
+    component = nlp.get_pipe(component_name)
     before = getattr(component, name)
     is_refused(nlp, name, value, f"{name} of '{component.name}' cannot be changed from")
     with pytest.raises(ConfigError, match="cannot be changed from"):
-        component.cfg = {name: value}
+        setattr(component, name, value)
     setattr(component, name, before)  # the same again is no change
-    made = blank().add_pipe(options.component, config={name: value})
+    made = blank().add_pipe(component_name, config={name: value})
     assert getattr(made, name) == value
 
 

@@ -14,9 +14,12 @@ from spacy_cascade.cli import app
 from spacy_cascade.tools.recipes import Choices, make_config
 
 
-def run_command(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
-    """What a command of `spacy cascade` prints on standard output and standard error."""
-    result = CliRunner().invoke(spacy_app, ["cascade", *map(str, arguments)])
+def run_command(*arguments: object, exit_code: int = 0, answers: str = "") -> tuple[str, str]:
+    """What a command of `spacy cascade` prints on standard output and standard error.
+
+    answers: what is typed in when it asks.
+    """
+    result = CliRunner().invoke(spacy_app, ["cascade", *map(str, arguments)], input=answers)
     assert result.exit_code == exit_code, result.output
     return result.stdout, result.stderr
 
@@ -42,12 +45,17 @@ def small_training(folder: Path, n_train: int = 12) -> dict[str, Path]:
 
 
 def run_training(
-    command: str, given: Mapping[str, Path], output: Path, *more: object, exit_code: int = 0
+    group: str,
+    command: str,
+    given: Mapping[str, Path],
+    output: Path,
+    *more: object,
+    exit_code: int = 0,
 ) -> Any:
-    """What the command said; given: its config and, as options, its files."""
+    """What a command of a group said; given: its config and, as options, its files."""
     options = [part for name, path in given.items() if name != "config"
                for part in (f"--{name}", path)]  # fmt: skip
-    arguments = [command, given["config"], *options, "--output", output, *more]
+    arguments = [group, command, given["config"], *options, "--output", output, *more]
     result = CliRunner().invoke(app, list(map(str, arguments)))
     assert result.exit_code == exit_code, result.output
     return result

@@ -6,11 +6,20 @@ from dataclasses import asdict
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ...cli.options import argument, option, read_overrides
+from ...cli.options import (
+    Config,
+    Folds,
+    OtherDev,
+    Processes,
+    Rounds,
+    argument,
+    option,
+    read_overrides,
+)
 from ...cli.output import (
     STOPPED,
     counted,
@@ -20,17 +29,15 @@ from ...cli.output import (
     print_warning,
     reports_errors,
     write_text,
-)
+)  # fmt: skip
 from ...errors import ConfigError
 from ...files import replace_file
 from ...parallel import available_cores
-from ...pipeline.progress import progress
-from ...workflows.jackknife import read_config
-from . import quadrants, sampling
-from .axes import Axis, Searcher
-from .pictures import draw
-from .searches import Search, default_searches, read_axis, settings_text, together, tune
-from .trials import Archive, Task, Trial
+
+if TYPE_CHECKING:
+    from .axes import Axis, Searcher
+    from .searches import Search
+    from .trials import Trial
 
 TRIALS, BEST, REPORT = "trials.jsonl", "best.cfg", "search.json"
 
@@ -43,11 +50,11 @@ class Backend(str, Enum):
 @reports_errors
 def tune_command(
     context: typer.Context,
-    config: Annotated[Path, argument("CONFIG", "Training config")],
+    config: Config,
     train: Annotated[Path, argument("TRAIN.spacy", "Docs to train on")],
     output: Annotated[Path, argument("OUTPUT", "Folder for the results")],
-    dev: Annotated[Path | None, option("Docs to score on, instead of folds of TRAIN")] = None,
-    folds: Annotated[int, option("Folds of TRAIN, if there is no --dev")] = 5,
+    dev: OtherDev = None,
+    folds: Folds = 5,
     search: Annotated[
         list[str] | None,
         option(
@@ -60,19 +67,18 @@ def tune_command(
     ] = None,
     score: Annotated[str, option("Score to maximise")] = "ents_f",
     backend: Annotated[Backend, option("Search method")] = Backend.quadrants,
-    rounds: Annotated[int, option("Largest number of boxes that are cut into quadrants")] = 5,
+    rounds: Rounds = 5,
     trials: Annotated[int, option("Number of trials with optuna; a later run can add more")] = 30,
-    processes: Annotated[
-        int, option("Trials run at the same time (0: one per core); affects what optuna tries")
-    ] = 0,
+    processes: Processes = 0,
 ) -> None:
     """
     Find the best settings of a training config.
 
     The method quadrants starts with the box of all ranges. It cuts the box in two along each
     setting, tries the middle of each part, and goes on with the best part, until a box brings no
-    gain. It tunes one component after the other. The method optuna searches any number of
-    settings at once with a Bayesian sampler.
+    gain: each round cuts one box. It tunes one component after the other. The method optuna
+    searches any number of settings at once with a Bayesian sampler; what it tries depends on the
+    number of processes. Without --dev, the score is that of folds of TRAIN.
 
     OUTPUT gets best.cfg, the config with the best settings; trials.jsonl, all trials;
     search.json, the searches; and with matplotlib, a picture of each search of two settings.
@@ -80,6 +86,12 @@ def tune_command(
 
     Settings of CONFIG can be changed at the end of the line, as for spacy train.
     """
+    from ...pipeline.progress import progress
+    from ...workflows.jackknife import read_config
+    from . import quadrants, sampling
+    from .searches import settings_text, together, tune
+    from .trials import Archive, Task
+
     overrides = read_overrides(context.args)
     paths = {"paths.train": str(train), "paths.dev": str(dev or train)}
     task = Task(config, overrides, train, dev, folds, score)
@@ -92,7 +104,7 @@ def tune_command(
     output.mkdir(parents=True, exist_ok=True)
     with progress("Trials", unit=" trials") as bar:
 
-        def done(trial: Trial) -> None:
+        def done(trial: "Trial") -> None:
             bar.update()
             bar.write(_line(trial))
 
@@ -118,7 +130,10 @@ def tune_command(
 
 def _searches(
     config: Path, overrides: dict[str, Any], search: list[str] | None, component: list[str] | None
-) -> Mapping[str, Sequence[Axis]]:
+) -> "Mapping[str, Sequence[Axis]]":
+    from ...workflows.jackknife import read_config
+    from .searches import default_searches, read_axis
+
     if search and component:
         raise ConfigError("Give --search or --component, not both.")
     if search:
@@ -133,11 +148,15 @@ def _searches(
     return {name: axes for name, axes in searches.items() if not component or name in component}
 
 
-def _line(trial: Trial) -> str:
+def _line(trial: "Trial") -> str:
+    from .searches import settings_text
+
     return f"  {percent(trial.score):>6}  {settings_text(trial.settings)}  {trial.seconds:.0f} s"
 
 
-def _draw(made: list[Search], trials: list[Trial], output: Path) -> None:
+def _draw(made: "list[Search]", trials: "list[Trial]", output: Path) -> None:
+    from .pictures import draw
+
     try:
         for finished in made:
             if len(finished.axes) == 2:

@@ -38,7 +38,7 @@ def given(tmp_path: Path) -> list[Path]:
 def run(given: list[Path], folder: Path, *more: object, exit_code: int = 0):
     corpus = folder / "train.spacy"
     paths = ["--train", corpus, "--dev", corpus, "--output", folder / "OUT"]
-    result = CliRunner().invoke(app, list(map(str, ["distill", *given, *paths, *more])))
+    result = CliRunner().invoke(app, list(map(str, ["combine", "distill", *given, *paths, *more])))
     assert result.exit_code == exit_code, result.output
     return result
 

@@ -11,7 +11,7 @@ import spacy
 from commands import few_steps, run_training, small_training
 
 SETTINGS = few_steps()
-run = partial(run_training, "ensemble")
+run = partial(run_training, "combine", "ensemble")
 
 
 @pytest.fixture
@@ -38,8 +38,8 @@ def test_errors_are_one_line(given: dict[str, Path], tmp_path: Path) -> None:
     absent = {**given, "train": tmp_path / "absent.spacy"}
     for arguments, message in (
         ((given, tmp_path / "OUT", "--members", 0), "at least one member, not 0"),
-        ((given, tmp_path / "OUT", "--features", 0), "above 0 and up to 1, not 0"),
-        ((given, tmp_path / "OUT", "--data", 1.2), "above 0 and up to 1, not 1.2"),
+        ((given, tmp_path / "OUT", "--feature-share", 0), "above 0 and up to 1, not 0"),
+        ((given, tmp_path / "OUT", "--doc-share", 1.2), "above 0 and up to 1, not 1.2"),
         ((given, tmp_path / "OUT", "--membres", 5), "no option or argument --membres"),
         ((given, tmp_path / "OUT", "--also", tmp_path / "no.cfg"), "no.cfg"),
         ((absent, tmp_path / "OUT"), "There is no corpus at"),

@@ -11,7 +11,7 @@ import spacy
 from commands import few_steps, run_training, small_training
 
 SETTINGS = few_steps()
-run = partial(run_training, "second-look")
+run = partial(run_training, "combine", "second-look")
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from spacy.tokens import DocBin
 from commands import few_steps, run_training, small_training
 
 SETTINGS = few_steps(6)
-run = partial(run_training, "cotrain")
+run = partial(run_training, "combine", "cotrain")
 
 
 @pytest.fixture

@@ -135,7 +135,7 @@ def test_better_pipelines_are_kept_and_the_way_is_told(model: Path, tmp_path: Pa
     spans = [{"start": 0, "end": 3, "label": "virus"}, {"start": 12, "end": 29, "label": "cell"}]
     new.write_text(json.dumps({"text": virus[0][0], "spans": spans}), encoding="utf8")
     out = tmp_path / "out"
-    stdout = run("learn", model, new, "--output", out, "--train", old, "--dev", dev).stdout
+    stdout = run("adapt", model, new, out, "--train", old, "--dev", dev).stdout
     assert {"as it was", "adapted", "retrained"} <= {
         line.split("  ")[0] for line in stdout.splitlines()
     }
@@ -143,7 +143,7 @@ def test_better_pipelines_are_kept_and_the_way_is_told(model: Path, tmp_path: Pa
     assert (out / "config.cfg").exists()
     known = tmp_path / "known.jsonl"
     known.write_text(json.dumps({"text": "Mice .", "spans": []}), encoding="utf8")
-    kept = run("learn", model, known, "--output", out, "--dev", old)
+    kept = run("adapt", model, known, out, "--dev", old)
     assert "No way to learn is better" in kept.stdout
     assert "Pipeline, as it was ->" in kept.stdout
 

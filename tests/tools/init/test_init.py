@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,9 @@ from spacy.cli.debug_config import debug_config
 from spacy.cli.train import train
 from spacy.tokens import DocBin
 from spacy.util import load_config, load_model_from_config
-from typer.testing import CliRunner
 
+from commands import run_command
 from helpers import PROJECT, blank, sample_docs, write_sample
-from spacy_cascade.cli import app
 from spacy_cascade.tools.init import command as init
 from spacy_cascade.tools.recipes import Choices, Recipe, make_config
 from spacy_cascade.tools.recipes.configs import with_filled
@@ -25,10 +25,7 @@ LABELS = "DNA,RNA,cell_line,cell_type,protein"
 SLOW = pytest.mark.slow(kind="commands")
 
 
-def run(*arguments: object, answers: str = "", exit_code: int = 0) -> tuple[str, str]:
-    result = CliRunner().invoke(app, ["init", *map(str, arguments)], input=answers)
-    assert result.exit_code == exit_code, result.output
-    return result.stdout, result.stderr
+run = partial(run_command, "init")
 
 
 def written(path: Path, *options: str) -> dict[str, Any]:
@@ -59,7 +56,7 @@ def changed(one: dict[str, Any], other: dict[str, Any]) -> set[str]:
 
 @pytest.mark.parametrize("recipe", Recipe)
 def test_it_has_the_settings_of_the_shipped_configs(recipe: Recipe, tmp_path: Path) -> None:
-    assert written(tmp_path / "x.cfg", "--model", recipe.value) == shipped(f"{recipe.value}.cfg")
+    assert written(tmp_path / "x.cfg", "--recipe", recipe.value) == shipped(f"{recipe.value}.cfg")
 
 
 def test_the_variant_of_one_phase_is_that_of_the_shipped_config() -> None:
@@ -89,12 +86,12 @@ def test_vectors_are_looked_at_by_all_components(tmp_path: Path) -> None:
     found = written(tmp_path / "x.cfg", "--vectors", "folder/of/vectors")
     places = {f"components.{name}.model.templates.vectors.words" for name in found["nlp.pipeline"]}
     assert found["initialize.vectors"] == "folder/of/vectors"
-    plain = written(tmp_path / "plain.cfg", "--model", "memb")
+    plain = written(tmp_path / "plain.cfg", "--recipe", "memb")
     assert changed(found, plain) == {*places, "initialize.vectors"}
 
 
 def test_what_each_option_changes(tmp_path: Path) -> None:
-    plain = written(tmp_path / "plain.cfg", "--model", "memb")
+    plain = written(tmp_path / "plain.cfg", "--recipe", "memb")
     for options, expected in (
         (["--domain", "general"], {"nlp.tokenizer.@tokenizers": "spacy.Tokenizer.v1"}),
         (["--lang", "de"], {"nlp.lang": "de"}),
@@ -115,9 +112,9 @@ def test_what_each_option_changes(tmp_path: Path) -> None:
     "options",
     [
         ("--labels", LABELS),
-        pytest.param(("--model", "ocr", "--domain", "general", "--lang", "xx"), marks=SLOW),
-        pytest.param(("--model", "crf", "--labels", LABELS), marks=SLOW),
-        pytest.param(("--model", "semi"), marks=SLOW),
+        pytest.param(("--recipe", "ocr", "--domain", "general", "--lang", "xx"), marks=SLOW),
+        pytest.param(("--recipe", "crf", "--labels", LABELS), marks=SLOW),
+        pytest.param(("--recipe", "semi"), marks=SLOW),
         pytest.param(("--tags",), marks=SLOW),
     ],
     ids=" ".join,
@@ -150,7 +147,7 @@ def test_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert stdout.count("Language [en]") == 2
     assert "spaCy does not know the language 'klingon'" in stdout
     run(
-        by_options, "--lang", "de", "--domain", "general", "--model", "ocr", "--small",
+        by_options, "--lang", "de", "--domain", "general", "--recipe", "ocr", "--small",
         "--labels", "ORG,PER",
     )  # fmt: skip
     assert load_config(asked) == load_config(by_options)

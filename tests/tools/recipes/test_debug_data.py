@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 from spacy.tokens import Doc, DocBin, Span
-from typer.testing import CliRunner
 
+from commands import run_command
 from helpers import PROJECT, SENTENCES, blank, gold_doc
-from spacy_cascade.cli import app
 
 CONFIG = PROJECT / "configs/memb.cfg"
 
@@ -27,10 +27,7 @@ def paths(tmp_path: Path) -> list[str]:
     return [f"--paths.{name}={tmp_path / name}.spacy" for name in ("train", "dev")]
 
 
-def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
-    result = CliRunner().invoke(app, ["debug-data", *map(str, arguments)])
-    assert result.exit_code == exit_code, result.output
-    return result.stdout, result.stderr
+run = partial(run_command, "debug-data")
 
 
 def test_counts_and_warnings(paths: list[str]) -> None:

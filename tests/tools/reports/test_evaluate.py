@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
 import spacy
 import srsly
 from spacy.tokens import DocBin
-from typer.testing import CliRunner
 
 import spacy_cascade
+from commands import run_command
 from helpers import SENTENCES, SMALL, blank, gold_doc, make_examples, train
-from spacy_cascade.cli import app
 
 
 @pytest.fixture(scope="module")
@@ -52,15 +52,12 @@ def data(tmp_path: Path) -> Path:
     return tmp_path / "gold.spacy"
 
 
-def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
-    result = CliRunner().invoke(app, ["evaluate", *map(str, arguments)])
-    assert result.exit_code == exit_code, result.output
-    return result.stdout, result.stderr
+run = partial(run_command, "evaluate")
 
 
 def test_scores_of_all_components_and_by_label(model: Path, data: Path, tmp_path: Path) -> None:
     output = tmp_path / "new" / "scores.json"
-    stdout, stderr = run(model, data, "--output", output)
+    stdout, stderr = run(model, data, "--json", output)
     assert stderr == ""
     lines = [line.split() for line in stdout.splitlines()]
     assert ["ents_f", "100.00"] in lines
@@ -78,14 +75,6 @@ def test_gold_inputs_can_be_chosen(model: Path, data: Path) -> None:
     _, stderr = run(model, data, "--gold-inputs", "sentences", exit_code=1)
     assert "look at token.tag, but these Docs have none" in stderr
     assert "Add a cascade_tagger before it" in stderr
-
-
-def test_the_old_name_of_gold_inputs(model: Path, data: Path) -> None:
-    stdout, stderr = run(model, data, "--given", "sentences", "--given", "tags")
-    assert "ents_f" in stdout
-    assert "--given is now called --gold-inputs" in stderr
-    assert stderr.count("\n") == 1
-    assert "--given" not in run("--help")[0]
 
 
 def test_report(model: Path, data: Path, tmp_path: Path) -> None:

@@ -9,16 +9,15 @@ import signal
 import subprocess
 import sys
 import time
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 
 import pytest
 from spacy.tokens import DocBin
 from spacy.util import load_config
-from typer.testing import CliRunner
 
+from commands import run_command
 from helpers import PROJECT, SENTENCES, blank, gold_doc, take_interrupts
-from spacy_cascade.cli import app
 from spacy_cascade.tools.search.searches import default_searches
 from spacy_cascade.workflows.jackknife import read_config
 
@@ -39,10 +38,7 @@ def corpus(tmp_path: Path) -> Path:
     return tmp_path / "train.spacy"
 
 
-def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
-    result = CliRunner().invoke(app, ["tune", *map(str, arguments)])
-    assert result.exit_code == exit_code, result.output
-    return result.stdout, result.stderr
+run = partial(run_command, "tune")
 
 
 def value_of(config: dict, name: str) -> float:

@@ -147,3 +147,62 @@ def test_an_option_is_the_same_everywhere() -> None:
                 meanings.setdefault(option, {}).setdefault(str(said), set()).add(name)
     assert {"--output", "-o", "--train", "--json"} <= meanings.keys()
     assert {option: each for option, each in meanings.items() if len(each) > 1} == {}
+
+
+def default(command: str, option: str) -> Any:
+    group, _, name = command.rpartition(".")
+    (found,) = (one for one in Commands(f"{group}." if group else "")[name].params
+                if one.name == option)  # fmt: skip
+    return found.show_default if found.multiple else found.default
+
+
+def test_defaults_are_those_of_the_functions_behind() -> None:
+    """The help of a command does not import them."""
+    from spacy_cascade.systems.dictionaries.growing import formatting
+    from spacy_cascade.systems.dictionaries.growing import workflow as grow_list
+    from spacy_cascade.systems.reranking import training as train_reranker
+    from spacy_cascade.systems.reranking import tuning as tune_reranker
+    from spacy_cascade.systems.unlabelled.pseudo_labels import Confidence
+    from spacy_cascade.systems.unlabelled.rounds import ROUNDS
+    from spacy_cascade.tools.annotation import adapting as adapt
+    from spacy_cascade.tools.annotation.suggest import Options
+    from spacy_cascade.tools.clustering import making
+    from spacy_cascade.tools.reports.page import N_MISTAKES
+
+    listed = {
+        ("adapt", "updates"): adapt.UPDATES,
+        ("evaluate", "mistakes"): N_MISTAKES,
+        ("suggest", "sentences"): Options().n,
+        ("suggest", "measure"): Options().measure,
+        ("suggest", "diversity"): Options().diversity,
+        ("combine.cotrain", "threshold"): Confidence().threshold,
+        ("combine.cotrain", "background"): Confidence().background,
+        ("combine.cotrain", "rounds"): ROUNDS,
+        ("lists.collect", "min_confidence"): grow_list.Thresholds().confidence,
+        ("lists.collect", "min_contexts"): grow_list.Thresholds().contexts,
+        ("lists.collect", "min_agreement"): grow_list.Thresholds().agreement,
+        ("lists.grow", "min_seeds"): formatting.Thresholds().seeds,
+        ("lists.grow", "min_share"): formatting.Thresholds().share,
+        ("rerank.train", "passes"): train_reranker.PASSES,
+        ("rerank.train", "scale"): values(train_reranker.SCALES),
+        ("rerank.train", "weight"): values(train_reranker.WEIGHTS),
+        ("rerank.tune", "weight"): values(tune_reranker.WEIGHTS),
+        ("rerank.tune", "n_best"): values(tune_reranker.SIZES),
+    }
+    names = ("n_clusters", "min_count", "size", "epochs", "processes", "seed")
+    listed |= {("words.cluster", name): getattr(making.Settings(), name) for name in names}
+    assert {place: default(*place) for place in listed} == listed
+
+
+def values(tried: Any) -> str:
+    return ", ".join(f"{value:g}" for value in tried)
+
+
+def test_choices_are_those_of_the_functions_behind() -> None:
+    from spacy_cascade.systems.unlabelled import command as cotrain
+    from spacy_cascade.systems.unlabelled.teachers import Method
+    from spacy_cascade.tools.folding import calibrate_command as calibrate
+    from spacy_cascade.workflows.decoding import Decoding
+
+    for ours, theirs in ((calibrate.Decoding, Decoding), (cotrain.Method, Method)):
+        assert [one.value for one in ours] == [one.value for one in theirs]

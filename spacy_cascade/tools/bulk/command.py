@@ -27,8 +27,9 @@ def annotate_command(
     inputs: Annotated[
         list[str],
         argument(
-            "INPUT...", "Files, folders, or patterns in quotation marks: .txt, .jsonl, .spacy, "
-            ".parquet; .gz"
+            "INPUT...",
+            "Files, folders, or patterns in quotation marks: .txt .txt.gz .jsonl .jsonl.gz .spacy "
+            ".parquet",
         ),
     ],
     output: Output,
@@ -64,6 +65,7 @@ def annotate_command(
     the results do not depend on --processes. The folder OUTPUT, as jsonl, jsonl.gz, spacy or
     parquet, gets a file for each shard, with ids, texts, all other columns of the input, and the
     entities: characters, labels, confidences; with --spans-key the spans of this group instead.
+    --to is jsonl, jsonl.gz, spacy or parquet (extra parquet).
 
     If the command is stopped or killed, the same command goes on. It is refused if the pipeline,
     the input or an option has changed; --force begins anew.

@@ -86,7 +86,7 @@ def test_the_command_writes_a_stream_that_can_be_learnt(
 ) -> None:
     texts, picks = tmp_path / "texts.txt", tmp_path / "picks.jsonl"
     texts.write_text("\n".join([*NEW, ""]), encoding="utf8")
-    result = run("suggest", model, texts, "--output", picks, "--n", 3, "--label", "DNA")
+    result = run("suggest", model, texts, "--output", picks, "--sentences", 3, "--labels", "DNA")
     assert "3 sentences of 6 texts" in result.stdout
     records = [json.loads(line) for line in picks.read_text(encoding="utf8").splitlines()]
     assert len(records) == 3
@@ -177,7 +177,7 @@ def test_what_cannot_be_suggested_is_refused(
     assert "has no text" in run("suggest", model, empty, exit_code=1).stderr
     assert (
         "no label 'x'"
-        in run("suggest", model, _texts(tmp_path), "--label", "x", exit_code=1).stderr
+        in run("suggest", model, _texts(tmp_path), "--labels", "x", exit_code=1).stderr
     )
 
 

@@ -14,8 +14,11 @@ from spacy.language import Language
 from bulk_truth import contents, json_rows, texts_of
 from commands import run_command
 from helpers import TEXTS, run_python
-from spacy_cascade.tools.bulk import command
 from spacy_cascade.tools.bulk import run as bulk_run
+from spacy_cascade.tools.bulk.engines import ENGINES
+from spacy_cascade.tools.bulk.layout import Layout
+from spacy_cascade.tools.bulk.sources.finding import SUFFIXES
+from spacy_cascade.tools.bulk.writers.formats import FORMATS
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +75,7 @@ def test_ctrl_c_says_how_to_go_on(
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(command, "annotate_files", stop)
+    monkeypatch.setattr(bulk_run, "annotate_files", stop)
     stdout, _ = run(model, source, "-o", tmp_path / "out", exit_code=130)
     assert "Stopped. The same command goes on with what is in " in stdout
 
@@ -81,13 +84,14 @@ def test_the_default_needs_no_extra_and_bounds_the_time_of_a_record(
     model: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found: list[bulk_run.Settings] = []
+    annotate_files = bulk_run.annotate_files
 
     def record(*given: Any) -> bulk_run.Summary:
         found.append(given[-1])
         settings = replace(found[-1], timeout=None)
-        return bulk_run.annotate_files(*given[:-1], settings)
+        return annotate_files(*given[:-1], settings)
 
-    monkeypatch.setattr(command, "annotate_files", record)
+    monkeypatch.setattr(bulk_run, "annotate_files", record)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     run(model, source, "-o", tmp_path / "out", "--field", "body")
     assert len(json_rows(tmp_path / "out")) == 1
@@ -101,7 +105,7 @@ def test_lines_tell_of_progress_where_there_is_no_terminal(
 ) -> None:
     monkeypatch.setattr("spacy_cascade.tools.bulk.progress._LINE_SECONDS", 0.0)
     (tmp_path / "a.txt").write_text("".join(f"{text}\n" for text in texts_of(40, TEXTS)))
-    settings = bulk_run.Settings(command.Layout("jsonl"), shard_size=600)
+    settings = bulk_run.Settings(Layout("jsonl"), shard_size=600)
     bulk_run.annotate_files(model, [str(tmp_path / "a.txt")], tmp_path / "out", settings)
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 3
@@ -111,7 +115,14 @@ def test_lines_tell_of_progress_where_there_is_no_terminal(
 
 def test_help() -> None:
     text = " ".join(run("--help")[0].split())
-    for part in ("--processes", "INPUT...", "the same command goes on", ".jsonl.gz", ".parquet"):
+    for part in (
+        "--processes",
+        "INPUT...",
+        "the same command goes on",
+        *SUFFIXES,
+        *FORMATS,
+        *ENGINES,
+    ):
         assert part in text
 
 

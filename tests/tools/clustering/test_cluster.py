@@ -74,7 +74,7 @@ def test_help() -> None:
         "--min-count",
         "TEXT...",
         "the same command continues",
-        ".jsonl.gz",
+        ".jsonl",
     ):
         assert part in text
 

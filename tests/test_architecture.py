@@ -32,7 +32,6 @@ EVERYWHERE = {
     "jit",
     "kernel_cache",
     "kernel_folders",
-    "deprecation",
     "checks",
     "caching",
     "msgpack_hooks",
@@ -43,7 +42,7 @@ CORPORA = {"corpora", "errors", "files", "caching"}
 DOCS = {
     "features.group_spans", "features.tokens", "pipeline", "explaining", "workflows", "search",
     "callbacks", "corpora.docs", "corpora.placing", "corpora.annotated", "cli", "reports",
-    "clustering", "annotation", "bulk", "testing",
+    "clustering", "annotation", "bulk",
 }  # fmt: skip
 """What may import spaCy, and so know its Doc."""
 STRINGS = {"features.strings"}

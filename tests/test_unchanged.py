@@ -1,6 +1,6 @@
-"""Weights, entities, N-best lists and confidences are those of release 0.2, to the last bit.
+"""Weights, entities, N-best lists and confidences stay what they were, to the last bit.
 
-`tests/unchanged/` has the fingerprints that release 0.2 made. On another machine, or with other
+`tests/unchanged/` has the fingerprints. On another machine, or with other
 releases of the libraries, the last bits may differ: there the results have to agree closely.
 JNLPBA is compared where its files are in `corpus/jnlpba` (`weasel run jnlpba-convert`).
 """

@@ -66,7 +66,7 @@ def test_nothing_added_counts_as_the_labelled_part_alone() -> None:
     assert "| mean |  |  |  | 20.00 | 20.00 | 20.00 |" in report
 
 
-@pytest.mark.parametrize("method", ["self", "tri"])
+@pytest.mark.parametrize("method", ["self", "cotrain"])
 def test_draws_that_gained_are_counted(method: str) -> None:
     rows = [row("one", seed, method, (0.2, 0.3, 0.2 + 0.1 * seed)) for seed in range(3)]
     machine = {"processor": "x", "system": "y", "python": "3", "packages": {}}

@@ -104,7 +104,7 @@ def _annotation(doc: Doc) -> bytes:
 
 
 def _n_best(segmenter: Any, doc: Doc) -> bytes:
-    """At the temperature 1, which the probabilities of release 0.2 had."""
+    """At the temperature 1."""
     temperature, segmenter.temperature = segmenter.temperature, 1.0
     ranked = segmenter.nbest(doc, N_BEST)
     segmenter.temperature = temperature

@@ -17,7 +17,6 @@ PACKAGE = Path(spacy_cascade.__file__).parent
 PAGE = Path(__file__).parents[2] / "CONTRIBUTING.md"
 _PICTURE = re.compile(r"(<!-- picture: imports -->\n```mermaid\n).*?(```\n)", re.DOTALL)
 LAYERS = [
-    "testing",
     "cli",
     "annotation",
     "bulk",

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 class Method(str, Enum):
     cotrain = "cotrain"
     self = "self"
-    tri = "tri"
 
 
 @reports_errors
@@ -56,7 +55,7 @@ def cotrain_command(
         Method,
         option(
             "cotrain: two models, of the phrase itself and of its context, teach each other; self: "
-            "the pipeline teaches itself; tri: three pipelines teach what two of them agree on"
+            "the pipeline teaches itself"
         ),
     ] = Method.cotrain,
     threshold: Annotated[

@@ -27,7 +27,8 @@ from thinc.api import ConfigValidationError
 from typer.testing import CliRunner
 
 import helpers
-from helpers import PROJECT, add_segmenter, annotation, blank
+from benchmarks.lib.variants import config_path
+from helpers import add_segmenter, annotation, blank
 from spacy_cascade import CascadeError
 from spacy_cascade.cli import app
 
@@ -54,7 +55,7 @@ def train_case(case: Case, folder: Path) -> tuple[Language, str]:
         "paths.train": write(folder / "train.spacy", case.corpus),
         "paths.dev": write(folder / "dev.spacy", case.dev),
     }
-    config = load_config(PROJECT / f"configs/{case.config}.cfg", overrides=overrides)
+    config = load_config(config_path(f"{case.config}.cfg"), overrides=overrides)
     for component in config["components"].values():
         component["model"]["min_count"] = 1
         if component["trainer"].get("threads") == 0:

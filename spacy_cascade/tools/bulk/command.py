@@ -28,8 +28,8 @@ def annotate_command(
         list[str],
         argument(
             "INPUT...",
-            "Files, folders, or patterns in quotation marks: .txt .txt.gz .jsonl .jsonl.gz .spacy "
-            ".parquet",
+            "Files, folders, or patterns in quotation marks: .txt, .jsonl, .parquet, .spacy; .gz, "
+            ".bz2, .xz, .zst",
         ),
     ],
     output: Output,

@@ -1,4 +1,4 @@
-"""`spacy cascade distill`: its options and messages."""
+"""`spacy cascade combine distill`: its options and messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`spacy cascade ensemble`: its options and messages."""
+"""`spacy cascade combine ensemble`: its options and messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`spacy cascade train-reranker` on the sample corpus."""
+"""`spacy cascade rerank train` on the sample corpus."""
 
 from __future__ import annotations
 

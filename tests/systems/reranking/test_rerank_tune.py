@@ -1,4 +1,4 @@
-"""`spacy cascade tune-reranker` from its command line."""
+"""`spacy cascade rerank tune` from its command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`spacy cascade second-look`: its options and messages."""
+"""`spacy cascade combine second-look`: its options and messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`spacy cascade cotrain`: its pipeline, reports and messages."""
+"""`spacy cascade combine cotrain`: its pipeline, reports and messages."""
 
 from __future__ import annotations
 

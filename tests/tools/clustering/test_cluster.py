@@ -1,4 +1,4 @@
-"""`spacy cascade cluster`: its options, messages and processes."""
+"""`spacy cascade words cluster`: its options, messages and processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`spacy cascade jackknife`: its files, options and messages."""
+"""`spacy cascade combine jackknife`: its files, options and messages."""
 
 from __future__ import annotations
 

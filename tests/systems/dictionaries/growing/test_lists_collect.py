@@ -1,4 +1,4 @@
-"""`spacy cascade grow-list`: its files, options and messages."""
+"""`spacy cascade lists collect`: its files, options and messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`spacy cascade grow-lexicon`: its files, options and messages."""
+"""`spacy cascade lists grow`: its files, options and messages."""
 
 from __future__ import annotations
 

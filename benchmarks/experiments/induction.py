@@ -3,8 +3,8 @@
 python -m benchmarks.experiments.induction train.spacy dev.spacy
 
 Trains memb.cfg, and the same with induction and several numbers of features, with the loop of
-`spacy train` on one thread. Each F1 is that of the best update on dev. Times are processor seconds of all updates,
-without scoring.
+`spacy train` on one thread. Each F1 is that of the best update on dev. Times are processor seconds
+of all updates, without scoring.
 """
 
 from __future__ import annotations

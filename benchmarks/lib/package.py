@@ -254,7 +254,7 @@ def learn_unlabelled(
 
 
 def write_clusters(sources: Sequence[str], output: str, settings: Settings) -> dict[str, int]:
-    """Make word clusters of Docs, as `spacy cascade words cluster` does; their number, and of words."""
+    """Make word clusters of Docs, as `words cluster` does; their number, and that of words."""
     from spacy_cascade.tools.clustering.making import Settings as ClusterSettings
     from spacy_cascade.tools.clustering.making import make_clusters
 

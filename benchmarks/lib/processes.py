@@ -15,7 +15,8 @@ from queue import SimpleQueue
 from threading import local
 from typing import Any
 
-from .variants import PROJECT, config_path
+from .paths import PROJECT
+from .variants import config_path
 
 Result = dict[str, Any]
 

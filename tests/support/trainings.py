@@ -38,7 +38,7 @@ def write_corpora(folder: Path, n_docs: int = 6) -> None:
 def training_config(
     name: str, folder: Path, checkpoint: Path | None = None, **options: Any
 ) -> Config:
-    """A shipped config, or a variant of one, for the corpora of a folder, with dotted options (`__` for the dots)."""
+    """A shipped config, or a variant, for the corpora of a folder; options have `__` for dots."""
     overrides = {f"paths.{split}": str(folder / f"{split}.spacy") for split in ("train", "dev")}
     overrides["nlp.lang"] = LANGUAGE
     path = config_path(f"{name}.cfg")

@@ -120,6 +120,21 @@ def test_every_command_is_found_and_explains_itself(name: str) -> None:
     assert docstring(PLACES[name]) in shown
 
 
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("words.cluster", ["TEXT...", "the same command continues"]),
+        ("combine.jackknife", ["CORPUS.spacy", "doc.ents too", "take the place"]),
+        ("lists.collect", ["{MODEL} {TEXT...}", "only a measurement shows"]),
+        ("rerank.train", ["sentencizer", "MODEL is not changed"]),
+        ("rerank.tune", ["sentencizer", "MODEL is not changed"]),
+    ],
+)
+def test_help_says_what_to_know(name: str, parts: list[str]) -> None:
+    text = " ".join(run_command(*name.split("."), "--help")[0].split())
+    assert all(part in text for part in parts)
+
+
 def test_a_slip_gets_the_name_that_was_meant() -> None:
     for arguments in (["covnert"], ["words", "clutser"]):
         result = CliRunner().invoke(app, arguments)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from spacy.cli._util import app as spacy_app
 from typer.testing import CliRunner
 
 from helpers import write_sample
-from spacy_cascade.cli import app
 from spacy_cascade.tools.recipes import Choices, make_config
 
 
@@ -22,6 +20,16 @@ def run_command(*arguments: object, exit_code: int = 0, answers: str = "") -> tu
     result = CliRunner().invoke(spacy_app, ["cascade", *map(str, arguments)], input=answers)
     assert result.exit_code == exit_code, result.output
     return result.stdout, result.stderr
+
+
+def check_errors(
+    run: Callable[..., tuple[str, str]], *cases: tuple[tuple[object, ...], str]
+) -> None:
+    """Each command line ends with a message that has this text, in one line on standard error."""
+    for arguments, message in cases:
+        error = run(*arguments, exit_code=1)[1]
+        assert message in error
+        assert error.count("\n") == 1
 
 
 def few_steps(iterations: int = 2) -> tuple[str, ...]:
@@ -51,11 +59,9 @@ def run_training(
     output: Path,
     *more: object,
     exit_code: int = 0,
-) -> Any:
+) -> tuple[str, str]:
     """What a command of a group said; given: its config and, as options, its files."""
     options = [part for name, path in given.items() if name != "config"
                for part in (f"--{name}", path)]  # fmt: skip
     arguments = [group, command, given["config"], *options, "--output", output, *more]
-    result = CliRunner().invoke(app, list(map(str, arguments)))
-    assert result.exit_code == exit_code, result.output
-    return result
+    return run_command(*arguments, exit_code=exit_code)

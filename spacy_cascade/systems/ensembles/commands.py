@@ -17,7 +17,7 @@ from ...cli.options import (
     argument,
     option,
     read_overrides,
-)  # fmt: skip
+)
 from ...cli.output import counted, percent, print_info, reports_errors, write_pipeline
 
 if TYPE_CHECKING:

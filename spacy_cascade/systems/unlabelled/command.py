@@ -22,7 +22,7 @@ from ...cli.options import (
     Unlabelled,
     option,
     read_overrides,
-)  # fmt: skip
+)
 from ...cli.output import (
     counted,
     percent,
@@ -32,7 +32,7 @@ from ...cli.output import (
     write_file,
     write_json,
     write_pipeline,
-)  # fmt: skip
+)
 
 if TYPE_CHECKING:
     from .rounds import Learnt

@@ -15,7 +15,7 @@ from ...cli.options import (
     Tokenizer,
     option,
     refuse_existing,
-)  # fmt: skip
+)
 from ...cli.output import STOPPED, counted, print_good, print_info, print_warning, reports_errors
 
 

@@ -18,7 +18,7 @@ from ...cli.output import (
     texts_of,
     write_file,
     write_json,
-)  # fmt: skip
+)
 from ...errors import ConfigError
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from ...cli.options import (
     pipeline_at,
     refuse_existing,
     valid_text,
-)  # fmt: skip
+)
 from ...cli.output import reports_errors
 from ...errors import ConfigError, CorpusError
 from .spacing import Spacing

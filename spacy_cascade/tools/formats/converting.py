@@ -33,7 +33,7 @@ from .converted import (
     print_words,
     print_written,
     report_lost,
-)  # fmt: skip
+)
 from .docs import check_suffix, with_progress, write_documents
 from .exchange.base import AnyFormat, FormatOptions, TextFormat, WordFormat
 from .exchange.columns import Columns

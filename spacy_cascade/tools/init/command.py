@@ -16,7 +16,7 @@ from ...cli.options import (
     option,
     refuse_existing,
     split_labels,
-)  # fmt: skip
+)
 from ...cli.output import print_good, print_info, reports_errors, write_text
 from ...errors import ConfigError
 from ...parallel import available_cores

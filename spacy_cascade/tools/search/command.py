@@ -28,7 +28,7 @@ from ...cli.output import (
     print_warning,
     reports_errors,
     write_text,
-)  # fmt: skip
+)
 from ...errors import ConfigError
 from ...files import replace_file
 from ...parallel import available_cores

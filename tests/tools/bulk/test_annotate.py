@@ -12,7 +12,7 @@ import pytest
 from spacy.language import Language
 
 from bulk_truth import contents, json_rows, texts_of
-from commands import run_command
+from commands import check_errors, run_command
 from helpers import TEXTS, run_python
 from spacy_cascade.tools.bulk import run as bulk_run
 from spacy_cascade.tools.bulk.engines import ENGINES
@@ -57,16 +57,14 @@ def test_options_reach_the_output(model: Path, source: Path, tmp_path: Path) -> 
 
 def test_errors_are_one_line(model: Path, source: Path, tmp_path: Path) -> None:
     output = tmp_path / "out"
-    for arguments, message in (
+    check_errors(
+        run,
         ((model, tmp_path / "no.txt", "-o", output), "There is no text at"),
         ((tmp_path / "no", source, "-o", output), "There is no pipeline at"),
         ((model, source, "-o", output, "--to", "xml"), "There is no format 'xml'"),
         ((model, source, "-o", output, "--to", "jsonl"), "no field 'text'"),
         ((model, source, "-o", output, "--engine", "x"), "There is no engine 'x'"),
-    ):
-        _, stderr = run(*arguments, exit_code=1)
-        assert message in stderr
-        assert stderr.count("\n") == 1
+    )
 
 
 def test_ctrl_c_says_how_to_go_on(

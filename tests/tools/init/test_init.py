@@ -13,7 +13,7 @@ from spacy.cli.train import train
 from spacy.tokens import DocBin
 from spacy.util import load_config, load_model_from_config
 
-from commands import run_command
+from commands import check_errors, run_command
 from helpers import PROJECT, blank, sample_docs, write_sample
 from spacy_cascade.tools.init import command as init
 from spacy_cascade.tools.recipes import Choices, Recipe, make_config
@@ -193,14 +193,11 @@ def test_sections_follow_what_they_are_part_of(tmp_path: Path) -> None:
 def test_errors_are_one_line(tmp_path: Path) -> None:
     path = write_sample(tmp_path / "there.cfg", n_docs=1)
     before = path.read_bytes()
-    for arguments, message in (
+    check_errors(
+        run,
         ((path,), "--force"),
         ((tmp_path / "x.cfg", "--lang", "klingon"), "the language 'klingon'"),
-    ):
-        stdout, stderr = run(*arguments, exit_code=1)
-        assert stdout == ""
-        assert message in stderr
-        assert "Traceback" not in stderr
+    )
     assert path.read_bytes() == before
     assert not (tmp_path / "x.cfg").exists()
     run(path, "--force")

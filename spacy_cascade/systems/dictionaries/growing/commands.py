@@ -25,7 +25,7 @@ from ....cli.options import (
     argument,
     option,
     split_labels,
-)  # fmt: skip
+)
 from ....cli.output import STOPPED, counted, print_table, print_warning, reports_errors, write_file
 from ....errors import ConfigError, CorpusError
 from ....files import UNREADABLE

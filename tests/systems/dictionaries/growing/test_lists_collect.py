@@ -128,9 +128,3 @@ def test_ctrl_c_ends_it_and_writes_nothing(model: Path, tmp_path: Path) -> None:
     assert "Stopped. No list was written." in stderr
     assert "Traceback" not in stderr
     assert not output.exists()
-
-
-def test_help() -> None:
-    text = " ".join(run("--help")[0].split())
-    for part in ("--min-agreement", "--known", "{MODEL} {TEXT...}", "only a measurement shows"):
-        assert part in text

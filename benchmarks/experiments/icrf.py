@@ -19,8 +19,8 @@ from typing import Any
 from ..lib.arguments import add_at_once, existing, new_parser, runner_for
 from ..lib.machine import describe_run
 from ..lib.package import TOKENS_GIVEN, Settings
-from ..lib.paths import CONFIGS
 from ..lib.processes import Result, TaskRunner
+from ..lib.variants import config_path
 from ..reports.icrf_report import make_report
 from ..reports.output import write_table
 
@@ -126,7 +126,7 @@ class Study:
         name = f"{system.chains}-{system.name}-{seed}".replace(" ", "")
         model = str(self.runner.work / name)
         arguments: dict[str, Any] = {
-            "config": str(CONFIGS / system.config), "train": corpora["train"], "model": model,
+            "config": str(config_path(system.config)), "train": corpora["train"], "model": model,
             "schedule": system.schedule, "overrides": system.settings,
         }  # fmt: skip
         trained = self.runner.run("lib.two_chains:train_chains", arguments)

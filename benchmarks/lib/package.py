@@ -108,6 +108,13 @@ def write_training_config(
     return {"seconds": watch.passed}
 
 
+def one_phase_config() -> Any:
+    """The config of a single chain that `spacy cascade init --recipe crf` writes."""
+    from spacy_cascade.tools.recipes import Choices, Recipe, make_config
+
+    return make_config(Choices(recipe=Recipe.crf))
+
+
 def convert_columns(source: str, output: Path, spacing: str, lang: str) -> dict[str, int]:
     """Convert a column file as `spacy cascade convert` does, and count entities by label.
 
@@ -247,7 +254,7 @@ def learn_unlabelled(
 
 
 def write_clusters(sources: Sequence[str], output: str, settings: Settings) -> dict[str, int]:
-    """Make word clusters of Docs, as `spacy cascade cluster` does; their number, and of words."""
+    """Make word clusters of Docs, as `words cluster` does; their number, and that of words."""
     from spacy_cascade.tools.clustering.making import Settings as ClusterSettings
     from spacy_cascade.tools.clustering.making import make_clusters
 

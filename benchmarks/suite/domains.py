@@ -20,6 +20,7 @@ from ..lib.machine import describe_run
 from ..lib.package import SEGMENTER, TOKENS_GIVEN
 from ..lib.paths import CONFIGS
 from ..lib.processes import Result, TaskRunner
+from ..lib.variants import config_path
 from ..reports.domain_report import draw, make_report
 from ..reports.output import write_report
 from .corpora import Prepared
@@ -43,7 +44,7 @@ def write_config(system: str, path: str) -> Result:
     if system in (CASCADE, ONLINE):
         config = load_config(CONFIGS / ("memb.cfg" if system == CASCADE else "ocr.cfg"))
     else:
-        config = load_config(CONFIGS / "crf.cfg")
+        config = load_config(config_path("crf.cfg"))
         model = config["components"][SEGMENTER]["model"]
         model["min_count"] = 1
         model["templates"] = {"@misc": "spacy_cascade.SegmentationTemplates.v1"}

@@ -90,7 +90,7 @@ CASES = [
     Case(
         "no chunks",
         corpora.across_sentences,
-        "conll2003_memb",
+        "conll2003",
         error=("'cascade_chunker'", NO_LABEL[0], "Set gold_key = null"),
     ),
     Case("entities across sentences, chunks", corpora.across_sentences, "conll2000"),
@@ -168,7 +168,7 @@ CASES = [
     Case(
         "no tags, templates with tags",
         corpora.no_tags,
-        "memb_tags",
+        "conll2000",
         error=("'cascade_segmenter' look at token.tag", "cascade_tagger"),
     ),
     Case("one tag", corpora.one_tag, "tagger"),

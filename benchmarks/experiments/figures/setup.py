@@ -13,15 +13,15 @@ from typing import cast
 from thinc.api import Config
 
 from ...lib.package import STAGES
-from ...lib.paths import CONFIGS
 from ...lib.processes import Result, TaskRunner, child_environment, run_python
+from ...lib.variants import config_path
 from ...peers.systems import OURS, SYSTEMS, CrfSuite, TrainingSetup, missing
 from ...reports.output import read_json
 
 LISTED = 10
 """Length of N-best lists for the measurement of speed."""
 RERANKED = 6
-"""Length of lists that are reranked, the default of `train-reranker`."""
+"""Length of lists that are reranked, the default of `rerank train`."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class FigureSetup:
         return self._train("memb.cfg", repeat, evaluate=False, **settings)
 
     def _train(self, config: str, repeat: int = 0, **settings: str | int) -> Result:
-        arguments = {"config": str(CONFIGS / config), **self.data, **settings}
+        arguments = {"config": str(config_path(config)), **self.data, **settings}
         return self.runner.run("lib.training:train_cascade", arguments, repeat=repeat)
 
     def system(self, name: str) -> Result | None:
@@ -113,12 +113,12 @@ class FigureSetup:
         for component in STAGES:
             if (
                 "threads"
-                in Config().from_disk(CONFIGS / config)["components"][component]["trainer"]
+                in Config().from_disk(config_path(config))["components"][component]["trainer"]
             ):
                 settings += [f"--components.{component}.trainer.threads", "1"]
         environment = child_environment(1, self.runner.kernel_cache)
         with tempfile.TemporaryDirectory() as folder:
-            command = ["-m", "spacy", "train", str(CONFIGS / config), "--output", folder]
+            command = ["-m", "spacy", "train", str(config_path(config)), "--output", folder]
             before, begin = _seconds_of_children(), perf_counter()
             run_python([*command, *settings], environment)
             seconds, computed = perf_counter() - begin, _seconds_of_children() - before

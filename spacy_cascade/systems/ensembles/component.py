@@ -111,7 +111,8 @@ class CascadeEnsemble(Pipe):
         if not self._members:
             raise NotTrainedError(
                 f"'{self.name}' has no members yet. Name a folder of trained pipelines as "
-                "'members' and initialize the pipeline, or make it with `spacy cascade ensemble`."
+                "'members' and initialize the pipeline, or make it with `spacy cascade combine "
+                "ensemble`."
             )
         return self._members
 

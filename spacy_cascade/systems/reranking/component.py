@@ -225,7 +225,7 @@ class CascadeReranker(CascadePipe):
         """A step for each sentence; the loss is the expected number of errors.
 
         The predicted Docs need typed N-best lists of a cascade that was not trained on them, as
-        `spacy cascade train-reranker` makes them. Raises `TrainingError` where there are none.
+        `spacy cascade rerank train` makes them. Raises `TrainingError` where there are none.
         """
         examples = list(examples)
         losses = {} if losses is None else losses
@@ -243,7 +243,7 @@ class CascadeReranker(CascadePipe):
         if not self.is_trained:
             raise TrainingError(
                 f"'{self.name}' knows no features yet. Call its initialize with examples that have "
-                "N-best lists first, or use 'spacy cascade train-reranker'."
+                "N-best lists first, or use 'spacy cascade rerank train'."
             )
         losses[self.name] += self.learn(data)
         return losses

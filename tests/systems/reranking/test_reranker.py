@@ -344,7 +344,7 @@ def test_the_same_updates_give_the_same_weights(trained: Language) -> None:
 def test_without_features_it_cannot_learn(trained: Language) -> None:
     nlp = reranking(trained)
     reranker = nlp.get_pipe("cascade_reranker")
-    with pytest.raises(TrainingError, match="train-reranker"):
+    with pytest.raises(TrainingError, match="rerank train"):
         reranker.update(lists(nlp))
     reranker.initialize(lambda: make_examples(nlp), nlp=nlp)  # no lists: it stays untrained
     assert not reranker.is_trained

@@ -25,7 +25,7 @@ from unlabelled_text import ANIMALS, STONES, paragraphs
 pytest.importorskip("floret")
 pytest.importorskip("sklearn")
 
-SETTINGS = Settings(clusters=2, size=8, epochs=30, processes=1)
+SETTINGS = Settings(n_clusters=2, size=8, epochs=30, processes=1)
 
 
 @pytest.fixture(autouse=True)

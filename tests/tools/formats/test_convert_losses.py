@@ -149,7 +149,7 @@ def test_what_offsets_count_is_named(tmp_path: Path, output: Path) -> None:
     lines = ["T1\tX 8 12\tRome", "T2\tX 13 18\tagain", "T3\tX 10 14\tRome", "T4\tX 9 13\tRome"]
     (tmp_path / "a.ann").write_text("\n".join(lines))
     error = run("convert", tmp_path, output, "--format", "brat", exit_code=1)[1]
-    assert "The offsets of 2 of these 4 spans count UTF-16 units, as JavaScript does" in error
+    assert "2 of these 4 spans have offsets that count UTF-16 code units" in error
 
 
 def test_offsets_that_count_something_else_are_read_and_told(tmp_path: Path, output: Path) -> None:

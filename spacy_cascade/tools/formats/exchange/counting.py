@@ -151,6 +151,23 @@ def best_counting(texts: Sequence[tuple[str, Sequence[Span]]]) -> Counting:
     return best
 
 
+def likely_counting(spans: Sequence[tuple[str, Span]]) -> tuple[Counting, int]:
+    """What most of the spans, each with its text, fit if offsets count it; and how many do."""
+
+    def fit(counting: Counting) -> int:
+        n = 0
+        for text, span in spans:
+            in_characters = counting.in_characters(text)
+            n += in_characters is not None and Span(in_characters(span.parts), span.found).fits(
+                text
+            )
+        return n
+
+    counts = [fit(counting) for counting in _OTHERS]
+    most = max(counts)
+    return _OTHERS[counts.index(most)], most
+
+
 class _Slot(NamedTuple):
     """A span in a JSON object: an object or a list, and the keys of its start and end there."""
 

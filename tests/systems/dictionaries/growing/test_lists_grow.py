@@ -1,4 +1,4 @@
-"""`spacy cascade grow-lexicon`: its files, options and messages."""
+"""`spacy cascade lists grow`: its files, options and messages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def pages(tmp_path: Path) -> Path:
 
 
 def run(*arguments: object, exit_code: int = 0) -> str:
-    result = CliRunner().invoke(app, ["grow-lexicon", *map(str, arguments)])
+    result = CliRunner().invoke(app, ["lists", "grow", *map(str, arguments)])
     assert result.exit_code == exit_code, result.output
     return result.output
 

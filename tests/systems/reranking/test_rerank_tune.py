@@ -1,16 +1,16 @@
-"""`spacy cascade tune-reranker` from its command line."""
+"""`spacy cascade rerank tune` from its command line."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 import spacy
 from spacy.tokens import DocBin
-from typer.testing import CliRunner
 
+from commands import check_errors, run_command
 from helpers import SENTENCES, TEXTS, annotations, blank, gold_doc, trained_cascade
-from spacy_cascade.cli import app
 
 
 @pytest.fixture(scope="module")
@@ -28,15 +28,12 @@ def data(tmp_path: Path) -> Path:
     return tmp_path / "dev.spacy"
 
 
-def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
-    result = CliRunner().invoke(app, ["tune-reranker", *map(str, arguments)])
-    assert result.exit_code == exit_code, result.output
-    return result.stdout, result.stderr
+run = partial(run_command, "rerank", "tune")
 
 
 def test_it_writes_a_tuned_pipeline(model: Path, data: Path, tmp_path: Path) -> None:
     output = tmp_path / "tuned"
-    settings = ["--weight", "0.5", "--weight", "1", "-n", "1", "-n", "3"]
+    settings = ["--weight", "0.5", "--weight", "1", "--n-best", "1", "--n-best", "3"]
     stdout, stderr = run(model, data, output, *settings)
     assert stderr == ""
     assert "Entity F1 by n_best (rows) and weight (columns)" in stdout
@@ -50,29 +47,20 @@ def test_it_writes_a_tuned_pipeline(model: Path, data: Path, tmp_path: Path) -> 
 
 def test_errors_are_one_line(model: Path, data: Path, tmp_path: Path) -> None:
     blank().to_disk(tmp_path / "blank")
-    for arguments, message in (
+    check_errors(
+        run,
         ((tmp_path / "blank", data, tmp_path / "o"), "needs a cascade_segmenter"),
         ((tmp_path / "nowhere", data, tmp_path / "o"), "nowhere"),
-        ((model, data, tmp_path / "o", "-n", "200"), "from 1 to 100"),
-    ):
-        stdout, stderr = run(*arguments, exit_code=1)
-        assert stdout == ""
-        assert message in stderr
-        assert stderr.count("\n") == 1
+        ((model, data, tmp_path / "o", "--n-best", "200"), "from 1 to 100"),
+    )
     assert not (tmp_path / "o").exists()
-
-
-def test_help() -> None:
-    text = " ".join(run("--help")[0].split())
-    for part in ("--weight", "--n-best", "sentencizer", "MODEL is not changed"):
-        assert part in text
 
 
 def test_a_reranker_that_makes_it_worse_is_not_saved(
     model: Path, data: Path, tmp_path: Path
 ) -> None:
     """Every type adds to the costs of a hypothesis, so with a large weight the empty one wins."""
-    stdout, _ = run(model, data, tmp_path / "o", "--weight", "1e7", "-n", "8")
+    stdout, _ = run(model, data, tmp_path / "o", "--weight", "1e7", "--n-best", "8")
     assert "Reranking lowers F1 to" in stdout
     assert f"Without reranking: F1 100.00 -> {tmp_path / 'o'}" in stdout
     kept = spacy.load(tmp_path / "o")
@@ -84,6 +72,6 @@ def test_a_reranker_that_is_there_is_not_made_worse(
     model: Path, data: Path, tmp_path: Path
 ) -> None:
     """Its own settings are tried beside the others."""
-    run(model, data, tmp_path / "good", "--weight", "0.5", "-n", "3")
-    run(tmp_path / "good", data, tmp_path / "again", "--weight", "1e7", "-n", "8")
+    run(model, data, tmp_path / "good", "--weight", "0.5", "--n-best", "3")
+    run(tmp_path / "good", data, tmp_path / "again", "--weight", "1e7", "--n-best", "8")
     assert spacy.load(tmp_path / "again").get_pipe("cascade_reranker").weight == 0.5

@@ -1,7 +1,8 @@
-"""`spacy cascade train-reranker` on the sample corpus."""
+"""`spacy cascade rerank train` on the sample corpus."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,9 @@ from spacy.language import Language
 from spacy.training.initialize import init_nlp
 from spacy.training.loop import train
 from spacy.util import load_config
-from typer.testing import CliRunner
 
+from commands import check_errors, run_command
 from helpers import PROJECT, annotations, blank, write_sample
-from spacy_cascade.cli import app
 
 STAGES = ["cascade_segmenter", "cascade_classifier"]
 
@@ -43,10 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
-    result = CliRunner().invoke(app, ["train-reranker", *map(str, arguments)])
-    assert result.exit_code == exit_code, result.output
-    return result.stdout, result.stderr
+run = partial(run_command, "rerank", "train")
 
 
 def reranker_of(nlp: Language):
@@ -56,7 +53,7 @@ def reranker_of(nlp: Language):
 @pytest.mark.slow(kind="commands")
 def test_it_writes_a_pipeline_that_reranks(folder: Path, tmp_path: Path) -> None:
     data = (folder / "train.spacy", folder / "dev.spacy")
-    settings = ["--folds", "2", "-n", "3", "--passes", "2", "--scale", "1", "--weight", "1"]
+    settings = ["--folds", "2", "--n-best", "3", "--passes", "2", "--scale", "1", "--weight", "1"]
     stdout, _ = run(folder / "with_ruler", *data, tmp_path / "out", *settings)
     assert "Entity F1 by scale and weight (rows) and number of passes (columns)" in stdout
     last = stdout.splitlines()[-1]
@@ -78,20 +75,12 @@ def test_errors_are_one_line(folder: Path, tmp_path: Path) -> None:
     blank().to_disk(tmp_path / "blank")
     data = (folder / "train.spacy", folder / "dev.spacy", tmp_path / "o")
     model = folder / "model/model-last"
-    for arguments, message in (
+    check_errors(
+        run,
         ((tmp_path / "blank", *data), "needs a cascade_segmenter"),
         ((tmp_path / "nowhere", *data), "nowhere"),
-        ((model, *data, "-n", "200"), "from 1 to 100"),
+        ((model, *data, "--n-best", "200"), "from 1 to 100"),
         ((model, *data, "--folds", "1"), "2 folds"),
         ((model, *data, "--folds", "5000"), "too few for 5000 folds"),
-    ):
-        _, stderr = run(*arguments, exit_code=1)
-        assert message in stderr
-        assert stderr.count("\n") == 1
+    )
     assert not (tmp_path / "o").exists()
-
-
-def test_help() -> None:
-    text = " ".join(run("--help")[0].split())
-    for part in ("--folds", "--n-best", "--passes", "sentencizer", "MODEL is not changed"):
-        assert part in text

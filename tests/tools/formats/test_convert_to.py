@@ -1,4 +1,4 @@
-"""`spacy cascade export`: entities and their scores for annotation tools."""
+"""`spacy cascade convert --to`: entities and their scores for annotation tools."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def expected(nlp: Language) -> list[tuple[int, int, str, float]]:
 
 def exported(to: str, source: Path, folder: Path, *rest: object) -> Path:
     output = folder / f"out-{to}"
-    run("export", source, output, "--to", to, *rest)
+    run("convert", source, output, "--to", to, *rest)
     return output
 
 
@@ -111,7 +111,7 @@ def docs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("to", [name for name in formats() if name != "columns"])
 def test_every_format_is_made_of_docs(to: str, docs: Path, tmp_path: Path) -> None:
-    stdout = run("export", docs, tmp_path / "file", "--to", to)[0]
+    stdout = run("convert", docs, tmp_path / "file", "--to", to)[0]
     assert "1 document, 5 entities, 0 of them with a score" in stdout
     again = tmp_path / "again.spacy"
     run("convert", tmp_path / "file", again, "--predictions")
@@ -121,7 +121,7 @@ def test_every_format_is_made_of_docs(to: str, docs: Path, tmp_path: Path) -> No
 
 
 def test_spans_of_several_parts_do_not_become_one(tmp_path: Path) -> None:
-    stdout, _ = run("export", FILES / "brat", tmp_path / "out", "--to", "doccano")
+    stdout, _ = run("convert", FILES / "brat", tmp_path / "out", "--to", "doccano")
     assert "Left out, spans of several parts: 1" in stdout
     record = json.loads((tmp_path / "out").read_text(encoding="utf8"))
     assert [41, 61, "cell"] not in record["label"]
@@ -140,11 +140,13 @@ def test_bad_input_is_one_line(model: Path, tmp_path: Path) -> None:
         ((FILES / "doccano.jsonl", source, "--to", "prodigy"), "already exists. Replace it with"),
         ((tmp_path / "no.jsonl", output, "--to", "prodigy"), "does not exist"),
     ):
-        error = run("export", *arguments, exit_code=1)[1]
+        error = run("convert", *arguments, exit_code=1)[1]
         assert message in error
         assert error.count("\n") == 1
     assert not output.exists()
-    error = run("export", source, source, "--to", "brat", "--force", "--model", model, exit_code=1)
+    error = run("convert", source, tmp_path / "a.spacy", "--model", model, exit_code=1)[1]
+    assert "--model annotates texts for --to" in error
+    error = run("convert", source, source, "--to", "brat", "--force", "--model", model, exit_code=1)
     assert "is a file. Give a folder" in error[1]
 
 
@@ -160,14 +162,25 @@ def test_labels_that_are_renamed_are_told(to: str, said: list[str], tmp_path: Pa
     source = tmp_path / "in.jsonl"
     labels = ((0, 1, "T cell"), (2, 3, "T\tcell"), (4, 5, "B-cell"))
     source.write_text(json.dumps({"text": "a b c", "label": labels}))
-    stdout, _ = run("export", source, tmp_path / "out", "--to", to)
+    stdout, _ = run("convert", source, tmp_path / "out", "--to", to)
     assert [line[2:] for line in stdout.splitlines() if "The format" in line] == said
-    written = run("export", tmp_path / "out", tmp_path / "again", "--to", "prodigy")[0]
+    written = run("convert", tmp_path / "out", tmp_path / "again", "--to", "prodigy")[0]
     assert "3 entities" in written
 
 
 def test_one_label_that_is_renamed(tmp_path: Path) -> None:
     source = tmp_path / "in.jsonl"
     source.write_text(json.dumps({"text": "a b", "label": [(0, 1, "T cell"), (2, 3, "T cell")]}))
-    stdout, _ = run("export", source, tmp_path / "out", "--to", "brat")
+    stdout, _ = run("convert", source, tmp_path / "out", "--to", "brat")
     assert stdout.count("'T cell' is written as 'T_cell'") == 1
+
+
+def test_records_that_cannot_be_read_are_skipped_when_asked(tmp_path: Path) -> None:
+    source, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_text('{"text": "a b", "label": [[0, 1, "X"], [2, 99, "X"]]}\n{"\n')
+    error = run("convert", source, output, "--to", "prodigy", exit_code=1)[1]
+    assert "2 records or spans cannot be read" in error
+    assert not output.exists()
+    stdout, _ = run("convert", source, output, "--to", "prodigy", "--skip-bad")
+    assert "Left out, because it cannot be read: 1 record and 1 span" in stdout
+    assert "1 document, 1 entity" in stdout

@@ -1,4 +1,4 @@
-"""`spacy cascade grow-list`: its files, options and messages."""
+"""`spacy cascade lists collect`: its files, options and messages."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from spacy.language import Language
 from spacy.tokens import DocBin
-from typer.testing import CliRunner
 
+from commands import run_command
 from helpers import SENTENCES, TEXTS, blank, gold_doc, take_interrupts
-from spacy_cascade.cli import app
 from spacy_cascade.systems.dictionaries.terms import read_terms
 
 LOOSE = ("--min-confidence", 0.5, "--min-contexts", 1, "--min-agreement", 0, "--processes", 1)
@@ -37,10 +37,7 @@ def text(tmp_path: Path) -> Path:
     return path
 
 
-def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
-    result = CliRunner().invoke(app, ["grow-list", *map(str, arguments)])
-    assert result.exit_code == exit_code, result.output
-    return result.stdout, result.stderr
+run = partial(run_command, "lists", "collect")
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -119,7 +116,7 @@ def test_errors_are_one_line(model: Path, text: Path, tmp_path: Path) -> None:
 def test_ctrl_c_ends_it_and_writes_nothing(model: Path, tmp_path: Path) -> None:
     text, output = tmp_path / "text.txt", tmp_path / "grown.jsonl"
     text.write_text("\n".join(TEXTS * 200_000), encoding="utf8")
-    command = [sys.executable, "-m", "spacy", "cascade", "grow-list", str(model), str(text)]
+    command = [sys.executable, "-m", "spacy", "cascade", "lists", "collect", str(model), str(text)]
     process = subprocess.Popen(
         [*command, "--output", str(output), "--processes", "2"],
         stderr=subprocess.PIPE, text=True, preexec_fn=take_interrupts,
@@ -131,9 +128,3 @@ def test_ctrl_c_ends_it_and_writes_nothing(model: Path, tmp_path: Path) -> None:
     assert "Stopped. No list was written." in stderr
     assert "Traceback" not in stderr
     assert not output.exists()
-
-
-def test_help() -> None:
-    text = " ".join(run("--help")[0].split())
-    for part in ("--min-agreement", "--known", "{MODEL} {TEXT...}", "only a measurement shows"):
-        assert part in text

@@ -13,7 +13,18 @@ from typing import Literal, NoReturn
 
 from ...errors import CorpusError
 from .bad_records import OnBad, raised
-from .chosen_columns import (
+from .encodings import (
+    NOT_UTF8,
+    REPLACEMENT,
+    decoded,
+    encoding_problem,
+    other_encoding,
+    word_problem,
+)
+from .table import (
+    Block,
+    Row,
+    Table,
     as_told,
     have_languages,
     is_index,
@@ -21,8 +32,6 @@ from .chosen_columns import (
     without_language,
     word_column,
 )  # fmt: skip
-from .encodings import decoded, other_encoding
-from .rows import Block, Row, Table
 from .tags import (
     NO_SPAN,
     LabelledSpan,
@@ -33,7 +42,6 @@ from .tags import (
     find_slips,
     split_tag,
 )  # fmt: skip
-from .words import NOT_UTF8, REPLACEMENT, encoding_problem, word_problem
 
 _LISTED_WORDS = 10
 _SHOWN_CHARACTERS = 120

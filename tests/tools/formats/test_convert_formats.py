@@ -11,9 +11,9 @@ import pytest
 from spacy.tokens import Doc, DocBin
 
 from commands import run_command as run
-from helpers import PROJECT, blank
+from helpers import blank
 
-FILES = PROJECT / "tests" / "corpora" / "formats" / "files"
+FILES = Path(__file__).parent / "exchange" / "files"
 
 
 def docs_in(path: Path) -> list[Doc]:
@@ -111,7 +111,7 @@ def test_a_library_that_is_missing_is_named(
             raise ImportError
         return real(module, *rest)
 
-    monkeypatch.setattr("spacy_cascade.tools.formats.exchange.extra.import_module", absent)
+    monkeypatch.setattr("spacy_cascade.tools.formats.exchange.base.import_module", absent)
     error = run("convert", FILES / "bioc.xml", tmp_path / "out.spacy", exit_code=1)[1]
     assert "needs lxml, which is not installed" in error
     assert 'pip install "spacy-cascade[formats]"' in error

@@ -16,8 +16,8 @@ from spacy_cascade.tools.formats.columns import (
     Sentence,
     read_columns,
 )
+from spacy_cascade.tools.formats.encodings import word_problem
 from spacy_cascade.tools.formats.tags import LabelledSpan, Scheme
-from spacy_cascade.tools.formats.words import word_problem
 
 TWO_SENTENCES = "-DOCSTART-\tO\n\nIL-2\tB-DNA\ngene\tI-DNA\n\nNo\tO\n"
 CONLL_2003 = (

@@ -16,9 +16,9 @@ from helpers import blank
 from spacy_cascade.errors import CorpusError
 from spacy_cascade.tools.formats.columns import Document, ReadOptions, Sentence
 from spacy_cascade.tools.formats.docs import convert, files_in, to_docs
+from spacy_cascade.tools.formats.encodings import word_problem
 from spacy_cascade.tools.formats.spacing import Spacing
 from spacy_cascade.tools.formats.tags import LabelledSpan, Scheme
-from spacy_cascade.tools.formats.words import word_problem
 
 DOCUMENT = Document(
     (

@@ -24,7 +24,7 @@ from ..texts import (
     checked_pair,
     checked_text,
 )
-from .pieces import Piece, Pieces, Ruler, Unit, units_of
+from .offsets import Piece, Pieces, Ruler, Unit, units_of
 
 SCORE = "score"
 """Name of the infon with the score of a span."""

@@ -27,7 +27,7 @@ from ..texts import (
     checked_text,
 )
 from .base import FormatOptions, TextFormat
-from .pieces import Ruler, Unit, units_of
+from .offsets import Ruler, Unit, units_of
 from .source import Source
 
 _TEXT_LINE = re.compile(r"([^|\t]*)\|([ta])\|(.*)", re.DOTALL)

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from spacy_cascade.tools.formats.exchange.base import FormatOptions, TextFormat
-from spacy_cascade.tools.formats.exchange.counting import Counting, Span, best_counting
-from spacy_cascade.tools.formats.exchange.pieces import Unit
+from spacy_cascade.tools.formats.exchange.offsets import Counting, Span, Unit, best_counting
 from spacy_cascade.tools.formats.exchange.registry import find_sources
 from spacy_cascade.tools.formats.placing import misfit_of
 from spacy_cascade.tools.formats.texts import AnnotatedText, Mention

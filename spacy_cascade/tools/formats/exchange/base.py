@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -95,6 +96,22 @@ def library(module: str, name: str) -> Any:
 def scored(mention: Mention) -> dict[str, float]:
     """The score under its name; empty without one."""
     return {} if mention.score is None else {"score": mention.score}
+
+
+def name_of(text: AnnotatedText) -> dict[str, str]:
+    """The name of a document as the `id` of its object; empty without one."""
+    return {"id": text.name} if text.name else {}
+
+
+def scores_of(text: AnnotatedText) -> dict[str, list[float | None]]:
+    """The scores of the spans in a list of their own; empty where none has one."""
+    scores = [mention.score for mention in text.mentions]
+    return {"scores": scores} if any(score is not None for score in scores) else {}
+
+
+def one_line(text: str) -> str:
+    """The text with blanks for line ends and tabs, which keeps the offsets."""
+    return re.sub(r"[\n\r\t]", " ", text)
 
 
 def write_rows(path: Path, rows: Iterable[dict[str, Any]]) -> None:

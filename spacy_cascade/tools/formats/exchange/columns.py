@@ -17,7 +17,7 @@ from ..docs import SUFFIXES
 from ..encodings import REPLACEMENT, word_problem
 from ..tags import OUTSIDE, TagError, decode_tags
 from ..texts import AnnotatedText, Pair, checked_text
-from .base import FormatOptions, WordFormat, write_rows
+from .base import FormatOptions, WordFormat, name_of, scores_of, write_rows
 from .source import Row, Source
 
 _TAGS = ("ner_tags", "tags", "ner", "labels")
@@ -129,10 +129,8 @@ def _usable(
 def _record(text: AnnotatedText) -> dict[str, Any]:
     tagged = iob2_tags(text)
     tokens = [text.text[start:end] for (start, end), _ in tagged]
-    name = {"id": text.name} if text.name else {}
-    scores = [mention.score for mention in text.mentions]
-    known = {"scores": scores} if any(score is not None for score in scores) else {}
-    return {**name, "tokens": tokens, "ner_tags": [tag for _, tag in tagged], **known}
+    tags = [tag for _, tag in tagged]
+    return {**name_of(text), "tokens": tokens, "ner_tags": tags, **scores_of(text)}
 
 
 def iob2_tags(text: AnnotatedText) -> list[tuple[Pair, str]]:

@@ -21,7 +21,7 @@ from ....files import replace_file
 from ..bad_records import OnBad, each
 from ..tags import OUTSIDE, TagError, decode_tags
 from ..texts import AnnotatedText, Fail, Mention, Pair, Record, checked_text
-from .base import FormatOptions, TextFormat
+from .base import FormatOptions, TextFormat, one_line
 from .columns import iob2_tags
 from .source import Source
 
@@ -67,7 +67,7 @@ class ConllU(TextFormat):
 
     def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
         on_bad = options.on_bad
-        found = list(each(_blocks(source), lambda block: [_sentence(source, *block)], on_bad))
+        found = list(each(source.blocks(), lambda block: [_sentence(source, block)], on_bad))
         tagged = _tagged(source, found, on_bad)
         sentences, spans = [one for one, _ in tagged], [spans for _, spans in tagged]
         has_marks = any(map(_is_new, sentences))
@@ -87,21 +87,10 @@ class ConllU(TextFormat):
         replace_file(path, "".join(made).encode())
 
 
-def _blocks(source: Source) -> Iterator[tuple[int, list[str]]]:
-    """The lines of each sentence, with the number of the first."""
-    lines: list[str] = []
-    for number, line in enumerate([*source.lines, ""], start=1):
-        if line.strip():
-            lines.append(line)
-        elif lines:
-            yield number - len(lines), lines
-            lines = []
-
-
-def _sentence(source: Source, line: int, rows: Sequence[str]) -> _Sentence:
-    sentence = _Sentence(line, {})
+def _sentence(source: Source, block: Sequence[tuple[int, str]]) -> _Sentence:
+    sentence = _Sentence(block[0][0], {})
     covered = 0
-    for number, row in enumerate(rows, start=line):
+    for number, row in block:
         if row.startswith("#"):
             key, _, comment = row[1:].partition("=")
             sentence.meta[key.strip()] = comment.strip()
@@ -281,20 +270,16 @@ def _written(text: AnnotatedText, number: int) -> Iterator[str]:
     place = 0
     for i, ((start, end), tag) in enumerate(tagged):
         if i == 0:
-            yield f"# newdoc id = {_one_line(text.name) or number}\n"
+            yield f"# newdoc id = {one_line(text.name) or number}\n"
         elif sentences[i] > sentences[i - 1]:
             yield "\n"
             place = 0
         place += 1
-        form = _one_line(text.text[start:end])
+        form = one_line(text.text[start:end])
         misc = f"{_spaces(text.text[end : after[i]])}NER={_escaped(tag)}"
         yield "\t".join([str(place), form, *["_"] * (_COLUMNS - 3), misc]) + "\n"
     if tagged:
         yield "\n"
-
-
-def _one_line(text: str) -> str:
-    return re.sub(r"[\t\n\r]", " ", text)
 
 
 def _escaped(text: str) -> str:

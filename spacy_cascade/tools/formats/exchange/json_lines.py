@@ -8,7 +8,9 @@ slots with intents, or neither).
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -23,7 +25,7 @@ from ..texts import (
     checked_pair,
     checked_text,
 )  # fmt: skip
-from .base import FormatOptions, TextFormat, scored, write_rows
+from .base import FormatOptions, TextFormat, name_of, scored, scores_of, write_rows
 from .offsets import rows_in_characters
 from .source import Row, Source
 
@@ -39,9 +41,31 @@ _FIELDS = (("start_offset", "start"), ("end_offset", "end"), ("label", "type", "
 _TEXTS = ("text", "data")
 
 
-class Prodigy(TextFormat):
-    name: ClassVar[str] = "prodigy"
+class _SpanRows(TextFormat):
+    """JSON Lines with a text and its spans; the formats differ in what their objects have."""
+
     suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
+
+    @abstractmethod
+    def records(self, row: Row, on_bad: OnBad) -> Iterator[Record]:
+        """What an object says; `on_bad` takes the errors of its spans."""
+
+    @abstractmethod
+    def row_of(self, text: AnnotatedText) -> dict[str, Any]:
+        """The object of a text."""
+
+    def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
+        on_bad = options.on_bad
+        rows, reading = rows_in_characters(source, on_bad)
+        for one in each(rows, partial(self.records, on_bad=on_bad), on_bad):
+            yield replace(one, reading=reading) if isinstance(one, AnnotatedText) else one
+
+    def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
+        write_rows(path, map(self.row_of, texts))
+
+
+class Prodigy(_SpanRows):
+    name: ClassVar[str] = "prodigy"
 
     def recognises(self, source: Source) -> bool:
         first = source.first
@@ -52,26 +76,41 @@ class Prodigy(TextFormat):
         )
         return bool(marks or has_tokens or first.keys() <= {"text", "meta"}) and "text" in first
 
-    def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
-        on_bad = options.on_bad
-        read = partial(each, read=partial(_records_of_task, on_bad=on_bad), on_bad=on_bad)
-        return rows_in_characters(source.rows(on_bad), read)
+    def records(self, row: Row, on_bad: OnBad) -> Iterator[Record]:
+        answer = row.value.get("answer", "accept")
+        row.refuse_other_spans(_KNOWN)
+        if answer in ("reject", "ignore"):
+            yield LeftOut(f"texts answered {answer}")
+        elif answer != "accept":
+            row.fail(f"the answer is {answer!r}", "It is accept, reject or ignore")
+        elif _CATEGORIES & row.value.keys() and row.value.get("spans") is None:
+            yield LeftOut("texts with categories, not spans")
+        else:
+            yield annotated_text(row, on_bad)
 
-    def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
-        write_rows(path, map(_task, texts))
+    def row_of(self, text: AnnotatedText) -> dict[str, Any]:
+        starts = {start: i for i, (start, _) in enumerate(text.words)}
+        ends = {end: i for i, (_, end) in enumerate(text.words)}
 
+        def span(mention: Mention) -> dict[str, Any]:
+            start, end = mention.start, mention.end
+            made: dict[str, Any] = {"start": start, "end": end, "label": mention.label}
+            if start in starts and end in ends:
+                made |= {"token_start": starts[start], "token_end": ends[end]}
+            return made | scored(mention)
 
-def _records_of_task(row: Row, on_bad: OnBad) -> Iterator[Record]:
-    answer = row.value.get("answer", "accept")
-    row.refuse_other_spans(_KNOWN)
-    if answer in ("reject", "ignore"):
-        yield LeftOut(f"texts answered {answer}")
-    elif answer != "accept":
-        row.fail(f"the answer is {answer!r}", "It is accept, reject or ignore")
-    elif _CATEGORIES & row.value.keys() and row.value.get("spans") is None:
-        yield LeftOut("texts with categories, not spans")
-    else:
-        yield annotated_text(row, on_bad)
+        tokens = [
+            {
+                "text": text.text[start:end], "start": start, "end": end, "id": i,
+                "ws": text.text[end : end + 1] == " ",
+            }
+            for i, (start, end) in enumerate(text.words)
+        ]  # fmt: skip
+        task: dict[str, Any] = {"text": text.text}
+        if tokens:
+            task["tokens"] = tokens
+        task["spans"] = [span(mention) for mention in text.mentions]
+        return task | ({"meta": {"id": text.name}} if text.name else {})
 
 
 def annotated_text(row: Row, on_bad: OnBad = raised) -> AnnotatedText:
@@ -79,9 +118,7 @@ def annotated_text(row: Row, on_bad: OnBad = raised) -> AnnotatedText:
     value = row.value
     text = checked_text(value.get("text"), row.fail)
     pairs = [_offsets(text, token, row) for token in row.list_of("tokens")]
-    mentions, n_bad = each_counted(
-        row.list_of("spans"), partial(_mentions_of_task, text, row), on_bad
-    )
+    mentions, n_bad = each_counted(row.list_of("spans"), partial(_task_mentions, text, row), on_bad)
     return AnnotatedText(
         text, mentions, str(value.get("_input_hash", "")), row.where, tuple(pairs),
         is_annotated=value.get("spans") is not None or "answer" in value,
@@ -89,7 +126,7 @@ def annotated_text(row: Row, on_bad: OnBad = raised) -> AnnotatedText:
     )  # fmt: skip
 
 
-def _mentions_of_task(text: str, row: Row, span: Any) -> Iterator[Mention]:
+def _task_mentions(text: str, row: Row, span: Any) -> Iterator[Mention]:
     start, end = _offsets(text, span, row)
     yield checked_mention(text, start, end, span.get("label"), row.fail)
 
@@ -100,33 +137,8 @@ def _offsets(text: str, span: Any, row: Row) -> tuple[int, int]:
     return checked_pair(text, span.get("start"), span.get("end"), row.fail)
 
 
-def _task(text: AnnotatedText) -> dict[str, Any]:
-    starts = {start: i for i, (start, _) in enumerate(text.words)}
-    ends = {end: i for i, (_, end) in enumerate(text.words)}
-
-    def span(mention: Mention) -> dict[str, Any]:
-        made: dict[str, Any] = {"start": mention.start, "end": mention.end, "label": mention.label}
-        if mention.start in starts and mention.end in ends:
-            made |= {"token_start": starts[mention.start], "token_end": ends[mention.end]}
-        return made | scored(mention)
-
-    tokens = [
-        {
-            "text": text.text[start:end], "start": start, "end": end, "id": i,
-            "ws": text.text[end : end + 1] == " ",
-        }
-        for i, (start, end) in enumerate(text.words)
-    ]  # fmt: skip
-    task: dict[str, Any] = {"text": text.text}
-    if tokens:
-        task["tokens"] = tokens
-    task["spans"] = [span(mention) for mention in text.mentions]
-    return task | ({"meta": {"id": text.name}} if text.name else {})
-
-
-class Doccano(TextFormat):
+class Doccano(_SpanRows):
     name: ClassVar[str] = "doccano"
-    suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
 
     def recognises(self, source: Source) -> bool:
         first = source.first
@@ -134,13 +146,20 @@ class Doccano(TextFormat):
         has_text = any(isinstance(first.get(key), str) for key in _TEXTS)
         return has_text and any(all(map(_is_span, spans)) for spans in found)
 
-    def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
-        on_bad = options.on_bad
-        read = partial(each, read=partial(_texts, on_bad=on_bad), on_bad=on_bad)
-        return rows_in_characters(source.rows(on_bad), read)
+    def records(self, row: Row, on_bad: OnBad) -> Iterator[Record]:
+        row.refuse_other_spans(_SPANS)
+        found = next((row.value[key] for key in _TEXTS if key in row.value), None)
+        text = checked_text(found, row.fail)
+        spans = [(key, span) for key in _SPANS for span in row.list_of(key)]
+        name = str(row.value.get("id", ""))
+        mentions, n_bad = each_counted(spans, partial(_mentions, text, row), on_bad)
+        known = any(row.value.get(key) is not None for key in _SPANS)
+        yield AnnotatedText(text, mentions, name, row.where, is_annotated=known, bad_spans=n_bad)
 
-    def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
-        write_rows(path, map(_record, texts))
+    def row_of(self, text: AnnotatedText) -> dict[str, Any]:
+        """Doccano keeps fields that it does not know as metadata, so scores go there."""
+        spans = [[mention.start, mention.end, mention.label] for mention in text.mentions]
+        return {**name_of(text), "text": text.text, "label": spans, **scores_of(text)}
 
 
 def _is_span(value: Any) -> bool:
@@ -148,17 +167,6 @@ def _is_span(value: Any) -> bool:
     return isinstance(value, list) or (
         isinstance(value, dict) and all(any(name in value for name in names) for names in _FIELDS)
     )
-
-
-def _texts(row: Row, on_bad: OnBad) -> Iterator[AnnotatedText]:
-    row.refuse_other_spans(_SPANS)
-    found = next((row.value[key] for key in _TEXTS if key in row.value), None)
-    text = checked_text(found, row.fail)
-    spans = [(key, span) for key in _SPANS for span in row.list_of(key)]
-    name = str(row.value.get("id", ""))
-    mentions, n_bad = each_counted(spans, partial(_mentions, text, row), on_bad)
-    known = any(row.value.get(key) is not None for key in _SPANS)
-    yield AnnotatedText(text, mentions, name, row.where, is_annotated=known, bad_spans=n_bad)
 
 
 def _mentions(text: str, row: Row, keyed: tuple[str, Any]) -> Iterator[Mention]:
@@ -170,12 +178,3 @@ def _mentions(text: str, row: Row, keyed: tuple[str, Any]) -> Iterator[Mention]:
         row.fail(f"{key!r} has {span!r}, not [start, end, label]", "Correct it")
     start, end, label = span
     yield checked_mention(text, start, end, label, row.fail, found)
-
-
-def _record(text: AnnotatedText) -> dict[str, Any]:
-    """Doccano keeps fields that it does not know as metadata, so scores go there."""
-    record: dict[str, Any] = {"id": text.name} if text.name else {}
-    spans = [[mention.start, mention.end, mention.label] for mention in text.mentions]
-    record |= {"text": text.text, "label": spans}
-    scores = [mention.score for mention in text.mentions]
-    return record | ({"scores": scores} if any(score is not None for score in scores) else {})

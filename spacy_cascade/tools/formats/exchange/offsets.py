@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from itertools import accumulate, product
 from typing import Any, NamedTuple
 
+from ..bad_records import OnBad
 from ..spacing import WITHOUT_SPACES
-from ..texts import AnnotatedText, Pair, Record, same_text
-from .source import Row
+from ..texts import Pair, are_inside, same_text, text_at
+from .source import Row, Source
 
 _FITS, _MISFITS = 0.8, 0.5
 """Another counting is taken if most spans that it moves fit then, and at most half before."""
@@ -121,10 +122,10 @@ class Span(NamedTuple):
     found: str = ""
 
     def fits(self, text: str) -> bool:
-        if not all(0 <= start <= end <= len(text) for start, end in self.parts):
+        if not are_inside(text, self.parts):
             return False
         if self.found:
-            return same_text(" ".join(text[start:end] for start, end in self.parts), self.found)
+            return same_text(text_at(text, self.parts), self.found)
         return all(_is_words(text, start, end) for start, end in self.parts)
 
 
@@ -250,29 +251,22 @@ class _Slot(NamedTuple):
         return Span((pair,), found if isinstance(found, str) else "")
 
 
-def rows_in_characters(
-    rows: Iterable[Row], read: Callable[[Iterable[Row]], Iterator[Record]]
-) -> Iterator[Record]:
-    """The records that `read` makes of rows whose offsets are changed to count characters.
+def rows_in_characters(source: Source, on_bad: OnBad) -> tuple[list[Row], str]:
+    """The JSON objects of a file, with offsets that count characters; what they counted before.
 
-    All rows of a file count the same.
+    All objects of a file count the same. The name of the counting is "" for characters.
     """
-    kept = list(rows)
+    kept = list(source.rows(on_bad))
     found = [(_text(row), list(_slots(row))) for row in kept]
     counting = best_counting([(text, [slot.span for slot in slots]) for text, slots in found])
-    if not counting.name:
-        return read(kept)
-    for text, slots in found:
+    for text, slots in found if counting.name else ():
         in_characters = counting.in_characters(text)
         if in_characters is None:
             continue
         for slot in slots:
             ((start, end),) = in_characters(slot.span.parts)
             slot.holder[slot.start], slot.holder[slot.end] = start, end
-    return (
-        replace(one, reading=counting.name) if isinstance(one, AnnotatedText) else one
-        for one in read(kept)
-    )
+    return kept, counting.name
 
 
 def _text(row: Row) -> str:

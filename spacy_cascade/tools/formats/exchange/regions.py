@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, NamedTuple
 
-from ..texts import Fail, checked_text
+from ..texts import Fail, are_inside, checked_text
 from .offsets import Piece, Pieces, Ruler, Unit, units_of
 
 Region = Mapping[str, Any]
@@ -44,9 +44,7 @@ class Reading:
         wanted, ends = "".join(own_text(region).split()), self.locate(region)
         if not wanted or ends is None or not all(type(end) is int for end in ends):
             return False
-        start, end = ends
-        is_inside = 0 <= start <= end <= len(self.text)
-        return is_inside and wanted == "".join(self.text[start:end].split())
+        return are_inside(self.text, [ends]) and wanted == "".join(self.text[slice(*ends)].split())
 
 
 def own_text(region: Region) -> str:

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from commands import run_command as run
+from format_files import entities_of, left_out_of, records_in, texts_of, written
 from spacy_cascade.errors import CorpusError
-from spacy_cascade.tools.formats.exchange.base import FormatOptions, TextFormat
 from spacy_cascade.tools.formats.exchange.registry import find_sources
 from spacy_cascade.tools.formats.placing import Misfit, misfit_of
-from spacy_cascade.tools.formats.texts import AnnotatedText, LeftOut, Record
+from spacy_cascade.tools.formats.texts import AnnotatedText, Record
 
 Value = dict[str, Any]
 
@@ -27,28 +27,24 @@ def task(data: Value, *results: Any, **rest: Any) -> Value:
     return {"id": 1, "data": data, "annotations": [{"result": list(results)}], **rest}
 
 
-def records(tasks: object, options: FormatOptions | None = None) -> list[Record]:
+def records(tasks: object, **options: Any) -> list[Record]:
     with TemporaryDirectory() as folder:
-        path = Path(folder) / "in.json"
-        path.write_text(json.dumps(tasks), encoding="utf8")
-        reader, (source,) = find_sources(path)
-        assert isinstance(reader, TextFormat)
-        assert reader.name == "label-studio"
-        return list(reader.read(source, options or FormatOptions()))
+        path = written(Path(folder) / "in.json", json.dumps(tasks))
+        assert find_sources(path)[0].name == "label-studio"
+        return records_in(path, **options)
 
 
 def texts(tasks: object, **options: Any) -> list[AnnotatedText]:
-    found = records(tasks, FormatOptions(**options))
-    return [one for one in found if isinstance(one, AnnotatedText)]
+    return texts_of(records(tasks, **options))
 
 
 def left_out(tasks: object) -> list[str]:
-    return [one.reason for one in records(tasks) if isinstance(one, LeftOut)]
+    return left_out_of(records(tasks))
 
 
 def entities(text: AnnotatedText) -> list[tuple[str, str]]:
     assert not any(misfit_of(text.text, mention)[0] for mention in text.mentions)
-    return [(mention.text_in(text.text), mention.label) for mention in text.mentions]
+    return entities_of(text)
 
 
 PAGE = (

@@ -250,12 +250,12 @@ def _decode(tags: Sequence[_Tag], scheme: Scheme, error: Error) -> list[Labelled
     is_bilou = scheme == Scheme.BILOU
     spans: list[LabelledSpan] = []
     start, label = 0, ""
-    for word, tag in enumerate([*tags, _NO_TAG]):
-        if tag.prefix in _BILOU_ONLY and not is_bilou:
-            raise error(word, f"tag {tag.text!r} is not an IOB tag", "Use --scheme bilou or auto")
-        continues = tag.prefix in ("I", "L")
-        if continues and label and tag.label == label:
-            if tag.prefix == "L":
+    for word, (text, prefix, own) in enumerate([*tags, _NO_TAG]):
+        if not is_bilou and prefix in _BILOU_ONLY:
+            raise error(word, f"tag {text!r} is not an IOB tag", "Use --scheme bilou or auto")
+        continues = prefix in ("I", "L")
+        if continues and label and own == label:
+            if prefix == "L":
                 spans.append(LabelledSpan(start, word + 1, label))
                 label = ""
             continue
@@ -271,10 +271,10 @@ def _decode(tags: Sequence[_Tag], scheme: Scheme, error: Error) -> list[Labelled
             spans.append(LabelledSpan(start, word, label))
         if continues and scheme in _FIRST_TAGS:
             name, advice = _FIRST_TAGS[scheme]
-            problem = f"tag {tag.text!r} does not continue a {tag.label} phrase, as {name} requires"
+            problem = f"tag {text!r} does not continue a {own} phrase, as {name} requires"
             raise error(word, problem, advice)
-        start, label = word, tag.label
-        if tag.prefix == "U":
+        start, label = word, own
+        if prefix == "U":
             spans.append(LabelledSpan(word, word + 1, label))
             label = ""
     return spans

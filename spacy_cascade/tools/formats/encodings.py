@@ -105,4 +105,5 @@ def word_problem(word: str) -> str | None:
 
 
 def encoding_problem(text: str) -> str | None:
+    """What is wrong with a text that was read with `surrogateescape`, or None."""
     return "is not valid UTF-8" if NOT_UTF8.search(text) else None

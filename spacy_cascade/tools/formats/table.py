@@ -238,4 +238,5 @@ def have_languages(words: Sequence[str]) -> bool:
 
 
 def without_language(word: str) -> str:
+    """The word behind its language."""
     return _LANGUAGE.sub("", word, count=1)

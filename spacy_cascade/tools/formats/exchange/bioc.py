@@ -31,6 +31,8 @@ _DOCTYPE = '<!DOCTYPE collection SYSTEM "BioC.dtd">'
 
 
 class BiocJson(TextFormat):
+    """BioC JSON: collections, or one document a line."""
+
     name: ClassVar[str] = "bioc-json"
     suffixes: ClassVar[tuple[str, ...]] = (".json", ".jsonl")
 
@@ -136,6 +138,8 @@ def _written(text: AnnotatedText, number: str) -> dict[str, Any]:
 
 
 class BiocXml(TextFormat):
+    """BioC XML: a collection."""
+
     name: ClassVar[str] = "bioc-xml"
     suffixes: ClassVar[tuple[str, ...]] = (".xml",)
 

@@ -32,6 +32,8 @@ _TEXT, _ANNOTATION = ".txt", ".ann"
 
 
 class Brat(TextFormat):
+    """A folder of texts with their standoff annotation, or one such file."""
+
     name: ClassVar[str] = "brat"
     suffixes: ClassVar[tuple[str, ...]] = (_ANNOTATION,)
     is_folder: ClassVar[bool] = True

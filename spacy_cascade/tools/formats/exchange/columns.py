@@ -40,6 +40,8 @@ class Columns(WordFormat):
 
 
 class TokenLists(WordFormat):
+    """JSON with lists of words and of their tags."""
+
     name: ClassVar[str] = "huggingface"
     suffixes: ClassVar[tuple[str, ...]] = (".jsonl", ".json")
 

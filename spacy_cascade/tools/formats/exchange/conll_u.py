@@ -54,6 +54,8 @@ class _Sentence:
 
 
 class ConllU(TextFormat):
+    """Sentences of ten columns, with the entities in the last."""
+
     name: ClassVar[str] = "conllu"
     suffixes: ClassVar[tuple[str, ...]] = (".conllu",)
 

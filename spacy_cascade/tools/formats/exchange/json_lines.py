@@ -65,6 +65,8 @@ class _SpanRows(TextFormat):
 
 
 class Prodigy(_SpanRows):
+    """Tasks with spans as objects, tokens and an answer."""
+
     name: ClassVar[str] = "prodigy"
 
     def recognises(self, source: Source) -> bool:
@@ -138,6 +140,8 @@ def _offsets(text: str, span: Any, row: Row) -> tuple[int, int]:
 
 
 class Doccano(_SpanRows):
+    """Texts with spans as lists or objects, under one of several names."""
+
     name: ClassVar[str] = "doccano"
 
     def recognises(self, source: Source) -> bool:

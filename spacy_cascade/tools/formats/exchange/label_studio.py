@@ -36,6 +36,8 @@ _NO_SPANS = "texts whose annotation has no spans of text, in a file without any"
 
 
 class LabelStudio(TextFormat):
+    """Lists of tasks with regions: the exports JSON and JSON-MIN."""
+
     name: ClassVar[str] = "label-studio"
     suffixes: ClassVar[tuple[str, ...]] = (".json",)
 

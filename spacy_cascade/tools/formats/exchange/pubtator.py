@@ -40,6 +40,8 @@ _NORMAL_FORMS = "mentions that are normal forms of the text"
 
 
 class PubTator(TextFormat):
+    """Titles and abstracts with a line for each annotation."""
+
     name: ClassVar[str] = "pubtator"
     suffixes: ClassVar[tuple[str, ...]] = (".pubtator", ".txt")
 

@@ -120,10 +120,12 @@ def convert_columns(source: str, output: Path, spacing: str, lang: str) -> dict[
 
     spacing: one of the values of its option. lang: for natural spacing.
     """
-    from spacy_cascade.tools.formats.docs import convert
+    from spacy_cascade.tools.formats.columns import read_columns
+    from spacy_cascade.tools.formats.docs import write_documents
     from spacy_cascade.tools.formats.spacing import Spacing
 
-    return dict(convert(source, output, spacing=Spacing(spacing), lang=lang).entities)
+    documents = list(read_columns(source))
+    return dict(write_documents(documents, output, spacing=Spacing(spacing), lang=lang).entities)
 
 
 def build_lexicons(nlp: Language) -> None:

@@ -26,8 +26,7 @@ from ...storage import model_file
 from ...storage.arrays import Arrays, check_shapes
 from ...storage.header import Header, check_identity, make_header
 from .candidates import Candidate, CandidateGenerator, keep_candidates, register_candidates
-from .listed_candidates import ListedCandidates
-from .similar_candidates import SimilarCandidates, dictionary_of
+from .listed_candidates import ListedCandidates, SimilarCandidates, dictionary_of
 from .similarity.phrases import LEAST
 from .similarity.search import DictionarySearch
 from .term_ids import TermIds

@@ -19,7 +19,7 @@ from .annotated import TextSummary
 from .contradictions import Piece, find_contradictions
 from .docs import ConversionSummary
 from .exchange.base import AnyFormat
-from .exchange.counting import Span, likely_counting
+from .exchange.offsets import Span, likely_counting
 from .placing import LostSpan, Misfit
 from .spacing import Spacing
 from .texts import AnnotatedText

@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from spacy.tokens import Doc, DocBin
 from spacy.util import load_config
 
 from commands import run_command as run
-from helpers import blank
+from format_files import doccano, docs_in, entities_in
 from spacy_cascade.tools.tokenizers import languages
 
 Span = tuple[int, int, str]
-
-
-def docs_in(path: Path) -> list[Doc]:
-    return list(DocBin().from_disk(path).get_docs(blank().vocab))
-
-
-def entities_in(path: Path) -> list[tuple[str, str]]:
-    return [(span.text, span.label_) for doc in docs_in(path) for span in doc.ents]
-
-
-def doccano(path: Path, *rows: tuple[str, Sequence[Span]]) -> Path:
-    lines = [json.dumps({"text": text, "label": spans}) + "\n" for text, spans in rows]
-    path.write_text("".join(lines), encoding="utf8")
-    return path
 
 
 @pytest.fixture

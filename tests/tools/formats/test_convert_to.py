@@ -12,11 +12,11 @@ from spacy.language import Language
 from spacy.tokens import DocBin
 
 from commands import run_command as run
-from helpers import PROJECT, SENTENCES, blank, trained_cascade
+from format_files import FILES
+from helpers import SENTENCES, blank, trained_cascade
 from spacy_cascade import save_pipeline
 from spacy_cascade.tools.formats.exchange.registry import formats
 
-FILES = PROJECT / "tests" / "corpora" / "formats" / "files"
 TEXT = SENTENCES[0][0]
 
 

@@ -1,20 +1,24 @@
-"""What the offsets of a file count, where it is not characters: UTF-16, bytes, other line ends.
+"""Offsets of files as characters of a text, or of a text made of pieces.
 
-The texts of spans tell, where the file has them; else whether spans begin and end with words.
+Files count offsets in characters, in bytes or in UTF-16 code units, from the start of a document or
+of a part of it; line ends may count otherwise, too. The texts of spans tell which, where the file
+has them; else whether spans begin and end with words.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
 from itertools import accumulate, product
 from typing import Any, NamedTuple
 
+from ..bad_records import OnBad
 from ..spacing import WITHOUT_SPACES
-from ..texts import AnnotatedText, Pair, Record, same_text
-from .pieces import Unit
-from .source import Row
+from ..texts import Pair, are_inside, same_text, text_at
+from .source import Row, Source
 
 _FITS, _MISFITS = 0.8, 0.5
 """Another counting is taken if most spans that it moves fit then, and at most half before."""
@@ -29,6 +33,88 @@ _NAMES = ("start", "end"), ("start_offset", "end_offset")
 _TEXTS = ("text", "data")
 
 
+class Unit(str, Enum):
+    """What offsets count."""
+
+    CHARACTERS = "characters"
+    BYTES = "bytes of UTF-8"
+    UTF16 = "UTF-16 code units"
+
+    def widths(self, text: str) -> Sequence[int] | None:
+        """The size of each character; None if it is 1 for all."""
+        if self is Unit.BYTES and not text.isascii():
+            return [len(character.encode()) for character in text]
+        if self is Unit.UTF16 and max(text, default="") > "\uffff":
+            return [1 + (character > "\uffff") for character in text]
+        return None
+
+
+def units_of(text: str) -> list[Unit]:
+    """The units in which the text has different sizes; characters come first."""
+    return [unit for unit in Unit if unit is Unit.CHARACTERS or unit.widths(text) is not None]
+
+
+class Ruler:
+    """A text measured in a unit. size: of the whole text."""
+
+    def __init__(self, text: str, unit: Unit) -> None:
+        self.text = text
+        widths = unit.widths(text)
+        self._starts: Sequence[int] = (
+            range(len(text) + 1) if widths is None else list(accumulate(widths, initial=0))
+        )
+        self.size = self._starts[-1]
+
+    def character(self, offset: int) -> int:
+        """The number of a character; also for offsets outside of the text, which are no error."""
+        if offset < 0:
+            return offset
+        if offset > self.size:
+            return len(self.text) + offset - self.size
+        return bisect_left(self._starts, offset)
+
+
+class Piece(NamedTuple):
+    """A piece of a text. offset: of its start, as the file counts. before: what joins it."""
+
+    ruler: Ruler
+    offset: int
+    before: str = ""
+
+
+class Pieces:
+    """Pieces one after the other. text: the whole."""
+
+    def __init__(self, pieces: Sequence[Piece]) -> None:
+        self._pieces = pieces
+        self.text = "".join(part for piece in pieces for part in (piece.before, piece.ruler.text))
+        lengths = [(len(piece.before), len(piece.ruler.text)) for piece in pieces]
+        ends = accumulate(before + length for before, length in lengths)
+        self._firsts = [end - length for end, (_, length) in zip(ends, lengths, strict=True)]
+        self._order = sorted(range(len(pieces)), key=lambda number: pieces[number].offset)
+        self._offsets = [pieces[number].offset for number in self._order]
+
+    def character(self, offset: int, *, is_end: bool = False, within: int | None = None) -> int:
+        """The character at an offset.
+
+        is_end: an offset between two pieces is the end of the first. within: number of the piece to
+        prefer where pieces overlap.
+        """
+        if not self._pieces:
+            return offset
+        if within is None or not self._holds(within, offset):
+            bisect = bisect_left if is_end else bisect_right
+            within = self._order[max(0, bisect(self._offsets, offset) - 1)]
+        return self.character_in(within, offset - self._pieces[within].offset)
+
+    def character_in(self, number: int, offset: int) -> int:
+        """The character at an offset from the start of a piece."""
+        return self._firsts[number] + self._pieces[number].ruler.character(offset)
+
+    def _holds(self, number: int, offset: int) -> bool:
+        return 0 <= offset - self._pieces[number].offset <= self._pieces[number].ruler.size
+
+
 class Span(NamedTuple):
     """Offsets as a file has them; found: the text of the span there, "" if the file has none."""
 
@@ -36,10 +122,10 @@ class Span(NamedTuple):
     found: str = ""
 
     def fits(self, text: str) -> bool:
-        if not all(0 <= start <= end <= len(text) for start, end in self.parts):
+        if not are_inside(text, self.parts):
             return False
         if self.found:
-            return same_text(" ".join(text[start:end] for start, end in self.parts), self.found)
+            return same_text(text_at(text, self.parts), self.found)
         return all(_is_words(text, start, end) for start, end in self.parts)
 
 
@@ -182,29 +268,22 @@ class _Slot(NamedTuple):
         return Span((pair,), found if isinstance(found, str) else "")
 
 
-def rows_in_characters(
-    rows: Iterable[Row], read: Callable[[Iterable[Row]], Iterator[Record]]
-) -> Iterator[Record]:
-    """The records that `read` makes of rows whose offsets are changed to count characters.
+def rows_in_characters(source: Source, on_bad: OnBad) -> tuple[list[Row], str]:
+    """The JSON objects of a file, with offsets that count characters; what they counted before.
 
-    All rows of a file count the same.
+    All objects of a file count the same. The name of the counting is "" for characters.
     """
-    kept = list(rows)
+    kept = list(source.rows(on_bad))
     found = [(_text(row), list(_slots(row))) for row in kept]
     counting = best_counting([(text, [slot.span for slot in slots]) for text, slots in found])
-    if not counting.name:
-        return read(kept)
-    for text, slots in found:
+    for text, slots in found if counting.name else ():
         in_characters = counting.in_characters(text)
         if in_characters is None:
             continue
         for slot in slots:
             ((start, end),) = in_characters(slot.span.parts)
             slot.holder[slot.start], slot.holder[slot.end] = start, end
-    return (
-        replace(one, reading=counting.name) if isinstance(one, AnnotatedText) else one
-        for one in read(kept)
-    )
+    return kept, counting.name
 
 
 def _text(row: Row) -> str:

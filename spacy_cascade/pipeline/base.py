@@ -333,7 +333,8 @@ class CascadePipe(TrainablePipe):  # type: ignore[misc]
         return len(new)
 
     def _names(self) -> linear.Names:
-        return self.structure.columns.names(self.structure_labels)
+        # A classifier without labels has one class, which no name stands for.
+        return self.structure.columns.names(self.structure_labels or [""])
 
     def _told_apart(self, labels: Iterable[str]) -> set[str]:
         """The labels that it learns, where a user names some.

@@ -154,6 +154,7 @@ def test_blocks_in_a_file_are_those_that_were_added() -> None:
     pipe = nlp.get_pipe("cascade_segmenter")
     with patch.multiple(corpus_blocks, _READ_AT_ONCE=2, _BLOCK=1, _IN_MEMORY=20):
         blocks = corpus_blocks.CorpusBlocks[Any]()
+        pipe._annotation_read = 0
         read = partial(_read, pipe, times=Counter())
         added = list(corpus_blocks.read_blocks(examples, read))
         for block in added:

@@ -315,20 +315,6 @@ def test_settings_can_be_left_out(
 
 
 @each_component
-def test_files_of_release_0_2_have_no_settings(name: str, nlp: Language) -> None:
-    """Those that there are stay."""
-    pipe, other = of(nlp, name), of(made(name), name)
-    other.cfg = {DIAL[name][0]: DIAL[name][1]}
-    header, arrays = model_file.unpack(pipe.to_bytes(), "it")
-    del header["settings"]
-    other.from_bytes(model_file.pack({**header, "version": 2}, arrays))
-    assert getattr(other, DIAL[name][0]) == DIAL[name][1]
-    assert other.labels == pipe.labels
-    other.cfg = pipe.cfg
-    assert other.to_bytes() == pipe.to_bytes()
-
-
-@each_component
 @pytest.mark.parametrize(
     "settings",
     [

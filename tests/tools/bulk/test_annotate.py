@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 from spacy.language import Language
-from spacy_cascade.tools.bulk.layout import Layout
-from spacy_cascade.tools.bulk.writers.formats import FORMATS
 
 from bulk_truth import contents, json_rows, texts_of
 from commands import check_errors, run_command
@@ -19,6 +17,7 @@ from helpers import TEXTS, run_python
 from spacy_cascade.tools.bulk import run as bulk_run
 from spacy_cascade.tools.bulk.engines import ENGINES
 from spacy_cascade.tools.bulk.sources.finding import SUFFIXES
+from spacy_cascade.tools.bulk.writers import FORMATS, Layout
 
 
 @pytest.fixture(scope="module")

@@ -101,19 +101,17 @@ def test_when_it_restores_and_writes(
     found: dict[str, list[Any]] = {"restored": [], "written": []}
     at = [0]
 
-    class Pipe:
-        def training_state(self) -> dict[str, Any]:
-            return {"at": at[0]}
-
-        def restore_training(self, state: dict[str, Any]) -> None:
-            assert state["iteration"] == 3
-            found["restored"].append(at[0])
+    def restore(pipe: object, state: dict[str, Any]) -> None:
+        assert state["iteration"] == 3
+        found["restored"].append(at[0])
 
     checkpoint = saved()
     for name, stands in {
         "check_pipeline": lambda nlp: None,
         "training_fingerprint": lambda nlp: checkpoint.origin,
-        "trained_pipes": lambda nlp: [("a/b", Pipe())],
+        "trained_pipes": lambda nlp: [("a/b", None)],
+        "training_state": lambda pipe: {"at": at[0]},
+        "restore_training": restore,
         "read_checkpoint": lambda path: checkpoint if is_there else None,
         "write_checkpoint": lambda path, made: found["written"].append(made),
     }.items():

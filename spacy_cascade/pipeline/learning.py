@@ -12,7 +12,6 @@ from spacy.training import Example
 from ..errors import TrainingError
 from ..losses.base import LabelledSequences
 from ..scorers.linear import get_hessian_diagonal
-from ..systems.isomeric.loggers import SEPARATOR
 from ..trainers.base import Fit, State, Task, TaskOn
 from .corpus import forget_words
 from .example_sums import joint_sums
@@ -21,6 +20,8 @@ from .initializing import awaited_until_now
 from .progress import progress
 from .source import ExampleSource, encode, make_room, reads_corpus
 
+SEPARATOR = ": "
+"""Between a component and a term of its loss, in the name that the term has among the losses."""
 _ANNOTATION = "annotation"
 """Name of a checksum in the state of a training."""
 

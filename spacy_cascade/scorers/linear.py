@@ -14,17 +14,13 @@ from thinc.api import Model
 
 from ..errors import ConfigError, NotTrainedError
 from ..features.pair_scores import add_unit_scores
-from ..features.segment_space import SegmentSpace
 from ..features.space import FeatureSpace
 from ..features.templates import Templates
 from ..features.units import Units
 from ..inference.linear_chain import ChainFamily
 from ..numeric.encoded import Encoded
 from ..parallel import Workers
-from ..systems.local.structure import LocalFamily
 from ..systems.many_labels.scores import PlacedWeights, SparseScores
-from ..systems.semi_markov.features import SegmentSettings
-from ..systems.semi_markov.structure import SemiMarkovFamily
 from ..types import Floats1d, Floats2d, Pointers1d, RealsXd
 from .lexeme_scores import LexemeScores, check_features
 from .pair_scores import PairScores
@@ -77,36 +73,6 @@ def make_linear_chain(
     combine features with the pair (previous label, label) too, not only with the label.
     """
     return make_linear_model("cascade_linear_chain", templates, min_count, ChainFamily(label_pairs))
-
-
-def make_local_chain(templates: Templates, min_count: int = 5) -> Model[Units, Floats2d]:
-    """A maximum entropy Markov model: a linear chain whose transitions are normalised locally.
-
-    templates: what features look at; all are combined with the pair (previous label, label).
-    min_count: features in fewer tokens are dropped.
-    """
-    return make_linear_model("cascade_local_chain", templates, min_count, LocalFamily())
-
-
-def make_semi_markov(
-    templates: Templates,
-    segments: Templates,
-    min_count: int = 5,
-    segment_min_count: int = 2,
-    label_pairs: bool = True,
-    longest: int | None = None,
-) -> Model[Units, Floats2d]:
-    """A semi-Markov chain: the linear chain, and scores of spans as wholes.
-
-    templates: what features of tokens look at. segments: what features of spans look at. min_count:
-    features in fewer tokens are dropped. segment_min_count: features of fewer gold spans are
-    dropped. label_pairs: as for the linear chain. longest: most tokens of a span; null for the
-    least number that holds 99.8 % of those of the corpus, 64 at most.
-    """
-    settings = SegmentSettings(segments, longest, segment_min_count)
-    family = SemiMarkovFamily(label_pairs)
-    space = SegmentSpace(templates, settings)
-    return make_linear_model("cascade_semi_markov", templates, min_count, family, space)
 
 
 def make_span_classifier(templates: Templates, min_count: int = 5) -> Model[Units, Floats2d]:

@@ -19,7 +19,6 @@ from spacy.training import Example
 
 from helpers import SENTENCES, SMALL, blank, cascade, make_doc, make_example, make_examples
 from spacy_cascade import ConfigError, SavingError
-from spacy_cascade.features.segment_space import SegmentSpace
 from spacy_cascade.features.space import FeatureSpace
 from spacy_cascade.features.units import Units
 from spacy_cascade.numeric.index import frequent_keys
@@ -27,6 +26,7 @@ from spacy_cascade.numeric.key_counts import KeyCounts
 from spacy_cascade.pipeline import corpus_blocks
 from spacy_cascade.pipeline.initializing import _read, read_examples
 from spacy_cascade.pipeline.reading import read_resources
+from spacy_cascade.systems.semi_markov.space import SegmentSpace
 
 WORDS_AND_SPANS = ["word@-1..1 & word@0", "seen_inside", "lexicon(mine)@0 & seen_first"]
 

@@ -14,8 +14,9 @@ from ...penalties.base import Penalty
 from ...trainers.base import BYTES_OF_WEIGHT, Fit, Progress, Room, Shape, Source, State, Task
 from ...trainers.lbfgs import BatchSettings
 from ...trainers.lbfgs_run import BatchFit, LBFGSRun, Released
-from ...trainers.objective import JointObjective, Objective
+from ...trainers.objective import Objective
 from .loss import NEEDS, IsomericLoss
+from .objective import JointObjective
 
 
 class Pair(Source, Protocol):

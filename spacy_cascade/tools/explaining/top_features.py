@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from spacy.training import Example
 
-from ...features.names import find_names
 from ...pipeline.base import CascadePipe
 from ...pipeline.initializing import units_of
+from ...systems.semi_markov.names import find_all_names
 from ...types import Floats1d
 from .scored import START, text_reader
 
@@ -130,6 +130,6 @@ def _find(pipe: CascadePipe, examples: Iterable[Example], wanted: set[int]) -> d
         units = units_of(pipe, batch)
         if len(units.first):
             text_of = text_reader(pipe, [example.reference for example in batch])
-            names |= find_names(pipe.space, units, text_of, wanted)
+            names |= find_all_names(pipe.space, units, text_of, wanted)
             wanted = wanted - names.keys()
     return names

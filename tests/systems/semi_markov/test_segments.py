@@ -15,13 +15,13 @@ from helpers import blank
 from reference import Extractor, Word
 from spacy_cascade.errors import ConfigError, TemplateError
 from spacy_cascade.features.resources import span_flags
-from spacy_cascade.features.segment_space import SegmentSpace
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.tokens import read_tokens
 from spacy_cascade.features.units import SegmentSource, Units
 from spacy_cascade.numeric.design import SegmentRows
 from spacy_cascade.systems.semi_markov import features as segments
 from spacy_cascade.systems.semi_markov.features import SegmentFeatures, SegmentSettings
+from spacy_cascade.systems.semi_markov.space import SegmentSpace
 
 VOCAB = blank().vocab
 PATTERNS, LEXICONS = {"digit": "[0-9]"}, {"genes": ["p53", "IL-2 receptor"]}

@@ -6,16 +6,16 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..numeric.design import SegmentRows
-from ..numeric.encoded import Encoded
-from ..numeric.key_counts import KeyCounts
-from ..systems.semi_markov.features import SegmentFeatures, SegmentSettings
-from ..systems.semi_markov.span_lengths import SPAN_LENGTHS, SpanLengths
-from ..types import Keys1d
-from .resources import ResourceSpec
-from .space import FeatureSpace
-from .templates import Templates
-from .units import Units
+from ...features.resources import ResourceSpec
+from ...features.space import FeatureSpace
+from ...features.templates import Templates
+from ...features.units import Units
+from ...numeric.design import SegmentRows
+from ...numeric.encoded import Encoded
+from ...numeric.key_counts import KeyCounts
+from ...types import Keys1d
+from .features import SegmentFeatures, SegmentSettings
+from .span_lengths import SPAN_LENGTHS, SpanLengths
 
 
 class SegmentSpace(FeatureSpace):

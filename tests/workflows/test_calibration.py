@@ -173,7 +173,7 @@ def test_what_cannot_be_calibrated(trained: Language, examples) -> None:
         calibrate(trained, [])
     with pytest.raises(TrainingError, match="'cascade_segmenter' finds no spans"):
         calibrate(trained, make_examples(trained)[4:5])
-    message = "temperature of 'cascade_segmenter' must be a finite number above 0"
+    message = "temperature of 'cascade_segmenter' must be greater than 0"
     for temperature in (0.0, -1.0):
         with pytest.raises(ConfigError, match=message):
             add_segmenter(blank(), temperature=temperature)

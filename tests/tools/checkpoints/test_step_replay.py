@@ -119,14 +119,18 @@ class Run:
         self.course, self.kept, self.told = Course(scale), {}, []
         self.drawn = 0
         self.course.evaluated += [None] * (len(saved.evaluations) if saved else 0)
-        self.patch = pytest.MonkeyPatch()
-        for name, stands in {
-            "check_pipeline": lambda nlp: None,
-            "training_fingerprint": lambda nlp: {},
-            "read_checkpoint": lambda path: saved,
-            "write_checkpoint": self._keep,
-        }.items():
-            self.patch.setattr(checkpoints, name, stands)
+        with pytest.MonkeyPatch.context() as patch:
+            for name, stands in {
+                "check_pipeline": lambda nlp: None,
+                "training_fingerprint": lambda nlp: {},
+                "read_checkpoint": lambda path: saved,
+                "write_checkpoint": self._keep,
+            }.items():
+                patch.setattr(checkpoints, name, stands)
+            self._train(every, saved, parts)
+        self.last = self.kept[8]
+
+    def _train(self, every: int, saved: Checkpoint | None, parts: int) -> None:
         replay = checkpoints.make_checkpoints("c.npz")
         n_passed = saved.step if saved else 0
 
@@ -152,8 +156,6 @@ class Run:
             losses = dict(info["losses"]) if info["score"] is not None else None
             self.told.append(deepcopy({**told, "losses": losses, "is_best": is_best}))
         replay(self.course, {"step": 8, "epoch": 0})
-        self.patch.undo()
-        self.last = self.kept[8]
 
     def _keep(self, path: Path, made: Checkpoint) -> None:
         self.kept[made.step] = deepcopy(made)

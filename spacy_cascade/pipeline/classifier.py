@@ -17,7 +17,7 @@ from ..losses.base import Loss
 from ..losses.margin import Hinge
 from ..penalties.base import Penalty
 from ..trainers.base import Trainer
-from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
+from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d, Texts
 from .base import CascadePipe
 from .calibration import Outcomes
 from .example_sums import Reads
@@ -86,9 +86,9 @@ def make_classifier(
     trainer: Trainer,
     scorer: Callable[..., dict[str, Any]] | None,
     spans_key: str | None,
-    mention_labels: list[str] | None,
+    mention_labels: Texts | None,
     gold_key: str | None,
-    gold_labels: list[str] | None,
+    gold_labels: Texts | None,
     reject: bool,
     confidence: bool,
     temperature: Positive,
@@ -114,9 +114,9 @@ class CascadeClassifier(CascadePipe):
     """Types the spans that a segmenter, or any other component, put on the Doc."""
 
     spans_key: str | None = setting()
-    mention_labels: list[str] | None = setting()
+    mention_labels: Texts | None = setting()
     gold_key: str | None = setting()
-    gold_labels: list[str] | None = setting()
+    gold_labels: Texts | None = setting()
     reject: bool = setting(is_fixed=True)
     confidence: bool = setting()
     temperature: Positive = setting()

@@ -20,7 +20,7 @@ from ..losses.margin import Hinge
 from ..penalties.base import Penalty
 from ..systems.isomeric.decoding import jointly_best
 from ..trainers.base import Trainer
-from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Pointers1d
+from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Pointers1d, Texts
 from .base import CascadePipe
 from .calibration import Outcomes
 from .decoding import ScoredBatch, decode, potentials_in_parts
@@ -95,7 +95,7 @@ def make_segmenter(
     scheme: SchemeName,
     typed: bool,
     gold_key: str | None,
-    gold_labels: list[str] | None,
+    gold_labels: Texts | None,
     spans_key: str,
     confidence: bool,
     temperature: Positive,
@@ -132,7 +132,7 @@ class CascadeSegmenter(CascadePipe):
     scheme: SchemeName = setting(is_fixed=True)
     typed: bool = setting(is_fixed=True)
     gold_key: str | None = setting()
-    gold_labels: list[str] | None = setting()
+    gold_labels: Texts | None = setting()
     spans_key: str = setting()
     confidence: bool = setting()
     temperature: Positive = setting()

@@ -12,7 +12,7 @@ from spacy.util import logger
 
 from ..errors import TrainingError
 from ..features.tokens import Tokens
-from ..types import Ints2d
+from ..types import Ints2d, Texts
 from .corpus import GetExamples, check_labels
 from .example_sums import ENTITIES
 from .spans.gold import (
@@ -32,7 +32,7 @@ class Learner(Protocol):
     name: str
     typed: bool
     gold_key: str | None
-    gold_labels: list[str] | None
+    gold_labels: Texts | None
     n_examples: int | None
 
 

@@ -28,6 +28,7 @@ NotNegative: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 _CFG = "cfg"
 """Name of the settings among what is saved of a component, as spaCy's own components call them."""
+_TYPES_OF_TEXTS = ("list[str]", "tuple[str, ...]")
 _SHOWN = 100
 _STRICT = ConfigDict(strict=True)
 
@@ -81,7 +82,9 @@ class Setting:
             return self._type.validate_python(value)
         except ValidationError as error:
             wrong = error.errors()[0]
-        where = "".join(f"[{key!r}]"[:_SHOWN] for key in wrong["loc"])
+        # Where several types are allowed, pydantic names the one that it has tried, too.
+        places = [key for key in wrong["loc"] if key not in _TYPES_OF_TEXTS]
+        where = "".join(f"[{key!r}]"[:_SHOWN] for key in places)
         wanted = wrong["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
         raise ConfigError(
             f"{self.name}{where} of '{component_name}' must be {wanted}, not "

@@ -64,6 +64,7 @@ def of(component: str, **settings: Any) -> dict[str, Any]:
 TABLES = chain("JnlpbaTemplates.v1", 20, label_pairs=True)
 LIKELIHOOD, HINGE = registered("Likelihood.v2"), registered("Hinge.v2", kappa=1.0)
 JOINTLY = registered("TrainedJointly.v1")
+BATCH = registered("LBFGS.v1", iterations=12, threads=0)
 ONE_PHASE = {
     "nlp.pipeline": ["cascade_segmenter"],
     **of(SEGMENTER, scheme="IOB2", typed=True, set_ents=True),
@@ -181,7 +182,7 @@ CONFIGS: dict[str, tuple[str, Changes]] = {
     ),
     "induced": (
         "memb",
-        {f"{stage}.trainer.induction": registered("Induction.v1") for stage in STAGES},
+        {f"{stage}.trainer": registered("Induction.v1", trainer=BATCH) for stage in STAGES},
     ),
     "tagger": (
         "ocr",
@@ -214,7 +215,10 @@ CONFIGS: dict[str, tuple[str, Changes]] = {
         "memb",
         {
             **STREAM,
-            **{f"{stage}.trainer.shard_tokens": 500 for stage in STAGES},
+            **{
+                f"{stage}.trainer": registered("Sharded.v1", tokens=500, trainer=BATCH)
+                for stage in STAGES
+            },
         },
     ),
     "stream": (

@@ -16,17 +16,16 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ..lib.arguments import add_rounds, new_parser, runner_for
+from ..lib.arguments import add_rounds, new_parser
 from ..lib.label_cost import MODELS
-from ..lib.machine import describe_run
 from ..lib.package import CLASSIFIER
 from ..lib.processes import TaskRunner
-from ..reports.output import print_results
+from ..reports.output import run
 
 SPARSE = f"components.{CLASSIFIER}.trainer.sparse"
 
 
-def measure(runner: TaskRunner, arguments: argparse.Namespace) -> dict[str, Any]:
+def measure_cascade(runner: TaskRunner, arguments: argparse.Namespace) -> dict[str, Any]:
     """Each training, and what many types cost over few: ratios of seconds, and of speeds."""
     files = {name: str(getattr(arguments, name)) for name in ("train", "dev")}
     runs: dict[str, tuple[int, dict[str, Any]]] = {
@@ -66,6 +65,10 @@ def measure_one_phase(runner: TaskRunner, arguments: argparse.Namespace) -> dict
     return {"costs": costs, "training": runner.run("lib.label_cost:train_types", task)}
 
 
+def measure(runner: TaskRunner, arguments: argparse.Namespace) -> dict[str, Any]:
+    return (measure_one_phase if arguments.one_phase else measure_cascade)(runner, arguments)
+
+
 def main() -> None:
     parser = new_parser(__doc__, "train", "dev")
     parser.add_argument("--types", type=int, default=1000)
@@ -73,11 +76,7 @@ def main() -> None:
     parser.add_argument("--one-phase", type=int, metavar="TYPES", help="one chain with so many")
     parser.add_argument("--docs", type=int, default=200, help="to train one chain on")
     add_rounds(parser, 9)
-    arguments = parser.parse_args()
-    results = describe_run()
-    runner = runner_for(arguments, "many_labels")
-    found = (measure_one_phase if arguments.one_phase else measure)(runner, arguments)
-    print_results(results | found, arguments.output)
+    run(parser, "many_labels", measure)
 
 
 if __name__ == "__main__":

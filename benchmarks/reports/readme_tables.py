@@ -16,8 +16,7 @@ from typing import Any
 from ..lib.paths import PROJECT, RESULTS
 from .active_learning_report import needed_table
 from .adaptation_report import change_table
-from .comparison_report import type_table
-from .comparison_results import is_ours, learning_curves
+from .comparison_report import is_ours, learning_curves, type_table
 from .figure_report import cascade, headline
 from .markdown import curve_table, in_milliseconds, measured_with, table, thousands
 from .output import read_json

@@ -8,24 +8,10 @@ imported when it is first asked for: all commands of spaCy import the package, a
 
 import lazy_loader
 
-from .deprecation import warn_renamed
 from .msgpack_hooks import remember_hooks
 from .pipeline.spans.confidences import register_confidence
 
-_public, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 register_confidence()
 remember_hooks()
-
-_RENAMED = {
-    "Reading": "Hypothesis",
-    "Readings": "Hypotheses",
-    "joint_readings": "joint_hypotheses",
-}
-"""Names of release 0.2."""
-
-
-def __getattr__(name: str) -> object:
-    if name in _RENAMED:
-        warn_renamed(f"spacy_cascade.{name}", f"spacy_cascade.{_RENAMED[name]}")
-    return _public(_RENAMED.get(name, name))

@@ -28,7 +28,7 @@ from imports import (
 BENCHMARKS = PROJECT / "benchmarks"
 EVERYWHERE = {
     "types", "errors", "files", "locking", "parallel", "processes", "jit", "kernel_cache",
-    "kernel_folders", "deprecation", "checks", "caching", "msgpack_hooks", "stages",
+    "kernel_folders", "checks", "caching", "msgpack_hooks", "stages",
     "text_sources",
 }  # fmt: skip
 """Open to all layers."""
@@ -41,7 +41,7 @@ STILL_OF_SYSTEMS = {
 """Systems that still import from other rooms."""
 DOCS = {
     "features.group_spans", "features.tokens", "pipeline", "workflows", "callbacks", "cli",
-    "text_sources", "testing",
+    "text_sources",
 }  # fmt: skip
 """What of the core may import spaCy, and so know its Doc."""
 STRINGS = {"features.strings"}

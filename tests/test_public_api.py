@@ -26,20 +26,6 @@ def test_every_public_name_is_on_the_api_page() -> None:
     assert sorted(name for name in names if not re.search(rf"`{name}[`(]", page)) == []
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("Reading", "Hypothesis"),
-        ("Readings", "Hypotheses"),
-        ("joint_readings", "joint_hypotheses"),
-    ],
-)
-def test_names_of_release_0_2_warn(old: str, new: str) -> None:
-    with pytest.warns(FutureWarning, match=rf"\.{old}' is called 'spacy_cascade\.{new}' since"):
-        found = getattr(spacy_cascade, old)
-    assert found is getattr(spacy_cascade, new)
-
-
 def test_other_names_are_not_there() -> None:
     with pytest.raises(AttributeError, match="No spacy_cascade attribute Lesson"):
         _ = spacy_cascade.Lesson  # type: ignore[attr-defined]

@@ -65,7 +65,6 @@ def test_the_reference_comes_from_the_code(site: Path) -> None:
     assert 'id="spacy_cascade.CascadeSegmenter.sync_weights"' not in python
     commands = (site / "command_reference.html").read_text(encoding="utf8")
     assert 'id="debug-data"' in commands
-    assert 'id="readings"' not in commands
 
 
 def test_pages_name_no_resource_of_another_host(site: Path) -> None:

@@ -20,7 +20,7 @@ from spacy.util import load_config, load_model_from_config, registry
 from thinc.api import fix_random_seed
 
 from .corpora import read_sentences
-from .package import SEGMENTER, component, read_examples, size, weights
+from .package import component, read_examples, size, weights
 from .timing import Stopwatch
 
 _LOOP_SETTINGS = (
@@ -265,28 +265,3 @@ def compare_threads(
 
 def _weights(nlp: Language) -> bytes:
     return b"".join(weights(nlp, name).tobytes() for name in nlp.pipe_names)
-
-
-def train_online(
-    config: str, train: str, dev: str, parts: Sequence[int], passes: int, threads: int
-) -> dict[str, Any]:
-    """Train a typed segmenter online by so many parts each, in one update of so many passes.
-
-    Returns F1 on dev, and the seconds of the update, with its encoding of the corpus.
-    """
-    trainer = f"components.{SEGMENTER}.trainer"
-    found = {}
-    for n_parts in parts:
-        settings = {"parts": n_parts, "passes": passes, "threads": threads}
-        overrides = {f"{trainer}.{name}": value for name, value in settings.items()}
-        nlp, _ = build(config, threads, overrides=overrides)
-        examples, watch = read_examples(train, nlp), Stopwatch()
-        initialize(nlp, examples, Stopwatch())
-        seconds = update(nlp, examples, watch)
-        scores = nlp.evaluate(read_examples(dev, nlp))
-        found[str(n_parts)] = {
-            "ents_f": scores["ents_f"],
-            "seconds": seconds,
-            "computed_seconds": watch.computed,
-        }
-    return found

@@ -28,7 +28,7 @@ CLUSTERS = "clusters"
 NAMES = ("wikigold", "gum", "bionlp13cg", "btc", "anatem")
 DRAWS = {0.01: 3, 0.05: 1}
 """How often each share is drawn."""
-METHODS = ("self", "cotrain", "tri")
+METHODS = ("self", "cotrain")
 MOST = 1_000_000
 """Tokens of unlabelled text; more than any of these corpora has."""
 ROUNDS = 2

@@ -39,7 +39,6 @@ _COMMANDS = {
         "spacy_cascade.systems.dictionaries.growing.list_command:grow_list_command"
     ),
     "hypotheses": command("spacy_cascade.tools.explaining.hypotheses_command:hypotheses_command"),
-    "induce": command_with_overrides("spacy_cascade.systems.induction.command:induce_command"),
     "init": command("spacy_cascade.tools.init.command:init_command"),
     "jackknife": command_with_overrides(
         "spacy_cascade.tools.folding.jackknife_command:jackknife_command"
@@ -48,9 +47,6 @@ _COMMANDS = {
         "spacy_cascade.tools.annotation.label_studio_command:label_studio_command"
     ),
     "learn": command("spacy_cascade.tools.annotation.learn_command:learn_command"),
-    "readings": command(
-        "spacy_cascade.tools.explaining.hypotheses_command:readings_command", hidden=True
-    ),
     "second-look": command_with_overrides(
         "spacy_cascade.systems.second_look.command:second_look_command"
     ),

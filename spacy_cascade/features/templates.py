@@ -32,7 +32,6 @@ from typing import Any
 import regex
 
 from ..caching import cached_property
-from ..deprecation import warn_renamed
 from ..errors import TemplateError
 from .attributes import Attribute, TokenAttribute, WordAttribute, numbers
 from .registry import attribute_class
@@ -47,16 +46,15 @@ _ANCHORS = {
     "recurrence": RECURRENCE, "head_recurrence": HEAD_RECURRENCE,
     "long_form": LONG_FORM, "long_form_last": LONG_FORM_LAST,
 }  # fmt: skip
-_NEW_NAMES = {"again": "recurrence", "head_again": "head_recurrence"}
-"""By the names of release 0.2, which stay in the text that is hashed and saved."""
 MULTIPLE = (ANY, SENTENCE, RECURRENCE, HEAD_RECURRENCE, LONG_FORM, LONG_FORM_LAST)
 """Places that can hold several tokens, each of which gives a feature of its own."""
 _WITHOUT_OFFSET = (ANY, ALL, SENTENCE, LONG_FORM, LONG_FORM_LAST)
 _ANCHOR_NAMES = {anchor: name for name, anchor in _ANCHORS.items()}
-_STORED_NAMES = _ANCHOR_NAMES | {_ANCHORS[new]: old for old, new in _NEW_NAMES.items()}
+_SALTS = _ANCHOR_NAMES | {RECURRENCE: "again", HEAD_RECURRENCE: "head_again"}
+"""Keys of features are salted with these: other ones would order equally frequent features anew."""
 _PART = re.compile(
     r"(?P<name>[a-z_][a-z0-9_]*)(?:\((?P<argument>[^()]*)\))?"
-    rf"(?:@(?=.)(?P<anchor>{'|'.join([*_ANCHORS, *_NEW_NAMES])})?"
+    rf"(?:@(?=.)(?P<anchor>{'|'.join(_ANCHORS)})?"
     r"(?P<offset>[+-]?\d+(?:\.\.[+-]?\d+)?)?)?"
 )
 MAXIMUM_OFFSET = 16
@@ -73,7 +71,7 @@ class Part:
     offset: int
 
     def __str__(self) -> str:
-        return self._text(_STORED_NAMES)
+        return self._text(_SALTS)
 
     @property
     def text(self) -> str:
@@ -91,8 +89,8 @@ class Part:
 class Template:
     """A conjunction of parts; a single part is an atomic template.
 
-    As a string it is what keys of features are salted with and what saved models hold: it has the
-    names of places of release 0.2, for ever. `text` is the template as readers write it.
+    As a string it is what keys of features are salted with and what saved models hold. `text` is
+    the template as readers write it.
     """
 
     parts: tuple[Part, ...]
@@ -170,7 +168,7 @@ class Templates:
 
     def _of(self, line: str) -> Iterator[Template]:
         try:
-            choices = [list(self._parts(line, text.strip())) for text in line.split("&")]
+            choices = [list(self._parts(text.strip())) for text in line.split("&")]
             if prod(map(len, choices)) > MOST_TEMPLATES:
                 raise TemplateError(f"it stands for more than {MOST_TEMPLATES:,} templates.")
             for parts in product(*choices):
@@ -184,7 +182,7 @@ class Templates:
         except TemplateError as error:
             raise TemplateError(f"In the template '{line}': {error}") from None
 
-    def _parts(self, line: str, text: str) -> Iterator[Part]:
+    def _parts(self, text: str) -> Iterator[Part]:
         found = _PART.fullmatch(text)
         if found is None:
             raise TemplateError(
@@ -192,9 +190,6 @@ class Templates:
                 "'pattern(NAME)@last' or 'word@any'."
             )
         name, place = found["name"], found["anchor"] or "first"
-        if place in _NEW_NAMES:
-            place = _NEW_NAMES[place]
-            warn_renamed(f"@{found['anchor']}", f"@{place}", f"In the template '{line}'")
         kind, anchor = attribute_class(name), _ANCHORS[place]
         attributes = list(kind.expand(name, found["argument"], self))
         if not kind.has_place:

@@ -30,14 +30,6 @@ def _dot(x, y, begin, end):  # type: ignore[no-untyped-def]
 
 
 @helper
-def _weighted_square(weights, x, begin, end):  # type: ignore[no-untyped-def]
-    total = 0.0
-    for i in range(begin, end):
-        total += np.float64(weights[i]) * x[i] * x[i]
-    return total
-
-
-@helper
 def _add_scaled(factor, x, y, begin, end):  # type: ignore[no-untyped-def]
     for i in range(begin, end):
         y[i] += factor * x[i]
@@ -66,23 +58,13 @@ def copied(x: Reals1d, dtype: type[Any], workers: Workers) -> Any:
 
 def dot(x: Reals1d, y: Reals1d, workers: Workers) -> float:
     """`Σ x[i]·y[i]` in double precision, the same bits for any number of threads."""
-    return _summed(_dot, x, y, workers)
-
-
-def weighted_square(weights: Reals1d, x: Reals1d, workers: Workers) -> float:
-    """`Σ weights[i]·x[i]²` in double precision, the same bits for any number of threads."""
-    return _summed(_weighted_square, weights, x, workers)
-
-
-def _summed(of_block: Callable[..., float], x: Reals1d, y: Reals1d, workers: Workers) -> float:
-    """The sum of `of_block(x, y, begin, end)` over the blocks."""
-    parts = np.zeros((len(x) - 1) // _BLOCK + 1)
+    sums = np.zeros((len(x) - 1) // _BLOCK + 1)
 
     def block(begin: int, end: int) -> None:
-        parts[begin // _BLOCK] = of_block(x, y, begin, end)
+        sums[begin // _BLOCK] = _dot(x, y, begin, end)
 
     workers.map(block, _blocks(len(x)))
-    return float(parts.sum())
+    return float(sums.sum())
 
 
 def add_scaled(factor: float, x: Reals1d, y: Floats1d, workers: Workers) -> None:

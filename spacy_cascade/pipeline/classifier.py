@@ -13,7 +13,6 @@ from thinc.api import Model
 from ..features.tokens import Tokens
 from ..features.units import Units
 from ..inference.structure import Structure
-from ..trainers.deprecated import loss_and_penalty
 from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
 from .calibration import Outcomes
 from .declared import ClassifierOptions
@@ -73,16 +72,14 @@ def make_classifier(
     penalty: Any,
     trainer: Any,
     scorer: Callable[..., dict[str, Any]] | None,
-    objective: Any = None,
     **settings: Any,
 ) -> "CascadeClassifier":
     """The factory `cascade_classifier`.
 
     model: a span classifier. loss, penalty, trainer: how it is trained. scorer: the scorer.
-    objective: the block of release 0.2 in place of loss and penalty. Others: `ClassifierOptions`.
+    Others: `ClassifierOptions`.
     """
     options = ClassifierOptions.made_for(name, settings)
-    loss, penalty = loss_and_penalty(loss, penalty, objective)
     return CascadeClassifier(nlp, model, name, options, loss, penalty, trainer, scorer)
 
 

@@ -19,7 +19,7 @@ from ..penalties.base import CentredPenalty, Penalty
 from ..scorers.linear import add_features, get_hessian_diagonal
 from ..storage.arrays import Arrays
 from ..storage.header import Header
-from ..systems.induction.component import InducedFeatures, forget, induce
+from ..systems.induction.component import BeforeInduction, forget, induce
 from ..systems.isomeric.learning import begin_jointly, partner
 from ..systems.isomeric.loggers import SEPARATOR
 from ..tools.scale.corpus_file import CorpusFile
@@ -63,7 +63,7 @@ class LearningPipe(InitializingPipe[Gold]):
         self.loss, self.penalty, self.trainer, self.scorer = loss, penalty, trainer, scorer
         self.n_examples: int | None = None
         self.warm_start, self._parts, self._source = False, Parts(), Source()
-        self.induced: InducedFeatures | None = None
+        self.before_induction: BeforeInduction | None = None
         self.reset_fit()
         trainer.check(loss, penalty, self.family.structure)
         self._check_options(options)

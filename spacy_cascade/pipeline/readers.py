@@ -12,7 +12,6 @@ from spacy.training import Corpus, Example
 from spacy.training.corpus import walk_corpus
 from spacy.vocab import Vocab
 
-from ..deprecation import warn_renamed
 from ..errors import ConfigError, CorpusError
 from ..types import Texts
 
@@ -65,20 +64,17 @@ def make_corpus(
     path: Path | None,
     gold_inputs: Texts = DEFAULT,
     limit: int = 0,
-    given: Texts | None = None,
 ) -> InputCorpus:
     """Registered as `spacy_cascade.Corpus.v1`: words as in the corpus, and inputs of the task.
 
     spaCy's own reader shows components the bare text. gold_inputs: `"sentences"`, so that each is
     a sequence of its own; `"tags"`, for tasks with parts of speech as input. limit: the most
-    examples, 0 for all. given: the name of gold_inputs in release 0.2. Raises `ConfigError`
-    without a path, or for anything else in gold_inputs.
+    examples, 0 for all. Raises `ConfigError` without a path, or for anything else in
+    gold_inputs.
     """
     if path is None:
         raise ConfigError(f"{NAME} needs a path. Set --paths.train and --paths.dev.")
-    if given is not None:
-        warn_renamed("given", "gold_inputs", f"[corpora] with {NAME}")
-    return InputCorpus(Path(path), tuple(gold_inputs if given is None else given), limit)
+    return InputCorpus(Path(path), tuple(gold_inputs), limit)
 
 
 def read_docs(path: Path, vocab: Vocab) -> list[Doc]:

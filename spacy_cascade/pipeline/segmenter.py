@@ -15,7 +15,6 @@ from ..features.units import Units
 from ..inference.schemes import UNOBSERVED, Spans, TagSet
 from ..inference.structure import Potentials, Structure, require
 from ..systems.isomeric.decoding import jointly_best
-from ..trainers.deprecated import loss_and_penalty
 from ..types import Bools1d, Floats1d, Floats2d, Ints1d
 from .calibration import Outcomes
 from .declared import SegmenterOptions
@@ -73,17 +72,14 @@ def make_segmenter(
     penalty: Any,
     trainer: Any,
     scorer: Callable[..., dict[str, Any]] | None,
-    objective: Any = None,
     **settings: Any,
 ) -> "CascadeSegmenter":
     """The factory `cascade_segmenter`.
 
     model: a structure of spans, such as a linear chain. loss, penalty, trainer: how it is trained.
-    scorer: the scorer. objective: the block of release 0.2 in place of loss and penalty. Others:
-    `SegmenterOptions`.
+    scorer: the scorer. Others: `SegmenterOptions`.
     """
     options = SegmenterOptions.made_for(name, settings)
-    loss, penalty = loss_and_penalty(loss, penalty, objective)
     return CascadeSegmenter(nlp, model, name, options, loss, penalty, trainer, scorer)
 
 

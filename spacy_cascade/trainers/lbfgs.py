@@ -15,7 +15,6 @@ from ..types import Floats1d
 from .base import ShardedTask, Task, check_induction, check_needs
 from .lbfgs_run import BatchFit, LBFGSRun
 from .objective import BatchObjective, Objective, Parametrisation
-from .online_start import begins_at_zero, check_start, check_start_for, online_weights
 
 
 @dataclass(frozen=True)
@@ -31,10 +30,9 @@ class LBFGS:
     possible. workers: processes or actors that compute the loss (`tools.scale`); 0 or 1 for this
     process alone. engine: where workers run. parts: sums that a gradient is gathered in, and the
     most workers there can be; 0 for 1 without workers, which is fastest, and 8 with them. The last
-    bits of the result depend on it, and on nothing else here but shards and start. shard_tokens: 0
-    for a corpus in memory; else it is encoded in shards of about so many tokens, in a temporary
-    file, and one of them at a time is in memory. start: an online trainer whose weights training
-    from scratch begins with (`trainers.online_start`); null for zeros.
+    bits of the result depend on it, and on nothing else here but shards. shard_tokens: 0 for a
+    corpus in memory; else it is encoded in shards of about so many tokens, in a temporary file, and
+    one of them at a time is in memory.
 
     Raises `ConfigError` for a setting out of range.
     """
@@ -49,7 +47,6 @@ class LBFGS:
     parts: int = 0
     sparse: bool | None = None
     shard_tokens: int = 0
-    start: Any = None
 
     def __post_init__(self) -> None:
         if self.iterations < 1 or self.history < 1 or not self.tolerance >= 0 or self.threads < 0:
@@ -73,10 +70,6 @@ class LBFGS:
                 "workers, is never sparse and finds no features. Write workers = 0, sparse = null "
                 "and induction = null into the [trainer] block, or shard_tokens = 0."
             )
-        if self.start is not None:
-            check_start(
-                self.start, induction=self.induction is not None, shard_tokens=self.shard_tokens > 0
-            )
 
     sees_all: ClassVar[bool] = True
 
@@ -97,8 +90,6 @@ class LBFGS:
                 f"The loss {loss} knows more of sequences than their labels, which a corpus in a "
                 "file does not have. Write shard_tokens = 0 into the [trainer] block."
             )
-        if self.start is not None:
-            check_start_for(loss, structure)
 
     def may_be_sparse(self, n_columns: int) -> bool:
         """Whether training with so many score columns is sparse, if it can be."""
@@ -117,10 +108,7 @@ class LBFGS:
             objective = SparseObjective(task, workers)
         else:
             objective = make_objective(task, workers, self)
-        if self.start is None or not begins_at_zero(task):
-            return self._fit(objective, objective.parameters(task.start), workers)
-        parameters = objective.parameters(online_weights(task, self.start))
-        return self._fit(objective, parameters, workers, objective.curvature(parameters))
+        return self._fit(objective, objective.parameters(task.start), workers)
 
     def begin_on_shards(self, task: ShardedTask) -> BatchFit:
         workers, corpus = self.thread_pool(), task.data
@@ -132,15 +120,8 @@ class LBFGS:
         objective = Objective(loss, parametrisation)
         return self._fit(objective, objective.parameters(task.start), workers)
 
-    def _fit(
-        self,
-        objective: BatchObjective,
-        parameters: Floats1d,
-        workers: Workers,
-        curvature: Floats1d | None = None,
-    ) -> BatchFit:
-        run = LBFGSRun(self, objective, parameters, workers, curvature)
-        return BatchFit(objective, run)
+    def _fit(self, objective: BatchObjective, parameters: Floats1d, workers: Workers) -> BatchFit:
+        return BatchFit(objective, LBFGSRun(self, objective, parameters, workers))
 
 
 def make_objective(task: Task, workers: Workers, settings: LBFGS) -> Objective:

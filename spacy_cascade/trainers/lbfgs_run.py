@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import TrainingError
 from ..inference.structure import Weights
 from ..numeric.memory import return_freed
-from ..numeric.vectors import add_scaled, copied, dot, in_blocks, weighted_square
+from ..numeric.vectors import add_scaled, copied, dot, in_blocks
 from ..parallel import Workers
 from ..types import Floats1d, Floats2d, Singles1d
 from .base import Fit, Progress, State, array_like, no_progress
@@ -88,23 +88,16 @@ class LBFGSRun:
     """An optimisation under way.
 
     parameters: float64 `[n]`, where it stands. value: the objective there. iteration: how many
-    have been made. converged: whether further iterations would change nothing. curvature: second
-    derivatives for the first guess of the Hessian, float64 `[n]`, above 0; None for ones.
+    have been made. converged: whether further iterations would change nothing.
     """
 
     def __init__(
-        self,
-        settings: RunSettings,
-        problem: Function,
-        parameters: Floats1d,
-        workers: Workers,
-        curvature: Floats1d | None = None,
+        self, settings: RunSettings, problem: Function, parameters: Floats1d, workers: Workers
     ) -> None:
         self.settings, self.problem, self.workers = settings, problem, workers
         self.parameters = np.array(parameters, dtype=np.float64)
         self.iteration = 0
         self._pairs: deque[tuple[Singles1d, Singles1d, float]] = deque(maxlen=settings.history)
-        self._inverse = None if curvature is None else (1.0 / curvature).astype(np.float32)
         self.value, self._gradient = problem.value_and_gradient(self.parameters)
         if not np.isfinite(self.value):
             raise TrainingError(
@@ -218,22 +211,16 @@ class LBFGSRun:
         return direction
 
     def _multiply_by_first_guess(self, direction: Floats1d) -> None:
-        """By the inverse of the curvature, times what agrees with the last pair; in place."""
-        inverse, scale = self._inverse, 1.0
-        if self._pairs:
-            _, change, curvature = self._pairs[-1]
-            if inverse is None:
-                scale = curvature / dot(change, change, self.workers)
-            else:
-                scale = curvature / weighted_square(inverse, change, self.workers)
+        """By the inverse curvature that agrees with the last pair; in place."""
+        if not self._pairs:
+            return
+        _, change, curvature = self._pairs[-1]
+        scale = curvature / dot(change, change, self.workers)
 
         def block(part: slice) -> None:
             direction[part] *= scale
-            if inverse is not None:
-                direction[part] *= inverse[part]
 
-        if self._pairs or inverse is not None:
-            in_blocks(block, len(direction), self.workers)
+        in_blocks(block, len(direction), self.workers)
 
     def _downhill(self) -> Floats1d:
         """`-g`."""

@@ -43,9 +43,6 @@ class BatchObjective(Function, Protocol):
     def hessian_diagonal(self, parameters: Floats1d) -> Floats2d:
         """The diagonal of the second derivatives of the loss `[K, S]`."""
 
-    def curvature(self, parameters: Floats1d) -> Floats1d:
-        """Second derivatives of each parameter by itself `[n]`, to speed up training."""
-
 
 class Loss(Protocol):
     """The loss of a corpus, wherever it is computed (`CorpusLoss`)."""
@@ -120,19 +117,6 @@ class Parametrisation:
         n = self.shape[0] * self.shape[1]
         return vector[:n].reshape(self.shape), vector[n:]
 
-    def curvature(self, loss_curvature: Floats2d) -> Floats1d:
-        """Second derivatives of loss and penalty, of each parameter by itself.
-
-        loss_curvature: those of the loss, of the weights before mixing `[K, S]`. Transitions have
-        those that their scale takes for typical, 1.
-        """
-        curvature = np.ones(self.n_parameters)
-        of_features, _ = self.parts(curvature)
-        of_penalty, _ = self.penalty.curvature()
-        np.add(loss_curvature, of_penalty[:, None], out=of_features)
-        of_features *= self._scale[:, None] ** 2
-        return curvature
-
     def _deviation(self, of_transitions: Floats1d) -> Floats1d:
         """Deviation of all transitions `[E]`, zero for those without weights of their own."""
         deviation = np.zeros_like(self._transition_scale)
@@ -201,11 +185,6 @@ class Objective:
         loss, of_transitions = self.loss.value_and_gradient(weights, of_features)
         penalty = self.parametrisation.add_penalty(parameters, gradient, of_transitions)
         return loss + penalty, gradient
-
-    def curvature(self, parameters: Floats1d) -> Floats1d:
-        """As `BatchObjective.curvature`."""
-        weights = self.weights(parameters)
-        return self.parametrisation.curvature(self.loss.hessian_diagonal(weights))
 
     def hessian_diagonal(self, parameters: Floats1d) -> Floats2d:
         """What this corpus, and earlier ones through the penalty, add to the precision `[K, S]`."""

@@ -10,11 +10,9 @@ from ..errors import ConfigError
 from ..inference.online_prior import OnlinePrior, no_prior
 from ..inference.structure import Averaged, OnlineStep, Structure, Weights
 from ..losses.base import LabelledSequences
-from ..parallel import Workers
 from ..penalties.gaussian import of_transitions
-from ..types import Floats1d, Floats2d, Pointers1d
+from ..types import Floats1d, Floats2d
 from .base import Fit, Progress, State, Task, array_like, check_needs
-from .mixing import Learn, learn_in_parts
 from .online_curvature import OnlineCurvature
 from .states import count_in, generator_in, number_in
 
@@ -29,9 +27,7 @@ class PassiveAggressive:
     as the first ones are bad. passes: over each batch. cut_after: learn from pieces of sequences,
     cut outside of spans when they are at least so long; 0 for whole sequences. seed: of the order
     of sequences within a batch. curvature: find out how surely the data determine each weight, so
-    that later adaptation keeps it. parts: of each batch, which learn side by side in every pass and
-    are then averaged (`trainers.mixing`); 1 for one after the other. threads: for parts; 0 for all
-    cores; the result does not depend on it.
+    that later adaptation keeps it.
 
     Raises `ConfigError` for a setting out of range.
     """
@@ -44,8 +40,6 @@ class PassiveAggressive:
     cut_after: int = 0
     seed: int = 0
     curvature: bool = True
-    parts: int = 1
-    threads: int = 0
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.C) and self.C > 0) or self.passes < 1:
@@ -55,12 +49,8 @@ class PassiveAggressive:
             )
         check_counts(
             "trainer", average_power=self.average_power, passes=self.passes,
-            cut_after=self.cut_after, seed=self.seed, parts=self.parts, threads=self.threads,
+            cut_after=self.cut_after, seed=self.seed,
         )  # fmt: skip
-        if self.parts < 1:
-            raise ConfigError(
-                f"parts must be 1 or more, not {self.parts}. Change it in the [trainer] block."
-            )
 
     sees_all: ClassVar[bool] = False
 
@@ -96,7 +86,6 @@ class OnlineFit(Fit[LabelledSequences]):
         )  # fmt: skip
         self._generator = np.random.default_rng(settings.seed)
         self._n_sequences, self._n_counted = 0, 0.0
-        self._workers = Workers(settings.threads)
 
     def _step(self, data: LabelledSequences, progress: Progress) -> float:
         """Pass over the sequences of a batch; the mean of their losses."""
@@ -109,16 +98,15 @@ class OnlineFit(Fit[LabelledSequences]):
         n_sequences = len(starts) - 1
         loss = 0.0
 
-        def learn(order: Pointers1d, before: Floats1d, averaged: Averaged) -> float:
+        for _ in range(settings.passes):
+            order, before = self._generator.permutation(n_sequences), self._counted(n_sequences)
             step = OnlineStep(
-                costs, settings.cost_augmented, settings.C, order, before, averaged, self._prior
-            )
-            return structure.learn_online(
+                costs, settings.cost_augmented, settings.C, order, before, self._averaged,
+                self._prior,
+            )  # fmt: skip
+            loss += structure.learn_online(
                 features, data.observed, starts, step, data.design.segments
             )
-
-        for _ in range(settings.passes):
-            loss += self._pass(learn, self._generator.permutation(n_sequences))
         if self._curvature is not None:
             now = self._averaged
             self._curvature.add(data, Weights(now.weights, now.transitions))
@@ -127,24 +115,16 @@ class OnlineFit(Fit[LabelledSequences]):
     def hessian_diagonal(self) -> Floats2d | None:
         return None if self._curvature is None else self._curvature.diagonal()
 
-    def _pass(self, learn: Learn, order: Pointers1d) -> float:
-        """Learn from sequences in an order; the sum of their losses."""
-        counted, n_parts = self._n_counted, min(self.settings.parts, len(order))
-        counts, before = self._counted(len(order))
-        if n_parts <= 1:
-            return learn(order, before, self._averaged)
-        return learn_in_parts(learn, order, counts, counted, self._averaged, n_parts, self._workers)
-
-    def _counted(self, n_sequences: int) -> tuple[Floats1d, Floats1d]:
-        """`a_i` and `A_{i-1}` of each of so many sequences (`inference.passive_aggressive`)."""
+    def _counted(self, n_sequences: int) -> Floats1d:
+        """`A_{i-1}` of each of so many more sequences (`inference.passive_aggressive`)."""
         numbers = np.arange(self._n_sequences, self._n_sequences + n_sequences)
         # Huge powers give nothing finite; the model finds out when it takes the weights over.
         with np.errstate(over="ignore"):
-            counts: Floats1d = np.power(numbers + 1.0, self.settings.average_power)
-            sums = self._n_counted + np.append(0.0, np.cumsum(counts))
+            counts = np.power(numbers + 1.0, self.settings.average_power)
+            sums: Floats1d = self._n_counted + np.append(0.0, np.cumsum(counts))
         self._n_sequences += n_sequences
         self._n_counted = float(sums[-1])
-        return counts, sums[:-1]
+        return sums[:-1]
 
     def weights(self) -> Weights:
         now = self._averaged

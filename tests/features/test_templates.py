@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import warnings
 from typing import Any
 
 import pytest
@@ -228,29 +226,14 @@ def test_sets_written_out():
     assert [t.text for t in templates.expanded()] == ["word@first+0", "pattern(x)@first+0"]
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("lower@again-1", "lower@recurrence-1"),
-        ("class@head_again..", None),
-        ("class@head_again", "class@head_recurrence"),
-        ("lower@head_again+2", "lower@head_recurrence+2"),
-    ],
-)
-def test_old_names_of_places(old: str, new: str | None) -> None:
-    """They mean the same, and are what keys of features and saved models have for ever."""
-    if new is None:
+def test_recurrences_keep_the_keys_of_their_features() -> None:
+    """Keys are salted with other names of these places."""
+    for place, salt in (("recurrence-1", "again-1"), ("head_recurrence+2", "head_again+2")):
+        (template,) = Templates((f"lower@{place}",), {}, {}).expanded()
+        assert template.text == f"lower@{place}"
+        assert str(template) == f"lower@{salt}"
         with pytest.raises(TemplateError, match="cannot read"):
-            expand(old)
-        return
-    with pytest.warns(FutureWarning, match=rf"In the template '{re.escape(old)}': '@.*again' is"):
-        (of_old,) = Templates((old,), {}, {}).expanded()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        (of_new,) = Templates((new,), {}, {}).expanded()
-    assert of_old == of_new
-    assert str(of_new).removesuffix("+0") == old
-    assert of_new.text.removesuffix("+0") == new
+            expand(f"lower@{salt}")
 
 
 def test_templates_of_a_set_can_be_left_out() -> None:

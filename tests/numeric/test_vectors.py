@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from spacy_cascade.numeric.vectors import add_scaled, dot, in_blocks, weighted_square
+from spacy_cascade.numeric.vectors import add_scaled, dot, in_blocks
 from spacy_cascade.parallel import Workers
 
 LENGTHS = [0, 1, 1000, (1 << 18) - 1, 1 << 18, (1 << 18) + 1, 700_001]
@@ -16,14 +16,6 @@ def test_dot(length, generator):
     x, y = generator.normal(size=(2, length))
     results = [dot(x, y, Workers(threads)) for threads in (1, 2, 3)]
     assert results[0] == pytest.approx(float(x @ y), rel=1e-9, abs=1e-9)
-    assert results == [results[0]] * 3
-
-
-@pytest.mark.parametrize("length", LENGTHS)
-def test_weighted_square(length, generator):
-    weights, x = generator.random(length), generator.normal(size=length)
-    results = [weighted_square(weights, x, Workers(threads)) for threads in (1, 2, 3)]
-    assert results[0] == pytest.approx(float(weights @ x**2), rel=1e-9, abs=1e-9)
     assert results == [results[0]] * 3
 
 

@@ -86,7 +86,7 @@ def test_factories_take_what_is_declared(options: type[Options]) -> None:
     assert {name: meta.default_config[name] for name in defaults} == defaults
     factory = spacy.registry.get("factories", options.component)
     parameters = inspect.signature(factory).parameters
-    others = {"nlp", "name", "model", "loss", "penalty", "trainer", "scorer", "objective"}
+    others = {"nlp", "name", "model", "loss", "penalty", "trainer", "scorer"}
     assert parameters.keys() - others == defaults.keys()
     assert {name: parameters[name].default for name in defaults} == defaults
     assert all(parameters[name].annotation is not inspect.Parameter.empty for name in defaults)

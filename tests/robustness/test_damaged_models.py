@@ -20,13 +20,13 @@ from spacy_cascade import ModelFileError
 
 pytestmark = pytest.mark.slow
 
-MODELS = Path(__file__).parent / "models" / "0.2"
 
-
-def test_damaged_models(cases: Callable[[int], int], figure: Callable[[str, str], None]) -> None:
+def test_damaged_models(
+    models: Path, cases: Callable[[int], int], figure: Callable[[str, str], None]
+) -> None:
     """Cut off, bits flipped, and fields edited with all checksums right."""
     n = cases(10_000)
-    done = run_python("-W", "ignore", damage.__file__, str(MODELS), "0", str(n), timeout=3600.0)
+    done = run_python("-W", "ignore", damage.__file__, str(models), "0", str(n), timeout=3600.0)
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert result["wrong"] == []
@@ -41,10 +41,10 @@ def test_damaged_models(cases: Callable[[int], int], figure: Callable[[str, str]
     )
 
 
-def large_model(name: str) -> tuple[Any, Model]:
+def large_model(models: Path, name: str) -> tuple[Any, Model]:
     """A component, and a valid model of some megabytes for it."""
     folder, _, component = name.partition("/")
-    pipe = spacy.load(MODELS / folder, exclude=["tokenizer"]).get_pipe(component)
+    pipe = spacy.load(models / folder, exclude=["tokenizer"]).get_pipe(component)
     model = Model.of(pipe.to_bytes())
     generator = np.random.default_rng(3)
     n_columns = pipe.structure.n_columns
@@ -99,11 +99,13 @@ def damaged(model: Model) -> Iterator[tuple[str, bytes]]:
 
 
 @pytest.mark.parametrize(
-    "name", ["plain/cascade_segmenter", "lists/cascade_segmenter", "tagged/cascade_tagger"]
+    "name", ["memb/cascade_segmenter", "lexicons/cascade_segmenter", "tagged/cascade_tagger"]
 )
-def test_memory_of_large_damaged_models(name: str, figure: Callable[[str, str], None]) -> None:
+def test_memory_of_large_damaged_models(
+    name: str, models: Path, figure: Callable[[str, str], None]
+) -> None:
     """At most twice the file, itself counted, whatever is found wrong at its very end."""
-    pipe, model = large_model(name)
+    pipe, model = large_model(models, name)
     pipe.from_bytes(model.pack())
     most, slowest, n = 0.0, 0.0, 0
     for named, data in damaged(model):

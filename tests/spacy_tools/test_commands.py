@@ -92,9 +92,7 @@ def test_fill_config(workspace: Path, tmp_path: Path) -> None:
     components = load_config(full)["components"]
     for name in ("cascade_segmenter", "cascade_classifier"):
         defaults = Language.get_factory_meta(name).default_config
-        # The block of release 0.2 is not in the defaults; spaCy fills in that there is none.
-        assert components[name].keys() == {"factory", "objective", *defaults}
-        assert components[name]["objective"] is None
+        assert components[name].keys() == {"factory", *defaults}
     assert "Config is valid" in run_spacy("debug", "config", full, *corpora_in(workspace))
     run_spacy("train", full, "--output", tmp_path / "OUT", *corpora_in(workspace))
     assert spacy.load(tmp_path / "OUT" / "model-last")(TEXT).ents

@@ -17,7 +17,7 @@ PACKAGE = Path(spacy_cascade.__file__).parent
 PAGE = Path(__file__).parents[2] / "CONTRIBUTING.md"
 _PICTURE = re.compile(r"(<!-- picture: imports -->\n```mermaid\n).*?(```\n)", re.DOTALL)
 LAYERS = [
-    "testing", "cli", "callbacks", "workflows", "pipeline", "trainers", "losses", "penalties",
+    "cli", "callbacks", "workflows", "pipeline", "trainers", "losses", "penalties",
     "storage", "scorers", "features", "inference", "numeric",
 ]  # fmt: skip
 """Folders of the core. Each may import those after it."""

@@ -1,7 +1,6 @@
 """The public surface as text: `python tests/support/public_api.py` writes it anew.
 
-A change of that text is a change that users see: it goes into the CHANGELOG, and an old name keeps
-working as docs/api.md promises.
+A change of that text is a change that users see: it goes into the CHANGELOG.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from spacy.language import Language
 from spacy.pipeline import TrainablePipe
 
 import spacy_cascade
-import spacy_cascade.testing
 
 SNAPSHOT = Path(__file__).with_name("public_api.txt")
 COMPONENTS = (
@@ -36,10 +34,9 @@ def public_api() -> str:
 
 
 def _imported() -> Iterator[str]:
-    for module in (spacy_cascade, spacy_cascade.testing):
-        for name in sorted(module.__all__):
-            value = getattr(module, name)
-            yield f"{module.__name__}.{name}{_signature(value) if callable(value) else ''}"
+    for name in sorted(spacy_cascade.__all__):
+        value = getattr(spacy_cascade, name)
+        yield f"spacy_cascade.{name}{_signature(value) if callable(value) else ''}"
 
 
 def _members() -> Iterator[str]:

@@ -21,7 +21,6 @@ from spacy_cascade.inference.structure import Structure, Weights
 from spacy_cascade.losses.base import LabelledSequences
 from spacy_cascade.losses.margin import Hinge, Likelihood, SoftmaxMargin
 from spacy_cascade.penalties.gaussian import Gaussian
-from spacy_cascade.trainers import passive_aggressive
 from spacy_cascade.trainers.base import Task
 from spacy_cascade.trainers.lbfgs import LBFGS
 from spacy_cascade.trainers.passive_aggressive import OnlineFit, PassiveAggressive
@@ -237,7 +236,7 @@ def test_several_passes_are_several_calls(generator):
         {"seed": 2**200},
         *(
             {name: value}
-            for name in ("seed", "cut_after", "average_power", "passes", "parts", "threads")
+            for name in ("seed", "cut_after", "average_power", "passes")
             for value in (-1, 2**63)
         ),
     ],
@@ -249,30 +248,15 @@ def test_settings_out_of_range(bad):
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="plain kernels warn themselves")
 @pytest.mark.parametrize("power", [2000, 440])
-@pytest.mark.parametrize("parts", [1, 3])
-def test_huge_counts_give_nothing_finite_and_no_warning(power, parts, generator):
+def test_huge_counts_give_nothing_finite_and_no_warning(power, generator):
     """The model finds out, and says what to do. The smaller power is finite for five sequences."""
-    learner, batch, *_ = setting(
-        generator, LATTICES["pairs"], 100.0, True, average_power=power, parts=parts
-    )
+    learner, batch, *_ = setting(generator, LATTICES["pairs"], 100.0, True, average_power=power)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for _ in range(2):
             learner.step(batch)
             features, _ = learner.weights()
     assert not np.isfinite(features).all()
-
-
-def test_one_part_needs_no_mixing(generator, monkeypatch):
-    """Nor does one sequence, and a copy of all weights would cost memory."""
-    monkeypatch.setattr(passive_aggressive, "learn_in_parts", None)
-    learner, batch, hinge, _ = setting(generator, LATTICES["pairs"], 0.1, True)
-    learner.step(batch)
-    parts = replace(learner.settings, parts=3)
-    one = begin(parts, batch, hinge, learner._averaged.weights.copy())
-    one.step(replace(batch, starts=batch.starts[:2]))
-    with pytest.raises(TypeError):
-        one.step(batch)
 
 
 def test_trainers_refuse_pairs_that_they_cannot_train():

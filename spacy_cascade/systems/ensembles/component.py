@@ -202,8 +202,6 @@ class CascadeEnsemble(OptionAttributes, Pipe):
         """
         try:
             saved = srsly.msgpack_loads(data)
-            if isinstance(saved, list):  # as release 0.2 wrote it
-                saved = {"cfg": {}, "members": saved}
             parts = [(str(name), bytes(part)) for name, part in saved["members"]]
             settings = saved["cfg"]
         except (ValueError, TypeError, KeyError) as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -41,35 +41,11 @@ _OF_ALL_SETS = ("lexicons", "resources", "clusters", "vectors")
 
 
 @dataclass(frozen=True)
-class InducedFeature:
-    """A feature that induction has added; number: its row of the weights.
+class BeforeInduction:
+    """Features and config of a component whose features have been induced since."""
 
-    template: what it looks at. round: in which it was added; round 0 adds one. label: the one that
-    it gained most for, by the weight `weight`. gain: of all labels, in nats of the training loss.
-    """
-
-    number: int
-    template: str
-    round: int
-    label: str
-    weight: float
-    gain: float
-
-
-@dataclass(frozen=True)
-class InducedFeatures:
-    """What induction has made of a component.
-
-    features: in the order in which they were added. n_tests: how many features the templates of the
-    config have, which these were made of. n_hard: for each round, how many units were wrong before.
-    space, block: features and config of the component before.
-    """
-
-    features: tuple[InducedFeature, ...]
-    n_tests: int
-    n_hard: tuple[int, ...]
-    space: FeatureSpace = field(repr=False)
-    block: Config | None = field(repr=False)
+    space: FeatureSpace
+    block: Config | None
 
 
 def induce(pipe: Any, examples: Sequence[Example]) -> None:
@@ -91,16 +67,16 @@ def induce(pipe: Any, examples: Sequence[Example]) -> None:
     weights = np.zeros((len(pipe.space), found.weights.features.shape[1]))
     np.add.at(weights, rows, found.weights.features)
     set_weights(pipe.model, weights, found.weights.transitions)
-    pipe.induced = _described(pipe, space, found, rows[len(found.kept) :].tolist(), texts)
-    _write_block(pipe, _with_templates(pipe.induced.block, pipe.space))
+    pipe.before_induction = BeforeInduction(space, _block(pipe))
+    _write_block(pipe, _with_templates(pipe.before_induction.block, pipe.space))
 
 
 def forget(pipe: Any) -> None:
     """Undo what induction has made of a component: the templates are those of its config again."""
-    induced: InducedFeatures | None = pipe.induced
-    if induced is not None:
-        pipe.model.attrs["space"], pipe.induced = induced.space, None
-        _write_block(pipe, induced.block)
+    before: BeforeInduction | None = pipe.before_induction
+    if before is not None:
+        pipe.model.attrs["space"], pipe.before_induction = before.space, None
+        _write_block(pipe, before.block)
 
 
 def _teller(name: str) -> Any:
@@ -143,19 +119,6 @@ def _give_features(
     keys[joined], parents = conjunction_keys(other, having, [texts[i] for i in joined.tolist()])
     rows = know(other, np.concatenate([space.index.keys[found.kept], keys, parents]))
     return rows[: len(found.kept) + len(keys)]
-
-
-def _described(
-    pipe: Any, space: FeatureSpace, found: Induced, rows: list[int], texts: list[str]
-) -> InducedFeatures:
-    added = [(number, each) for number, one in enumerate(found.rounds) for each in one.added]
-    labels = pipe.structure_labels
-    features = [
-        InducedFeature(row, text, number, labels[each.label], each.weight, each.gain)
-        for row, text, (number, each) in zip(rows, texts, added, strict=True)
-    ]
-    n_hard = tuple(one.n_hard for one in found.rounds)
-    return InducedFeatures(tuple(features), len(space), n_hard, space, _block(pipe))
 
 
 def _block(pipe: CascadePipe) -> Config | None:

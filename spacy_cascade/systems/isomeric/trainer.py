@@ -64,11 +64,6 @@ class JointLBFGS(LBFGS):
                 "Joint training cannot find features. Write induction = null into the [trainer] "
                 "block, or train each component by itself with LBFGS."
             )
-        if self.start is not None:
-            raise ConfigError(
-                "Joint training has no start. Write start = null into the [trainer] block, or "
-                "train each component by itself with LBFGS."
-            )
         if self.sparse:
             raise ConfigError(
                 "Joint training cannot be sparse. Write sparse = null into the [trainer] block, or "

@@ -97,10 +97,6 @@ class SparseObjective:
         features, transitions = self._of_places.weights(parameters)
         return Weights(self._places.spread(features[:, 0]), transitions)
 
-    def curvature(self, parameters: Floats1d) -> Floats1d:
-        """As `Objective.curvature`."""
-        return self._of_places.curvature(parameters)
-
     def hessian_diagonal(self, parameters: Floats1d) -> Floats2d:
         """As `Objective.hessian_diagonal`, in single precision; zero where there is no weight."""
         diagonal = self._of_places.hessian_diagonal(parameters)

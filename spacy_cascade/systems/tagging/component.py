@@ -21,7 +21,6 @@ from ...pipeline.declared import TaggerOptions
 from ...pipeline.learning import LearningPipe
 from ...pipeline.options import takes
 from ...pipeline.spans.gold import GoldTags, read_gold_tags
-from ...trainers.deprecated import loss_and_penalty
 from ...types import Floats2d, Ints1d, Ints2d
 
 _NO_TAG = 0
@@ -59,17 +58,14 @@ def make_tagger(
     penalty: Any,
     trainer: Any,
     scorer: Callable[..., dict[str, Any]] | None,
-    objective: Any = None,
     **settings: Any,
 ) -> "CascadeTagger":
     """The factory `cascade_tagger`.
 
     model: a structure of labels, such as a linear chain. loss, penalty, trainer: how it is
-    trained. scorer: the scorer. objective: the block of release 0.2 in place of loss and penalty.
-    Others: `TaggerOptions`.
+    trained. scorer: the scorer. Others: `TaggerOptions`.
     """
     options = TaggerOptions.made_for(name, settings)
-    loss, penalty = loss_and_penalty(loss, penalty, objective)
     return CascadeTagger(nlp, model, name, options, loss, penalty, trainer, scorer)
 
 

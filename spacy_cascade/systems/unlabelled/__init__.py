@@ -1,1 +1,1 @@
-"""Learning from unlabelled Docs: co-training, self-training and tri-training on confident spans."""
+"""Learning from unlabelled Docs: co-training and self-training on confident spans."""

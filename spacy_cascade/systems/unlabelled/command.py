@@ -49,7 +49,7 @@ def cotrain_command(
         Method,
         option(
             "cotrain: two models, of the phrase itself and of its context, teach each other; self: "
-            "the pipeline teaches itself; tri: three pipelines teach what two of them agree on"
+            "the pipeline teaches itself"
         ),
     ] = Method.cotrain,
     threshold: Annotated[

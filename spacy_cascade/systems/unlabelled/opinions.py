@@ -5,7 +5,7 @@ how likely it is to stand inside any entity.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -21,7 +21,6 @@ from ...workflows.likely_spans import LikelySpans, find_stages, likely_spans
 
 Phrase: TypeAlias = tuple[str, ...]
 """Tokens as written."""
-Combine = Callable[[Iterable[float]], float]
 
 
 @dataclass(frozen=True)
@@ -57,31 +56,22 @@ def _opinion(n_tokens: int, likely: LikelySpans) -> Opinion:
     return Opinion(confidences, np.minimum(inside, 1.0))
 
 
-def agreed(teachers: Sequence[Sequence[Opinion]]) -> list[Opinion]:
-    """As sure of each span as the least sure teacher, and of background likewise.
-
-    teachers: the opinions of each about the same Docs. A span that one does not list is out.
-    """
-    return [_joined(of_doc, min, np.max) for of_doc in zip(*teachers, strict=True)]
-
-
 def averaged(teachers: Sequence[Sequence[Opinion]]) -> list[Opinion]:
-    """The mean of what the teachers think; a span that one does not list is improbable to it."""
-    return [_joined(of_doc, _mean, np.mean) for of_doc in zip(*teachers, strict=True)]
+    """The mean of what the teachers think; a span that one does not list is improbable to it.
+
+    teachers: the opinions of each about the same Docs.
+    """
+    return [_mean(of_doc) for of_doc in zip(*teachers, strict=True)]
 
 
-def _mean(values: Iterable[float]) -> float:
-    return float(np.mean(list(values)))
-
-
-def _joined(
-    of_doc: Sequence[Opinion], of_spans: Combine, of_tokens: Callable[..., Floats1d]
-) -> Opinion:
+def _mean(of_doc: Sequence[Opinion]) -> Opinion:
     every = sorted({span for opinion in of_doc for span in opinion.confidences})
     confidences = {
-        span: of_spans([opinion.confidences.get(span, 0.0) for opinion in of_doc]) for span in every
+        span: float(np.mean([opinion.confidences.get(span, 0.0) for opinion in of_doc]))
+        for span in every
     }
-    return Opinion(confidences, of_tokens([opinion.inside for opinion in of_doc], axis=0))
+    inside: Floats1d = np.mean([opinion.inside for opinion in of_doc], axis=0)
+    return Opinion(confidences, inside)
 
 
 def consistent(docs: Sequence[Doc], opinions: Sequence[Opinion]) -> list[Opinion]:

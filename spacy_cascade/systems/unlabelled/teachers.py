@@ -1,8 +1,8 @@
-"""Who annotates the unlabelled Docs: the student itself, two views, or three committee members."""
+"""Who annotates the unlabelled Docs: the student itself, or two views."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
@@ -10,11 +10,11 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import Config
 
-from ...errors import ConfigError, TrainingError
+from ...errors import ConfigError
 from ...pipeline.classifier import CascadeClassifier
 from ...pipeline.segmenter import CascadeSegmenter
 from ...workflows.reconfigure import to_be_loaded
-from .opinions import Opinion, agreed, averaged, opinions_of
+from .opinions import Opinion, averaged, opinions_of
 from .product import become_product
 from .pseudo_labels import Confidence, pseudo_label
 from .teacher_views import with_views
@@ -22,7 +22,6 @@ from .views import View
 
 Train = Callable[[Config, Sequence[Doc]], Language]
 """Trains the pipeline of a config on Docs."""
-_COMMITTEE = 3
 
 
 class Method(str, Enum):
@@ -30,7 +29,6 @@ class Method(str, Enum):
 
     cotrain = "cotrain"
     self = "self"
-    tri = "tri"
 
 
 class Teachers(ABC):
@@ -54,58 +52,38 @@ class Student(Teachers):
 
 
 @dataclass
-class Committee(Teachers):
-    """Members that learn from each other.
+class Views(Teachers):
+    """Co-training: two views teach each other, and the student.
 
-    configs, labelled: of each member, its settings and labelled Docs. Each round, every member
-    learns from its labelled Docs and from what all others were sure of in the last round. What the
-    next student learns is the mean of what the members and the last student think.
+    Each round, each view learns from the labelled Docs and from what the other one was sure of in
+    the last round. What both think is the product of their probabilities. The student sees more
+    than both do, words with their neighbours, so it has a say as well: what the next student learns
+    is the mean of what the product and the last student think.
+
+    configs: of each view. labelled: Docs. product: the config of the product. finish: does to a
+    pipeline what is done to one before it is saved.
     """
 
     train: Train
     configs: Sequence[Config]
-    labelled: Sequence[Sequence[Doc]]
+    labelled: Sequence[Doc]
     sure: Confidence
-    taught: list[list[Doc]] = field(default_factory=list)
+    product: Config
+    finish: Callable[[Language], Language]
+    _taught: Sequence[Sequence[Doc]] = ((), ())
 
     def opinions(self, student: Language, docs: Sequence[Doc]) -> list[Opinion]:
-        taught = self.taught or [[] for _ in self.configs]
-        members = [
-            self.train(config, [*own, *further])
-            for config, own, further in zip(self.configs, self.labelled, taught, strict=True)
+        views = [
+            self.train(config, [*self.labelled, *further])
+            for config, further in zip(self.configs, self._taught, strict=True)
         ]
-        found = [opinions_of(member, docs) for member in members]
-        self.taught = [
-            [each.doc for each in pseudo_label(docs, agreed(found[:i] + found[i + 1 :]), self.sure)]
-            for i in range(len(members))
+        first, second = (opinions_of(view, docs) for view in views)
+        self._taught = [
+            [each.doc for each in pseudo_label(docs, of_other, self.sure)]
+            for of_other in (second, first)
         ]
-        return averaged([*self.jointly(members, found, docs), opinions_of(student, docs)])
-
-    def jointly(
-        self, members: Sequence[Language], found: Sequence[list[Opinion]], docs: Sequence[Doc]
-    ) -> Sequence[list[Opinion]]:
-        """What the members think, each or all as one; found: what each of them thinks."""
-        return found
-
-
-@dataclass
-class Views(Committee):
-    """Co-training: what both views think is the product of their probabilities.
-
-    The student sees more than both views do, words with their neighbours, so it has a say as well.
-
-    product: the config of the product. finish: does to a pipeline what is done to one before it
-    is saved.
-    """
-
-    product: Config = field(default_factory=Config)
-    finish: Callable[[Language], Language] = lambda nlp: nlp
-
-    def jointly(
-        self, members: Sequence[Language], found: Sequence[list[Opinion]], docs: Sequence[Doc]
-    ) -> Sequence[list[Opinion]]:
-        self.alternative = self.finish(multiply(self.product, members))
-        return [opinions_of(self.alternative, docs)]
+        self.alternative = self.finish(multiply(self.product, views))
+        return averaged([opinions_of(self.alternative, docs), opinions_of(student, docs)])
 
 
 def multiply(config: Config, members: Sequence[Language]) -> Language:
@@ -134,12 +112,10 @@ def teachers_for(
     """The teachers of a method. config: complete and without variables.
 
     Raises `ConfigError` where the templates give no two views, or what is not of a cascade would
-    have to be multiplied, `TrainingError` where there are too few Docs for a committee.
+    have to be multiplied.
     """
     if method is Method.self:
         return Student()
-    if method is Method.tri:
-        return Committee(train, [config] * _COMMITTEE, _without_each_third(labelled), sure)
     if config["training"].get("frozen_components"):
         raise ConfigError(
             "Co-training makes the pipeline anew for each view, and cannot freeze components: "
@@ -147,15 +123,4 @@ def teachers_for(
             "--method self."
         )
     views = [with_views(config, [view]) for view in View]
-    return Views(
-        train, views, [labelled] * len(views), sure, [], with_views(config, list(View)), finish
-    )
-
-
-def _without_each_third(docs: Sequence[Doc]) -> list[list[Doc]]:
-    if len(docs) < _COMMITTEE:
-        raise TrainingError(
-            f"Tri-training leaves out a third of the labelled Docs for each member, and there are "
-            f"only {len(docs)}. Cut them into more Docs, or choose --method self."
-        )
-    return [[doc for i, doc in enumerate(docs) if i % _COMMITTEE != k] for k in range(_COMMITTEE)]
+    return Views(train, views, labelled, sure, with_views(config, list(View)), finish)

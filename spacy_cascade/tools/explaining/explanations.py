@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ...caching import cached_property
-from ...deprecation import warn_renamed
 from ...features.names import NamedFeature
 from ...pipeline.spans.placing import LabelledSpan
 from ...types import RealsXd
@@ -58,11 +57,6 @@ class Explanation:
     runner_up: tuple[LabelledSpan, ...]
     probability: float | None
     contributions: tuple[Contribution, ...]
-
-    @property
-    def reading(self) -> tuple[LabelledSpan, ...]:
-        warn_renamed("Explanation.reading", "Explanation.hypothesis")
-        return self.hypothesis
 
     @cached_property
     def score(self) -> float:

@@ -16,7 +16,6 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from ...deprecation import warn_renamed
 from ...errors import ConfigError
 from ...pipeline.classifier import CascadeClassifier
 from ...pipeline.recognisers import recognisers
@@ -48,18 +47,13 @@ class Hypotheses:
     end: int
     hypotheses: tuple[Hypothesis, ...]
 
-    @property
-    def readings(self) -> tuple[Hypothesis, ...]:
-        warn_renamed("Hypotheses.readings", "Hypotheses.hypotheses")
-        return self.hypotheses
-
     def to_json(self, doc: Doc) -> dict[str, Any]:
-        """As values for JSON, with the texts; keys as in release 0.2."""
+        """As values for JSON, with the texts."""
         return {
             "text": doc[self.start : self.end].text,
             "start": self.start,
             "end": self.end,
-            "readings": [
+            "hypotheses": [
                 {
                     "probability": hypothesis.probability,
                     "segmentation": hypothesis.segmentation,

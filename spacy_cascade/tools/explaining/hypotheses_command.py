@@ -1,7 +1,6 @@
 """The command `spacy cascade hypotheses`: the most probable analyses of each sentence."""
 
-from functools import wraps
-from typing import Annotated, Any
+from typing import Annotated
 
 import spacy
 from spacy.tokens import Doc
@@ -10,7 +9,6 @@ from ...cli.options import Html, Json, Model, Text, option
 from ...cli.output import (
     print_line,
     print_table,
-    print_warning,
     reports_errors,
     texts_of,
     write_file,
@@ -50,16 +48,6 @@ def hypotheses_command(
     if html is not None:
         page = make_hypotheses_page(nlp, doc, sentences, model=str(model))
         write_file(html, page, "Hypotheses")
-
-
-@wraps(hypotheses_command)
-def readings_command(*args: Any, **kwargs: Any) -> None:
-    print_warning(
-        "The command 'readings' is now called 'hypotheses'. The old name will be removed in a "
-        "future version.",
-        to_stderr=True,
-    )
-    hypotheses_command(*args, **kwargs)
 
 
 def _print_sentence(doc: Doc, sentence: Hypotheses) -> None:

@@ -9,14 +9,7 @@ from spacy.scorer import Scorer
 from spacy.training import Example
 
 from ...cli.options import Model, argument, option
-from ...cli.output import (
-    percent,
-    print_table,
-    print_warning,
-    reports_errors,
-    write_file,
-    write_json,
-)
+from ...cli.output import percent, print_table, reports_errors, write_file, write_json
 from ...errors import CorpusError
 from ...pipeline.readers import INPUTS, examples_for, make_corpus
 from .entities import make_entities_page
@@ -39,7 +32,6 @@ def evaluate_command(
             "times. Default: as for the dev corpus of the training config"
         ),
     ] = None,
-    given: Annotated[list[str] | None, option("", "--given", hidden=True)] = None,
     html: Annotated[Path | None, option("HTML file for a report on the entities")] = None,
     mistakes: Annotated[int, option("Sentences with mistakes in the report", min=0)] = N_MISTAKES,
     displacy_path: Annotated[
@@ -57,13 +49,7 @@ def evaluate_command(
     shows every score of every component, and the scores of spans for each label. Its
     --displacy-path works with any component that sets doc.ents, not only with `ner`.
     """
-    if given:
-        print_warning(
-            "The option --given is now called --gold-inputs. The old name will be removed in a "
-            "future version.",
-            to_stderr=True,
-        )
-    inputs = [*(gold_inputs or ()), *(given or ())]
+    inputs = gold_inputs or []
     nlp = spacy.load(model)
     corpus = make_corpus(data, inputs)(nlp) if inputs else examples_for(nlp, data)
     examples = list(corpus)

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from enum import Enum
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -26,18 +25,13 @@ from ...files import replace_file
 from ...parallel import available_cores
 from ...pipeline.progress import progress
 from ...workflows.jackknife import read_config
-from . import quadrants, sampling
-from .axes import Axis, Searcher
+from . import quadrants
+from .axes import Axis
 from .pictures import draw
-from .searches import Search, default_searches, read_axis, settings_text, together, tune
+from .searches import Search, default_searches, read_axis, settings_text, tune
 from .trials import Archive, Task, Trial
 
 TRIALS, BEST, REPORT = "trials.jsonl", "best.cfg", "search.json"
-
-
-class Backend(str, Enum):
-    quadrants = "quadrants"
-    optuna = "optuna"
 
 
 @reports_errors
@@ -52,27 +46,22 @@ def tune_command(
         list[str] | None,
         option(
             "Setting to search, as NAME=LOW..HIGH or NAME=LOW..HIGH:log; can be given several "
-            "times (quadrants: up to four). Default: sigma and kappa of each component"
+            "times, up to four. Default: sigma and kappa of each component"
         ),
     ] = None,
     component: Annotated[
         list[str] | None, option("Search this component only; can be given several times")
     ] = None,
     score: Annotated[str, option("Score to maximise")] = "ents_f",
-    backend: Annotated[Backend, option("Search method")] = Backend.quadrants,
     rounds: Annotated[int, option("Largest number of boxes that are cut into quadrants")] = 5,
-    trials: Annotated[int, option("Number of trials with optuna; a later run can add more")] = 30,
-    processes: Annotated[
-        int, option("Trials run at the same time (0: one per core); affects what optuna tries")
-    ] = 0,
+    processes: Annotated[int, option("Trials run at the same time (0: one per core)")] = 0,
 ) -> None:
     """
     Find the best settings of a training config.
 
-    The method quadrants starts with the box of all ranges. It cuts the box in two along each
-    setting, tries the middle of each part, and goes on with the best part, until a box brings no
-    gain. It tunes one component after the other. The method optuna searches any number of
-    settings at once with a Bayesian sampler.
+    The search starts with the box of all ranges. It cuts the box in two along each setting, tries
+    the middle of each part, and goes on with the best part, until a box brings no gain. It tunes
+    one component after the other.
 
     OUTPUT gets best.cfg, the config with the best settings; trials.jsonl, all trials;
     search.json, the searches; and with matplotlib, a picture of each search of two settings.
@@ -84,11 +73,7 @@ def tune_command(
     paths = {"paths.train": str(train), "paths.dev": str(dev or train)}
     task = Task(config, overrides, train, dev, folds, score)
     searches = _searches(config, {**overrides, **paths}, search, component)
-    processes = processes or available_cores()
-    searcher: Searcher = partial(quadrants.search, rounds=rounds)
-    if backend is Backend.optuna:
-        searches = together(searches)
-        searcher = partial(sampling.search, trials=trials, batch=processes)
+    searcher = partial(quadrants.search, rounds=rounds)
     output.mkdir(parents=True, exist_ok=True)
     with progress("Trials", unit=" trials") as bar:
 
@@ -98,8 +83,8 @@ def tune_command(
 
         try:
             chosen, made = tune(
-                task, searches, output / TRIALS, searcher=searcher, processes=processes,
-                done=done, tick=bar.refresh,
+                task, searches, output / TRIALS, searcher=searcher,
+                processes=processes or available_cores(), done=done, tick=bar.refresh,
             )  # fmt: skip
         except KeyboardInterrupt:
             n = len(list(Archive(output / TRIALS, task.fingerprint())))

@@ -33,8 +33,7 @@ def search(axes: Sequence[Axis], scores_of: Scores, rounds: int) -> Found:
     if not 1 <= len(axes) <= MOST_AXES or rounds < 1:
         raise ConfigError(
             f"A search by quadrants needs 1 to {MOST_AXES} settings and at least 1 round, not "
-            f"{len(axes)} and {rounds}. Search other settings in a second run, or all of them at "
-            "once with --backend optuna."
+            f"{len(axes)} and {rounds}. Search other settings in a second run."
         )
     boxes: list[Box] = [tuple(axes)]
     best: tuple[float, Point] = (-math.inf, centre(boxes[0]))

@@ -13,7 +13,7 @@ from .trials import Archive, Settings, Task, Trial, run_trials
 
 DEFAULTS = {"sigma": (0.02, 2.0, True), "kappa": (0.0, 8.0, False)}
 """Ranges of the width of the prior and of the cost of a wrong label; True: logarithmic."""
-BLOCKS = ("penalty", "loss", "objective")
+BLOCKS = ("penalty", "loss")
 """Blocks of a component that may have them."""
 
 
@@ -43,10 +43,6 @@ def default_searches(config: Mapping[str, Any]) -> dict[str, list[Axis]]:
             "example --search components.NAME.model.min_count=1..8."
         )
     return searches
-
-
-def together(searches: Mapping[str, Sequence[Axis]]) -> dict[str, Sequence[Axis]]:
-    return {"search": [axis for axes in searches.values() for axis in axes]}
 
 
 def read_axis(text: str) -> Axis:

@@ -1,8 +1,4 @@
-"""Trials of a training config with different settings, run in processes and recorded on disk.
-
-The record is our own file and not Optuna's `JournalStorage`, because the search by quadrants has
-to work, and to continue after a kill, without Optuna, which is an optional dependency.
-"""
+"""Trials of a training config with different settings, run in processes and recorded on disk."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""What joint training accepts, and what blocks of release 0.2 stand for."""
+"""What joint training accepts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from spacy_cascade.inference.structure import Structure
 from spacy_cascade.losses.margin import Hinge, Likelihood, SoftmaxMargin
 from spacy_cascade.penalties.gaussian import Gaussian
 from spacy_cascade.systems.isomeric.trainer import JointLBFGS, TrainedJointly
-from spacy_cascade.trainers import deprecated
 from spacy_cascade.trainers.lbfgs import LBFGS
 
 
@@ -57,23 +56,3 @@ def test_joint_training_is_by_likelihood_with_a_penalty(trainer: Any) -> None:
 def test_joint_training_has_the_corpus_in_memory() -> None:
     with pytest.raises(ConfigError, match=r"corpus in memory.*shard_tokens = 0"):
         JointLBFGS(shard_tokens=9)
-
-
-def test_objectives_of_release_0_2() -> None:
-    """Each warns, and names what to write; a block of that kind comes before the others."""
-    made = {
-        "Likelihood": (lambda: deprecated.make_likelihood(0.5), Likelihood(), Gaussian(0.5)),
-        "SoftmaxMargin": (
-            lambda: deprecated.make_softmax_margin(2.0, 0.5, 3.0),
-            SoftmaxMargin(2.0, 3.0), Gaussian(0.5),
-        ),
-        "Hinge": (lambda: deprecated.make_hinge(2.0, 3.0), Hinge(2.0, 3.0), None),
-    }  # fmt: skip
-    for name, (make, loss, penalty) in made.items():
-        with pytest.warns(FutureWarning, match=rf"{name}\.v1.*{name}\.v2.*Gaussian\.v1"):
-            objective = make()
-        assert (objective.loss, objective.penalty) == (loss, penalty)
-        assert deprecated.loss_and_penalty(Likelihood(), None, objective) == (loss, penalty)
-    assert deprecated.loss_and_penalty(Hinge(), None, None) == (Hinge(), None)
-    with pytest.warns(FutureWarning, match=r"TrainedLater\.v1.*TrainedJointly\.v1"):
-        assert deprecated.make_trained_later() == TrainedJointly()

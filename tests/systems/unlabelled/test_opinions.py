@@ -12,7 +12,6 @@ from helpers import TEXTS, add_segmenter, blank, make_doc, trained_cascade
 from spacy_cascade.errors import ConfigError
 from spacy_cascade.systems.unlabelled.opinions import (
     Opinion,
-    agreed,
     averaged,
     consistent,
     opinions_of,
@@ -21,12 +20,6 @@ from spacy_cascade.tools.reports.posteriors import entity_probabilities, stages_
 
 ONE = Opinion({(0, 1, "A"): 0.8, (2, 3, "B"): 0.4}, np.array([0.8, 0.0, 0.5]))
 OTHER = Opinion({(0, 1, "A"): 0.6, (1, 3, "B"): 0.2}, np.array([0.7, 0.3, 0.2]))
-
-
-def test_agreement_takes_the_least_sure_teacher() -> None:
-    (found,) = agreed([[ONE], [OTHER]])
-    assert found.confidences == {(0, 1, "A"): 0.6, (1, 3, "B"): 0.0, (2, 3, "B"): 0.0}
-    assert found.inside.tolist() == [0.8, 0.3, 0.5]
 
 
 def test_an_average_counts_what_is_not_listed_as_improbable() -> None:

@@ -10,7 +10,7 @@ from spacy.vocab import Vocab
 from thinc.api import Config
 
 from helpers import annotation
-from spacy_cascade.errors import ConfigError, CorpusError, TemplateError, TrainingError
+from spacy_cascade.errors import ConfigError, CorpusError, TemplateError
 from spacy_cascade.pipeline.readers import input_doc
 from spacy_cascade.systems.unlabelled.pseudo_labels import Confidence
 from spacy_cascade.systems.unlabelled.reporting import as_markdown
@@ -132,7 +132,3 @@ def test_what_cannot_be_learnt_from_is_refused(corpora: dict[str, Any]) -> None:
     frozen["training"]["frozen_components"] = ["cascade_segmenter"]
     with pytest.raises(ConfigError, match="cannot freeze components"):
         learn(corpora, frozen)
-    few = corpora["train"].with_name("few.spacy")
-    DocBin(docs=[made_doc(Vocab(), i, 0, 0) for i in range(2)]).to_disk(few)
-    with pytest.raises(TrainingError, match="only 2"):
-        learn({**corpora, "train": few}, method=Method.tri)

@@ -112,7 +112,7 @@ def test_hypotheses(model: Path, tmp_path: Path) -> None:
     assert re.search(rf"^1 +0\.\d{{4}} +{re.escape(first)}$", stdout, re.MULTILINE)
     assert len(re.findall(r"^[23] +0\.\d{4} +.*[+-] ", stdout, re.MULTILINE)) == 2
     (sentence,) = srsly.read_json(json)
-    values = [reading["probability"] for reading in sentence["readings"]]
+    values = [each["probability"] for each in sentence["hypotheses"]]
     assert values == sorted(values, reverse=True)
     assert html.read_text(encoding="utf8").count("<article ") == 3
 
@@ -124,14 +124,6 @@ def test_hypotheses_of_each_sentence(model: Path, tmp_path: Path) -> None:
     page = html.read_text(encoding="utf8")
     assert re.findall(r"<h2>(.*)</h2>", page) == ["Sentence 1", "Sentence 2"]
     assert page.count("<article ") == 4
-
-
-def test_the_old_name_of_hypotheses(model: Path) -> None:
-    stdout, stderr = run("readings", model, TEXT, "-n", 2)
-    assert "'readings' is now called 'hypotheses'" in stderr
-    assert stderr.count("\n") == 1
-    assert stdout == run("hypotheses", model, TEXT, "-n", 2)[0]
-    assert "readings" not in run("--help")[0]
 
 
 def test_hypotheses_need_a_segmenter(tmp_path: Path) -> None:

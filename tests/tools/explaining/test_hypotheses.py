@@ -109,7 +109,7 @@ def test_what_is_asked_for(trained: Language) -> None:
     assert doc.to_bytes() == before
     assert list(sentence.hypotheses[0].entities) == bounds(doc.ents)
     shown = json.loads(json.dumps(sentence.to_json(doc)))
-    assert shown["readings"][0]["entities"][1]["text"] == "AP-1 site"
+    assert shown["hypotheses"][0]["entities"][1]["text"] == "AP-1 site"
     with pytest.raises(ConfigError, match="take from 1 to 100"):
         joint_hypotheses(trained, doc, 0)
     nlp = blank()

@@ -80,14 +80,6 @@ def test_gold_inputs_can_be_chosen(model: Path, data: Path) -> None:
     assert "Add a cascade_tagger before it" in stderr
 
 
-def test_the_old_name_of_gold_inputs(model: Path, data: Path) -> None:
-    stdout, stderr = run(model, data, "--given", "sentences", "--given", "tags")
-    assert "ents_f" in stdout
-    assert "--given is now called --gold-inputs" in stderr
-    assert stderr.count("\n") == 1
-    assert "--given" not in run("--help")[0]
-
-
 def test_report(model: Path, data: Path, tmp_path: Path) -> None:
     path = tmp_path / "new" / "report.html"
     stdout, _ = run(model, data, "--html", path)

@@ -1,14 +1,13 @@
-"""Pictures of searches on two settings, whichever way they were made."""
+"""Pictures of searches on two settings."""
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from spacy_cascade.tools.search import quadrants, sampling
-from spacy_cascade.tools.search.axes import Axis, Point, Searcher
+from spacy_cascade.tools.search import quadrants
+from spacy_cascade.tools.search.axes import Axis, Point
 from spacy_cascade.tools.search.pictures import draw
 from spacy_cascade.tools.search.searches import Search
 from spacy_cascade.tools.search.trials import Trial
@@ -16,12 +15,7 @@ from spacy_cascade.tools.search.trials import Trial
 AXES = [Axis("a.sigma", 0.01, 1.0, is_log=True), Axis("a.kappa", 0.0, 8.0)]
 
 
-@pytest.mark.parametrize(
-    "searcher",
-    [partial(quadrants.search, rounds=3), partial(sampling.search, trials=12, batch=4)],
-    ids=["quadrants", "optuna"],
-)
-def test_a_picture_is_drawn(searcher: Searcher, tmp_path: Path) -> None:
+def test_a_picture_is_drawn(tmp_path: Path) -> None:
     image = pytest.importorskip("matplotlib.image")
     trials: list[Trial] = []
 
@@ -31,7 +25,7 @@ def test_a_picture_is_drawn(searcher: Searcher, tmp_path: Path) -> None:
             trials.append(Trial({"a.sigma": sigma, "a.kappa": kappa}, score, [score], 1.0))
         return scores
 
-    finished = Search("search", AXES, searcher(AXES, scores_of))
+    finished = Search("search", AXES, quadrants.search(AXES, scores_of, rounds=3))
     trials.append(Trial({"b.sigma": 1.0}, 0.5, [0.5], 1.0))
     draw(finished, trials, tmp_path / "search.png")
     pixels = image.imread(tmp_path / "search.png")[..., :3]

@@ -82,7 +82,7 @@ def test_parts_of_three_axes() -> None:
         (lambda: Axis("x", 0, math.inf), "cannot be searched"),
         (lambda: Axis("x", 0, 1, is_log=True), "Choose a range above 0"),
         (lambda: search([], lambda points: [], 3), "1 to 4 settings"),
-        (lambda: search([KAPPA] * 5, lambda points: [], 3), "1 to 4 settings .* --backend optuna"),
+        (lambda: search([KAPPA] * 5, lambda points: [], 3), "1 to 4 settings .* in a second run"),
         (lambda: search([KAPPA], lambda points: [], 0), "at least 1 round"),
     ],
 )

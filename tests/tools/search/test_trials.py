@@ -14,7 +14,7 @@ from spacy_cascade import ConfigError, CorpusError, TrainingError
 from spacy_cascade.tools.search import trials as module
 from spacy_cascade.tools.search.axes import Axis
 from spacy_cascade.tools.search.quadrants import search
-from spacy_cascade.tools.search.searches import default_searches, read_axis, together, tune
+from spacy_cascade.tools.search.searches import default_searches, read_axis, tune
 from spacy_cascade.tools.search.trials import Archive, Task, Trial, run_trial
 from spacy_cascade.workflows.jackknife import read_config
 
@@ -150,7 +150,6 @@ def test_what_is_searched_by_default() -> None:
 @pytest.mark.parametrize(
     ("component", "names"),
     [
-        ({"objective": {"sigma": 0.5, "kappa": 1.0}}, ["objective.sigma", "objective.kappa"]),
         ({"loss": {"kappa": 1.0}, "penalty": {"sigma": 0.5}}, ["penalty.sigma", "loss.kappa"]),
         ({"loss": {"@misc": "x"}, "penalty": {"sigma": 0.5}}, ["penalty.sigma"]),
         ({"loss": {"kappa": 1.0}, "penalty": None}, ["loss.kappa"]),
@@ -171,11 +170,6 @@ def test_without_sigma_and_kappa() -> None:
     config = {"nlp": {"pipeline": ["x"]}, "components": {"x": {"loss": {}}}}
     with pytest.raises(ConfigError, match="No component of the config has a sigma or kappa"):
         default_searches(config)
-
-
-def test_searches_together() -> None:
-    a, b, c = (Axis(name, 0, 1) for name in "abc")
-    assert together({"one": [a, b], "other": [c]}) == {"search": [a, b, c]}
 
 
 @pytest.mark.parametrize(

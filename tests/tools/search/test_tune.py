@@ -93,50 +93,15 @@ def test_it_tunes_a_semi_markov_segmenter(corpus: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow(kind="commands")
-def test_optuna_searches_all_components_at_once(corpus: Path, tmp_path: Path) -> None:
-    output = tmp_path / "found"
-    arguments = (
-        CONFIG, corpus, output, "--dev", corpus, "--backend", "optuna", "--trials", 5,
-        "--processes", 2, *SETTINGS,
-    )  # fmt: skip
-    stdout, stderr = run(*arguments)
-    assert stderr == ""
-    trials = read_trials(output)
-    best = max(trials, key=lambda trial: trial["score"])
-    assert f"ents_f {100 * best['score']:.2f} with cascade_segmenter.sigma " in stdout
-    (finished,) = json.loads((output / "search.json").read_text())
-    assert (finished["name"], finished["found"]["score"]) == ("search", best["score"])
-    assert [axis["name"] for axis in finished["axes"]] == list(best["settings"])
-    assert finished["found"]["boxes"] == [finished["axes"]]
-    assert len(trials) == 5
-    assert len(best["settings"]) == 4
-    config = load_config(output / "best.cfg")
-    found = {name: value_of(config, name) for name in best["settings"]}
-    # Trials are written as they end: of several that are best, any may be the first.
-    assert found in [trial["settings"] for trial in trials if trial["score"] == best["score"]]
-    again, _ = run(*arguments)
-    assert again.splitlines() == stdout.splitlines()[-1:]
-    assert read_trials(output) == trials
-
-
-KILLED = {
-    "quadrants": (("--rounds", 1), 8),
-    "optuna": (("--backend", "optuna", "--trials", 12), 12),
-}
-"""Arguments, and of how many trials a search of three settings consists with them."""
-
-
-@pytest.mark.slow(kind="commands")
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="there are no process groups")
-@pytest.mark.parametrize("backend", KILLED)
-def test_a_killed_search_goes_on(backend: str, corpus: Path, tmp_path: Path) -> None:
+def test_a_killed_search_goes_on(corpus: Path, tmp_path: Path) -> None:
     """With all its processes, so that none has time to put anything right."""
-    options, n_trials = KILLED[backend]
+    n_trials = 8  # of a search of three settings in one round
     output, log = tmp_path / "found", tmp_path / "log"
     arguments = [
         str(argument)
         for argument in (
-            CONFIG, corpus, output, "--dev", corpus, "--processes", 1, *options,
+            CONFIG, corpus, output, "--dev", corpus, "--processes", 1, "--rounds", 1,
             "--search", f"{SIGMA}=0.01..1:log", "--search", f"{KAPPA}=0..8",
             "--search", f"{SEARCHES['cascade_classifier'][0].name}=0.01..1:log", *SETTINGS,
         )
@@ -197,13 +162,6 @@ def test_ctrl_c_keeps_what_is_done(presses: int, corpus: Path, tmp_path: Path) -
     assert "Traceback" not in stderr
 
 
-def test_without_optuna(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "optuna", None)
-    _, stderr = run(CONFIG, corpus, tmp_path / "out", "--backend", "optuna", exit_code=1)
-    assert 'pip install "spacy-cascade[tune]"' in stderr
-    assert "Traceback" not in stderr
-
-
 def test_errors_are_one_line(corpus: Path, tmp_path: Path) -> None:
     output = tmp_path / "out"
     data = (CONFIG, corpus, output)
@@ -214,7 +172,6 @@ def test_errors_are_one_line(corpus: Path, tmp_path: Path) -> None:
         ((*data, "--component", "nobody"), "'nobody' has no sigma or kappa to search"),
         ((*data, "--component", "x", "--search", "a=0..1"), "not both"),
         ((*data, *five), "1 to 4 settings and at least 1 round, not 5 and 5."),
-        ((*data, "--backend", "optuna", "--trials", 0), "1 trial and 1 process, not 4, 0"),
         ((tmp_path / "nowhere.cfg", corpus, output), "nowhere.cfg"),
         ((CONFIG, tmp_path / "nowhere.spacy", output), "nowhere.spacy"),
         ((*data, "--flods", 3), "no option or argument --flods"),

@@ -8,7 +8,8 @@ from typing import Any
 from confection import ConfigValidationError
 from spacy.language import Language
 
-from ..errors import CascadeError
+from spacy_cascade.errors import CascadeError
+
 from .case import Case
 
 _MISSPELT = "mispelt_option"

@@ -12,8 +12,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from ..caching import cached_property
-from ..errors import CascadeError
+from spacy_cascade.caching import cached_property
+from spacy_cascade.errors import CascadeError
+
 from .sample import SAMPLE_TEXTS
 
 Examples = Callable[[Language], Sequence[Example]]

@@ -1,4 +1,4 @@
-"""The contract of components, for packages that add one: `check_component`."""
+"""The contract that every component keeps: `check_component`."""
 
 from .case import CheckFailed
 from .contract import CHECKS, check_component

@@ -51,7 +51,3 @@ def measured_with(machine: Mapping[str, Any]) -> str:
     releases = ", ".join(f"{name} {packages[name]}" for name in names if name in packages)
     cores = f" ({n} cores)" if (n := machine.get("cores", 1)) > 1 else ""
     return f"{releases}; {machine['processor']}{cores}"
-
-
-def thread_count(n: int) -> str:
-    return "1 thread" if n == 1 else f"{n} threads"

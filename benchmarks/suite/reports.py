@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from ..experiments import icrf, parallel_training, precision_recall
+from ..experiments import icrf, precision_recall
 from ..lib.paths import RESULTS
 from ..lib.processes import Result
 from ..reports import active_learning_report, adaptation_report, segmentation_report
@@ -19,7 +19,6 @@ from . import domains, forest, low_resource, old_share
 Report = tuple[Callable[[Result], str], Picture | None]
 REPORTS: dict[str, Report] = {
     "active_learning": (active_learning_report.make_report, None),
-    "conll2000_parallel": parallel_training.REPORT,
     "domains": domains.REPORT,
     "domains_online": domains.REPORT,
     "forest": forest.REPORT,

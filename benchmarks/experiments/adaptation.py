@@ -5,6 +5,7 @@ python -m benchmarks.experiments.adaptation corpus/jnlpba/train.spacy corpus/jnl
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,13 +13,13 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from ..lib.arguments import new_parser, runner_for
-from ..lib.machine import available_cores, describe_run
+from ..lib.arguments import new_parser
+from ..lib.machine import available_cores
 from ..lib.package import for_stages
 from ..lib.paths import CONFIGS
 from ..lib.processes import Result, TaskRunner
 from ..reports.adaptation_report import TITLES, make_report
-from ..reports.output import write_table
+from ..reports.output import run
 
 SIZES = (20, 100, 500)
 NER_SECONDS = (5.0, 30.0)
@@ -102,7 +103,7 @@ class Study:
         return self.runner.run("lib.adaptation:score_parts", arguments)
 
 
-def measure(study: Study, train: Path, dev: Path) -> Result:
+def train_all(study: Study, train: Path, dev: Path) -> Result:
     """Train, adapt and score all models of one way to split the corpus."""
     sizes = study.split_corpus(train, dev)
     runner, cores = study.runner, available_cores()
@@ -162,6 +163,19 @@ def _f1(found: Mapping[str, Any], model: str, part: str) -> float:
     return float(found["scores"][model][part]["f1"])
 
 
+def measure(runner: TaskRunner, arguments: argparse.Namespace) -> Result:
+    studies = {}
+    for split in arguments.splits:
+        study = Study(
+            runner, split, arguments.sizes, arguments.draws, arguments.updates,
+            arguments.ner_train_seconds, sorted(arguments.ner_seconds),
+        )  # fmt: skip
+        found = train_all(study, arguments.train, arguments.dev)
+        studies[split] = {"lines": summarize(study, found), **found}
+    names = ("sizes", "draws", "updates", "ner_train_seconds", "ner_seconds")
+    return {"settings": {name: getattr(arguments, name) for name in names}, "studies": studies}
+
+
 def main() -> None:
     parser = new_parser(__doc__, "train", "dev", output="jnlpba_adapt.json")
     add = parser.add_argument
@@ -171,21 +185,7 @@ def main() -> None:
     add("--splits", nargs="+", choices=TITLES, default=list(TITLES))
     add("--ner-train-seconds", type=float, default=120.0)
     add("--ner-seconds", type=float, nargs="+", default=list(NER_SECONDS))
-    arguments = parser.parse_args()
-    runner = runner_for(arguments, f"adapt-{arguments.output.stem}")
-    results = describe_run()
-    studies = {}
-    for split in arguments.splits:
-        study = Study(
-            runner, split, arguments.sizes, arguments.draws, arguments.updates,
-            arguments.ner_train_seconds, sorted(arguments.ner_seconds),
-        )  # fmt: skip
-        found = measure(study, arguments.train, arguments.dev)
-        studies[split] = {"lines": summarize(study, found), **found}
-    settings = ("sizes", "draws", "updates", "ner_train_seconds", "ner_seconds")
-    results["settings"] = {name: getattr(arguments, name) for name in settings}
-    results["studies"] = studies
-    write_table(results, arguments.output, make_report(results))
+    run(parser, "adaptation", measure, make_report)
 
 
 if __name__ == "__main__":

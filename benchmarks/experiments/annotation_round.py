@@ -5,9 +5,17 @@ python -m benchmarks.experiments.annotation_round corpus/jnlpba/train.spacy
 
 from __future__ import annotations
 
-from ..lib.arguments import new_parser, runner_for
-from ..lib.machine import describe_run
-from ..reports.output import print_results
+import argparse
+
+from ..lib.arguments import new_parser
+from ..lib.processes import Result, TaskRunner
+from ..reports.output import run
+
+
+def measure(runner: TaskRunner, arguments: argparse.Namespace) -> Result:
+    settings = {key: getattr(arguments, key) for key in ("labelled", "among", "n", "updates")}
+    task = {"train": str(arguments.train), "rounds": arguments.rounds, **settings}
+    return {"settings": settings, **runner.run("lib.active_learning:time_rounds", task)}
 
 
 def main() -> None:
@@ -18,14 +26,7 @@ def main() -> None:
     add("--n", type=int, default=100, help="sentences to choose in a round")
     add("--updates", type=int, default=3, help="of a training")
     add("--rounds", type=int, default=3)
-    arguments = parser.parse_args()
-    settings = {key: getattr(arguments, key) for key in ("labelled", "among", "n", "updates")}
-    found = runner_for(arguments, "annotation_round").run(
-        "lib.active_learning:time_rounds",
-        {"train": str(arguments.train), "rounds": arguments.rounds, **settings},
-    )
-    results = {**describe_run(), "settings": settings, **found}
-    print_results(results, arguments.output)
+    run(parser, "annotation_round", measure)
 
 
 if __name__ == "__main__":

@@ -10,19 +10,20 @@ corpus; with `--whole NAME TRAIN DEV` these on all of train, once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import argparse
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
-from ..lib.arguments import add_at_once, existing, new_parser, runner_for
-from ..lib.machine import describe_run
+from ..lib.arguments import add_at_once, existing, new_parser
 from ..lib.package import TOKENS_GIVEN, Settings
 from ..lib.processes import Result, TaskRunner
 from ..lib.variants import config_path
-from ..reports.icrf_report import make_report
-from ..reports.output import write_table
+from ..reports.markdown import machine_sentence, table
+from ..reports.output import run
 
 SIZES = (2, 5)
 """Numbers of paths of the first chain."""
@@ -147,6 +148,72 @@ def jobs(study: Study, systems: Sequence[System], seeds: int) -> list[Callable[[
     return [partial(study.row, system, seed) for seed in range(seeds) for system in systems]
 
 
+APART, VITERBI = "CRF + CRF", "Viterbi"
+TITLES = {
+    "thesis": "Phrase chunks and entities, templates of the thesis",
+    "ours": "Phrase chunks and entities, our templates",
+}
+PARTS = {"dev": "dev", "held back": "documents of train that were kept back"}
+
+
+def make_report(results: Result) -> str:
+    rows = results["rows"]
+    parts = [
+        "# Two chains, trained jointly and decoded jointly\n",
+        "F1 of entities in percent, as means over random parts of train. Each table has the two "
+        "chains trained apart (CRF + CRF) and trained jointly (ICRF) with a strength `C` of the "
+        "constraint. Viterbi decodes one chain after the other. The other columns take the `N` "
+        "best paths of the first chain: product, by the probabilities of both chains; scores, by "
+        "the sum of both scores; mixture, by the mean scores of the second chain. The change is to "
+        "CRF + CRF with Viterbi. Chains of phrase chunks and entities were trained on "
+        f"{100 * results['share']:.0f} % of CoNLL-2003, chains of entities and their types on "
+        f"{100 * results['part']:.0f} % of another corpus, or on all of it where nothing is kept "
+        f"back.\n\n{machine_sentence(results['machine'])}\n",
+    ]
+    for chains in dict.fromkeys(row["chains"] for row in rows):
+        own = [row for row in rows if row["chains"] == chains]
+        for part, title in PARTS.items():
+            if all(part in row["scores"] for row in own):
+                heading = TITLES.get(chains, f"Entities and types, {chains}")
+                parts += [f"## {heading}: {title}\n", _table(own, part)]
+    return "\n".join(parts)
+
+
+def _table(rows: Iterable[Result], part: str) -> str:
+    found: dict[str, list[Result]] = {}
+    for row in rows:
+        found.setdefault(row["system"], []).append(row)
+    ways = [way for way in found[APART][0]["scores"][part] if way.startswith(_WAYS)]
+    base = _mean(found[APART], part, VITERBI)
+    lines = []
+    for system, of_system in found.items():
+        values = (_mean(of_system, part, way) for way in ways)
+        lines.append([system, *(f"{value:.2f} ({value - base:+.2f})" for value in values)])
+    seeds = len(found[APART])
+    note = f"Means over {seeds} parts.\n" if seeds > 1 else "One training.\n"
+    return table(["", *ways], lines) + "\n" + note
+
+
+_WAYS = (VITERBI, "product", "scores", "mixture")
+
+
+def _mean(rows: Iterable[Result], part: str, way: str) -> float:
+    return mean(row["scores"][part][way] for row in rows)
+
+
+def measure(runner: TaskRunner, arguments: argparse.Namespace) -> Result:
+    study = Study(runner, "fold", arguments.train, arguments.dev, arguments.share)
+    planned = jobs(study, chunks_and_entities(), arguments.seeds)
+    for name, *paths in arguments.entities:
+        study = Study(runner, name, *map(existing, paths), PART)
+        planned += jobs(study, entities_and_types(name), arguments.seeds)
+    for name, *paths in arguments.whole:
+        study = Study(runner, name, *map(existing, paths), 1.0)
+        planned += jobs(study, entities_and_types(name, (0.001,)), 1)
+    rows = runner.run_in_parallel(planned, arguments.at_once)
+    return {"share": arguments.share, "part": PART, "rows": rows}
+
+
 def main() -> None:
     parser = new_parser(__doc__, "train", "dev", output="icrf.json")
     parser.add_argument("--share", type=float, default=0.3, help="of train that is trained on")
@@ -156,19 +223,7 @@ def main() -> None:
             option, nargs=3, action="append", default=[], metavar=("NAME", "TRAIN", "DEV")
         )
     add_at_once(parser)
-    arguments = parser.parse_args()
-    results, runner = describe_run(), runner_for(arguments, "icrf")
-    study = Study(runner, "fold", arguments.train, arguments.dev, arguments.share)
-    planned = jobs(study, chunks_and_entities(), arguments.seeds)
-    for name, *paths in arguments.entities:
-        study = Study(runner, name, *map(existing, paths), PART)
-        planned += jobs(study, entities_and_types(name), arguments.seeds)
-    for name, *paths in arguments.whole:
-        study = Study(runner, name, *map(existing, paths), 1.0)
-        planned += jobs(study, entities_and_types(name, (0.001,)), 1)
-    results["share"], results["part"] = arguments.share, PART
-    results["rows"] = runner.run_in_parallel(planned, arguments.at_once)
-    write_table(results, arguments.output, make_report(results))
+    run(parser, "icrf", measure, make_report)
 
 
 if __name__ == "__main__":

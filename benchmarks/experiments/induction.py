@@ -11,23 +11,23 @@ from __future__ import annotations
 
 import argparse
 
-from ..lib.arguments import new_parser, runner_for
-from ..lib.machine import describe_run
+from ..lib.arguments import new_parser
 from ..lib.package import STAGES
 from ..lib.processes import Result, TaskRunner
 from ..lib.variants import config_path
-from ..reports.output import print_results
+from ..reports.output import run
 
 ADDED = (100, 300, 900)
 """Features that each round adds, of five rounds."""
 
 
-def measure(runner: TaskRunner, arguments: argparse.Namespace) -> list[Result]:
+def measure(runner: TaskRunner, arguments: argparse.Namespace) -> Result:
     """A row for the full templates, then one for each number of features a round."""
     trainings = [("memb", {}), *(("induced", _adding(n)) for n in arguments.added)]
     for config, settings in trainings[:2]:  # compiles kernels
         _trained(runner, arguments, config, settings, repeat=1)
-    return [_trained(runner, arguments, config, settings) for config, settings in trainings]
+    rows = [_trained(runner, arguments, config, settings) for config, settings in trainings]
+    return {"rows": rows}
 
 
 def _adding(n: int) -> dict[str, int]:
@@ -66,10 +66,7 @@ def main() -> None:
     parser.add_argument(
         "--added", nargs="+", type=int, default=ADDED, help="features that each round adds"
     )
-    arguments = parser.parse_args()
-    results = describe_run()
-    runner = runner_for(arguments, "induction")
-    print_results(results | {"rows": measure(runner, arguments)}, arguments.output)
+    run(parser, "induction", measure)
 
 
 if __name__ == "__main__":

@@ -12,14 +12,14 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from ..lib.arguments import add_rounds, existing, new_parser, runner_for
+from ..lib.arguments import add_rounds, existing, new_parser
 from ..lib.corpora import read_docs
-from ..lib.machine import describe_run, folder_megabytes
+from ..lib.machine import folder_megabytes
 from ..lib.package import SEGMENTER, Settings, build_lexicons, for_stages, read_examples
 from ..lib.paths import CONFIGS
 from ..lib.processes import TaskRunner
 from ..lib.timing import Stopwatch, median_ratio
-from ..reports.output import print_results
+from ..reports.output import run
 
 _MOST_TOKENS = 5
 _KEPT = 0.5
@@ -156,10 +156,7 @@ def main() -> None:
     add("--updates", type=int, default=2)
     add("--loads", type=int, default=3, help="timed loads of each pipeline")
     add_rounds(parser, 5, 5)
-    arguments = parser.parse_args()
-    results = describe_run()
-    runner = runner_for(arguments, "lexicons")
-    print_results(results | measure(runner, arguments), arguments.output)
+    run(parser, "lexicons", measure)
 
 
 if __name__ == "__main__":

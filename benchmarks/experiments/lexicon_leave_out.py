@@ -9,13 +9,12 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ..lib.arguments import existing, new_parser, runner_for
+from ..lib.arguments import existing, new_parser
 from ..lib.corpora import read_docs
-from ..lib.machine import describe_run
 from ..lib.package import with_term_list
 from ..lib.paths import CONFIGS
 from ..lib.processes import TaskRunner
-from ..reports.output import print_results
+from ..reports.output import run
 
 
 def write_entities(train: str, path: str) -> dict[str, int]:
@@ -63,10 +62,7 @@ def measure(runner: TaskRunner, arguments: argparse.Namespace) -> dict[str, Any]
 def main() -> None:
     parser = new_parser(__doc__, "train", "dev")
     parser.add_argument("--config", type=existing, default=str(CONFIGS / "memb.cfg"))
-    arguments = parser.parse_args()
-    results = describe_run()
-    runner = runner_for(arguments, "leaving_out")
-    print_results(results | measure(runner, arguments), arguments.output)
+    run(parser, "leaving_out", measure)
 
 
 if __name__ == "__main__":

@@ -6,9 +6,8 @@ The cost is that of `configs/memb.cfg` on one thread: a whole training, and anno
 `--all-weights` the classifier also trains the weights of what was never seen together, which takes
 hours, and 60 bytes for each feature and type.
 
-With `--one-phase` one chain finds the typed entities, without label pairs: the microseconds that it
-takes for a token, with random scores, against the kernels for few labels; and a training on the
-first Docs of train, with annotation of dev.
+With `--one-phase` one chain finds the typed entities, without label pairs: a training on the first
+Docs of train, with annotation of dev.
 """
 
 from __future__ import annotations
@@ -16,17 +15,16 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ..lib.arguments import add_rounds, new_parser, runner_for
+from ..lib.arguments import add_rounds, new_parser
 from ..lib.label_cost import MODELS
-from ..lib.machine import describe_run
 from ..lib.package import CLASSIFIER
 from ..lib.processes import TaskRunner
-from ..reports.output import print_results
+from ..reports.output import run
 
 SPARSE = f"components.{CLASSIFIER}.trainer.sparse"
 
 
-def measure(runner: TaskRunner, arguments: argparse.Namespace) -> dict[str, Any]:
+def measure_cascade(runner: TaskRunner, arguments: argparse.Namespace) -> dict[str, Any]:
     """Each training, and what many types cost over few: ratios of seconds, and of speeds."""
     files = {name: str(getattr(arguments, name)) for name in ("train", "dev")}
     runs: dict[str, tuple[int, dict[str, Any]]] = {
@@ -50,20 +48,14 @@ def measure(runner: TaskRunner, arguments: argparse.Namespace) -> dict[str, Any]
 
 
 def measure_one_phase(runner: TaskRunner, arguments: argparse.Namespace) -> dict[str, Any]:
-    """What a chain takes for a token by scheme and types, and a training."""
-    train, counts = str(arguments.train), [5, 50, arguments.one_phase]
-    costs = [
-        runner.run(
-            "lib.chain_cost:chain_cost",
-            {"train": train, "scheme": scheme, "n_types": n_types, "n_tokens": 10_000},
-        )
-        for scheme in ("BILOU", "IOB2")
-        for n_types in counts
-    ]
-    overrides = MODELS["one phase, features of labels"]
-    task = {"train": train, "dev": str(arguments.dev), "rounds": 3, "docs": arguments.docs}
-    task |= {"n_types": arguments.one_phase, "overrides": overrides}
-    return {"costs": costs, "training": runner.run("lib.label_cost:train_types", task)}
+    task = {"train": str(arguments.train), "dev": str(arguments.dev), "rounds": 3}
+    task |= {"docs": arguments.docs, "n_types": arguments.one_phase}
+    task["overrides"] = MODELS["one phase, features of labels"]
+    return {"training": runner.run("lib.label_cost:train_types", task)}
+
+
+def measure(runner: TaskRunner, arguments: argparse.Namespace) -> dict[str, Any]:
+    return (measure_one_phase if arguments.one_phase else measure_cascade)(runner, arguments)
 
 
 def main() -> None:
@@ -73,11 +65,7 @@ def main() -> None:
     parser.add_argument("--one-phase", type=int, metavar="TYPES", help="one chain with so many")
     parser.add_argument("--docs", type=int, default=200, help="to train one chain on")
     add_rounds(parser, 9)
-    arguments = parser.parse_args()
-    results = describe_run()
-    runner = runner_for(arguments, "many_labels")
-    found = (measure_one_phase if arguments.one_phase else measure)(runner, arguments)
-    print_results(results | found, arguments.output)
+    run(parser, "many_labels", measure)
 
 
 if __name__ == "__main__":

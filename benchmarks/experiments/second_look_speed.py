@@ -11,10 +11,9 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ..lib.arguments import add_rounds, new_parser, runner_for
-from ..lib.machine import describe_run
+from ..lib.arguments import add_rounds, new_parser
 from ..lib.processes import TaskRunner
-from ..reports.output import print_results
+from ..reports.output import run
 from .lexicon_cost import slowdowns
 
 
@@ -50,10 +49,7 @@ def main() -> None:
     parser.add_argument("--folds", type=int, default=2, help="do not change the speed")
     parser.add_argument("--lang", default="en")
     add_rounds(parser, 9, 5)
-    arguments = parser.parse_args()
-    results = describe_run()
-    runner = runner_for(arguments, "second_look")
-    print_results(results | measure(runner, arguments), arguments.output)
+    run(parser, "second_look", measure)
 
 
 if __name__ == "__main__":

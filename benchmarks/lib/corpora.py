@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc, Span
-    from spacy.training import Example
     from spacy.vocab import Vocab
 
 RAW_SUFFIX = ".raw.spacy"
@@ -191,13 +190,6 @@ def write_docs(docs: Iterable[Doc], path: Path) -> None:
 def read_texts(data: str, part: int = 0, parts: int = 1) -> list[str]:
     """The texts of a corpus, or of one of several parts that take turns with its Docs."""
     return [doc.text for doc in read_docs(data)[part::parts]]
-
-
-def read_sentences(path: str, nlp: Language, limit: int = 0) -> list[Example]:
-    """An example for each of the first sentences of all Docs. limit: how many, 0 for all."""
-    from spacy.training import Corpus
-
-    return list(islice(Corpus(path, gold_preproc=True)(nlp), limit or None))
 
 
 def without_entities(docs: Sequence[Doc], vocab: Vocab) -> list[Doc]:

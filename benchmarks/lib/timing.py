@@ -6,7 +6,7 @@ import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from statistics import median
-from time import perf_counter, process_time, thread_time
+from time import perf_counter, process_time
 from typing import Any
 
 
@@ -14,22 +14,20 @@ class Stopwatch:
     """Wall-clock time and processor time while it runs.
 
     passed: wall-clock seconds. computed: processor seconds of all threads, which are steadier on a
-    machine that has other work to do. serial: processor seconds of the calling thread.
+    machine that has other work to do.
     """
 
     def __init__(self) -> None:
         self.passed = 0.0
         self.computed = 0.0
-        self.serial = 0.0
 
     def __enter__(self) -> Stopwatch:
-        self._begin = (perf_counter(), process_time(), thread_time())
+        self._begin = (perf_counter(), process_time())
         return self
 
     def __exit__(self, *_: object) -> None:
         self.passed += perf_counter() - self._begin[0]
         self.computed += process_time() - self._begin[1]
-        self.serial += thread_time() - self._begin[2]
 
     def elapsed(self) -> float:
         """Wall-clock seconds until now, while it runs."""

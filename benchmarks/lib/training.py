@@ -19,7 +19,6 @@ from spacy.training.loop import (
 from spacy.util import load_config, load_model_from_config, registry
 from thinc.api import fix_random_seed
 
-from .corpora import read_sentences
 from .package import component, read_examples, size, weights
 from .timing import Stopwatch
 
@@ -222,45 +221,27 @@ def finish(model: str) -> dict[str, float]:
 
 
 def compare_threads(
-    config: str,
-    train: str,
-    counts: Sequence[int],
-    sentences: int | None = None,
-    rounds: int = 0,
-    tolerance: float | None = None,
+    config: str, train: str, counts: Sequence[int], rounds: int = 0
 ) -> dict[str, Any]:
     """The same training with different numbers of threads, which take turns update by update.
 
-    sentences: number of sentences to train on, each of them a Doc (0: all); None: train on the
-    corpus as `spacy train` reads it. rounds: number of updates, 0 for that of the config.
-    tolerance: of the trainer; with 0 every update makes all its iterations.
-
-    The first entry of each list of seconds is `initialize`, the others are updates.
+    rounds: number of updates, 0 for that of the config. The first entry of each list of seconds is
+    `initialize`, the others are updates.
     """
     pipelines: list[tuple[Language, list[Example], list[Stopwatch]]] = []
     steps = 0
     for threads in counts:
-        nlp, steps = build(config, threads, tolerance=tolerance)
-        if sentences is None:
-            examples = read_examples(train, nlp)
-        else:
-            examples = read_sentences(train, nlp, sentences)
-        pipelines.append((nlp, examples, [Stopwatch()]))
-        initialize(nlp, examples, pipelines[-1][2][0])
+        nlp, steps = build(config, threads)
+        pipelines.append((nlp, read_examples(train, nlp), [Stopwatch()]))
+        initialize(nlp, pipelines[-1][1], pipelines[-1][2][0])
     for _ in range(rounds or steps):
         for nlp, examples, watches in pipelines:
             watches.append(Stopwatch())
             update(nlp, examples, watches[-1])
-    nlp, examples, _ = pipelines[0]
     return {
         "seconds": [[watch.passed for watch in watches] for *_, watches in pipelines],
         "computed_seconds": [[watch.computed for watch in watches] for *_, watches in pipelines],
-        "serial_seconds": [[watch.serial for watch in watches] for *_, watches in pipelines],
         "same_weights": len({_weights(nlp) for nlp, _, _ in pipelines}) == 1,
-        "iterations": max(component(nlp, name).trainer.iterations for name in nlp.pipe_names),
-        "examples": len(examples),
-        "tokens": sum(len(example.reference) for example in examples),
-        "components": {name: size(nlp, name) for name in nlp.pipe_names},
     }
 
 

@@ -121,38 +121,6 @@ def train_crfsuite(
     }
 
 
-def crfsuite_curve(
-    train: str,
-    dev: str,
-    model: str,
-    algorithm: str,
-    parameters: dict[str, Any],
-    limits: Sequence[int],
-    min_count: int = 1,
-) -> dict[str, Any]:
-    """F1 on dev and the time by the number of iterations.
-
-    crfsuite shows no model before the end, so it trains once for each limit, and takes the same
-    steps each time. The series has an entry for each limit: seconds and processor seconds of the
-    features and of that training, and F1. Others as in `train_crfsuite`.
-    """
-    sentences, dev_sentences = read_columns(train), read_columns(dev)
-    features, series = Stopwatch(), []
-    with features:
-        trainer = _trainer(sentences, algorithm, parameters, min_count)
-    for limit in limits:
-        trainer.set_params({"max_iterations": limit})
-        training = Stopwatch()
-        with training:
-            trainer.train(model)
-        passed, computed = (
-            getattr(features, of) + getattr(training, of) for of in ("passed", "computed")
-        )
-        score = f1(open_model(model), dev_sentences, sentence_features)
-        series.append((passed, computed, score))
-    return {"features_seconds": features.passed, "limits": list(limits), "series": series}
-
-
 def _trainer(
     sentences: Iterable[Sentence], algorithm: str, parameters: dict[str, Any], min_count: int
 ) -> Any:

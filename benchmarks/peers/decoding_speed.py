@@ -69,37 +69,6 @@ def _crfsuite(model: str, gold: Sequence[Doc]) -> Callable[[bool], Iterable[Doc]
     return tag
 
 
-def decode_beside_tokenizer(
-    model: str, train: str, dev: str, rounds: int, passes: int
-) -> dict[str, Any]:
-    """From Docs with words to `doc.ents` with confidences, and spaCy's tokenizer on their texts.
-
-    "first": no word is known. "new": the same texts, but after those of train. "warm": any later
-    pass.
-    """
-    gold, texts = read_docs(dev), read_texts(dev)
-    nlp, tokenizer = load(model, True), spacy.blank("en")
-    list(annotate_words(nlp, gold))  # load kernels, cache words
-    list(_pipe(tokenizer, texts))
-    timings = Timings()
-    for _ in range(rounds):
-        timings.add("first", lambda: annotate_words(load(model, True), gold))
-        timings.add("first_tokenizer", lambda: _pipe(spacy.blank("en"), texts))
-        timings.add("new", lambda: annotate_words(_after(load(model, True), train), gold))
-        timings.add("new_tokenizer", lambda: _pipe(_after(spacy.blank("en"), train), texts))
-        timings.add("warm", lambda: annotate_words(nlp, gold), passes)
-        timings.add("warm_tokenizer", lambda: _pipe(tokenizer, texts), passes)
-    return timings.rates(sum(map(len, gold)))
-
-
-def _after(nlp: Language, train: str) -> Language:
-    """The pipeline when it has met the texts of a corpus."""
-    met = annotate_words(nlp, read_docs(train)) if nlp.pipe_names else _pipe(nlp, read_texts(train))
-    for _ in met:
-        pass
-    return nlp
-
-
 def decode_raw_text(
     model: str, dev: str, ner_model: str, rounds: int, passes: int
 ) -> dict[str, Any]:

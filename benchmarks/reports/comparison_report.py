@@ -6,28 +6,22 @@ python -m benchmarks.reports.comparison_report RESULTS.json
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..lib import bootstrap
 from ..lib.bootstrap import f1_of
-from .comparison_results import compare_f1, learning_curves
+from ..lib.processes import Result
 from .markdown import curve_table, in_milliseconds, machine_sentence, table, thousands
 from .output import can_draw, read_json, write_json
+from .plotting import COLOURS, annotate, draw_curves, log_ticks, new_figure, save
 
-Result = dict[str, Any]
-
-PICTURES = {
-    "time": "F1 on dev against seconds of training",
-    "nbest": "F1 by the length of the N-best list, on dev",
-    "learning": "F1 by the size of the training corpus",
-    "threads": "Speed-up of training by threads",
-    "labels": "Seconds of an L-BFGS iteration by the number of types",
-}
-"""What each picture shows."""
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def main_table(results: Result) -> str:
@@ -91,7 +85,7 @@ def picture_path(path: Path, name: str) -> Path:
 
 def _picture(path: Path, name: str) -> str:
     picture = picture_path(path, name)
-    return f"\n![{PICTURES[name]}]({picture.name})\n" if picture.exists() else ""
+    return f"\n![{PICTURES[name][0]}]({picture.name})\n" if picture.exists() else ""
 
 
 def make_report(results: Result, path: Path) -> str:
@@ -196,10 +190,143 @@ def _times(results: Result) -> str:
 def write(results: Result, path: Path) -> None:
     write_json(results, path)
     if can_draw(picture_path(path, name) for name in PICTURES):
-        from .comparison_pictures import draw_all
-
         draw_all(results, lambda name: picture_path(path, name))
     path.with_suffix(".md").write_text(make_report(results, path), encoding="utf8")
+
+
+def compare_f1(results: Result) -> None:
+    """Add F1 with its interval, and the differences between our models, to the results."""
+    models = results["models"]
+    counts = {name: np.array(model["by_doc"]) for name, model in models.items()}
+    sampled = bootstrap.samples(counts)
+    for name, model in models.items():
+        model["f1"] = float(bootstrap.f1(counts[name].sum(axis=0)))
+        model["f1_interval"] = bootstrap.interval(sampled[name])
+    ours = {name: c for name, c in counts.items() if is_ours(models[name], name)}
+    results["differences"] = [
+        {"left": left, "right": right, **asdict(found), "is_clear": found.is_clear}
+        for (left, right), found in bootstrap.differences(ours).items()
+    ]
+
+
+def is_ours(model: Mapping[str, Any], name: str) -> bool:
+    return bool(model["reader"] == "spacy" and name != "ner")
+
+
+def learning_curves(results: Result) -> dict[str, tuple[str, Sequence[Sequence[float]]]]:
+    """The title and the curve of each model, by its name.
+
+    The curve of spaCy's `ner` has parts of the corpus only. On the whole corpus its training time
+    is another one.
+    """
+    found: dict[str, tuple[str, Sequence[Sequence[float]]]] = {}
+    for name, curve in results["learning"]["curves"].items():
+        title = results["models"][name]["title"]
+        if name == "ner":
+            seconds = results["settings"]["ner_part_seconds"]
+            found[name] = (f"{title}, {seconds:g} s", [point for point in curve if point[0] < 100])
+        else:
+            found[name] = (title, curve)
+    return found
+
+
+MODEL_COLOURS = {
+    "crf": "#7f7f7f",
+    "crf_online": "#b0b0b0",
+    "crf_crf": "#8a5aa8",
+    "icrf": "#c98a1b",
+    "memb": "#1b6ca8",
+    "ocr": "#3d7a3a",
+    "crfsuite": "#b8442d",
+    "crfsuite_pa": "#e08a70",
+    "ner": "#111111",
+}
+
+
+def draw_all(results: Result, path_of: Callable[[str], Path]) -> None:
+    """Draw every picture for which there are results."""
+    for name, (_, draw_axes) in PICTURES.items():
+        if name == "time" or name in results:
+            figure, (axes,) = new_figure(9.6 if name == "time" else 7.6, 4.6)
+            draw_axes(axes, results)
+            save(figure, str(path_of(name)))
+
+
+def _draw_time(axes: Axes, results: Result) -> None:
+    from matplotlib.ticker import FuncFormatter
+
+    models = results["models"]
+    shown = {name: model for name, model in models.items() if model["series"]}
+    for name, model in shown.items():
+        seconds, f1 = zip(*model["series"], strict=True)
+        marker = "o" if len(f1) < 12 else None
+        style = {"color": MODEL_COLOURS[name], "marker": marker, "markersize": 4}
+        axes.plot(seconds, f1, label=model["title"], **style)
+        if len(f1) == 1:
+            axes.plot(seconds, f1, color=MODEL_COLOURS[name], marker="s", markersize=8)
+    best = max(f1 for model in shown.values() for _, f1 in model["series"])
+    ends = [model["series"][-1][1] for model in shown.values()]
+    # Much earlier points would only make the rest small.
+    axes.set_ylim(max(best - 20, min([*ends, best - 8]) - 6), best + 1)
+    axes.set_xscale("log")
+    for axis in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):
+        axis(FuncFormatter(_tick))
+    axes.set(xlabel="seconds of training (one mark: only its end is known)", ylabel="F1 on dev")
+    axes.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+
+
+def _tick(value: float, _: object) -> str:
+    """Only numbers that begin with 1, 2 or 5, so that labels do not overlap."""
+    text = f"{value:g}"
+    return text if text.lstrip("0.")[:1] in "125" else ""
+
+
+def _draw_nbest(axes: Axes, results: Result) -> None:
+    draw_curves(axes, results["nbest"]["curves"], COLOURS)
+    log_ticks(axes, results["nbest"]["curves"])
+    axes.set(xlabel="N best segmentations of each sentence", ylabel="F1 on dev")
+    axes.legend(frameon=False, fontsize=9)
+
+
+def _draw_learning(axes: Axes, results: Result) -> None:
+    found = learning_curves(results)
+    curves = dict(found.values())
+    draw_curves(axes, curves, [MODEL_COLOURS[name] for name in found])
+    log_ticks(axes, curves)
+    axes.set(xlabel="% of the training corpus", ylabel="F1")
+    axes.legend(frameon=False, fontsize=9, loc="lower right")
+
+
+def _draw_threads(axes: Axes, results: Result) -> None:
+    found = results["threads"]
+    counts = found["counts"]
+    axes.plot(counts, counts, color="#bbbbbb", linestyle="--", label="as many times as threads")
+    axes.plot(
+        counts, found["speed_ups"], color=MODEL_COLOURS["memb"], marker="o", label="MEMB, an update"
+    )
+    annotate(axes, counts, found["speed_ups"])
+    axes.set_xticks(counts)
+    axes.set(xlabel="threads", ylabel="times as fast", ylim=(0, max(counts) * 1.1))
+    axes.legend(frameon=False, fontsize=9, loc="upper left")
+
+
+def _draw_labels(axes: Axes, results: Result) -> None:
+    curves = results["labels"]["curves"]
+    draw_curves(axes, in_milliseconds(curves), ("#7f7f7f", "#b8442d", MODEL_COLOURS["memb"]))
+    log_ticks(axes, curves)
+    axes.set_yscale("log")
+    axes.set(xlabel="types", ylabel="milliseconds of an iteration")
+    axes.legend(frameon=False, fontsize=9, loc="upper left")
+
+
+PICTURES: dict[str, tuple[str, Callable[[Axes, Result], None]]] = {
+    "time": ("F1 on dev against seconds of training", _draw_time),
+    "nbest": ("F1 by the length of the N-best list, on dev", _draw_nbest),
+    "learning": ("F1 by the size of the training corpus", _draw_learning),
+    "threads": ("Speed-up of training by threads", _draw_threads),
+    "labels": ("Seconds of an L-BFGS iteration by the number of types", _draw_labels),
+}
+"""The title of each picture, and what draws it."""
 
 
 def main() -> None:

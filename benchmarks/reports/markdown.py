@@ -44,5 +44,10 @@ def machine_sentence(machine: Mapping[str, Any]) -> str:
     )
 
 
-def thread_count(n: int) -> str:
-    return "1 thread" if n == 1 else f"{n} threads"
+def measured_with(machine: Mapping[str, Any]) -> str:
+    """The line below a table: the releases that made it."""
+    packages = machine["packages"]
+    names = ("spacy-cascade", "spacy", "python-crfsuite")
+    releases = ", ".join(f"{name} {packages[name]}" for name in names if name in packages)
+    cores = f" ({n} cores)" if (n := machine.get("cores", 1)) > 1 else ""
+    return f"{releases}; {machine['processor']}{cores}"

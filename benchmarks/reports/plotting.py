@@ -1,22 +1,19 @@
-"""matplotlib with the style of all pictures."""
+"""matplotlib with the style of all pictures.
+
+It is imported when a picture is made, after everything was measured: child processes inherit the
+peak memory of this one.
+"""
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any
-
-import matplotlib
-
-matplotlib.use("Agg")
-
-from matplotlib import pyplot
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from .markdown import Curves
-from .output import read_json
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 COLOURS = ("#1b6ca8", "#b8442d", "#3d7a3a", "#8a5aa8", "#c98a1b", "#444444", "#2aa198", "#d33682")
 
@@ -25,6 +22,11 @@ def new_figure(
     width: float, height: float, n_panels: int = 1, grid: str = "y"
 ) -> tuple[Figure, list[Axes]]:
     """Panels side by side. grid: axis whose grid lines are drawn, or `both`."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
     pyplot.rcParams.update({"font.size": 11, "axes.spines.top": False, "axes.spines.right": False})
     figure, panels = pyplot.subplots(
         1, n_panels, figsize=(width, height), squeeze=False, layout="constrained"
@@ -36,6 +38,8 @@ def new_figure(
 
 
 def save(figure: Figure, path: str) -> None:
+    from matplotlib import pyplot
+
     figure.savefig(path, dpi=130)
     pyplot.close(figure)
 
@@ -58,12 +62,3 @@ def log_ticks(axes: Axes, curves: Curves) -> None:
 def annotate(axes: Axes, x: Sequence[float], y: Sequence[float]) -> None:
     for n, value in zip(x, y, strict=True):
         axes.annotate(f"{value:.2f}", (n, value), (6, -12), textcoords="offset points", fontsize=9)
-
-
-def redraw(draw: Callable[[Any, str], None]) -> None:
-    """A command that draws the picture of results again, without measuring."""
-    parser = argparse.ArgumentParser(description="Draw a picture of results again.")
-    parser.add_argument("results", type=Path, help="JSON file")
-    parser.add_argument("picture", help="PNG file to write")
-    arguments = parser.parse_args()
-    draw(read_json(arguments.results), arguments.picture)

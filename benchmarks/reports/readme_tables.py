@@ -16,10 +16,9 @@ from typing import Any
 from ..lib.paths import PROJECT, RESULTS
 from .active_learning_report import needed_table
 from .adaptation_report import change_table
-from .comparison_report import type_table
-from .comparison_results import is_ours, learning_curves
-from .figure_tables import cascade, headline, measured_with
-from .markdown import curve_table, in_milliseconds, table, thousands
+from .comparison_report import is_ours, learning_curves, type_table
+from .figure_report import cascade, headline
+from .markdown import curve_table, in_milliseconds, measured_with, table, thousands
 from .output import read_json
 from .settings_report import settings_table
 from .suite_report import suite_table

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from statistics import mean, stdev
 from typing import Any
 
-from .markdown import Curves, machine_sentence, table
+from .markdown import Curves, curve_table, machine_sentence, table
+from .output import Picture
+from .plotting import COLOURS, draw_curves, new_figure, save
 
 CRF_1, CRF_4, SEMI_CRF = "CRF/1", "CRF/4", "semi-CRF"
 SYSTEMS = (CRF_1, CRF_4, SEMI_CRF)
@@ -43,14 +45,14 @@ class Scores:
         return 100 * (self.f1(task, system, dictionaries) - before) / before
 
     def curves(self, task: str) -> Curves:
-        """F1 against the share, for learners that were trained on more than one share."""
+        """F1 against the share in percent, for learners with more than one share."""
         found: dict[str, list[tuple[float, float]]] = {}
         for (its, system, dictionaries, share), row in sorted(
             self.rows.items(), key=lambda item: item[0][3]
         ):
             if its == task:
                 added = "" if dictionaries == BASELINE else f" + {dictionaries}"
-                found.setdefault(system + added, []).append((share, mean(row["f1"])))
+                found.setdefault(system + added, []).append((100 * share, mean(row["f1"])))
         return {name: curve for name, curve in found.items() if len(curve) > 1}
 
 
@@ -89,7 +91,11 @@ def make_report(results: Result) -> str:
             _summary(scores),
             *_table_2(scores),
             "## Figure 1\n",
-            *(_curves(scores, task) for task in scores.tasks if scores.curves(task)),
+            *(
+                curve_table(curves, f"{task}, % of the documents", 1)
+                for task in scores.tasks
+                if (curves := scores.curves(task))
+            ),
         ]
     )
 
@@ -186,29 +192,16 @@ def _listed(values: Sequence[float]) -> str:
     return ", ".join(f"{value:+.2f}" for value in values)
 
 
-def _curves(scores: Scores, task: str) -> str:
-    curves = scores.curves(task)
-    shares = sorted({share for curve in curves.values() for share, _ in curve})
-    rows = []
-    for name, curve in curves.items():
-        f1 = {point[0]: point[1] for point in curve}
-        rows.append([name, *(f"{f1[share]:.1f}" for share in shares)])
-    return table([task, *(f"{100 * share:g} %" for share in shares)], rows)
-
-
 def draw(results: Result, path: str) -> None:
     """A panel for each task of figure 1."""
-    from .plotting import COLOURS, draw_curves, new_figure, save
-
     scores = Scores(results["rows"])
     tasks = [task for task in scores.tasks if scores.curves(task)]
     figure, panels = new_figure(4.6 * len(tasks), 4.4, len(tasks))
     for axes, task in zip(panels, tasks, strict=True):
-        percent = {
-            name: [(100 * share, f1) for share, f1 in curve]
-            for name, curve in scores.curves(task).items()
-        }
-        draw_curves(axes, percent, COLOURS)
+        draw_curves(axes, scores.curves(task), COLOURS)
         axes.set(title=task, xlabel="training documents, %", ylabel="F1 of spans, %")
     panels[0].legend(frameon=False, loc="lower right")
     save(figure, path)
+
+
+REPORT = make_report, Picture("F1 by the share of the training documents", draw)

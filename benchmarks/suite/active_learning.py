@@ -8,17 +8,17 @@ final F1 is that of a training on the whole pool.
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
+from itertools import product
 
 from ..lib.active_learning import RANDOM
-from ..lib.arguments import existing, new_parser, runner_for
-from ..lib.machine import describe_run
 from ..lib.processes import Result, TaskRunner
 from ..reports.active_learning_report import SHARE, make_report
-from ..reports.output import write_table
-from .corpora import CORPORA, Prepared
+from ..reports.output import run
+from .arguments import corpora_parser, for_each_corpus
+from .corpora import Prepared
 
 SENTENCES = 4000
 SIZES = (20, 50, 100, 150, 200, 300, 400, 600, 800, 1100, 1500, 2000)
@@ -26,56 +26,48 @@ SIZES = (20, 50, 100, 150, 200, 300, 400, 600, 800, 1100, 1500, 2000)
 UPDATES = 3
 
 
-def measure(
-    runner: TaskRunner, data: Path, name: str, choices: list[Result], settings: Result
-) -> Iterator[Result]:
+def rows_of(runner: TaskRunner, arguments: argparse.Namespace, name: str) -> Iterator[Result]:
     """A row for each choice and seed of a corpus, and for the training on the pool."""
-    prepared = Prepared(runner, data)
+    prepared = Prepared(runner, arguments.data)
     prepared.sizes(name)
     folder = prepared.folder(name)
     files = {part: str(folder / f"{part}.spacy") for part in ("train", "dev")}
+    choices: list[Result] = [{"measure": RANDOM}]
+    choices += [
+        {"measure": measure, "diversity": diversity}
+        for measure, diversity in product(arguments.measures, arguments.diversity)
+    ]
     simulate = partial(runner.run, "lib.active_learning:simulate")
-    for seed in range(settings["seeds"]):
+    for seed in range(arguments.seeds):
         shared = {
-            **files, "sentences": settings["sentences"], "seed": seed,
-            "updates": settings["updates"],
+            **files, "sentences": arguments.sentences, "seed": seed, "updates": arguments.updates,
         }  # fmt: skip
-        all_at_once = {"measure": RANDOM}
-        final = simulate({**shared, "choice": all_at_once, "sizes": [settings["sentences"]]})
+        all_at_once = {"choice": choices[0], "sizes": [arguments.sentences]}
+        final = simulate({**shared, **all_at_once})["rounds"][0]
         for choice in choices:
-            until = SHARE * final["rounds"][0]["f1"]
-            rounds = {"choice": choice, "sizes": settings["sizes"], "until": until}
-            found = simulate({**shared, **rounds})
+            rounds = {"choice": choice, "sizes": arguments.sizes, "until": SHARE * final["f1"]}
+            found = simulate({**shared, **rounds})["rounds"]
             yield {
-                "corpus": name, "seed": seed, "choice": choice,
-                "final": final["rounds"][0], "rounds": found["rounds"],
+                "corpus": name, "seed": seed, "choice": choice, "final": final, "rounds": found,
             }  # fmt: skip
 
 
+def measure(runner: TaskRunner, arguments: argparse.Namespace) -> Result:
+    names = ("sentences", "sizes", "seeds", "updates")
+    settings = {name: getattr(arguments, name) for name in names}
+    return {"settings": settings, **for_each_corpus(rows_of)(runner, arguments)}
+
+
 def main() -> None:
-    parser = new_parser(__doc__, output="active_learning.json")
+    parser = corpora_parser(__doc__, "active_learning.json")
     add = parser.add_argument
-    add("corpora", nargs="+", choices=sorted(CORPORA))
-    add("--data", type=existing, default="assets/suite", help="as for the suite")
     add("--sentences", type=int, default=SENTENCES, help="of the pool")
     add("--sizes", type=int, nargs="+", default=list(SIZES), help="annotated sentences by round")
     add("--seeds", type=int, default=1, help="orders of the pool")
     add("--updates", type=int, default=UPDATES, help="of a training")
     add("--measures", nargs="+", default=["entropy"])
     add("--diversity", type=float, nargs="+", default=[0.5])
-    arguments = parser.parse_args()
-    runner = runner_for(arguments, f"active-{arguments.output.stem}")
-    settings = {key: getattr(arguments, key) for key in ("sentences", "sizes", "seeds", "updates")}
-    choices: list[Result] = [{"measure": RANDOM}]
-    choices += [
-        {"measure": measure, "diversity": diversity}
-        for measure in arguments.measures
-        for diversity in arguments.diversity
-    ]
-    results = {**describe_run(), "settings": settings, "rows": []}
-    for name in arguments.corpora:
-        results["rows"] += measure(runner, arguments.data, name, choices, settings)
-        write_table(results, arguments.output, make_report(results))
+    run(parser, "active_learning", measure, make_report)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,55 @@
-"""Settings of our systems on the command line."""
+"""Corpora of the suite, and settings of our systems, on the command line."""
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
+
+from ..lib.arguments import existing, new_parser
+from ..lib.processes import Result, TaskRunner
+from ..reports.output import write_json
+from .corpora import CORPORA
 
 AS_IT_IS = "as it is"
 """The setting without any changes."""
+
+
+def data_parser(description: str | None, output: str) -> argparse.ArgumentParser:
+    """A parser with the folder of the corpora."""
+    parser = new_parser(description, output=output)
+    parser.add_argument("--data", type=existing, default="assets/suite", help="as for the suite")
+    return parser
+
+
+def corpora_parser(
+    description: str | None, output: str, nargs: str | None = "+"
+) -> argparse.ArgumentParser:
+    """Also with names of corpora. nargs: how many; None for one, which is called `corpus`."""
+    parser = data_parser(description, output)
+    if nargs is None:
+        parser.add_argument("corpus", choices=sorted(CORPORA))
+    else:
+        parser.add_argument("corpora", nargs=nargs, choices=sorted(CORPORA), default=list(CORPORA))
+    return parser
+
+
+RowsOf = Callable[[TaskRunner, argparse.Namespace, str], Iterable[Result]]
+"""Measures one corpus."""
+
+
+def for_each_corpus(rows_of: RowsOf) -> Callable[[TaskRunner, argparse.Namespace], Result]:
+    """Measure one corpus after the other; what is done is in the file of results already."""
+
+    def measure(runner: TaskRunner, arguments: argparse.Namespace) -> Result:
+        rows: list[Result] = []
+        for name in arguments.corpora:
+            rows += rows_of(runner, arguments, name)
+            write_json({"rows": rows}, arguments.output)
+        return {"rows": rows}
+
+    return measure
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:

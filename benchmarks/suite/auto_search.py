@@ -8,21 +8,49 @@ kept at the end, are then scored on raw text of the other documents.
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
+from typing import Any
 
-from ..lib.arguments import existing, new_parser, runner_for
 from ..lib.corpora import RAW_SUFFIX
-from ..lib.machine import describe_run
 from ..lib.processes import Result, TaskRunner
-from ..reports.output import print_results, write_json
+from ..reports.output import run
+from .arguments import corpora_parser, for_each_corpus
 from .corpora import CORPORA, Prepared
+
+
+def search(train: str, dev: str, lang: str, folder: str, trainings: int) -> dict[str, Any]:
+    """Search for a pipeline for a corpus. A search in the same folder builds on an earlier one.
+
+    Returns the folder of the pipeline, the number of trainings, and the changes that were kept.
+    """
+    from spacy_cascade.tools.recipes.deciding import variants_for
+    from spacy_cascade.tools.recipes.rules import BY_CORPUS
+    from spacy_cascade.tools.recipes.suggesting import look_at, suggest
+    from spacy_cascade.tools.search.auto import AutoSearch, Reports
+
+    corpora = Path(train), Path(dev)
+    profile = look_at(*corpora, lang)
+    suggestion = suggest(profile, {"train": corpora[0], "dev": corpora[1], "lang": lang})
+    variants = variants_for(BY_CORPUS, profile, suggestion.choices.recipe.value)
+    task = AutoSearch(
+        suggestion.config, variants, BY_CORPUS, *corpora, Path(folder), trainings=trainings
+    )
+    found = task.run(Reports(*[lambda *_: None] * 4))
+    steps = [step for step in found.steps if step.is_kept and step.candidate.variant is not None]
+    return {
+        "model": str(task.pipeline),
+        "trainings": len(found.steps),
+        "kept": [step.candidate.name for step in steps],
+    }
+
 
 TRAININGS = 5
 
 
-def measure(runner: TaskRunner, data: Path, name: str, trainings: int) -> Result:
+def rows_of(runner: TaskRunner, arguments: argparse.Namespace, name: str) -> list[Result]:
     """F1 of the rules' choice and of the search's, on both halves of dev; what was kept."""
-    prepared = Prepared(runner, data)
+    prepared = Prepared(runner, arguments.data)
     prepared.sizes(name)
     folder = prepared.folder(name)
     halves = {half: str(folder / f"dev-{half}.spacy") for half in ("chosen_by", "kept_out")}
@@ -35,8 +63,8 @@ def measure(runner: TaskRunner, data: Path, name: str, trainings: int) -> Result
         "folder": str(folder / "auto"),
     }
     row: Result = {"corpus": name}
-    for key, budget in (("rules", 1), ("auto", trainings)):
-        found = runner.run("lib.auto_search:search", {**search, "trainings": budget})
+    for key, budget in (("rules", 1), ("auto", arguments.trainings)):
+        found = runner.run("suite.auto_search:search", {**search, "trainings": budget})
         scores = {
             half: runner.run(
                 "suite.scoring:score_raw", {"model": found["model"], "dev": path}, repeat=key
@@ -45,22 +73,13 @@ def measure(runner: TaskRunner, data: Path, name: str, trainings: int) -> Result
         }
         row[key] = {half: found_scores["f1"] for half, found_scores in scores.items()}
         row |= {"trainings": found["trainings"], "kept": found["kept"]}
-    return row
+    return [row]
 
 
 def main() -> None:
-    parser = new_parser(__doc__, output="auto_search.json")
-    parser.add_argument("corpora", nargs="*", choices=sorted(CORPORA), default=list(CORPORA))
-    parser.add_argument("--data", type=existing, default="assets/suite", help="as for the suite")
+    parser = corpora_parser(__doc__, "auto_search.json", nargs="*")
     parser.add_argument("--trainings", type=int, default=TRAININGS)
-    arguments = parser.parse_args()
-    results = describe_run()
-    runner = runner_for(arguments, "auto_search")
-    found = []
-    for name in arguments.corpora:
-        found.append(measure(runner, arguments.data, name, arguments.trainings))
-        write_json({**results, "rows": found}, arguments.output)
-    print_results({"rows": found}, None)
+    run(parser, "auto_search", for_each_corpus(rows_of))
 
 
 if __name__ == "__main__":

@@ -9,20 +9,23 @@ organisations of CoNLL-2003 in three other corpora, tokens and sentences given.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import argparse
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-from ..lib.arguments import add_at_once, existing, new_parser, runner_for
-from ..lib.machine import describe_run
+from ..lib.arguments import add_at_once
 from ..lib.package import SEGMENTER, TOKENS_GIVEN
 from ..lib.paths import CONFIGS
 from ..lib.processes import Result, TaskRunner
 from ..lib.variants import config_path
-from ..reports.domain_report import draw, make_report
-from ..reports.output import write_report
+from ..reports.markdown import Curves, curve_table, machine_sentence, table
+from ..reports.output import Picture, run
+from ..reports.plotting import COLOURS, draw_curves, new_figure, save
+from .arguments import data_parser
 from .corpora import Prepared
 
 SOURCE, TARGETS = "conll2003", ("wikigold", "btc", "sec-filings")
@@ -160,24 +163,150 @@ def jobs(study: Study) -> list[Callable[[], Result]]:
     return found
 
 
-def measure(study: Study, at_once: int) -> tuple[Result, Sequence[Result]]:
-    sizes = study.prepare()
+FEW = 100
+"""Sentences by which forgetting is judged."""
+MEANINGS = {
+    "Gaussian": "Gaussian: the prior of the report, centred on the weights of the source.",
+    "plain": "Plain: passive-aggressive updates that go on from the weights of the source.",
+    "curvature": "Curvature: a weight that the source has determined well moves less.",
+}
+TABLES = {
+    "matched": "Tables 2 and 3, matched: trained and scored on the target",
+    "mismatched": "Table 4, mismatched: trained on CoNLL-2003, scored on the target",
+    "adapted": "Table 5, adapted: the model of CoNLL-2003 adapted to all of the target",
+    "pooled": "Table 6, pooled: trained on both corpora",
+}
+
+
+class Rows:
+    """Rows of the results, by what they are of."""
+
+    def __init__(self, rows: Iterable[Result]) -> None:
+        self.rows = list(rows)
+        self.systems = list(dict.fromkeys(row["system"] for row in self.rows))
+        self.targets = list(dict.fromkeys(row["target"] for row in self.rows))
+        self.priors = list(dict.fromkeys(row["prior"] for row in self.rows if "prior" in row))
+
+    def scores(self, **named: object) -> Result:
+        """The scores of the only row with these values."""
+        (found,) = (r for r in self.rows if all(r.get(k) == v for k, v in named.items()))
+        scores: Result = found["scores"]
+        return scores
+
+    def f1(self, part: str = "target", **named: object) -> float:
+        return float(self.scores(**named)[part]["f1"])
+
+    def adapted(self) -> dict[str, dict[str, str]]:
+        """What tells the rows of each system and prior apart, by both their names."""
+        return {
+            f"{system}, {prior}": {"system": system, "prior": prior}
+            for system, prior in product(self.systems, self.priors)
+        }
+
+    def curves(self, target: str, sentences: Result) -> Curves:
+        """F1 on a target by the number of sentences, for each system and prior."""
+        sizes = {row["size"] for row in self.rows if "size" in row}
+        found = {}
+        for name, named in self.adapted().items():
+            start = self.f1(system=named["system"], target=target, regime="mismatched")
+            points = [
+                (sentences[f"{target} {size}"], self.f1(target=target, size=size, **named))
+                for size in sizes
+            ]
+            found[name] = sorted([(0.0, start), *points])
+        return found
+
+
+def make_report(results: Result) -> str:
+    rows = Rows(results["rows"])
+    parts = [
+        "# A model of one domain in another\n",
+        "Persons, places and organisations of CoNLL-2003 in three other corpora. F1 on dev, and "
+        "F1 of persons in brackets, in percent; tokens and sentences given. "
+        f"{' '.join(MEANINGS[prior] for prior in rows.priors)}\n\n"
+        f"{machine_sentence(results['machine'])}\n",
+    ]
+    for regime, title in TABLES.items():
+        parts += [f"## {title}\n", _table(rows, regime)]
+    parts += [
+        "## In short\n", _summary(rows),
+        f"## Old domain: F1 on CoNLL-2003 lost by adapting to {FEW} sentences\n", _lost(rows),
+        "## Figure 2: F1 by the number of sentences\n",
+        *(curve_table(rows.curves(name, results["sentences"]), name) for name in rows.targets),
+    ]  # fmt: skip
+    return "\n".join(parts)
+
+
+def _table(rows: Rows, regime: str) -> str:
+    each = {system: {"system": system} for system in rows.systems}
+    if regime == "adapted":
+        each = {name: {**named, "size": 0} for name, named in rows.adapted().items()}
+    lines = []
+    for name, named in each.items():
+        found = [rows.scores(target=t, regime=regime, **named)["target"] for t in rows.targets]
+        cells = (
+            f"{scores['f1']:.2f} ({scores['by_type'].get('PER', 0.0):.2f})" for scores in found
+        )
+        lines.append([name, *cells])
+    return table(["", *rows.targets], lines)
+
+
+def _summary(rows: Rows) -> str:
+    """On how many targets an adapted model is better than others of its system."""
+    lines = []
+    for name, named in rows.adapted().items():
+        after = {t: rows.f1(target=t, size=0, **named) for t in rows.targets}
+        others = [
+            {t: rows.f1(system=named["system"], target=t, regime=regime) for t in rows.targets}
+            for regime in ("pooled", "matched")
+        ]
+        lines.append([name, *(str(sum(after[t] > other[t] for t in other)) for other in others)])
+    n = len(rows.targets)
+    header = ["adapted is better", f"than pooled, of {n}", f"than the target alone, of {n}"]
+    return table(header, lines)
+
+
+def _lost(rows: Rows) -> str:
+    """What adapting to a few sentences changes on the source."""
+    lines = []
+    for name, named in rows.adapted().items():
+        gaps = [
+            rows.f1("source", target=t, size=FEW, **named)
+            - rows.f1("source", system=named["system"], target=t, regime="mismatched")
+            for t in rows.targets
+        ]
+        lines.append([name, *(f"{gap:+.2f}" for gap in gaps)])
+    return table(["change", *rows.targets], lines)
+
+
+def draw(results: Result, path: str) -> None:
+    """A panel for each target of figure 2."""
+    rows = Rows(results["rows"])
+    figure, panels = new_figure(4.8 * len(rows.targets), 4.4, len(rows.targets))
+    for axes, target in zip(panels, rows.targets, strict=True):
+        draw_curves(axes, rows.curves(target, results["sentences"]), COLOURS)
+        axes.set_xscale("symlog", linthresh=20)
+        axes.set(title=target, xlabel="sentences to adapt to", ylabel="F1, %")
+    panels[-1].legend(frameon=False, loc="lower right", fontsize=9)
+    save(figure, path)
+
+
+REPORT = make_report, Picture("F1 by the number of sentences to adapt to", draw)
+
+
+def measure(runner: TaskRunner, arguments: argparse.Namespace) -> Result:
+    study, at_once = Study(runner, arguments.data, arguments.system), arguments.at_once
+    sentences = study.prepare()
     first = [partial(study.train, system, SOURCE, "train") for system in SYSTEMS[study.kind]]
-    study.runner.run_in_parallel(first, at_once)
-    return sizes, study.runner.run_in_parallel(jobs(study), at_once)
+    runner.run_in_parallel(first, at_once)
+    return {"sentences": sentences, "rows": runner.run_in_parallel(jobs(study), at_once)}
 
 
 def main() -> None:
-    parser = new_parser(__doc__, output="domains.json")
-    parser.add_argument("--data", type=existing, default="assets/suite", help="as for the suite")
+    parser = data_parser(__doc__, "domains.json")
     parser.add_argument("--system", choices=SYSTEMS, default="batch")
     add_at_once(parser)
-    arguments = parser.parse_args()
-    results = describe_run()
-    study = Study(runner_for(arguments, "domains"), arguments.data, arguments.system)
-    results["sentences"], results["rows"] = measure(study, arguments.at_once)
-    title = "F1 by the number of sentences to adapt to"
-    write_report(results, arguments.output, make_report(results), title, draw)
+    run(parser, "domains", measure, *REPORT)
 
 
 if __name__ == "__main__":

@@ -8,48 +8,31 @@ F1 on dev, its tokens and sentences given, with the config that `init` makes for
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+import argparse
 
-from ..lib.arguments import existing, new_parser, runner_for
-from ..lib.machine import describe_run
 from ..lib.processes import Result, TaskRunner
-from ..reports.output import print_results, write_json
-from .arguments import AS_IT_IS, add_settings, read_settings
-from .corpora import CORPORA
+from ..reports.output import run
+from .arguments import AS_IT_IS, add_settings, corpora_parser, for_each_corpus, read_settings
 from .shares import Share
 
 SHARES = (0.01, 0.1)
 
 
-def measure(
-    runner: TaskRunner, data: Path, name: str, settings: Mapping[str, Mapping[str, Any]]
-) -> list[Result]:
+def rows_of(runner: TaskRunner, arguments: argparse.Namespace, name: str) -> list[Result]:
     """A row for each share of a corpus: its words, and F1 by the setting."""
     rows = []
     for share in SHARES:
-        part = Share.prepare(runner, data, name, share)
-        every: dict[str, Mapping[str, Any]] = {AS_IT_IS: {}, **settings}
+        part = Share.prepare(runner, arguments.data, name, share)
+        every = {AS_IT_IS: {}, **read_settings(arguments.setting)}
         found = {its: part.train(its, every[its])["f1"] for its in every}
         rows.append({"corpus": name, "share": share, **part.sizes, "f1": found})
     return rows
 
 
 def main() -> None:
-    parser = new_parser(__doc__, output="few_documents.json")
-    parser.add_argument("corpora", nargs="+", choices=sorted(CORPORA))
-    parser.add_argument("--data", type=existing, default="assets/suite", help="as for the suite")
+    parser = corpora_parser(__doc__, "few_documents.json")
     add_settings(parser)
-    arguments = parser.parse_args()
-    settings = read_settings(arguments.setting)
-    results = describe_run()
-    runner = runner_for(arguments, "few_documents")
-    found = [
-        row for name in arguments.corpora for row in measure(runner, arguments.data, name, settings)
-    ]
-    write_json({**results, "rows": found}, arguments.output)
-    print_results({"rows": found}, None)
+    run(parser, "few_documents", for_each_corpus(rows_of))
 
 
 if __name__ == "__main__":

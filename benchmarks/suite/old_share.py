@@ -7,16 +7,16 @@ The systems, corpora and labels are those of `suite.domains`.
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
-from ..lib.arguments import add_at_once, existing, new_parser, runner_for
-from ..lib.machine import describe_run
-from ..lib.processes import Result
-from ..reports.old_share_report import make_report
-from ..reports.output import write_table
+from ..lib.arguments import add_at_once
+from ..lib.processes import Result, TaskRunner
+from ..reports.markdown import machine_sentence, table
+from ..reports.output import run
+from .arguments import data_parser
 from .domains import CASCADE, CRF, SOURCE, TARGETS, Study
 
 SYSTEMS = (CASCADE, CRF)
@@ -77,20 +77,48 @@ def jobs(
     ]
 
 
+def make_report(results: Result) -> str:
+    rows = results["rows"]
+    shares = list(rows[0]["shares"])
+    names = ["from, to", "target alone", *(f"share {share}" for share in shares), "chosen"]
+    parts = [
+        "# How much the old corpus should count\n",
+        "F1 in percent of models of a source that were adapted to all of a target, by the share "
+        "with which the source counts: 1 for all of it, 0 for none. The share in the last column "
+        "was chosen by three-fold cross-validation on train of the target "
+        f"(`adapt --old-share auto`).\n\n{machine_sentence(results['machine'])}\n",
+    ]
+    for part in ("target", "source"):
+        lines = []
+        for row in rows:
+            chosen = f"{row['chosen']['share']:g}"
+            by_share = {share: row["shares"][share][part] for share in shares}
+            values = [row["alone"][part], *by_share.values()]
+            lines.append(
+                [
+                    f"{row['system']}, {row['source']}, {row['target']}",
+                    *(f"{value:.2f}" for value in values),
+                    f"{by_share[chosen]:.2f} ({chosen})",
+                ]
+            )
+        parts += [f"## F1 on dev of the {part}\n", table(names, lines)]
+    return "\n".join(parts)
+
+
+def measure(runner: TaskRunner, arguments: argparse.Namespace) -> Result:
+    study = Study(runner, arguments.data, "batch")
+    study.prepare()
+    planned = jobs(study, arguments.systems, arguments.source, arguments.targets)
+    return {"rows": runner.run_in_parallel(planned, arguments.at_once)}
+
+
 def main() -> None:
-    parser = new_parser(__doc__, output="old_share.json")
-    parser.add_argument("--data", type=existing, default="assets/suite", help="as for the suite")
+    parser = data_parser(__doc__, "old_share.json")
     parser.add_argument("--source", default=SOURCE)
     parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=SYSTEMS)
     parser.add_argument("--targets", nargs="+", choices=TARGETS, default=TARGETS)
     add_at_once(parser)
-    arguments = parser.parse_args()
-    results: dict[str, Any] = describe_run()
-    study = Study(runner_for(arguments, "domains"), arguments.data, "batch")
-    study.prepare()
-    planned = jobs(study, arguments.systems, arguments.source, arguments.targets)
-    results["rows"] = study.runner.run_in_parallel(planned, arguments.at_once)
-    write_table(results, arguments.output, make_report(results))
+    run(parser, "domains", measure, make_report)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from benchmarks.lib import bootstrap, corpora
 from benchmarks.lib.label_cost import with_types
 from benchmarks.peers import learning_curves, systems
 from benchmarks.peers.evaluation import count
-from benchmarks.reports import figure_tables, readme_tables
+from benchmarks.reports import figure_report, readme_tables
 from helpers import PROJECT, SENTENCES, blank, gold_doc, sample_docs
 
 # Bootstrap
@@ -141,9 +141,9 @@ def test_made_up_types_keep_the_bounds() -> None:
 
 def test_values_fill_a_text() -> None:
     values = {"a, b": 1234.5, "c": 0.5}
-    assert figure_tables.fill("{a, b|thousands} and {c|.2f}", values) == "1,000 and 0.50"
+    assert figure_report.fill("{a, b|thousands} and {c|.2f}", values) == "1,000 and 0.50"
     with pytest.raises(KeyError):
-        figure_tables.fill("{d|.1f}", values)
+        figure_report.fill("{d|.1f}", values)
 
 
 def test_tables_of_the_pages_are_made_of_the_results() -> None:

@@ -10,8 +10,8 @@ from spacy.lang.en import English
 from spacy.util import load_config, load_model_from_config
 
 from benchmarks.lib.corpora import join, keep_labels, read_docs
-from benchmarks.reports.domain_report import Rows, make_report
 from benchmarks.suite import domains
+from benchmarks.suite.domains import Rows, make_report
 from helpers import sample_docs, write_sample
 
 TARGETS = ("one", "two")

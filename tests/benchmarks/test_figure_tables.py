@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.lib.machine import describe_machine
-from benchmarks.reports.figure_report import Report, Row
-from benchmarks.reports.figure_tables import _values, headline, measured_with
+from benchmarks.reports.figure_report import Report, Row, _values, headline
+from benchmarks.reports.markdown import measured_with
 from benchmarks.reports.output import read_json
 from helpers import PROJECT
 

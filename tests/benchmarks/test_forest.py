@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,7 @@ import pytest
 import spacy
 from spacy.tokens import DocBin
 
-from benchmarks.lib import ensembles
 from benchmarks.lib.processes import TaskRunner
-from benchmarks.reports import forest_report
 from benchmarks.suite import forest
 from helpers import SENTENCES, blank, gold_doc, make_examples, trained_cascade
 
@@ -39,14 +38,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def scores(folder: Path) -> dict[str, Any]:
     targets = {"away": {"data": str(folder / "away.spacy"), "labels": LABELS}}
     dev = str(folder / "home.spacy")
-    return ensembles.score_ensembles(str(folder / "members"), dev, targets, [1, 2], [0.0, 0.9])
+    return forest.score_ensembles(str(folder / "members"), dev, targets, [1, 2], [0.0, 0.9])
 
 
 def test_members_are_counted_as_they_were_trained(folder: Path, scores: dict[str, Any]) -> None:
     for number, counts in enumerate(scores[""]["members"]):
         nlp = spacy.load(folder / "members" / f"{number:03d}")
         f1 = 100 * nlp.evaluate(make_examples(nlp))["ents_f"]
-        assert forest_report.f1(counts) == pytest.approx(f1)
+        assert forest.f1(counts) == pytest.approx(f1)
 
 
 def test_ensembles_by_size_and_penalty(scores: dict[str, Any]) -> None:
@@ -75,14 +74,8 @@ def test_the_report_takes_the_penalty_that_is_best_at_home() -> None:
             "btc": {"ensembles": away, "members": [[2, 10, 10], [3, 10, 10]]},
         },
     }
-    assert forest_report.at_tuned_penalty(row, "2") == {"penalty": 0.2, "": 80.0, "btc": 40.0}
-    assert forest_report.best_member(row, "2") == {"": 70.0, "btc": 30.0}
-    machine = {"processor": "P", "system": "S", "python": "3", "packages": {}}
-    text = forest_report.make_report({"rows": [row], "machine": machine})
-    assert "| 67 % | 2 | 0.2 | 80.00 (+10.00) | 40.00 (+10.00) |" in text
-    assert forest_report.curves(row, "btc") == {
-        "2 members": [(0.0, 90.0), (0.2, 40.0), (0.4, 90.0)]
-    }
+    assert forest.at_tuned_penalty(row, "2") == {"penalty": 0.2, "": 80.0, "btc": 40.0}
+    assert forest.best_member(row, "2") == {"": 70.0, "btc": 30.0}
 
 
 def test_members_of_each_share_are_trained_and_scored(
@@ -91,6 +84,8 @@ def test_members_of_each_share_are_trained_and_scored(
     asked: list[tuple[str, Mapping[str, Any]]] = []
 
     class Prepared:
+        def __init__(self, *_: Any) -> None: ...
+
         def sizes(self, name: str) -> None: ...
 
         def targets(self, name: str, shifts: Any) -> dict[str, Any]:
@@ -105,8 +100,11 @@ def test_members_of_each_share_are_trained_and_scored(
             # As every process does, it says how much memory it took.
             return {"": {"members": []}, "peak_memory_megabytes": 200.0}
 
-    made: Any = Prepared()
-    rows = forest.measure(Runner(tmp_path / "work"), made, "wikigold", [0.5], [1, 3], 1)
+    monkeypatch.setattr(forest, "Prepared", Prepared)
+    arguments = argparse.Namespace(
+        data=tmp_path, corpus="wikigold", shares=[0.5], sizes=[1, 3], at_once=1
+    )
+    rows = forest.measure(Runner(tmp_path / "work"), arguments)["rows"]
     assert [row["share"] for row in rows] == [0.5, 1.0]
     assert all(row["scores"] == {"": {"members": []}} for row in rows)
     numbers = [(a["features"], a["number"]) for task, a in asked if task == "train_member"]

@@ -1,4 +1,4 @@
-"""The experiment on two chains: its systems, ways to decode, and tables."""
+"""The experiment on two chains: its systems and ways to decode."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from benchmarks.experiments.icrf import chunks_and_entities, entities_and_types
 from benchmarks.lib.corpora import read_docs
 from benchmarks.lib.two_chains import Hypotheses, decode, fold
 from benchmarks.lib.variants import config_path
-from benchmarks.reports.icrf_report import make_report
 from helpers import write_sample
 from spacy_cascade.inference.lattice import free_lattice
 from spacy_cascade.inference.linear_chain import LinearChain
@@ -67,22 +66,3 @@ def test_ways_to_decode() -> None:
     assert decode(found, 2, "scores", structure).tolist() == [2, 2]
     # 0.6·1 against 0.4·4.
     assert decode(found, 2, "mixture", structure).tolist() == [2, 2]
-
-
-def test_tables() -> None:
-    rows = []
-    for system, change in (("CRF + CRF", 0.0), ("ICRF, C = 0.1", 1.0)):
-        for seed in (0, 1):
-            scores = {
-                "Viterbi": 80.0 + change + seed, "product, N = 2": 81.0 + change + seed,
-                "peak_memory_megabytes": 1.0,
-            }  # fmt: skip
-            rows.append({"chains": "thesis", "system": system, "seed": seed, "scores": scores})
-    for row in rows:
-        row["scores"] = {"dev": row["scores"]}
-    machine = {"processor": "x", "system": "y", "python": "3", "packages": {}}
-    report = make_report({"rows": rows, "share": 0.3, "part": 0.8, "machine": machine})
-    assert "| CRF + CRF | 80.50 (+0.00) | 81.50 (+1.00) |" in report
-    assert "| ICRF, C = 0.1 | 81.50 (+1.00) | 82.50 (+2.00) |" in report
-    assert "Means over 2 parts." in report
-    assert "kept back\n" not in report

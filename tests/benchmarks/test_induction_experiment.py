@@ -30,7 +30,7 @@ def test_all_features_are_compared_with_more_and_more_induced_ones(tmp_path: Pat
     runner: Any = Runner(tmp_path)
     paths = {part: tmp_path / f"{part}.spacy" for part in ("train", "dev")}
     arguments = argparse.Namespace(**paths, added=[5, 20])
-    full, *induced = induction.measure(runner, arguments)
+    full, *induced = induction.measure(runner, arguments)["rows"]
     assert [row["config"] for row in (full, *induced)] == ["memb", "induced", "induced"]
     assert full["f1"] == 72.0
     assert full["features"] == {"cascade_segmenter": 7}

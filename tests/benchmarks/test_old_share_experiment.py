@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.lib.processes import TaskRunner
-from benchmarks.reports.old_share_report import make_report
 from benchmarks.suite.domains import CASCADE, CRF, Study
-from benchmarks.suite.old_share import SHARES, jobs
+from benchmarks.suite.old_share import SHARES, jobs, make_report
 
 
 class Recorded(TaskRunner):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,7 @@ from typing import Any
 import pytest
 
 from benchmarks.experiments import precision_recall
-from benchmarks.lib import thresholds
 from benchmarks.lib.package import REJECTING
-from benchmarks.reports.precision_recall_report import best_with, make_report
 from helpers import write_sample
 
 THRESHOLDS = 101
@@ -28,7 +27,9 @@ class RunnerHere:
         if "overrides" in arguments:
             settings = {**arguments["overrides"], "training.max_steps": 2}
             arguments = {**arguments, "overrides": settings}
-        return json.loads(json.dumps(getattr(thresholds, task.partition(":")[2])(**arguments)))
+        return json.loads(
+            json.dumps(getattr(precision_recall, task.partition(":")[2])(**arguments))
+        )
 
     def run_in_parallel(self, jobs: list[Any], at_once: int) -> list[Any]:
         return [job() for job in jobs]
@@ -42,9 +43,9 @@ def test_curves_and_biased_models(tmp_path: Path) -> None:
         "segmenter": ("memb.cfg", "cascade_segmenter", {}, (0.1, 1.0)),
         "rejecting classifier": ("memb.cfg", "cascade_classifier", REJECTING, (3.0,)),
     }
-    results: Any = precision_recall.measure(
-        RunnerHere(tmp_path), train, dev, variants, rounds=1, at_once=1
-    )
+    arguments = argparse.Namespace(train=train, dev=dev, rounds=1, at_once=1)
+    runner: Any = RunnerHere(tmp_path)
+    results = precision_recall.measure(runner, arguments, variants)
     assert list(results["curves"]) == CURVES
     for curve in results["curves"].values():
         assert len(curve) == THRESHOLDS
@@ -57,14 +58,6 @@ def test_curves_and_biased_models(tmp_path: Path) -> None:
     assert few["recall"] < plain["recall"]
     assert rejecting["recall"] > 0
     assert len(results["seconds"]["listing"]) == len(results["seconds"]["plain"]) == 1
-    results["machine"] = {"processor": "p", "system": "s", "python": "3", "packages": {}}
-    table = make_report(results)
-    assert "| segmenter, memb.cfg | 0.1 |" in table
-    pytest.importorskip("matplotlib")
-    from benchmarks.reports.precision_recall_picture import draw
-
-    draw(results, str(tmp_path / "picture.png"))
-    assert (tmp_path / "picture.png").stat().st_size > 1000
 
 
 def test_points_of_a_curve_with_enough_precision_or_recall() -> None:
@@ -74,6 +67,6 @@ def test_points_of_a_curve_with_enough_precision_or_recall() -> None:
         {"threshold": 0.8, "precision": 90.0, "recall": 40.0, "f1": 55.0, "found": 3},
         {"threshold": 0.9, "precision": 100.0, "recall": 0.0, "f1": 0.0, "found": 0},
     ]
-    assert best_with(curve, "recall")["threshold"] == 0.2
-    assert best_with(curve, "precision")["threshold"] == 0.8
-    assert best_with(curve[-1:], "precision") is None
+    assert precision_recall.best_with(curve, "recall")["threshold"] == 0.2
+    assert precision_recall.best_with(curve, "precision")["threshold"] == 0.8
+    assert precision_recall.best_with(curve[-1:], "precision") is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import json
 import sys
@@ -74,8 +75,8 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two made corpora, `home` and `away`, whose labels have other names."""
     made = {"home": SuiteCorpus("home", train="a.iob", dev="b.iob"), "away": SuiteCorpus("away")}
     shifts = (Shift("home", "away", {"DNA": "gene", "protein": "gene"}),)
-    monkeypatch.setattr(corpora, "CORPORA", made)
-    monkeypatch.setattr(running, "CORPORA", made)
+    for module in (corpora, running, shares, auto_search):
+        monkeypatch.setattr(module, "CORPORA", made)
     folder = tmp_path / "data"
     for name, renamed in (("home", {}), ("away", {"DNA": "gene", "cell": "tissue"})):
         (folder / "suite" / name).mkdir(parents=True)
@@ -390,15 +391,18 @@ def test_scores_of_settings_come_from_the_results() -> None:
 # The command
 
 
+def rows_of(module: Any, data: Path, work: Path, **options: Any) -> list[dict[str, Any]]:
+    """What a command of the suite measures on `home`."""
+    return module.rows_of(InProcess(work), argparse.Namespace(data=data, **options), "home")
+
+
 @pytest.mark.slow(kind="experiments")
 def test_the_width_of_the_prior_by_the_size_of_the_corpus(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A wider prior has its own score; the smaller part of the corpus has fewer words."""
     monkeypatch.setattr(prior_width, "SHARES", (0.5, 1.0))
-    monkeypatch.setattr(shares, "CORPORA", corpora.CORPORA)
-    runner = InProcess(tmp_path / "work")
-    small, whole = prior_width.measure(runner, data, "home", [0.01, 1.0])
+    small, whole = rows_of(prior_width, data, tmp_path / "work", factors=[0.01, 1.0])
     assert small["tokens"] < whole["tokens"]
     assert small["sigma"]["cascade_segmenter"] > whole["sigma"]["cascade_segmenter"] > 0.2667
     assert whole["factors"]["0.01"]["f1"] < whole["factors"]["1"]["f1"]
@@ -409,22 +413,16 @@ def test_what_settings_gain_on_shares_of_a_corpus(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(few_documents, "SHARES", (0.5,))
-    monkeypatch.setattr(shares, "CORPORA", corpora.CORPORA)
-    narrow = {"components.cascade_segmenter.penalty.sigma": 0.001}
-    runner = InProcess(tmp_path / "work")
-    (row,) = few_documents.measure(runner, data, "home", {"narrow": narrow})
+    narrow = [["narrow", "components.cascade_segmenter.penalty.sigma=0.001"]]
+    (row,) = rows_of(few_documents, data, tmp_path / "work", setting=narrow)
     assert row["share"] == 0.5
     assert row["f1"]["narrow"] < row["f1"]["as it is"]
 
 
 @pytest.mark.slow(kind="experiments")
-def test_what_settings_cost_in_time(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(shares, "CORPORA", corpora.CORPORA)
-    few = {"components.cascade_segmenter.model.min_count": 9}
-    runner = InProcess(tmp_path / "work")
-    plain, other = warm_speed.measure(runner, data, "home", {"few features": few}, 2)
+def test_what_settings_cost_in_time(data: Path, tmp_path: Path) -> None:
+    few = [["few features", "components.cascade_segmenter.model.min_count=9"]]
+    plain, other = rows_of(warm_speed, data, tmp_path / "work", setting=few, rounds=2)
     assert plain["speed"] == 1.0
     assert other["setting"] == "few features"
     assert other["speed"] > 0
@@ -433,10 +431,9 @@ def test_what_settings_cost_in_time(
 
 @pytest.mark.slow(kind="experiments")
 def test_what_the_search_gains_is_scored_on_documents_that_it_did_not_see(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    data: Path, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(auto_search, "CORPORA", corpora.CORPORA)
-    row = auto_search.measure(InProcess(tmp_path / "work"), data, "home", 2)
+    (row,) = rows_of(auto_search, data, tmp_path / "work", trainings=2)
     assert row["trainings"] == 2
     assert row["auto"]["chosen_by"] >= row["rules"]["chosen_by"] > 0
     folder = tmp_path / "work" / "corpora" / "home"

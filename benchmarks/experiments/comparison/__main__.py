@@ -15,8 +15,7 @@ from ...lib.machine import available_cores, describe_run
 from ...lib.processes import Result
 from ...peers.learning_curves import SHARES
 from ...peers.systems import OURS, PEERS, SYSTEMS, TrainingSetup, missing
-from ...reports.comparison_report import write
-from ...reports.comparison_results import compare_f1
+from ...reports.comparison_report import compare_f1, write
 from .parts import PARTS, Comparison, chosen_parts, train_ahead
 
 

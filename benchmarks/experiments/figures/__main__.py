@@ -6,21 +6,16 @@ python -m benchmarks.experiments.figures [FIGURE …]
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from time import perf_counter
 
 from ...lib.arguments import add_rounds, existing, new_parser, runner_for
 from ...lib.machine import describe_machine, load_average
 from ...lib.paths import PROJECT
 from ...reports.figure_report import Report
-from ...reports.output import can_draw
-from .against_crfsuite import CRFSUITE_FIGURES
-from .batch import BATCH_FIGURES
-from .online import ONLINE_FIGURES
+from .measures import FIGURES
 from .setup import FigureSetup
 
 CORPORA = PROJECT / "corpus/jnlpba"
-FIGURES = {**BATCH_FIGURES, **ONLINE_FIGURES, **CRFSUITE_FIGURES}
 
 
 def read_arguments() -> argparse.Namespace:
@@ -62,22 +57,13 @@ def main() -> None:
     arguments = read_arguments()
     setup, report = prepare(arguments)
     setup.compile_kernels()
-    pictures: list[Path] = []
     for name in arguments.figures or FIGURES:
         begin = perf_counter()
         load = load_average()
         print(f"{name} …", flush=True)
         rows, details = FIGURES[name](setup)
         report.add(name, rows, {**details, "load_average_before": load})
-        if "curves" in details:
-            pictures.append(report.picture(name))
         print(f"  {perf_counter() - begin:.0f} s", flush=True)
-    if pictures and can_draw(pictures):
-        from ...reports.nbest_picture import draw
-
-        for path in pictures:
-            draw({"figures": report.figures}, str(path))
-        report.write()
     print(report.table())
 
 

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
-from typing import cast
 
-from thinc.api import Config
-
-from ...lib.package import STAGES
-from ...lib.processes import Result, TaskRunner, child_environment, run_python
+from ...lib.processes import Result, TaskRunner
 from ...lib.variants import config_path
-from ...peers.systems import OURS, SYSTEMS, CrfSuite, TrainingSetup, missing
-from ...reports.output import read_json
+from ...peers.systems import SYSTEMS, TrainingSetup, missing
 
 LISTED = 10
 """Length of N-best lists for the measurement of speed."""
@@ -53,16 +44,12 @@ class FigureSetup:
 
     def compile_kernels(self) -> None:
         """Compile every kernel before anything is timed."""
-        for name in ("memb.cfg", "crf.cfg", "ocr.cfg", "crf_online.cfg"):
+        for name in ("memb.cfg", "ocr.cfg"):
             self.runner.compile_kernels(name, self.path("dev.spacy"))
 
     def cascade(self) -> Result:
         """The cascade, trained and scored after each update."""
         return self._train("memb.cfg", model=self.model("cascade"))
-
-    def one_phase(self) -> Result:
-        """Our one-phase CRF, the same way."""
-        return self._train("crf.cfg", model=self.model("single_phase"))
 
     def training_only(self, repeat: int = 0, **settings: int) -> Result:
         return self._train("memb.cfg", repeat, evaluate=False, **settings)
@@ -71,87 +58,40 @@ class FigureSetup:
         arguments = {"config": str(config_path(config)), **self.data, **settings}
         return self.runner.run("lib.training:train_cascade", arguments, repeat=repeat)
 
-    def system(self, name: str) -> Result | None:
-        """The system of that name, trained and scored; None if it is not installed."""
-        system = SYSTEMS[name]
-        line = missing([system]).get(name)
+    def crfsuite(self) -> Result | None:
+        """The peer, trained and scored; None if it is not installed."""
+        line = missing([SYSTEMS["crfsuite"]]).get("crfsuite")
         if line:
             print(f"  {line}")
             return None
-        corpora = self.corpora / "train", self.corpora / "dev"
-        folder = self.system_model(name).parent
+        return self._train_system("crfsuite", self.peer_model.parent)
+
+    @property
+    def peer_model(self) -> Path:
+        """The path of its model: another one for each number of iterations."""
+        return Path(self.model(f"{self.peer_iterations}-iterations")) / "crfsuite"
+
+    def _train_system(self, name: str, folder: Path) -> Result:
         folder.mkdir(parents=True, exist_ok=True)
+        corpora = self.corpora / "train", self.corpora / "dev"
         setup = TrainingSetup(self.runner, *corpora, folder, 1, self.peer_iterations, 0.0)
-        return system.train(setup, 0)
-
-    def system_model(self, name: str) -> Path:
-        """The path of its model; peers have another one for each number of iterations."""
-        is_ours = SYSTEMS[name] in OURS
-        return Path(self.model(name if is_ours else f"{self.peer_iterations}-iterations/{name}"))
-
-    def online(self) -> Result:
-        """The online cascade, trained on minibatches and scored by its config."""
-        return cast(Result, self.system("ocr"))
-
-    def online_one_phase(self) -> Result:
-        """Our one-phase online CRF, the same way."""
-        return cast(Result, self.system("crf_online"))
-
-    def reranked(self) -> Result:
-        """F1 of entities of the online cascade by the length of the reranked lists."""
-        paths = {"model": self.online_model(), "output": self.model("reranked")}
-        return self.runner.run("lib.reranking:rerank", {**paths, **self.data, "n_best": RERANKED})
-
-    def train_command(self, config: str) -> dict[str, float]:
-        """Seconds and processor seconds of `spacy train` on one thread, and the best F1."""
-        settings = [
-            "--paths.train",
-            self.path("train.spacy"),
-            "--paths.dev",
-            self.path("dev.spacy"),
-        ]
-        for component in STAGES:
-            if (
-                "threads"
-                in Config().from_disk(config_path(config))["components"][component]["trainer"]
-            ):
-                settings += [f"--components.{component}.trainer.threads", "1"]
-        environment = child_environment(1, self.runner.kernel_cache)
-        with tempfile.TemporaryDirectory() as folder:
-            command = ["-m", "spacy", "train", str(config_path(config)), "--output", folder]
-            before, begin = _seconds_of_children(), perf_counter()
-            run_python([*command, *settings], environment)
-            seconds, computed = perf_counter() - begin, _seconds_of_children() - before
-            meta = read_json(Path(folder) / "model-best/meta.json")
-        f1 = 100 * meta["performance"]["ents_f"]
-        return {"seconds": seconds, "computed_seconds": computed, "f1": f1}
-
-    def curve(self, name: str, limits: Sequence[int]) -> Result | None:
-        """F1 of a peer of crfsuite by its processor time; None if it is not installed."""
-        system = SYSTEMS[name]
-        if not isinstance(system, CrfSuite) or missing([system]):
-            return None
-        arguments = {
-            **{part: self.path(f"{part}.tsv") for part in ("train", "dev")},
-            "model": self.model(f"{name}-curve"),
-            "algorithm": system.algorithm,
-            "parameters": dict(system.parameters),
-            "limits": list(limits),
-        }
-        return self.runner.run("peers.crfsuite:crfsuite_curve", arguments)
+        return SYSTEMS[name].train(setup, 0)
 
     def cascade_model(self) -> str:
         self.cascade()
         return self.model("cascade")
 
     def online_model(self) -> str:
-        self.online()
-        return self.model("ocr")
+        """The folder of the online cascade, trained on minibatches and scored by its config."""
+        model = Path(self.model("ocr"))
+        self._train_system(model.name, model.parent)
+        return str(model)
 
     def reranked_model(self) -> str:
         """The folder of the online cascade with a trained reranker."""
-        self.reranked()
-        return self.model("reranked")
+        paths = {"model": self.online_model(), "output": self.model("reranked")}
+        self.runner.run("lib.reranking:rerank", {**paths, **self.data, "n_best": RERANKED})
+        return paths["output"]
 
     def spacy_ner_model(self) -> str:
         """The folder of a spaCy `ner` pipeline, trained for a few steps."""
@@ -178,9 +118,3 @@ def crfsuite_seconds(result: Result) -> tuple[float, float]:
 
 def training_seconds(result: Result) -> float:
     return float(result["initialize_seconds"]) + sum(result["update_seconds"])
-
-
-def _seconds_of_children() -> float:
-    """Processor seconds of all child processes that have ended."""
-    times = os.times()
-    return times.children_user + times.children_system

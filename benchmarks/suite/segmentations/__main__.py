@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from ...lib.arguments import add_at_once, existing, new_parser, runner_for
-from ...lib.machine import describe_run
+from ...lib.arguments import add_at_once, existing
 from ...lib.processes import Result, TaskRunner
-from ...reports.output import read_json, write_report
+from ...reports.output import read_json, run
 from ...reports.segmentation_report import (
     BASELINE,
     BOTH,
@@ -27,15 +26,14 @@ from ...reports.segmentation_report import (
     EXTERNAL,
     INTERNAL,
     ORDERS,
+    REPORT,
     SEMI_CRF,
     SYSTEMS,
-    draw,
-    make_report,
     of_order,
 )
+from ..arguments import data_parser
 from ..corpora import Prepared
-from .systems import segmenter
-from .tasks import TASKS, Task
+from .systems import TASKS, Task, segmenter
 
 SHARE = 0.1
 """Of the training documents, for the table."""
@@ -139,41 +137,29 @@ class Study:
         return row
 
 
-def read_arguments() -> argparse.Namespace:
-    parser = new_parser(__doc__, output="segmentations.json")
-    parser.add_argument("--data", type=existing, default="assets/suite", help="as for the suite")
-    parser.add_argument("--lexicons", type=existing, default="assets/lexicons", help="of the lists")
-    parser.add_argument(
-        "--draws",
-        type=int,
-        nargs=2,
-        default=(7, 3),
-        metavar=("SMALL", "LARGE"),
-        help=f"of shares up to {SHARE:g}, and of larger ones",
-    )
-    parser.add_argument("--shares", type=float, nargs="*", default=SHARES, help="of the curves")
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="to run")
-    add_at_once(parser)
-    return parser.parse_args()
-
-
-def main() -> None:
-    arguments = read_arguments()
-    results = describe_run()
-    study = Study(
-        runner_for(arguments, "segmentations"), arguments.data, arguments.lexicons,
-        tuple(arguments.draws),
-    )  # fmt: skip
+def measure(runner: TaskRunner, arguments: argparse.Namespace) -> Result:
+    study = Study(runner, arguments.data, arguments.lexicons, tuple(arguments.draws))
     for task in TASKS:
         study.prepare(task)
     planned = trials(arguments.parts, arguments.shares)
     study.run(planned[0])  # so that kernels are compiled once
     jobs = [partial(study.run, trial) for trial in planned]
-    results["sigma"] = SIGMA
     earlier = [] if set(arguments.parts) == set(PARTS) else kept(arguments.output, planned)
-    results["rows"] = [*earlier, *study.runner.run_in_parallel(jobs, arguments.at_once)]
-    title = "F1 by the share of the training documents"
-    write_report(results, arguments.output, make_report(results), title, draw)
+    rows = [*earlier, *runner.run_in_parallel(jobs, arguments.at_once)]
+    return {"sigma": SIGMA, "rows": rows}
+
+
+def main() -> None:
+    parser = data_parser(__doc__, "segmentations.json")
+    parser.add_argument("--lexicons", type=existing, default="assets/lexicons", help="of the lists")
+    parser.add_argument(
+        "--draws", type=int, nargs=2, default=(7, 3), metavar=("SMALL", "LARGE"),
+        help=f"of shares up to {SHARE:g}, and of larger ones",
+    )  # fmt: skip
+    parser.add_argument("--shares", type=float, nargs="*", default=SHARES, help="of the curves")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="to run")
+    add_at_once(parser)
+    run(parser, "segmentations", measure, *REPORT)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The figures of the batch-trained cascade: their tasks, and the rows made of the results."""
+"""The figures of JNLPBA: their tasks, and the rows made of the results."""
 
 from __future__ import annotations
 
@@ -13,29 +13,32 @@ from ...lib.paths import CONFIGS
 from ...lib.processes import Result, few_sentences
 from ...lib.timing import median_ratio, speed_ups
 from ...reports.figure_report import Row
-from .setup import FigureSetup, best_f1, crfsuite_seconds, seconds_to_best, training_seconds
+from .setup import (
+    LISTED,
+    RERANKED,
+    FigureSetup,
+    best_f1,
+    crfsuite_seconds,
+    seconds_to_best,
+    training_seconds,
+)
 
 Outcome = tuple[list[Row], Result]
 """The rows of a figure, and the results that they are made of."""
 
 
 def accuracy(setup: FigureSetup) -> Outcome:
-    cascade, single, peer = setup.cascade(), setup.one_phase(), setup.system("crfsuite")
-    gain = best_f1(cascade) - best_f1(single)
-    rows = [
-        Row("dev F1 of the cascade", best_f1(cascade), "F1", "configs/memb.cfg"),
-        Row("dev F1 of our single-phase CRF", best_f1(single), "F1", "init --recipe crf"),
-        Row("cascade over our single-phase CRF", gain, "points"),
-    ]
+    cascade, peer = setup.cascade(), setup.crfsuite()
+    rows = [Row("dev F1 of the cascade", best_f1(cascade), "F1", "configs/memb.cfg")]
     if peer:
         note = f"{peer['iterations']} iterations, c2 = 1"
         rows.append(Row("dev F1 of crfsuite", peer["f1"], "F1", note))
-    return rows, {"cascade": cascade, "single_phase": single, "crfsuite": peer}
+    return rows, {"cascade": cascade, "crfsuite": peer}
 
 
 def training(setup: FigureSetup) -> Outcome:
-    """Time to a good model, and time of the whole command `spacy train`."""
-    cascade, peer = setup.cascade(), setup.system("crfsuite")
+    """Time to a good model."""
+    cascade, peer = setup.cascade(), setup.crfsuite()
     ours, ours_computed = seconds_to_best(cascade)
     note = f"of {training_seconds(cascade):.1f} s in all, encoding included"
     rows = [Row("training to 0.1 F1 below the best", ours, "s", note)]
@@ -48,10 +51,7 @@ def training(setup: FigureSetup) -> Outcome:
         ratio = ours_computed / theirs_computed
         note = f"{ours_computed:.1f} s against {theirs_computed:.1f} s"
         rows.append(Row("processor time over crfsuite", ratio, "x", note))
-    command = setup.train_command("memb.cfg")
-    note = f"with scores on dev, the best {command['f1']:.2f}"
-    rows.append(Row("`spacy train` from start to end", command["seconds"], "s", note))
-    return rows, {"cascade": cascade, "crfsuite": peer, "command": command}
+    return rows, {"cascade": cascade, "crfsuite": peer}
 
 
 def threads(setup: FigureSetup) -> Outcome:
@@ -78,7 +78,7 @@ def threads(setup: FigureSetup) -> Outcome:
 
 
 def memory(setup: FigureSetup) -> Outcome:
-    ours, peer = setup.training_only(), setup.system("crfsuite")
+    ours, peer = setup.training_only(), setup.crfsuite()
     peak = ours["peak_memory_megabytes"]
     rows = [Row("peak memory of training", peak, "MB", "Python and spaCy included")]
     if peer:
@@ -89,10 +89,8 @@ def memory(setup: FigureSetup) -> Outcome:
 
 
 def _docs(setup: FigureSetup) -> Result:
-    peer = {
-        "crfsuite_model": str(setup.system_model("crfsuite")) if setup.system("crfsuite") else None
-    }
-    arguments = {"model": setup.cascade_model(), **peer, **setup.speed_test}
+    peer = str(setup.peer_model) if setup.crfsuite() else None
+    arguments = {"model": setup.cascade_model(), "crfsuite_model": peer, **setup.speed_test}
     return setup.runner.run("peers.decoding_speed:decode_docs", arguments)
 
 
@@ -110,23 +108,6 @@ def decoding(setup: FigureSetup) -> Outcome:
             rows.append(Row(f"Docs to entities, crfsuite, {words}", rate, "tokens/s"))
             measure = f"Docs to entities over crfsuite, {words}"
             rows.append(ratio(measure, found, f"{name}_crfsuite", name))
-    return rows, found
-
-
-def tokenizer(setup: FigureSetup) -> Outcome:
-    """From Docs with words to entities with confidences, over spaCy's tokenizer on their texts."""
-    arguments = {
-        "model": setup.cascade_model(), "train": setup.path("train.spacy"), **setup.speed_test
-    }  # fmt: skip
-    found = setup.runner.run("peers.decoding_speed:decode_beside_tokenizer", arguments)
-    rates, rows = found["tokens_per_second"], []
-    for name, words in (("first", "first pass"), ("new", "new text"), ("warm", "warm")):
-        alone = f"{name}_tokenizer"
-        rows += [
-            Row(f"Docs to entities with confidences, {words}", rates[name], "tokens/s"),
-            Row(f"tokenizer alone, {words}", rates[alone], "tokens/s"),
-            ratio(f"Docs to entities over the tokenizer, {words}", found, alone, name),
-        ]
     return rows, found
 
 
@@ -234,10 +215,38 @@ def compilation(setup: FigureSetup) -> Outcome:
     return rows, details
 
 
+def nbest_speed(setup: FigureSetup) -> Outcome:
+    """The cost of N-best lists in the segmenter."""
+    arguments = {"model": setup.online_model(), "n_best": LISTED, **setup.speed_test}
+    found = setup.runner.run("peers.decoding_speed:predict_nbest", arguments)
+    measure = f"{LISTED} best segmentations over 1 best"
+    return [
+        ratio(measure, found, "n", "one"),
+        ratio(f"{measure}, written to Docs", found, "n_annotated", "one_annotated"),
+    ], found
+
+
+def reranked_speed(setup: FigureSetup) -> Outcome:
+    """From raw text to reranked entities with `nlp.pipe`."""
+    models = {"model": setup.reranked_model(), "ner_model": setup.spacy_ner_model()}
+    arguments = {**models, **setup.speed_test}
+    found = setup.runner.run("peers.decoding_speed:decode_reranked", arguments)
+    rates = found["tokens_per_second"]
+    rows = []
+    for name, words in (("first", "first pass"), ("warm", "warm")):
+        note = f"the {RERANKED} best, trained reranker, with a sentencizer"
+        measure = "raw text with reranking"
+        ner = f"{name}_ner"
+        rows += [
+            Row(f"{measure}, {words}", rates[name], "tokens/s", note),
+            Row(f"raw text, spaCy ner beside it, {words}", rates[ner], "tokens/s"),
+            ratio(f"{measure} over spaCy ner, {words}", found, ner, name),
+        ]
+    return rows, found
+
+
 _ALL = (
-    accuracy, training, threads, memory, decoding, tokenizer, raw_text, confidences, loading, scale,
-    compilation,
+    accuracy, training, threads, memory, decoding, raw_text, confidences, loading, nbest_speed,
+    reranked_speed, compilation, scale,
 )  # fmt: skip
-BATCH_FIGURES: dict[str, Callable[[FigureSetup], Outcome]] = {
-    figure.__name__: figure for figure in _ALL
-}
+FIGURES: dict[str, Callable[[FigureSetup], Outcome]] = {figure.__name__: figure for figure in _ALL}

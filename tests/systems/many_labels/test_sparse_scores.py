@@ -21,7 +21,6 @@ from spacy_cascade.scorers.linear import (
     make_span_classifier,
     set_weights,
 )
-from spacy_cascade.systems.many_labels import scores as sparse_scores
 
 N_LABELS = 150
 
@@ -46,7 +45,7 @@ def test_scores_are_those_of_all_weights(
     units = units_of(model, [*TEXTS, "STAT5 is new ."])
     expected = dense_design(model.attrs["space"].design(units)) @ get_weights(model)[0]
     np.testing.assert_allclose(model.predict(units), expected, rtol=1e-5, atol=1e-5)
-    monkeypatch.setattr(sparse_scores, "_MANY_COLUMNS", 1000)
+    monkeypatch.setattr("spacy_cascade.scorers.linear.MANY_COLUMNS", 1000)
     dense = copy.deepcopy(model)
     np.testing.assert_allclose(model.predict(units), dense.predict(units), atol=1e-12)
 

@@ -16,9 +16,9 @@ import spacy
 from new_words import texts_of_new_words
 
 from helpers import annotation
-from spacy_cascade.pipeline import component
+from spacy_cascade.pipeline import base
 
-component._MAXIMUM_LEXEMES = 1000  # the tables begin anew all the time
+base._MAXIMUM_LEXEMES = 1000  # the tables begin anew all the time
 N_THREADS, NEW_WORDS = 8, 5
 
 

@@ -141,7 +141,7 @@ class Watch:
         self.seen.clear()
 
     def _hook(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if not self._is_on:
+        if not self._is_on or event == "builtins.id":  # which copies of settings ask for
             return
         if event == "open" and str(arguments[0]) == self._file and arguments[1] in ("r", "rb"):
             event = "open, of the file itself"

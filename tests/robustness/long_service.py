@@ -22,7 +22,7 @@ import spacy
 from new_words import texts_of_new_words
 from spacy.language import Language
 
-from spacy_cascade.pipeline import component
+from spacy_cascade.pipeline import base
 
 BATCH, NEW_WORDS = 64, 10
 
@@ -59,7 +59,7 @@ def _bytes_of(holder: Any) -> int:
 
 def main(model: str, pipes: str, zones: str, n: int, maximum: int) -> None:
     """Annotate, and print what it took."""
-    component._MAXIMUM_LEXEMES = maximum
+    base._MAXIMUM_LEXEMES = maximum
     nlp = spacy.load(model)
     if pipes == "none":
         nlp.select_pipes(enable=[])

@@ -22,7 +22,7 @@ from ..lib.arguments import add_at_once, existing, new_parser
 from ..lib.package import TOKENS_GIVEN, Settings
 from ..lib.paths import CONFIGS
 from ..lib.processes import Result, TaskRunner
-from ..reports.markdown import machine_sentence, table
+from ..reports.markdown import by, machine_sentence, table
 from ..reports.output import run
 
 SIZES = (2, 5)
@@ -170,8 +170,7 @@ def make_report(results: Result) -> str:
         f"{100 * results['part']:.0f} % of another corpus, or on all of it where nothing is kept "
         f"back.\n\n{machine_sentence(results['machine'])}\n",
     ]
-    for chains in dict.fromkeys(row["chains"] for row in rows):
-        own = [row for row in rows if row["chains"] == chains]
+    for chains, own in by(rows, "chains").items():
         for part, title in PARTS.items():
             if all(part in row["scores"] for row in own):
                 heading = TITLES.get(chains, f"Entities and types, {chains}")
@@ -180,9 +179,7 @@ def make_report(results: Result) -> str:
 
 
 def _table(rows: Iterable[Result], part: str) -> str:
-    found: dict[str, list[Result]] = {}
-    for row in rows:
-        found.setdefault(row["system"], []).append(row)
+    found = by(rows, "system")
     ways = [way for way in found[APART][0]["scores"][part] if way.startswith(_WAYS)]
     base = _mean(found[APART], part, VITERBI)
     lines = []

@@ -31,7 +31,7 @@ from ..lib.paths import CONFIGS
 from ..lib.processes import Result, TaskRunner
 from ..lib.timing import Timings
 from ..lib.training import train_as_configured
-from ..reports.markdown import machine_sentence, table
+from ..reports.markdown import by, machine_sentence, table
 from ..reports.output import Picture, run
 from ..reports.plotting import COLOURS, new_figure, save
 
@@ -213,9 +213,8 @@ def draw(results: Result, path: str) -> None:
         axes.plot(*_columns(found), color=colour, linewidth=1.8, label=TITLES[name])
         if name != "best segmentation":
             _label_thresholds(axes, found, colour)
-    names = dict.fromkeys(row["component"] for row in results["miss"])
-    for name, marker in zip(names, MARKERS, strict=False):
-        rows = [row for row in results["miss"] if row["component"] == name]
+    by_component = by(results["miss"], "component").items()
+    for (name, rows), marker in zip(by_component, MARKERS, strict=False):
         costs = ", ".join(format(row["miss"], "g") for row in rows)
         label = f"cost of a miss in {name}: {costs}"
         axes.plot(*_columns(rows), marker, color="#444444", markersize=5, label=label)

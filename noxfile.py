@@ -161,7 +161,7 @@ def _test_kernels(session: nox.Session, setting: str) -> None:
 
 @nox.session
 def mutation(session: nox.Session) -> None:
-    """All mutants of the modules of `tests/mutation/run.py`; arguments replace these options."""
+    """All mutants of these groups of `tests/mutation/run.py`; arguments replace the options."""
     session.install("-e", ".[test]")
     for group in (
         "numeric", "inference", "losses", "trainers", "workers", "storage", "checkpoints",

@@ -123,11 +123,9 @@ def _sections() -> Iterator[str]:
 def command_reference() -> str:
     """The page of the commands: what `--help` says of each."""
     command = typer.main.get_command(app)
-    commands = {n: c for n, c in command.commands.items() if not c.hidden}  # type: ignore[attr-defined]
-    command.commands = commands  # type: ignore[attr-defined]
     with command.make_context("cascade", [], resilient_parsing=True) as context:
         text = get_docs_for_click(obj=command, ctx=context, name=NAME)
-    text = re.sub(rf"^## `{NAME} (.*)`$", r"## \1", text, flags=re.MULTILINE)
+    text = re.sub(rf"^(##+) `{NAME} (.*)`$", r"\1 \2", text, flags=re.MULTILINE)
     return (
         "# Commands from the code\n\nWhat `--help` says of each command. "
         "[Commands](commands.md) explains them.\n\n" + text.partition("\n")[2].lstrip()

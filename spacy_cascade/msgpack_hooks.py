@@ -3,8 +3,14 @@
 `srsly.msgpack_dumps` and `msgpack_loads` ask two registries for their hooks at every call. A
 registry goes through the entry points of all installed packages, and through all functions that
 are registered with spaCy: half a millisecond. spaCy packs and reads several values for each Doc
-that another process annotates, or that a `DocBin` holds, so `nlp.pipe(texts, n_process=2)` spent
-nine tenths of its time there.
+that another process annotates, or that a `DocBin` holds. In alternating runs on two cores,
+`nlp.pipe(texts, n_process=2)` took 4.9 s with remembered hooks and 76.8 s without, for 1,000
+sentences and a segmenter with a classifier. spaCy alone decides that Docs are sent, as bytes, so no
+component can send arrays in their place.
+
+It belongs into srsly: `msgpack_dumps` and `msgpack_loads` would keep the result of
+`msgpack_encoders.get_all()` and `msgpack_decoders.get_all()` until one of the registries gets
+another function. Once they do, this module goes.
 """
 
 from __future__ import annotations

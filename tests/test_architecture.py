@@ -28,7 +28,7 @@ from imports import (
 BENCHMARKS = PROJECT / "benchmarks"
 EVERYWHERE = {
     "types", "errors", "files", "locking", "parallel", "processes", "jit", "kernel_cache",
-    "kernel_folders", "checks", "caching", "msgpack_hooks", "stages",
+    "checks", "caching", "msgpack_hooks", "stages",
     "text_sources",
 }  # fmt: skip
 """Open to all layers."""

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import inspect
-import json
 import re
 import sys
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
 
 import pytest
-from spacy.language import Language
 
 from helpers import PROJECT
 from pages import DOCS, described
@@ -18,6 +15,7 @@ from spacy_cascade.features.registry import BUILT_IN
 
 sys.path.append(str(PROJECT / "scripts"))
 import document_options
+from document_options import shown
 
 GROUPS = (
     "spacy_architectures", "spacy_misc", "spacy_batchers", "spacy_tokenizers", "spacy_scorers",
@@ -47,28 +45,6 @@ def documented() -> dict[str, dict[str, str]]:
     }
 
 
-def shown(value: Any) -> str:
-    """A default as the tables have it: a registered name with its options, or JSON."""
-    if isinstance(value, dict) and value:
-        name = next(value[key] for key in value if key.startswith("@"))
-        options = [
-            shown(v) if isinstance(v, dict) else f"`{k}` {shown(v).strip('`')}"
-            for k, v in value.items()
-            if not k.startswith("@")
-        ]
-        return ", ".join([f"`{name.removeprefix('spacy_cascade.')}`", *options])
-    return f"`{json.dumps(list(value) if isinstance(value, tuple) else value)}`"
-
-
-@pytest.mark.parametrize("name", FACTORIES)
-def test_options_of_factories_are_documented(
-    name: str, documented: dict[str, dict[str, str]]
-) -> None:
-    defaults = Language.get_factory_meta(name).default_config
-    expected = {option: shown(value) for option, value in defaults.items()}
-    assert documented[name] == expected
-
-
 def parameters(entry: EntryPoint) -> dict[str, str]:
     """Options of a registered function or class, with their defaults as the tables have them."""
     return {
@@ -92,7 +68,7 @@ def test_attributes_and_places_of_templates_are_documented() -> None:
     assert [name for name in places if f"`@{name}" not in text] == []
 
 
-def test_tables_of_options_come_from_the_declarations() -> None:
+def test_options_of_factories_are_documented() -> None:
     """If not: `python scripts/document_options.py`."""
     page = document_options.PAGE.read_text(encoding="utf8")
     assert document_options.documented(page) == page

@@ -21,14 +21,30 @@ from objectives import central_differences, objective_of
 from spacy_cascade import ConfigError
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.inference.schemes import Spans, TagSet
-from spacy_cascade.inference.structure import LabelCosts, Potentials, Structure, Weights
+from spacy_cascade.inference.structure import (
+    Columns,
+    Costs,
+    Part,
+    Potentials,
+    Shares,
+    Structure,
+    Weights,
+)
 from spacy_cascade.losses.base import CorpusLoss, LabelledSequences, Loss, SequenceLosses
 from spacy_cascade.losses.margin import Likelihood
 from spacy_cascade.numeric.vectors import dot
 from spacy_cascade.parallel import Workers
 from spacy_cascade.penalties.base import CentredPenalty, Penalty
 from spacy_cascade.scorers.linear import make_linear_model
-from spacy_cascade.trainers.base import Fit, Progress, Task, check_needs
+from spacy_cascade.trainers.base import (
+    BYTES_OF_WEIGHT,
+    Fit,
+    Progress,
+    Room,
+    Shape,
+    Source,
+    check_needs,
+)
 from spacy_cascade.trainers.objective import Objective
 from strategies import LABELS, random_design
 
@@ -51,57 +67,50 @@ class IndependentTokens(Structure):
     """
 
     def __init__(self, tag_set: TagSet) -> None:
-        self.n_labels = self.n_columns = len(tag_set.tags)
-        self.n_transitions = 0
+        self.n_labels, self.tag_set = len(tag_set.tags), tag_set
+        nothing = np.zeros((0, 2), dtype=np.int32)
+        self.columns = Columns(np.arange(self.n_labels)[:, None], nothing, nothing[:, 0])
+
+    def observed(self, spans: Spans, known: Any) -> Any:
+        return self.tag_set.observed(spans, known)
+
+    def spans(self, labels: Any, starts: Any) -> Spans:
+        return self.tag_set.spans(labels, starts)
 
     def best(self, potentials: Potentials) -> tuple[Any, Any]:
         totals = np.add.reduceat(potentials.scores.max(axis=1), potentials.starts[:-1])
         return potentials.scores.argmax(axis=1).astype(np.int32), totals
 
-    def log_partitions(self, potentials: Potentials) -> Floats:
+    def log_partitions(
+        self, potentials: Potentials, costs: Costs | None = None, observed: Any = None
+    ) -> Floats:
         sums = np.logaddexp.reduce(potentials.scores, axis=1)
         return np.add.reduceat(sums, potentials.starts[:-1])
 
-    def marginals(self, potentials: Potentials) -> Floats:
-        log_sums = np.logaddexp.reduce(potentials.scores, axis=1, keepdims=True)
-        return np.exp(potentials.scores - log_sums)
-
     def span_posteriors(self, potentials: Potentials, labels: Any, spans: Spans) -> Floats:
         """Probability of the tags of a span; what comes after it may be anything."""
-        chosen = self.marginals(potentials)[np.arange(len(labels)), labels]
+        log_sums = np.logaddexp.reduce(potentials.scores, axis=1)
+        chosen = np.exp(potentials.scores[np.arange(len(labels)), labels] - log_sums)
         pairs = zip(spans.start.tolist(), spans.end.tolist(), strict=True)
         return np.array([chosen[start:end].prod() for start, end in pairs])
 
-    def label_costs(self, costs: Floats) -> LabelCosts:
-        return LabelCosts(costs, np.where(np.eye(self.n_labels) > 0, 0.0, -np.inf))
+    def costs(self, of_labels: Floats) -> Costs:
+        return Costs(of_labels, np.where(np.eye(self.n_labels) > 0, 0.0, -np.inf))
 
-    def margin_losses(
-        self, potentials: Potentials, costs: LabelCosts, observed: Any, first: int, last: int,
-        losses: Floats, gradient_weights: tuple[Floats, Floats],
-    ) -> Floats:  # fmt: skip
+    def losses(self, part: Part, costs: Costs, shares: Shares | None = None) -> Floats:
+        potentials, observed, first, last, losses = part
+        expected, right = shares or np.ones((2, len(losses)))
         for i in range(first, last):
-            part = slice(potentials.starts[i], potentials.starts[i + 1])
-            scores, gold = potentials.scores[part], observed[part]
+            units = slice(potentials.starts[i], potentials.starts[i + 1])
+            scores, gold = potentials.scores[units], observed[units]
             tokens = np.flatnonzero(gold >= 0)
             augmented = scores[tokens] + costs.margin[gold[tokens]]
             log_sums = np.logaddexp.reduce(augmented, axis=1, keepdims=True)
             losses[i] = log_sums.sum() - scores[tokens, gold[tokens]].sum()
             scores[:] = 0.0
-            scores[tokens] = gradient_weights[0][i] * np.exp(augmented - log_sums)
-            scores[tokens, gold[tokens]] -= gradient_weights[1][i]
+            scores[tokens] = expected[i] * np.exp(augmented - log_sums)
+            scores[tokens, gold[tokens]] -= right[i]
         return np.zeros(0)
-
-    def mixing(self) -> Floats:
-        return np.eye(self.n_columns)
-
-    def transition_columns(self) -> Any:
-        return np.zeros(0, dtype=np.int32)
-
-    def column_names(self, labels: Any) -> list[Any]:
-        return list(labels)
-
-    def transition_names(self, labels: Any) -> list[tuple[str, str]]:
-        return []
 
 
 class IndependentFamily:
@@ -144,13 +153,11 @@ class Tempered:
     likelihood: SequenceLosses
     temperature: float
 
-    def evaluate(
-        self, potentials: Potentials, observed: Any, first: int, last: int, losses: Floats
-    ) -> Floats:
-        part = slice(potentials.starts[first], potentials.starts[last])
-        potentials.scores[part] /= self.temperature
-        cooled = potentials._replace(transitions=potentials.transitions / self.temperature)
-        gradient = self.likelihood.evaluate(cooled, observed, first, last, losses)
+    def __call__(self, part: Part) -> Floats:
+        potentials, _, first, last, losses = part
+        potentials.scores[slice(*potentials.starts[[first, last]])] /= self.temperature
+        cooled = potentials.replace(transitions=potentials.transitions / self.temperature)
+        gradient = self.likelihood(part._replace(potentials=cooled))
         losses[first:last] *= self.temperature
         return gradient
 
@@ -204,13 +211,19 @@ class GradientDescent:
 
     iterations: int = 60
     sees_all: ClassVar[bool] = True
+    reads_corpus: ClassVar[bool] = False
 
     def check(self, loss: object, penalty: object, structure: type[Structure]) -> None:
         check_needs(
             self, loss, penalty, structure, loss_has="on", takes_penalty=True, advice="Use another."
         )
 
-    def begin(self, task: Task) -> Descent:
+    def room(self, shape: Shape) -> Room:
+        n_weights = shape.n_features * shape.n_columns
+        return Room(n_weights * BYTES_OF_WEIGHT, n_weights)
+
+    def begin(self, source: Source) -> Descent:
+        task = source.task()
         assert task.penalty is not None
         objective = Objective.of(CorpusLoss(task.data, task.loss, Workers(1)), task.penalty)
         return Descent(self.iterations, objective, objective.parameters(task.start))
@@ -315,7 +328,7 @@ def test_structure_loss_and_penalty_multiply(
     structure = IndependentTokens(TagSet("IOB2", LABELS[:1]))
     observed = generator.integers(-1, structure.n_labels, 9).astype(np.int32)
     starts = np.array([0, 4, 9], dtype=np.int64)
-    data = LabelledSequences(random_design(generator, 9, 5), structure, observed, starts)
+    data = LabelledSequences((random_design(generator, 9, 5),), structure, observed, starts)
     if isinstance(penalty, Penalty):
         penalty = penalty.at_zero((5, structure.n_columns), 0)
     objective = objective_of(data, loss, penalty)

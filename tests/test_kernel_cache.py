@@ -16,7 +16,7 @@ import numba
 import pytest
 from numba.core.codegen import CPUCodegen
 
-from spacy_cascade import jit, kernel_folders
+from spacy_cascade import jit, kernel_cache
 
 pytestmark = pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
 
@@ -68,6 +68,7 @@ class Start:
         self.texts[name] = self.texts[name].replace(before, after)
 
     def __call__(self) -> ModuleType:
+        getattr(kernel_cache.kernel_folders, "cache_clear", bool)()
         for name, text in self.texts.items():
             path = self.folder / f"{name}.py"
             text = "import numpy as np\n" + text
@@ -328,7 +329,7 @@ def test_a_folder_that_cannot_be_written_is_read(
     start: Start, kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start().count(5)
-    monkeypatch.setattr(kernel_folders, "is_writable", lambda folder: kept not in folder.parents)
+    monkeypatch.setattr(kernel_cache, "is_writable", lambda folder: kept not in folder.parents)
     again = start()
     assert again.count(5) == 16
     assert found(again.count)
@@ -360,7 +361,7 @@ def test_without_any_folder_each_start_compiles(start: Start) -> None:
 def test_without_any_folder_that_can_be_trusted_each_start_compiles(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("spacy_cascade.kernel_cache._folders", lambda source: iter(()))
+    monkeypatch.setattr(kernel_cache, "kernel_folders", lambda beside, named, users: ())
     for _ in range(2):
         module = start()
         assert module.count(5) == 16

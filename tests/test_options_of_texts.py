@@ -13,6 +13,7 @@ from confection.typechecker import check_type
 
 from helpers import add_segmenter, blank
 
+COMMANDS = {"spacy_cli", "spacy_cascade_commands"}
 PATHS = {("spacy_cascade.TermList.v1", "source")}
 """Where one text has a meaning of its own."""
 
@@ -20,7 +21,7 @@ PATHS = {("spacy_cascade.TermList.v1", "source")}
 def options() -> Iterator[tuple[str, str, Any]]:
     """Of all functions that the package registers: name, option and type."""
     for entry in distribution("spacy-cascade").entry_points:
-        if entry.value.startswith("spacy_cascade") and entry.group != "spacy_cli":
+        if entry.value.startswith("spacy_cascade") and entry.group not in COMMANDS:
             made = entry.load()
             hints = get_type_hints(made.__init__ if inspect.isclass(made) else made)
             yield from ((entry.name, name, hint) for name, hint in hints.items() if hint != Any)

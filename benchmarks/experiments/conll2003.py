@@ -9,18 +9,18 @@ from pathlib import Path
 
 from ..lib.arguments import new_parser, runner_for
 from ..lib.machine import available_cores, describe_run
-from ..lib.paths import CONFIGS
 from ..lib.processes import Result, TaskRunner
+from ..lib.variants import config_path
 from ..reports.output import print_results, write_json
 
-BATCH = ("conll2003_crf_crf", "conll2003_icrf", "conll2003_memb")
+BATCH = ("conll2003_crf_crf", "conll2003_icrf", "conll2003")
 ONLINE = "conll2003_ocr"
 
 
 def measure(runner: TaskRunner, train: Path, dev: Path, peer_iterations: int) -> Result:
     """Seconds and scores of each config, with one thread and with all cores, and of the peer."""
     corpora = {"train": str(train), "dev": str(dev)}
-    configs = {name: str(CONFIGS / f"{name}.cfg") for name in (*BATCH, ONLINE)}
+    configs = {name: str(config_path(f"{name}.cfg")) for name in (*BATCH, ONLINE)}
     for name in configs:  # compile kernels
         _train(runner, name, {"config": configs[name], "train": str(dev), "dev": str(dev)}, 1)
     found: Result = {}

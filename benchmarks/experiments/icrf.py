@@ -20,8 +20,8 @@ from typing import Any
 
 from ..lib.arguments import add_at_once, existing, new_parser
 from ..lib.package import TOKENS_GIVEN, Settings
-from ..lib.paths import CONFIGS
 from ..lib.processes import Result, TaskRunner
+from ..lib.variants import config_path
 from ..reports.markdown import by, machine_sentence, table
 from ..reports.output import run
 
@@ -127,7 +127,7 @@ class Study:
         name = f"{system.chains}-{system.name}-{seed}".replace(" ", "")
         model = str(self.runner.work / name)
         arguments: dict[str, Any] = {
-            "config": str(CONFIGS / system.config), "train": corpora["train"], "model": model,
+            "config": str(config_path(system.config)), "train": corpora["train"], "model": model,
             "schedule": system.schedule, "overrides": system.settings,
         }  # fmt: skip
         trained = self.runner.run("lib.two_chains:train_chains", arguments)

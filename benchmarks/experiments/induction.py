@@ -2,9 +2,9 @@
 
 python -m benchmarks.experiments.induction train.spacy dev.spacy
 
-Trains memb.cfg, and induced.cfg with several numbers of features, with the loop of `spacy train` on
-one thread. Each F1 is that of the best update on dev. Times are processor seconds of all updates,
-without scoring.
+Trains memb.cfg, and the same with induction and several numbers of features, with the loop of
+`spacy train` on one thread. Each F1 is that of the best update on dev. Times are processor seconds
+of all updates, without scoring.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import argparse
 
 from ..lib.arguments import new_parser
 from ..lib.package import STAGES
-from ..lib.paths import CONFIGS
 from ..lib.processes import Result, TaskRunner
+from ..lib.variants import config_path
 from ..reports.output import run
 
 ADDED = (100, 300, 900)
@@ -32,7 +32,7 @@ def measure(runner: TaskRunner, arguments: argparse.Namespace) -> Result:
 
 def _adding(n: int) -> dict[str, int]:
     """Settings with which each round adds so many features."""
-    return {f"components.{name}.trainer.induction.features": n for name in STAGES}
+    return {f"components.{name}.trainer.features": n for name in STAGES}
 
 
 def _trained(
@@ -44,7 +44,7 @@ def _trained(
 ) -> Result:
     paths = {"paths.train": str(arguments.train), "paths.dev": str(arguments.dev)}
     given = {
-        "config": str(CONFIGS / f"{config}.cfg"),
+        "config": str(config_path(f"{config}.cfg")),
         "train": str(arguments.train),
         "dev": str(arguments.dev),
         "model": str(runner.work / "model"),

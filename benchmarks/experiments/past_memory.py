@@ -4,10 +4,10 @@ python -m benchmarks.experiments.past_memory corpus/jnlpba/train.spacy corpus/jn
 
 Corpora of several sizes are made of copies of train, in which new words keep coming at the rate of
 Heaps' law (`lib/growing_corpus.py`). Each is trained on in processes of their own, by spaCy's own
-loop: each component reads it once to count features. Online (`configs/stream.cfg`) both then learn
-from it in one pass. In batch training (`configs/memb_stream.cfg`) each encodes it once, and makes
-two updates of a few iterations on all of it. The time of scoring does not count. The system refuses
-memory beyond the limit (`RLIMIT_DATA`); peak memory is that of `getrusage`.
+loop: each component reads it once to count features. Online (`stream` of `lib/variants.py`) both
+then learn from it in one pass. In batch training (`configs/memb_stream.cfg`) each encodes it once,
+and makes two updates of a few iterations on all of it. The time of scoring does not count. The
+system refuses memory beyond the limit (`RLIMIT_DATA`); peak memory is that of `getrusage`.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from typing import Any
 
 from ..lib.arguments import new_parser
 from ..lib.machine import describe_run, load_average
-from ..lib.paths import CONFIGS
 from ..lib.processes import TaskRunner
+from ..lib.variants import config_path
 from ..reports.output import print_results
 
 Result = dict[str, Any]
@@ -62,11 +62,11 @@ def train_once(kind: str, folder: Path, dev: Path, iterations: int) -> Result:
     if kind == "batch":
         settings = {"iterations": iterations, "threads": 1}
         overrides |= {
-            f"components.{name}.trainer.{key}": value
+            f"components.{name}.trainer.trainer.{key}": value
             for name in NAMES
             for key, value in settings.items()
         }
-    path = CONFIGS / f"{CONFIGS_OF[kind]}.cfg"
+    path = config_path(f"{CONFIGS_OF[kind]}.cfg")
     config = load_config(path, overrides=overrides, interpolate=True)
     lengths = doc_lengths(folder)
     with Stopwatch() as initializing:

@@ -2,8 +2,8 @@
 
 python -m benchmarks.experiments.second_look_speed train.spacy dev.spacy
 
-Both pipelines are those of `spacy cascade second-look` with the config that `init` makes. They take
-turns in one process on the Docs of dev, from words to entities.
+Both pipelines are those of `spacy cascade combine second-look` with the config that `init` makes.
+They take turns in one process on the Docs of dev, from words to entities.
 """
 
 from __future__ import annotations

@@ -108,15 +108,24 @@ def write_training_config(
     return {"seconds": watch.passed}
 
 
+def one_phase_config() -> Any:
+    """The config of a single chain that `spacy cascade init --recipe crf` writes."""
+    from spacy_cascade.tools.recipes import Choices, Recipe, make_config
+
+    return make_config(Choices(recipe=Recipe.crf))
+
+
 def convert_columns(source: str, output: Path, spacing: str, lang: str) -> dict[str, int]:
     """Convert a column file as `spacy cascade convert` does, and count entities by label.
 
     spacing: one of the values of its option. lang: for natural spacing.
     """
-    from spacy_cascade.tools.formats.docs import convert
+    from spacy_cascade.tools.formats.columns import read_columns
+    from spacy_cascade.tools.formats.docs import write_documents
     from spacy_cascade.tools.formats.spacing import Spacing
 
-    return dict(convert(source, output, spacing=Spacing(spacing), lang=lang).entities)
+    documents = list(read_columns(source))
+    return dict(write_documents(documents, output, spacing=Spacing(spacing), lang=lang).entities)
 
 
 def build_lexicons(nlp: Language) -> None:
@@ -247,7 +256,7 @@ def learn_unlabelled(
 
 
 def write_clusters(sources: Sequence[str], output: str, settings: Settings) -> dict[str, int]:
-    """Make word clusters of Docs, as `spacy cascade cluster` does; their number, and of words."""
+    """Make word clusters of Docs, as `words cluster` does; their number, and that of words."""
     from spacy_cascade.tools.clustering.making import Settings as ClusterSettings
     from spacy_cascade.tools.clustering.making import make_clusters
 
@@ -285,8 +294,10 @@ def rows_of_path(pipe: Any, path: Any, starts: Any) -> set[tuple[int, int, int]]
 
 def gold_rows(pipe: Any, examples: Sequence[Example], starts: Any) -> set[tuple[int, int, int]]:
     """As `rows_of_path`, of the spans that a component should find."""
-    tokens = pipe.read([example.predicted for example in examples])
-    tags = pipe._gold_labels(tokens, [pipe._read_gold(example) for example in examples])
+    from spacy_cascade.pipeline.reading import read
+
+    tokens = read(pipe, [example.predicted for example in examples])
+    tags = pipe._gold_labels(tokens, [pipe.gold.read(example) for example in examples])
     return rows_of_path(pipe, tags.clip(min=0), starts)
 
 

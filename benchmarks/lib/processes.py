@@ -15,7 +15,8 @@ from queue import SimpleQueue
 from threading import local
 from typing import Any
 
-from .paths import CONFIGS, PROJECT
+from .paths import PROJECT
+from .variants import config_path
 
 Result = dict[str, Any]
 
@@ -105,7 +106,7 @@ class TaskRunner:
 
 def few_sentences(config: str, corpus: str) -> Result:
     """Arguments of the task that trains on just enough sentences to call every kernel."""
-    return {"config": str(CONFIGS / config), "train": corpus, "sentences": _FEW_SENTENCES}
+    return {"config": str(config_path(config)), "train": corpus, "sentences": _FEW_SENTENCES}
 
 
 def child_environment(cores: int, kernel_cache: Path) -> dict[str, str]:

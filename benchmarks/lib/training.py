@@ -48,8 +48,9 @@ def build(
     for section in settings["components"].values():
         if "trainer" not in section:
             continue
-        if "threads" in section["trainer"]:
-            section["trainer"]["threads"] = threads
+        for block in (section["trainer"], section["trainer"].get("trainer", {})):
+            if "threads" in block:
+                block["threads"] = threads
         if min_count is not None:
             section["model"]["min_count"] = min_count
         if tolerance is not None:

@@ -130,7 +130,7 @@ def _decode_mixture(found: Hypotheses, n: int, structure: Any) -> Paths:
         share[:, None] * potentials.scores
         for share, potentials in zip(of_units, found.potentials, strict=False)
     )
-    path: Paths = structure.best(found.potentials[0]._replace(scores=scores))[0]
+    path: Paths = structure.best(found.potentials[0].replace(scores=scores))[0]
     return path
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from ..lib.machine import is_installed
 from ..lib.package import WITHOUT_PENALTY
-from ..lib.paths import CONFIGS
 from ..lib.processes import Result, TaskRunner
+from ..lib.variants import config_path
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Ours(System):
     def train(self, setup: TrainingSetup, repeat: int) -> Result:
         """Train with spaCy's own loop."""
         arguments = {
-            "config": str(CONFIGS / self.config),
+            "config": str(config_path(self.config)),
             **setup.corpora(".spacy"),
             "model": self._model_of(setup, repeat),
             "threads": setup.threads,

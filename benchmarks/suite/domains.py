@@ -21,6 +21,7 @@ from ..lib.arguments import add_at_once
 from ..lib.package import SEGMENTER, TOKENS_GIVEN
 from ..lib.paths import CONFIGS
 from ..lib.processes import Result, TaskRunner
+from ..lib.variants import config_path
 from ..reports.markdown import Curves, curve_table, machine_sentence, table
 from ..reports.output import Picture, run
 from ..reports.plotting import COLOURS, draw_curves, new_figure, save
@@ -46,7 +47,7 @@ def write_config(system: str, path: str) -> Result:
     if system in (CASCADE, ONLINE):
         config = load_config(CONFIGS / ("memb.cfg" if system == CASCADE else "ocr.cfg"))
     else:
-        config = load_config(CONFIGS / "crf.cfg")
+        config = load_config(config_path("crf.cfg"))
         model = config["components"][SEGMENTER]["model"]
         model["min_count"] = 1
         model["templates"] = {"@misc": "spacy_cascade.SegmentationTemplates.v1"}

@@ -129,6 +129,5 @@ def _fit(
 
 def _chooses_by_confidences(nlp: Language) -> bool:
     """Whether its entities depend on temperatures."""
-    options = [getattr(pipe, "options", None) for _, pipe in nlp.pipeline]
     settings = ("overlapping", "threshold", "label_thresholds")
-    return any(getattr(own, setting, False) for own in options for setting in settings)
+    return any(getattr(pipe, setting, False) for _, pipe in nlp.pipeline for setting in settings)

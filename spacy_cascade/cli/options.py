@@ -1,4 +1,4 @@
-"""Arguments and options that several commands have."""
+"""Arguments and options of commands; an option that several commands have is said once, here."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,14 +21,6 @@ def valid_text(text: str | None) -> str | None:
     return text
 
 
-def argument(name: str, text: str) -> Any:
-    return typer.Argument(metavar=name, help=text)
-
-
-def option(text: str, *names: str, **settings: Any) -> Any:
-    return typer.Option(*names, help=text, **settings)
-
-
 def pipeline_at(path: Path | None) -> Path | None:
     """A callback that refuses the output folder of `spacy train`; raises `BadParameter`."""
     for name in ("model-best", "model-last"):
@@ -37,28 +29,86 @@ def pipeline_at(path: Path | None) -> Path | None:
     return path
 
 
-Model = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="Trained pipeline", callback=pipeline_at)
-]
-Output = Annotated[Path, argument("OUTPUT", "Folder for the new pipeline")]
+def argument(name: str, text: str, **settings: Any) -> Any:
+    return typer.Argument(metavar=name, help=text, **settings)
+
+
+def option(text: str, *names: str, **settings: Any) -> Any:
+    return typer.Option(*names, help=text, **settings)
+
+
+Model = Annotated[Path, argument("MODEL", "Trained pipeline", callback=pipeline_at)]
+Config = Annotated[Path, argument("CONFIG", "Training config")]
+NewPipeline = Annotated[Path, argument("OUTPUT", "Folder for the new pipeline")]
 Unseen = Annotated[Path, argument("DATA.spacy", "Docs with entities, not used in training")]
+Text = Annotated[str, argument("TEXT", "Text to annotate", callback=valid_text)]
+
+Texts = Annotated[
+    list[Path],
+    argument("TEXT...", "Files .txt (a text a line), .jsonl, .spacy; .gz; or folders of them"),
+]
+
+TRAIN, DEV = "Docs to train on", "Docs to score on"
+Output = Annotated[Path, option("File or folder to write", "--output", "-o")]
+OtherOutput = Annotated[Path | None, option("File or folder to write", "--output", "-o")]
 Force = Annotated[bool, option("Replace OUTPUT", "--force", "-F")]
-Text = Annotated[str, typer.Argument(metavar="TEXT", callback=valid_text, help="Text to annotate")]
-Json = Annotated[Path | None, option("Write the results to this JSON file")]
-Html = Annotated[Path | None, option("Write the results to this HTML page")]
+Json = Annotated[Path | None, option("Write the results to this JSON file", "--json")]
+Html = Annotated[Path | None, option("Write the results to this HTML page", "--html")]
+Train = Annotated[Path, option(TRAIN, "--train")]
+Dev = Annotated[Path, option(DEV, "--dev")]
+OtherTrain = Annotated[Path | None, option(TRAIN, "--train")]
+OtherDev = Annotated[Path | None, option(DEV, "--dev")]
+Unlabelled = Annotated[
+    list[Path], option("Text without annotation; can be given several times", "--unlabelled")
+]
+Folds = Annotated[int, option("Parts of the training corpus; each is left out once", "--folds")]
+Lang = Annotated[str, option("Language code", "--lang", "-l")]
+Tokenizer = Annotated[
+    str | None,
+    option(
+        "Registered tokenizer, pipeline, or training config (.cfg), that splits the text in place "
+        "of that of the language",
+        "--tokenizer",
+    ),
+]
+Field = Annotated[
+    str, option("JSON and Parquet: the field with the text", "--field", callback=valid_text)
+]
+Form = Annotated[
+    str, option("Format of INPUT; auto recognises it by the content", "--format", "-f")
+]
+To = Annotated[str, option("Format to write", "--to")]
+SpansKey = Annotated[
+    str | None, option("Key of a group in doc.spans", "--spans-key", callback=valid_text)
+]
+SkipBad = Annotated[
+    bool, option("Leave out records and spans that cannot be read, and list them", "--skip-bad")
+]
+Labels = Annotated[str, option("Entity types, separated by commas. Default: all", "--labels")]
+Vectors = Annotated[
+    str | None, option("Pipeline with word vectors, such as en_core_web_md", "--vectors")
+]
+Processes = Annotated[int, option("Processes (0: one per core)", "--processes", min=0)]
+Rounds = Annotated[int, option("Largest number of rounds", "--rounds")]
+Seed = Annotated[int, option("Seed of what is drawn at random", "--seed", min=0, max=2**32 - 1)]
+MaxTerms = Annotated[int | None, option("Keep only so many terms, the best", "--max-terms", min=1)]
+
+
+def option_to_try(what: str, defaults: Sequence[float], *names: str) -> Any:
+    """An option that can be given several times, once for each value to try."""
+    listed = ", ".join(f"{value:g}" for value in defaults)
+    return option(f"{what} to try; can be given several times", *names, show_default=listed)
+
+
+def split_labels(labels: str) -> tuple[str, ...]:
+    """The names between the commas of `--labels`."""
+    return tuple(label.strip() for label in labels.split(",") if label.strip())
 
 
 def refuse_existing(output: Path, force: bool) -> None:
     """Raise `ConfigError` for an output that is there already, unless it is to be replaced."""
     if output.exists() and not force:
         raise ConfigError(f"{output} already exists. Replace it with --force.")
-
-
-def option_to_try(what: str, defaults: Sequence[float], *names: str) -> Any:
-    """An option that can be given several times, once for each value to try."""
-    listed = ", ".join(f"{value:g}" for value in defaults)
-    text = f"{what} to try; can be given several times. Default: {listed}"
-    return typer.Option(*names, help=text, show_default=False)
 
 
 def read_overrides(arguments: Sequence[str]) -> dict[str, Any]:

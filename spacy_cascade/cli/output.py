@@ -17,7 +17,6 @@ from wasabi.util import MESSAGES, color
 
 from ..errors import CascadeError
 from ..files import replace_file
-from ..pipeline.saving import save_pipeline
 
 Parameters = ParamSpec("Parameters")
 
@@ -119,6 +118,9 @@ def write_json(path: Path, value: object, what: str) -> None:
 
 
 def write_pipeline(nlp: Language, path: Path, what: str) -> None:
+    # Not at the top: it takes half a second to import.
+    from ..pipeline.saving import save_pipeline
+
     save_pipeline(nlp, path)
     print_good(f"{what} -> {path}")
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..numeric.key_counts import KeyCounts
-from ..systems.semi_markov.features import SegmentFeatures
 from ..types import Keys1d
 from .keys import lexeme_level_keys, unit_level_keys
 from .plan import Plan
-from .unit_rows import rows_of_slots, values_of_units
-from .units import Units
+from .units import Units, rows_of_slots, values_of_units
 
 
 class FeatureCounts:
@@ -22,19 +20,15 @@ class FeatureCounts:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._of_lexemes, self._of_units = KeyCounts(), KeyCounts()
-        self._of_segments: KeyCounts | None = None
 
     def add(self, units: Units) -> None:
-        """Count the features of a block of whole Docs, and of its gold segments if it has any."""
+        """Count the features of a block of whole Docs."""
         self._add_lexemes(units)
         plan, values = self._plan, values_of_units(self._plan, units)
         keys = unit_level_keys(
             plan.unit_level, units.positions.values, values, units.first, units.last
         )
         self._of_units.add(keys)
-        if units.source is not None:
-            self._of_segments = self._of_segments or KeyCounts()
-            self._of_segments.add(SegmentFeatures(plan, units, units.source).gold_keys())
 
     def _add_lexemes(self, units: Units) -> None:
         """Features of a word are counted once for all units that look at it in the same place."""
@@ -47,12 +41,9 @@ class FeatureCounts:
         counts = occurrences[seen].astype(np.float64)
         self._of_lexemes.add(keys, np.repeat(counts, np.diff(plan.slot_start), axis=1).reshape(-1))
 
-    def frequent(self, minimum: int, of_segments: int) -> Keys1d:
-        """Keys of the features seen at least `minimum` times, of segments `of_segments` times.
+    def frequent(self, minimum: int) -> Keys1d:
+        """Keys of the features seen at least `minimum` times.
 
-        Those of words, of units and of segments, of each the most frequent first.
+        Those of words and of units, of each the most frequent first.
         """
-        keys = [self._of_lexemes.frequent(minimum), self._of_units.frequent(minimum)]
-        if self._of_segments is not None:
-            keys.append(self._of_segments.frequent(of_segments))
-        return np.concatenate(keys)
+        return np.append(self._of_lexemes.frequent(minimum), self._of_units.frequent(minimum))

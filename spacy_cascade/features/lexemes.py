@@ -14,9 +14,8 @@ from ..numeric.arrays import grown
 from ..numeric.index import KeyIndex
 from ..parallel import LEXEME_LOCK
 from ..types import Bools1d, Ints1d, Keys1d, Keys2d
-from .attributes import TextAttribute, TextOf, WordAttribute, Words
+from .attributes import TextAttribute, TextOf, WordAttribute, Words, WordTexts
 from .resources import Resources
-from .shapes import WordTexts
 from .strings import hash_string, hash_strings
 from .word_vectors import WordVectors
 

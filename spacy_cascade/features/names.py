@@ -6,20 +6,18 @@ tell which features a unit has, and templates tell which values a key was made o
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..numeric.design import BinaryCSR
-from ..systems.semi_markov.features import SegmentFeatures
-from ..types import Bools1d, Keys2d, Pointers1d, Pointers2d
+from ..types import Bools1d, Keys2d, Pointers1d
 from .attributes import Attribute, PlacedAttribute, TextOf, WordAttribute
 from .lexemes import BOUNDARY
 from .space import FeatureSpace
 from .templates import ALL, ANY, FIRST, LAST, UNIT, Part, Template
-from .unit_rows import values_of_units
-from .units import Units
+from .units import Units, values_of_units
 
 BOUNDARY_TEXT = "<boundary>"
 """Stands for the word before and after every sequence."""
@@ -36,7 +34,7 @@ class NamedFeature:
 
 def named_features(space: FeatureSpace, units: Units, text_of: TextOf) -> list[list[NamedFeature]]:
     """Known features of each unit, as often as they count; text_of: of labels and tags, too."""
-    namer = _Namer(space, units, text_of, values_of_units(space.plan, units))
+    namer = Namer(space, units, text_of, values_of_units(space.plan, units))
     namer.look_up(space.plan.unit_templates, space.unit_keys(units))
     by_lexeme, unit_level = space.unit_lexemes(units), space.unit_features(units)
     named = []
@@ -51,15 +49,15 @@ def named_features(space: FeatureSpace, units: Units, text_of: TextOf) -> list[l
 def find_names(
     space: FeatureSpace, units: Units, text_of: TextOf, wanted: Collection[int]
 ) -> dict[int, str]:
-    """Names of those of the wanted features that the units, or segments of them, have."""
-    design = space.design(units)
+    """Names of those of the wanted features that the units have."""
     is_wanted = np.zeros(len(space), dtype=np.bool_)
     is_wanted[list(wanted)] = True
-    having = _first_having(design.active_features(), is_wanted)
-    named = named_features(space, units.take(having), text_of)
-    if design.segments is not None:
-        rows = design.segments.bounds[_first_having(design.segments.features, is_wanted)]
-        named += named_segments(space, units, text_of, rows)
+    having = first_having(space.design(units).active_features(), is_wanted)
+    return names_among(named_features(space, units.take(having), text_of), is_wanted)
+
+
+def names_among(named: Iterable[list[NamedFeature]], is_wanted: Bools1d) -> dict[int, str]:
+    """Names of those features that are wanted, by their numbers."""
     return {
         feature.number: feature.name
         for of_unit in named
@@ -68,28 +66,14 @@ def find_names(
     }
 
 
-def _first_having(features: BinaryCSR, is_wanted: Bools1d) -> Pointers1d:
+def first_having(features: BinaryCSR, is_wanted: Bools1d) -> Pointers1d:
     """For each wanted feature the first row that has it, without repeats."""
     places = np.flatnonzero(is_wanted[features.indices])
     _, first = np.unique(features.indices[places], return_index=True)
     return np.unique(np.searchsorted(features.indptr, places[first], side="right") - 1)
 
 
-def named_segments(
-    space: FeatureSpace, units: Units, text_of: TextOf, bounds: Pointers2d
-) -> list[list[NamedFeature]]:
-    """Known features of segments of units; bounds: start and end, int64 `[P, 2]`."""
-    if space.longest is None or units.source is None:
-        return [[] for _ in bounds]
-    segments = SegmentFeatures(space.plan, units, units.source)
-    namer = _Namer(space, segments.as_units(bounds), text_of, segments.values(bounds))
-    known = segments.known(space.index, bounds)
-    numbers = np.split(known.indices, known.indptr[1:-1])
-    namer.look_up(space.plan.segment_templates, segments.keys(bounds))
-    return [namer.of_unit(i, of_segment.tolist()) for i, of_segment in enumerate(numbers)]
-
-
-class _Namer:
+class Namer:
     """Names features of units; of_units: values of the units themselves, uint64 `[U, D]`."""
 
     def __init__(

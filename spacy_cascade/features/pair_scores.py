@@ -1,4 +1,4 @@
-"""Scores of pairs of neighbouring words, summed once for each pair.
+"""Scores of units; those of pairs of neighbouring words are summed once for each pair.
 
 Words come in the same company again and again: most pairs of a text have been met before. For them
 one look at a table of scores replaces the search for the features of all templates of pairs.
@@ -11,12 +11,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import inlined, kernel
+from ..numeric.csr import add_rows
 from ..numeric.hashing import HashFunction, HashTable, draw_hash, home
-from ..types import Floats2d, Floats3d, Ints1d, Ints2d, Keys2d, RealsXd
-from .keys import PositionValues
-from .known import BLOCK, find_features
+from ..types import Floats2d, Floats3d, Ints1d, Ints2d, Keys2d, Reals2d, RealsXd
+from .keys import BLOCK, PositionValues, find_features
 from .plan import PairTemplates
+from .slots import add_edge_scores
+from .space import FeatureSpace
 from .templates import FIRST
+from .units import Units, known_features, rows_of_slots
 
 _MOST_BYTES = 1 << 24
 _MOST_PAIRS = 1 << 16
@@ -150,3 +153,26 @@ def add_pair_scores(
                             scores[row, c] += weights[k, c]
                 for c in range(width):
                     out[unit, c] += scores[row, c]
+
+
+def add_unit_scores(
+    space: FeatureSpace,
+    units: Units,
+    by_lexeme: Reals2d,
+    known: KnownPairs,
+    weights: RealsXd,
+    out: Floats2d,
+) -> None:
+    """Add the scores of units to `out` `[U, S]`.
+
+    by_lexeme: `[n_lexemes · n_slots, S]`, those of the (lexeme, slot) rows. known: scores of pairs
+    of words; more of them are entered. weights: `[K, S]`.
+    """
+    plan, positions, bounds = space.plan, units.positions, (units.first, units.last)
+    add_edge_scores(plan.slots, plan.n_edge_slots, positions.lexemes, *bounds, by_lexeme, out)
+    of_slots = rows_of_slots(plan, units, plan.n_edge_slots)
+    others = known_features(space.index, plan, plan.unpaired, units)
+    for rows, values in ((of_slots, by_lexeme), (others, weights)):
+        add_rows(rows.indptr, rows.indices, values, out, 0, rows.n_rows)
+    line = positions.lexemes, positions.values
+    space.index.apply(add_pair_scores, plan.pairs, known, *line, *bounds, weights, out)

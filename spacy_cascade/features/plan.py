@@ -92,12 +92,13 @@ class Plan:
     segment_templates, segment_level: the templates of segments, and the same for kernels.
     slots, slot_start: places of lexeme-level templates; template `j` belongs to slot `s` when
         `slot_start[s] <= j < slot_start[s + 1]`.
-    n_edge_slots: of the slots the first ones, which look at one token: the first or last one of the
-        unit, or one a few places beside it.
+    n_slots, n_edge_slots: how many slots there are, and how many come first that look at one token:
+        the first or last one of the unit, or one a few places beside it.
     lexeme_templates, lexeme_attribute, lexeme_salt: the lexeme-level templates, ordered by slot.
     unit_templates, unit_level: the unit-level templates, and the same for kernels.
     pairs, unpaired: those that look at two neighbouring words, whose scores can be kept, and the
         rest of them.
+    units_have_context: whether a template of units, not only of segments, reads one of `of_spans`.
     follows_links: whether some place is what another token stands for, such as `@long_form`.
     margin: positions that must exist before and after every sequence.
     """
@@ -108,6 +109,7 @@ class Plan:
     of_spans: tuple[ContextAttribute, ...]
     lengths: tuple[LengthAttribute, ...]
     slots: Slots
+    n_slots: int
     n_edge_slots: int
     slot_start: Ints1d
     lexeme_templates: tuple[Template, ...]
@@ -117,21 +119,12 @@ class Plan:
     unit_level: UnitLevelTemplates
     pairs: PairTemplates
     unpaired: UnitLevelTemplates
+    units_have_context: bool
     follows_links: bool
     margin: int
     segment_templates: tuple[Template, ...]
     segment_level: UnitLevelTemplates
     context: tuple[Callable[[SpanContext], Keys1d], ...] = ()
-
-    @property
-    def n_slots(self) -> int:
-        return len(self.slots.anchor)
-
-    @property
-    def units_have_context(self) -> bool:
-        """Whether a template of units, not only of segments, reads one of `of_spans`."""
-        parts = [part for template in self.unit_templates for part in template.parts]
-        return any(isinstance(part.attribute, ContextAttribute) for part in parts)
 
     @property
     def placed(self) -> tuple[str, ...]:
@@ -176,6 +169,7 @@ def make_plan(templates: Templates, segments: Templates | None = None) -> Plan:
         of_spans=of_spans,
         lengths=lengths,
         slots=_slots(places),
+        n_slots=len(places),
         n_edge_slots=sum(anchor in (FIRST, LAST) for anchor, _ in places),
         slot_start=_ints(np.cumsum([0, *per_slot])),
         lexeme_templates=tuple(lexeme_level),
@@ -185,6 +179,9 @@ def make_plan(templates: Templates, segments: Templates | None = None) -> Plan:
         unit_level=_for_kernels(unit_level, column, _salts(unit_level)),
         pairs=_pairs_for_kernels(pairs, column),
         unpaired=_for_kernels(unpaired, column, _salts(unpaired)),
+        units_have_context=any(
+            isinstance(p.attribute, ContextAttribute) for t in unit_level for p in t.parts
+        ),
         follows_links=any(anchor in (LONG_FORM, LONG_FORM_LAST) for anchor, _ in places),
         margin=max((abs(p.offset) for t in (*expanded, *of_segments) for p in t.parts), default=0)
         or 1,

@@ -9,8 +9,7 @@ from typing import TypeVar
 from ..errors import TemplateError
 from . import group_attributes, placed_attributes, word_attributes
 from .attributes import Attribute, LinkingAttribute
-from .resources import ResourceSpec
-from .word_counts import SHARES
+from .resources import SHARES, ResourceSpec
 
 GROUP = "spacy_cascade_attributes"
 """Group of entry points, one for each attribute of another package."""

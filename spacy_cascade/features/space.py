@@ -8,11 +8,10 @@ from functools import partial
 
 import numpy as np
 
-from ..numeric.design import BinaryCSR, Design, SegmentRows
+from ..numeric.design import BinaryCSR, Design
+from ..numeric.encoded import Encoded
 from ..numeric.index import KeyIndex
 from ..parallel import LEXEME_LOCK
-from ..systems.semi_markov.features import SegmentFeatures, SegmentSettings
-from ..systems.semi_markov.span_lengths import SPAN_LENGTHS, SpanLengths
 from ..types import Ints2d, Keys1d, Keys2d
 from .attributes import ContextAttribute
 from .attributes import TextOf as TextOf
@@ -21,12 +20,19 @@ from .keys import lexeme_level_keys, unit_level_keys
 from .lexemes import LexemeTable
 from .plan import make_plan
 from .registry import linking_resource
-from .resources import FlaggedTokens, Resources
+from .resources import FlaggedTokens, Resources, ResourceSpec
 from .span_context import SpanContext
 from .templates import Templates
 from .tokens import FURTHER, Tokens
-from .unit_rows import known_features, rows_of_slots, values_of_units
-from .units import PaddedTokens, Units, lay_out, with_links
+from .units import (
+    PaddedTokens,
+    Units,
+    known_features,
+    lay_out,
+    rows_of_slots,
+    values_of_units,
+    with_links,
+)
 
 
 def _values_of_spans(
@@ -49,7 +55,7 @@ class FeatureSpace:
 
     A *unit* is what gets a label: a token (`first = last`) or a span of positions.
 
-    templates: what to look at. segments: how segments of units are looked at, if they are. plan:
+    templates: what to look at. of_wholes: what a space of more than units looks at besides. plan:
     the same for kernels. resources: what attributes read besides the Docs. lexemes: the words met
     so far, until `forget_lexemes`. index: keys of known features, in the order of the rows of the
     weights. reads, span_keys: what `tokens.read_tokens` has to read besides the words. links: the
@@ -57,13 +63,14 @@ class FeatureSpace:
     earlier: the space of a component that meets the same words just before, if there is one.
     """
 
-    def __init__(self, templates: Templates, segments: SegmentSettings | None = None) -> None:
-        self.templates, self.segments = templates, segments
-        plan = make_plan(templates, None if segments is None else segments.templates)
-        specs = [attribute.spec for attribute in plan.all_attributes]
+    scores_in_parts = True
+    """Whether some sequences of a batch can be scored without the others."""
+
+    def __init__(self, templates: Templates, of_wholes: Templates | None = None) -> None:
+        self.templates = templates
+        self.plan = plan = make_plan(templates, of_wholes)
         self.links = linking_resource() if plan.follows_links else None
-        of_segments = None if segments is None else SPAN_LENGTHS
-        self.resources = Resources([*specs, self.links, of_segments])
+        self.resources = Resources(self._specs())
         context = tuple(partial(_values_of_spans, each, self.resources) for each in plan.of_spans)
         self.plan = replace(plan, context=context)
         self.lexemes = self._no_lexemes()
@@ -75,6 +82,13 @@ class FeatureSpace:
         groups = (key for attribute in plan.all_attributes for key in attribute.span_groups)
         self.span_keys = list(dict.fromkeys(groups))
 
+    def with_templates(self, templates: Templates) -> FeatureSpace:
+        """A space that looks at other things of units, and knows nothing."""
+        return FeatureSpace(templates)
+
+    def _specs(self) -> list[ResourceSpec | None]:
+        return [*(attribute.spec for attribute in self.plan.all_attributes), self.links]
+
     def __len__(self) -> int:
         return len(self.index)
 
@@ -84,16 +98,10 @@ class FeatureSpace:
 
     def identity(self) -> dict[str, object]:
         """What has to be the same for keys of features to mean the same."""
-        identity: dict[str, object] = {
+        return {
             "templates": [str(template) for template in self.templates.expanded()],
             "patterns": dict(self.templates.patterns),
         }
-        if self.segments is not None:
-            templates = self.segments.templates
-            identity["segments"] = [str(template) for template in templates.expanded()]
-            identity["segment_patterns"] = dict(templates.patterns)
-            identity["longest"] = self.segments.longest
-        return identity
 
     # Resources
 
@@ -111,7 +119,7 @@ class FeatureSpace:
         self._forget_values()
 
     def learn_resources(self, tokens: Tokens, flags: Ints2d) -> None:
-        """Let the resources learn from training tokens; flags: `word_counts.span_flags`."""
+        """Let the resources learn from training tokens; flags: `resources.span_flags`."""
         self.learn_resources_in_blocks(lambda: iter([(tokens, flags)]))
 
     def learn_resources_in_blocks(self, blocks: FlaggedTokens) -> None:
@@ -166,26 +174,17 @@ class FeatureSpace:
             return laid_out
         return with_links(laid_out, resources.of(self.links).links(tokens))
 
-    # Segments
-
     @property
     def longest(self) -> int | None:
-        """The most tokens of a segment, None where there are no segments."""
-        if self.segments is None:
-            return None
-        return self.segments.longest or self.lengths.longest()
+        """The most tokens of a span that can have a label; None where any number can."""
+        return None
 
-    @property
-    def lengths(self) -> SpanLengths:
-        """How long the spans of the corpus were."""
-        lengths: SpanLengths = self.resources.of(SPAN_LENGTHS)
-        return lengths
+    def too_long(self) -> str | None:
+        """What is left out of a corpus since it is too long, in words; None where nothing is.
 
-    def segment_rows(self, units: Units) -> SegmentRows | None:
-        """The segments with known features, None where templates look at none."""
-        if self.longest is None or units.source is None:
-            return None
-        return SegmentFeatures(self.plan, units, units.source).rows(self.index, self.longest)
+        To follow the name of a component.
+        """
+        return None
 
     # Features
 
@@ -195,21 +194,24 @@ class FeatureSpace:
 
     def learn_in_blocks(self, blocks: Iterable[Units], minimum: int) -> None:
         """As `learn`, from units that come in blocks of whole Docs, with bounded memory."""
-        of_segments = 1 if self.segments is None else self.segments.min_count
-        self.index = KeyIndex(self._frequent(blocks, minimum, of_segments))
+        self._know(self._frequent(blocks, minimum))
 
     def extend(self, units: Units, minimum: int) -> int:
         """Number the unknown ones among them after the others; returns how many there are."""
-        keys = self._frequent([units], minimum, minimum)
+        keys = self._frequent([units], minimum)
         new = keys[self.index.lookup(keys) < 0]
-        self.index = KeyIndex(np.append(self.index.keys, new))
+        self._know(np.append(self.index.keys, new))
         return len(new)
 
-    def _frequent(self, blocks: Iterable[Units], minimum: int, of_segments: int) -> Keys1d:
+    def _know(self, keys: Keys1d) -> None:
+        self.index = KeyIndex(keys)
+
+    def _frequent(self, blocks: Iterable[Units], minimum: int) -> Keys1d:
+        """Keys of features that are seen often enough."""
         counts = FeatureCounts(self.plan)
         for units in blocks:
             counts.add(units)
-        return counts.frequent(minimum, of_segments)
+        return counts.frequent(minimum)
 
     def lexeme_keys(self, attributes: Keys2d) -> Keys2d:
         """Keys of the lexeme-level templates, uint64 `[n, templates]`; attributes `[n, A]`."""
@@ -270,5 +272,12 @@ class FeatureSpace:
             lexeme_features=self._table_features(units.positions.table).take(seen),
             unit_lexemes=BinaryCSR(lexemes.indptr, number[lexemes.indices], len(seen)),
             unit_features=self.unit_features(units),
-            segments=self.segment_rows(units),
         )
+
+    def encode(self, units: Units) -> tuple[Encoded, ...]:
+        """What training keeps of units, for each array of scores (`Potentials.scored`)."""
+        return (self.design(units), *self.encode_wholes(units))
+
+    def encode_wholes(self, units: Units) -> tuple[Encoded, ...]:
+        """What is scored besides single units: nothing."""
+        return ()

@@ -83,7 +83,7 @@ class SpanContext:
     tokens: the batch, with words in lower case. start, end: int64 `[U]`, the spans that are
     asked for. found: the spans that were found, among which may be some of those. text_of: gives
     the texts of words; without it attributes that look at characters say nothing. own_flags: gold
-    flags of the tokens in training (`word_counts.span_flags`), else None.
+    flags of the tokens in training (`resources.span_flags`), else None.
     """
 
     def __init__(

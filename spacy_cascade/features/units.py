@@ -13,11 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ..caching import cached_property
+from ..numeric.design import BinaryCSR
+from ..numeric.index import KeyIndex
 from ..types import Ints1d, Ints2d, Keys1d, Keys2d, Pointers1d
-from .keys import PositionValues
+from .keys import PositionValues, unit_level_features
 from .lexemes import BOUNDARY, LexemeTable
 from .links import NO_LINKS, LinkedPositions, Links
-from .slots import NO_OCCURRENCES, Occurrences, find_occurrences
+from .plan import Plan, UnitLevelTemplates
+from .slots import NO_OCCURRENCES, Occurrences, find_occurrences, slot_rows
 from .tokens import Tokens
 
 
@@ -112,7 +115,7 @@ class Units:
     positions: those of a batch. first, last: int32 `[U]`, first and last position of each
     unit. context: uint64 `[U, C]`, what templates read of a span's surroundings, in the order
     of `Plan.context`, 0 for "no value"; nothing where there are no such templates. source: what
-    segments of the units are read from, where templates look at segments.
+    segments of the units are read from, where these are all tokens.
     """
 
     positions: PaddedTokens
@@ -125,3 +128,32 @@ class Units:
         """Some of the units, in the given order; a slice gives views."""
         context = self.context[numbers] if len(self.context) else self.context
         return Units(self.positions, self.first[numbers], self.last[numbers], context)
+
+
+def rows_of_slots(plan: Plan, units: Units, begin: int) -> BinaryCSR:
+    """Which (lexeme, slot) rows each unit sums, of slots from `begin` on."""
+    positions = units.positions
+    line = positions.lexemes, positions.occurrences, positions.links
+    rows = slot_rows(plan.slots, *line, units.first, units.last, begin)
+    return BinaryCSR(*rows, len(positions.table) * plan.n_slots)
+
+
+def values_of_units(plan: Plan, units: Units) -> Keys2d:
+    """Values of units, uint64 `[U, D]`: of their context, without any where none was given."""
+    shape = (len(units.first), len(plan.of_spans))
+    context = units.context
+    if context.shape != shape:
+        context = np.zeros(shape, dtype=np.uint64)
+    lengths = (units.last - units.first + 1).astype(np.uint64)
+    return np.column_stack([context, *(each.values(lengths) for each in plan.lengths)])
+
+
+def known_features(
+    index: KeyIndex, plan: Plan, templates: UnitLevelTemplates, units: Units
+) -> BinaryCSR:
+    """The known features of each unit; templates: of the plan, some of the unit-level ones."""
+    values, of_unit = units.positions.values, values_of_units(plan, units)
+    indptr, indices = index.apply(
+        unit_level_features, templates, values, of_unit, units.first, units.last
+    )
+    return BinaryCSR(indptr, indices, len(index))

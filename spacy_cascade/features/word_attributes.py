@@ -12,11 +12,21 @@ import regex
 
 from ..errors import TemplateError
 from ..types import Keys1d
-from .attributes import Attribute, Options, TextAttribute, WordAttribute, Words, chosen, numbers
-from .resources import ResourceSpec
-from .shapes import Representatives, WordTexts, is_plain, is_quick
+from .attributes import (
+    Attribute,
+    Options,
+    Representatives,
+    TextAttribute,
+    WordAttribute,
+    Words,
+    WordTexts,
+    chosen,
+    is_plain,
+    is_quick,
+    numbers,
+)
+from .resources import SHARES, ResourceSpec, SpanWordCounts, share_text, share_value
 from .strings import Utf8, hash_string, hash_strings
-from .word_counts import SHARES, SpanWordCounts, share_text, share_value
 
 LONGEST = 1000
 """Patterns look at no more of a word: many take quadratic time, and no word of a text is longer."""
@@ -192,7 +202,7 @@ def _alike(patterns: tuple[str, ...]) -> Representatives:
 
 
 class Share(WordAttribute):
-    """The share of a word's occurrences in training that stood inside a span (`word_counts`)."""
+    """The share of a word's occurrences in training that stood inside a span (`SpanWordCounts`)."""
 
     reads = ("lower",)
 

@@ -1,4 +1,4 @@
-"""What attributes see of the vectors of a vocabulary; `pipeline.vocabulary_vectors` gives them."""
+"""What attributes see of the vectors of a vocabulary; `pipeline.reading` gives them."""
 
 from __future__ import annotations
 

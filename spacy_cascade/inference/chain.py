@@ -1,4 +1,4 @@
-"""Exact inference on a linear chain: forward-backward, losses, marginals.
+"""Exact inference on a linear chain: forward-backward and losses.
 
 All kernels score edge `e` at position `t` by
 
@@ -27,8 +27,8 @@ import math
 import numpy as np
 
 from ..jit import helper, kernel
-from ..types import Floats1d, Floats2d
-from .lattice import Chains, longest_of
+from ..types import Floats1d
+from .lattice import Chains, LossTerms, longest_of
 
 
 @helper
@@ -137,17 +137,11 @@ def count_observed(tags, begin, end):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def log_space_loss(
-    chains: Chains,
-    clamp: Floats2d,
-    gradient_weights: tuple[Floats1d, Floats1d],
-    i: int,
-    losses: Floats1d,
-    transition_counts: Floats1d,
-) -> None:
-    """As `chain_losses.chain_losses`, of sequence `i`; its scores are OVERWRITTEN."""
+def log_space_loss(chains: Chains, terms: LossTerms, transition_counts: Floats1d) -> None:
+    """As `chain_losses.chain_losses`, of the first of the sequences; its scores are OVERWRITTEN."""
     lattice, scores, transitions, cost, tags, starts = chains
-    expected, observed = gradient_weights[0][i], gradient_weights[1][i]
+    i = terms.first
+    expected, observed = terms.shares[0][i], terms.shares[1][i]
     begin, end = starts[i], starts[i + 1]
     length = end - begin
     w, marginals = room_for(lattice, starts[i : i + 2])
@@ -158,10 +152,10 @@ def log_space_loss(
         loss -= observed_path(chains, begin, end, observed, counts, transition_counts)
     else:
         loss -= forward_backward(
-            lattice, scores, transitions, clamp, tags, begin, end, w, marginals
+            lattice, scores, transitions, terms.clamp, tags, begin, end, w, marginals
         )
         _add_edge_marginals(lattice, length, w, marginals, -observed, counts, transition_counts)
-    losses[i] = loss
+    terms.losses[i] = loss
     for t in range(begin, end):
         for s in range(scores.shape[1]):
             scores[t, s] = counts[t - begin, s]
@@ -181,20 +175,6 @@ def log_partitions(chains: Chains, values: Floats1d) -> None:
     for i in range(len(values)):
         begin, end = starts[i], starts[i + 1]
         values[i] = _forward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
-
-
-@kernel
-def edge_marginals(chains: Chains, marginals_of_columns: Floats2d) -> None:
-    """Add `P(edge at t)` to `marginals_of_columns` `[T, S]`, in the column of each edge."""
-    lattice, scores, transitions, cost, tags, starts = chains
-    w, marginals = room_for(lattice, starts)
-    of_transitions = np.zeros(len(lattice.source))
-    for i in range(len(starts) - 1):
-        begin, end = starts[i], starts[i + 1]
-        forward_backward(lattice, scores, transitions, cost, tags, begin, end, w, marginals)
-        _add_edge_marginals(
-            lattice, end - begin, w, marginals, 1.0, marginals_of_columns[begin:end], of_transitions
-        )
 
 
 @helper

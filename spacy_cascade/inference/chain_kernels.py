@@ -9,20 +9,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..systems.many_labels.block_losses import (
-    MANY_LABELS,
-    block_log_partitions,
-    block_losses,
-    block_marginals,
-)
+from ..systems.many_labels.block_losses import MANY_LABELS, block_log_partitions, block_losses
 from ..systems.many_labels.block_spans import block_likely_spans, block_span_posteriors
 from ..systems.many_labels.block_viterbi import block_viterbi
 from ..systems.many_labels.blocks import blocks_of
-from ..types import Floats1d, Floats2d, Ints1d
-from .chain import edge_marginals, log_partitions
+from ..types import Floats1d, Ints1d
+from .chain import log_partitions
 from .chain_losses import chain_losses
+from .choice_losses import choice_losses
 from .dense_losses import dense_log_partitions, dense_losses
-from .lattice import Chains, Lattice
+from .lattice import Chains, Lattice, LossTerms
 from .schemes import Spans
 from .spans import likely_spans, span_posteriors
 from .viterbi import best_labellings
@@ -47,16 +43,11 @@ class ChainKernels:
         return values
 
     def margin_partitions(self, chains: Chains) -> Floats1d:
-        """As `log_partitions`; the last bits may differ."""
+        """As `log_partitions`, as fast as `losses`; the last bits may differ."""
         values = np.empty(len(chains.starts) - 1)
         partitions_of = log_partitions if self.lattice.label_pairs else dense_log_partitions
         partitions_of(chains, values)
         return values
-
-    def marginals(self, chains: Chains) -> Floats2d:
-        found = np.zeros(chains.scores.shape)
-        edge_marginals(chains, found)
-        return found
 
     def span_posteriors(
         self, chains: Chains, labels: Ints1d, spans: Spans, sequences: Ints1d, found: Floats1d
@@ -70,19 +61,19 @@ class ChainKernels:
         """As `spans.likely_spans`."""
         return likely_spans(chains, labels, least, spans, found)
 
-    def losses(
-        self,
-        chains: Chains,
-        clamp: Floats2d,
-        gradient_weights: tuple[Floats1d, Floats1d],
-        first: int,
-        last: int,
-        losses: Floats1d,
-    ) -> Floats1d:
+    def losses(self, chains: Chains, terms: LossTerms) -> Floats1d:
+        """The gradient of the transitions `[E]`; losses are written, scores OVERWRITTEN."""
         counts = np.zeros(self.lattice.n_edges)
         losses_of = chain_losses if self.lattice.label_pairs else dense_losses
-        losses_of(chains, clamp, gradient_weights, first, last, losses, counts)
+        losses_of(chains, terms, counts)
         return counts
+
+
+class ChoiceKernels(ChainKernels):
+    """Kernels for one choice among many labels."""
+
+    def losses(self, chains: Chains, terms: LossTerms) -> Floats1d:
+        return choice_losses(chains, terms)
 
 
 class BlockKernels(ChainKernels):
@@ -102,9 +93,6 @@ class BlockKernels(ChainKernels):
 
     margin_partitions = log_partitions
 
-    def marginals(self, chains: Chains) -> Floats2d:
-        return block_marginals(self.blocks, chains)
-
     def span_posteriors(
         self, chains: Chains, labels: Ints1d, spans: Spans, sequences: Ints1d, found: Floats1d
     ) -> None:
@@ -115,16 +103,8 @@ class BlockKernels(ChainKernels):
     ) -> int:
         return block_likely_spans(self.blocks, chains, labels, least, spans, found)
 
-    def losses(
-        self,
-        chains: Chains,
-        clamp: Floats2d,
-        gradient_weights: tuple[Floats1d, Floats1d],
-        first: int,
-        last: int,
-        losses: Floats1d,
-    ) -> Floats1d:
-        return block_losses(self.blocks, chains, clamp, gradient_weights, first, last, losses)
+    def losses(self, chains: Chains, terms: LossTerms) -> Floats1d:
+        return block_losses(self.blocks, chains, terms)
 
 
 def kernels_for(lattice: Lattice) -> ChainKernels:

@@ -12,12 +12,15 @@ would underflow is computed in log space (docs/method.md, sections 1.4 and 2.1).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
 import numpy as np
 
 from ..jit import helper, kernel
-from ..types import Floats1d, Floats2d
+from ..types import Floats1d
 from .chain import count_observed, edge_between, log_space_loss
-from .lattice import Chains, longest_of
+from .lattice import Chains, LossTerms, longest_of
 from .scaled_chain import scaled_forward, scaled_room
 
 
@@ -60,18 +63,10 @@ def observed_edges(chains, i, edges):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _scaled_losses(
-    chains: Chains,
-    clamp: Floats2d,
-    gradient_weights: tuple[Floats1d, Floats1d],
-    first: int,
-    last: int,
-    losses: Floats1d,
-    transition_counts: Floats1d,
-) -> int:
+def _scaled_losses(chains: Chains, terms: LossTerms, transition_counts: Floats1d) -> int:
     """As `chain_losses`, up to a sequence that has to be computed in log space; its number."""
     lattice, scores, _, cost, tags, starts = chains
-    expected, observed = gradient_weights
+    clamp, (expected, observed), first, last, losses = terms
     longest = longest_of(starts[first : last + 1])
     room, clamped = scaled_room(lattice, longest), scaled_room(lattice, longest)
     edges = np.empty(len(room[0]), dtype=np.int32)
@@ -106,30 +101,30 @@ def _scaled_losses(
     return last
 
 
-def chain_losses(
-    chains: Chains,
-    clamp: Floats2d,
-    gradient_weights: tuple[Floats1d, Floats1d],
-    first: int,
-    last: int,
-    losses: Floats1d,
-    transition_counts: Floats1d,
+Losses: TypeAlias = Callable[[Chains, LossTerms, Floats1d], Any]
+"""As `chain_losses`; or up to a sequence that it cannot compute, whose number it returns."""
+
+
+def computed_by(
+    fast: Losses, safe: Losses, chains: Chains, terms: LossTerms, transition_counts: Floats1d
 ) -> None:
-    """Losses and score gradients of the sequences `first <= i < last`.
+    """Losses of sequences one after the other; safe: for those that the fast one stops at."""
+    i = terms.first
+    while i < terms.last:
+        i = fast(chains, terms._replace(first=i), transition_counts)
+        if i < terms.last:
+            safe(chains, terms._replace(first=i, last=i + 1), transition_counts)
+            i += 1
 
-        loss[i] = log Σ_y exp(score(y) + cost(y)) - log Σ_{y agrees with tags} exp(score(y))
 
-    The gradient is that of the first term times the first of the `gradient_weights`, less that of
-    the second times the second; both `[N]`, ones for the gradient of the loss itself.
+def chain_losses(chains: Chains, terms: LossTerms, transition_counts: Floats1d) -> None:
+    """Losses and score gradients of sequences.
+
+    The gradient is that of the first term times the first of the shares, less that of the second
+    times the second.
 
     chains: the scores are OVERWRITTEN by the gradient with respect to them; where a tag is
     negative, the second sum runs over all labels, or over those that continue no span
-    (docs/method.md, section 3.4). clamp `[Y + 2, Y]`: see `inference.chain`. losses `[N]`: written.
-    transition_counts `[E]`: the gradient is added.
+    (docs/method.md, section 3.4). transition_counts `[E]`: the gradient is added.
     """
-    i = first
-    while i < last:
-        i = _scaled_losses(chains, clamp, gradient_weights, i, last, losses, transition_counts)
-        if i < last:
-            log_space_loss(chains, clamp, gradient_weights, i, losses, transition_counts)
-            i += 1
+    computed_by(_scaled_losses, log_space_loss, chains, terms, transition_counts)

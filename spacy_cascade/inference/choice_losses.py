@@ -9,24 +9,19 @@ from __future__ import annotations
 import numpy as np
 
 from ..types import Floats1d
-from .lattice import Chains
+from .lattice import Chains, LossTerms
 
 MANY_CHOICES = 64
 """From so many labels on this is faster than `chain_losses`, whose last bits differ."""
 
 
-def choice_losses(
-    chains: Chains,
-    gradient_weights: tuple[Floats1d, Floats1d],
-    first: int,
-    last: int,
-    losses: Floats1d,
-) -> Floats1d:
+def choice_losses(chains: Chains, terms: LossTerms) -> Floats1d:
     """As `chain_losses.chain_losses`, of sequences of one unit; scores are OVERWRITTEN.
 
     Returns the gradient of the transitions `[E]`, one for each label.
     """
     _, scores, transitions, cost, tags, starts = chains
+    _, shares, first, last, losses = terms
     units = starts[first:last]
     block, observed = scores[units[0] : units[-1] + 1], tags[units]
     is_known = observed >= 0
@@ -40,7 +35,7 @@ def choice_losses(
     total = block.sum(axis=1)
     losses[first:last] = 0.0
     losses[first + rows] = highest[rows] + np.log(total[rows]) - agreeing
-    expected, of_observed = (weights[first:last] for weights in gradient_weights)
+    expected, of_observed = (weights[first:last] for weights in shares)
     block *= np.where(is_known, expected / total, 0.0)[:, None]
     block[rows, right] -= of_observed[rows]
     of_transitions: Floats1d = block.sum(axis=0)

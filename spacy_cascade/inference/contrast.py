@@ -14,7 +14,6 @@ import numpy as np
 
 from ..types import Floats1d, Floats2d, Ints1d
 from .lattice import Chains, Lattice
-from .structure import Contrast
 from .viterbi import best_labellings
 
 _OPEN = -1
@@ -27,7 +26,7 @@ def contrast(
     labels: Ints1d,
     start: int,
     best_of: Callable[[Chains], tuple[Ints1d, Floats1d]] = best_labellings,
-) -> Contrast | None:
+) -> tuple[Ints1d, Ints1d] | None:
     """The best paths of one sequence with and without a span.
 
     scores `[T, S]`, transitions `[E]`: as in `Chains`. labels: int32 `[P]`, those of the
@@ -55,7 +54,7 @@ def contrast(
     )
     paths = line.reshape(n, length)
     best = 1 + int(found[1:].argmax())
-    return Contrast(paths[0], paths[best]) if np.isfinite(found[[0, best]]).all() else None
+    return (paths[0], paths[best]) if np.isfinite(found[[0, best]]).all() else None
 
 
 def having_span(

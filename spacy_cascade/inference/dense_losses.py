@@ -20,10 +20,10 @@ import math
 import numpy as np
 
 from ..jit import helper, kernel
-from ..types import Floats1d, Floats2d
+from ..types import Floats1d
 from .chain import count_observed, log_partitions, observed_path
-from .chain_losses import chain_losses
-from .lattice import Chains, longest_of
+from .chain_losses import chain_losses, computed_by
+from .lattice import Chains, LossTerms, longest_of
 from .viterbi import transition_matrix
 
 _SMALLEST = 1e-60
@@ -131,18 +131,10 @@ def _backward(matrix_back, length, room, sign, counts, pairs, first_counts):  # 
 
 
 @kernel
-def _dense_losses(
-    chains: Chains,
-    clamp: Floats2d,
-    gradient_weights: tuple[Floats1d, Floats1d],
-    first: int,
-    last: int,
-    losses: Floats1d,
-    transition_counts: Floats1d,
-) -> int:
+def _dense_losses(chains: Chains, terms: LossTerms, transition_counts: Floats1d) -> int:
     """As `dense_losses`, up to a sequence that has to be computed otherwise; its number."""
     lattice, scores, _, cost, tags, starts = chains
-    expected, observed = gradient_weights
+    clamp, (expected, observed), first, last, losses = terms
     exponentials, columns = _exponentials(chains)
     matrix = exponentials[1]
     matrix_back = matrix.T.copy()
@@ -186,22 +178,9 @@ def _dense_losses(
     return reached
 
 
-def dense_losses(
-    chains: Chains,
-    clamp: Floats2d,
-    gradient_weights: tuple[Floats1d, Floats1d],
-    first: int,
-    last: int,
-    losses: Floats1d,
-    transition_counts: Floats1d,
-) -> None:
+def dense_losses(chains: Chains, terms: LossTerms, transition_counts: Floats1d) -> None:
     """As `chain_losses.chain_losses`, of a lattice without label pairs; scores are OVERWRITTEN."""
-    common, i = (chains, clamp, gradient_weights), first
-    while i < last:
-        i = _dense_losses(*common, i, last, losses, transition_counts)
-        if i < last:
-            chain_losses(*common, i, i + 1, losses, transition_counts)
-            i += 1
+    computed_by(_dense_losses, chain_losses, chains, terms, transition_counts)
 
 
 @kernel

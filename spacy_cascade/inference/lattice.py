@@ -10,7 +10,6 @@ label `start` stood before it. Scores of a position are `[S]`, and edge `e` read
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -78,6 +77,23 @@ class Chains(NamedTuple):
     starts: Pointers1d
 
 
+class LossTerms(NamedTuple):
+    """Losses of the sequences `first <= i < last` of chains, as kernels take them.
+
+        losses[i] = log Σ_y exp(score(y) + cost(y)) - log Σ_{y agrees with tags} exp(score(y))
+
+    clamp: float64 `[Y + 2, Y]`, in place of the costs in the second term: 0 for labels that agree
+    with an observation, else `-inf`. shares: factors `[N]` of the gradients of both terms, ones for
+    the gradient of the loss itself. losses: float64 `[N]`, written.
+    """
+
+    clamp: Floats2d
+    shares: tuple[Floats1d, Floats1d]
+    first: int
+    last: int
+    losses: Floats1d
+
+
 def check_sizes(lattice: Lattice, scores: Floats2d, transitions: Floats1d) -> None:
     """Raise `TrainingError` for scores `[T, S]` or transitions `[E]` that are not of a lattice.
 
@@ -139,18 +155,3 @@ def free_lattice(n_labels: int, label_pairs: bool) -> Lattice:
     follows = np.broadcast_to(is_tag, (n_labels + 1, n_labels + 1))
     lattice = related_lattice(follows, np.zeros_like(follows), is_tag, 0, label_pairs)
     return lattice if label_pairs else lattice._replace(column=lattice.column - np.int32(1))
-
-
-def label_pair_mixing(lattice: Lattice) -> Floats2d:
-    """Symmetric `M` `[S, S]` that turns free parameters into score columns, `v = M z`.
-
-    `M² = I + 1·1ᵀ` within each group of edges that share a target, so that `E` parameters do the
-    work of `Y + E` (docs/method.md, section 4.2). Without label pairs `M` is the identity.
-    """
-    mixing = np.eye(lattice.n_columns)
-    if lattice.label_pairs and lattice.n_edges > lattice.n_labels:
-        for first, last in pairwise(lattice.first_edge.tolist()):
-            n = last - first
-            if n:
-                mixing[first:last, first:last] += (np.sqrt(1.0 + n) - 1.0) / n
-    return mixing

@@ -2,55 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from ..numeric.design import BinaryCSR, SegmentRows
-from ..types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
+from ..numeric.design import Design
+from ..numeric.encoded import Encoded
+from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
 from .chain import path_scores
-from .chain_kernels import ChainKernels, kernels_for
-from .choice_losses import MANY_CHOICES, choice_losses
+from .chain_kernels import ChainKernels, ChoiceKernels, kernels_for
+from .choice_losses import MANY_CHOICES
 from .contrast import contrast
 from .gathered import gather_k_best, gather_likely, gather_posteriors
 from .k_best import best_paths as k_best_paths
-from .lattice import (
-    Chains,
-    Lattice,
-    check_sizes,
-    choice_lattice,
-    free_lattice,
-    label_pair_mixing,
-)
+from .lattice import Chains, Lattice, check_sizes, choice_lattice, free_lattice
 from .passive_aggressive import cut_sequences, passive_aggressive
 from .schemes import SCHEMES, UNOBSERVED, Spans, TagSet
-from .structure import Contrast, LabelCosts, OnlineStep, Potentials, Structure
+from .structure import (
+    Columns,
+    Contrast,
+    Costs,
+    Labelling,
+    Online,
+    OnlineStep,
+    Part,
+    Paths,
+    Potentials,
+    Shares,
+)
 
 
-class LinearChain(Structure):
+class LinearChain(Paths, Online):
     """Labels that depend on the label before; all sums and searches are exact.
 
     lattice: which label may follow which. Where features see label pairs, the score columns are
-    the transitions, which have no weights besides.
+    the transitions, which have no weights besides. tag_set: of labels that stand for spans.
     """
 
-    def __init__(self, lattice: Lattice) -> None:
-        self.lattice = lattice
-        self.n_labels, self.n_columns = lattice.n_labels, lattice.n_columns
-        self.n_transitions = lattice.n_edges
-        if lattice.label_pairs:
-            self.free_transitions = slice(0)
-        self._labels = np.empty(self.n_columns, dtype=np.int32)
+    def __init__(self, lattice: Lattice, tag_set: TagSet | None = None) -> None:
+        self.lattice, self.n_labels, self._tag_set = lattice, lattice.n_labels, tag_set
+        self._labels = np.empty(lattice.n_columns, dtype=np.int32)
         self._labels[lattice.column] = lattice.target
         self._no_costs = np.zeros((self.n_labels + 1, self.n_labels))
         self._tags = np.arange(self.n_labels, dtype=np.int32)
+        self.columns = self._columns()
         self._kernels = self._choose_kernels()
         self.transitions_at_once = self._kernels.transitions_at_once
 
+    def _columns(self) -> Columns:
+        """Label and label pair share a column."""
+        lattice = self.lattice
+        runs = np.column_stack([lattice.source, lattice.target])
+        if lattice.label_pairs:
+            shared = lattice.first_edge if lattice.n_edges > lattice.n_labels else None
+            return Columns(runs, runs, lattice.column, len(runs), shared)
+        return Columns(self._labels[:, None], runs, lattice.column)
+
     def _choose_kernels(self) -> ChainKernels:
         return kernels_for(self.lattice)
+
+    @property
+    def tag_set(self) -> TagSet:
+        """The labels as tags of spans. Raises `ConfigError` where they are no such tags."""
+        if self._tag_set is None:
+            raise self._not_offered("spans")
+        return self._tag_set
+
+    def observed(self, spans: Spans, known: Bools1d) -> Ints1d:
+        return self.tag_set.observed(spans, known)
+
+    def spans(self, labels: Ints1d, starts: Pointers1d) -> Spans:
+        return self.tag_set.spans(labels, starts)
 
     def best(self, potentials: Potentials) -> tuple[Ints1d, Floats1d]:
         """The Viterbi path; ties go to the transition listed first."""
@@ -60,11 +84,12 @@ class LinearChain(Structure):
         chains = self._chains(potentials)
         return gather_k_best(potentials, k, lambda *written: k_best_paths(chains, *written))
 
-    def log_partitions(self, potentials: Potentials) -> Floats1d:
-        return self._kernels.log_partitions(self._chains(potentials))
-
-    def marginals(self, potentials: Potentials) -> Floats2d:
-        return self._kernels.marginals(self._chains(potentials))
+    def log_partitions(
+        self, potentials: Potentials, costs: Costs | None = None, observed: Ints1d | None = None
+    ) -> Floats1d:
+        if costs is None:
+            return self._kernels.log_partitions(self._chains(potentials))
+        return self._kernels.margin_partitions(self._chains(potentials, costs.margin, observed))
 
     def span_posteriors(self, potentials: Potentials, labels: Ints1d, spans: Spans) -> Floats1d:
         """Spans have to be in the order of their starts, without overlap."""
@@ -75,10 +100,8 @@ class LinearChain(Structure):
 
         return gather_posteriors(potentials.starts, spans, write)
 
-    def likely_spans(
-        self, potentials: Potentials, tag_set: TagSet, least: float
-    ) -> tuple[Spans, Floats1d]:
-        chains, labels = self._chains(potentials), tag_set.span_labels[self._tags]
+    def likely_spans(self, potentials: Potentials, least: float) -> tuple[Spans, Floats1d]:
+        chains, labels = self._chains(potentials), self.tag_set.span_labels[self._tags]
 
         def write(spans: Spans, probabilities: Floats1d) -> int:
             return self._kernels.likely_spans(chains, labels, least, spans, probabilities)
@@ -86,49 +109,44 @@ class LinearChain(Structure):
         return gather_likely(len(potentials.scores), write)
 
     def contrast(self, potentials: Potentials, labels: Ints1d, start: int) -> Contrast | None:
-        scores, transitions, _, _ = potentials
+        scores, transitions = potentials.scores, potentials.transitions
         check_sizes(self.lattice, scores, transitions)
-        return contrast(self.lattice, scores, transitions, labels, start)
+        return self._contrast(contrast(self.lattice, scores, transitions, labels, start))
 
     def clamp(self, potentials: Potentials, observed: Ints1d) -> None:
         """Each sequence has to have a legal labelling that agrees."""
-        clamp = self.label_costs(np.zeros((self.n_labels, self.n_labels))).clamp
+        clamp = self.costs(np.zeros((self.n_labels, self.n_labels))).clamp
         known = np.flatnonzero(observed != UNOBSERVED)
         potentials.scores[known] += clamp[:, self._labels][observed[known] + 1]
 
-    def parts(self, labels: Ints1d) -> tuple[Ints1d, Ints1d]:
+    def _contrast(self, paths: tuple[Ints1d, Ints1d] | None) -> Contrast | None:
+        return None if paths is None else Contrast(*map(self._labelling, paths))
+
+    def _labelling(self, labels: Ints1d) -> Labelling:
+        """Legal labels of a sequence, with what adds up to their score."""
+        columns, transitions = self._uses(labels)
+        return Labelling(labels, columns, transitions)
+
+    def _uses(self, labels: Ints1d) -> tuple[Ints1d, Ints1d]:
+        """Columns and transitions, int32 `[T]`, in the score of legal labels of a sequence."""
         lattice = self.lattice
         number = np.full((lattice.n_labels, lattice.n_labels), -1, dtype=np.int32)
         number[lattice.source, lattice.target] = np.arange(lattice.n_edges)
         edges: Ints1d = number[np.append(lattice.start, labels[:-1]), labels]
         return lattice.column[edges], edges
 
-    def label_costs(self, costs: Floats2d) -> LabelCosts:
+    def costs(self, of_labels: Floats2d) -> Costs:
         """Rows are those of `inference.chain`: nothing observed, each label, a span has ended."""
         n_labels = self.n_labels
         margin, clamp = np.zeros((2, n_labels + 2, n_labels))
-        margin[1:-1] = costs
+        margin[1:-1] = of_labels
         clamp[1:-1] = np.where(np.eye(n_labels) > 0, 0.0, -np.inf)
         clamp[-1, self.lattice.continued] = -np.inf
-        return LabelCosts(margin, clamp)
+        return Costs(margin, clamp)
 
-    def margin_losses(
-        self,
-        potentials: Potentials,
-        costs: LabelCosts,
-        observed: Ints1d,
-        first: int,
-        last: int,
-        losses: Floats1d,
-        gradient_weights: tuple[Floats1d, Floats1d],
-    ) -> Floats1d:
-        chains = self._chains(potentials, costs.margin, observed)
-        return self._losses(chains, costs.clamp, gradient_weights, first, last, losses)
-
-    def margin_partitions(
-        self, potentials: Potentials, costs: LabelCosts, observed: Ints1d
-    ) -> Floats1d:
-        return self._kernels.margin_partitions(self._chains(potentials, costs.margin, observed))
+    def losses(self, part: Part, costs: Costs, shares: Shares | None = None) -> Floats1d:
+        chains = self._chains(part.potentials, costs.margin, part.observed)
+        return self._kernels.losses(chains, part.terms(costs, shares))
 
     def path_scores(self, potentials: Potentials, labels: Ints1d) -> Floats1d:
         values = np.empty(len(potentials.starts) - 1)
@@ -140,65 +158,27 @@ class LinearChain(Structure):
         return cut_sequences(observed, starts, self.lattice.start, least)
 
     def learn_online(
-        self,
-        features: BinaryCSR,
-        observed: Ints1d,
-        starts: Pointers1d,
-        step: OnlineStep,
-        segments: SegmentRows | None = None,
-    ) -> float:
-        mixing = self.mixing()
-        return passive_aggressive(
-            features.indptr, features.indices, self.lattice, observed, starts, step, mixing @ mixing
-        )
+        self, encoded: Sequence[Encoded], observed: Ints1d, starts: Pointers1d
+    ) -> Callable[[OnlineStep], float]:
+        design = encoded[0]
+        assert isinstance(design, Design), "online training goes through listed features"
+        features, mixing = design.active_features(), self.columns.mixing
+        of_units, squared = (features.indptr, features.indices), mixing @ mixing
 
-    def mixing(self) -> Floats2d:
-        """Label and label pair share a column."""
-        return label_pair_mixing(self.lattice)
+        def learn(step: OnlineStep) -> float:
+            return passive_aggressive(*of_units, self.lattice, observed, starts, step, squared)
 
-    def transition_columns(self) -> Ints1d:
-        return self.lattice.column
-
-    def column_names(self, labels: Sequence[str]) -> list[Hashable]:
-        if self.lattice.label_pairs:
-            return [*self._edge_names(labels)]
-        return [labels[label] for label in self._labels.tolist()]
-
-    def transition_names(self, labels: Sequence[str]) -> list[tuple[str, str]]:
-        return self._edge_names(labels)
-
-    def _edge_names(self, labels: Sequence[str]) -> list[tuple[str, str]]:
-        edges = zip(self.lattice.source.tolist(), self.lattice.target.tolist(), strict=True)
-        return [(labels[previous], labels[current]) for previous, current in edges]
-
-    def label_columns(self, label: int) -> tuple[Ints1d, Ints1d | None]:
-        edges = slice(self.lattice.first_edge[label], self.lattice.first_edge[label + 1])
-        columns = self.lattice.column[edges]
-        if self.lattice.label_pairs and len(columns) > 1:
-            return columns, self.lattice.source[edges]
-        return columns[:1], None
+        return learn
 
     def _best_labels(self, chains: Chains) -> tuple[Ints1d, Floats1d]:
         """As `best`, of chains."""
         return self._kernels.best(chains)
 
-    def _losses(
-        self,
-        chains: Chains,
-        clamp: Floats2d,
-        gradient_weights: tuple[Floats1d, Floats1d],
-        first: int,
-        last: int,
-        losses: Floats1d,
-    ) -> Floats1d:
-        """As `margin_losses`, of chains."""
-        return self._kernels.losses(chains, clamp, gradient_weights, first, last, losses)
-
     def _chains(
         self, potentials: Potentials, costs: Floats2d | None = None, observed: Ints1d | None = None
     ) -> Chains:
         """Sequences as kernels take them, without costs and observations if none are given."""
-        scores, transitions, starts, _ = potentials
+        scores, transitions, starts = potentials.scores, potentials.transitions, potentials.starts
         check_sizes(self.lattice, scores, transitions)
         if costs is None:
             costs = self._no_costs
@@ -210,21 +190,12 @@ class LinearChain(Structure):
 class FreeChoice(LinearChain):
     """One choice among labels: a chain of length one, whose transitions belong to one label."""
 
-    def _edge_names(self, labels: Sequence[str]) -> list[tuple[str, str]]:
-        return [("", label) for label in labels]
+    def _choose_kernels(self) -> ChainKernels:
+        return (ChoiceKernels if self.n_labels >= MANY_CHOICES else ChainKernels)(self.lattice)
 
-    def _losses(
-        self,
-        chains: Chains,
-        clamp: Floats2d,
-        gradient_weights: tuple[Floats1d, Floats1d],
-        first: int,
-        last: int,
-        losses: Floats1d,
-    ) -> Floats1d:
-        if self.n_labels < MANY_CHOICES:
-            return super()._losses(chains, clamp, gradient_weights, first, last, losses)
-        return choice_losses(chains, gradient_weights, first, last, losses)
+    def _columns(self) -> Columns:
+        labels = self._tags[:, None]
+        return Columns(labels, labels, self.lattice.column, len(labels))
 
 
 @dataclass(frozen=True)
@@ -241,7 +212,7 @@ class ChainFamily:
 
     def of_spans(self, tag_set: TagSet) -> LinearChain:
         """Tags that spans have under a scheme."""
-        return LinearChain(tag_set.lattice(self.label_pairs))
+        return LinearChain(tag_set.lattice(self.label_pairs), tag_set)
 
     def of_labels(self, n_labels: int) -> LinearChain:
         """Labels `1 … n_labels` in any order; label 0 stands before the first one."""

@@ -122,7 +122,7 @@ def passive_aggressive(
     unit_starts `[T + 1]`, unit_features: from `rows.active_features`. tags `[T]`, starts `[N + 1]`:
     as in `chain_losses`; where tags are not observed, `y` is the best path that agrees with
     those that are. mixing: `M²` `[S, S]`, so that label and label pair share a column
-    (`lattice.label_pair_mixing`). settings: the weights in it are changed in place.
+    (`structure.Columns.mixing`). settings: the weights in it are changed in place.
     """
     cost, clamp = settings.costs
     decoding_cost = cost if settings.is_cost_augmented else np.zeros_like(cost)

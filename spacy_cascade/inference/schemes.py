@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import ConfigError
-from ..types import Bools2d, Ints1d, Pointers1d
+from ..types import Bools1d, Bools2d, Ints1d, Pointers1d
 from .lattice import Lattice, related_lattice
 
 OUTSIDE = "O"
@@ -80,6 +80,10 @@ class Spans(NamedTuple):
     start: Pointers1d
     end: Pointers1d
     label: Ints1d
+
+    def take(self, chosen: Bools1d | Pointers1d) -> Spans:
+        """Some of the spans, by a mask or by numbers."""
+        return Spans(self.start[chosen], self.end[chosen], self.label[chosen])
 
 
 @dataclass(frozen=True)
@@ -161,6 +165,15 @@ class TagSet:
             tags[start[these, None] + np.arange(n)] = base[:, None] + np.array(path)
         after = end[end < len(tags)] if scheme.separates else end[:0]
         tags[after[tags[after] == UNOBSERVED]] = ENDED
+
+    def observed(self, spans: Spans, known: Bools1d) -> Ints1d:
+        """The tags `[T]` of tokens that are known; `UNOBSERVED` or `ENDED` for the others.
+
+        spans: all that known tokens are in, without overlap.
+        """
+        tags = np.where(known, 0, UNOBSERVED).astype(np.int32)
+        self.write(tags, *spans)
+        return tags
 
     def spans(self, tags: Ints1d, sequence_starts: Pointers1d) -> Spans:
         """The spans of a legal tag sequence; a sequence start ends whatever came before.

@@ -3,73 +3,67 @@
 A structure says which labellings a sequence can have, and how their scores are made of potentials:
 scores of units `[T, S]` and of transitions `[E]`, both linear in the weights. Only a structure
 chooses a kernel. A labelling is the number of one label a unit, int32 `[T]`; numbers below zero
-stand for what is not known (`inference.schemes`).
+stand for what is not known (`inference.schemes`). Only the structure reads labels as spans.
 
 A structure offers as many of the operations below as it can. Who needs one that a structure does
-not offer is refused early (`require`). All of them have `normalised`.
+not offer is refused early (`require`). All of them have `compose` and `normalised`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ..caching import cached_property
 from ..errors import ConfigError
-from ..numeric.design import BinaryCSR, SegmentRows
-from ..types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d, RealsXd
+from ..numeric.encoded import Encoded
+from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d, RealsXd
+from .lattice import LossTerms
 from .online_prior import OnlinePrior
-from .schemes import Spans, TagSet
+from .schemes import Spans
 
 
-class SegmentScores(NamedTuple):
-    """Scores of segments as wholes, beside those of their units.
+@dataclass(frozen=True)
+class Potentials:
+    """What the labellings of a batch are scored with.
 
-    ends: int64 `[T + 1]`; rows `ends[t]:ends[t + 1]` are segments whose last unit is `t`, the
-    shortest first. length: int32 `[M]`, their units. scores: float64 `[M, n]`, for each label of a
-    segment; those without a row have 0. longest: `L`; there are no longer ones.
-    """
-
-    ends: Pointers1d
-    length: Ints1d
-    scores: Floats2d
-    longest: int
-
-    def of_units(self, begin: int, end: int) -> SegmentScores:
-        """Those of the sequence from unit `begin` to before `end`."""
-        first, last = self.ends[begin], self.ends[end]
-        ends = self.ends[begin : end + 1] - first
-        return SegmentScores(ends, self.length[first:last], self.scores[first:last], self.longest)
-
-
-class Potentials(NamedTuple):
-    """What the labellings of a batch are scored with, `[T, S]` and `[E]`.
-
-    starts: `[N + 1]`; sequence `i` is the units from `starts[i]` to before `starts[i + 1]`.
-    segments: scores of segments, for structures that have them.
+    scores: float64 `[T, S]`, of units. transitions: float64 `[E]`. starts: `[N + 1]`; sequence `i`
+    is the units from `starts[i]` to before `starts[i + 1]`. A structure that scores more than units
+    has potentials of its own.
     """
 
     scores: Floats2d
     transitions: Floats1d
     starts: Pointers1d
-    segments: SegmentScores | None = None
+
+    @property
+    def scored(self) -> tuple[Floats2d, ...]:
+        """The arrays that scorers fill, in the order of `Columns.blocks`."""
+        return (self.scores,)
+
+    def with_scored(self, scored: Sequence[Floats2d], transitions: Floats1d) -> Potentials:
+        """The same sequences with other scores."""
+        (scores,) = scored
+        return self.replace(scores=scores, transitions=transitions)
+
+    def replace(self, **fields: Any) -> Potentials:
+        """With some other fields."""
+        return replace(self, **fields)
 
     def at_temperature(self, temperature: float) -> Potentials:
         """Potentials of flatter probabilities where the temperature is above 1."""
         if temperature == 1.0:
             return self
-        if (segments := self.segments) is not None:
-            segments = segments._replace(scores=segments.scores / temperature)
-        return Potentials(
-            self.scores / temperature, self.transitions / temperature, self.starts, segments
-        )
+        scored = [scores / temperature for scores in self.scored]
+        return self.with_scored(scored, self.transitions / temperature)
 
     def of_sequence(self, begin: int, end: int) -> Potentials:
         """Those of the sequence from unit `begin` to before `end`."""
-        segments = self.segments and self.segments.of_units(begin, end)
-        starts = np.array([0, end - begin])
-        return Potentials(self.scores[begin:end], self.transitions, starts, segments)
+        return self.replace(scores=self.scores[begin:end], starts=np.array([0, end - begin]))
 
 
 class Weights(NamedTuple):
@@ -79,11 +73,55 @@ class Weights(NamedTuple):
     transitions: Floats1d
 
 
-class Contrast(NamedTuple):
-    """The best labels of a sequence with something, and the best without it, int32 `[T]`."""
+class Whole(NamedTuple):
+    """A span whose score is not only that of its units.
 
-    having: Ints1d
-    lacking: Ints1d
+    start, end: units of its sequence. column: of the weights of its features. of_length: what its
+    length adds to the score.
+    """
+
+    start: int
+    end: int
+    column: int
+    of_length: float
+
+
+class Labelling(NamedTuple):
+    """Labels of one sequence, and what adds up to their score.
+
+    labels, columns, transitions: int32 `[T]`. wholes: spans that are scored as such.
+    """
+
+    labels: Ints1d
+    columns: Ints1d
+    transitions: Ints1d
+    wholes: Sequence[Whole] = ()
+
+
+class Contrast(NamedTuple):
+    """The best labelling of a sequence with something, and the best without it."""
+
+    having: Labelling
+    lacking: Labelling
+
+
+class Part(NamedTuple):
+    """The sequences from `first` to before `last`, whose losses are asked for.
+
+    observed: int32 `[T]`, labels, or numbers below zero (`inference.schemes`). losses: float64
+    `[N]`, written for these sequences.
+    """
+
+    potentials: Potentials
+    observed: Ints1d
+    first: int
+    last: int
+    losses: Floats1d
+
+    def terms(self, costs: Costs, shares: Shares | None) -> LossTerms:
+        """As kernels take it."""
+        ones = np.ones(len(self.losses))
+        return LossTerms(costs.clamp, shares or (ones, ones), self.first, self.last, self.losses)
 
 
 class Averaged(NamedTuple):
@@ -95,7 +133,11 @@ class Averaged(NamedTuple):
     transitions_drift: Floats1d
 
 
-class LabelCosts(NamedTuple):
+Shares: TypeAlias = tuple[Floats1d, Floats1d]
+"""Factors `[N]` of the gradients of both terms of a loss."""
+
+
+class Costs(NamedTuple):
     """What an observation adds to the score of each label, `[Y + 2, Y]` (`inference.chain`).
 
     margin: costs of wrong labels. clamp: 0 for labels that agree with it, else `-inf`.
@@ -112,7 +154,7 @@ class OnlineStep(NamedTuple):
     sequences `[n]`. before: `A_{i-1}` of each `[n]`. averaged: what changes. prior: holds it back.
     """
 
-    costs: LabelCosts
+    costs: Costs
     is_cost_augmented: bool
     largest_step: float
     order: Pointers1d
@@ -121,22 +163,125 @@ class OnlineStep(NamedTuple):
     prior: OnlinePrior
 
 
+Names: TypeAlias = tuple[list[tuple[str, ...]], list[tuple[str, str]]]
+"""What score columns and transitions are known by: labels, the one of the unit last."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What the weights of a structure stand for.
+
+    seen: int32 `[S', m]`, the labels that features of each score column see, that of the unit last.
+    runs: int32 `[E', m]`, the same of transitions. of_transition: int32 `[E]`, the column that goes
+    with each. n_bound: how many transitions, the first ones, have no weights besides those in the
+    columns. shared: int `[G + 1]`, columns `shared[g]:shared[g + 1]` share weight; None where none
+    do. more_columns, more_transitions: names of those after the first `S'` and `E'`. blocks: the
+    columns of the weights that belong to each array of scores (`Potentials.scored`).
+    """
+
+    seen: Ints2d
+    runs: Ints2d
+    of_transition: Ints1d
+    n_bound: int = 0
+    shared: Ints1d | None = None
+    more_columns: Sequence[tuple[str, ...]] = ()
+    more_transitions: Sequence[tuple[str, str]] = ()
+    blocks: Sequence[slice] = field(default_factory=lambda: [slice(None)])
+
+    @property
+    def n_columns(self) -> int:
+        """`S`."""
+        return len(self.seen) + len(self.more_columns)
+
+    @property
+    def n_transitions(self) -> int:
+        """`E`."""
+        return len(self.runs) + len(self.more_transitions)
+
+    @property
+    def free(self) -> slice:
+        """Transitions that have weights of their own."""
+        return slice(self.n_bound, self.n_transitions)
+
+    @cached_property
+    def mixing(self) -> Floats2d:
+        """Symmetric `M` `[S, S]` that turns free parameters into score columns, `v = z M`.
+
+        The penalty is on the parameters. `M² = I + 1·1ᵀ` within each group of columns that share
+        weight, so that `E` parameters do the work of `Y + E` (docs/method.md, section 4.2).
+        """
+        mixing = np.eye(self.n_columns)
+        groups = () if self.shared is None else pairwise(self.shared.tolist())
+        for first, last in groups:
+            if n := last - first:
+                mixing[first:last, first:last] += (np.sqrt(1.0 + n) - 1.0) / n
+        return mixing
+
+    def of_label(self, label: int) -> tuple[Ints1d, Ints1d | None]:
+        """Columns that add to the score of a label, and the label before each of them.
+
+        None where features do not see the label before, and where they see others besides.
+        """
+        own = np.flatnonzero(self.seen[:, -1] == label).astype(np.int32)
+        return own, self.seen[own, 0] if self.seen.shape[1] == 2 else None
+
+    def names(self, labels: Sequence[str]) -> Names:
+        """What columns and transitions are known by when labels change; labels: of all `Y`."""
+        seen = [tuple(labels[label] for label in run) for run in self.seen.tolist()]
+        runs = [[labels[label] for label in run] for run in self.runs.tolist()]
+        transitions = [(" ".join(before), label) for *before, label in runs]
+        return [*seen, *self.more_columns], [*transitions, *self.more_transitions]
+
+
 class Structure:
     """Base of all structures: each operation that one does not define is not offered.
 
-    n_labels: `Y`. n_columns: `S`, scores of a unit. n_transitions: `E`. free_transitions: those
-    that have weights besides those in the score columns. segment_columns: columns of the weights of
-    features of segments, if there are any. is_local: whether `normalised` changes potentials.
-    transitions_at_once: how many take a loss as long as one does elsewhere, about.
+    n_labels: `Y`. columns: what weights stand for. is_local: whether `normalised` changes
+    potentials. transitions_at_once: how many take a loss as long as one does elsewhere, about.
     """
 
     n_labels: int
-    n_columns: int
-    n_transitions: int
-    free_transitions: slice = slice(None)
-    segment_columns: slice = slice(0)
+    columns: Columns
     is_local: bool = False
     transitions_at_once: int = 1
+
+    @property
+    def n_columns(self) -> int:
+        """`S`, scores of a unit."""
+        return self.columns.n_columns
+
+    @property
+    def n_transitions(self) -> int:
+        """`E`."""
+        return self.columns.n_transitions
+
+    def compose(
+        self,
+        scored: Sequence[Floats2d],
+        encoded: Sequence[Encoded],
+        transitions: Floats1d,
+        starts: Pointers1d,
+    ) -> Potentials:
+        """Potentials of what scorers give.
+
+        scored: an array for each block of columns. encoded: of the scorers, the last ones at least.
+        """
+        (scores,) = scored
+        return Potentials(scores, transitions, starts)
+
+    # What labels mean, for structures of spans
+
+    def observed(self, spans: Spans, known: Bools1d) -> Ints1d:
+        """What is known of labels, int32 `[T]`, below zero where that is not one label.
+
+        spans: those of a batch, without overlap. known: bool `[T]`, units that are in these spans,
+        or in none.
+        """
+        raise self._not_offered("observed")
+
+    def spans(self, labels: Ints1d, starts: Pointers1d) -> Spans:
+        """The spans that labels of a batch stand for."""
+        raise self._not_offered("spans")
 
     # What trained models are asked
 
@@ -155,21 +300,20 @@ class Structure:
         """
         raise self._not_offered("k_best")
 
-    def log_partitions(self, potentials: Potentials) -> Floats1d:
-        """Logarithm of the sum over all labellings of `exp(score)`, float64 `[N]`."""
-        raise self._not_offered("log_partitions")
+    def log_partitions(
+        self, potentials: Potentials, costs: Costs | None = None, observed: Ints1d | None = None
+    ) -> Floats1d:
+        """Logarithm of the sum over all labellings of `exp(score + cost)`, float64 `[N]`.
 
-    def marginals(self, potentials: Potentials) -> Floats2d:
-        """Probability that a labelling uses each score, float64 `[T, S]`."""
-        raise self._not_offered("marginals")
+        costs: of labels other than those observed, int32 `[T]`; none for plain scores.
+        """
+        raise self._not_offered("log_partitions")
 
     def span_posteriors(self, potentials: Potentials, labels: Ints1d, spans: Spans) -> Floats1d:
         """Probability of each span, float64 `[P]`; labels: a labelling that has them all."""
         raise self._not_offered("span_posteriors")
 
-    def likely_spans(
-        self, potentials: Potentials, tag_set: TagSet, least: float
-    ) -> tuple[Spans, Floats1d]:
+    def likely_spans(self, potentials: Potentials, least: float) -> tuple[Spans, Floats1d]:
         """All spans of a probability of at least `least`, overlapping or not, in no order."""
         raise self._not_offered("likely_spans")
 
@@ -185,109 +329,64 @@ class Structure:
         """Give all labellings that disagree with what is observed `[T]` `-inf`, in place."""
         raise self._not_offered("clamp")
 
-    def parts(self, labels: Ints1d) -> tuple[Ints1d, Ints1d]:
-        """Columns and transitions, int32 `[T]`, in the score of a legal labelling of a sequence."""
-        raise self._not_offered("parts")
-
-    def length_scores(self, transitions: Floats1d, longest: int) -> Floats2d:
-        """What a segment's length adds to its score, float64 `[L, n]`; transitions `[E]`."""
-        raise self._not_offered("length_scores")
-
     # What losses and trainers ask
 
-    def label_costs(self, costs: Floats2d) -> LabelCosts:
-        """The costs `[Y, Y]` of wrong labels, as the operations below take them."""
-        raise self._not_offered("label_costs")
+    def costs(self, of_labels: Floats2d) -> Costs:
+        """The costs `[Y, Y]` of wrong labels, as the operations here take them."""
+        raise self._not_offered("costs")
 
-    def margin_losses(
-        self,
-        potentials: Potentials,
-        costs: LabelCosts,
-        observed: Ints1d,
-        first: int,
-        last: int,
-        losses: Floats1d,
-        gradient_weights: tuple[Floats1d, Floats1d],
-    ) -> Floats1d:
-        """Losses of the sequences from `first` to before `last`, and their gradient.
+    def losses(self, part: Part, costs: Costs, shares: Shares | None = None) -> Floats1d:
+        """Write the losses of some sequences; the gradient of the transitions, float64 `[E]`.
 
             log Σ_y exp(score(y) + cost(y)) - log Σ_{y agrees with observed} exp(score(y))
 
-        observed: int32 `[T]`. losses `[N]`: written. The scores are OVERWRITTEN by the gradient
-        with respect to them; the gradient with respect to the transitions `[E]` is returned.
-        gradient_weights: factors `[N]` of the gradients of the first and the second term.
+        The scores of these sequences are OVERWRITTEN by the gradient with respect to them. shares:
+        of both terms in the gradients; None for all of it.
         """
-        raise self._not_offered("margin_losses")
+        raise self._not_offered("losses")
 
-    def margin_partitions(
-        self, potentials: Potentials, costs: LabelCosts, observed: Ints1d
-    ) -> Floats1d:
-        """The first term of `margin_losses` alone, float64 `[N]`; the scores stay as they are."""
-        raise self._not_offered("margin_partitions")
+    def _not_offered(self, operation: str) -> ConfigError:
+        return ConfigError(f"{type(self).__name__} does not offer '{operation}'.")
+
+
+class Paths(Structure):
+    """A structure in which the second term of a loss is the score of what is observed."""
 
     def path_scores(self, potentials: Potentials, labels: Ints1d) -> Floats1d:
         """Score of a labelling of every sequence, float64 `[N]`."""
         raise self._not_offered("path_scores")
+
+
+class Online(Structure):
+    """A structure whose weights can be learnt sequence by sequence."""
 
     def cut(self, observed: Ints1d, starts: Pointers1d, least: int) -> Pointers1d:
         """Starts of pieces of at least so many units, cut where that changes no score."""
         raise self._not_offered("cut")
 
     def learn_online(
-        self,
-        features: BinaryCSR,
-        observed: Ints1d,
-        starts: Pointers1d,
-        step: OnlineStep,
-        segments: SegmentRows | None = None,
-    ) -> float:
-        """Passive-aggressive updates, sequence by sequence; the sum of their losses.
-
-        features: of units `[T, K]`. segments: features of segments, for structures with such.
-        """
+        self, encoded: Sequence[Encoded], observed: Ints1d, starts: Pointers1d
+    ) -> Callable[[OnlineStep], float]:
+        """What makes passive-aggressive updates, sequence by sequence; the sum of their losses."""
         raise self._not_offered("learn_online")
 
-    def mixing(self) -> Floats2d:
-        """Symmetric `M` `[S, S]` that turns free parameters into score columns.
 
-        The penalty is on the parameters, so `M` says how columns share weight (docs/method.md,
-        section 4.2).
-        """
-        raise self._not_offered("mixing")
-
-    def transition_columns(self) -> Ints1d:
-        """Column of the scores that goes with each transition, int32 `[E]`."""
-        raise self._not_offered("transition_columns")
-
-    def column_names(self, labels: Sequence[str]) -> list[Hashable]:
-        """What each score column is known by when labels change; labels: names of all `Y`."""
-        raise self._not_offered("column_names")
-
-    def transition_names(self, labels: Sequence[str]) -> list[tuple[str, str]]:
-        """Names of the labels before and after each transition."""
-        raise self._not_offered("transition_names")
-
-    def label_columns(self, label: int) -> tuple[Ints1d, Ints1d | None]:
-        """Columns that add to the score of a label, and the label before each of them.
-
-        None where the label before makes no difference.
-        """
-        raise self._not_offered("label_columns")
-
-    def _not_offered(self, operation: str) -> ConfigError:
-        return ConfigError(f"{type(self).__name__} does not offer '{operation}'.")
-
-
-OPERATIONS = frozenset(
-    name
-    for name, member in vars(Structure).items()
-    if callable(member) and not name.startswith(("_", "normalised"))
-)
+OPERATIONS = {
+    name: kind
+    for kind in (Structure, Paths, Online)
+    for name, member in vars(kind).items()
+    if callable(member) and not name.startswith(("_", "normalised", "compose"))
+}
+"""Where each operation is stated."""
 
 
 def offered(structure: type[Structure]) -> frozenset[str]:
     """The operations that a structure offers."""
-    return frozenset(n for n in OPERATIONS if getattr(structure, n) is not getattr(Structure, n))
+    return frozenset(
+        name
+        for name, kind in OPERATIONS.items()
+        if getattr(structure, name, None) not in (None, getattr(kind, name))
+    )
 
 
 def require(structure: type[Structure], operations: Iterable[str], who: str) -> None:

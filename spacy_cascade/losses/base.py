@@ -8,15 +8,16 @@ potentials; `CorpusLoss` puts the design matrix in front of that.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Lock
-from typing import ClassVar, Protocol
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from ..inference.structure import Potentials, SegmentScores, Structure, Weights
+from ..inference.structure import Part, Potentials, Structure, Weights
 from ..numeric.design import Design
+from ..numeric.encoded import Encoded
 from ..parallel import Workers, split
 from ..types import Floats1d, Floats2d, Ints1d, Pointers1d
 
@@ -25,12 +26,13 @@ from ..types import Floats1d, Floats2d, Ints1d, Pointers1d
 class LabelledSequences:
     """Sequences with what is known of their labels.
 
-    design: features of `T` units. observed `[T]`: labels of the structure, negative where they are
-    not known (`inference.schemes`). starts `[N + 1]`: the sequences. share: the part of the corpus
-    that they are.
+    encoded: what each scorer keeps of their `T` units, in the order of `Columns.blocks`.
+    observed `[T]`: labels of the structure, negative where they are not known
+    (`inference.schemes`). starts `[N + 1]`: the sequences. share: the part of the corpus that they
+    are.
     """
 
-    design: Design
+    encoded: tuple[Encoded, ...]
     structure: Structure
     observed: Ints1d
     starts: Pointers1d
@@ -38,20 +40,19 @@ class LabelledSequences:
 
     def release_memory(self) -> None:
         """Free what the next loss makes again."""
-        self.design.release_memory()
+        for encoded in self.encoded:
+            encoded.release_memory()
+
+    @property
+    def design(self) -> Design:
+        """The features of units, for who looks at each of them."""
+        design = self.encoded[0]
+        assert isinstance(design, Design), "the first scorer has sparse features"
+        return design
 
 
-class SequenceLosses(Protocol):
-    """A loss on one structure."""
-
-    def evaluate(
-        self, potentials: Potentials, observed: Ints1d, first: int, last: int, losses: Floats1d
-    ) -> Floats1d:
-        """Write the losses of the sequences from `first` to before `last`; their gradient.
-
-        The scores of these sequences are OVERWRITTEN by the gradient with respect to them; the
-        gradient with respect to the transitions `[E]` is returned.
-        """
+SequenceLosses: TypeAlias = Callable[[Part], Floats1d]
+"""A loss on one structure: writes the losses of some sequences, as `Structure.losses` does."""
 
 
 class Loss(ABC):
@@ -68,13 +69,6 @@ class Loss(ABC):
     @abstractmethod
     def on(self, structure: Structure) -> SequenceLosses:
         """The loss of labellings of this structure."""
-
-    def of_part(self, sequences: slice, units: slice) -> Loss:
-        """The loss of these sequences alone, for losses that know more of them than their labels.
-
-        units: those of the sequences.
-        """
-        return self
 
     def variances(self, score_gradient: Floats2d) -> Floats2d:
         """Second derivatives with respect to the scores `[T, S]`, from the first ones.
@@ -102,23 +96,26 @@ class CorpusLoss:
 
     def counts(self) -> Floats1d:
         """Number of units that have each feature, float64 `[K]`."""
-        return self.data.design.counts(self.workers)
+        first, *others = (encoded.counts(self.workers) for encoded in self.data.encoded)
+        for other in others:
+            first += other
+        return first
 
     def potentials(self, weights: Weights) -> Potentials:
-        rows, columns = self.data.design.segments, self.data.structure.segment_columns
-        scores, segments = self.data.design.scores(weights.features, self.workers), None
-        if rows is not None:
-            of_rows = rows.scores(weights.features[:, columns], self.workers)
-            segments = SegmentScores(rows.ends, rows.length, of_rows, rows.longest)
-        return Potentials(scores, weights.transitions, self.data.starts, segments)
+        structure, encoded = self.data.structure, self.data.encoded
+        scored = [
+            each.scores(weights.features[:, block], self.workers)
+            for each, block in zip(encoded, structure.columns.blocks, strict=True)
+        ]
+        return structure.compose(scored, encoded, weights.transitions, self.data.starts)
 
     def gradient(self, of_potentials: Potentials, out: Floats2d | None = None) -> Floats2d:
         """Gradient of the features `[K, S]`, given that of potentials; written to `out`."""
-        rows, columns = self.data.design.segments, self.data.structure.segment_columns
-        gradient = self.data.design.gradient(of_potentials.scores, self.workers, out=out)
-        if rows is not None and of_potentials.segments is not None:
-            slopes, n_parts = of_potentials.segments.scores, self.data.design.n_parts
-            gradient[:, columns] += rows.gradient(slopes, self.workers, n_parts)
+        blocks = self.data.structure.columns.blocks
+        first, *others = zip(self.data.encoded, of_potentials.scored, blocks, strict=True)
+        gradient = first[0].gradient(first[1], self.workers, out)
+        for encoded, slopes, block in others:
+            gradient[:, block] += encoded.gradient(slopes, self.workers)
         return gradient
 
     def losses(self, potentials: Potentials) -> tuple[Floats1d, Floats1d]:
@@ -129,7 +126,7 @@ class CorpusLoss:
         losses = np.empty(len(self.data.starts) - 1)
 
         def evaluate(first: int, last: int) -> Floats1d:
-            return self._of_sequences.evaluate(potentials, self.data.observed, first, last, losses)
+            return self._of_sequences(Part(potentials, self.data.observed, first, last, losses))
 
         return losses, self.sum_of_pieces(evaluate)
 
@@ -165,57 +162,13 @@ class CorpusLoss:
         See `Loss.variances` for what is left out.
         """
         own = self.gradient(self.variances(weights))
-        mixed: Floats2d = own @ self.data.structure.mixing() ** 2
-        self.data.design.release_memory()
+        mixed: Floats2d = own @ self.data.structure.columns.mixing**2
+        self.data.release_memory()
         return mixed
 
     def variances(self, weights: Weights) -> Potentials:
-        """Second derivatives with respect to the scores of units, and of segments."""
+        """Second derivatives with respect to all scores."""
         potentials = self.potentials(weights)
         self.losses(potentials)
-        segments = potentials.segments
-        if segments is not None:
-            segments = segments._replace(scores=self.loss.variances(segments.scores))
-        scores = self.loss.variances(potentials.scores)
-        return potentials._replace(scores=scores, segments=segments)
-
-
-class ShardedLoss:
-    """As `CorpusLoss`, for the sum over shards with the same features and structure, in order.
-
-    shards: gone through once for each result; each may be made when it is asked for, and is let go
-    of before the next one.
-    """
-
-    def __init__(self, shards: Iterable[CorpusLoss]) -> None:
-        self.shards = shards
-
-    def counts(self) -> Floats1d:
-        return _sum(map(CorpusLoss.counts, self.shards))
-
-    def value_and_gradient(self, weights: Weights, out: Floats2d) -> tuple[float, Floats1d]:
-        value, of_transitions = 0.0, np.zeros_like(weights.transitions)
-        of_shard, total = np.empty_like(out), np.zeros_like(out)
-
-        def evaluate(shard: CorpusLoss) -> tuple[float, Floats1d]:
-            return shard.value_and_gradient(weights, of_shard)
-
-        for loss, gradient in map(evaluate, self.shards):
-            value += loss
-            of_transitions += gradient
-            total += of_shard
-        out[:] = total
-        return value, of_transitions
-
-    def hessian_diagonal(self, weights: Weights) -> Floats2d:
-        def of_shard(shard: CorpusLoss) -> Floats2d:
-            return shard.hessian_diagonal(weights)
-
-        return _sum(map(of_shard, self.shards))
-
-
-def _sum(addends: Iterator[Floats2d]) -> Floats2d:
-    total = next(addends)
-    for addend in addends:
-        total += addend
-    return total
+        scored = [self.loss.variances(scores) for scores in potentials.scored]
+        return potentials.with_scored(scored, potentials.transitions)

@@ -10,45 +10,30 @@ softmax margin (docs/method.md, section 3.2). A further loss of this family is o
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
 from ..checks import check_positive
 from ..errors import ConfigError
-from ..inference.structure import LabelCosts, Potentials, Structure
-from ..types import Floats1d, Floats2d, Ints1d
-from .base import Loss
+from ..inference.structure import Structure
+from ..types import Floats2d
+from .base import Loss, SequenceLosses
 
 
 class MarginLoss(Loss):
     """A loss of this family."""
 
-    needs: ClassVar[frozenset[str]] = frozenset({"label_costs", "margin_losses"})
+    needs: ClassVar[frozenset[str]] = frozenset({"costs", "losses"})
 
     @abstractmethod
     def label_costs(self, n_labels: int) -> Floats2d:
         """Cost of label `y` where `g` is observed, float64 `[g, y]`."""
 
-    def on(self, structure: Structure) -> "MarginLosses":
-        costs = self.label_costs(structure.n_labels)
-        return MarginLosses(structure, structure.label_costs(costs))
-
-
-@dataclass(frozen=True)
-class MarginLosses:
-    """A loss of this family on one structure."""
-
-    structure: Structure
-    costs: LabelCosts
-
-    def evaluate(
-        self, potentials: Potentials, observed: Ints1d, first: int, last: int, losses: Floats1d
-    ) -> Floats1d:
-        ones = np.ones(len(losses))
-        return self.structure.margin_losses(
-            potentials, self.costs, observed, first, last, losses, (ones, ones)
-        )
+    def on(self, structure: Structure) -> SequenceLosses:
+        costs = structure.costs(self.label_costs(structure.n_labels))
+        return partial(structure.losses, costs=costs)
 
 
 @dataclass(frozen=True)
@@ -96,7 +81,7 @@ class Hinge:
     kappa: float = 1.0
     false_negative_weight: float = 1.0
 
-    needs: ClassVar[frozenset[str]] = frozenset({"label_costs", "learn_online"})
+    needs: ClassVar[frozenset[str]] = frozenset({"costs", "learn_online"})
     is_probabilistic: ClassVar[bool] = False
 
     def __post_init__(self) -> None:

@@ -9,13 +9,11 @@ corpus has far fewer lexemes than tokens, so most work is done in `A`, once a le
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..parallel import LARGEST_PIECE, Workers, split
-from ..tools.scale.parts import Memory, Node, add_part
 from ..types import Floats1d, Floats2d, Ints1d, Pointers1d, Pointers2d, RealsXd
 from .csr import active_features, add_entries, add_rows, add_to_columns, group_columns
 
@@ -98,26 +96,12 @@ class BinaryCSR:
             )
         self._groups.add_product(values, out, workers)
 
-    def write_transposed_product(
-        self, values: Floats2d, out: Floats2d, workers: Workers, n_parts: int, memory: Memory
-    ) -> None:
-        """`out = self.T @ values`, as a sum over so many parts of the rows."""
-
-        def add(node: Node, to: Floats2d) -> None:
-            add_part(self.indptr, self.indices, node[0], n_parts, values, to)
-
-        if n_parts > 1:
-            memory.add_up((0, n_parts), add, out, workers)
-            return
-        out.fill(0.0)
-        self.add_transposed_product(values, out, workers)
-
     def release_memory(self) -> None:
         """Free what the next transposed product makes again."""
         self._groups = None
 
 
-@dataclass(frozen=True)
+@dataclass
 class SegmentRows:
     """Features of segments of units, for those segments that have any.
 
@@ -142,27 +126,33 @@ class SegmentRows:
         self.features.add_product(weights, scores, workers)
         return scores
 
-    def gradient(self, score_gradient: Floats2d, workers: Workers, n_parts: int = 1) -> Floats2d:
-        """Gradient `[K, n]` of the weights, given that of scores `[M, n]`."""
-        gradient = np.empty((self.features.n_columns, score_gradient.shape[1]))
-        self.features.write_transposed_product(score_gradient, gradient, workers, n_parts, Memory())
+    def gradient(
+        self, score_gradient: Floats2d, workers: Workers, out: Floats2d | None = None
+    ) -> Floats2d:
+        """Gradient `[K, n]` of the weights, given that of scores `[M, n]`; written to `out`."""
+        shape = self.features.n_columns, score_gradient.shape[1]
+        gradient = np.empty(shape) if out is None else out
+        gradient.fill(0.0)
+        self.features.add_transposed_product(score_gradient, gradient, workers)
         return gradient
+
+    def counts(self, workers: Workers) -> Floats1d:
+        """How many segments each feature is active in, `[K]`."""
+        counts = np.bincount(self.features.indices, minlength=self.features.n_columns)
+        return counts.astype(np.float64)
+
+    def release_memory(self) -> None:
+        """Free what the next gradient makes again."""
+        self.features.release_memory()
 
 
 @dataclass
 class Design:
-    """Factored design matrix of a corpus (the module gives its formula).
-
-    segments: features of segments of the units, for models that have such. n_parts: parts of the
-    rows whose gradients are added up, so that workers can share them; the last bits depend on it.
-    """
+    """Factored design matrix of a corpus (the module gives its formula)."""
 
     lexeme_features: BinaryCSR
     unit_lexemes: BinaryCSR
     unit_features: BinaryCSR
-    segments: SegmentRows | None = None
-    n_parts: int = 1
-    _memory: Memory = field(default_factory=Memory, repr=False)
 
     @property
     def n_units(self) -> int:
@@ -187,10 +177,8 @@ class Design:
         return BinaryCSR(indptr, indices, self.unit_features.n_columns)
 
     def counts(self, workers: Workers) -> Floats1d:
-        """How many units, and segments, each feature is active in, `[K]`."""
+        """How many units each feature is active in, `[K]`."""
         counts = self.gradient(np.ones((self.n_units, 1)), workers)[:, 0]
-        if self.segments is not None:
-            counts += np.bincount(self.segments.features.indices, minlength=len(counts))
         self.release_memory()
         return counts
 
@@ -200,36 +188,15 @@ class Design:
         """Gradient `[K, S]` of the weights, given that of scores `[U, S]`; written to `out`."""
         width = score_gradient.shape[1]
         gradient = np.empty((self.unit_features.n_columns, width)) if out is None else out
-
-        def write(matrix: BinaryCSR) -> Callable[[Floats2d], None]:
-            return lambda to: matrix.write_transposed_product(
-                score_gradient, to, workers, self.n_parts, self._memory
-            )
-
-        self.gather(write(self.unit_lexemes), write(self.unit_features), workers, gradient)
+        by_lexeme = np.zeros((self.unit_lexemes.n_columns, width))
+        self.unit_lexemes.add_transposed_product(score_gradient, by_lexeme, workers)
+        gradient.fill(0.0)
+        self.unit_features.add_transposed_product(score_gradient, gradient, workers)
+        self.lexeme_features.add_transposed_product(by_lexeme, gradient, workers)
         return gradient
-
-    def gather(
-        self,
-        write_of_lexemes: Callable[[Floats2d], None],
-        write_of_units: Callable[[Floats2d], None],
-        workers: Workers,
-        out: Floats2d,
-    ) -> None:
-        """Write the gradient `[K, W]`, of what units add to it, wherever that is computed.
-
-        They write `Lᵀ g` to an array `[R, W]`, and `Dᵀ g` to an array `[K, W]`.
-        """
-        by_lexeme = np.empty((self.unit_lexemes.n_columns, out.shape[1]))
-        write_of_lexemes(by_lexeme)
-        write_of_units(out)
-        self.lexeme_features.add_transposed_product(by_lexeme, out, workers)
 
     def release_memory(self) -> None:
         """Free what the next gradient makes again."""
-        self._memory = Memory()
         self.unit_lexemes.release_memory()
         self.unit_features.release_memory()
         self.lexeme_features.release_memory()
-        if self.segments is not None:
-            self.segments.features.release_memory()

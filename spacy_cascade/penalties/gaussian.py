@@ -54,8 +54,8 @@ class Gaussian(Penalty):
         self, share: float, weights: Weights, hessian_diagonal: Floats2d, structure: Structure
     ) -> Weights:
         """By the parabola that the old loss is near the weights (docs/method.md, section 4.3)."""
-        of_moves = of_transitions(hessian_diagonal, structure.transition_columns())
-        mixing, width = structure.mixing(), self.sigma**-2
+        of_moves = of_transitions(hessian_diagonal, structure.columns.of_transition)
+        mixing, width = structure.columns.mixing, self.sigma**-2
 
         def kept(known: Any) -> Any:
             return share * (width + known) / (width + share * known)

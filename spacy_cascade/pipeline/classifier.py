@@ -1,7 +1,7 @@
 """`cascade_classifier`: gives spans their types with a log-linear classifier."""
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from spacy.language import Language
@@ -13,14 +13,19 @@ from thinc.api import Model
 from ..features.tokens import Tokens
 from ..features.units import Units
 from ..inference.structure import Structure
-from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
+from ..losses.base import Loss
+from ..losses.margin import Hinge
+from ..penalties.base import Penalty
+from ..trainers.base import Trainer
+from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d, Texts
+from .base import CascadePipe
 from .calibration import Outcomes
-from .declared import ClassifierOptions
 from .example_sums import Reads
+from .initializing import read_examples
 from .missing_spans import warn_missing
-from .options import takes
-from .reading import span_units, untyped
-from .span_learning import SpanLearningPipe
+from .reading import read, span_units, untyped
+from .settings import Positive, Share, setting
+from .span_gold import SpanGold
 from .spans.gold import GoldSpans, gold_bounds, gold_flags
 from .spans.groups import table_of_group
 from .spans.placing import (
@@ -33,7 +38,7 @@ from .spans.placing import (
     in_batch,
     split_by_doc,
 )
-from .spans.results import best_probabilities, class_probabilities, thresholds_of
+from .spans.results import best_probabilities, check_thresholds, class_probabilities, thresholds_of
 from .spans.tables import SpanTable, join_tables, table_of
 from .spans.typed import TypedSpans, joint_confidences, typed_spans, write_typed
 from .spans.typed_candidates import KEPT, distinct_spans, typed_lists, write_types
@@ -53,7 +58,16 @@ from .spans.typed_candidates import KEPT, distinct_spans, typed_lists, write_typ
         "penalty": {"@misc": "spacy_cascade.Gaussian.v1", "sigma": 0.6325},
         "trainer": {"@misc": "spacy_cascade.LBFGS.v1"},
         "scorer": {"@scorers": "spacy_cascade.types_scorer.v1"},
-        **ClassifierOptions.defaults(),
+        "spans_key": "cascade",
+        "mention_labels": None,
+        "gold_key": None,
+        "gold_labels": None,
+        "reject": False,
+        "confidence": True,
+        "temperature": 1.0,
+        "threshold": 0.0,
+        "label_thresholds": {},
+        "set_ents": True,
     },
     default_score_weights={
         "ents_f": 1.0,
@@ -63,48 +77,81 @@ from .spans.typed_candidates import KEPT, distinct_spans, typed_lists, write_typ
         "types_acc": 0.0,
     },
 )
-@takes(ClassifierOptions)
 def make_classifier(
     nlp: Language,
     name: str,
     model: Model[Units, Floats2d],
-    loss: Any,
-    penalty: Any,
-    trainer: Any,
+    loss: Loss | Hinge,
+    penalty: Penalty | None,
+    trainer: Trainer,
     scorer: Callable[..., dict[str, Any]] | None,
-    **settings: Any,
+    spans_key: str | None,
+    mention_labels: Texts | None,
+    gold_key: str | None,
+    gold_labels: Texts | None,
+    reject: bool,
+    confidence: bool,
+    temperature: Positive,
+    threshold: Share,
+    label_thresholds: dict[str, Share],
+    set_ents: bool,
 ) -> "CascadeClassifier":
     """The factory `cascade_classifier`.
 
-    model: a span classifier. loss, penalty, trainer: how it is trained. scorer: the scorer.
-    Others: `ClassifierOptions`.
+    model: a span classifier. loss, penalty, trainer: how it is trained. scorer: the scorer. The
+    others are described in docs/components.md.
     """
-    options = ClassifierOptions.made_for(name, settings)
-    return CascadeClassifier(nlp, model, name, options, loss, penalty, trainer, scorer)
+    settings = {
+        "spans_key": spans_key, "mention_labels": mention_labels, "gold_key": gold_key,
+        "gold_labels": gold_labels, "reject": reject, "confidence": confidence,
+        "temperature": temperature, "threshold": threshold, "label_thresholds": label_thresholds,
+        "set_ents": set_ents,
+    }  # fmt: skip
+    return CascadeClassifier(nlp, model, name, settings, loss, penalty, trainer, scorer)
 
 
-class CascadeClassifier(SpanLearningPipe):
+class CascadeClassifier(CascadePipe):
     """Types the spans that a segmenter, or any other component, put on the Doc."""
 
-    options: ClassifierOptions
+    spans_key: str | None = setting()
+    mention_labels: Texts | None = setting()
+    gold_key: str | None = setting()
+    gold_labels: Texts | None = setting()
+    reject: bool = setting(is_fixed=True)
+    confidence: bool = setting()
+    temperature: Positive = setting()
+    threshold: Share = setting()
+    label_thresholds: dict[str, Share] = setting()
+    set_ents: bool = setting()
     _has_warned = False
     """Whether it has said that there are no spans to type."""
+
+    def check_settings(self, values: Mapping[str, Any]) -> None:
+        """Raise `ConfigError` for thresholds without confidences."""
+        check_thresholds(values, self.name)
+
+    typed: ClassVar[bool] = True
+
+    @property
+    def gold(self) -> SpanGold:
+        """What it learns of examples."""
+        return SpanGold(self)
 
     @property
     def structure_labels(self) -> list[str]:
         """The classes, in the order of their scores: `O` for rejection first, where that is on."""
-        return [REJECTED, *self.labels] if self.options.reject else list(self.labels)
+        return [REJECTED, *self.labels] if self.reject else list(self.labels)
 
     def _make_structure(self) -> Structure:
         """A free choice among the classes; there is one before any is known."""
         return self.family.of_classes(max(1, len(self.structure_labels)))
 
     def _structure_size(self, n_labels: int) -> tuple[int, int]:
-        return self.family.size_of_classes(max(1, n_labels + bool(self.options.reject)))
+        return self.family.size_of_classes(max(1, n_labels + bool(self.reject)))
 
     def predict(self, docs: Iterable[Doc]) -> list[TypedSpans]:
         """Type the spans of each Doc without changing it."""
-        docs, key = list(docs), self.options.spans_key
+        docs, key = list(docs), self.spans_key
         if not docs:
             return []
         if key is not None and not self._has_warned:
@@ -117,9 +164,9 @@ class CascadeClassifier(SpanLearningPipe):
         own = (spans.bounds + offsets[:, None])[is_typed]
         both = np.concatenate([own, in_batch([of_doc.bounds for of_doc in listed], tokens)])
         scores = self.model.predict(self._units(tokens, both, own))
-        types, probabilities = self._best(scores, self.options.temperature)
+        types, probabilities = self._best(scores, self.temperature)
         confidences, n = None, len(own)
-        if self.options.confidence:
+        if self.confidence:
             confidences = joint_confidences(docs, key, tables, is_typed, probabilities[:n])
         candidates = typed_lists(listed, self._class_scores(scores[n:]), types[n:])
         return typed_spans(tables, is_typed, types[:n], confidences, candidates)
@@ -131,14 +178,14 @@ class CascadeClassifier(SpanLearningPipe):
         threshold does not either, but gets its type (`spans.results.write_typed`). Spans of an
         N-best list get their types too, and the groups the attributes of `spans.nbest`.
         """
-        options, docs, known = self.options, list(docs), self.labels
+        docs, known = list(docs), self.labels
         labels = [self.vocab.strings.add(label) for label in known]
-        thresholds = thresholds_of(options.threshold, options.label_thresholds, known, self.name)
+        thresholds = thresholds_of(self.threshold, self.label_thresholds, known, self.name)
         for doc, found in zip(docs, scores, strict=True):
             if found.candidates is not None:
                 write_types(doc, found.candidates, self.structure_labels, labels)
-        where = options.spans_key, self.name
-        write_typed(docs, *where, scores, labels, thresholds, options.set_ents)
+        where = self.spans_key, self.name
+        write_typed(docs, *where, scores, labels, thresholds, self.set_ents)
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Scores of the registered scorer, which may also ask for the types of gold spans."""
@@ -149,7 +196,7 @@ class CascadeClassifier(SpanLearningPipe):
     def classify(self, docs: Sequence[Doc], spans: Sequence[Sequence[Bounds]]) -> list[list[str]]:
         """Best label of given spans of Docs, never rejecting; the Docs are not changed."""
         bounds = [as_array(s) for s in spans]
-        scores = self.scores(docs, bounds, bounds)[:, int(self.options.reject) :]
+        scores = self.scores(docs, bounds, bounds)[:, int(self.reject) :]
         best = iter(scores.argmax(axis=1).tolist() if scores.size else [])
         return [[self.labels[next(best)] for _ in doc_spans] for doc_spans in spans]
 
@@ -163,12 +210,12 @@ class CascadeClassifier(SpanLearningPipe):
         """
         bounds = [as_array([(start, end) for start, end, _ in of_doc]) for of_doc in spans]
         scores = self.scores(docs, bounds, bounds)
-        column = {label: i for i, label in enumerate(self.labels, int(self.options.reject))}
+        column = {label: i for i, label in enumerate(self.labels, int(self.reject))}
         wanted = [column.get(label, UNKNOWN) for of_doc in spans for _, _, label in of_doc]
         columns = np.array(wanted, dtype=np.int64)
         known = np.flatnonzero(columns != UNKNOWN)
         values = np.zeros(len(columns))
-        of_classes = class_probabilities(scores[known], self.options.temperature)
+        of_classes = class_probabilities(scores[known], self.temperature)
         values[known] = of_classes[np.arange(len(known)), columns[known]]
         return split_by_doc(values, spans)
 
@@ -180,10 +227,10 @@ class CascadeClassifier(SpanLearningPipe):
         bounds: list[list[Bounds]] = []
         wanted: list[set[str]] = []
         for example in examples:
-            gold = self._read_to_judge(example)
+            gold = self.gold.read_to_judge(example)
             types = gold.labels_of_bounds()
             spans = self._mentions(example.predicted)
-            if self.options.reject:
+            if self.reject:
                 judged = [(s, e) for s, e in spans if gold.observed[s:e].all()]
             else:
                 judged = [span for span in spans if span in types]
@@ -197,26 +244,26 @@ class CascadeClassifier(SpanLearningPipe):
             np.array(right, dtype=np.bool_), lambda temperature: self._best(scores, temperature)[1]
         )
 
-    def _reads(self) -> Reads:
+    def reads(self) -> Reads:
         """With `reject` also what was proposed."""
-        reads, key = super()._reads(), self.options.spans_key
-        return reads.with_proposals(key) if self.options.reject else reads
+        reads = super().reads()
+        return reads.with_proposals(self.spans_key) if self.reject else reads
 
-    def _labels_in(self, gold: GoldSpans) -> Iterable[str]:
+    def labels_in(self, gold: GoldSpans) -> Iterable[str]:
         """The labels of the gold spans; an empty label is no type."""
         return (label for _, _, label in gold.spans if label)
 
-    def _gold_units(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Units:
+    def gold_units(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Units:
         """The typed gold spans."""
         typed = [as_array([(s, e) for s, e, label in g.spans if label]) for g in gold]
         found = in_batch(gold_bounds(gold), tokens)
         return self._units(tokens, in_batch(typed, tokens), found, gold_flags(tokens, gold))
 
-    def _fitted(
+    def fitted(
         self, examples: Sequence[Example], gold: Sequence[GoldSpans]
     ) -> tuple[Units, Ints1d, Pointers1d]:
         """Gold spans with their types and, with the reject class, wrong proposals."""
-        number = {label: i for i, label in enumerate(self.labels, int(self.options.reject))}
+        number = {label: i for i, label in enumerate(self.labels, int(self.reject))}
         bounds: list[BoundsArray] = []
         types: list[int] = []
         for example, g in zip(examples, gold, strict=True):
@@ -226,13 +273,13 @@ class CascadeClassifier(SpanLearningPipe):
             known.extend((start, end, 0) for start, end in self._wrong_proposals(example, g))
             bounds.append(as_array([(start, end) for start, end, _ in known]))
             types.extend(type_number for _, _, type_number in known)
-        tokens = self._read_examples(examples)
+        tokens = read_examples(self, examples)
         found = in_batch(gold_bounds(gold), tokens)
         units = self._units(tokens, in_batch(bounds, tokens), found, gold_flags(tokens, gold))
         return units, np.array(types, dtype=np.int32), np.arange(len(types) + 1, dtype=np.int64)
 
     def _wrong_proposals(self, example: Example, gold: GoldSpans) -> list[Bounds]:
-        if not self.options.reject:
+        if not self.reject:
             return []
         right = {(start, end) for start, end, _ in gold.spans}
         return [
@@ -242,13 +289,13 @@ class CascadeClassifier(SpanLearningPipe):
         ]
 
     def _spans(self, doc: Doc) -> SpanTable:
-        key = self.options.spans_key
+        key = self.spans_key
         found = doc.ents if key is None else doc.spans.get(key, ())
         return table_of_group(found) if isinstance(found, SpanGroup) else table_of(found)
 
     def _are_mentions(self, spans: SpanTable) -> Bools1d:
         """Which spans are to be typed, bool `[P]`."""
-        wanted = self.options.mention_labels
+        wanted = self.mention_labels
         is_any: Bools1d = spans.end > spans.start
         if wanted is None:
             return is_any
@@ -270,7 +317,7 @@ class CascadeClassifier(SpanLearningPipe):
         """Number and probability of the best class of each span."""
         if not scores.size or not self.labels:
             return np.full(len(scores), KEPT, dtype=np.int32), np.ones(len(scores))
-        best = scores.argmax(axis=1).astype(np.int32) - int(self.options.reject)
+        best = scores.argmax(axis=1).astype(np.int32) - int(self.reject)
         return best, best_probabilities(scores, temperature)
 
     def scores(
@@ -283,7 +330,7 @@ class CascadeClassifier(SpanLearningPipe):
 
     def _read_batch(self, docs: Sequence[Doc]) -> Tokens:
         self.begin_batch()
-        return self.read(docs)
+        return read(self, docs)
 
     def _units(
         self,

@@ -15,10 +15,9 @@ from spacy.util import minibatch
 from ..errors import ConfigError
 from ..features.tokens import Tokens, join_tokens
 from ..files import temporary_files
-from ..trainers.base import JointTrainer, ShardTrainer, shard_tokens
 from ..trainers.batchers import WHOLE_CORPUS
 from .corpus import GetExamples, checked
-from .vocabulary_vectors import VocabularyVectors
+from .reading import VocabularyVectors
 
 Gold = TypeVar("Gold")
 
@@ -156,14 +155,14 @@ def _is_streamed(nlp: Language) -> bool:
 
 def _check_stream(pipe: Learner, has_corpus: bool, batcher: Any) -> None:
     trainer = pipe.trainer
-    if trainer.sees_all and not shard_tokens(trainer):
-        can_shard = isinstance(trainer, ShardTrainer) and not isinstance(trainer, JointTrainer)
-        in_file = "set shard_tokens = 500000, or " if can_shard else ""
+    if trainer.sees_all and not trainer.reads_corpus:
         raise ConfigError(
             f"'{pipe.name}' cannot be trained by {type(trainer).__name__} on a stream ([training] "
             "max_epochs = -1): each of its steps needs the whole corpus. Set max_epochs = 0 and "
-            f'@batchers = "{WHOLE_CORPUS}" in [training]; or, in [components.{pipe.name}.trainer], '
-            f'{in_file}train online with @misc = "spacy_cascade.PassiveAggressive.v1".'
+            f'@batchers = "{WHOLE_CORPUS}" in [training]; or train with the corpus in a file, with '
+            f'@misc = "spacy_cascade.Sharded.v1" in [components.{pipe.name}.trainer] and L-BFGS in '
+            f"[components.{pipe.name}.trainer.trainer], or online with @misc = "
+            '"spacy_cascade.PassiveAggressive.v1".'
         )
     if not has_corpus:
         raise ConfigError(

@@ -8,10 +8,11 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
-from spacy.attrs import ENT_IOB, ENT_TYPE, ORTH
+from spacy.attrs import ENT_IOB, ENT_TYPE, ORTH, POS, SENT_START, TAG
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from ..features.space import FeatureSpace
 from .spans.groups import table_of_group
 
 ENTITIES = (ENT_IOB, ENT_TYPE)
@@ -40,6 +41,14 @@ class Reads:
     seen: tuple[int, ...]
     gold_keys: tuple[str, ...] | None = ()
     seen_keys: tuple[str, ...] | None = ()
+
+    @classmethod
+    def of(cls, space: FeatureSpace, gold: tuple[int, ...], gold_keys: tuple[str, ...]) -> Reads:
+        """What a component with a space reads; gold, gold_keys: where its gold annotation is."""
+        tags = (TAG, POS) if {"tags", "parts_of_speech"} & set(space.reads) else ()
+        if space.span_keys:  # `as_seen` takes them from wherever they are
+            return cls((*gold, *tags, *ENTITIES), (SENT_START, *tags), None, None)
+        return cls((*gold, *tags), (SENT_START, *tags), gold_keys)
 
     def with_proposals(self, key: str | None) -> Reads:
         """Also the spans of the predicted Doc under a key, None for its entities."""

@@ -17,8 +17,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import logger
 
-from ..losses.base import LabelledSequences
-from ..tools.scale.corpus_file import CorpusFile
+from .corpus import GetExamples
 from .example_sums import words_of
 
 _SHARE_AGAIN = 10
@@ -46,19 +45,19 @@ def _no_sums(examples: Sequence[Example]) -> Sequence[int]:
 
 
 class Corpus(_LeftBehind):
-    """The whole corpus that a fit learns from, encoded, and what was read of its examples.
+    """The whole corpus that a fit learns from: what was read of its examples.
 
-    data: what each step needs; None before there is any. sums: gives a number for what is read of
-    each example (`Reads.sums`). references: those of the examples.
+    sums: gives a number for what is read of each example (`Reads.sums`). partners: components
+    that the fit trains, too. references: those of the examples.
     """
 
     def __init__(
         self,
         examples: Sequence[Example] = (),
-        data: LabelledSequences | CorpusFile | None = None,
         sums: Callable[[Sequence[Example]], Sequence[int]] = _no_sums,
+        partners: Sequence[Any] = (),
     ) -> None:
-        self.data, self._sums_read = data, sums
+        self._sums_read, self.partners = sums, partners
         self._keep(examples, self._sums_of(examples))
 
     def __len__(self) -> int:
@@ -204,3 +203,13 @@ class Awaited(_LeftBehind):
     def is_needed(self) -> bool:
         """Whether a model that is used now would know less than half of the examples."""
         return len(self._examples) > 0 and len(self._examples) >= _GROWTH * self.n_made
+
+
+class CorpusReader(_LeftBehind):
+    """The reader that `initialize` was given, if any.
+
+    read: gives all examples of the corpus anew; None where there is no reader.
+    """
+
+    def __init__(self, read: GetExamples | None = None) -> None:
+        self.read = read

@@ -1,68 +1,27 @@
-"""Which spans a segmenter lists for the component that chooses entities among them."""
+"""The components that choose entities among the spans that a segmenter lists."""
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
-import numpy as np
-from spacy.training import Example
+from spacy.language import Language
 
-from ..types import Floats1d
-from .declared import ClassifierOptions, SegmenterOptions
-from .span_learning import SpanLearningPipe
-from .spans.results import thresholds_of
+from .classifier import CascadeClassifier
 
 
-class ListingPipe(SpanLearningPipe):
-    """A component whose spans may be a list, from which a classifier chooses entities."""
+def choosers(nlp: Language | None, key: str) -> Iterator[CascadeClassifier]:
+    """The classifiers of a pipeline that write entities from the spans of a key."""
+    for _, pipe in [] if nlp is None else nlp.pipeline:
+        if isinstance(pipe, CascadeClassifier) and pipe.set_ents and pipe.spans_key == key:
+            yield pipe
 
-    options: SegmenterOptions
-    _needed = 0.0
-    """As `_least_needed` was last, for a copy in a process without the pipeline."""
 
-    def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
-        """Scores of the registered scorer, told whether entities are chosen from the spans."""
-        is_chosen = self.options.set_ents or any(True for _ in self._choosers())
-        scores: dict[str, Any] = super().score(examples, is_chosen_from=is_chosen, **kwargs)
-        return scores
+def least_needed(nlp: Language, key: str) -> float:
+    """The least confidence with which a span of a key can become an entity, 0 for any.
 
-    def __reduce__(self) -> Any:
-        self._least_needed()
-        return super().__reduce__()
-
-    def _thresholds(self) -> Floats1d:
-        options = self.options
-        return thresholds_of(options.threshold, options.label_thresholds, self.labels, self.name)
-
-    def _listed_from(self) -> Floats1d:
-        """The least confidence of each label's spans, float64 `[C]`.
-
-        A list without a threshold of its own has what can become an entity.
-        """
-        options, thresholds = self.options, self._thresholds()
-        if not options.overlapping or options.threshold:
-            return thresholds
-        has_own = [label in options.label_thresholds for label in self.labels]
-        return np.where(has_own, thresholds, self._least_needed())
-
-    def _least_needed(self) -> float:
-        """The least confidence with which one of its spans can become an entity, 0 for any.
-
-        A span is at most as likely to be an entity of some type as its bounds are.
-        """
-        if self.pipeline is not None:
-            thresholds = [
-                threshold
-                for options in self._choosers()
-                for threshold in (options.threshold, *options.label_thresholds.values())
-            ]
-            self._needed = min(thresholds, default=0.0)
-        return self._needed
-
-    def _choosers(self) -> Iterator[ClassifierOptions]:
-        """The options of the classifiers that write entities from its spans."""
-        for _, pipe in [] if self.pipeline is None else self.pipeline.pipeline:
-            options = getattr(pipe, "options", None)
-            if not isinstance(options, ClassifierOptions):
-                continue
-            if options.set_ents and options.spans_key == self.options.spans_key:
-                yield options
+    A span is at most as likely to be an entity of some type as its bounds are.
+    """
+    thresholds = [
+        threshold
+        for chooser in choosers(nlp, key)
+        for threshold in (chooser.threshold, *chooser.label_thresholds.values())
+    ]
+    return min(thresholds, default=0.0)

@@ -45,6 +45,6 @@ def _cause(nlp: Language | None, own: object, key: str) -> str:
 
 def _key_written_by(pipe: Any) -> str | None:
     """Key of the span group that a component finds spans for; None where it finds none."""
-    finds_spans = hasattr(pipe, "gold_spans") or not hasattr(pipe, "options")
+    finds_spans = hasattr(pipe, "gold_spans") or not hasattr(pipe, "gold_key")
     key = getattr(pipe, "spans_key", getattr(pipe, "key", None)) if finds_spans else None
     return key if isinstance(key, str) else None

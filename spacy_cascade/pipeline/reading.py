@@ -5,38 +5,56 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
-from typing import Any
+from itertools import islice
+from typing import Any, Protocol
 
 import numpy as np
+from spacy.attrs import LOWER
 from spacy.language import Language
 from spacy.pipeline import SpanRuler
 from spacy.tokens import Doc
 from spacy.util import logger
 from spacy.vocab import Vocab
+from thinc.api import to_numpy
 
 from ..errors import ConfigError, MissingStageError
 from ..features.resources import FlaggedTokens, Tokenize
 from ..features.space import FeatureSpace
 from ..features.span_context import NONE_FOUND, FoundSpans, SpanContext
+from ..features.strings import hash_strings
 from ..features.tokens import Tokens, read_tokens
 from ..features.units import NO_CONTEXT, SegmentSource, Units
-from ..types import Bools1d, Ints2d, Keys1d
+from ..types import Bools1d, Ints2d, Keys1d, Reals2d
 from .spans.gold import GoldOf, ruled_spans
 from .spans.placing import BoundsArray
-from .vocabulary_vectors import VocabularyVectors
 
 
-def read(
-    docs: Sequence[Doc], space: FeatureSpace, vocab: Vocab, labels: Sequence[str], name: str
-) -> Tokens:
-    """The tokens of a batch of Docs, as far as the templates look at them.
+class Reader(Protocol):
+    """A component that looks at tokens by templates."""
 
-    vocab, labels, name: of the component. Raises `MissingStageError` where templates look at tags
-    or at spans of an earlier component, and no Doc has any.
+    name: str
+    vocab: Vocab
+
+    @property
+    def space(self) -> FeatureSpace:
+        """What the templates are, and what is known of words."""
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """The labels of the component."""
+
+
+def read(pipe: Reader, docs: Sequence[Doc]) -> Tokens:
+    """The tokens of a batch of Docs, as far as the templates of a component look at them.
+
+    Raises `MissingStageError` where templates look at tags or at spans of an earlier component, and
+    no Doc has any.
     """
+    space, vocab, name = pipe.space, pipe.vocab, pipe.name
     for doc in docs:
         check_doc(doc, f"'{name}'")
-    _share_strings(docs, vocab, labels)
+        if doc.vocab is not vocab:
+            _share_strings(doc, vocab, pipe.labels)
     vectors = VocabularyVectors.of_vocabulary(vocab)
     tokens = read_tokens(docs, space.reads, space.span_keys, vectors)
     for key, group in tokens.groups.items():
@@ -58,17 +76,15 @@ def check_doc(doc: object, who: str) -> None:
         )
 
 
-def _share_strings(docs: Sequence[Doc], vocab: Vocab, labels: Sequence[str]) -> None:
-    """Let Docs of another vocabulary know the labels, and this one their words.
+def _share_strings(doc: Doc, vocab: Vocab, labels: Sequence[str]) -> None:
+    """Let a Doc of another vocabulary know the labels, and this one its words.
 
     `spacy find-threshold` gives Docs of one pipeline to another one.
     """
-    for doc in docs:
-        if doc.vocab is not vocab:
-            for token in doc:
-                vocab.strings.add(token.text)
-            for label in labels:
-                doc.vocab.strings.add(label)
+    for token in doc:
+        vocab.strings.add(token.text)
+    for label in labels:
+        doc.vocab.strings.add(label)
 
 
 def _check_stage(values: Keys1d | Bools1d, where: str, component: str, name: str) -> None:
@@ -83,29 +99,13 @@ def _check_stage(values: Keys1d | Bools1d, where: str, component: str, name: str
 def learn_resources(space: FeatureSpace, blocks: FlaggedTokens, name: str) -> None:
     """Let what templates look at learn from a corpus, and say in the log what segments leave out.
 
-    blocks: tokens, and what the gold annotation says of them (`features.word_counts`). name: of
+    blocks: tokens, and what the gold annotation says of them (`features.resources`). name: of
     the component.
     """
     space.learn_resources_in_blocks(blocks)
-    cut = cut_spans(space)
+    cut = space.too_long()
     if cut is not None:
         logger.info("'%s' %s", name, cut)
-
-
-def cut_spans(space: FeatureSpace) -> str | None:
-    """What a component with this space leaves out of a corpus since it is too long, in words.
-
-    None where it leaves out nothing. To follow the name of the component.
-    """
-    n_longer = 0 if space.longest is None else space.lengths.n_longer(space.longest)
-    if not n_longer:
-        return None
-    unit = "token" if space.longest == 1 else "tokens"
-    return (
-        f"looks at segments of up to {space.longest} {unit}. {n_longer:,} of "
-        f"{space.lengths.n_longer(0):,} gold spans "
-        f"{'is' if n_longer == 1 else 'are'} longer and left out of training."
-    )
 
 
 def read_resources(space: FeatureSpace, nlp: Language | None) -> None:
@@ -159,19 +159,15 @@ def earlier_space(nlp: Language | None, own: object) -> FeatureSpace | None:
     return None
 
 
-def token_units(
-    space: FeatureSpace,
-    string_of: Callable[[int], str],
-    tokens: Tokens,
-    own_flags: Ints2d | None = None,
-) -> Units:
-    """Every token of the batch as a unit of its own.
+def token_units(pipe: Reader, tokens: Tokens, own_flags: Ints2d | None = None) -> Units:
+    """Every token of a batch as a unit of its own.
 
-    string_of: text of a hash. own_flags: gold flags of the tokens, in training. Templates that look
-    at the surroundings of a span see a span of one token, and no other one.
+    own_flags: gold flags of the tokens, in training. Templates that look at the surroundings of a
+    span see a span of one token, and no other one.
     """
+    space, string_of = pipe.space, pipe.vocab.strings.__getitem__
     padded = space.positions(tokens, string_of, own_flags)
-    source = None if space.segments is None else SegmentSource(tokens, string_of, own_flags)
+    source = SegmentSource(tokens, string_of, own_flags)
     context = NO_CONTEXT
     if space.plan.units_have_context:
         start = np.arange(len(padded.of_token))
@@ -188,7 +184,7 @@ def span_units(
     found: FoundSpans,
     own_flags: Ints2d | None = None,
 ) -> Units:
-    """Spans of a batch as units; own_flags, string_of as for `token_units`.
+    """Spans of a batch as units; own_flags: as for `token_units`; string_of: text of a hash.
 
     spans: int64 `[P, 2]`, tokens of the batch. found: the spans that they are seen among.
     """
@@ -204,3 +200,51 @@ def span_units(
 def untyped(found: BoundsArray) -> FoundSpans:
     """Spans of a batch, int64 `[F, 2]`, whose labels are not known yet."""
     return FoundSpans.of(found, np.ones(len(found), dtype=np.uint64))
+
+
+class VocabularyVectors:
+    """`features.word_vectors.WordVectors` of a vocabulary, made anew for each batch.
+
+    A word without a vector gets that of its lower case. A floret table has vectors of all words.
+    """
+
+    def __init__(self, vocab: Vocab) -> None:
+        self._table: Any = vocab.vectors
+        self._strings = vocab.strings
+
+    @classmethod
+    def of_vocabulary(cls, vocab: Vocab) -> VocabularyVectors | None:
+        """Those of a vocabulary, None where it has none."""
+        return cls(vocab) if all(vocab.vectors.shape) else None
+
+    @property
+    def width(self) -> int:
+        return int(self._table.shape[1])
+
+    def of(self, texts: Sequence[str]) -> Reals2d:
+        if getattr(self._table, "attr", None) == LOWER:
+            return self._rows([text.lower() for text in texts])
+        vectors = self._rows(texts)
+        unknown = np.flatnonzero(~vectors.any(axis=1))
+        vectors[unknown] = self._rows([texts[i].lower() for i in unknown.tolist()])
+        return vectors
+
+    def text_of(self, word: int) -> str:
+        return str(self._strings[word])
+
+    def first_words(self, n: int) -> list[str]:
+        keys = islice(getattr(self._table, "key2row", ()), n)
+        return [str(self._strings[key]) for key in keys if key in self._strings]
+
+    def _rows(self, texts: Sequence[str]) -> Reals2d:
+        """Rows of the table, float32; zeros for words that it does not have, or has no numbers of.
+
+        The table itself gives its last row for a word that it does not have.
+        """
+        vectors = np.zeros((len(texts), self.width), dtype=np.float32)
+        known = [i for i, key in enumerate(hash_strings(texts).tolist()) if key in self._table]
+        if known:
+            found = self._table.get_batch([texts[i] for i in known])
+            vectors[known] = to_numpy(found)  # type: ignore[no-untyped-call]
+        vectors[~np.isfinite(vectors).all(axis=1)] = 0.0
+        return vectors

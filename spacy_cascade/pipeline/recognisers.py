@@ -2,7 +2,7 @@
 
 from spacy.language import Language
 
-from ..systems.reranking.component import CascadeReranker
+from .base import CascadePipe
 from .classifier import CascadeClassifier
 from .segmenter import CascadeSegmenter
 
@@ -13,11 +13,14 @@ def recognisers(nlp: Language) -> tuple[CascadeSegmenter | None, CascadeClassifi
     Those of the last component of ours that writes `doc.ents`. None for what there is not: a
     single-phase recogniser has no classifier.
     """
-    ours = (CascadeSegmenter, CascadeClassifier, CascadeReranker)
-    last_first = [pipe for _, pipe in reversed(nlp.pipeline) if isinstance(pipe, ours)]
-    writer = next((pipe for pipe in last_first if pipe.options.set_ents), None)
+    last_first = [
+        pipe
+        for _, pipe in reversed(nlp.pipeline)
+        if isinstance(pipe, CascadePipe) and hasattr(pipe, "set_ents")
+    ]
+    writer = next((pipe for pipe in last_first if pipe.set_ents), None)
     if writer is None or isinstance(writer, CascadeSegmenter):
         return writer, None
-    alike = [pipe for pipe in last_first if pipe.options.spans_key == writer.options.spans_key]
+    alike = [pipe for pipe in last_first if pipe.spans_key == writer.spans_key]
     segmenter = next((pipe for pipe in alike if isinstance(pipe, CascadeSegmenter)), None)
     return segmenter, next((pipe for pipe in alike if isinstance(pipe, CascadeClassifier)), None)

@@ -1,10 +1,19 @@
-"""Pipelines saved as a whole or not at all."""
+"""What is saved of a component, and pipelines saved as a whole or not at all."""
 
+from collections.abc import Container
 from pathlib import Path
+from typing import Any
 
 from spacy.language import Language
 
+from ..errors import ModelFileError
 from ..files import replace_folder
+from ..scorers import linear
+from ..storage import model_file, sparse
+from ..storage.arrays import Arrays
+from ..storage.header import Header, check_identity, make_header
+from .examples import CorpusReader
+from .settings import check_saved, take_saved, to_save
 
 
 def save_pipeline(nlp: Language, path: str | Path) -> None:
@@ -15,3 +24,52 @@ def save_pipeline(nlp: Language, path: str | Path) -> None:
     (`files.replace_folder`).
     """
     replace_folder(path, nlp.to_disk)
+
+
+def saved(pipe: Any, exclude: Container[str]) -> tuple[Header, Arrays]:
+    """What the file of a component holds."""
+    pipe.sync_curvature()
+    settings = to_save(pipe, exclude)
+    header = make_header(pipe.model.name, list(pipe.labels), pipe._identity(), settings)
+    if not pipe.model.has_param("W"):
+        return header, {}
+    curvature = pipe.model.attrs["hessian_diagonal"]
+    features, transitions = pipe.weights
+    return header, model_file.model_arrays(pipe.space, features, transitions, curvature)
+
+
+def load(pipe: Any, header: Header, arrays: Arrays, exclude: Container[str]) -> None:
+    """Take what was saved. Raises `ModelFileError`, and changes nothing, where it is wrong."""
+    check_identity(header, pipe.model.name, pipe._identity())
+    labels, settings = header["labels"], header.get("settings", {})
+    check_saved(pipe, settings)
+    if arrays:
+        _check_arrays(pipe, len(labels), arrays)
+    take_saved(pipe, settings, exclude)
+    pipe._set_labels(labels)
+    if arrays:
+        _restore(pipe, arrays)
+    else:
+        pipe._forget_weights()
+    pipe.reset_fit()
+    pipe.n_examples, pipe._reader, pipe._awaited = None, CorpusReader(), None
+    pipe.warm_start = bool(arrays) and bool(pipe.weights.features.any())
+
+
+def _check_arrays(pipe: Any, n_labels: int, arrays: Arrays) -> None:
+    """Raise `ModelFileError` where they are not those of a model of so many labels."""
+    n_features = arrays["keys"].size if "keys" in arrays else 0
+    if not n_labels and (n_features or not pipe._may_be_untrained):
+        raise ModelFileError(f"The saved model of '{pipe.name}' has no labels.")
+    n_transitions, n_columns = pipe._structure_size(n_labels)
+    model_file.check_arrays(arrays, (n_features, n_columns), n_transitions, pipe.space)
+
+
+def _restore(pipe: Any, arrays: Arrays) -> None:
+    """Have the weights, features and resources of checked arrays."""
+    model_file.restore_space(pipe.space, arrays)
+    shape = len(pipe.space), pipe._structure_size(len(pipe._labels))[1]
+    linear.set_weights(pipe.model, sparse.restore("weights", arrays, shape), arrays["transitions"])
+    has_curvature = sparse.is_there("curvature", arrays)
+    curvature = sparse.restore("curvature", arrays, shape) if has_curvature else None
+    linear.set_hessian_diagonal(pipe.model, curvature)

@@ -1,6 +1,6 @@
 """`cascade_segmenter`: finds entity spans."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,22 +10,28 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import Model
 
+from ..errors import ConfigError
 from ..features.tokens import Tokens
 from ..features.units import Units
-from ..inference.schemes import UNOBSERVED, Spans, TagSet
+from ..inference.schemes import Spans, TagSet
 from ..inference.structure import Potentials, Structure, require
+from ..losses.base import Loss
+from ..losses.margin import Hinge
+from ..penalties.base import Penalty
 from ..systems.isomeric.decoding import jointly_best
-from ..types import Bools1d, Floats1d, Floats2d, Ints1d
+from ..trainers.base import Trainer
+from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Pointers1d, Texts
+from .base import CascadePipe
 from .calibration import Outcomes
-from .declared import SegmenterOptions
-from .decoding import decode
-from .listing import ListingPipe
-from .options import takes
-from .parts import potentials_in_parts
-from .scored_batch import ScoredBatch
+from .decoding import ScoredBatch, decode, potentials_in_parts
+from .initializing import read_examples
+from .listing import choosers, least_needed
+from .settings import Positive, SchemeName, Share, setting
+from .span_gold import SpanGold
 from .spans.entities import PresetTokens, preset_tokens
 from .spans.gold import GoldSpans
 from .spans.nbest import (
+    Count,
     Segmentation,
     candidates_by_doc,
     check_n,
@@ -33,12 +39,14 @@ from .spans.nbest import (
     segmentations,
     write_candidates,
 )
-from .spans.placing import ENTITY, LabelledSpan, place_spans, rows_of, select, split_by_doc
+from .spans.placing import ENTITY, LabelledSpan, place_spans, rows_of, split_by_doc
 from .spans.results import (
     Segments,
+    check_thresholds,
     join_decoded,
     no_segments,
     segments_by_doc,
+    thresholds_of,
     write_segments,
 )
 
@@ -59,31 +67,61 @@ _NO_OUTCOMES = Outcomes(np.zeros(0, dtype=np.bool_), lambda _: np.zeros(0))
         "penalty": {"@misc": "spacy_cascade.Gaussian.v1", "sigma": 0.2667},
         "trainer": {"@misc": "spacy_cascade.LBFGS.v1"},
         "scorer": {"@scorers": "spacy_cascade.segments_scorer.v1"},
-        **SegmenterOptions.defaults(),
+        "scheme": "BILOU",
+        "typed": False,
+        "gold_key": None,
+        "gold_labels": None,
+        "spans_key": "cascade",
+        "confidence": True,
+        "temperature": 1.0,
+        "threshold": 0.0,
+        "label_thresholds": {},
+        "constrained": False,
+        "overlapping": False,
+        "set_ents": False,
+        "n_best": 1,
+        "joint_key": None,
     },
     default_score_weights={"segments_f": 1.0, "segments_p": 0.0, "segments_r": 0.0},
 )
-@takes(SegmenterOptions)
 def make_segmenter(
     nlp: Language,
     name: str,
     model: Model[Units, Floats2d],
-    loss: Any,
-    penalty: Any,
-    trainer: Any,
+    loss: Loss | Hinge,
+    penalty: Penalty | None,
+    trainer: Trainer,
     scorer: Callable[..., dict[str, Any]] | None,
-    **settings: Any,
+    scheme: SchemeName,
+    typed: bool,
+    gold_key: str | None,
+    gold_labels: Texts | None,
+    spans_key: str,
+    confidence: bool,
+    temperature: Positive,
+    threshold: Share,
+    label_thresholds: dict[str, Share],
+    constrained: bool,
+    overlapping: bool,
+    set_ents: bool,
+    n_best: Count,
+    joint_key: str | None,
 ) -> "CascadeSegmenter":
     """The factory `cascade_segmenter`.
 
     model: a structure of spans, such as a linear chain. loss, penalty, trainer: how it is trained.
-    scorer: the scorer. Others: `SegmenterOptions`.
+    scorer: the scorer. The others are described in docs/components.md.
     """
-    options = SegmenterOptions.made_for(name, settings)
-    return CascadeSegmenter(nlp, model, name, options, loss, penalty, trainer, scorer)
+    settings = {
+        "scheme": scheme, "typed": typed, "gold_key": gold_key, "gold_labels": gold_labels,
+        "spans_key": spans_key, "confidence": confidence, "temperature": temperature,
+        "threshold": threshold, "label_thresholds": label_thresholds, "constrained": constrained,
+        "overlapping": overlapping, "set_ents": set_ents, "n_best": n_best, "joint_key": joint_key,
+    }  # fmt: skip
+    return CascadeSegmenter(nlp, model, name, settings, loss, penalty, trainer, scorer)
 
 
-class CascadeSegmenter(ListingPipe):
+class CascadeSegmenter(CascadePipe):
     """Finds non-overlapping spans by exact decoding of each sentence, or, with `overlapping`,
     lists all likely spans.
 
@@ -91,24 +129,57 @@ class CascadeSegmenter(ListingPipe):
     `typed = True` it is a single-phase recogniser.
     """
 
-    options: SegmenterOptions
+    scheme: SchemeName = setting(is_fixed=True)
+    typed: bool = setting(is_fixed=True)
+    gold_key: str | None = setting()
+    gold_labels: Texts | None = setting()
+    spans_key: str = setting()
+    confidence: bool = setting()
+    temperature: Positive = setting()
+    threshold: Share = setting()
+    label_thresholds: dict[str, Share] = setting()
+    constrained: bool = setting()
+    overlapping: bool = setting()
+    set_ents: bool = setting()
+    n_best: Count = setting()
+    joint_key: str | None = setting()
 
-    def _check_options(self, options: SegmenterOptions) -> None:
+    _needed = 0.0
+    """As `_least_needed` was last, for a copy in a process without the pipeline."""
+
+    def check_settings(self, values: Mapping[str, Any]) -> None:
+        """Raise `ConfigError` for settings that it, or its structure, cannot have together."""
+        check_thresholds(values, self.name)
+        if values["overlapping"] and not values["confidence"]:
+            raise ConfigError(
+                f"'{self.name}' lists overlapping spans by their confidences, but has none. Set "
+                "confidence = true, or overlapping = false."
+            )
+        if values["overlapping"] and values["n_best"] > 1:
+            raise ConfigError(
+                f"'{self.name}' lists overlapping spans, and no segmentation has them all. Set "
+                "n_best = 1, or overlapping = false."
+            )
         needs = {
             "best": True,
-            "span_posteriors": options.confidence,
-            "k_best": options.n_best > 1,
-            "likely_spans": options.overlapping,
-            "clamp": options.constrained,
-            "log_partitions": options.joint_key is not None,
+            "span_posteriors": values["confidence"],
+            "k_best": values["n_best"] > 1,
+            "likely_spans": values["overlapping"],
+            "clamp": values["constrained"],
+            "log_partitions": values["joint_key"] is not None,
         }
         needed = (operation for operation, is_needed in needs.items() if is_needed)
         require(self.family.structure, needed, f"'{self.name}'")
 
     @property
+    def gold(self) -> SpanGold:
+        """What it learns of examples."""
+        return SpanGold(self)
+
+    @property
     def tag_set(self) -> TagSet:
         """The tags under the scheme and labels of this component."""
-        return TagSet(self.options.scheme, self.labels)
+        return TagSet(self.scheme, self.labels)
 
     @property
     def structure_labels(self) -> list[str]:
@@ -118,17 +189,17 @@ class CascadeSegmenter(ListingPipe):
         return self.family.of_spans(self.tag_set)
 
     def _structure_size(self, n_labels: int) -> tuple[int, int]:
-        return self.family.size_of_spans(self.options.scheme, n_labels)
+        return self.family.size_of_spans(self.scheme, n_labels)
 
     def predict(self, docs: Iterable[Doc]) -> list[Segments]:
         """Find the spans of each Doc without changing it."""
         docs = list(docs)
         tokens, parts = self._scored_parts(docs)
-        options, is_probabilistic = self.options, self.loss.is_probabilistic
-        how = options, self._listed_from(), is_probabilistic
+        is_probabilistic = self.loss.is_probabilistic
+        how = self, self._listed_from(), is_probabilistic
         decoded = [(begin, decode(part, *how)) for begin, part in parts]
         if not decoded:
-            return [no_segments(options.confidence, options.n_best, is_probabilistic)] * len(docs)
+            return [no_segments(self.confidence, self.n_best, is_probabilistic)] * len(docs)
         return segments_by_doc(join_decoded(decoded), tokens)
 
     def nbest(self, doc: Doc, n: int) -> list[list[Segmentation]]:
@@ -144,7 +215,7 @@ class CascadeSegmenter(ListingPipe):
         paths, ranked = batch.best_paths(n)
         found = batch.ranked(paths, ranked, False)
         if self.loss.is_probabilistic:
-            calibrated = batch.log_probabilities(ranked, self.options.temperature)
+            calibrated = batch.log_probabilities(ranked, self.temperature)
             found = replace(found, log_probabilities=calibrated)
         (candidates,) = candidates_by_doc(found, batch.tokens)
         return segmentations(doc, candidates, self._label_hashes())
@@ -161,10 +232,9 @@ class CascadeSegmenter(ListingPipe):
         placed, known = self.place(batch.tokens, spans)
         values = np.zeros(len(known))
         if known.any():
-            possible = select(placed, known)
-            path = np.zeros(len(batch), dtype=np.int32)
-            self.tag_set.write(path, *possible)
-            values[known] = batch.posteriors(path, possible, self.options.temperature)
+            possible = placed.take(known)
+            path = self.structure.observed(possible, np.ones(len(batch), dtype=np.bool_))
+            values[known] = batch.posteriors(path, possible, self.temperature)
         return split_by_doc(values, spans)
 
     def outcomes(self, examples: Sequence[Example]) -> Outcomes:
@@ -177,7 +247,7 @@ class CascadeSegmenter(ListingPipe):
             return _NO_OUTCOMES
         path = batch.best_path()
         spans = batch.spans(path)
-        gold, known = self._gold_in(batch.tokens, [self._read_to_judge(e) for e in examples])
+        gold, known = self._gold_in(batch.tokens, [self.gold.read_to_judge(e) for e in examples])
         found, wanted = rows_of(spans), set(rows_of(gold))
         judged = np.array([known[start:end].all() for start, end, _ in found], dtype=np.bool_)
         right = [span in wanted for span in found]
@@ -192,28 +262,43 @@ class CascadeSegmenter(ListingPipe):
         With `n_best` above 1 also `doc.spans["<spans_key>/k"]` (`pipeline.spans.nbest`); what an
         earlier run left there is removed.
         """
-        docs, key, labels = list(docs), self.options.spans_key, self._label_hashes()
-        write_segments(docs, key, scores, labels, self._thresholds(), self.options.set_ents)
+        docs, key, labels = list(docs), self.spans_key, self._label_hashes()
+        write_segments(docs, key, scores, labels, self._thresholds(), self.set_ents)
         for doc in docs:
             drop_candidates(doc, key)
         listed = [found.candidates for found in scores if found.candidates is not None]
         if listed:
             write_candidates(docs, key, listed, labels)
 
+    def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+        """Scores of the registered scorer, told whether entities are chosen from the spans."""
+        is_chosen = self.set_ents or any(choosers(self.pipeline, self.spans_key))
+        scores: dict[str, Any] = super().score(examples, is_chosen_from=is_chosen, **kwargs)
+        return scores
+
+    def __reduce__(self) -> Any:
+        self._least_needed()
+        return super().__reduce__()
+
     def gold_spans(self, example: Example) -> list[LabelledSpan]:
         """Start, end and label of the spans that the component should find."""
-        return self._collapsed(self._read_gold(example).spans)
+        return self._collapsed(self.gold.read(example).spans)
 
-    def _labels_in(self, gold: GoldSpans) -> Iterable[str]:
-        return (label for _, _, label in gold.spans) if self.options.typed else (ENTITY,)
+    def labels_in(self, gold: GoldSpans) -> Iterable[str]:
+        """The labels that it learns from one example."""
+        return self.gold.labels_present(gold) if self.typed else (ENTITY,)
+
+    def fitted(
+        self, examples: Sequence[Example], gold: Sequence[GoldSpans]
+    ) -> tuple[Units, Ints1d, Pointers1d]:
+        """Tokens as units, their tags, and starts of sequences."""
+        tokens = read_examples(self, examples)
+        units, labels = self.gold_units(tokens, gold), self._gold_labels(tokens, gold)
+        return units, labels, tokens.sequence_starts
 
     def _gold_labels(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints1d:
         """Tag of each token, `UNOBSERVED` or `ENDED` where there is no annotation."""
-        tags = np.zeros(len(tokens.words), dtype=np.int32)
-        spans, known = self._gold_in(tokens, gold)
-        tags[~known] = UNOBSERVED
-        self.tag_set.write(tags, *spans)
-        return tags
+        return self.structure.observed(*self._gold_in(tokens, gold))
 
     def _gold_in(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> tuple[Spans, Bools1d]:
         """Gold spans of a batch that some labelling has, and which tokens `[T]` are annotated.
@@ -225,7 +310,7 @@ class CascadeSegmenter(ListingPipe):
         placed, known = self.place(tokens, [of_doc.spans for of_doc in gold])
         for i in np.flatnonzero(~known):
             observed[placed.start[i] : placed.end[i]] = False
-        return select(placed, known), observed
+        return placed.take(known), observed
 
     def scored(self, docs: Sequence[Doc]) -> ScoredBatch:
         """A batch with its potentials.
@@ -233,14 +318,14 @@ class CascadeSegmenter(ListingPipe):
         With `constrained` tokens of presets are not annotated any more, and labellings that
         disagree with a preset have the score `-inf`.
         """
-        tokens, potentials = jointly_best(self, docs, self.options.joint_key)
+        tokens, potentials = jointly_best(self, docs, self.joint_key)
         return self._constrained(tokens, potentials, self._presets(docs, tokens))
 
     def _scored_parts(
         self, docs: Sequence[Doc]
     ) -> tuple[Tokens, Iterator[tuple[int, ScoredBatch]]]:
         """As `scored`, in parts with the first token of each; none where there are no tokens."""
-        if self.options.joint_key is not None:
+        if self.joint_key is not None:
             batch = self.scored(docs)
             return batch.tokens, iter([(0, batch)] if len(batch) else [])
         tokens, parts = potentials_in_parts(self, docs)
@@ -249,11 +334,11 @@ class CascadeSegmenter(ListingPipe):
 
     def _presets(self, docs: Sequence[Doc], tokens: Tokens) -> PresetTokens | None:
         """What a labelling has to agree with; None where that is nothing."""
-        if not self.options.constrained or not len(tokens.words):
+        if not self.constrained or not len(tokens.words):
             return None
-        hashes = self._label_hashes() if self.options.typed else None
-        key, longest = self.options.spans_key, self.space.longest
-        return preset_tokens(docs, tokens, self.tag_set, key, hashes, longest)
+        hashes = self._label_hashes() if self.typed else None
+        key, longest = self.spans_key, self.space.longest
+        return preset_tokens(docs, tokens, self.structure, key, hashes, longest)
 
     def _constrained(
         self, tokens: Tokens, part: Potentials, presets: PresetTokens | None, begin: int = 0
@@ -264,7 +349,7 @@ class CascadeSegmenter(ListingPipe):
         if presets is not None:
             taken = presets.taken[own]
             self.structure.clamp(part, presets.tags[own])
-        return ScoredBatch(tokens, self.tag_set, self.structure, part, taken)
+        return ScoredBatch(tokens, self.structure, part, taken)
 
     def place(
         self, tokens: Tokens, spans: Sequence[Sequence[LabelledSpan]]
@@ -277,8 +362,27 @@ class CascadeSegmenter(ListingPipe):
         return placed, known
 
     def _collapsed(self, spans: Sequence[LabelledSpan]) -> list[LabelledSpan]:
-        typed = self.options.typed
+        typed = self.typed
         return [(start, end, label if typed else ENTITY) for start, end, label in spans]
+
+    def _thresholds(self) -> Floats1d:
+        return thresholds_of(self.threshold, self.label_thresholds, self.labels, self.name)
+
+    def _listed_from(self) -> Floats1d:
+        """The least confidence of each label's spans, float64 `[C]`.
+
+        A list without a threshold of its own has what can become an entity.
+        """
+        thresholds = self._thresholds()
+        if not self.overlapping or self.threshold:
+            return thresholds
+        has_own = [label in self.label_thresholds for label in self.labels]
+        return np.where(has_own, thresholds, self._least_needed())
+
+    def _least_needed(self) -> float:
+        if self.pipeline is not None:
+            self._needed = least_needed(self.pipeline, self.spans_key)
+        return self._needed
 
     def _label_hashes(self) -> list[int]:
         return [self.vocab.strings.add(label) for label in self.labels]

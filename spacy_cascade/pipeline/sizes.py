@@ -19,7 +19,7 @@ from ..inference.structure import Structure
 from ..scorers import linear
 from ..storage import archive
 from ..storage.header import header_excess, make_header
-from ..trainers.lbfgs import LBFGS
+from ..trainers.base import BYTES_OF_WEIGHT, Room, Shape, Trainer
 
 MOST_TRANSITIONS = 1 << 24
 """Loss and gradient take about 0.3 ns for each and a token: 5 ms a token, and decoding half."""
@@ -28,12 +28,6 @@ MOST_WITH_PAIRS = 1 << 19
 
 _BYTES_OF_TRANSITION = 3 * 4 + 1 + 3 * 8
 """Source, target and column, whether it goes on; weight, gradient and parameter."""
-_BYTES_OF_WEIGHT = 8 + 8 + 4
-"""Parameter and gradient in double precision, and the weight as the model keeps it."""
-_BYTES_OF_SPARSE_WEIGHT = 2 * 4
-"""All weights as the model keeps them, and as sparse training gives them."""
-_BYTES_OF_PAIR = 2 * 4
-"""A step and a change of the gradient, which L-BFGS remembers in single precision."""
 _BYTES_ON_DISK = 2 + 1
 """A weight in half precision, and the diagonal of the Hessian."""
 _FEWER_FEATURES = "raise min_count in [model]"
@@ -41,11 +35,10 @@ _GROUPS = ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_byt
 
 
 class Component(Protocol):
-    """What is asked of a component (`pipeline.component`)."""
+    """What is asked of a component (`pipeline.base`)."""
 
     name: str
     model: Model[Any, Any]
-    options: Any
 
     @property
     def cfg(self) -> dict[str, Any]: ...
@@ -122,29 +115,25 @@ def check_weights(component: Component, n_labels: int, n_features: int) -> None:
         f"{n_labels:,} labels make {n_columns:,} scores a unit, and {n_features:,} features have "
         f"a weight for each: {n_weights:,} weights"
     )
+    room = room_of(component, n_features, n_columns)
     # Only a penalty makes weights that are mostly not zero; others are saved without their zeros.
-    is_dense = getattr(component, "penalty", None) is not None
-    is_sparse = _is_sparse(component, n_columns)
-    size = n_weights * _BYTES_ON_DISK if is_dense and not is_sparse else n_weights // 8
+    size = max(n_weights // 8, room.n_weights * _BYTES_ON_DISK)
     if size >= archive.MAXIMUM_SIZE:
         raise TrainingError(
             f"The model of '{component.name}' could not be saved: {what} take {size:,} bytes, and "
             f"a file can hold {archive.MAXIMUM_SIZE:,}. " + _advice(component, _FEWER_FEATURES)
         )
-    history = getattr(getattr(component, "trainer", None), "history", 0)
-    of_trained = _BYTES_OF_WEIGHT + history * _BYTES_OF_PAIR
-    needed = n_weights * of_trained
-    if is_sparse:
-        # Each feature is seen with one label at least.
-        needed = n_weights * _BYTES_OF_SPARSE_WEIGHT + n_features * of_trained
-    _check_memory(component, needed, what, _FEWER_FEATURES)
+    _check_memory(component, room.n_bytes, what, _FEWER_FEATURES)
 
 
-def _is_sparse(component: Component, n_columns: int) -> bool:
-    """Whether training may leave out most of the weights (`systems.many_labels.trainer`)."""
-    trainer = getattr(component, "trainer", None)
-    sees_pairs = getattr(component.family, "label_pairs", True)
-    return isinstance(trainer, LBFGS) and not sees_pairs and trainer.may_be_sparse(n_columns)
+def room_of(component: Component, n_features: int, n_columns: int) -> Room:
+    """What training a model of a component takes at least; where it has no trainer, online."""
+    trainer: Trainer | None = getattr(component, "trainer", None)
+    if trainer is None:
+        return Room(n_features * n_columns * BYTES_OF_WEIGHT, 0)
+    return trainer.room(
+        Shape(n_features, n_columns, getattr(component.family, "label_pairs", True))
+    )
 
 
 def _check_memory(component: Component, needed: int, what: str, *steps: str) -> None:
@@ -159,13 +148,13 @@ def _check_memory(component: Component, needed: int, what: str, *steps: str) -> 
 
 def _advice(component: Component, *steps_before: str, n_transitions: int = 0) -> str:
     """What to change, as a sentence; n_transitions: of labels that make too many of them."""
-    options, steps = component.options, list(steps_before)
+    steps = list(steps_before)
     sees_pairs = getattr(component.family, "label_pairs", False)
     if sees_pairs and n_transitions <= MOST_TRANSITIONS:
         steps.append("set label_pairs = false in [model]")
-    if getattr(options, "typed", False):
+    if getattr(component, "typed", False):
         steps.append("have a cascade, whose segmenter needs no labels (typed = false)")
-    elif hasattr(options, "gold_labels"):
+    elif hasattr(component, "gold_labels"):
         steps.append("learn fewer labels (gold_labels)")
     else:
         steps.append("merge labels in the corpus")

@@ -13,17 +13,14 @@ import numpy.typing as npt
 from thinc.api import Model
 
 from ..errors import ConfigError, NotTrainedError
+from ..features.pair_scores import add_unit_scores
 from ..features.space import FeatureSpace
 from ..features.templates import Templates
-from ..features.unit_scores import add_unit_scores
 from ..features.units import Units
 from ..inference.linear_chain import ChainFamily
-from ..inference.structure import SegmentScores
+from ..numeric.encoded import Encoded
 from ..parallel import Workers
-from ..systems.local.structure import LocalFamily
 from ..systems.many_labels.scores import PlacedWeights, SparseScores
-from ..systems.semi_markov.features import SegmentSettings
-from ..systems.semi_markov.structure import SemiMarkovFamily
 from ..types import Floats1d, Floats2d, Pointers1d, RealsXd
 from .lexeme_scores import LexemeScores, check_features
 from .pair_scores import PairScores
@@ -43,11 +40,11 @@ def make_linear_model(
     templates: Templates,
     min_count: int,
     structure: Any,
-    segments: SegmentSettings | None = None,
+    space: FeatureSpace | None = None,
 ) -> "Model[Units, Floats2d]":
     """A model without weights; structure: those it can have, such as a `ChainFamily`.
 
-    segments: how it looks at segments, where its structure has such.
+    space: what it looks at, where that is more than units.
     """
     if min_count < 1:
         raise ConfigError(f"min_count must be 1 or more, not {min_count}. Mend [model].")
@@ -56,7 +53,7 @@ def make_linear_model(
         _forward,
         params={"W": None, "transitions": None},
         attrs={
-            "space": FeatureSpace(templates, segments),
+            "space": FeatureSpace(templates) if space is None else space,
             "lexeme_scores": LexemeScores(),
             "pair_scores": PairScores(),
             "sparse_scores": SparseScores(),
@@ -78,56 +75,22 @@ def make_linear_chain(
     return make_linear_model("cascade_linear_chain", templates, min_count, ChainFamily(label_pairs))
 
 
-def make_local_chain(templates: Templates, min_count: int = 5) -> Model[Units, Floats2d]:
-    """A maximum entropy Markov model: a linear chain whose transitions are normalised locally.
-
-    templates: what features look at; all are combined with the pair (previous label, label).
-    min_count: features in fewer tokens are dropped.
-    """
-    return make_linear_model("cascade_local_chain", templates, min_count, LocalFamily())
-
-
-def make_semi_markov(
-    templates: Templates,
-    segments: Templates,
-    min_count: int = 5,
-    segment_min_count: int = 2,
-    label_pairs: bool = True,
-    longest: int | None = None,
-) -> Model[Units, Floats2d]:
-    """A semi-Markov chain: the linear chain, and scores of spans as wholes.
-
-    templates: what features of tokens look at. segments: what features of spans look at. min_count:
-    features in fewer tokens are dropped. segment_min_count: features of fewer gold spans are
-    dropped. label_pairs: as for the linear chain. longest: most tokens of a span; null for the
-    least number that holds 99.8 % of those of the corpus, 64 at most.
-    """
-    settings = SegmentSettings(segments, longest, segment_min_count)
-    family = SemiMarkovFamily(label_pairs)
-    return make_linear_model("cascade_semi_markov", templates, min_count, family, settings)
-
-
 def make_span_classifier(templates: Templates, min_count: int = 5) -> Model[Units, Floats2d]:
     """A log-linear span classifier; min_count: features in fewer spans are dropped."""
     family = ChainFamily(label_pairs=False)
     return make_linear_model("cascade_span_classifier", templates, min_count, family)
 
 
-def segment_scores(
-    model: Model[Units, Floats2d], units: Units, columns: slice
-) -> SegmentScores | None:
-    """Scores of the segments of units, None where the model has none.
-
-    columns: of the weights, those of labels of segments.
-    """
-    space: FeatureSpace = model.attrs["space"]
-    rows = space.segment_rows(units)
-    if rows is None:
-        return None
-    weights, _ = get_weights(model)
-    check_features(space, weights)
-    of_segments = np.ascontiguousarray(weights[:, columns])
-    return SegmentScores(rows.ends, rows.length, rows.scores(of_segments, Workers(1)), rows.longest)
+def scores_of_wholes(
+    model: Model[Units, Floats2d], encoded: Sequence[Encoded], blocks: Sequence[slice]
+) -> list[Floats2d]:
+    """Scores of what is scored besides units; blocks: the columns of its weights."""
+    found = []
+    for each, block in zip(encoded, blocks, strict=True):
+        weights, _ = get_weights(model)
+        check_features(model.attrs["space"], weights)
+        found.append(each.scores(np.ascontiguousarray(weights[:, block]), Workers(1)))
+    return found
 
 
 def set_weights(model: Model[Units, Floats2d], weights: RealsXd, transitions: Floats1d) -> None:

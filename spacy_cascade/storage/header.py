@@ -1,27 +1,42 @@
 """The header of a saved model: a JSON table that says what the arrays are of."""
 
-from __future__ import annotations
-
 import json
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
+from pydantic import ConfigDict, Field
 
 from ..errors import ModelFileError
-from ..features.strings import is_valid
 from .arrays import Array
+from .tables import STRICT, read_table
 
 FORMAT = "spacy_cascade"
 VERSION = 3
-_WITHOUT_SETTINGS = 2
-"""The version that release 0.2 wrote; it said nothing of settings that can be changed."""
 
 Header: TypeAlias = dict[str, Any]
-_TYPES = {
-    "format": str, "version": int, "kind": str, "labels": list, "identity": dict, "settings": dict,
-}  # fmt: skip
 _MAXIMUM_BYTES, _MAXIMUM_VALUES = 1 << 18, 1 << 13
 _SHOWN = 100
+
+
+@dataclass
+class _Version:
+    """What headers of all versions have."""
+
+    __pydantic_config__ = ConfigDict(strict=True)
+    format: str
+    version: int
+
+
+@dataclass
+class _Fields:
+    __pydantic_config__ = STRICT
+    format: str
+    version: int
+    kind: str
+    labels: list[Annotated[str, Field(min_length=1)]]
+    identity: dict[str, str | bool | int | float | list[str] | dict[str, str] | None]
+    settings: dict[str, Any]
 
 
 def make_header(
@@ -37,14 +52,13 @@ def make_header(
 
 def write_header(header: Header) -> Array:
     """The header as UTF-8 text. Raises `ModelFileError` where it is too long to be read again."""
-    text = _text(header)
-    excess = _excess(text)
+    excess = header_excess(header)
     if excess is not None:
         raise ModelFileError(
             f"Cannot save the model: {excess}. Have fewer labels, or fewer and shorter templates "
             "and patterns."
         )
-    return np.frombuffer(text, dtype=np.uint8)
+    return np.frombuffer(_text(header), dtype=np.uint8)
 
 
 def header_excess(header: Header) -> str | None:
@@ -59,85 +73,44 @@ def _text(header: Header) -> bytes:
 def _excess(text: bytes) -> str | None:
     """As `header_excess`, of its text. Values are limited because they take memory when read."""
     n_values = sum(map(text.count, b",[{"))
-    if n_values > _MAXIMUM_VALUES:
-        return (
-            f"its labels, templates, patterns and settings are {n_values:,} values, and a file can "
-            f"hold {_MAXIMUM_VALUES:,}"
-        )
-    if len(text) > _MAXIMUM_BYTES:
-        return (
-            f"its labels, templates, patterns and settings take {len(text):,} bytes as text, and a "
-            f"file can hold {_MAXIMUM_BYTES:,}"
-        )
+    for size, most, unit in (
+        (n_values, _MAXIMUM_VALUES, "values"),
+        (len(text), _MAXIMUM_BYTES, "bytes as text"),
+    ):
+        if size > most:
+            return (
+                f"its labels, templates, patterns and settings take {size:,} {unit}, and a file "
+                f"can hold {most:,}"
+            )
     return None
 
 
-def read_header(text: Array) -> Header:
-    """The table of a header. Raises `ValueError` where its text is none."""
+def read_header(text: Array, where: str) -> Header:
+    """The table of a header, every field of which is valid.
+
+    Raises `ValueError` where it is not, and `ModelFileError` for the format of another program or
+    of another release, naming `where`.
+    """
     if text.dtype != np.uint8 or text.ndim != 1:
         raise ValueError("the header is no text")
-    if text.size > _MAXIMUM_BYTES or _excess(text.tobytes()) is not None:
+    content = text[: _MAXIMUM_BYTES + 1].tobytes()
+    if _excess(content) is not None:
         raise ValueError("the header is too long")
-    try:
-        header = json.loads(str(text.data, "utf8", "surrogatepass"))
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"the header is no JSON: {error}") from None
-    if not isinstance(header, dict):
-        raise ValueError("the header is no table")
-    return header
-
-
-def check_version(header: Header, where: str) -> None:
-    """Raise `ModelFileError` for other or later formats, `ValueError` for unwritten versions."""
-    for field in ("format", "version"):
-        _check_type(header, field)
-    if header["format"] != FORMAT:
+    stated = read_table(_Version, content)
+    if stated.format != FORMAT:
         raise ModelFileError(
             f"Cannot load {where}: it is no model of spacy_cascade, its 'format' is another."
         )
-    version = header["version"]
-    if version > VERSION:
+    if stated.version != VERSION:
         raise ModelFileError(
-            f"Cannot load {where}: it has format version {str(version)[:_SHOWN]}, this release "
-            f"reads version {VERSION}. Update spacy_cascade."
+            f"Cannot load {where}: its 'version' is {str(stated.version)[:_SHOWN]}, and this "
+            f"release reads version {VERSION} of the format. Update spacy_cascade, or train the "
+            "model again."
         )
-    if version < _WITHOUT_SETTINGS:
-        shown = str(version)[:_SHOWN]
-        raise ValueError(f"the header states the 'version' {shown}, which no release has written")
-
-
-def check_fields(header: Header) -> None:
-    """Raise `ValueError` where a field is not what a model of its version has there."""
-    fields = _TYPES.keys() - ({"settings"} if header["version"] == _WITHOUT_SETTINGS else set())
-    for field in sorted(fields):
-        _check_type(header, field)
-    for field in header.keys() - fields:
-        raise ValueError(f"the header has an unknown field {field[:_SHOWN]!r}")
-    if not is_valid(json.dumps(header.get("settings"), ensure_ascii=False)):
-        raise ValueError("the 'settings' of the header are not all valid texts")
-    labels = header["labels"]
-    if not all(isinstance(label, str) and label and is_valid(label) for label in labels):
-        raise ValueError("the 'labels' of the header are not all valid texts, or one is empty")
-    if labels != sorted(set(labels)):
+    header = read_table(_Fields, content)
+    if header.labels != sorted(set(header.labels)):
         raise ValueError("the 'labels' of the header are not in order, or one is there twice")
-    for setting, value in header["identity"].items():
-        if not _is_setting(value):
-            raise ValueError(f"the header has no valid 'identity', {setting[:_SHOWN]!r}")
-
-
-def _check_type(header: Header, field: str) -> None:
-    value = header.get(field)
-    if not isinstance(value, _TYPES[field]) or isinstance(value, bool):
-        raise ValueError(f"the header has no valid '{field}'")
-
-
-def _is_setting(value: object) -> bool:
-    """Whether it is a plain value, a list of texts or a table of texts."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list):
-        return all(isinstance(text, str) for text in value)
-    return value is None or isinstance(value, str | bool | int | float)
+    return vars(header)
 
 
 def check_identity(header: Header, kind: str, identity: dict[str, Any]) -> None:

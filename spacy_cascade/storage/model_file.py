@@ -3,9 +3,8 @@
 Arrays: `header` (UTF-8 JSON: format, version, kind, labels, identity, settings), and nothing else
 for a component that was not trained; `keys` uint64 `[K]`,
 `weights` `[K, S]` and `transitions` `[E]` (half or single precision); `curvature` uint8 `[K, S]`
-where training has shown it (`scorers.linear.keep_hessian_diagonal`); weights that are mostly zero,
-and curvature of many labels, are as `sparse` has them; and the arrays of all resources
-(`features.resources`).
+where training has shown it (`scorers.linear.keep_hessian_diagonal`); both without their zeros where
+that is shorter (`sparse`); and the arrays of all resources (`features.resources`).
 
 Everything a kernel relies on is checked here, because kernels check no bounds.
 """
@@ -25,13 +24,9 @@ from ..files import replace_file
 from ..numeric.index import KeyIndex
 from . import archive, sparse
 from .arrays import Arrays, Shapes, check_shapes
-from .header import Header, check_fields, check_version, read_header, write_header
+from .header import Header, read_header, write_header
 
 FILE_NAME = "cascade.npz"
-
-
-_MANY_COLUMNS = 128
-"""From so many on, training leaves out most weights by default, and there is little curvature."""
 
 
 def model_arrays(
@@ -47,10 +42,7 @@ def model_arrays(
         "transitions": _smallest(transitions),
     }
     if hessian_diagonal is not None:
-        # Its name in files. Release 0.2 wrote and reads the whole array.
-        has_many = weights.shape[1] >= _MANY_COLUMNS
-        whole = {"curvature": hessian_diagonal}
-        arrays |= sparse.shortest("curvature", hessian_diagonal) if has_many else whole
+        arrays |= sparse.shortest("curvature", hessian_diagonal)
     return arrays | space.resources.arrays()
 
 
@@ -69,27 +61,18 @@ def pack(header: Header, arrays: Arrays) -> bytes:
 def unpack(data: bytes, where: str) -> tuple[Header, Arrays]:
     """Header and arrays of an archive. Raises `ModelFileError`, naming `where` and why."""
     members = archive.read(data)
-    arrays: Arrays = {}
     try:
         name, text = next(members, ("", None))
         if name != "header" or text is None:
             raise ValueError("it does not begin with a header")
-        header = read_header(text)
-        check_version(header, where)
-        for name, array in members:
-            if name in arrays or name == "header":
-                raise ValueError(f"it has the array {name[:100]!r} twice")
-            arrays[name] = array
-        check_fields(header)
+        return read_header(text, where), dict(members)
     except ModelFileError:
         raise
-    except Exception as error:
-        # Damage makes struct, NumPy and json raise errors of many kinds.
+    except ValueError as error:
         raise ModelFileError(
             f"Cannot load {where}: the file is damaged or not a model of spacy_cascade ({error}). "
             "Copy it again from where it was saved, or train the model again."
         ) from None
-    return header, arrays
 
 
 def check_arrays(arrays: Arrays, shape: tuple[int, int], n_edges: int, space: FeatureSpace) -> None:

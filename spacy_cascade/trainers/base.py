@@ -7,9 +7,18 @@ changes while it runs. A trainer refuses what it cannot train before training be
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import (
+    Any,
+    ClassVar,
+    Generic,
+    NamedTuple,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    runtime_checkable,
+)
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +27,6 @@ from ..errors import ConfigError
 from ..inference.structure import Structure, Weights, require
 from ..losses.base import LabelledSequences
 from ..penalties.base import CentredPenalty
-from ..tools.scale.corpus_file import CorpusFile
 from ..types import Floats2d
 
 State: TypeAlias = dict[str, Any]
@@ -27,6 +35,7 @@ Data = TypeVar("Data", contravariant=True)
 """What a fit learns from in a step."""
 Corpus = TypeVar("Corpus")
 """What a fit begins with."""
+Other = TypeVar("Other")
 Progress: TypeAlias = Callable[[], object]
 """Called after each iteration."""
 
@@ -43,6 +52,8 @@ class TaskOn(Generic[Corpus]):
     trainer can use. penalty: None where the trainer takes none. start: the weights to begin with.
     known: the diagonal of the Hessian that earlier data gave at the start `[K, S]`, where there
     were any.
+
+    A task is the simplest `Source`: all of its data are there.
     """
 
     data: Corpus
@@ -50,10 +61,40 @@ class TaskOn(Generic[Corpus]):
     penalty: CentredPenalty | None
     start: Weights
     known: Floats2d | None = None
+    is_new: ClassVar[bool] = False
+
+    def task(self) -> TaskOn[Corpus]:
+        return self
+
+    def task_on(self, data: Other) -> TaskOn[Other]:
+        return TaskOn(data, self.loss, self.penalty, self.start, self.known)
+
+    def shards(self, n_tokens: int) -> Iterator[Corpus]:
+        """One, since a loss may know the sequences of its data by their numbers."""
+        yield self.data
 
 
 Task: TypeAlias = TaskOn[LabelledSequences]
-ShardedTask: TypeAlias = TaskOn[CorpusFile]
+
+
+class Source(Protocol):
+    """A component with a corpus, as its trainer sees it.
+
+    is_new: whether nothing has been learnt of these examples yet, nor of others. A trainer that
+    chooses features does so then (`systems.induction.trainer.SourceOfTests`).
+    """
+
+    @property
+    def is_new(self) -> bool: ...
+
+    def task(self) -> Task:
+        """What is to be fitted, with the corpus in memory."""
+
+    def task_on(self, data: Other) -> TaskOn[Other]:
+        """What is to be fitted to data of a trainer's own, which are made of `shards`."""
+
+    def shards(self, n_tokens: int) -> Iterator[LabelledSequences]:
+        """The corpus, encoded in pieces of about so many tokens, each made when it is asked for."""
 
 
 class Fit(ABC, Generic[Data]):
@@ -72,7 +113,7 @@ class Fit(ABC, Generic[Data]):
     def step(self, data: Data, progress: Progress = no_progress) -> float:
         """Learn, as long as the trainer says; the loss.
 
-        data: what the fit began with, or, for an online trainer, any batch.
+        data: any batch, for an online trainer; others keep the corpus that they began with.
         """
         loss = self._step(data, progress)
         self.weights_are_stale = self.hessian_is_stale = True
@@ -118,13 +159,38 @@ class Fit(ABC, Generic[Data]):
             raise ValueError(f"a state where {type(self).__name__} has none")
 
 
+class Shape(NamedTuple):
+    """How large a model is: `K` features with `S` score columns.
+
+    label_pairs: whether features see pairs of labels.
+    """
+
+    n_features: int
+    n_columns: int
+    label_pairs: bool = True
+
+
+class Room(NamedTuple):
+    """What training takes at least. n_bytes: of memory. n_weights: that will not be zero."""
+
+    n_bytes: int
+    n_weights: int
+
+
+BYTES_OF_WEIGHT = 8 + 8 + 4
+"""Parameter and gradient in double precision, and the weight as the model keeps it."""
+
+
+@runtime_checkable
 class Trainer(Protocol):
     """Settings of a trainer, as the config gives them.
 
-    sees_all: whether each step has to be given the whole corpus.
+    sees_all: whether each step has to be given the whole corpus. reads_corpus: whether it goes
+    through the corpus by itself (`Source.shards`), so that a reader can take the place of examples.
     """
 
     sees_all: ClassVar[bool]
+    reads_corpus: ClassVar[bool]
 
     @property
     def iterations(self) -> int:
@@ -133,39 +199,11 @@ class Trainer(Protocol):
     def check(self, loss: object, penalty: object, structure: type[Structure]) -> None:
         """Raise `ConfigError` for what it cannot train, naming the pair."""
 
-    def begin(self, task: Task) -> Fit[LabelledSequences]:
-        """Begin at the weights of the task."""
+    def room(self, shape: Shape) -> Room:
+        """A lower bound of what training a model of this shape takes."""
 
-
-@runtime_checkable
-class ShardTrainer(Protocol):
-    """A trainer that can learn from a corpus in a file."""
-
-    @property
-    def shard_tokens(self) -> int:
-        """Tokens of a shard, about; 0 to begin with a corpus in memory."""
-
-    def begin_on_shards(self, task: ShardedTask) -> Fit[CorpusFile]:
-        """Begin at the weights of the task."""
-
-
-def shard_tokens(trainer: object) -> int:
-    """Tokens of a shard of its corpus, about; 0 for a corpus in memory."""
-    return trainer.shard_tokens if isinstance(trainer, ShardTrainer) else 0
-
-
-@runtime_checkable
-class JointTrainer(Protocol):
-    """A trainer of two components at once."""
-
-    @property
-    def first(self) -> str:
-        """Name of the earlier component."""
-
-    def begin_jointly(
-        self, first: Task, second: Task
-    ) -> tuple[Fit[LabelledSequences], Fit[LabelledSequences]]:
-        """Begin both; a step of the second fit makes one of both."""
+    def begin(self, source: Source) -> Fit[Any]:
+        """Begin at the weights of the source."""
 
 
 def check_needs(
@@ -198,25 +236,6 @@ def check_needs(
             "component's block."
         )
     require(structure, getattr(loss, "needs", ()), f"{name} with the loss {loss}")
-
-
-@runtime_checkable
-class FeatureInduction(Protocol):
-    """How a trainer finds features (`systems.induction.trainer`)."""
-
-    def check(self, structure: type[Structure]) -> None:
-        """Raise `ConfigError` for a structure whose features it cannot find."""
-
-
-def check_induction(trainer: Any, structure: type[Structure]) -> None:
-    """Raise `ConfigError` where a trainer's induction is none, or not for this structure."""
-    if not isinstance(trainer.induction, FeatureInduction):
-        raise ConfigError(
-            f"{type(trainer).__name__} has the induction {trainer.induction!r}. Put "
-            '@misc = "spacy_cascade.Induction.v1" into the [trainer.induction] block, or write '
-            "induction = null into [trainer]."
-        )
-    trainer.induction.check(structure)
 
 
 def array_like(expected: npt.NDArray[Any], found: npt.NDArray[Any]) -> npt.NDArray[Any]:

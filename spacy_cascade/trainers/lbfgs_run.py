@@ -50,16 +50,22 @@ class Released(Protocol):
         """Free it."""
 
 
-class BatchFit(Fit[Released]):
+class BatchFit(Fit[object]):
     """An optimisation of all weights for one corpus; part: which of the parameters are its own."""
 
-    def __init__(self, objective: BatchObjective, run: LBFGSRun, part: slice = slice(None)) -> None:
-        self._objective, self._run, self._part = objective, run, part
+    def __init__(
+        self,
+        objective: BatchObjective,
+        run: LBFGSRun,
+        corpus: Released,
+        part: slice = slice(None),
+    ) -> None:
+        self._objective, self._run, self._corpus, self._part = objective, run, corpus, part
 
-    def _step(self, data: Released, progress: Progress) -> float:
+    def _step(self, data: object, progress: Progress) -> float:
         return_freed()
         value = self._run.run(self._run.settings.iterations, progress)
-        data.release_memory()
+        self._corpus.release_memory()
         return value
 
     def weights(self) -> Weights:

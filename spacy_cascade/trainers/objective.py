@@ -12,12 +12,11 @@ from typing import Protocol
 
 import numpy as np
 
-from ..inference.structure import Potentials, Structure, Weights
+from ..inference.structure import Structure, Weights
 from ..losses.base import CorpusLoss
 from ..numeric.csr import scale_and_mix
 from ..parallel import Workers, split
 from ..penalties.base import CentredPenalty
-from ..systems.isomeric.loss import IsomericLoss
 from ..types import Floats1d, Floats2d, Pointers2d
 
 _TYPICAL_VARIANCE = 0.05
@@ -64,7 +63,7 @@ class Parametrisation:
     """From parameters `[K·S + E]` to weights and back, and from gradients to gradients.
 
     Parameters are `u` `[K, S]`, then one for each transition that has a weight of its own
-    (`Structure.free_transitions`).
+    (`Columns.free`).
 
     loss: gives the numbers of occurrences. n_units: of its corpus.
     """
@@ -78,13 +77,13 @@ class Parametrisation:
         workers: Workers,
     ) -> None:
         self.structure, self.penalty, self.workers = structure, penalty, workers
-        self._mixing = structure.mixing()
+        self._mixing = structure.columns.mixing
         self._blocks = _nonzero_blocks(self._mixing)
         of_features, of_transitions = penalty.curvature()
         self._scale = (_TYPICAL_VARIANCE * loss.counts() + of_features) ** -0.5
         self._transition_scale = (_TYPICAL_VARIANCE * n_units + of_transitions) ** -0.5
         self.shape = len(self._scale), structure.n_columns
-        self._free = structure.free_transitions
+        self._free = structure.columns.free
         n_free = len(range(structure.n_transitions)[self._free])
         self.n_parameters = self.shape[0] * self.shape[1] + n_free
         rows = np.arange(len(self._scale) + 1, dtype=np.int64)
@@ -171,11 +170,10 @@ class Objective:
         self.weights, self.parameters = parametrisation.weights, parametrisation.parameters
 
     @classmethod
-    def of(cls, corpus: CorpusLoss, penalty: CentredPenalty, loss: Loss | None = None) -> Objective:
-        """That of a corpus; loss: the same one, where it is computed elsewhere."""
-        n_units, structure = len(corpus.data.observed), corpus.data.structure
-        loss = loss or corpus
-        return cls(loss, Parametrisation(loss, n_units, structure, penalty, corpus.workers))
+    def of(cls, loss: CorpusLoss, penalty: CentredPenalty) -> Objective:
+        """That of a corpus in memory."""
+        n_units, structure = len(loss.data.observed), loss.data.structure
+        return cls(loss, Parametrisation(loss, n_units, structure, penalty, loss.workers))
 
     def value_and_gradient(self, parameters: Floats1d) -> tuple[float, Floats1d]:
         gradient = np.empty_like(parameters)
@@ -190,39 +188,3 @@ class Objective:
         """What this corpus, and earlier ones through the penalty, add to the precision `[K, S]`."""
         own = self.loss.hessian_diagonal(self.weights(parameters))
         return own + self.parametrisation.penalty.inherited()
-
-
-class JointObjective:
-    """Isomeric loss and both penalties; parameters are those of the first, then of the second."""
-
-    def __init__(self, first: Objective, second: Objective, strength: float) -> None:
-        self.first, self.second = first, second
-        assert isinstance(first.loss, CorpusLoss)
-        assert isinstance(second.loss, CorpusLoss)
-        self.loss = IsomericLoss(first.loss, second.loss, strength)
-
-    def split(self, parameters: Floats1d) -> tuple[Floats1d, Floats1d]:
-        """The parameters of each."""
-        n = self.first.n_parameters
-        return parameters[:n], parameters[n:]
-
-    def value_and_gradient(self, parameters: Floats1d) -> tuple[float, Floats1d]:
-        one, two = self.split(parameters)
-        weights = self.first.weights(one), self.second.weights(two)
-        value, (first, second) = self.loss.evaluate(weights)
-        first_penalty, first_gradient = _with_penalty(self.first, one, self.loss.first, first)
-        second_penalty, second_gradient = _with_penalty(self.second, two, self.loss.second, second)
-        gradient = np.concatenate([first_gradient, second_gradient])
-        return value + first_penalty + second_penalty, gradient
-
-
-def _with_penalty(
-    objective: Objective, parameters: Floats1d, loss: CorpusLoss, of_potentials: Potentials
-) -> tuple[float, Floats1d]:
-    """Value of the penalty, and the gradient with respect to the parameters."""
-    gradient = np.empty_like(parameters)
-    of_features, _ = objective.parametrisation.parts(gradient)
-    loss.gradient(of_potentials, of_features)
-    of_transitions = of_potentials.transitions
-    penalty = objective.parametrisation.add_penalty(parameters, gradient, of_transitions)
-    return penalty, gradient

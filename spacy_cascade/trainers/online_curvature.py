@@ -38,7 +38,7 @@ class OnlineCurvature:
         """That of a pass over the corpus, and of earlier data; None where there were no data."""
         if self._passes == 0.0:
             return self._known
-        own: Floats2d = (self._sum / self._passes) @ self._structure.mixing() ** 2
+        own: Floats2d = (self._sum / self._passes) @ self._structure.columns.mixing**2
         return own if self._known is None else own + self._known
 
     def state(self) -> State:

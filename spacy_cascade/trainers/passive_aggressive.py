@@ -8,11 +8,22 @@ import numpy as np
 from ..checks import check_counts
 from ..errors import ConfigError
 from ..inference.online_prior import OnlinePrior, no_prior
-from ..inference.structure import Averaged, OnlineStep, Structure, Weights
+from ..inference.structure import Averaged, Online, OnlineStep, Structure, Weights
 from ..losses.base import LabelledSequences
 from ..penalties.gaussian import of_transitions
 from ..types import Floats1d, Floats2d
-from .base import Fit, Progress, State, Task, array_like, check_needs
+from .base import (
+    BYTES_OF_WEIGHT,
+    Fit,
+    Progress,
+    Room,
+    Shape,
+    Source,
+    State,
+    Task,
+    array_like,
+    check_needs,
+)
 from .online_curvature import OnlineCurvature
 from .states import count_in, generator_in, number_in
 
@@ -53,6 +64,7 @@ class PassiveAggressive:
         )  # fmt: skip
 
     sees_all: ClassVar[bool] = False
+    reads_corpus: ClassVar[bool] = False
 
     @property
     def iterations(self) -> int:
@@ -65,8 +77,11 @@ class PassiveAggressive:
             "penalty = null into the component's block.",
         )  # fmt: skip
 
-    def begin(self, task: Task) -> "OnlineFit":
-        return OnlineFit(self, task)
+    def room(self, shape: Shape) -> Room:
+        return Room(shape.n_features * shape.n_columns * BYTES_OF_WEIGHT, 0)
+
+    def begin(self, source: Source) -> "OnlineFit":
+        return OnlineFit(self, source.task())
 
 
 class OnlineFit(Fit[LabelledSequences]):
@@ -90,11 +105,12 @@ class OnlineFit(Fit[LabelledSequences]):
     def _step(self, data: LabelledSequences, progress: Progress) -> float:
         """Pass over the sequences of a batch; the mean of their losses."""
         settings, structure = self.settings, data.structure
-        costs = structure.label_costs(self._loss.margin_costs(structure.n_labels))
-        features = data.design.active_features()
+        assert isinstance(structure, Online)
+        costs = structure.costs(self._loss.margin_costs(structure.n_labels))
         starts = data.starts
         if settings.cut_after > 0:
             starts = structure.cut(data.observed, starts, settings.cut_after)
+        learn = structure.learn_online(data.encoded, data.observed, starts)
         n_sequences = len(starts) - 1
         loss = 0.0
 
@@ -104,9 +120,7 @@ class OnlineFit(Fit[LabelledSequences]):
                 costs, settings.cost_augmented, settings.C, order, before, self._averaged,
                 self._prior,
             )  # fmt: skip
-            loss += structure.learn_online(
-                features, data.observed, starts, step, data.design.segments
-            )
+            loss += learn(step)
         if self._curvature is not None:
             now = self._averaged
             self._curvature.add(data, Weights(now.weights, now.transitions))
@@ -168,7 +182,7 @@ def _prior_of(
     if known is None:
         return no_prior(structure.n_columns, structure.n_transitions)
     weight = settings.C * settings.passes
-    moves = of_transitions(known, structure.transition_columns())
-    mixing = structure.mixing()
+    moves = of_transitions(known, structure.columns.of_transition)
+    mixing = structure.columns.mixing
     inverse = np.linalg.inv(mixing).astype(np.float64)
     return OnlinePrior(weight * known, 1.0 + weight * moves, mixing, inverse)

@@ -103,14 +103,14 @@ def _stages(nlp: Language) -> Stages:
 def _check(stages: Stages) -> None:
     """Raise `ConfigError` for options that decoding for F1 does not go with."""
     decoding = Decoding.expected_f1.value
-    options = stages.segmenter.options
-    if options.n_best > 1:
+    segmenter = stages.segmenter
+    if segmenter.n_best > 1:
         raise ConfigError(
-            f"'{stages.segmenter_name}' writes the {options.n_best} best segmentations, and "
+            f"'{stages.segmenter_name}' writes the {segmenter.n_best} best segmentations, and "
             f"decoding for {decoding} chooses among single spans. Set n_best = 1 and leave out the "
             "reranker, or set decoding to best."
         )
-    both = {stages.segmenter_name: options, stages.chooser_name: stages.chooser.options}
+    both = {stages.segmenter_name: segmenter, stages.chooser_name: stages.chooser}
     for name, own in both.items():
         if not own.confidence:
             raise ConfigError(
@@ -118,7 +118,7 @@ def _check(stages: Stages) -> None:
                 "confidence = true, or decoding to best."
             )
         # With a list the threshold is the one that is chosen here.
-        if own.threshold and not options.overlapping:
+        if own.threshold and not segmenter.overlapping:
             raise ConfigError(
                 f"'{name}' has the threshold {own.threshold:g}, and decoding for {decoding} "
                 "chooses another. Set threshold = 0, or decoding to best."

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Any
 
 import numpy as np
 from spacy.language import Language
@@ -16,10 +15,11 @@ from spacy.training import Example
 from spacy.util import logger
 
 from ..errors import ConfigError, TrainingError
+from ..pipeline.base import CascadePipe, is_learner
 from ..pipeline.calibration import Outcomes, best_temperature
-from ..pipeline.learning import LearningPipe
+from ..pipeline.classifier import CascadeClassifier
 from ..pipeline.progress import progress
-from ..pipeline.span_learning import SpanLearningPipe
+from ..pipeline.segmenter import CascadeSegmenter
 from ..pipeline.spans.gold import read_gold, read_own_gold
 from ..types import Floats1d
 from .calibrate import outcomes_of
@@ -108,7 +108,7 @@ def fit(
 def _check_dev(nlp: Language, examples: Sequence[Example]) -> None:
     """Raise `TrainingError` for dev examples that every update has the same score on."""
     n_spans, left_out = _count(nlp, examples)
-    finds_spans = any(isinstance(pipe, SpanLearningPipe) for _, pipe in _learning(nlp))
+    finds_spans = bool(_of_spans(nlp))
     is_tagged = any(len(e.reference) and e.reference.has_annotation("TAG") for e in examples)
     if n_spans or left_out or (is_tagged and not finds_spans):
         return
@@ -124,9 +124,9 @@ def _count(nlp: Language, examples: Sequence[Example]) -> tuple[int, list[str]]:
 
     No tokens of the pipeline can express them.
     """
-    pipes = [pipe for _, pipe in _learning(nlp) if isinstance(pipe, SpanLearningPipe)]
+    pipes = _of_spans(nlp)
     n, left_out = 0, list[str]()
-    for key, labels in {(p.options.gold_key, _as_key(p.options.gold_labels)) for p in pipes}:
+    for key, labels in {(p.gold_key, _as_key(p.gold_labels)) for p in pipes}:
         for example in examples:
             found = len(read_gold(example, key, labels).spans)
             n_all = len(read_own_gold(example.reference, key, labels).spans)
@@ -194,8 +194,13 @@ def _restore(nlp: Language, saved: Mapping[str, bytes]) -> None:
         pipe.from_bytes(saved[name])
 
 
-def _learning(nlp: Language) -> list[tuple[str, LearningPipe[Any]]]:
-    return [(name, pipe) for name, pipe in nlp.pipeline if isinstance(pipe, LearningPipe)]
+def _of_spans(nlp: Language) -> list[CascadeSegmenter | CascadeClassifier]:
+    ours = CascadeSegmenter | CascadeClassifier
+    return [pipe for _, pipe in nlp.pipeline if isinstance(pipe, ours)]
+
+
+def _learning(nlp: Language) -> list[tuple[str, CascadePipe]]:
+    return [(name, pipe) for name, pipe in nlp.pipeline if is_learner(pipe)]
 
 
 def _add_cascade(nlp: Language, n_examples: int) -> None:
@@ -216,7 +221,7 @@ def _updates(nlp: Language, examples: Sequence[Example], n: int) -> Iterator[Non
     """Begin anew, and stop after each of n updates."""
     pipes = dict(_learning(nlp))
     others = [name for name, _ in nlp.pipeline if name not in pipes]
-    rejects = any(getattr(pipe.options, "reject", False) for pipe in pipes.values())
+    rejects = any(getattr(pipe, "reject", False) for pipe in pipes.values())
     for pipe in pipes.values():
         pipe.initialize(lambda: examples, nlp=nlp)
     order, rng = list(examples), random.Random(0)

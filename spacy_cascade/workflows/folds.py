@@ -1,7 +1,7 @@
 """Pipelines trained on parts of a corpus, to annotate the other parts as new text."""
 
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from configparser import InterpolationError
 from pathlib import Path
 from typing import Any
@@ -104,9 +104,18 @@ def with_threads(config: Config, threads: int) -> Config:
     """A copy of a training config with so many threads for each trainer that has threads."""
     changed = config.copy()
     for component in changed.get("components", {}).values():
-        if "threads" in (component.get("trainer") or {}):
-            component["trainer"]["threads"] = threads
+        for block in trainer_blocks(component):
+            if "threads" in block:
+                block["threads"] = threads
     return changed
+
+
+def trainer_blocks(component: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The block of a component's trainer, and of the trainers within it."""
+    block = component.get("trainer")
+    while block:
+        yield block
+        block = block.get("trainer")
 
 
 def refused(what: str, error: Exception) -> ConfigError:

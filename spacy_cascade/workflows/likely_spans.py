@@ -10,8 +10,8 @@ from spacy.tokens import Doc
 
 from ..pipeline.annotating import annotated
 from ..pipeline.classifier import CascadeClassifier
+from ..pipeline.decoding import LEAST
 from ..pipeline.recognisers import recognisers
-from ..pipeline.scored_batch import LEAST
 from ..pipeline.segmenter import CascadeSegmenter
 from ..pipeline.spans.entities import CONFIDENCE_ATTRIBUTE
 from ..pipeline.spans.placing import LabelledSpan
@@ -57,7 +57,7 @@ def likely_spans(nlp: Language, stages: Stages, docs: Sequence[Doc]) -> list[Lik
     stages: of the pipeline; both give confidences. The Docs stay as they are.
     """
     everything = {"overlapping": True, "threshold": LEAST, "label_thresholds": {}}
-    key, labels = stages.segmenter.options.spans_key, set(stages.chooser.labels)
+    key, labels = stages.segmenter.spans_key, set(stages.chooser.labels)
     seen = [doc.copy() for doc in docs]
     of_bounds: list[Sequence[float]] = []
     for name, pipe in with_settings(nlp, {stages.segmenter_name: everything}).pipeline:

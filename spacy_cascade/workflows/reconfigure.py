@@ -19,7 +19,7 @@ def to_be_loaded(config: Config, vocab: Vocab) -> Language:
     """A pipeline whose components have the settings of a config, whatever is loaded into them.
 
     As `spacy.load` makes it: components are named in the meta data that the pipeline is given
-    (`pipeline.option_attributes`).
+    (`pipeline.settings`).
     """
     meta = {"components": list(config["components"])}
     return load_model_from_config(config, vocab=vocab, meta=meta, auto_fill=True)

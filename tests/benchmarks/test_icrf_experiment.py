@@ -9,8 +9,8 @@ from spacy.util import load_config, load_model_from_config
 
 from benchmarks.experiments.icrf import chunks_and_entities, entities_and_types
 from benchmarks.lib.corpora import read_docs
-from benchmarks.lib.paths import CONFIGS
 from benchmarks.lib.two_chains import Hypotheses, decode, fold
+from benchmarks.lib.variants import config_path
 from helpers import write_sample
 from spacy_cascade.inference.lattice import free_lattice
 from spacy_cascade.inference.linear_chain import LinearChain
@@ -36,7 +36,7 @@ def test_systems_can_be_made() -> None:
         s.chains: s for s in [*chunks_and_entities(), *entities_and_types("x")]
     }.values():
         overrides = {**system.settings, "paths.train": "t.spacy", "paths.dev": "d.spacy"}
-        config = load_config(CONFIGS / system.config, overrides=overrides)
+        config = load_config(config_path(system.config), overrides=overrides)
         nlp = load_model_from_config(config, auto_fill=True)
         assert len(nlp.pipe_names) == 2
         assert nlp.config["corpora"]["train"]["@readers"] == "spacy_cascade.Corpus.v1"

@@ -34,7 +34,7 @@ def test_all_features_are_compared_with_more_and_more_induced_ones(tmp_path: Pat
     assert [row["config"] for row in (full, *induced)] == ["memb", "induced", "induced"]
     assert full["f1"] == 72.0
     assert full["features"] == {"cascade_segmenter": 7}
-    name = "components.cascade_classifier.trainer.induction.features"
+    name = "components.cascade_classifier.trainer.features"
     assert [row["settings"][name] for row in induced] == [5, 20]
     assert [(config, repeat) for config, _, repeat in runner.given[:2]] == [
         ("memb", 1), ("induced", 1)

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from reference import TEXT_FUNCTIONS
 from spacy_cascade import TemplateError
 from spacy_cascade.features import word_attributes
-from spacy_cascade.features.attributes import Words
+from spacy_cascade.features.attributes import Words, WordTexts
 from spacy_cascade.features.registry import BUILT_IN, attribute_class
-from spacy_cascade.features.shapes import WordTexts
 from spacy_cascade.features.strings import hash_strings
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.word_attributes import (

@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 from spacy_cascade.features.attributes import WordAttribute, Words
 from spacy_cascade.features.lexemes import BOUNDARY, LexemeTable
 from spacy_cascade.features.plan import make_plan
-from spacy_cascade.features.resources import Resources, ResourceSpec
+from spacy_cascade.features.resources import SHARES, Resources, ResourceSpec, SpanWordCounts
 from spacy_cascade.features.strings import hash_string
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.word_attributes import Share
-from spacy_cascade.features.word_counts import SHARES, SpanWordCounts
 from spacy_cascade.types import Keys1d
 from strategies import words
 

@@ -13,12 +13,12 @@ from test_space import DOCS, LINES, VOCAB, all_spans, all_tokens, bounds, make_d
 
 from reference import Extractor, Word
 from spacy_cascade.features.names import find_names, named_features
+from spacy_cascade.features.resources import span_flags
 from spacy_cascade.features.space import FeatureSpace
 from spacy_cascade.features.span_context import FoundSpans, SpanContext
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.tokens import read_tokens
 from spacy_cascade.features.units import Units
-from spacy_cascade.features.word_counts import span_flags
 from spacy_cascade.parallel import Workers
 
 SENTENCES = [["IL-2", "binds", "p53", "IL-2"], ["NF-kappa", "B"]]

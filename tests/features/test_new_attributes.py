@@ -32,6 +32,7 @@ from spacy_cascade import ModelFileError, TemplateError
 from spacy_cascade.features.names import find_names
 from spacy_cascade.features.registry import register_attribute
 from spacy_cascade.features.templates import Templates
+from spacy_cascade.pipeline.initializing import units_of
 from spacy_cascade.storage import model_file as storage
 
 register_attribute("topic")(Topic)
@@ -75,7 +76,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Language:
 def names_of(nlp: Language, component: str) -> set[str]:
     """Names of all features that the component has learnt."""
     pipe = nlp.get_pipe(component)
-    units = pipe.units_of(make_examples(nlp))
+    units = units_of(pipe, make_examples(nlp))
     found = find_names(pipe.space, units, nlp.vocab.strings.__getitem__, range(len(pipe.space)))
     return set(found.values())
 
@@ -114,7 +115,7 @@ def test_they_are_features_with_names(trained: Language) -> None:
 
 def test_they_have_weights(trained: Language) -> None:
     pipe = trained.get_pipe("cascade_segmenter")
-    units = pipe.units_of(make_examples(trained))
+    units = units_of(pipe, make_examples(trained))
     names = find_names(pipe.space, units, trained.vocab.strings.__getitem__, range(len(pipe.space)))
     (number,) = (n for n, name in names.items() if name == "topic(words)=c7")
     assert pipe.model.get_param("W")[number].any()

@@ -5,8 +5,7 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_cascade.features.attributes import Words
-from spacy_cascade.features.shapes import Representatives, WordTexts, is_plain, is_quick
+from spacy_cascade.features.attributes import Representatives, Words, WordTexts, is_plain, is_quick
 from spacy_cascade.features.template_sets import JNLPBA_PATTERNS
 from spacy_cascade.features.word_attributes import _SHORT, LONGEST, Pattern
 

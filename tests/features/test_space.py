@@ -20,11 +20,11 @@ from helpers import blank
 from reference import Extractor, Word, dense_design
 from spacy_cascade.errors import TemplateError
 from spacy_cascade.features import template_sets as sets
+from spacy_cascade.features.resources import span_flags
 from spacy_cascade.features.space import FeatureSpace
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.tokens import Tokens, read_tokens
 from spacy_cascade.features.units import PaddedTokens, Units
-from spacy_cascade.features.word_counts import span_flags
 from spacy_cascade.parallel import Workers
 
 VOCAB = blank().vocab

@@ -22,7 +22,7 @@ from reference import (
 )
 from spacy_cascade.inference.chain import log_partitions
 from spacy_cascade.inference.chain_losses import chain_losses
-from spacy_cascade.inference.lattice import Chains, Lattice, choice_lattice
+from spacy_cascade.inference.lattice import Chains, Lattice, LossTerms, choice_lattice
 from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import SCHEMES, Spans, TagSet
 from spacy_cascade.inference.spans import span_posteriors
@@ -39,21 +39,22 @@ TOLERANCE = 1e-9
 def losses_of(chains_: list[Chain]) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
     """Losses, score gradients and the transitions' gradient of chains under one lattice."""
     first = chains_[0]
-    costs = LinearChain(first.lattice).label_costs(first.costs)
+    costs = LinearChain(first.lattice).costs(first.costs)
     starts = np.cumsum([0, *map(len, chains_)], dtype=np.int64)
     scores = np.concatenate([chain.scores for chain in chains_])
     tags = np.concatenate([np.array(chain.tags, dtype=np.int32) for chain in chains_])
     losses = np.full(len(chains_), np.nan)
     transition_gradient = np.zeros(first.lattice.n_edges)
     together = Chains(first.lattice, scores, first.transitions, costs.margin, tags, starts)
-    ones = np.ones(len(chains_))
-    chain_losses(together, costs.clamp, (ones, ones), 0, len(chains_), losses, transition_gradient)
+    n, ones = len(chains_), np.ones(len(chains_))
+    terms = LossTerms(costs.clamp, (ones, ones), 0, n, losses)
+    chain_losses(together, terms, transition_gradient)
     return losses, np.split(scores, starts[1:-1]), transition_gradient
 
 
 def alone(chain: Chain) -> Chains:
     """One chain as kernels take it."""
-    margin = LinearChain(chain.lattice).label_costs(chain.costs).margin
+    margin = LinearChain(chain.lattice).costs(chain.costs).margin
     tags, starts = np.array(chain.tags, dtype=np.int32), np.array([0, len(chain)], dtype=np.int64)
     return Chains(chain.lattice, chain.scores, chain.transitions, margin, tags, starts)
 
@@ -187,11 +188,11 @@ def test_only_the_given_sequences_are_computed(generator):
     tags[[2, 5, 8]] = 2
     scores = generator.normal(size=(9, lattice.n_columns))
     before, losses = scores.copy(), np.full(3, np.nan)
-    costs = LinearChain(lattice).label_costs(np.zeros((lattice.n_labels, lattice.n_labels)))
+    costs = LinearChain(lattice).costs(np.zeros((lattice.n_labels, lattice.n_labels)))
     starts, no_transitions = np.array([0, 3, 6, 9], dtype=np.int64), np.zeros(lattice.n_edges)
     chains = Chains(lattice, scores, no_transitions, costs.margin, tags, starts)
-    ones = np.ones(3)
-    chain_losses(chains, costs.clamp, (ones, ones), 1, 2, losses, np.zeros(lattice.n_edges))
+    terms = LossTerms(costs.clamp, (np.ones(3), np.ones(3)), 1, 2, losses)
+    chain_losses(chains, terms, np.zeros(lattice.n_edges))
     assert np.isnan(losses).tolist() == [True, False, True]
     np.testing.assert_array_equal(scores[[0, 1, 2, 6, 7, 8]], before[[0, 1, 2, 6, 7, 8]])
     assert (scores[3:6] != before[3:6]).all()

@@ -7,10 +7,10 @@ import pytest
 
 from spacy_cascade.inference.chain_losses import chain_losses
 from spacy_cascade.inference.choice_losses import MANY_CHOICES, choice_losses
-from spacy_cascade.inference.lattice import Chains, choice_lattice
+from spacy_cascade.inference.lattice import Chains, LossTerms, choice_lattice
 from spacy_cascade.inference.linear_chain import FreeChoice
 from spacy_cascade.inference.schemes import UNOBSERVED
-from spacy_cascade.inference.structure import Potentials
+from spacy_cascade.inference.structure import Part, Potentials
 from spacy_cascade.losses.margin import SoftmaxMargin
 
 
@@ -30,7 +30,7 @@ def test_losses_are_those_of_the_kernel_for_edges(
     generator: np.random.Generator, n_labels: int, scale: float
 ) -> None:
     structure, potentials, observed = random_choices(generator, n_labels, 20)
-    costs = structure.label_costs(SoftmaxMargin(2.0, 1.5).label_costs(n_labels))
+    costs = structure.costs(SoftmaxMargin(2.0, 1.5).label_costs(n_labels))
     weights = generator.random(20), generator.random(20)
     first, last = 3, 17
     expected = scale * potentials.scores
@@ -38,11 +38,10 @@ def test_losses_are_those_of_the_kernel_for_edges(
     expected_losses, losses = np.full(20, np.nan), np.full(20, np.nan)
     of_transitions = np.zeros(n_labels)
     line = potentials.transitions, costs.margin, observed, potentials.starts
-    chain_losses(
-        Chains(structure.lattice, expected, *line), costs.clamp, weights, first, last,
-        expected_losses, of_transitions,
-    )  # fmt: skip
-    gradient = choice_losses(Chains(structure.lattice, found, *line), weights, first, last, losses)
+    terms = LossTerms(costs.clamp, weights, first, last, expected_losses)
+    chain_losses(Chains(structure.lattice, expected, *line), terms, of_transitions)
+    terms = terms._replace(losses=losses)
+    gradient = choice_losses(Chains(structure.lattice, found, *line), terms)
     np.testing.assert_allclose(losses, expected_losses, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(found, expected, atol=1e-12)
     np.testing.assert_allclose(gradient, of_transitions, atol=1e-12)
@@ -54,14 +53,13 @@ def test_only_many_choices_are_computed_so(
     def fail(*_: object) -> None:
         raise AssertionError("choice_losses was called")
 
-    monkeypatch.setattr("spacy_cascade.inference.linear_chain.choice_losses", fail)
+    monkeypatch.setattr("spacy_cascade.inference.chain_kernels.choice_losses", fail)
     for n_labels in (MANY_CHOICES - 1, MANY_CHOICES):
         structure, potentials, observed = random_choices(generator, n_labels, 5)
-        costs = structure.label_costs(np.zeros((n_labels, n_labels)))
-        ones = np.ones(5)
-        call = potentials, costs, observed, 0, 5, ones.copy(), (ones, ones)
+        costs = structure.costs(np.zeros((n_labels, n_labels)))
+        part = Part(potentials, observed, 0, 5, np.ones(5))
         if n_labels < MANY_CHOICES:
-            structure.margin_losses(*call)
+            structure.losses(part, costs)
         else:
             with pytest.raises(AssertionError, match="was called"):
-                structure.margin_losses(*call)
+                structure.losses(part, costs)

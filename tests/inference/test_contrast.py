@@ -10,11 +10,12 @@ from reference import Chain, spans_of
 from spacy_cascade.inference.contrast import contrast
 from spacy_cascade.inference.lattice import free_lattice
 from spacy_cascade.inference.schemes import TagSet
-from spacy_cascade.inference.structure import Contrast
 from strategies import chains, random_chain
 
 
-def contrast_of(chain: Chain, labels: list[int], start: int) -> Contrast | None:
+def contrast_of(
+    chain: Chain, labels: list[int], start: int
+) -> tuple[np.ndarray, np.ndarray] | None:
     return contrast(
         chain.lattice, chain.scores, chain.transitions, np.array(labels, dtype=np.int32), start
     )

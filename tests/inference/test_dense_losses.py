@@ -18,7 +18,7 @@ from spacy_cascade.inference.dense_losses import (
     dense_log_partitions,
     dense_losses,
 )
-from spacy_cascade.inference.lattice import Chains, Lattice, free_lattice
+from spacy_cascade.inference.lattice import Chains, Lattice, LossTerms, free_lattice
 from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import TagSet
 from spacy_cascade.systems.many_labels.block_losses import block_log_partitions, block_losses
@@ -38,12 +38,9 @@ LARGE = [
 ]
 
 
-def by_blocks(
-    chains: Chains, clamp: Any, weights: Any, first: int, last: int, losses: Any, transitions: Any
-) -> None:
+def by_blocks(chains: Chains, terms: LossTerms, transitions: Any) -> None:
     """The kernels for many labels, called as the others."""
-    blocks = blocks_of(chains.lattice)
-    transitions += block_losses(blocks, chains, clamp, weights, first, last, losses)
+    transitions += block_losses(blocks_of(chains.lattice), chains, terms)
 
 
 KERNELS = pytest.mark.parametrize("kernel", [dense_losses, by_blocks])
@@ -59,10 +56,11 @@ def losses_of(
     losses = np.full(len(chains), np.nan)
     lattice = chains[0].lattice
     transition_gradient = np.zeros(lattice.n_edges)
-    costs = LinearChain(lattice).label_costs(chains[0].costs)
+    costs = LinearChain(lattice).costs(chains[0].costs)
     together = Chains(lattice, scores, chains[0].transitions, costs.margin, tags, starts)
     first, second = (np.full(len(chains), weight) for weight in weights)
-    kernel(together, costs.clamp, (first, second), 0, len(chains), losses, transition_gradient)
+    terms = LossTerms(costs.clamp, (first, second), 0, len(chains), losses)
+    kernel(together, terms, transition_gradient)
     return losses, scores, transition_gradient
 
 
@@ -160,7 +158,7 @@ def test_log_partitions(generator: np.random.Generator, lattice: Lattice, size: 
     starts = np.array([0, 2, 3, 12])
     scores = np.concatenate([chain.scores for chain in chains])
     tags = np.concatenate([np.array(chain.tags, dtype=np.int32) for chain in chains])
-    margin = LinearChain(chains[0].lattice).label_costs(chains[0].costs)[0]
+    margin = LinearChain(chains[0].lattice).costs(chains[0].costs)[0]
     found, expected = np.empty(3), np.empty(3)
     together = Chains(lattice, scores, chains[0].transitions, margin, tags, starts)
     for kernel, values in ((dense_log_partitions, found), (log_partitions, expected)):

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reference import chain_lattice, smallest_squares
-from spacy_cascade.inference.lattice import choice_lattice, free_lattice, label_pair_mixing
+from spacy_cascade.inference.lattice import choice_lattice, free_lattice
+from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import OUTSIDE, SCHEMES, TagSet
 from strategies import LABELS, floats2d, tag_sets
 
@@ -65,7 +66,7 @@ def test_choice_lattice():
     assert lattice.n_columns == lattice.n_edges == lattice.n_labels == 3
     assert not lattice.continues.any()
     assert lattice.final.all()
-    np.testing.assert_array_equal(label_pair_mixing(lattice), np.eye(3))
+    np.testing.assert_array_equal(LinearChain(lattice).columns.mixing, np.eye(3))
 
 
 @given(tag_sets().flatmap(lambda s: st.tuples(st.just(s), floats2d(2, s.lattice(True).n_edges))))
@@ -73,7 +74,7 @@ def test_mixing_keeps_the_smallest_label_and_pair_weights(example):
     """`v = M z` has `‖z‖²` equal to the least `‖u‖² + ‖p‖²` of any `u + p = v`."""
     tag_set, free = example
     lattice = tag_set.lattice(True)
-    mixing = label_pair_mixing(lattice)
+    mixing = LinearChain(lattice).columns.mixing
     np.testing.assert_allclose(mixing, mixing.T)
     squares = smallest_squares(lattice, free @ mixing)
     assert squares == pytest.approx((free**2).sum(), rel=1e-9, abs=1e-12)
@@ -81,7 +82,7 @@ def test_mixing_keeps_the_smallest_label_and_pair_weights(example):
 
 def test_no_label_pairs_no_mixing():
     lattice = TagSet("BILOU", LABELS).lattice(False)
-    np.testing.assert_array_equal(label_pair_mixing(lattice), np.eye(lattice.n_labels))
+    np.testing.assert_array_equal(LinearChain(lattice).columns.mixing, np.eye(lattice.n_labels))
 
 
 @pytest.mark.parametrize("label_pairs", [False, True])

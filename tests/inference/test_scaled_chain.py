@@ -21,7 +21,7 @@ def lattice() -> Lattice:
 
 
 def as_chains(chain: Chain, clamped: bool = False) -> Chains:
-    costs = LinearChain(chain.lattice).label_costs(chain.costs)
+    costs = LinearChain(chain.lattice).costs(chain.costs)
     cost = costs.clamp if clamped else costs.margin
     tags, starts = np.array(chain.tags, dtype=np.int32), np.array([0, len(chain)], dtype=np.int64)
     return Chains(chain.lattice, chain.scores, chain.transitions, cost, tags, starts)

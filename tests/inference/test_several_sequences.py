@@ -7,22 +7,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reference import rows_from_dense
+from reference import encoded_of, rows_from_dense
 from spacy_cascade.inference.linear_chain import ChainFamily
 from spacy_cascade.inference.online_prior import no_prior
 from spacy_cascade.inference.schemes import UNOBSERVED, Spans, TagSet
 from spacy_cascade.inference.structure import (
     Averaged,
     OnlineStep,
+    Part,
     Potentials,
-    SegmentScores,
     Structure,
     offered,
 )
 from spacy_cascade.numeric.design import SegmentRows
 from spacy_cascade.systems.higher_order.structure import HigherOrderFamily
 from spacy_cascade.systems.local.structure import LocalFamily
-from spacy_cascade.systems.semi_markov.structure import SemiMarkovFamily
+from spacy_cascade.systems.semi_markov.structure import (
+    SegmentPotentials,
+    SegmentScores,
+    SemiMarkovFamily,
+)
 from strategies import LABELS
 
 LENGTHS, LONGEST, N_FEATURES = (3, 1, 5, 2), 4, 5
@@ -58,22 +62,17 @@ class Case:
         self.structure: Structure = FAMILIES[name].of_spans(self.tag_set)
         scores = generator.normal(size=(STARTS[-1], self.structure.n_columns))
         transitions = generator.normal(size=self.structure.n_transitions)
-        if self.structure.free_transitions != slice(None):
-            transitions[self._fixed(len(transitions))] = 0.0
-        linear = Potentials(scores, transitions, STARTS, self._segments(name))
+        transitions[: self.structure.columns.n_bound] = 0.0
+        linear = Potentials(scores, transitions, STARTS)
+        if "segments" in name:
+            linear = SegmentPotentials(scores, transitions, STARTS, self._segments())
         self.potentials = self.structure.normalised(linear)
         best, _ = self.structure.best(self._random(linear))
         self.known = best
         self.partly = np.where(generator.random(len(best)) < 0.4, UNOBSERVED, best)
         self.partly = self.partly.astype(np.int32)
 
-    def _fixed(self, n: int) -> list[int]:
-        free = set(range(n)[self.structure.free_transitions])
-        return [e for e in range(n) if e not in free]
-
-    def _segments(self, name: str) -> SegmentScores | None:
-        if "segments" not in name:
-            return None
+    def _segments(self) -> SegmentScores:
         lengths = [
             [d for d in range(1, LONGEST + 1) if self.generator.random() < 0.7]
             for _ in range(STARTS[-1])
@@ -87,7 +86,7 @@ class Case:
     def _random(self, linear: Potentials) -> Potentials:
         """Others, whose best labels are those that are observed."""
         scores = self.generator.normal(size=linear.scores.shape) * 3.0
-        return self.structure.normalised(linear._replace(scores=scores))
+        return self.structure.normalised(linear.replace(scores=scores))
 
     def alone(self) -> list[Potentials]:
         return [self.potentials.of_sequence(begin, end) for begin, end in BOUNDS]
@@ -120,10 +119,6 @@ def test_sums(case: Case) -> None:
         case.structure.log_partitions(case.potentials),
         [case.structure.log_partitions(own)[0] for own in case.alone()],
     )
-    close(
-        case.structure.marginals(case.potentials),
-        np.concatenate([case.structure.marginals(own) for own in case.alone()]),
-    )
 
 
 def rows_of(spans: Spans) -> list[tuple[int, int, int]]:
@@ -133,10 +128,10 @@ def rows_of(spans: Spans) -> list[tuple[int, int, int]]:
 def test_spans(case: Case) -> None:
     """Each likely span, too, with those of the other sequences."""
     structure, tag_set = case.structure, case.tag_set
-    spans, found = structure.likely_spans(case.potentials, tag_set, 0.01)
+    spans, found = structure.likely_spans(case.potentials, 0.01)
     by_sequence, expected = [], {}
     for (begin, _), own in zip(BOUNDS, case.alone(), strict=True):
-        its, values = structure.likely_spans(own, tag_set, 0.01)
+        its, values = structure.likely_spans(own, 0.01)
         rows = [(start + begin, end + begin, label) for start, end, label in rows_of(its)]
         by_sequence.append(rows)
         expected.update(zip(rows, values.tolist(), strict=True))
@@ -153,29 +148,27 @@ def test_spans(case: Case) -> None:
 
 def losses_of(
     structure: Structure, potentials: Potentials, costs: Any, observed: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Losses, and gradients of scores, of segments and of transitions; the potentials stay."""
-    segments = potentials.segments
-    if segments is not None:
-        segments = segments._replace(scores=segments.scores.copy())
-    own = potentials._replace(scores=potentials.scores.copy(), segments=segments)
+) -> tuple[np.ndarray, ...]:
+    """Losses, and gradients of all scores and of transitions; the potentials stay."""
+    scored = [scores.copy() for scores in potentials.scored]
+    own = potentials.with_scored(scored, potentials.transitions)
     n = len(own.starts) - 1
     values, weights = np.full(n, np.nan), (np.full(n, 0.7), np.full(n, 1.3))
-    gradient = structure.margin_losses(own, costs, observed, 0, n, values, weights)
-    of_segments = np.zeros((0, 2)) if segments is None else segments.scores
-    return values, own.scores, of_segments, gradient
+    gradient = structure.losses(Part(own, observed, 0, n, values), costs, weights)
+    _, *others = own.scored
+    return values, own.scores, *others, gradient
 
 
 @pytest.mark.parametrize("what", ["partly", "known", "nothing"])
 def test_losses(case: Case, what: str) -> None:
     """Of sequences of which nothing is known there are none."""
     structure = case.structure
-    if "margin_losses" not in offered(type(structure)) or structure.is_local:
+    if "losses" not in offered(type(structure)) or structure.is_local:
         return
     nothing = np.full(STARTS[-1], UNOBSERVED, dtype=np.int32)
     observed = nothing if what == "nothing" else getattr(case, what)
     n_labels = structure.n_labels
-    costs = structure.label_costs(1.0 - np.eye(n_labels))
+    costs = structure.costs(1.0 - np.eye(n_labels))
     found = losses_of(structure, case.potentials, costs, observed)
     alone = [
         losses_of(structure, own, costs, observed[begin:end].copy())
@@ -188,9 +181,9 @@ def test_losses(case: Case, what: str) -> None:
     if what == "nothing":
         assert not any(array.any() for array in found)
     close(
-        structure.margin_partitions(case.potentials, costs, observed),
+        structure.log_partitions(case.potentials, costs, observed),
         [
-            structure.margin_partitions(own, costs, observed[begin:end].copy())[0]
+            structure.log_partitions(own, costs, observed[begin:end].copy())[0]
             for (begin, end), own in zip(BOUNDS, case.alone(), strict=True)
         ],
     )
@@ -211,11 +204,12 @@ def test_updates(case: Case) -> None:
         return
     features = rows_from_dense((generator.random((STARTS[-1], N_FEATURES)) < 0.5).astype(np.int64))
     segments = None
-    if case.potentials.segments is not None:
+    if isinstance(case.potentials, SegmentPotentials):
         ends, length, _, longest = case.potentials.segments
         dense = (generator.random((len(length), N_FEATURES)) < 0.5).astype(np.int64)
         segments = SegmentRows(ends, length, rows_from_dense(dense), longest)
-    costs = structure.label_costs(1.0 - np.eye(structure.n_labels))
+    encoded = encoded_of(features, segments)
+    costs = structure.costs(1.0 - np.eye(structure.n_labels))
     shape, order = (N_FEATURES, structure.n_columns), np.array([2, 0, 3, 1])
     prior = no_prior(structure.n_columns, structure.n_transitions)
 
@@ -229,7 +223,7 @@ def test_updates(case: Case) -> None:
         for part in parts:
             before = np.arange(n_before, n_before + len(part), dtype=np.float64)
             step = OnlineStep(costs, True, 0.1, part, before, averaged, prior)
-            loss += structure.learn_online(features, case.partly, STARTS, step, segments)
+            loss += structure.learn_online(encoded, case.partly, STARTS)(step)
             n_before += len(part)
         return loss, averaged
 

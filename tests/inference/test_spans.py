@@ -29,7 +29,7 @@ def spans_of_chains(
         first.lattice,
         np.concatenate([chain.scores for chain in chains_]),
         first.transitions,
-        LinearChain(first.lattice).label_costs(first.costs).margin,
+        LinearChain(first.lattice).costs(first.costs).margin,
         np.concatenate([np.array(chain.tags, dtype=np.int32) for chain in chains_]),
         np.cumsum([0, *map(len, chains_)], dtype=np.int64),
     )

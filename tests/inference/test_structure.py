@@ -12,23 +12,26 @@ from reference import Chain, chain_loss, span_probabilities
 from spacy_cascade.errors import ConfigError
 from spacy_cascade.inference.lattice import choice_lattice
 from spacy_cascade.inference.linear_chain import ChainFamily, FreeChoice, LinearChain
-from spacy_cascade.inference.schemes import UNOBSERVED, Spans, TagSet
+from spacy_cascade.inference.schemes import ENDED, UNOBSERVED, Spans, TagSet
 from spacy_cascade.inference.structure import (
     OPERATIONS,
+    Part,
     Potentials,
     Structure,
     offered,
     require,
 )
+from spacy_cascade.systems.higher_order.structure import HigherOrderFamily
+from spacy_cascade.systems.local.structure import LocalFamily
 from spacy_cascade.systems.semi_markov.structure import SemiMarkovChain
 from strategies import LABELS, chains, random_chain, random_path
 
 EXAMPLES = settings(max_examples=60)
 
 
-def asked(chain: Chain) -> tuple[LinearChain, Potentials]:
+def asked(chain: Chain, tag_set: TagSet | None = None) -> tuple[LinearChain, Potentials]:
     starts = np.array([0, len(chain.scores)], dtype=np.int64)
-    return LinearChain(chain.lattice), Potentials(chain.scores, chain.transitions, starts)
+    return LinearChain(chain.lattice, tag_set), Potentials(chain.scores, chain.transitions, starts)
 
 
 def score_of_paths(chain: Chain) -> dict[tuple[int, ...], float]:
@@ -56,17 +59,12 @@ def test_best_and_k_best(example: tuple[TagSet, Chain]) -> None:
 
 @EXAMPLES
 @given(chains())
-def test_log_partitions_and_marginals(example: tuple[TagSet, Chain]) -> None:
+def test_log_partitions(example: tuple[TagSet, Chain]) -> None:
     _, chain = example
     structure, potentials = asked(chain)
     scores = score_of_paths(chain)
     log_partition = np.logaddexp.reduce(list(scores.values()))
     np.testing.assert_allclose(structure.log_partitions(potentials), [log_partition], atol=1e-9)
-    expected = np.zeros_like(chain.scores)
-    for path, score in scores.items():
-        columns, _ = structure.parts(np.array(path, dtype=np.int32))
-        expected[np.arange(len(path)), columns] += np.exp(score - log_partition)
-    np.testing.assert_allclose(structure.marginals(potentials), expected, atol=1e-9)
 
 
 @EXAMPLES
@@ -74,14 +72,13 @@ def test_log_partitions_and_marginals(example: tuple[TagSet, Chain]) -> None:
 def test_losses_and_partitions(example: tuple[TagSet, Chain]) -> None:
     _, chain = example
     structure, potentials = asked(chain)
-    costs, observed = structure.label_costs(chain.costs), np.array(chain.tags, dtype=np.int32)
+    costs, observed = structure.costs(chain.costs), np.array(chain.tags, dtype=np.int32)
     raised = [chain.score(path) + chain.cost(path) for path in chain.paths()]
-    found = structure.margin_partitions(potentials, costs, observed)
+    found = structure.log_partitions(potentials, costs, observed)
     np.testing.assert_allclose(found, [np.logaddexp.reduce(raised)], atol=1e-9)
     expected = chain_loss(chain)
-    own, losses = potentials._replace(scores=potentials.scores.copy()), np.empty(1)
-    ones = np.ones(1), np.ones(1)
-    gradient = structure.margin_losses(own, costs, observed, 0, 1, losses, ones)
+    own, losses = potentials.replace(scores=potentials.scores.copy()), np.empty(1)
+    gradient = structure.losses(Part(own, observed, 0, 1, losses), costs)
     for value, right in zip((losses[0], own.scores, gradient), expected, strict=True):
         np.testing.assert_allclose(value, right, atol=1e-9)
 
@@ -90,7 +87,7 @@ def test_losses_and_partitions(example: tuple[TagSet, Chain]) -> None:
 @given(chains())
 def test_posteriors_of_all_spans(example: tuple[TagSet, Chain]) -> None:
     tag_set, chain = example
-    structure, potentials = asked(chain)
+    structure, potentials = asked(chain, tag_set)
     free = replace(chain, costs=np.zeros_like(chain.costs), tags=[UNOBSERVED] * len(chain.scores))
     expected = span_probabilities(free, tag_set)
     for (start, end, label), probability in expected.items():
@@ -100,7 +97,7 @@ def test_posteriors_of_all_spans(example: tuple[TagSet, Chain]) -> None:
         tag_set.write(labels, *span)
         found = structure.span_posteriors(potentials, labels, span)
         np.testing.assert_allclose(found, [probability], atol=1e-9)
-    spans, probabilities = structure.likely_spans(potentials, tag_set, 0.01)
+    spans, probabilities = structure.likely_spans(potentials, 0.01)
     likely = {
         (start, end, tag_set.labels[label]): p
         for start, end, label, p in zip(*map(list, (*spans, probabilities)), strict=True)
@@ -129,12 +126,18 @@ def test_clamped_potentials_have_only_labellings_that_agree(
 
 
 @pytest.mark.parametrize("label_pairs", [False, True])
-def test_parts_and_scores_of_a_labelling(label_pairs: bool, generator: np.random.Generator) -> None:
+def test_the_score_of_a_labelling_and_what_adds_up_to_it(
+    label_pairs: bool, generator: np.random.Generator
+) -> None:
     lattice = TagSet("BILOU", LABELS).lattice(label_pairs)
     chain = random_chain(generator, lattice, 6)
     structure, potentials = asked(chain)
     labels = np.array(random_path(generator, lattice, 6), dtype=np.int32)
-    columns, transitions = structure.parts(labels)
+    found = structure.contrast(potentials, labels, 0)
+    assert found is not None
+    own, columns, transitions, wholes = found.having
+    np.testing.assert_array_equal(own, labels)
+    assert not wholes
     assert lattice.target[transitions].tolist() == labels.tolist()
     assert lattice.source[transitions].tolist() == [lattice.start, *labels[:-1].tolist()]
     total = chain.scores[np.arange(6), columns].sum() + chain.transitions[transitions].sum()
@@ -144,25 +147,25 @@ def test_parts_and_scores_of_a_labelling(label_pairs: bool, generator: np.random
 def test_a_temperature_flattens(generator: np.random.Generator) -> None:
     chain = random_chain(generator, TagSet("IOB2", LABELS).lattice(True), 5)
     structure, potentials = asked(chain)
-    peaks = [
-        structure.marginals(potentials.at_temperature(temperature)).max(axis=1).mean()
-        for temperature in (0.5, 1.0, 2.0, 50.0)
+    of_best = [
+        best[0] - structure.log_partitions(flat)[0]
+        for flat in map(potentials.at_temperature, (0.5, 1.0, 2.0, 50.0))
+        for _, best in [structure.best(flat)]
     ]
-    assert peaks == sorted(peaks, reverse=True)
+    assert of_best == sorted(of_best, reverse=True)
 
 
 @pytest.mark.parametrize("label_pairs", [False, True])
 def test_names_of_columns_and_transitions(label_pairs: bool) -> None:
     tag_set = TagSet("IOB2", LABELS[:1])
     structure = ChainFamily(label_pairs).of_spans(tag_set)
-    transitions = structure.transition_names(tag_set.tags)
+    columns, transitions = structure.columns.names(tag_set.tags)
     assert len(set(transitions)) == structure.n_transitions
-    columns = structure.column_names(tag_set.tags)
-    assert columns == (transitions if label_pairs else tag_set.tags)
+    assert columns == (transitions if label_pairs else [(tag,) for tag in tag_set.tags])
     for number, label in enumerate(tag_set.tags):
-        own, before = structure.label_columns(number)
+        own, before = structure.columns.of_label(number)
         if before is None:
-            assert [columns[column] for column in own] == [label]
+            assert [columns[column] for column in own] == [(label,)]
         else:
             names = [(tag_set.tags[source], label) for source in before]
             assert [columns[column] for column in own] == names
@@ -171,7 +174,7 @@ def test_names_of_columns_and_transitions(label_pairs: bool) -> None:
 def test_a_free_choice_is_known_by_its_labels_alone() -> None:
     """So that weights stay with their labels when one is added before them."""
     structure = FreeChoice(choice_lattice(2))
-    assert [name[1] for name in structure.transition_names(["b", "c"])] == ["b", "c"]
+    assert structure.columns.names(["b", "c"]) == ([("b",), ("c",)], [("", "b"), ("", "c")])
     assert isinstance(ChainFamily(label_pairs=True).of_classes(2), FreeChoice)
 
 
@@ -189,20 +192,34 @@ def test_sizes_are_known_without_making_a_structure(label_pairs: bool, n_labels:
         assert size == (structure.n_transitions, structure.n_columns)
 
 
+@pytest.mark.parametrize("family", [ChainFamily(False), HigherOrderFamily(), LocalFamily()])
+def test_a_structure_reads_its_labels_as_spans(family: ChainFamily) -> None:
+    """And writes what is known of them: after a span comes what does not continue it."""
+    structure = family.of_spans(TagSet("IOB2", LABELS))
+    spans = Spans(np.array([1, 4]), np.array([3, 5]), np.array([1, 0], dtype=np.int32))
+    known = np.array([True, True, True, False, True, True, False])
+    labels = structure.observed(spans, known)
+    assert labels.tolist() == [0, 3, 4, ENDED, 1, 0, UNOBSERVED]
+    labels[labels < 0] = 0
+    for found, expected in zip(structure.spans(labels, np.array([0, 7])), spans, strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_labels_that_are_no_tags_stand_for_no_spans() -> None:
+    with pytest.raises(ConfigError, match="FreeChoice does not offer 'spans'"):
+        ChainFamily(False).of_classes(3).spans(np.zeros(2, np.int32), np.array([0, 1, 2]))
+
+
 def test_what_chains_offer() -> None:
-    assert offered(LinearChain) == OPERATIONS - {"length_scores"}
-    assert offered(SemiMarkovChain) == OPERATIONS
-    assert len(OPERATIONS) >= 15
+    assert offered(LinearChain) == offered(SemiMarkovChain) == OPERATIONS.keys()
 
 
 @pytest.mark.parametrize("operation", sorted(OPERATIONS))
 def test_what_is_not_offered_is_an_error_that_names_it(operation: str) -> None:
-    with pytest.raises(ConfigError, match=rf"Structure does not offer '{operation}'"):
-        getattr(Structure(), operation)(*(None,) * n_arguments(operation))
-
-
-def n_arguments(operation: str) -> int:
-    return getattr(Structure, operation).__code__.co_argcount - 1
+    kind = OPERATIONS[operation]
+    n_arguments = getattr(kind, operation).__code__.co_argcount - 1
+    with pytest.raises(ConfigError, match=rf"does not offer '{operation}'"):
+        getattr(kind(), operation)(*(None,) * n_arguments)
 
 
 def test_needs_are_checked_before_anything_is_computed() -> None:

@@ -25,7 +25,7 @@ def decode(kernel: Any, chains: list[Any]) -> tuple[list[float], list[int]]:
     tags = np.concatenate([np.array(chain.tags, dtype=np.int32) for chain in chains])
     lattice, transitions = chains[0].lattice, chains[0].transitions
     scores = np.concatenate([chain.scores for chain in chains])
-    costs = LinearChain(lattice).label_costs(chains[0].costs)
+    costs = LinearChain(lattice).costs(chains[0].costs)
     kernel(Chains(lattice, scores, transitions, costs.margin, tags, starts), path, path_scores)
     return path_scores.tolist(), path.tolist()
 

@@ -22,7 +22,7 @@ import pytest
 from objectives import data_of, objective_of, start
 from reference import Corpus, chain_lattice, dense_design
 from spacy_cascade.inference.chain_losses import chain_losses
-from spacy_cascade.inference.lattice import Chains, Lattice
+from spacy_cascade.inference.lattice import Chains, Lattice, LossTerms
 from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.structure import Weights
 from spacy_cascade.losses.margin import Likelihood
@@ -141,10 +141,11 @@ def test_same_marginals_as_crfsuite(corpus, tmp_path):
     tagger = train_crfsuite(texts, tmp_path / "crfsuite.model")
     weights, transitions = weights_of(tagger, texts)
     scores = texts.matrix @ weights
-    costs, n = LinearChain(texts.lattice).label_costs(texts.costs), len(texts.starts) - 1
+    costs, n = LinearChain(texts.lattice).costs(texts.costs), len(texts.starts) - 1
     chains = Chains(texts.lattice, scores, transitions, costs.margin, texts.tags, texts.starts)
     no_counts = np.zeros(texts.lattice.n_edges)
-    chain_losses(chains, costs.clamp, (np.ones(n), np.ones(n)), 0, n, np.empty(n), no_counts)
+    terms = LossTerms(costs.clamp, (np.ones(n), np.ones(n)), 0, n, np.empty(n))
+    chain_losses(chains, terms, no_counts)
     marginals = scores + np.eye(len(LABELS))[texts.tags]
     for begin, end, sequence in zip(texts.starts[:-1], texts.starts[1:], items(texts), strict=True):
         tagger.set(sequence)

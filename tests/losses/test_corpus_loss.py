@@ -8,9 +8,9 @@ import pytest
 from reference import rows_from_dense
 from spacy_cascade.inference.schemes import TagSet
 from spacy_cascade.inference.structure import Weights
-from spacy_cascade.losses.base import CorpusLoss, LabelledSequences, ShardedLoss
+from spacy_cascade.losses.base import CorpusLoss, LabelledSequences
 from spacy_cascade.losses.margin import Hinge, Likelihood
-from spacy_cascade.numeric.design import Design, SegmentRows
+from spacy_cascade.numeric.design import SegmentRows
 from spacy_cascade.parallel import Workers
 from spacy_cascade.systems.semi_markov.structure import SemiMarkovChain
 from strategies import random_design
@@ -28,19 +28,14 @@ def segment_rows(generator: np.random.Generator) -> SegmentRows:
     return SegmentRows(ends, length, rows_from_dense(matrix), LONGEST)
 
 
-def corpus_loss(generator: np.random.Generator, threads: int = 1, n_parts: int = 1) -> CorpusLoss:
+def corpus_loss(generator: np.random.Generator, threads: int = 1) -> CorpusLoss:
     structure = SemiMarkovChain(TagSet("IOB2", ("A", "B")), True)
     design = random_design(generator, sum(LENGTHS), N_FEATURES)
-    design = Design(
-        design.lexeme_features, design.unit_lexemes, design.unit_features,
-        segment_rows(generator), n_parts,
-    )  # fmt: skip
     observed = np.zeros(sum(LENGTHS), dtype=np.int32)
     structure.tag_set.write(observed, np.array([0, 5]), np.array([2, 8]), np.array([1, 0]))
     starts = np.cumsum([0, *LENGTHS])
-    return CorpusLoss(
-        LabelledSequences(design, structure, observed, starts), Likelihood(), Workers(threads)
-    )
+    data = LabelledSequences((design, segment_rows(generator)), structure, observed, starts)
+    return CorpusLoss(data, Likelihood(), Workers(threads))
 
 
 def random_weights(generator: np.random.Generator, loss: CorpusLoss) -> Weights:
@@ -51,12 +46,9 @@ def random_weights(generator: np.random.Generator, loss: CorpusLoss) -> Weights:
     )
 
 
-@pytest.mark.parametrize("n_parts", [1, 3])
-def test_the_gradient_is_the_slope_of_the_value(
-    n_parts: int, generator: np.random.Generator
-) -> None:
+def test_the_gradient_is_the_slope_of_the_value(generator: np.random.Generator) -> None:
     """Of weights of tokens and of segments, and of transitions and lengths."""
-    loss = corpus_loss(generator, n_parts=n_parts)
+    loss = corpus_loss(generator)
     weights = random_weights(generator, loss)
     out = np.full_like(weights.features, np.nan)
     _, of_transitions = loss.value_and_gradient(weights, out)
@@ -70,7 +62,7 @@ def test_the_gradient_is_the_slope_of_the_value(
             array[place] = before
             slope = (values[0] - values[1]) / (2 * STEP)
             assert gradient[place] == pytest.approx(slope, abs=1e-6)
-    columns = loss.data.structure.segment_columns
+    columns = loss.data.structure.columns.blocks[-1]
     assert np.abs(out[:, columns]).max() > 1e-3
 
 
@@ -91,15 +83,10 @@ def test_variances_are_those_of_probabilities(generator: np.random.Generator) ->
     gradient = loss.potentials(weights)
     loss.losses(gradient)
     found = loss.variances(weights)
-    assert found.segments is not None
-    assert gradient.segments is not None
-    for variances, slopes in (
-        (found.scores, gradient.scores),
-        (found.segments.scores, gradient.segments.scores),
-    ):
+    for variances, slopes in zip(found.scored, gradient.scored, strict=True):
         p = np.where(slopes < 0, slopes + 1, slopes)
         np.testing.assert_allclose(variances, p * (1 - p), atol=1e-12)
-    assert found.segments.scores.max() > 0.01
+    assert all(variances.max() > 0.01 for variances in found.scored)
 
 
 def test_curvature_is_gathered_before_mixing(generator: np.random.Generator) -> None:
@@ -107,30 +94,12 @@ def test_curvature_is_gathered_before_mixing(generator: np.random.Generator) -> 
     loss = corpus_loss(generator)
     weights = random_weights(generator, loss)
     of_columns = loss.gradient(loss.variances(weights))
-    mixing = loss.data.structure.mixing()
+    mixing = loss.data.structure.columns.mixing
     expected = np.zeros((N_FEATURES, len(mixing)))
     for parameter, row in enumerate(mixing):
         for column, share in enumerate(row):
             expected[:, parameter] += of_columns[:, column] * share**2
     np.testing.assert_allclose(loss.hessian_diagonal(weights), expected, atol=1e-12)
-
-
-def test_shards_are_added_up(generator: np.random.Generator) -> None:
-    shards = [corpus_loss(np.random.default_rng(seed)) for seed in (1, 2)]
-    weights = random_weights(generator, shards[0])
-    parts = [np.empty_like(weights.features) for _ in shards]
-    alone = [
-        shard.value_and_gradient(weights, part) for shard, part in zip(shards, parts, strict=True)
-    ]
-    together, out = ShardedLoss(shards), np.full_like(weights.features, np.nan)
-    value, of_transitions = together.value_and_gradient(weights, out)
-    assert value == pytest.approx(alone[0][0] + alone[1][0], rel=1e-14)
-    np.testing.assert_allclose(out, parts[0] + parts[1], atol=1e-14)
-    np.testing.assert_allclose(of_transitions, alone[0][1] + alone[1][1], atol=1e-14)
-    np.testing.assert_array_equal(together.counts(), sum(shard.counts() for shard in shards))
-    np.testing.assert_allclose(
-        together.hessian_diagonal(weights), sum(s.hessian_diagonal(weights) for s in shards)
-    )
 
 
 def test_a_hinge_has_a_smooth_neighbour_with_the_same_costs() -> None:

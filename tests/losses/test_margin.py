@@ -51,7 +51,7 @@ def test_the_cost_of_a_miss_must_be_positive(value):
 
 def test_costs_as_kernels_want_them(generator):
     costs = generator.random((3, 3))
-    margin, clamp = LinearChain(choice_lattice(3)).label_costs(costs)
+    margin, clamp = LinearChain(choice_lattice(3)).costs(costs)
     np.testing.assert_array_equal(margin, [np.zeros(3), *costs, np.zeros(3)])
     assert not clamp[0].any()
     for observed in range(3):
@@ -62,7 +62,7 @@ def test_costs_as_kernels_want_them(generator):
 def test_no_label_that_continues_a_span_is_left_where_one_has_ended():
     tag_set = TagSet("IOB2", ("x", "y"))
     lattice = tag_set.lattice(label_pairs=False)
-    margin, clamp = LinearChain(lattice).label_costs(np.ones((5, 5)))
+    margin, clamp = LinearChain(lattice).costs(np.ones((5, 5)))
     assert not margin[-1].any()
     assert [tag for tag, cost in zip(tag_set.tags, clamp[-1], strict=True) if cost] == [
         "I-x",

@@ -48,6 +48,7 @@ _BOUNDS = {"NUMBA_BOUNDSCHECK": "1"}
 """Kernels notice arrays of a wrong length, for modules that only call them."""
 GROUPS = {
     "numeric": Group(("numeric/*.py",), ("numeric",), _PLAIN),
+    "features": Group(("features/*.py",), ("features",), _PLAIN),
     "inference": Group(
         ("inference/*.py",),
         (
@@ -83,13 +84,14 @@ GROUPS = {
     "workers": Group(("tools/scale/*.py",), ("tools/scale",), {}, ("workers",)),
     "storage": Group(("storage/*.py",), ("storage",), {}),
     "checkpoints": Group(("tools/checkpoints/*.py",), ("tools/checkpoints",), {}),
+    "pipeline": Group(("pipeline/*.py", "pipeline/spans/*.py"), ("pipeline",), {}),
     "scorers": Group(
         ("pipeline/scorers.py",),
         ("pipeline/test_component_scores.py", "pipeline/test_scores_of_types.py"),
         {},
     ),
     "files": Group(
-        ("checks.py", "files.py", "kernel_cache.py", "kernel_folders.py", "parallel.py"),
+        ("checks.py", "files.py", "kernel_cache.py", "parallel.py"),
         (
             "test_checks.py",
             "test_files.py",

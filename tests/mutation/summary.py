@@ -32,12 +32,12 @@ def summary(trials: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """
     latest = {trial["mutant"]: trial["outcome"] for trial in trials}
     known = equivalent()
-    all_names = [
+    all_names = {  # a set, because a module may belong to two groups
         mutant.name
         for group in GROUPS.values()
         for file in modules(group)
         for mutant in mutants(str(file.relative_to(PROJECT)), file.read_text(encoding="utf8"))
-    ]
+    }
     n_mutants = Counter(map(folder_of, all_names))
     rows = []
     for folder in sorted({folder_of(name) for name in latest}):

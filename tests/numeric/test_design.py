@@ -81,15 +81,12 @@ def test_features_of_units_in_one_matrix(design):
     np.testing.assert_array_equal(dense_rows(design.active_features()), dense_design(design))
 
 
-@pytest.mark.parametrize("n_parts", [1, 2, 5, 9])
-def test_a_gradient_is_written_where_it_is_wanted(n_parts, generator):
-    """Also in parts, more than are made side by side, and than there are pieces of the rows."""
+def test_a_gradient_is_written_where_it_is_wanted(generator):
     design = random_design(generator, 400, 40)
     rows = np.tile(np.arange(400), 40)
     design.unit_lexemes, design.unit_features = (
         matrix.take(rows) for matrix in (design.unit_lexemes, design.unit_features)
     )
-    design.n_parts = n_parts
     slopes = generator.normal(size=(len(rows), 3))
     out = np.full((40, 3), np.nan)
     for _ in range(2):
@@ -104,8 +101,7 @@ def test_rows_after_others(first, second):
     np.testing.assert_array_equal(dense_rows(rows), np.concatenate([first, second]))
 
 
-@pytest.mark.parametrize("n_parts", [1, 3])
-def test_segments_of_units(n_parts, generator):
+def test_segments_of_units(generator):
     """Segments of up to two units that end at each of three, against sums over their features."""
     matrix = generator.integers(0, 2, (5, 4))
     ends, length = np.array([0, 1, 3, 5]), np.array([1, 1, 2, 1, 2], dtype=np.int32)
@@ -113,41 +109,36 @@ def test_segments_of_units(n_parts, generator):
     assert rows.bounds.tolist() == [[0, 1], [1, 2], [0, 2], [2, 3], [1, 3]]
     weights, slopes = generator.normal(size=(4, 2)), generator.normal(size=(5, 2))
     np.testing.assert_allclose(rows.scores(weights, Workers(1)), matrix @ weights)
-    found = rows.gradient(slopes, Workers(1), n_parts)
+    found = rows.gradient(slopes, Workers(1))
     np.testing.assert_allclose(found, matrix.T @ slopes)
 
 
-def test_features_of_segments_count_too(generator):
-    design = random_design(generator, 6, 4)
-    of_units = dense_design(design).sum(axis=0)
+def test_features_of_segments_are_counted(generator):
     matrix = generator.integers(0, 2, (3, 4))
     ends, length = np.array([0, 1, 2, 3, 3, 3, 3]), np.ones(3, dtype=np.int32)
-    design.segments = SegmentRows(ends, length, rows_from_dense(matrix), 1)
-    np.testing.assert_array_equal(design.counts(Workers(1)), of_units + matrix.sum(axis=0))
+    rows = SegmentRows(ends, length, rows_from_dense(matrix), 1)
+    np.testing.assert_array_equal(rows.counts(Workers(1)), matrix.sum(axis=0))
 
 
 def test_memory_of_gradients_is_released(generator):
     design = random_design(generator, 50, 6)
-    design.segments = SegmentRows(
+    segments = SegmentRows(
         np.arange(51), np.ones(50, dtype=np.int32), rows_from_dense(np.ones((50, 6), int)), 1
     )
     slopes = generator.normal(size=(50, 2))
-    design.n_parts = 2
     before = design.gradient(slopes, Workers(1))
-    design.n_parts = 1
     design.gradient(slopes, Workers(2))
-    design.segments.gradient(slopes, Workers(2))
+    segments.gradient(slopes, Workers(2))
     matrices = [
-        design.lexeme_features, design.unit_lexemes, design.unit_features, design.segments.features,
+        design.lexeme_features, design.unit_lexemes, design.unit_features, segments.features,
     ]  # fmt: skip
     orders = [matrix._groups for matrix in matrices]
     assert all(order is not None for order in orders)
     design.gradient(slopes, Workers(1))
     assert all(m._groups is order for m, order in zip(matrices, orders, strict=True)), "kept"
-    assert design._memory._free
     design.release_memory()
+    segments.release_memory()
     assert all(matrix._groups is None for matrix in matrices)
-    assert not design._memory._free
     np.testing.assert_allclose(design.gradient(slopes, Workers(1)), before, atol=1e-12)
     # One thread needs no other order of the entries.
     assert all(matrix._groups is None for matrix in matrices)

@@ -71,7 +71,7 @@ def test_less_of_the_old_corpus_is_an_optimum_with_less_of_its_loss(
 ) -> None:
     """For a loss that is a parabola this is exact, in the parameters before mixing."""
     structure = LinearChain(TagSet("IOB2", ("A",)).lattice(label_pairs=True))
-    mixing, sigma = structure.mixing(), 0.5
+    mixing, sigma = structure.columns.mixing, 0.5
     shape = (4, len(mixing))
     known, best = generator.gamma(1.0, 3.0, size=shape), generator.normal(size=shape)
 

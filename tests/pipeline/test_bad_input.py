@@ -359,5 +359,5 @@ def test_labels_that_are_no_unicode() -> None:
     assert classifier.labels == before
     header, arrays = storage.unpack(classifier.to_bytes(), "the test")
     header["labels"][0] = "x\ud800"
-    with pytest.raises(ModelFileError, match="labels' of the header are not all valid texts"):
+    with pytest.raises(ModelFileError, match="the header is no valid table"):
         classifier.from_bytes(storage.pack(header, arrays))

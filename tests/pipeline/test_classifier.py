@@ -26,6 +26,7 @@ from helpers import (
     train,
     trained_cascade,
 )
+from spacy_cascade.pipeline.reading import read
 
 TEXT, SPANS = SENTENCES[0]
 
@@ -257,7 +258,7 @@ def test_proposals_on_tokens_without_annotation_are_not_called_wrong() -> None:
     nlp.initialize(lambda: examples)
     for _ in range(3):
         nlp.update(examples, annotates=["propose_everything"])
-    data = nlp.get_pipe("cascade_classifier")._corpus.data
+    data = nlp.get_pipe("cascade_classifier")._fit._corpus
     wrong = sum(
         all(token.ent_iob != 0 for token in example.reference[span.start : span.end])
         for example in examples
@@ -289,7 +290,7 @@ def test_type_probabilities_are_those_of_a_softmax(alone: Language) -> None:
     classifier = alone.get_pipe("cascade_classifier")
     doc = with_spans(alone, [(1, 3, "ENT"), (3, 5, "ENT")])
     bounds = np.array([(1, 3), (3, 5)])
-    units = classifier._units(classifier.read([doc]), bounds, bounds)
+    units = classifier._units(read(classifier, [doc]), bounds, bounds)
     scores = classifier.model.predict(units)
     softmax = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(confidences(alone(doc)), softmax.max(axis=1), rtol=1e-9)

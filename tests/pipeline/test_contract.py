@@ -13,8 +13,6 @@ from spacy.training import Example
 
 from component_contract import CHECKS, CheckFailed, check_component, sample_examples, train
 from helpers import TRAINER, add_classifier, add_segmenter, blank
-from spacy_cascade.pipeline.declared import TaggerOptions
-from spacy_cascade.pipeline.options import takes
 from spacy_cascade.systems.tagging.component import CascadeTagger, make_tagger
 
 WITHOUT_PAIRS = {"min_count": 1, "label_pairs": False}
@@ -210,7 +208,7 @@ class Broken(CascadeTagger):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if self.fault == "takes any option" and name == "overwrite":
-            self.__dict__["overwrite"] = value
+            self._settings = {"overwrite": value}
         else:
             super().__setattr__(name, value)
 
@@ -218,7 +216,6 @@ class Broken(CascadeTagger):
 @Language.factory(
     "broken_tagger", default_config=Language.get_factory_meta("cascade_tagger").default_config
 )
-@takes(TaggerOptions)
 def make_broken(
     nlp: Language,
     name: str,
@@ -227,9 +224,9 @@ def make_broken(
     penalty: Any,
     trainer: Any,
     scorer: Callable[..., dict[str, Any]] | None,
-    **settings: Any,
+    overwrite: bool,
 ) -> Broken:
-    made = make_tagger(nlp, name, model, loss, penalty, trainer, scorer, **settings)
+    made = make_tagger(nlp, name, model, loss, penalty, trainer, scorer, overwrite)
     made.__class__ = Broken
     return made  # type: ignore[return-value]
 

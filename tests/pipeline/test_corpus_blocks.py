@@ -24,8 +24,9 @@ from spacy_cascade.features.units import Units
 from spacy_cascade.numeric.index import frequent_keys
 from spacy_cascade.numeric.key_counts import KeyCounts
 from spacy_cascade.pipeline import corpus_blocks
+from spacy_cascade.pipeline.initializing import _read, read_examples
 from spacy_cascade.pipeline.reading import read_resources
-from spacy_cascade.systems.semi_markov.features import SegmentFeatures
+from spacy_cascade.systems.semi_markov.space import SegmentSpace
 
 WORDS_AND_SPANS = ["word@-1..1 & word@0", "seen_inside", "lexicon(mine)@0 & seen_first"]
 
@@ -100,22 +101,20 @@ def counted_at_once(space: FeatureSpace, units: Units, minimum: int) -> np.ndarr
         frequent_keys(space.lexeme_keys(attributes), of_lexemes, minimum),
         frequent_keys(space.unit_keys(units), None, minimum),
     ]
-    if space.segments is not None:
-        gold = SegmentFeatures(space.plan, units, units.source).gold_keys()
+    if isinstance(space, SegmentSpace):
+        gold = space.features_of(units).gold_keys()
         keys.append(frequent_keys(gold, None, space.segments.min_count))
     return np.concatenate(keys)
 
 
 def learnt_at_once(pipe: Any, nlp: Language, examples: list[Example]) -> tuple[np.ndarray, Any]:
-    tokens = pipe._read_examples(examples)
-    gold = [pipe._read_gold(example) for example in examples]
-    flags, resources = pipe._gold_flags(tokens, gold), pipe.space.resources
+    tokens = read_examples(pipe, examples)
+    gold = [pipe.gold.read(example) for example in examples]
+    flags, resources = pipe.gold.flags(tokens, gold), pipe.space.resources
     read_resources(pipe.space, nlp)
     resources.made = {key: made.learn(tokens, flags) for key, made in resources.made.items()}
     pipe.space.forget_lexemes(0)
-    keys = counted_at_once(
-        pipe.space, pipe._gold_units(tokens, gold), pipe.model.attrs["min_count"]
-    )
+    keys = counted_at_once(pipe.space, pipe.gold_units(tokens, gold), pipe.model.attrs["min_count"])
     return keys, resources.arrays()
 
 
@@ -155,7 +154,8 @@ def test_blocks_in_a_file_are_those_that_were_added() -> None:
     pipe = nlp.get_pipe("cascade_segmenter")
     with patch.multiple(corpus_blocks, _READ_AT_ONCE=2, _BLOCK=1, _IN_MEMORY=20):
         blocks = corpus_blocks.CorpusBlocks[Any]()
-        read = partial(pipe._read, times=Counter())
+        pipe._annotation_read = 0
+        read = partial(_read, pipe, times=Counter())
         added = list(corpus_blocks.read_blocks(examples, read))
         for block in added:
             blocks.append(*block)

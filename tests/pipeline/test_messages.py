@@ -29,9 +29,9 @@ def test_an_update_before_initialize_names_the_component() -> None:
 
 
 def test_a_percentage_is_no_threshold(nlp: Language) -> None:
-    with pytest.raises(ConfigError, match=r"from 0 to 1, not 90. For 90 percent write 0.9. Change"):
+    with pytest.raises(ConfigError, match=r"to 1, not 90\. For 90 percent write 0\.9\. Change"):
         nlp.get_pipe("cascade_classifier").threshold = 90
-    with pytest.raises(ConfigError, match=r"from 0 to 1, not -1. Change"):
+    with pytest.raises(ConfigError, match=r"to 0, not -1\. Change"):
         nlp.get_pipe("cascade_classifier").threshold = -1
 
 

@@ -22,7 +22,7 @@ from helpers import (
     trained_cascade,
 )
 from spacy_cascade.errors import NotTrainedError
-from spacy_cascade.pipeline import parts
+from spacy_cascade.pipeline import decoding
 from structures import segmenter_of
 
 WHOLE = 1 << 30
@@ -88,17 +88,17 @@ def test_other_structures(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def check_parts(nlp: Language, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     for size in (WHOLE, 1, 7):
-        monkeypatch.setattr(parts, "PART", size)
+        monkeypatch.setattr(decoding, "PART", size)
         found.append([written(doc) for doc in nlp.pipe(docs_of(nlp))])
     assert found[0] == found[1] == found[2]
 
 
 def test_cuts_are_between_sequences() -> None:
     starts = np.array([0, 3, 4, 12, 13, 20], dtype=np.int64)
-    assert parts.cuts(starts, 5) == [0, 3, 5]
-    assert parts.cuts(starts, 1) == [0, 1, 2, 3, 4, 5]
-    assert parts.cuts(starts, 100) == [0, 5]
-    assert parts.cuts(np.array([0, 50], dtype=np.int64), 8) == [0, 1]
+    assert decoding.cuts(starts, 5) == [0, 3, 5]
+    assert decoding.cuts(starts, 1) == [0, 1, 2, 3, 4, 5]
+    assert decoding.cuts(starts, 100) == [0, 5]
+    assert decoding.cuts(np.array([0, 50], dtype=np.int64), 8) == [0, 1]
 
 
 def test_no_weights_are_noticed_before_any_part() -> None:

@@ -26,7 +26,7 @@ def test_a_pipeline_that_cannot_be_saved_leaves_the_old_one(tmp_path: Path) -> N
     nlp = blank()
     segmenter: Any = add_segmenter(nlp)
     segmenter.label_thresholds = {f"type {number}": 0.5 for number in range(9000)}
-    with pytest.raises(ModelFileError, match=r"Cannot save the model.*settings are 9,\d+ values"):
+    with pytest.raises(ModelFileError, match=r"Cannot save the model.*settings take 9,\d+ values"):
         save_pipeline(nlp, tmp_path / "model")
     assert spacy.load(tmp_path / "model").pipe_names == []
     assert [path.name for path in tmp_path.iterdir()] == ["model"]

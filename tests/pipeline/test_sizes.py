@@ -18,6 +18,7 @@ from spacy_cascade.pipeline.sizes import (
     check_weights,
 )
 from spacy_cascade.storage import header
+from spacy_cascade.storage.archive import MAXIMUM_SIZE
 
 GIGABYTE = 2**30
 WITH_PAIRS = {"model": {"min_count": 1, "label_pairs": True}}
@@ -141,9 +142,9 @@ def test_memory_of_weights(memory: Any) -> None:
 def test_weights_that_a_file_cannot_hold(memory: Any) -> None:
     memory(2**50)
     classifier = add_classifier(blank())
-    most = (2**32 - 1) // 3 // 100
+    most = (MAXIMUM_SIZE - 1) // 3 // 100
     check_weights(classifier, 100, most)
-    with pytest.raises(TrainingError, match=r"could not be saved.*a file can hold 4,294,967,296"):
+    with pytest.raises(TrainingError, match=r"could not be saved.*a file can hold 2,000,000,000"):
         check_weights(classifier, 100, most + 1)
     check_weights(tagger(**WITHOUT_PAIRS), 100, most + 1)  # mostly zero, without a penalty
 
@@ -161,7 +162,7 @@ def test_memory_of_weights_of_which_few_are_trained(memory: Any) -> None:
     with pytest.raises(TrainingError, match="127 labels"):
         check_weights(classifier, 127, 1000)
     memory(2**50)
-    most = 8 * (2**32 - 1) // 1000
+    most = 8 * (MAXIMUM_SIZE - 1) // 1000
     check_weights(classifier, 1000, most)
     with pytest.raises(TrainingError, match="could not be saved"):
         check_weights(classifier, 1000, most + 9)

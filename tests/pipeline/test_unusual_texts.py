@@ -68,7 +68,7 @@ def test_a_doc_without_sentence_starts_gets_none(trained: Language) -> None:
 
 def test_the_table_of_words_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Starting it anew changes no prediction."""
-    monkeypatch.setattr("spacy_cascade.pipeline.component._MAXIMUM_LEXEMES", 500)
+    monkeypatch.setattr("spacy_cascade.pipeline.base._MAXIMUM_LEXEMES", 500)
     nlp = trained_cascade()
     expected = annotation(nlp(TEXTS[0]))
     for batch in range(5):

@@ -11,7 +11,8 @@ import numpy as np
 from model_files import Case, Generator, Model, archive_of, array_bytes, choice, quoted
 
 AROUND = "archive|array|header"
-"""Damage around the arrays need not be known to be that of one of them."""
+"""Damage around the arrays need not be known to be that of one of them, and it may change nothing:
+a date, for instance, says nothing of a model."""
 
 
 def cut(generator: Generator, model: Model, data: bytes) -> Case:

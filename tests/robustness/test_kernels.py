@@ -30,6 +30,7 @@ from spacy_cascade.inference.dense_losses import dense_log_partitions, dense_los
 from spacy_cascade.inference.lattice import (
     Chains,
     Lattice,
+    LossTerms,
     choice_lattice,
     free_lattice,
 )
@@ -180,7 +181,7 @@ class Batch:
         )
 
     def costs(self) -> Any:
-        return LinearChain(self.lattice).label_costs(self.chains[0].costs)
+        return LinearChain(self.lattice).costs(self.chains[0].costs)
 
     def partitions(self, kernel: Any) -> np.ndarray:
         values = np.full(len(self.chains), np.nan)
@@ -193,7 +194,7 @@ class Batch:
         taken = self.taken()
         losses, moves = np.full(n, np.nan), np.zeros(self.lattice.n_edges)
         signs = np.ones(n), np.full(n, observed)
-        kernel(taken, self.costs().clamp, signs, 0, n, losses, moves)
+        kernel(taken, LossTerms(self.costs().clamp, signs, 0, n, losses), moves)
         return losses, taken.scores, moves
 
     def best(self, kernel: Any) -> tuple[np.ndarray, np.ndarray]:

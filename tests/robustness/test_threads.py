@@ -63,7 +63,7 @@ def trained() -> Language:
 @pytest.fixture
 def small_tables(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Threads give way all the time, and tables of words begin anew."""
-    maximum = "spacy_cascade.pipeline.component._MAXIMUM_LEXEMES"
+    maximum = "spacy_cascade.pipeline.base._MAXIMUM_LEXEMES"
     monkeypatch.setattr(maximum, MAXIMUM_LEXEMES)
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)

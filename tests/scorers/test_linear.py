@@ -8,14 +8,12 @@ import pickle
 
 import numpy as np
 import pytest
-from spacy.tokens import Doc
 from thinc.api import Model
 
-from helpers import blank
+from linear_models import LINES, TEXTS, units_of
 from reference import dense_design
 from spacy_cascade.errors import ConfigError, NotTrainedError
 from spacy_cascade.features.templates import Templates
-from spacy_cascade.features.tokens import read_tokens
 from spacy_cascade.features.units import Units
 from spacy_cascade.scorers.linear import (
     add_features,
@@ -28,17 +26,7 @@ from spacy_cascade.scorers.linear import (
     set_weights,
 )
 
-VOCAB = blank().vocab
-LINES = ("word@-1..1", "suffix(1)", "word@any", "word@0 & word@1", "bias")
-TEXTS = ["p53 binds DNA .", "IL-2 binds p53 and STAT5 .", "DNA"]
 N_COLUMNS = 3
-
-
-def units_of(model: Model, texts: list[str]) -> Units:
-    docs = [Doc(VOCAB, words=text.split()) for text in texts]
-    space = model.attrs["space"]
-    positions = space.positions(read_tokens(docs), VOCAB.strings.__getitem__)
-    return Units(positions, positions.of_token, positions.of_token)
 
 
 def expected_scores(model: Model, units: Units) -> np.ndarray:

@@ -203,14 +203,14 @@ def test_tokens_of_a_negative_label_may_be_anything_else(key: str | None) -> Non
     examples = [*annotated(nlp, NEGATIVE, key), example(nlp, WORDS[0], GOLD, key)]
     learn(nlp, examples, updates=4)
     assert entities(nlp, WORDS[0]) == list(GOLD)
-    gold = segmenter._read_gold(examples[0])
+    gold = segmenter.gold.read(examples[0])
     assert (gold.spans, gold.observed.tolist()) == ([(0, 1, "PER")], [True, True, False])
 
 
 def test_a_span_that_is_something_and_is_not_something_else_is_learnt() -> None:
     nlp, segmenter = alone("typed segmenter", gold_key="gold")
     spans = [(0, 1, "PER"), (0, 1, "!ORG"), (0, 2, "!PER")]
-    gold = segmenter._read_gold(example(nlp, WORDS[0], spans, "gold"))
+    gold = segmenter.gold.read(example(nlp, WORDS[0], spans, "gold"))
     assert (gold.spans, gold.observed.tolist()) == ([(0, 1, "PER")], [True, False, True])
 
 

@@ -211,8 +211,8 @@ def test_an_entity_that_tokens_cannot_express_is_open(name: str) -> None:
     reference = Doc(nlp.vocab, words, ents=["O", "B-DNA", "I-DNA", "O", "O"])
     coarse = Doc(nlp.vocab, ["The", "IL-2", "genes are", "here"])
     component: Any = nlp.get_pipe(name)
-    fine_gold = component._read_gold(Example(predicted, reference))
-    coarse_gold = component._read_gold(Example(coarse, reference))
+    fine_gold = component.gold.read(Example(predicted, reference))
+    coarse_gold = component.gold.read(Example(coarse, reference))
     assert fine_gold.spans == [(1, 4, "DNA")]
     assert coarse_gold.spans == []
     assert coarse_gold.observed.tolist() == [True, False, False, True]

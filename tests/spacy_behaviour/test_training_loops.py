@@ -311,8 +311,8 @@ def test_examples_that_stay_are_encoded_once(monkeypatch: pytest.MonkeyPatch) ->
     nlp.initialize(lambda: examples_for(nlp))
     calls: list[int] = []
     component: Any = nlp.get_pipe(CLASSIFIER)
-    fitted = component._fitted
-    monkeypatch.setattr(component, "_fitted", lambda *given: calls.append(1) or fitted(*given))
+    fitted = component.fitted
+    monkeypatch.setattr(component, "fitted", lambda *given: calls.append(1) or fitted(*given))
     rng = random.Random(0)
     for _ in range(4):
         examples = examples_for(nlp)
@@ -332,7 +332,7 @@ def test_a_classifier_sees_what_the_segmenter_proposes_later() -> None:
             doc = example.predicted
             doc.spans["cascade"] = [Span(doc, *bounds, "ENT") for bounds in proposals]
         classifier.update(examples)
-        n_spans.append(len(classifier._corpus.data.observed))
+        n_spans.append(len(classifier._fit._corpus.observed))
     assert n_spans[1] > n_spans[2] > n_spans[0]
 
 

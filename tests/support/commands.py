@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from spacy.cli._util import app as spacy_app
 from typer.testing import CliRunner
 
 from helpers import write_sample
-from spacy_cascade.cli import app
 from spacy_cascade.tools.recipes import Choices, make_config
 
 
-def run_command(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
-    """What a command of `spacy cascade` prints on standard output and standard error."""
-    result = CliRunner().invoke(spacy_app, ["cascade", *map(str, arguments)])
+def run_command(*arguments: object, exit_code: int = 0, answers: str = "") -> tuple[str, str]:
+    """What a command of `spacy cascade` prints on standard output and standard error.
+
+    answers: what is typed in when it asks.
+    """
+    result = CliRunner().invoke(spacy_app, ["cascade", *map(str, arguments)], input=answers)
     assert result.exit_code == exit_code, result.output
     return result.stdout, result.stderr
+
+
+def check_errors(
+    run: Callable[..., tuple[str, str]], *cases: tuple[tuple[object, ...], str]
+) -> None:
+    """Each command line ends with a message that has this text, in one line on standard error."""
+    for arguments, message in cases:
+        error = run(*arguments, exit_code=1)[1]
+        assert message in error
+        assert error.count("\n") == 1
 
 
 def few_steps(iterations: int = 2) -> tuple[str, ...]:
@@ -42,12 +53,15 @@ def small_training(folder: Path, n_train: int = 12) -> dict[str, Path]:
 
 
 def run_training(
-    command: str, given: Mapping[str, Path], output: Path, *more: object, exit_code: int = 0
-) -> Any:
-    """What the command said; given: its config and, as options, its files."""
+    group: str,
+    command: str,
+    given: Mapping[str, Path],
+    output: Path,
+    *more: object,
+    exit_code: int = 0,
+) -> tuple[str, str]:
+    """What a command of a group said; given: its config and, as options, its files."""
     options = [part for name, path in given.items() if name != "config"
                for part in (f"--{name}", path)]  # fmt: skip
-    arguments = [command, given["config"], *options, "--output", output, *more]
-    result = CliRunner().invoke(app, list(map(str, arguments)))
-    assert result.exit_code == exit_code, result.output
-    return result
+    arguments = [group, command, given["config"], *options, "--output", output, *more]
+    return run_command(*arguments, exit_code=exit_code)

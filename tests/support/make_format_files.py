@@ -1,4 +1,4 @@
-"""Writes `tests/corpora/formats/files` with the libraries of the tools themselves.
+"""Writes `tests/tools/formats/exchange/files` with the libraries of the tools themselves.
 
 The tests only read the files. To make them anew, in environments of their own:
 

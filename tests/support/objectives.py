@@ -21,7 +21,7 @@ from spacy_cascade.trainers.objective import Function, Objective
 
 
 def data_of(design: Design, corpus: Corpus) -> LabelledSequences:
-    return LabelledSequences(design, LinearChain(corpus.lattice), corpus.tags, corpus.starts)
+    return LabelledSequences((design,), LinearChain(corpus.lattice), corpus.tags, corpus.starts)
 
 
 def objective_of(

@@ -19,7 +19,7 @@ from scipy.special import logsumexp
 from abbreviation_twin import uses
 from spacy_cascade.inference.lattice import Lattice
 from spacy_cascade.inference.schemes import TagSet
-from spacy_cascade.numeric.design import BinaryCSR, Design
+from spacy_cascade.numeric.design import BinaryCSR, Design, SegmentRows
 
 Array = npt.NDArray[np.float64]
 
@@ -319,6 +319,17 @@ def rows_from_dense(matrix: npt.NDArray[np.int64]) -> BinaryCSR:
     return BinaryCSR(
         np.array(indptr, dtype=np.int64), np.array(indices, dtype=np.int32), matrix.shape[1]
     )
+
+
+def encoded_of(
+    features: BinaryCSR, segments: SegmentRows | None = None
+) -> tuple[Design] | tuple[Design, SegmentRows]:
+    """A design of units that have these features `[T, K]`, and segments of them if there are."""
+    n = features.n_rows
+    none = BinaryCSR(np.zeros(n + 1, np.int64), np.zeros(0, np.int32), 0)
+    lexemes = BinaryCSR(np.zeros(1, np.int64), np.zeros(0, np.int32), features.n_columns)
+    design = Design(lexemes, none, features)
+    return (design,) if segments is None else (design, segments)
 
 
 def dense_design(design: Design) -> Array:

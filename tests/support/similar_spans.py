@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from spacy_cascade.features.resources import span_flags
 from spacy_cascade.features.span_context import FoundSpans, SpanContext
 from spacy_cascade.features.strings import hash_strings
 from spacy_cascade.features.tokens import Tokens
-from spacy_cascade.features.word_counts import span_flags
 from spacy_cascade.systems.dictionaries.similarity.dictionary import TermDictionary
 from spacy_cascade.systems.dictionaries.similarity.search import DictionarySearch
 from spacy_cascade.systems.dictionaries.terms import Term, spell

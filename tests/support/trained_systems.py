@@ -52,36 +52,32 @@ def architecture(name: str, templates: str, **settings: Any) -> dict[str, Any]:
     }
 
 
+def chain(templates: str, min_count: int, label_pairs: bool = False) -> dict[str, Any]:
+    return architecture("LinearChain.v1", templates, min_count=min_count, label_pairs=label_pairs)
+
+
 def of(component: str, **settings: Any) -> dict[str, Any]:
     """Changes of one component; two underscores stand for a dot."""
     return {f"{component}.{name.replace('__', '.')}": value for name, value in settings.items()}
 
 
+TABLES = chain("JnlpbaTemplates.v1", 20, label_pairs=True)
 LIKELIHOOD, HINGE = registered("Likelihood.v2"), registered("Hinge.v2", kappa=1.0)
+JOINTLY = registered("TrainedJointly.v1")
+BATCH = registered("LBFGS.v1", iterations=12, threads=0)
 ONE_PHASE = {
     "nlp.pipeline": ["cascade_segmenter"],
     **of(SEGMENTER, scheme="IOB2", typed=True, set_ents=True),
 }
-SEMI_MARKOV = of(
-    SEGMENTER,
-    model=architecture(
-        "SemiMarkov.v1",
-        "SegmentationTemplates.v1",
-        segments=registered("SegmentTemplates.v1"),
-        min_count=5,
-        segment_min_count=2,
-        label_pairs=True,
-        longest=None,
-    ),
-)
-TABLES = architecture("LinearChain.v1", "JnlpbaTemplates.v1", min_count=20, label_pairs=True)
+SEMI_MARKOV = architecture(
+    "SemiMarkov.v1", "SegmentationTemplates.v1", segments=registered("SegmentTemplates.v1"),
+    min_count=5, segment_min_count=2, label_pairs=True, longest=None,
+)  # fmt: skip
 READING = {
-    f"corpora.{split}.{name}": value
-    for split in ("train", "dev")
-    for name, value in (
-        ("@readers", "spacy_cascade.Corpus.v1"),
-        ("gold_inputs", ["sentences", "tags"]),
-    )
+    "corpora.train.@readers": "spacy_cascade.Corpus.v1",
+    "corpora.train.gold_inputs": ["sentences", "tags"],
+    "corpora.dev.@readers": "spacy_cascade.Corpus.v1",
+    "corpora.dev.gold_inputs": ["sentences", "tags"],
 }
 STREAM = {
     "training.max_epochs": -1,
@@ -97,10 +93,10 @@ CHUNKS = {
     "gold_key": "chunks",
     "spans_key": "chunks",
     "confidence": False,
-    "model": architecture("LinearChain.v1", "ChunkingTemplates.v1", min_count=2, label_pairs=False),
+    "model": chain("ChunkingTemplates.v1", 2),
     "loss": LIKELIHOOD,
     "penalty": registered("Gaussian.v1", sigma=0.5),
-    "trainer": registered("TrainedJointly.v1"),
+    "trainer": JOINTLY,
     "scorer": {"@scorers": "spacy.spancat_scorer.v1"},
 }
 TYPES = {
@@ -110,11 +106,7 @@ TYPES = {
     "spans_key": "types",
     "set_ents": True,
     "confidence": True,
-    "model": {
-        **architecture("LinearChain.v1", "SegmentationTemplates.v1"),
-        "min_count": 5,
-        "label_pairs": False,
-    },
+    "model": chain("SegmentationTemplates.v1", 5),
     "loss": LIKELIHOOD,
     "penalty": registered("Gaussian.v1", sigma=0.5),
     "trainer": registered(
@@ -125,7 +117,7 @@ TAGGER = {
     "factory": "cascade_tagger",
     "overwrite": True,
     "penalty": None,
-    "model": architecture("LinearChain.v1", "TaggingTemplates.v1", min_count=2, label_pairs=False),
+    "model": chain("TaggingTemplates.v1", 2),
     "loss": HINGE,
     "trainer": registered(
         "PassiveAggressive.v1", C=0.01, cost_augmented=True, average=True, average_power=1,
@@ -147,12 +139,7 @@ CONFIGS: dict[str, tuple[str, Changes]] = {
         "memb",
         {
             "nlp.pipeline": ["cascade_segmenter", "cascade_types"],
-            **of(
-                SEGMENTER,
-                loss=LIKELIHOOD,
-                penalty__sigma=0.231,
-                trainer=registered("TrainedJointly.v1"),
-            ),
+            **of(SEGMENTER, loss=LIKELIHOOD, penalty__sigma=0.231, trainer=JOINTLY),
             "components.cascade_types": TYPES,
             "components.cascade_types.model.templates.extra": looking_at_spans("cascade"),
             "training.max_steps": 9,
@@ -177,8 +164,8 @@ CONFIGS: dict[str, tuple[str, Changes]] = {
             "training.batcher.size": 28000,
         },
     ),
-    "semi": ("memb", SEMI_MARKOV),
-    "semi_typed": ("memb", {**SEMI_MARKOV, **ONE_PHASE, **of(SEGMENTER, penalty__sigma=0.5)}),
+    "semi": ("memb", of(SEGMENTER, model=SEMI_MARKOV)),
+    "semi_typed": ("memb", {**ONE_PHASE, **of(SEGMENTER, model=SEMI_MARKOV, penalty__sigma=0.5)}),
     "memm": (
         "memb",
         of(
@@ -195,7 +182,7 @@ CONFIGS: dict[str, tuple[str, Changes]] = {
     ),
     "induced": (
         "memb",
-        {f"{stage}.trainer.induction": registered("Induction.v1") for stage in STAGES},
+        {f"{stage}.trainer": registered("Induction.v1", trainer=BATCH) for stage in STAGES},
     ),
     "tagger": (
         "ocr",
@@ -228,7 +215,10 @@ CONFIGS: dict[str, tuple[str, Changes]] = {
         "memb",
         {
             **STREAM,
-            **{f"{stage}.trainer.shard_tokens": 500 for stage in STAGES},
+            **{
+                f"{stage}.trainer": registered("Sharded.v1", tokens=500, trainer=BATCH)
+                for stage in STAGES
+            },
         },
     ),
     "stream": (

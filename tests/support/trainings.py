@@ -19,6 +19,7 @@ from spacy.training.loop import train
 from spacy.util import load_config
 from thinc.api import Config
 
+from benchmarks.lib.variants import config_path
 from helpers import LANGUAGE, PROJECT, blank, sample_docs
 
 NAME = "spacy_cascade.checkpoints.v1"
@@ -37,10 +38,10 @@ def write_corpora(folder: Path, n_docs: int = 6) -> None:
 def training_config(
     name: str, folder: Path, checkpoint: Path | None = None, **options: Any
 ) -> Config:
-    """A shipped config for the corpora of a folder, with dotted options (`__` for the dots)."""
+    """A shipped config, or a variant, for the corpora of a folder; options have `__` for dots."""
     overrides = {f"paths.{split}": str(folder / f"{split}.spacy") for split in ("train", "dev")}
     overrides["nlp.lang"] = LANGUAGE
-    path = PROJECT / "configs" / f"{name}.cfg"
+    path = config_path(f"{name}.cfg")
     config = load_config(path, overrides=overrides, interpolate=True)
     if checkpoint is not None:
         config["training"]["before_update"] = {"@callbacks": NAME, "path": str(checkpoint)}

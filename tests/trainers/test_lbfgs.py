@@ -14,9 +14,7 @@ from objectives import data_of, objective_of
 from objectives import start as begin
 from spacy_cascade.errors import ConfigError, TrainingError
 from spacy_cascade.inference.schemes import TagSet
-from spacy_cascade.inference.structure import Weights
 from spacy_cascade.losses.margin import SoftmaxMargin
-from spacy_cascade.trainers.base import Task
 from spacy_cascade.trainers.lbfgs import LBFGS
 from spacy_cascade.trainers.lbfgs_run import LBFGSRun
 from spacy_cascade.trainers.objective import Objective
@@ -201,32 +199,16 @@ def test_gradients_too_large_for_single_precision(factor):
 @pytest.mark.parametrize(
     "settings",
     [
-        *({name: 2**40} for name in ("iterations", "history", "threads", "workers", "parts")),
-        *({name: -1} for name in ("threads", "workers", "parts", "tolerance")),
+        *({name: 2**40} for name in ("iterations", "history", "threads")),
+        *({name: -1} for name in ("threads", "tolerance")),
         {"iterations": 0},
         {"history": 0},
         {"tolerance": math.nan},
-        {"workers": 9, "parts": 8},
     ],
 )
 def test_settings_out_of_range(settings):
     with pytest.raises(ConfigError, match=r"\[trainer\]"):
         LBFGS(**settings)
-
-
-def test_one_worker_is_this_process(generator):
-    """Which needs no engine, and may train sparsely."""
-    problem, _ = chain_problem(generator)
-    data, structure = problem.loss.data, problem.parametrisation.structure
-    begun = Weights(np.zeros(problem.parametrisation.shape), np.zeros(structure.n_transitions))
-    task = Task(data, problem.loss.loss, problem.parametrisation.penalty, begun)
-    fits = [
-        LBFGS(workers=workers, engine="no such engine", threads=1).begin(task) for workers in (0, 1)
-    ]
-    assert fits[0].step(data) == fits[1].step(data)
-    assert LBFGS(workers=1, sparse=True).may_be_sparse(2)
-    with pytest.raises(ConfigError, match="no such engine"):
-        LBFGS(workers=2, engine="no such engine", threads=1).begin(task)
 
 
 def test_it_asks_for_the_whole_corpus():

@@ -12,15 +12,16 @@ from scipy.optimize import minimize
 
 from objectives import central_differences, data_of, objective_of, start
 from reference import Chain, Corpus, chain_loss
-from spacy_cascade.inference.lattice import Lattice, choice_lattice, label_pair_mixing
+from spacy_cascade.inference.lattice import Lattice, choice_lattice
 from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import TagSet
 from spacy_cascade.inference.structure import Potentials, Weights
-from spacy_cascade.losses.base import CorpusLoss, LabelledSequences, ShardedLoss
+from spacy_cascade.losses.base import CorpusLoss, LabelledSequences
 from spacy_cascade.losses.margin import Likelihood, MarginLoss, SoftmaxMargin
 from spacy_cascade.numeric.design import Design
 from spacy_cascade.parallel import Workers
 from spacy_cascade.penalties.gaussian import CentredGaussian, Gaussian
+from spacy_cascade.tools.scale.sharded import FileShards, ShardedLoss
 from spacy_cascade.trainers.objective import Objective, Parametrisation
 from strategies import LABELS, random_corpus
 
@@ -106,7 +107,7 @@ def test_same_bits_for_any_number_of_threads(label_pairs, generator):
     starts = np.append(np.arange(0, len(tags), 7), len(tags)).astype(np.int64)
     results = []
     for threads in (1, 2, 3):
-        data = LabelledSequences(design, LinearChain(lattice), tags, starts)
+        data = LabelledSequences((design,), LinearChain(lattice), tags, starts)
         problem = objective_of(data, LOSS, SIGMA, threads)
         parameters = np.random.default_rng(5).normal(size=problem.n_parameters)
         results.append(problem.value_and_gradient(parameters))
@@ -121,7 +122,7 @@ def test_the_gradient_may_take_the_place_of_the_weights(n_shards, generator):
     costs = LOSS.label_costs(lattice.n_labels)
     design, corpus = random_corpus(generator, lattice, LENGTHS, costs, SIGMA)
     of_corpus = CorpusLoss(data_of(design, corpus), LOSS, Workers(1))
-    loss = of_corpus if n_shards == 1 else ShardedLoss([of_corpus] * n_shards)
+    loss = of_corpus if n_shards == 1 else sharded_loss([of_corpus.data] * n_shards)
     features = generator.normal(size=(design.unit_features.n_columns, lattice.n_columns))
     transitions = generator.normal(size=lattice.n_edges)
     apart = np.empty_like(features)
@@ -180,7 +181,7 @@ def test_optimum_under_a_centred_prior(label_pairs, generator):
     """That of the loss and the formula of `penalties.gaussian`, by SciPy."""
     lattice = TagSet("IOB2", LABELS[:1]).lattice(label_pairs)
     problem, penalty, corpus = centred_problem(generator, lattice)
-    inverse = np.linalg.inv(label_pair_mixing(lattice))
+    inverse = np.linalg.inv(LinearChain(lattice).columns.mixing)
     size = problem.parametrisation.shape[0] * problem.parametrisation.shape[1]
 
     def value(parameters: npt.NDArray[np.float64]):
@@ -236,7 +237,7 @@ def test_curvature_has_what_earlier_corpora_gave(generator):
     data, shape = data_of(design, corpus), (corpus.matrix.shape[1], lattice.n_columns)
     weights = Weights(generator.normal(size=shape), np.zeros(lattice.n_edges))
     known = generator.uniform(0.1, 5.0, shape)
-    penalty = Gaussian(SIGMA).at_weights(weights, known, data.structure.transition_columns())
+    penalty = Gaussian(SIGMA).at_weights(weights, known, data.structure.columns.of_transition)
     alone, after = (objective_of(data, LOSS, each) for each in (SIGMA, penalty))
     np.testing.assert_allclose(
         after.hessian_diagonal(after.parameters(weights)),
@@ -253,7 +254,7 @@ def test_parameters_have_the_scale_of_their_expected_curvature(label_pairs, gene
     of_features = (0.05 * counts + penalty.precision.mean(axis=1)) ** -0.5
     of_transitions = (0.05 * len(corpus.tags) + penalty.transition_precision) ** -0.5
     weights = problem.weights(np.ones(problem.n_parameters))
-    mixing = label_pair_mixing(lattice)
+    mixing = LinearChain(lattice).columns.mixing
     np.testing.assert_allclose(
         weights.features - penalty.centre.features,
         of_features[:, None] * mixing.sum(axis=0), rtol=1e-9,
@@ -376,12 +377,9 @@ def test_the_loss_of_a_corpus_is_the_sum_of_those_of_its_shards(n_shards, genera
     design, corpus = random_corpus(generator, lattice, lengths, costs, SIGMA)
     whole = objective_of(data_of(design, corpus), LOSS, SIGMA)
     cuts = np.linspace(0, len(lengths), n_shards + 1).astype(int).tolist()
-    shards = [
-        CorpusLoss(shard_of(design, corpus, first, last), LOSS, Workers(1))
-        for first, last in pairwise(cuts)
-    ]
+    shards = [shard_of(design, corpus, first, last) for first, last in pairwise(cuts)]
     parts = whole.parametrisation
-    sharded = ShardedLoss(shards)
+    sharded = sharded_loss(shards)
     summed = Objective(
         sharded,
         Parametrisation(sharded, len(corpus.tags), parts.structure, parts.penalty, Workers(1)),
@@ -396,9 +394,10 @@ def test_the_loss_of_a_corpus_is_the_sum_of_those_of_its_shards(n_shards, genera
     )
     again = summed.value_and_gradient(parameters)
     assert (again[0], again[1].tobytes()) == (found, slope.tobytes())
-    of_corpus = CorpusLoss(data_of(design, corpus), LOSS, Workers(1))
-    assert Objective.of(of_corpus, parts.penalty, sharded).loss is sharded
-    assert Objective.of(of_corpus, parts.penalty).loss is of_corpus
+
+
+def sharded_loss(data: list[LabelledSequences]) -> ShardedLoss:
+    return ShardedLoss(FileShards(data, LOSS, Workers(1)))
 
 
 def shard_of(design: Design, corpus: Corpus, first: int, last: int) -> LabelledSequences:
@@ -409,7 +408,7 @@ def shard_of(design: Design, corpus: Corpus, first: int, last: int) -> LabelledS
         design.lexeme_features, design.unit_lexemes.take(units), design.unit_features.take(units)
     )
     starts = corpus.starts[first : last + 1] - begin
-    return LabelledSequences(part, LinearChain(corpus.lattice), corpus.tags[begin:end], starts)
+    return LabelledSequences((part,), LinearChain(corpus.lattice), corpus.tags[begin:end], starts)
 
 
 def test_no_features_at_all(generator):

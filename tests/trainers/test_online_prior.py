@@ -40,7 +40,7 @@ def begun(
 ) -> tuple[OnlineFit, LabelledSequences, Weights]:
     """A fit on a corpus, its data, and the weights that it begins with."""
     structure = LinearChain(corpus.lattice)
-    data = LabelledSequences(design, structure, corpus.tags, corpus.starts)
+    data = LabelledSequences((design,), structure, corpus.tags, corpus.starts)
     shape = corpus.matrix.shape[1], structure.n_columns
     transitions = np.zeros(structure.n_transitions)
     if not corpus.lattice.label_pairs:
@@ -108,7 +108,7 @@ def test_an_update_solves_the_quadratic_programme(
     """
     lattice = LATTICES[name]
     design, corpus = corpus_of(generator, lattice, [1 if name == "choice" else 3])
-    mixing = LinearChain(lattice).mixing()
+    mixing = LinearChain(lattice).columns.mixing
     known = generator.gamma(1.0, 2.0, size=(corpus.matrix.shape[1], len(mixing))) / C
     known[::3] = 0.0
     known += 30.0 / C if is_sure else 0.0

@@ -100,7 +100,7 @@ def setting(
     design, corpus = random_corpus(generator, lattice, lengths, costs, 1.0, missing=missing)
     start = generator.normal(size=(corpus.matrix.shape[1], lattice.n_columns))
     trainer = PassiveAggressive(C=C, cost_augmented=augmented, seed=5, **settings)
-    batch = LabelledSequences(design, LinearChain(lattice), corpus.tags, corpus.starts)
+    batch = LabelledSequences((design,), LinearChain(lattice), corpus.tags, corpus.starts)
     learner = begin(trainer, batch, hinge, start)
     return learner, batch, hinge, Twin(corpus, C, augmented, start)
 

@@ -74,8 +74,8 @@ def test_entities_stay_and_losses_fall(trained: Language, examples) -> None:
     for result in found:
         assert RANGE[0] < result.temperature < RANGE[1]
         assert result.loss <= result.loss_before
-        assert calibrated.get_pipe(result.component).options.temperature == result.temperature
-        assert trained.get_pipe(result.component).options.temperature == 1.0
+        assert calibrated.get_pipe(result.component).temperature == result.temperature
+        assert trained.get_pipe(result.component).temperature == 1.0
     assert found[0].n_spans == sum(len(doc.spans["cascade"]) for doc in trained.pipe(TEXTS))
     for before, after in zip(trained.pipe(TEXTS), calibrated.pipe(TEXTS), strict=True):
         assert [(e.start, e.end, e.label) for e in before.ents] == [
@@ -153,7 +153,7 @@ def test_the_callback_calibrates_what_is_saved(trained: Language, examples, tmp_
     path = tmp_path / "dev.spacy"
     DocBin(docs=[example.reference for example in examples]).to_disk(path)
     saved = make_calibration(str(path))(trained)
-    assert saved.get_pipe("cascade_segmenter").options.temperature != 1.0
+    assert saved.get_pipe("cascade_segmenter").temperature != 1.0
     assert saved.config["components"]["cascade_classifier"]["temperature"] != 1.0
 
 
@@ -173,7 +173,7 @@ def test_what_cannot_be_calibrated(trained: Language, examples) -> None:
         calibrate(trained, [])
     with pytest.raises(TrainingError, match="'cascade_segmenter' finds no spans"):
         calibrate(trained, make_examples(trained)[4:5])
-    message = "temperature of 'cascade_segmenter' must be a finite number above 0"
+    message = "temperature of 'cascade_segmenter' must be greater than 0"
     for temperature in (0.0, -1.0):
         with pytest.raises(ConfigError, match=message):
             add_segmenter(blank(), temperature=temperature)

@@ -93,11 +93,11 @@ def test_the_pipeline_stays_as_it_is_and_the_copy_says_what_it_does(
     trained: Language, decoded: tuple[Language, Decoded]
 ) -> None:
     nlp, found = decoded
-    assert not trained.get_pipe(SEGMENTER).options.overlapping
-    assert trained.get_pipe(CLASSIFIER).options.threshold == 0.0
-    assert nlp.get_pipe(SEGMENTER).options.overlapping
-    assert nlp.get_pipe(SEGMENTER).options.threshold == 0.0
-    assert nlp.get_pipe(CLASSIFIER).options.threshold == found.threshold
+    assert not trained.get_pipe(SEGMENTER).overlapping
+    assert trained.get_pipe(CLASSIFIER).threshold == 0.0
+    assert nlp.get_pipe(SEGMENTER).overlapping
+    assert nlp.get_pipe(SEGMENTER).threshold == 0.0
+    assert nlp.get_pipe(CLASSIFIER).threshold == found.threshold
     assert nlp.config["components"][CLASSIFIER]["threshold"] == found.threshold
 
 
@@ -173,14 +173,14 @@ def test_the_callback_decodes_what_is_saved(trained: Language, tmp_path: Path) -
     DocBin(docs=[example.reference for example in make_examples(trained)]).to_disk(path)
     callback = make_calibration(str(path), decoding="expected_f1")
     saved, again = callback(trained), callback(trained)
-    options = saved.get_pipe(SEGMENTER).options, saved.get_pipe(CLASSIFIER).options
+    options = saved.get_pipe(SEGMENTER), saved.get_pipe(CLASSIFIER)
     assert options[0].overlapping
     assert options[1].threshold > 0
     assert options[0].temperature != UNSURE["temperature"]
     assert saved.config["components"] == again.config["components"]
-    assert not trained.get_pipe(SEGMENTER).options.overlapping
+    assert not trained.get_pipe(SEGMENTER).overlapping
     plain = make_calibration(str(path))(trained)
-    assert not plain.get_pipe(SEGMENTER).options.overlapping
+    assert not plain.get_pipe(SEGMENTER).overlapping
     with pytest.raises(ConfigError, match=r"no decoding 'f1'\. Known: best, expected_f1"):
         make_calibration(str(path), decoding="f1")
 

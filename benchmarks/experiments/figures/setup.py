@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...lib.paths import CONFIGS
 from ...lib.processes import Result, TaskRunner
+from ...lib.variants import config_path
 from ...peers.systems import SYSTEMS, TrainingSetup, missing
 
 LISTED = 10
 """Length of N-best lists for the measurement of speed."""
 RERANKED = 6
-"""Length of lists that are reranked, the default of `train-reranker`."""
+"""Length of lists that are reranked, the default of `rerank train`."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class FigureSetup:
         return self._train("memb.cfg", repeat, evaluate=False, **settings)
 
     def _train(self, config: str, repeat: int = 0, **settings: str | int) -> Result:
-        arguments = {"config": str(CONFIGS / config), **self.data, **settings}
+        arguments = {"config": str(config_path(config)), **self.data, **settings}
         return self.runner.run("lib.training:train_cascade", arguments, repeat=repeat)
 
     def crfsuite(self) -> Result | None:

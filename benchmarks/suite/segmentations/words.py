@@ -23,7 +23,7 @@ from spacy_cascade.systems.dictionaries.similarity.resource import TrainingTerms
 from spacy_cascade.types import Ints2d, Keys1d
 
 INSIDE, FIRST, LAST = 1, 2, 3
-"""Columns of gold flags (`features.word_counts.span_flags`)."""
+"""Columns of gold flags (`features.resources.span_flags`)."""
 
 
 def _words_as_spans(flags: Ints2d) -> Ints2d:

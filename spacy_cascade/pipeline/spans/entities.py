@@ -14,11 +14,12 @@ from ...features.scored_spans import CONFIDENCE_ATTRIBUTE as CONFIDENCE_ATTRIBUT
 from ...features.scored_spans import RECORD_ATTRIBUTE
 from ...features.tokens import Tokens
 from ...inference.entity_tokens import add_entities
-from ...inference.schemes import UNOBSERVED, Spans, TagSet
+from ...inference.schemes import Spans
+from ...inference.structure import Structure
 from ...types import Bools1d, Floats1d, Ints1d, Keys1d, Keys2d, Pointers1d
 from .confidences import keep_record, records_of
 from .groups import LastingGroup
-from .placing import UNKNOWN, choose_disjoint, longest_disjoint, possible_spans, select
+from .placing import UNKNOWN, choose_disjoint, longest_disjoint, possible_spans
 from .tables import SpanKeys, SpanTable, find_spans
 
 INSIDE, _OUTSIDE, _BEGIN = 1, 2, 3
@@ -91,11 +92,11 @@ def read_presets(docs: Sequence[Doc], doc_starts: Pointers1d, key: str) -> Prese
 def preset_tags(
     presets: Presets,
     tokens: Tokens,
-    tag_set: TagSet,
+    structure: Structure,
     labels: Sequence[int] | None,
     longest: int | None = None,
 ) -> Ints1d:
-    """Tags `[T]` of tokens that are taken, `UNOBSERVED` or `ENDED` for the others.
+    """Labels `[T]` of tokens that are taken; what `Structure.observed` has for the others.
 
     labels: hashes of the labels by number; None where there is one for all. longest: most tokens of
     a span, None for any number. Entities that no labelling has, across sentences, longer or with
@@ -106,12 +107,10 @@ def preset_tags(
         known = {label: i for i, label in enumerate(labels)}
         numbers[:] = [known.get(label, UNKNOWN) for label in presets.label.tolist()]
     spans = Spans(presets.start, presets.end, numbers)
-    tags = np.where(presets.taken, 0, UNOBSERVED).astype(np.int32)
     possible = possible_spans(tokens, spans)
     if longest is not None:
         possible &= spans.end - spans.start <= longest
-    tag_set.write(tags, *select(spans, possible))
-    return tags
+    return structure.observed(spans.take(possible), presets.taken)
 
 
 class PresetTokens(NamedTuple):
@@ -124,7 +123,7 @@ class PresetTokens(NamedTuple):
 def preset_tokens(
     docs: Sequence[Doc],
     tokens: Tokens,
-    tag_set: TagSet,
+    structure: Structure,
     key: str,
     labels: Sequence[int] | None,
     longest: int | None,
@@ -133,7 +132,7 @@ def preset_tokens(
     presets = read_presets(docs, tokens.doc_starts, key)
     if not presets.taken.any():
         return None
-    return PresetTokens(presets.taken, preset_tags(presets, tokens, tag_set, labels, longest))
+    return PresetTokens(presets.taken, preset_tags(presets, tokens, structure, labels, longest))
 
 
 def write_group(

@@ -15,10 +15,10 @@ from spacy.tokens import Doc, Span, SpanGroup
 from spacy.training import Example
 
 from ...errors import TrainingError
+from ...features.resources import span_flags
 from ...features.scored_spans import RECORD_ATTRIBUTE
 from ...features.space import FeatureSpace
 from ...features.tokens import Tokens
-from ...features.word_counts import span_flags
 from ...types import Bools1d, Ints2d, Keys1d
 from .confidences import scores_of
 from .entities import CONFIDENCE_ATTRIBUTE, INSIDE, entity_bounds

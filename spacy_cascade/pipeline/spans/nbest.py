@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
+from typing import Annotated, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field
 from spacy.tokens import Doc, Span, SpanGroup
 
 from ...errors import ConfigError
@@ -24,6 +26,7 @@ from .tables import new_tables
 
 MOST = 100
 """The largest N."""
+Count: TypeAlias = Annotated[int, Field(ge=1, le=MOST)]
 BOUNDS = "bounds"
 """The attribute that every group of a list has."""
 

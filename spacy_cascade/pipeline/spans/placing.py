@@ -76,11 +76,6 @@ def possible_spans(tokens: Tokens, spans: Spans) -> Bools1d:
     return possible
 
 
-def select(spans: Spans, chosen: Bools1d | Pointers1d) -> Spans:
-    """Some of the spans, by a mask or by numbers."""
-    return Spans(spans.start[chosen], spans.end[chosen], spans.label[chosen])
-
-
 def part_of(spans: Spans, part: slice, offset: int) -> Spans:
     """Some of the spans, counted from the token `offset`."""
     return Spans(spans.start[part] - offset, spans.end[part] - offset, spans.label[part])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from spacy.tokens import Doc
@@ -54,6 +55,8 @@ class Decoded:
 
 def join_decoded(parts: Sequence[tuple[int, Decoded]]) -> Decoded:
     """What was found in all parts of a batch, each with its first token."""
+    if len(parts) == 1:
+        return parts[0][1]
     spans = _joined([(begin, part.spans) for begin, part in parts])
     of_spans = [part.confidences for _, part in parts if part.confidences is not None]
     confidences = np.concatenate(of_spans) if of_spans else None
@@ -159,3 +162,13 @@ def thresholds_of(
             f"{', '.join(labels)}."
         )
     return np.array([by_label.get(label, general) for label in labels], dtype=np.float64)
+
+
+def check_thresholds(settings: Mapping[str, Any], name: str) -> None:
+    """Raise `ConfigError` for thresholds on confidences that there are not; name: as above."""
+    has_thresholds = settings["threshold"] or settings["label_thresholds"]
+    if has_thresholds and not settings["confidence"]:
+        raise ConfigError(
+            f"'{name}' has a threshold but no confidences. Set confidence = true, or leave out "
+            "threshold and label_thresholds."
+        )

@@ -1,8 +1,10 @@
 """`cascade_linker`: gives entities the identifiers of the terms that they match."""
 
-from collections.abc import Callable, Container, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
 
+from pydantic import Field
 from spacy.language import Language
 from spacy.pipeline import Pipe
 from spacy.tokens import Doc, Span
@@ -10,15 +12,22 @@ from spacy.training import Example
 
 from ...errors import ConfigError, ModelFileError, NotTrainedError
 from ...features.resources import InvalidArray
-from ...pipeline.declared import LinkerOptions
-from ...pipeline.options import takes
 from ...pipeline.reading import tokenizing
-from ...pipeline.saved_component import SavedComponent
+from ...pipeline.settings import (
+    Cfg,
+    check_saved,
+    configure,
+    pipeline_of,
+    setting,
+    take_saved,
+    to_save,
+)
+from ...storage import model_file
 from ...storage.arrays import Arrays, check_shapes
 from ...storage.header import Header, check_identity, make_header
 from .candidates import Candidate, CandidateGenerator, keep_candidates, register_candidates
-from .listed_candidates import ListedCandidates
-from .similar_candidates import SimilarCandidates, dictionary_of
+from .listed_candidates import ListedCandidates, SimilarCandidates, dictionary_of
+from .similarity.phrases import LEAST
 from .similarity.search import DictionarySearch
 from .term_ids import TermIds
 
@@ -27,19 +36,32 @@ register_candidates()
 _KIND = "term_ids"
 
 
+Similarity: TypeAlias = Annotated[float, Field(ge=LEAST, le=1)]
+
+
 @Language.factory(
     "cascade_linker",
     requires=["doc.ents"],
     assigns=["token.ent_kb_id"],
-    default_config={**LinkerOptions.defaults()},
+    default_config={"lists": {}, "entity_labels": {}, "overwrite": False, "similarity": 1.0},
 )
-@takes(LinkerOptions)
-def make_linker(nlp: Language, name: str, **settings: Any) -> "CascadeLinker":
-    """The factory `cascade_linker`; settings: `LinkerOptions`."""
-    return CascadeLinker(nlp, name, LinkerOptions.made_for(name, settings))
+def make_linker(
+    nlp: Language,
+    name: str,
+    lists: dict[str, str],
+    entity_labels: dict[str, list[str]],
+    overwrite: bool,
+    similarity: Similarity,
+) -> "CascadeLinker":
+    """The factory `cascade_linker`. Its settings are described in docs/components.md."""
+    settings = {
+        "lists": lists, "entity_labels": entity_labels, "overwrite": overwrite,
+        "similarity": similarity,
+    }  # fmt: skip
+    return CascadeLinker(nlp, name, settings)
 
 
-class CascadeLinker(SavedComponent, Pipe):
+class CascadeLinker(Pipe):
     """Sets `kb_id_` of entities that match a listed term, and keeps all candidates of each.
 
     It learns nothing: `initialize` reads the lists, which are saved with the component.
@@ -49,13 +71,25 @@ class CascadeLinker(SavedComponent, Pipe):
     """
 
     name: str
-    options: LinkerOptions
+    cfg = Cfg()
+    lists: dict[str, str] = setting()
+    entity_labels: dict[str, list[str]] = setting()
+    overwrite: bool = setting()
+    similarity: Similarity = setting()
 
-    def __init__(self, nlp: Language, name: str, options: LinkerOptions) -> None:
+    def __init__(self, nlp: Language, name: str, settings: Mapping[str, Any]) -> None:
         self.name = name
         self._listed: TermIds | None = None
         self._similar: DictionarySearch | None = None
-        SavedComponent.__init__(self, nlp, options)
+        configure(self, nlp, settings)
+
+    def check_settings(self, values: Mapping[str, Any]) -> None:
+        """Raise `ConfigError` for labels of entities of a list that there is not."""
+        for name in sorted(values["entity_labels"].keys() - values["lists"].keys()):
+            raise ConfigError(
+                f"'{self.name}' has entity_labels for '{name}', but no such list. Its lists: "
+                f"{', '.join(values['lists']) or 'none'}."
+            )
 
     @property
     def generators(self) -> Sequence[CandidateGenerator]:
@@ -65,7 +99,7 @@ class CascadeLinker(SavedComponent, Pipe):
                 f"'{self.name}' has not read its lists yet. Train or initialize the pipeline, or "
                 "call its `initialize`, before you use it."
             )
-        listed, labels, least = self._listed, self.options.entity_labels, self.options.similarity
+        listed, labels, least = self._listed, self.entity_labels, self.similarity
         equal = ListedCandidates(listed, labels)
         if least == 1:
             return (equal,)
@@ -84,19 +118,19 @@ class CascadeLinker(SavedComponent, Pipe):
         Raises `ConfigError` where there are none, `TemplateError` for one that cannot be read.
         """
         del get_examples
-        if not self.options.lists:
+        if not self.lists:
             raise ConfigError(
                 f"'{self.name}' has no lists. Name them under [components.{self.name}], such as "
                 'lists = {"genes": "genes.tsv"}.'
             )
-        with tokenizing(nlp or self.pipeline) as tokenize:
-            self._listed = TermIds.read(self.options.lists, tokenize)
+        with tokenizing(nlp or pipeline_of(self)) as tokenize:
+            self._listed = TermIds.read(self.lists, tokenize)
         self._similar = None
 
     def __call__(self, doc: Doc) -> Doc:
         """Link the entities of a Doc; those that have an id stay, unless `overwrite` is set."""
         generators = self.generators
-        mentions = [e for e in doc.ents if self.options.overwrite or not e.kb_id]
+        mentions = [e for e in doc.ents if self.overwrite or not e.kb_id]
         for generator in generators:
             if not mentions:
                 break
@@ -109,8 +143,29 @@ class CascadeLinker(SavedComponent, Pipe):
 
     # Saving
 
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """The component as bytes; exclude: `"cfg"` leaves the settings out."""
+        return model_file.pack(*self._saved(list(exclude)))
+
+    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "CascadeLinker":
+        """Load from bytes. Raises `ModelFileError` where they are none of a linker.
+
+        exclude: `"cfg"` keeps the settings that there are.
+        """
+        self._load(*model_file.unpack(data, f"the bytes given to '{self.name}'"), list(exclude))
+        return self
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Save into the folder `path`, as the single file `cascade.npz`; else as `to_bytes`."""
+        model_file.write_file(path, self.to_bytes(exclude=exclude))
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "CascadeLinker":
+        """Load from the folder `path`; else as `from_bytes`."""
+        self._load(*model_file.unpack(*model_file.read_file(path)), list(exclude))
+        return self
+
     def _saved(self, exclude: Container[str]) -> tuple[Header, Arrays]:
-        listed, settings = self._listed, self._settings_to_save(exclude)
+        listed, settings = self._listed, to_save(self, exclude)
         if listed is None:
             return make_header(_KIND, [], {"lists": []}, settings), {}
         return make_header(_KIND, [], {"lists": list(listed.lists)}, settings), listed.arrays()
@@ -119,11 +174,11 @@ class CascadeLinker(SavedComponent, Pipe):
         lists = header["identity"].get("lists")
         check_identity(header, _KIND, {"lists": lists})
         settings = header.get("settings", {})
-        self._check_settings(settings)
+        check_saved(self, settings)
         if not isinstance(lists, list) or header["labels"] or bool(lists) != bool(arrays):
             raise ModelFileError(f"The file of '{self.name}' has no valid list of term lists.")
         self._listed, self._similar = _restored(lists, arrays), None
-        self._take_settings(settings, exclude)
+        take_saved(self, settings, exclude)
 
 
 def _restored(lists: list[str], arrays: Arrays) -> TermIds | None:

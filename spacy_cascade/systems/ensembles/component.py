@@ -1,6 +1,6 @@
 """`cascade_ensemble`: the mean of what several trained pipelines hold for likely."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,17 @@ from ...errors import ConfigError, ModelFileError, NotTrainedError
 from ...features.scored_spans import only_added
 from ...files import replace_file
 from ...pipeline.calibration import Outcomes
-from ...pipeline.declared import EnsembleOptions
-from ...pipeline.option_attributes import OptionAttributes
-from ...pipeline.options import takes
+from ...pipeline.settings import (
+    Cfg,
+    Positive,
+    Share,
+    check_saved,
+    configure,
+    pipeline_of,
+    setting,
+    take_saved,
+    to_save,
+)
 from ...pipeline.spans.confidences import records_of
 from ...pipeline.spans.entities import write_entities, write_group
 from ...pipeline.spans.gold import gold_in_batch
@@ -34,18 +42,40 @@ _BATCH = 128
 @Language.factory(
     "cascade_ensemble",
     assigns=["doc.ents", "token.ent_iob", "token.ent_type", "doc.spans", "span._.confidence"],
-    default_config={"scorer": {"@scorers": "spacy.ner_scorer.v1"}, **EnsembleOptions.defaults()},
+    default_config={
+        "scorer": {"@scorers": "spacy.ner_scorer.v1"},
+        "members": None,
+        "spans_key": "cascade",
+        "background_penalty": 0.2,
+        "confidence": True,
+        "temperature": 1.0,
+        "set_ents": True,
+    },
     default_score_weights={"ents_f": 1.0, "ents_p": 0.0, "ents_r": 0.0, "ents_per_type": None},
 )
-@takes(EnsembleOptions)
 def make_ensemble(
-    nlp: Language, name: str, scorer: Callable[..., dict[str, Any]] | None, **settings: Any
+    nlp: Language,
+    name: str,
+    scorer: Callable[..., dict[str, Any]] | None,
+    members: str | None,
+    spans_key: str,
+    background_penalty: Share,
+    confidence: bool,
+    temperature: Positive,
+    set_ents: bool,
 ) -> "CascadeEnsemble":
-    """The factory `cascade_ensemble`. scorer: the scorer. Others: `EnsembleOptions`."""
-    return CascadeEnsemble(nlp, name, EnsembleOptions.made_for(name, settings), scorer)
+    """The factory `cascade_ensemble`.
+
+    scorer: the scorer. The others are described in docs/components.md.
+    """
+    settings = {
+        "members": members, "spans_key": spans_key, "background_penalty": background_penalty,
+        "confidence": confidence, "temperature": temperature, "set_ents": set_ents,
+    }  # fmt: skip
+    return CascadeEnsemble(nlp, name, settings, scorer)
 
 
-class CascadeEnsemble(OptionAttributes, Pipe):
+class CascadeEnsemble(Pipe):
     """Finds entities by the mean of its members' probabilities of spans and labels.
 
     The members are trained pipelines with components of this package. They are kept inside the
@@ -53,18 +83,27 @@ class CascadeEnsemble(OptionAttributes, Pipe):
     """
 
     name: str
-    options: EnsembleOptions
+    cfg = Cfg()
+    folder: str | None = setting("members")
+    spans_key: str = setting()
+    background_penalty: Share = setting()
+    confidence: bool = setting()
+    temperature: Positive = setting()
+    set_ents: bool = setting()
 
     def __init__(
         self,
         nlp: Language,
         name: str,
-        options: EnsembleOptions,
+        settings: Mapping[str, Any],
         scorer: Callable[..., dict[str, Any]] | None,
     ) -> None:
         self.name, self.vocab, self.scorer = name, nlp.vocab, scorer
         self._members: tuple[Member, ...] = ()
-        OptionAttributes.__init__(self, nlp, options)
+        configure(self, nlp, settings)
+
+    def check_settings(self, values: Mapping[str, Any]) -> None:
+        """Nothing: all go with each other."""
 
     @property
     def members(self) -> tuple[Member, ...]:
@@ -72,7 +111,8 @@ class CascadeEnsemble(OptionAttributes, Pipe):
         if not self._members:
             raise NotTrainedError(
                 f"'{self.name}' has no members yet. Name a folder of trained pipelines as "
-                "'members' and initialize the pipeline, or make it with `spacy cascade ensemble`."
+                "'members' and initialize the pipeline, or make it with `spacy cascade combine "
+                "ensemble`."
             )
         return self._members
 
@@ -93,7 +133,7 @@ class CascadeEnsemble(OptionAttributes, Pipe):
                     f"The member {member.name} has a vocabulary of its own. Load it with "
                     "vocab=nlp.vocab of the pipeline of the ensemble."
                 )
-        check_alike(self.pipeline, members)
+        check_alike(pipeline_of(self), members)
         self._members = tuple(members)
 
     def initialize(
@@ -107,12 +147,12 @@ class CascadeEnsemble(OptionAttributes, Pipe):
         Raises `ConfigError` where there is no folder, or no pipelines in it that go together.
         """
         del get_examples
-        if self.options.members is None:
+        if self.folder is None:
             raise ConfigError(
                 f"'{self.name}' has no members. Name a folder of trained pipelines under "
                 f'[components.{self.name}], such as members = "pipelines".'
             )
-        self.set_members(read_members(Path(self.options.members), self.vocab))
+        self.set_members(read_members(Path(self.folder), self.vocab))
 
     # Annotating
 
@@ -142,7 +182,7 @@ class CascadeEnsemble(OptionAttributes, Pipe):
         Entities of other components stay.
         """
         found = self.posteriors(docs)
-        decision = decide(found, self.options.background_penalty)
+        decision = decide(found, self.background_penalty)
         labels = [self.vocab.strings.add(label) for label in self.labels]
         hashes = np.array(labels, dtype=np.uint64)
         offsets = np.cumsum([0, *map(len, docs)])
@@ -152,14 +192,13 @@ class CascadeEnsemble(OptionAttributes, Pipe):
             start, end = found.start[kept] - offsets[i], found.end[kept] - offsets[i]
             spans = new_table(doc, start, end, hashes[decision.label[kept]])
             sure = self._sure(decision.probability[kept])
-            (record,) = records_of([spans], [sure], self.options.set_ents)
-            if self.options.set_ents:
+            (record,) = records_of([spans], [sure], self.set_ents)
+            if self.set_ents:
                 record = only_added(record, write_entities(doc, spans))
-            write_group(doc, self.options.spans_key, spans, sure, record=record)
+            write_group(doc, self.spans_key, spans, sure, record=record)
 
     def _sure(self, probabilities: Floats1d) -> Floats1d | None:
-        options = self.options
-        return at_temperature(probabilities, options.temperature) if options.confidence else None
+        return at_temperature(probabilities, self.temperature) if self.confidence else None
 
     # Judging
 
@@ -174,7 +213,7 @@ class CascadeEnsemble(OptionAttributes, Pipe):
         """
         docs = [example.predicted for example in examples]
         found = self.posteriors(docs)
-        decision = decide(found, self.options.background_penalty)
+        decision = decide(found, self.background_penalty)
         wanted, observed = gold_in_batch(examples, self.labels)
         unknown = np.append(0, np.cumsum(~observed))
         judged = decision.chosen & (unknown[found.end] == unknown[found.start])
@@ -191,7 +230,7 @@ class CascadeEnsemble(OptionAttributes, Pipe):
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """The options and all members as bytes; exclude: `"cfg"` leaves out the options."""
         members = [(member.name, member.to_bytes()) for member in self._members]
-        settings = self._settings_to_save(list(exclude))
+        settings = to_save(self, list(exclude))
         data: bytes = srsly.msgpack_dumps({"cfg": settings, "members": members})
         return data
 
@@ -209,9 +248,9 @@ class CascadeEnsemble(OptionAttributes, Pipe):
                 f"The bytes given to '{self.name}' are damaged or of no ensemble ({error}). Copy "
                 "them again from where they were saved."
             ) from None
-        self._check_settings(settings)
+        check_saved(self, settings)
         self._members = tuple(Member.from_bytes(part, name, self.vocab) for name, part in parts)
-        self._take_settings(settings, list(exclude))
+        take_saved(self, settings, list(exclude))
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
@@ -225,16 +264,14 @@ class CascadeEnsemble(OptionAttributes, Pipe):
             member.nlp.to_disk(folder / member.name, exclude=["vocab"])
         names: str = srsly.json_dumps([member.name for member in self._members])
         replace_file(Path(path) / _LIST, names.encode("utf8"))
-        settings: str = srsly.json_dumps(self._settings_to_save(list(exclude)))
+        settings: str = srsly.json_dumps(to_save(self, list(exclude)))
         replace_file(Path(path) / _SETTINGS, settings.encode("utf8"))
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "CascadeEnsemble":
         """Load from the folder `path`; else as `from_bytes`."""
         names = _read_json(Path(path) / _LIST)
-        # Release 0.2 did not write the options.
-        has_settings = (Path(path) / _SETTINGS).exists()
-        settings = _read_json(Path(path) / _SETTINGS) if has_settings else {}
-        self._check_settings(settings)
+        settings = _read_json(Path(path) / _SETTINGS)
+        check_saved(self, settings)
         members = read_members(Path(path) / _FOLDER, self.vocab) if names else []
         if [member.name for member in members] != names:
             raise ModelFileError(
@@ -242,7 +279,7 @@ class CascadeEnsemble(OptionAttributes, Pipe):
                 "Is the pipeline complete?"
             )
         self._members = tuple(members)
-        self._take_settings(settings, list(exclude))
+        take_saved(self, settings, list(exclude))
         return self
 
 

@@ -18,8 +18,9 @@ from thinc.api import Config
 
 from ...errors import CascadeError, ConfigError, CorpusError, TrainingError
 from ...files import UNREADABLE, temporary_folder, text_lines
+from ...pipeline.base import is_learner
 from ...pipeline.classifier import CascadeClassifier
-from ...pipeline.learning import LearningPipe
+from ...pipeline.learning import task_of
 from ...pipeline.progress import progress
 from ...pipeline.readers import SENTENCES, examples_for, input_doc, read_docs
 from ...pipeline.recognisers import recognisers
@@ -97,13 +98,13 @@ def _train(
     has = tokens_with(examples, shares)
     fits = []
     for pipe in filter(None, (segmenter, classifier)):
-        task = pipe.task(examples)
+        task = task_of(pipe, examples)
         if isinstance(pipe, CascadeClassifier):
             targets = classifier_targets(pipe, task.data, found, examples, has)
         else:
             targets = segmenter_targets(pipe, task.data, found, has)
         fit = pipe.trainer.begin(replace(task, loss=Imitation(task.loss, targets)))
-        pipe.join(fit)
+        pipe._fit = fit
         fits.append((pipe, fit, task.data))
     f1: list[float] = []
     best = b""
@@ -124,7 +125,7 @@ def _stages(
 ) -> tuple[CascadeSegmenter, CascadeClassifier | None]:
     """The components to train. Raises `ConfigError` where they cannot learn from the ensemble."""
     segmenter, classifier = recognisers(student)
-    ours = [pipe for _, pipe in student.pipeline if isinstance(pipe, LearningPipe)]
+    ours = [pipe for _, pipe in student.pipeline if is_learner(pipe)]
     if segmenter is None or len(ours) != 1 + (classifier is not None):
         raise ConfigError(
             "An ensemble can be distilled into one cascade_segmenter, with or without one "

@@ -15,9 +15,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...inference.structure import LabelCosts, Potentials, Structure
+from ...inference.structure import Costs, Part, Paths, Structure
 from ...losses.base import Loss, SequenceLosses
-from ...types import Bools1d, Floats1d, Floats2d, Ints1d
+from ...types import Bools1d, Floats1d, Floats2d
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,6 @@ class Targets:
     given: Bools1d
     of_units: Bools1d
 
-    def take(self, sequences: slice, units: slice) -> Targets:
-        """Those of some sequences, which have these units."""
-        return Targets(
-            self.scores[units], self.transitions[sequences], self.given[sequences],
-            self.of_units[units],
-        )  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Imitation(Loss):
@@ -50,16 +43,13 @@ class Imitation(Loss):
 
     own: Loss
     targets: Targets
-    needs: ClassVar[frozenset[str]] = frozenset({"label_costs", "margin_losses", "path_scores"})
+    needs: ClassVar[frozenset[str]] = frozenset({"costs", "losses", "path_scores"})
 
     def on(self, structure: Structure) -> SequenceLosses:
         n = structure.n_labels
-        costs = structure.label_costs(np.zeros((n, n)))
+        assert isinstance(structure, Paths)
+        costs = structure.costs(np.zeros((n, n)))
         return ImitationLosses(structure, costs, self.own.on(structure), self.targets)
-
-    def of_part(self, sequences: slice, units: slice) -> Loss:
-        own = self.own.of_part(sequences, units)
-        return Imitation(own, self.targets.take(sequences, units))
 
     def variances(self, score_gradient: Floats2d) -> Floats2d:
         """As of every log-linear model, from the probabilities that the gradient came from."""
@@ -72,26 +62,23 @@ class Imitation(Loss):
 class ImitationLosses:
     """The loss on one structure; costs: those of no margin."""
 
-    structure: Structure
-    costs: LabelCosts
+    structure: Paths
+    costs: Costs
     own: SequenceLosses
     targets: Targets
 
-    def evaluate(
-        self, potentials: Potentials, observed: Ints1d, first: int, last: int, losses: Floats1d
-    ) -> Floats1d:
-        given = self.targets.given[first:last]
-        turns = first + 1 + np.flatnonzero(given[1:] != given[:-1])
+    def __call__(self, part: Part) -> Floats1d:
+        given = self.targets.given[part.first : part.last]
+        turns = part.first + 1 + np.flatnonzero(given[1:] != given[:-1])
         gradient = np.zeros(self.structure.n_transitions)
-        for begin, end in pairwise([first, *turns.tolist(), last]):
-            evaluate = self._imitate if self.targets.given[begin] else self.own.evaluate
-            gradient += evaluate(potentials, observed, begin, end, losses)
+        for begin, end in pairwise([part.first, *turns.tolist(), part.last]):
+            evaluate = self._imitate if self.targets.given[begin] else self.own
+            gradient += evaluate(part._replace(first=begin, last=end))
         return gradient
 
-    def _imitate(
-        self, potentials: Potentials, observed: Ints1d, first: int, last: int, losses: Floats1d
-    ) -> Floats1d:
-        """As `evaluate`, of sequences that all have targets."""
+    def _imitate(self, part: Part) -> Floats1d:
+        """The losses of sequences that all have targets."""
+        potentials, observed, first, last, losses = part
         starts, transitions = potentials.starts, self.targets.transitions[first:last]
         units = slice(starts[first], starts[last])
         wanted = self.targets.scores[units]
@@ -100,12 +87,10 @@ class ImitationLosses:
         on_targets += transitions @ potentials.transitions
         # Any labelling shows the partition; its own gradient does not count.
         outside = np.zeros_like(observed)
-        part = potentials._replace(starts=starts[first : last + 1])
-        on_outside = self.structure.path_scores(part, outside)
-        once, never = np.ones_like(losses), np.zeros_like(losses)
-        gradient = self.structure.margin_losses(
-            potentials, self.costs, outside, first, last, losses, (once, never)
-        )
+        own = potentials.replace(starts=starts[first : last + 1])
+        on_outside = self.structure.path_scores(own, outside)
+        shares = np.ones_like(losses), np.zeros_like(losses)
+        gradient = self.structure.losses(part._replace(observed=outside), self.costs, shares)
         losses[first:last] += on_outside - on_targets
         potentials.scores[units] -= wanted
         difference: Floats1d = gradient - transitions.sum(axis=0)

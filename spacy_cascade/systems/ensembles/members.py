@@ -18,8 +18,8 @@ from ...errors import ConfigError, ModelFileError
 from ...inference.structure import require
 from ...pipeline.annotating import annotated
 from ...pipeline.classifier import CascadeClassifier
+from ...pipeline.decoding import LEAST
 from ...pipeline.recognisers import recognisers
-from ...pipeline.scored_batch import LEAST
 from ...pipeline.segmenter import CascadeSegmenter
 from ...pipeline.spans.placing import BoundsArray, as_array
 from ...pipeline.spans.results import Segments, class_probabilities
@@ -54,7 +54,7 @@ class Member:
         Raises `ConfigError` where it has no segmenter and classifier that give probabilities.
         """
         segmenter, classifier = recognisers(nlp)
-        if segmenter is None or (classifier is None and not segmenter.options.typed):
+        if segmenter is None or (classifier is None and not segmenter.typed):
             raise ConfigError(
                 f"The member {name} finds no entities with components of this package; it has "
                 f"{nlp.pipe_names}. Give a pipeline with a cascade_segmenter and, where that is "
@@ -66,7 +66,7 @@ class Member:
         before = [pipe for _, pipe in nlp.pipeline]
         before = before[: before.index(last)]
         looks = set() if classifier is None else classifier.space.span_keys
-        if segmenter.options.spans_key not in looks:
+        if segmenter.spans_key not in looks:
             before = [pipe for pipe in before if pipe is not segmenter]
         return cls(name, nlp, segmenter, classifier, tuple(before))
 
@@ -101,11 +101,11 @@ class Member:
             by_label = np.zeros((len(sure), len(self.labels)))
             by_label[np.arange(len(sure)), np.concatenate(labels)] = sure
             return by_label
-        options = self.classifier.options
+        classifier = self.classifier
         if not len(sure):
             return np.zeros((0, len(self.labels)))
-        scores = self.classifier.scores(docs, bounds, bounds)
-        types = class_probabilities(scores, options.temperature)[:, int(options.reject) :]
+        scores = classifier.scores(docs, bounds, bounds)
+        types = class_probabilities(scores, classifier.temperature)[:, int(classifier.reject) :]
         return types * sure[:, None]
 
     def to_bytes(self) -> bytes:

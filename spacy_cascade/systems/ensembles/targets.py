@@ -65,14 +65,14 @@ def segmenter_targets(
             f"'{segmenter.name}' is no linear chain, and nothing else can be distilled into. Use "
             'the architecture "spacy_cascade.LinearChain.v1".'
         )
-    if segmenter.options.typed:
+    if segmenter.typed:
         row, label = np.nonzero(found.probabilities)
         probabilities = found.probabilities[row, label]
     else:
         row, probabilities = np.arange(len(found.start)), found.probabilities.sum(axis=1)
         label = np.zeros_like(row)
     spans = Spans(found.start[row], found.end[row], label.astype(np.int32))
-    parts = expected_parts(structure.lattice, segmenter.tag_set, spans, probabilities, data.starts)
+    parts = expected_parts(structure.lattice, structure.tag_set, spans, probabilities, data.starts)
     return Targets(parts.scores, parts.transitions, has[data.starts[:-1]], has)
 
 
@@ -84,7 +84,7 @@ def classifier_targets(
 
     Raises `ConfigError` for a classifier that rejects spans, which no ensemble speaks of.
     """
-    if classifier.options.reject:
+    if classifier.reject:
         raise ConfigError(
             f"'{classifier.name}' learns to reject spans, and an ensemble has no such class. Set "
             "reject = false to distil."
@@ -95,7 +95,7 @@ def classifier_targets(
     given = np.zeros(len(scores), dtype=np.bool_)
     offset = row = 0
     for example in examples:
-        for start, end, label in read_gold(example, classifier.options.gold_key).spans:
+        for start, end, label in read_gold(example, classifier.gold_key).spans:
             if label not in classifier.labels:
                 continue
             i = place.get((start + offset, end + offset))

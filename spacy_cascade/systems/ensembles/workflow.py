@@ -168,7 +168,7 @@ def ensemble_of(nlp: Language) -> CascadeEnsemble:
             return pipe
     raise ConfigError(
         f"The pipeline has no cascade_ensemble, only {nlp.pipe_names}. Make one with "
-        "`spacy cascade ensemble`."
+        "`spacy cascade combine ensemble`."
     )
 
 

@@ -11,8 +11,7 @@ the score columns are these runs `[S]`, and histories that end alike share one. 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,7 +23,7 @@ from ...inference.gathered import gather_posteriors
 from ...inference.lattice import Chains, Lattice, free_lattice
 from ...inference.linear_chain import ChainFamily, LinearChain
 from ...inference.schemes import UNOBSERVED, Spans, TagSet
-from ...inference.structure import Contrast, LabelCosts, Potentials, Structure
+from ...inference.structure import Contrast, Costs, Online, Part, Potentials, Shares
 from ...types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
 from .histories import Run, histories, history_lattice, n_runs
 
@@ -36,20 +35,30 @@ class HigherOrderChain(LinearChain):
     `M`, from 1 to `L + 1`.
     """
 
-    learn_online = Structure.learn_online
+    learn_online = Online.learn_online
 
-    def __init__(self, tags: Lattice, order: int, tags_seen: int) -> None:
+    def __init__(
+        self, tags: Lattice, order: int, tags_seen: int, tag_set: TagSet | None = None
+    ) -> None:
         known = histories(tags, order)
-        super().__init__(history_lattice(tags, known, tags_seen > order))
+        super().__init__(history_lattice(tags, known, tags_seen > order), tag_set)
         self._of_tags, self._order, self._histories = LinearChain(tags), order, known
         self._tags = np.array([history[-1] for history in known], dtype=np.int32)
         self._codes = np.array(known, dtype=np.int64) @ tags.n_labels ** np.arange(order)
         seen = [run[-tags_seen:] for run in self._runs_of_columns()]
-        self._seen = list(dict.fromkeys(seen))
-        number = {run: column for column, run in enumerate(self._seen)}
+        distinct = list(dict.fromkeys(seen))
+        number = {run: column for column, run in enumerate(distinct)}
         self._column = np.array([number[run] for run in seen])
         self._first = np.searchsorted(self._column, np.arange(len(number)))
-        self.n_labels, self.n_columns = tags.n_labels, len(number)
+        self.n_labels = tags.n_labels
+        before, last = np.array(known)[self.lattice.source], self._tags[self.lattice.target]
+        # Runs of tags share nothing, unless they are edges.
+        self.columns = replace(
+            self.columns,
+            seen=np.array(distinct, dtype=np.int32),
+            runs=np.column_stack([before, last]).astype(np.int32),
+            of_transition=self._column[self.lattice.column].astype(np.int32),
+        )
 
     def _choose_kernels(self) -> ChainKernels:
         """Few histories follow one, so these transitions are far from a matrix."""
@@ -69,9 +78,6 @@ class HigherOrderChain(LinearChain):
         paths, scores = super().k_best(potentials, k)
         return self._tags[paths], scores
 
-    def marginals(self, potentials: Potentials) -> Floats2d:
-        return self._summed(self._kernels.marginals(self._chains(potentials)))
-
     def span_posteriors(self, potentials: Potentials, labels: Ints1d, spans: Spans) -> Floats1d:
         """Each is a sum over all sequences that have the span, divided by that over all."""
         everything = self.log_partitions(potentials)
@@ -90,85 +96,54 @@ class HigherOrderChain(LinearChain):
 
     def contrast(self, potentials: Potentials, labels: Ints1d, start: int) -> Contrast | None:
         def best_of(chains: Chains) -> tuple[Ints1d, Floats1d]:
-            own = potentials._replace(scores=chains.scores, starts=chains.starts)
+            own = potentials.replace(scores=chains.scores, starts=chains.starts)
             return self._best_labels(self._of_histories(own, chains.cost, chains.tags))
 
         tags = self._of_tags.lattice
-        return contrast(tags, potentials.scores, potentials.transitions, labels, start, best_of)
+        paths = contrast(tags, potentials.scores, potentials.transitions, labels, start, best_of)
+        return self._contrast(paths)
 
     def clamp(self, potentials: Potentials, observed: Ints1d) -> None:
         """Each sequence has to have a legal labelling that agrees."""
         no_costs = np.zeros((self.n_labels, self.n_labels))
-        last = [run[-1] for run in self._seen]
-        clamp = self._of_tags.label_costs(no_costs).clamp[:, last]
+        clamp = self._of_tags.costs(no_costs).clamp[:, self.columns.seen[:, -1]]
         known = np.flatnonzero(observed != UNOBSERVED)
         potentials.scores[known] += clamp[observed[known] + 1]
 
-    def parts(self, labels: Ints1d) -> tuple[Ints1d, Ints1d]:
+    def _uses(self, labels: Ints1d) -> tuple[Ints1d, Ints1d]:
         starts = np.array([0, len(labels)])
-        columns, edges = super().parts(self._as_histories(labels, starts))
+        columns, edges = super()._uses(self._as_histories(labels, starts))
         return self._column[columns].astype(np.int32), edges
 
     # What losses and trainers ask
 
-    def label_costs(self, costs: Floats2d) -> LabelCosts:
+    def costs(self, of_labels: Floats2d) -> Costs:
         """Rows are those of `inference.chain` for histories, with one for each tag before the last.
 
         They stand for tags before which something is not known (`_as_histories`).
         """
         n = self.n_labels
         rows = np.concatenate([[0], 1 + self._tags, 1 + np.arange(n), [n + 1]])
-        of_tags = self._of_tags.label_costs(costs)
+        of_tags = self._of_tags.costs(of_labels)
         margin, clamp = (each[np.ix_(rows, self._tags)] for each in of_tags)
-        return LabelCosts(margin, clamp)
+        return Costs(margin, clamp)
 
-    def margin_losses(
-        self,
-        potentials: Potentials,
-        costs: LabelCosts,
-        observed: Ints1d,
-        first: int,
-        last: int,
-        losses: Floats1d,
-        gradient_weights: tuple[Floats1d, Floats1d],
-    ) -> Floats1d:
+    def losses(self, part: Part, costs: Costs, shares: Shares | None = None) -> Floats1d:
+        potentials, observed, first, last, losses = part
         starts = potentials.starts[first : last + 1]
         these = slice(starts[0], starts[-1])
-        own = potentials._replace(scores=potentials.scores[these], starts=starts - starts[0])
+        own = potentials.replace(scores=potentials.scores[these], starts=starts - starts[0])
         chains = self._chains(own, costs.margin, observed[these])
-        expected, agreeing = (each[first:last] for each in gradient_weights)
-        counts = self._losses(
-            chains, costs.clamp, (expected, agreeing), 0, last - first, losses[first:last]
-        )
+        if shares is not None:
+            shares = shares[0][first:last], shares[1][first:last]
+        alone = Part(own, observed[these], 0, last - first, losses[first:last])
+        counts = self._kernels.losses(chains, alone.terms(costs, shares))
         own.scores[:] = self._summed(chains.scores)
         return counts
 
     def cut(self, observed: Ints1d, starts: Pointers1d, least: int) -> Pointers1d:
         """A piece starts after the history that stands before every sequence."""
         return super().cut(self._as_histories(observed, starts), starts, least)
-
-    def mixing(self) -> Floats2d:
-        """Runs of tags share nothing, unless they are edges."""
-        return super().mixing() if self.lattice.label_pairs else np.eye(self.n_columns)
-
-    def transition_columns(self) -> Ints1d:
-        return self._column[self.lattice.column].astype(np.int32)
-
-    def column_names(self, labels: Sequence[str]) -> list[Hashable]:
-        return [tuple(labels[tag] for tag in run) for run in self._seen]
-
-    def _edge_names(self, labels: Sequence[str]) -> list[tuple[str, str]]:
-        edges = zip(self.lattice.source.tolist(), self.lattice.target.tolist(), strict=True)
-        names = [" ".join(labels[tag] for tag in history) for history in self._histories]
-        return [(names[source], labels[self._tags[target]]) for source, target in edges]
-
-    def label_columns(self, label: int) -> tuple[Ints1d, Ints1d | None]:
-        """The label before is told where features see that one and no other."""
-        columns = [column for column, run in enumerate(self._seen) if run[-1] == label]
-        before = [self._seen[column][-2] for column in columns if len(self._seen[column]) == 2]
-        return np.array(columns, dtype=np.int32), np.array(
-            before, dtype=np.int32
-        ) if before else None
 
     # For kernels
 
@@ -208,12 +183,12 @@ class HigherOrderChain(LinearChain):
         """Sequences of histories; observed: tags."""
         if observed is not None:
             observed = self._as_histories(observed, potentials.starts)
-        spread = potentials._replace(scores=self._spread(potentials.scores))
+        spread = potentials.replace(scores=self._spread(potentials.scores))
         return super()._chains(spread, costs, observed)
 
     def _of_histories(self, potentials: Potentials, cost: Floats2d, tags: Ints1d) -> Chains:
         """Sequences under costs of tags, `[n, Y]`; tags: numbers of what is observed."""
-        spread = potentials._replace(scores=self._spread(potentials.scores))
+        spread = potentials.replace(scores=self._spread(potentials.scores))
         return super()._chains(spread, np.take(cost, self._tags, axis=1), tags)
 
 
@@ -241,7 +216,7 @@ class HigherOrderFamily(ChainFamily):
             )
 
     def of_spans(self, tag_set: TagSet) -> HigherOrderChain:
-        return HigherOrderChain(tag_set.lattice(False), self.order, self.tags_seen)
+        return HigherOrderChain(tag_set.lattice(False), self.order, self.tags_seen, tag_set)
 
     def of_labels(self, n_labels: int) -> HigherOrderChain:
         return HigherOrderChain(free_lattice(n_labels, False), self.order, self.tags_seen)

@@ -10,18 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 import numpy as np
 from spacy.training import Example
-from spacy.util import logger
 from thinc.api import Config
 
 from ...features.space import FeatureSpace
 from ...features.units import Units
-from ...losses.base import LabelledSequences
-from ...pipeline.component import CascadePipe
 from ...scorers.linear import set_weights
 from ...types import Ints1d
 from .candidates import AtomicTests
@@ -34,7 +30,7 @@ from .features import (
     template_numbers,
     template_text,
 )
-from .trainer import Induced, Induction, Round
+from .trainer import Induced
 
 _OF_ALL_SETS = ("lexicons", "resources", "clusters", "vectors")
 """Settings that all template sets have, besides patterns."""
@@ -48,22 +44,24 @@ class BeforeInduction:
     block: Config | None
 
 
-def induce(pipe: Any, examples: Sequence[Example]) -> None:
-    """Let the trainer find the features of a component, where it says so; weights begin there."""
-    induction: Induction | None = getattr(pipe.trainer, "induction", None)
-    if induction is None or pipe.warm_start:
-        return
+def tests_of(space: FeatureSpace, units: Units) -> AtomicTests:
+    """The known features of a space as tests."""
+    templates, numbers = space.templates.expanded(), template_numbers(space, units)
+    joins = np.array([can_join(template) for template in templates])[numbers]
+    parts = [frozenset(template.parts) for template in templates]
+    return AtomicTests(numbers, joins & (numbers != NO_TEMPLATE), parts)
+
+
+def adopt(pipe: Any, examples: Sequence[Example], tests: AtomicTests, found: Induced) -> None:
+    """Give a component the features that were induced of its own, with their weights."""
     space: FeatureSpace = pipe.space
-    gold = [pipe._read_gold(example) for example in examples]
-    units, observed, starts = pipe._fitted(examples, gold)
-    data = LabelledSequences(space.design(units), pipe.structure, observed, starts)
-    tests, templates = _tests(space, units), space.templates.expanded()
-    found = induction.run(data, tests, pipe.loss, pipe.penalty, pipe.trainer, _teller(pipe.name))
+    templates = space.templates.expanded()
     parts = [tests.template_of(each) for each in found.features]
     text_of = {each: template_text(each, templates) for each in dict.fromkeys(parts)}
     texts = [text_of[each] for each in parts]
     pipe.model.attrs["space"] = space_of(space, list(dict.fromkeys(texts)))
-    rows = _give_features(space, pipe.space, found, pipe._fitted(examples, gold)[0], texts)
+    gold = [pipe.gold.read(example) for example in examples]
+    rows = _give_features(space, pipe.space, found, pipe.fitted(examples, gold)[0], texts)
     weights = np.zeros((len(pipe.space), found.weights.features.shape[1]))
     np.add.at(weights, rows, found.weights.features)
     set_weights(pipe.model, weights, found.weights.transitions)
@@ -77,27 +75,6 @@ def forget(pipe: Any) -> None:
     if before is not None:
         pipe.model.attrs["space"], pipe.before_induction = before.space, None
         _write_block(pipe, before.block)
-
-
-def _teller(name: str) -> Any:
-    """A function that says in the log what rounds have done."""
-    numbers = count()
-
-    def tell(found: Round) -> None:
-        logger.info(
-            "'%s', round %d of induction: %d units are wrong, %d features added, loss %.1f",
-            name, next(numbers), found.n_hard, len(found.added), found.loss,
-        )  # fmt: skip
-
-    return tell
-
-
-def _tests(space: FeatureSpace, units: Units) -> AtomicTests:
-    """The known features of a space as tests."""
-    templates, numbers = space.templates.expanded(), template_numbers(space, units)
-    joins = np.array([can_join(template) for template in templates])[numbers]
-    parts = [frozenset(template.parts) for template in templates]
-    return AtomicTests(numbers, joins & (numbers != NO_TEMPLATE), parts)
 
 
 def _give_features(
@@ -121,7 +98,7 @@ def _give_features(
     return rows[: len(found.kept) + len(keys)]
 
 
-def _block(pipe: CascadePipe) -> Config | None:
+def _block(pipe: Any) -> Config | None:
     """The component's block of the config of its pipeline; None where it stands in none."""
     nlp = pipe.pipeline
     components: list[tuple[str, Any]] = [] if nlp is None else nlp.components
@@ -129,12 +106,12 @@ def _block(pipe: CascadePipe) -> Config | None:
     return deepcopy(nlp._pipe_configs[found[0]]) if nlp is not None and found else None
 
 
-def _write_block(pipe: CascadePipe, block: Config | None) -> None:
+def _write_block(pipe: Any, block: Config | None) -> None:
     nlp = pipe.pipeline
     components: list[tuple[str, Any]] = [] if nlp is None else nlp.components
     for key, each in components:
         if each is pipe and block is not None:
-            nlp._pipe_configs[key] = block  # type: ignore[union-attr]
+            nlp._pipe_configs[key] = block
 
 
 def _with_templates(block: Config | None, space: FeatureSpace) -> Config | None:
@@ -151,5 +128,5 @@ def _with_templates(block: Config | None, space: FeatureSpace) -> Config | None:
         "lexicons": {},
         **same,
     }
-    changed["trainer"]["induction"] = None
+    changed["trainer"] = changed["trainer"]["trainer"]
     return changed

@@ -64,7 +64,7 @@ def space_of(space: FeatureSpace, texts: Sequence[str]) -> FeatureSpace:
 
     texts: templates, whose attributes the space has, too.
     """
-    other = FeatureSpace(replace(space.templates, templates=tuple(texts)), space.segments)
+    other = space.with_templates(replace(space.templates, templates=tuple(texts)))
     made = space.resources.made
     other.resources.made = {key: made[key] for key in other.resources.specs if key in made}
     return other

@@ -6,19 +6,22 @@ L-BFGS move all weights. What is chosen are rows of the weights: a feature has a
 label, or pair of labels, of the structure.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Protocol
 
 import numpy as np
 
 from ...errors import ConfigError, TrainingError
-from ...inference.structure import Structure, Weights, require
+from ...inference.structure import Weights
 from ...losses.base import CorpusLoss, LabelledSequences, Loss
 from ...numeric.design import BinaryCSR, Design, SegmentRows
+from ...numeric.encoded import Encoded
 from ...penalties.base import Penalty
-from ...trainers.lbfgs import LBFGS
-from ...trainers.lbfgs_run import LBFGSRun
+from ...trainers.base import Source, Task
+from ...trainers.lbfgs import LBFGS, AroundLBFGS
+from ...trainers.lbfgs_run import BatchFit, LBFGSRun
 from ...trainers.objective import Objective
 from ...types import Floats2d, Pointers1d
 from .candidates import (
@@ -58,14 +61,34 @@ class Induced:
     weights: Weights
 
 
-@dataclass(frozen=True)
-class Induction:
-    """Settings of feature induction; registered as `spacy_cascade.Induction.v1`.
+class SourceOfTests(Source, Protocol):
+    """A source whose features can be chosen.
 
-    rounds: how often features are added. features: how many of them in a round. templates: how many
-    new conjunctions of templates a round may admit. iterations: of L-BFGS in a round. longest: most
-    tests of a conjunction, null for any number. min_count: of wrong units that have a candidate.
-    certainty: a unit counts as wrong if its right label has no higher probability, in training.
+    penalty: before it has a centre.
+    """
+
+    @property
+    def penalty(self) -> Penalty: ...
+
+    def tests(self) -> tuple[Task, AtomicTests]:
+        """As `task`, and what its features are, which others are made of."""
+
+    def adopt(self, found: Induced) -> None:
+        """Have these features in place of all, with their weights, from now on."""
+
+    def tell(self, number: int, done: Round) -> None:
+        """Say what a round did; number: from 0."""
+
+
+@dataclass(frozen=True)
+class Induction(AroundLBFGS):
+    """Training that first chooses the features; registered as `spacy_cascade.Induction.v1`.
+
+    trainer: L-BFGS, which trains the features that were found. rounds: how often features are
+    added. features: how many of them in a round. templates: how many new conjunctions of templates
+    a round may admit. round_iterations: of L-BFGS in a round. longest: most tests of a conjunction,
+    null for any number. min_count: of wrong units that have a candidate. certainty: a unit counts
+    as wrong if its right label has no higher probability, in training.
 
     Raises `ConfigError` for a setting out of range.
     """
@@ -73,26 +96,32 @@ class Induction:
     rounds: int = 5
     features: int = 300
     templates: int = 5
-    iterations: int = 10
+    round_iterations: int = 10
     longest: int | None = None
     min_count: int = 3
     certainty: float = 0.5
 
-    needs: ClassVar[frozenset[str]] = frozenset({"label_columns"})
-
     def __post_init__(self) -> None:
-        counts = self.rounds, self.features, self.iterations, self.min_count
+        super().__post_init__()
+        counts = self.rounds, self.features, self.round_iterations, self.min_count
         longest = 1 if self.longest is None else self.longest
         if min(*counts, longest) < 1 or self.templates < 0 or not 0 < self.certainty <= 1:
             raise ConfigError(
-                "Feature induction needs rounds, features, iterations, min_count and longest of 1 "
-                "or more, templates of 0 or more, and a certainty above 0 and up to 1, not "
-                f"{self}. Mend the [trainer.induction] block."
+                "Feature induction needs rounds, features, round_iterations, min_count and longest "
+                "of 1 or more, templates of 0 or more, and a certainty above 0 and up to 1, not "
+                f"{self}. Mend the [trainer] block."
             )
 
-    def check(self, structure: type[Structure]) -> None:
-        """Raise `ConfigError` for a structure that does not say which columns a label has."""
-        require(structure, self.needs, type(self).__name__)
+    def begin(self, source: SourceOfTests) -> BatchFit:
+        """Choose the features where nothing has been learnt yet, and begin with their weights."""
+        if source.is_new:
+            (task, tests), numbers = source.tests(), count()
+            found = self.run(
+                task.data, tests, task.loss, source.penalty,
+                lambda done: source.tell(next(numbers), done),
+            )  # fmt: skip
+            source.adopt(found)
+        return self.trainer.begin(source)
 
     def run(
         self,
@@ -100,14 +129,13 @@ class Induction:
         tests: AtomicTests,
         loss: Loss,
         penalty: Penalty,
-        trainer: LBFGS,
         tell: Callable[[Round], object],
     ) -> Induced:
         """Induce features for a corpus, whose own features are the tests.
 
         tell: called after each round. Raises `TrainingError` where no test gains anything.
         """
-        model = _Growing(data, loss, penalty, trainer)
+        model = _Growing(data, loss, penalty, self.trainer)
         admitted = set(tests.parts)
         rounds: list[Round] = []
         for n_wanted in (1, *(self.features,) * self.rounds):
@@ -115,12 +143,12 @@ class Induction:
             if not added:
                 break
             model.add([candidate.tests for candidate in added])
-            rounds.append(Round(n_hard, tuple(added), model.fit(self.iterations)))
+            rounds.append(Round(n_hard, tuple(added), model.fit(self.round_iterations)))
             tell(rounds[-1])
         if not rounds:
             raise TrainingError(
                 "Feature induction found no feature that improves the model. Lower min_count in "
-                "the [trainer.induction] and [model] blocks, or train without induction."
+                "the [trainer] and [model] blocks, or train without induction."
             )
         return Induced(
             model.kept, tuple(model.features), model.first_units(), tuple(rounds), model.weights
@@ -151,7 +179,7 @@ class _Growing:
         self._loss, self._penalty, self._trainer = loss, penalty, trainer
         self._postings = transposed(data.design.active_features())
         self.tests = transposed(self._postings)
-        self._segments, self.kept = _renumbered(data.design.segments)
+        self._wholes, self.kept = _renumbered(data.encoded[1:])
         structure = data.structure
         self.features: list[Conjunction] = []
         self._columns = BinaryCSR(np.zeros(1, np.int64), np.zeros(0, np.int32), data.design.n_units)
@@ -191,7 +219,7 @@ class _Growing:
         potentials = loss.potentials(self.weights)
         loss.losses(potentials)
         labels = range(structure.n_labels)
-        columns = [structure.label_columns(label)[0] for label in labels]
+        columns = [structure.columns.of_label(label)[0] for label in labels]
         sums = [potentials.scores[:, own].sum(axis=1) for own in columns]
         marginals = np.column_stack(sums)
         known = np.flatnonzero(self.data.observed >= 0)
@@ -209,12 +237,12 @@ class _Growing:
         of_units = transposed(self._columns)
         n_features = kept + len(self.features)
         shifted = (of_units.indices + kept).astype(np.int32)
-        rows, segments = BinaryCSR(of_units.indptr, shifted, n_features), self._segments
-        if segments is not None:
-            features = BinaryCSR(segments.features.indptr, segments.features.indices, n_features)
-            segments = SegmentRows(segments.ends, segments.length, features, segments.longest)
-        design = Design(_empty(0, n_features), _empty(data.design.n_units, 0), rows, segments)
-        grown = LabelledSequences(design, data.structure, data.observed, data.starts)
+        rows = BinaryCSR(of_units.indptr, shifted, n_features)
+        design = Design(_empty(0, n_features), _empty(data.design.n_units, 0), rows)
+        wholes = [
+            replace(w, features=replace(w.features, n_columns=n_features)) for w in self._wholes
+        ]
+        grown = LabelledSequences((design, *wholes), data.structure, data.observed, data.starts)
         return CorpusLoss(grown, self._loss, self.workers)
 
 
@@ -222,11 +250,20 @@ def _empty(n_rows: int, n_columns: int) -> BinaryCSR:
     return BinaryCSR(np.zeros(n_rows + 1, np.int64), np.zeros(0, np.int32), n_columns)
 
 
-def _renumbered(segments: SegmentRows | None) -> tuple[SegmentRows | None, Pointers1d]:
+def _renumbered(encoded: Sequence[Encoded]) -> tuple[list[SegmentRows], Pointers1d]:
     """Segments whose features are numbered from 0, and the numbers that they had."""
-    if segments is None:
-        return None, np.zeros(0, dtype=np.int64)
-    kept, numbers = np.unique(segments.features.indices, return_inverse=True)
-    features = BinaryCSR(segments.features.indptr, numbers.astype(np.int32), len(kept))
-    renumbered = SegmentRows(segments.ends, segments.length, features, segments.longest)
+    segments = [rows for rows in encoded if isinstance(rows, SegmentRows)]
+    indices = [rows.features.indices for rows in segments]
+    kept = np.unique(np.concatenate([np.zeros(0, np.int32), *indices]))
+    renumbered = [
+        replace(
+            rows,
+            features=BinaryCSR(
+                rows.features.indptr,
+                np.searchsorted(kept, rows.features.indices).astype(np.int32),
+                len(kept),
+            ),
+        )
+        for rows in segments
+    ]
     return renumbered, kept.astype(np.int64)

@@ -9,7 +9,6 @@ Each sentence gets the potentials of the second chain under the `y` that wins wi
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol
 
 import numpy as np
 from spacy.tokens import Doc, SpanGroup
@@ -17,21 +16,9 @@ from spacy.tokens import Doc, SpanGroup
 from ...errors import ConfigError
 from ...features.tokens import Tokens
 from ...inference.structure import Potentials, Structure
+from ...pipeline.decoding import Scoring, potentials_of
 from ...pipeline.spans.nbest import RankedGroup, candidate_groups
 from ...types import Floats1d
-
-
-class Scoring(Protocol):
-    """A component with potentials."""
-
-    name: str
-
-    @property
-    def structure(self) -> Structure:
-        """Of its labels."""
-
-    def potentials(self, docs: Sequence[Doc]) -> tuple[Tokens, Potentials]:
-        """The tokens of a batch, and the potentials of their labels."""
 
 
 def jointly_best(pipe: Scoring, docs: Sequence[Doc], key: str | None) -> tuple[Tokens, Potentials]:
@@ -41,12 +28,12 @@ def jointly_best(pipe: Scoring, docs: Sequence[Doc], key: str | None) -> tuple[T
     written N best with probabilities.
     """
     if key is None:
-        return pipe.potentials(docs)
+        return potentials_of(pipe, docs)
     best: Potentials | None = None
     totals: Floats1d = np.zeros(0)
     for earlier, ranked in _ranks(pipe.name, docs, key):
-        tokens, potentials = pipe.potentials(ranked)
-        if potentials.segments is not None:
+        tokens, potentials = potentials_of(pipe, ranked)
+        if len(potentials.scored) > 1:
             raise ConfigError(
                 f"'{pipe.name}' scores spans as wholes, which joint decoding cannot. Set "
                 "joint_key = null, or use the model spacy_cascade.LinearChain.v1."
@@ -59,7 +46,7 @@ def jointly_best(pipe: Scoring, docs: Sequence[Doc], key: str | None) -> tuple[T
         totals = np.where(better, found, totals)
         of_units = np.repeat(better, np.diff(potentials.starts))
         best.scores[of_units] = potentials.scores[of_units]
-    return (tokens, best) if best is not None else pipe.potentials(docs)
+    return (tokens, best) if best is not None else potentials_of(pipe, docs)
 
 
 def _log_probabilities(structure: Structure, potentials: Potentials) -> Floats1d:

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from spacy.training import Example
-
 from ...errors import TrainingError
-from ...losses.base import LabelledSequences
-from ...pipeline.component import CascadePipe
-from ...trainers.base import Fit, JointTrainer, Task
-from .trainer import TrainedJointly
 
 
-def partner(component: CascadePipe, name: str) -> Any:
+def partner(component: Any, name: str) -> Any:
     """The component of that name, which is to be trained together with a later one.
 
     Raises `TrainingError` where it is not there, is trained by itself, or finds spans that the
@@ -28,7 +21,7 @@ def partner(component: CascadePipe, name: str) -> Any:
             f"one that is there as 'first' in [components.{component.name}.trainer]."
         )
     earlier: Any = nlp.get_pipe(name)
-    if not isinstance(getattr(earlier, "trainer", None), TrainedJointly):
+    if getattr(getattr(earlier, "trainer", None), "iterations", 1):
         raise TrainingError(
             f"'{name}' cannot be trained jointly with '{component.name}': it has to be a "
             'cascade_segmenter. Put @misc = "spacy_cascade.TrainedJointly.v1" into '
@@ -41,14 +34,3 @@ def partner(component: CascadePipe, name: str) -> Any:
             f"'span({key})@-1..1' to [components.{component.name}.model.templates]."
         )
     return earlier
-
-
-def begin_jointly(
-    component: Any, trainer: JointTrainer, examples: Sequence[Example]
-) -> tuple[Task, Fit[LabelledSequences]]:
-    """Begin to train a component together with an earlier one; its own task and fit."""
-    earlier = partner(component, trainer.first)
-    first, task = earlier.task(examples), component.task(examples)
-    fit_of_first, fit = trainer.begin_jointly(first, task)
-    earlier.join(fit_of_first)
-    return task, fit

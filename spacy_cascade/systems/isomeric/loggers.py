@@ -6,9 +6,9 @@ from typing import IO, Any
 from spacy.language import Language
 from spacy.training.loggers import console_logger_v3
 
+from ...pipeline.learning import SEPARATOR
+
 Info = dict[str, Any] | None
-SEPARATOR = ": "
-"""Between a component and a term of its loss, in the name that the term has among the losses."""
 
 
 def make_terms_logger() -> Callable[

@@ -16,11 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ...errors import TrainingError
-from ...inference.structure import LabelCosts, Potentials, Weights
+from ...inference.structure import Costs, Part, Paths, Potentials, Shares, Weights
 from ...losses.base import CorpusLoss
 from ...types import Floats1d
 
-NEEDS = frozenset({"label_costs", "margin_losses", "margin_partitions", "path_scores"})
+NEEDS = frozenset({"costs", "losses", "log_partitions", "path_scores"})
 """The operations that both structures have to offer."""
 
 
@@ -59,7 +59,9 @@ class IsomericLoss:
     ) -> tuple[float, tuple[Potentials, Potentials]]:
         """The loss; the gradients with respect to the potentials of both chains."""
         one, two = self.first.potentials(weights[0]), self.second.potentials(weights[1])
-        on_path = self.first.data.structure.path_scores(one, self.first.data.observed)
+        data = self.first.data
+        assert isinstance(data.structure, Paths)
+        on_path = data.structure.path_scores(one, data.observed)
         distance = on_path - self._partitions(two)
         pull = self.strength * distance
         ones = np.ones_like(pull)
@@ -76,34 +78,31 @@ class IsomericLoss:
         values = np.empty(len(data.starts) - 1)
 
         def piece(first: int, last: int) -> None:
-            part = potentials._replace(starts=potentials.starts[first : last + 1])
-            values[first:last] = data.structure.margin_partitions(
-                part, self._costs[1], data.observed
-            )
+            part = potentials.replace(starts=potentials.starts[first : last + 1])
+            values[first:last] = data.structure.log_partitions(part, self._costs[1], data.observed)
 
         self.second.workers.map(piece, self.second.pieces)
         return values
 
 
-def _no_costs(loss: CorpusLoss) -> LabelCosts:
+def _no_costs(loss: CorpusLoss) -> Costs:
     n_labels = loss.data.structure.n_labels
-    return loss.data.structure.label_costs(np.zeros((n_labels, n_labels)))
+    return loss.data.structure.costs(np.zeros((n_labels, n_labels)))
 
 
 def _weighted_losses(
     loss: CorpusLoss,
-    costs: LabelCosts,
+    costs: Costs,
     potentials: Potentials,
-    gradient_weights: tuple[Floats1d, Floats1d],
+    shares: Shares,
 ) -> tuple[Floats1d, Potentials]:
     """Losses `[N]`, and their weighted gradient with respect to the potentials."""
     data = loss.data
     losses = np.empty(len(data.starts) - 1)
 
     def piece(first: int, last: int) -> Floats1d:
-        return data.structure.margin_losses(
-            potentials, costs, data.observed, first, last, losses, gradient_weights
-        )
+        part = Part(potentials, data.observed, first, last, losses)
+        return data.structure.losses(part, costs, shares)
 
     of_transitions = loss.sum_of_pieces(piece)
-    return losses, potentials._replace(transitions=of_transitions)
+    return losses, potentials.replace(transitions=of_transitions)

@@ -1,19 +1,39 @@
 """Joint training of two chains (ICRF; docs/method.md, sections 3.5 and 5.5)."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 
 from ...errors import ConfigError, TrainingError
 from ...inference.structure import Structure, require
+from ...losses.base import CorpusLoss
 from ...losses.margin import MarginLoss
+from ...parallel import Workers
 from ...penalties.base import Penalty
-from ...trainers.base import Fit, Progress, State, Task
-from ...trainers.lbfgs import LBFGS, make_objective
+from ...trainers.base import BYTES_OF_WEIGHT, Fit, Progress, Room, Shape, Source, State, Task
+from ...trainers.lbfgs import BatchSettings
 from ...trainers.lbfgs_run import BatchFit, LBFGSRun, Released
-from ...trainers.objective import JointObjective, Objective
+from ...trainers.objective import Objective
 from .loss import NEEDS, IsomericLoss
+from .objective import JointObjective
+
+
+class Pair(Source, Protocol):
+    """A source that knows the sources of other components."""
+
+    def partner(self, name: str) -> "Partner":
+        """The source of an earlier component of that name, which has the same examples.
+
+        Raises `TrainingError` where it cannot be trained together with this one.
+        """
+
+
+class Partner(Source, Protocol):
+    """The source of a component that another one trains."""
+
+    def join(self, fit: Fit[object]) -> None:
+        """Have the component trained by this fit."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +44,7 @@ class TrainedJointly:
     """
 
     sees_all: ClassVar[bool] = True
+    reads_corpus: ClassVar[bool] = False
 
     @property
     def iterations(self) -> int:
@@ -32,7 +53,11 @@ class TrainedJointly:
     def check(self, loss: object, penalty: object, structure: type[Structure]) -> None:
         check_likelihood(self, loss, penalty, structure)
 
-    def begin(self, task: Task) -> "JointlyFitted":
+    def room(self, shape: Shape) -> Room:
+        n_weights = shape.n_features * shape.n_columns
+        return Room(n_weights * BYTES_OF_WEIGHT, n_weights)
+
+    def begin(self, source: Source) -> "JointlyFitted":
         raise TrainingError(
             "A component with the trainer TrainedJointly is trained by a later one, with the "
             "trainer JointLBFGS. Add that one to the pipeline, or give this one an LBFGS trainer."
@@ -40,11 +65,11 @@ class TrainedJointly:
 
 
 @dataclass(frozen=True)
-class JointLBFGS(LBFGS):
-    """L-BFGS on two chains at once, without induction; registered as `spacy_cascade.JointLBFGS.v1`.
+class JointLBFGS(BatchSettings):
+    """L-BFGS on two chains at once; registered as `spacy_cascade.JointLBFGS.v1`.
 
     first: name of the component that comes before, whose spans the templates of this one read. C:
-    strength of the constraint, 0 for two separate trainings. Others: see `LBFGS`.
+    strength of the constraint, 0 for two separate trainings. Others: see `BatchSettings`.
 
     Raises `ConfigError` for a setting out of range.
     """
@@ -59,46 +84,35 @@ class JointLBFGS(LBFGS):
                 f"Joint training needs a finite C of 0 or more, not {self.C}. Change the [trainer] "
                 "block."
             )
-        if self.induction is not None:
-            raise ConfigError(
-                "Joint training cannot find features. Write induction = null into the [trainer] "
-                "block, or train each component by itself with LBFGS."
-            )
-        if self.sparse:
-            raise ConfigError(
-                "Joint training cannot be sparse. Write sparse = null into the [trainer] block, or "
-                "train each component by itself with LBFGS."
-            )
-        if self.workers > 1:
-            raise ConfigError(
-                "Joint training has no workers. Write workers = 0 into the [trainer] block, or "
-                "train each component by itself with LBFGS."
-            )
-        if self.shard_tokens:
-            raise ConfigError(
-                "Joint training needs the corpus in memory. Write shard_tokens = 0 into the "
-                "[trainer] block, or train each component by itself with LBFGS."
-            )
 
     def check(self, loss: object, penalty: object, structure: type[Structure]) -> None:
         check_likelihood(self, loss, penalty, structure)
 
-    def begin_jointly(self, first: Task, second: Task) -> "tuple[JointlyFitted, JointFit]":
-        """The fits of both; that of the first has no steps of its own."""
+    def begin(self, source: Pair) -> "JointFit":
+        """Begin both; the fit of the first component has no steps of its own."""
+        partner = source.partner(self.first)
+        first, second = partner.task(), source.task()
         workers = self.thread_pool()
-        one, two = (make_objective(task, workers, self) for task in (first, second))
+        one, two = (_objective(task, workers) for task in (first, second))
         joint = JointObjective(one, two, self.C)
         start = np.concatenate([one.parameters(first.start), two.parameters(second.start)])
         run = LBFGSRun(self, joint, start, workers)
         n = one.n_parameters
-        fitted = JointlyFitted(one, run, slice(n))
-        return fitted, JointFit(two, run, slice(n, None), joint.loss, fitted, self.first)
+        fitted = JointlyFitted(one, run, first.data, slice(n))
+        partner.join(fitted)
+        part = slice(n, None)
+        return JointFit(two, run, second.data, part, joint.loss, fitted, self.first)
+
+
+def _objective(task: Task, workers: Workers) -> Objective:
+    assert task.penalty is not None
+    return Objective.of(CorpusLoss(task.data, task.loss, workers), task.penalty)
 
 
 class JointlyFitted(BatchFit):
     """The fit of the first component, which a step of the second one moves."""
 
-    def _step(self, data: Released, progress: Progress) -> float:
+    def _step(self, data: object, progress: Progress) -> float:
         return 0.0
 
     def state(self) -> State:
@@ -116,15 +130,16 @@ class JointFit(BatchFit):
         self,
         objective: Objective,
         run: LBFGSRun,
+        corpus: Released,
         part: slice,
         loss: IsomericLoss,
         first: JointlyFitted,
         name_of_first: str,
     ) -> None:
-        super().__init__(objective, run, part)
+        super().__init__(objective, run, corpus, part)
         self._loss, self._first, self._name_of_first = loss, first, name_of_first
 
-    def _step(self, data: Released, progress: Progress) -> float:
+    def _step(self, data: object, progress: Progress) -> float:
         value = super()._step(data, progress)
         self._first.weights_are_stale = self._first.hessian_is_stale = True
         return value

@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from ...inference.lattice import Chains
+from ...inference.lattice import Chains, LossTerms
 from ...jit import helper, kernel
 from ...types import Floats1d, Floats2d, Ints1d
 
@@ -66,11 +66,7 @@ def local_losses(
     chains: Chains,
     first_from: Ints1d,
     edges: Ints1d,
-    clamp: Floats2d,
-    gradient_weights: tuple[Floats1d, Floats1d],
-    first: int,
-    last: int,
-    losses: Floats1d,
+    terms: LossTerms,
     transition_counts: Floats1d,
 ) -> None:
     """Losses and score gradients of the sequences `first <= i < last`.
@@ -80,12 +76,11 @@ def local_losses(
 
     with the observed label `y(t-1)`; where it is not known, the decision teaches nothing.
 
-    first_from, edges: as for `local_scores`. clamp `[Y + 2, Y]`: 0 for labels that agree with an
-    observation, else `-inf`. gradient_weights: factors `[N]` of the gradients of both terms.
-    losses `[N]`: written. `chains.scores` are OVERWRITTEN by the gradient with respect to them.
-    transition_counts `[E]`: added to.
+    first_from, edges: as for `local_scores`. `chains.scores` are OVERWRITTEN by the gradient with
+    respect to them. transition_counts `[E]`: added to.
     """
     lattice, scores, _, cost, tags, starts = chains
+    clamp, (expected, observed_share), first, last, losses = terms
     every, agreeing = np.empty(len(edges)), np.empty(len(edges))
     for i in range(first, last):
         begin, end = starts[i], starts[i + 1]
@@ -99,8 +94,8 @@ def local_losses(
                 loss -= _decide(chains, t, t == end - 1, of_label, clamp[observed], agreeing)
             scores[t] = 0.0
             for e in of_label:
-                of_edge = gradient_weights[0][i] * math.exp(every[e])
-                of_edge -= gradient_weights[1][i] * math.exp(agreeing[e])
+                of_edge = expected[i] * math.exp(every[e])
+                of_edge -= observed_share[i] * math.exp(agreeing[e])
                 scores[t, lattice.column[e]] += of_edge
                 transition_counts[e] += of_edge
             previous = tags[t]

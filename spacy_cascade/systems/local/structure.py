@@ -14,8 +14,8 @@ import numpy as np
 from ...inference.lattice import Lattice, free_lattice
 from ...inference.linear_chain import ChainFamily, LinearChain
 from ...inference.schemes import TagSet
-from ...inference.structure import LabelCosts, Potentials, Structure
-from ...types import Floats1d, Ints1d
+from ...inference.structure import Costs, Online, Part, Paths, Potentials, Shares
+from ...types import Floats1d
 from .scores import local_losses, local_scores
 
 
@@ -27,14 +27,13 @@ class LocalChain(LinearChain):
 
     is_local = True
 
-    margin_partitions = Structure.margin_partitions
-    path_scores = Structure.path_scores
-    learn_online = Structure.learn_online
-    cut = Structure.cut
+    path_scores = Paths.path_scores
+    learn_online = Online.learn_online
+    cut = Online.cut
 
-    def __init__(self, lattice: Lattice) -> None:
+    def __init__(self, lattice: Lattice, tag_set: TagSet | None = None) -> None:
         assert lattice.label_pairs, "a decision needs scores of its own"
-        super().__init__(lattice)
+        super().__init__(lattice, tag_set)
         order = np.argsort(lattice.source, kind="stable")
         self._edges = order.astype(np.int32)
         bounds = np.searchsorted(lattice.source[order], np.arange(self.n_labels + 1))
@@ -44,25 +43,14 @@ class LocalChain(LinearChain):
         """Logarithms of the probabilities of decisions `[T, E]`, with transitions of 0."""
         found = np.full(potentials.scores.shape, -np.inf)
         local_scores(self._chains(potentials), self._first_from, self._edges, found)
-        return potentials._replace(scores=found, transitions=np.zeros(self.n_transitions))
+        return potentials.with_scored([found], np.zeros(self.n_transitions))
 
-    def margin_losses(
-        self,
-        potentials: Potentials,
-        costs: LabelCosts,
-        observed: Ints1d,
-        first: int,
-        last: int,
-        losses: Floats1d,
-        gradient_weights: tuple[Floats1d, Floats1d],
-    ) -> Floats1d:
+    def losses(self, part: Part, costs: Costs, shares: Shares | None = None) -> Floats1d:
         """Sums over both terms are those of single decisions, given the observed label before."""
         counts = np.zeros(self.n_transitions)
-        chains = self._chains(potentials, costs.margin, observed)
-        local_losses(
-            chains, self._first_from, self._edges, costs.clamp, gradient_weights, first, last,
-            losses, counts,
-        )  # fmt: skip
+        chains = self._chains(part.potentials, costs.margin, part.observed)
+        terms = part.terms(costs, shares)
+        local_losses(chains, self._first_from, self._edges, terms, counts)
         return counts
 
 
@@ -75,7 +63,7 @@ class LocalFamily(ChainFamily):
     structure: ClassVar[type[LinearChain]] = LocalChain
 
     def of_spans(self, tag_set: TagSet) -> LocalChain:
-        return LocalChain(tag_set.lattice(self.label_pairs))
+        return LocalChain(tag_set.lattice(self.label_pairs), tag_set)
 
     def of_labels(self, n_labels: int) -> LocalChain:
         return LocalChain(free_lattice(n_labels, self.label_pairs))

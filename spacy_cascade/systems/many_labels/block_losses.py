@@ -1,4 +1,4 @@
-"""Losses, log-partitions and marginals of chains with many labels, several sequences at a time.
+"""Losses and log-partitions of chains with many labels, several sequences at a time.
 
 The equations are those of `inference.dense_losses`, and `systems.many_labels.lockstep` makes the
 steps. The gradient of the block is a product of two matrices, over the positions of all sequences:
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...inference.chain import count_observed, edge_marginals, log_partitions
+from ...inference.chain import count_observed, log_partitions
 from ...inference.chain_losses import chain_losses, observed_edges
-from ...inference.lattice import Chains
+from ...inference.lattice import Chains, LossTerms
 from ...jit import kernel
 from ...types import Floats1d, Floats2d, Ints1d, Pointers1d
 from .blocks import Blocks, BlockWeights, multiplied
@@ -70,22 +70,15 @@ def _add_pairs(blocks: Blocks, batch: Batch, rows: Rows, pairs: Floats2d, others
         add_products(left, tiles, pairs, Shape(0, 0, 0, 0, n_rows, size, n_columns))
 
 
-def block_losses(
-    blocks: Blocks,
-    chains: Chains,
-    clamp: Floats2d,
-    gradient_weights: tuple[Floats1d, Floats1d],
-    first: int,
-    last: int,
-    losses: Floats1d,
-) -> Floats1d:
+def block_losses(blocks: Blocks, chains: Chains, terms: LossTerms) -> Floats1d:
     """As `chain_losses.chain_losses`, of a lattice without label pairs; scores are OVERWRITTEN.
 
     Returns the gradient of the transitions `[E]`.
     """
+    clamp, shares, first, last, losses = terms
     starts, scores = chains.starts[first : last + 1], chains.scores
     chains, n_units = chains._replace(starts=starts), np.diff(starts)
-    expected, observed = (of_all[first:last] for of_all in gradient_weights)
+    expected, observed = (of_all[first:last] for of_all in shares)
     n_observed, edges = np.zeros_like(starts[1:]), np.full(n_units.sum(), -1, dtype=np.int32)
     everything, agreeing = np.zeros((2, len(n_units)))
     _observed_paths(chains, n_observed, edges, agreeing)
@@ -115,8 +108,8 @@ def block_losses(
     scores[starts[0] + np.flatnonzero(is_path), chains.lattice.column[paths]] -= taken
     of_transitions -= np.bincount(paths, taken, len(of_transitions))
     for i in np.flatnonzero(is_lost).tolist():
-        whole = expected, observed
-        chain_losses(chains, clamp, whole, i, i + 1, losses[first:last], of_transitions)
+        alone = LossTerms(clamp, (expected, observed), i, i + 1, losses[first:last])
+        chain_losses(chains, alone, of_transitions)
     return of_transitions
 
 
@@ -162,26 +155,5 @@ def block_log_partitions(blocks: Blocks, chains: Chains) -> Floats1d:
     for batch, _, values in summed(blocks, chains, weights, shift, np.arange(len(found))):
         found[batch.sequence] = values
     for i in np.flatnonzero(found == -np.inf).tolist():
-        log_partitions(_alone(chains, i), found[i : i + 1])
+        log_partitions(chains._replace(starts=chains.starts[i : i + 2]), found[i : i + 1])
     return found
-
-
-def block_marginals(blocks: Blocks, chains: Chains) -> Floats2d:
-    """As `chain.edge_marginals`, of a lattice without label pairs `[T, S]`."""
-    found = np.zeros(chains.scores.shape)
-    (weights, shift), own = (
-        multiplied(blocks, chains.transitions),
-        np.arange(len(chains.starts) - 1),
-    )
-    for batch, rows, values in summed(blocks, chains, weights, shift, own):
-        is_taken = values > -np.inf
-        backward(blocks, weights, batch, rows, is_taken.astype(np.float64))
-        add_marginals(blocks, batch, is_taken, rows, found)
-        for i in batch.sequence[~is_taken].tolist():
-            edge_marginals(_alone(chains, i), found)
-    return found
-
-
-def _alone(chains: Chains, i: int) -> Chains:
-    """Sequence `i` of chains."""
-    return chains._replace(starts=chains.starts[i : i + 2])

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ...inference.structure import Potentials, Weights
+from ...inference.structure import Part, Potentials, Weights
 from ...losses.base import LabelledSequences, Loss
 from ...parallel import Workers, split
 from ...types import Floats1d, Floats2d
@@ -124,5 +124,5 @@ class SparseCorpusLoss:
         """The sum of the losses, and the gradient of transitions; scores are OVERWRITTEN."""
         observed = self.data.observed[self.data.starts[first] : self.data.starts[last]]
         losses = np.empty(last - first)
-        of_transitions = self._of_sequences.evaluate(potentials, observed, 0, len(losses), losses)
+        of_transitions = self._of_sequences(Part(potentials, observed, 0, len(losses), losses))
         return float(losses.sum()), of_transitions

@@ -8,6 +8,7 @@ training takes a fraction of the time and of the memory; this is also the defaul
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -50,7 +51,7 @@ def can_be_sparse(task: Task, is_demanded: bool | None) -> bool:
 def _obstacle(task: Task) -> str:
     """Why training cannot be sparse, empty if it can."""
     structure = task.data.structure
-    if _columns_of_labels(structure) is None or task.data.design.segments is not None:
+    if _columns_of_labels(structure) is None:
         return f"features of a {type(structure).__name__} see more than one label of one token"
     if not isinstance(task.loss, MarginLoss):
         return f"the loss {type(task.loss).__name__} looks at more than the labels"
@@ -116,11 +117,6 @@ def trained_places(data: LabelledSequences, start: Weights) -> Places:
 class _SingleColumn(Structure):
     """Weights at places as a structure: its features have one column; transitions as they are."""
 
-    n_columns = 1
-
     def __init__(self, structure: Structure) -> None:
-        self.n_labels, self.n_transitions = structure.n_labels, structure.n_transitions
-        self.free_transitions = structure.free_transitions
-
-    def mixing(self) -> Floats2d:
-        return np.ones((1, 1))
+        self.n_labels = structure.n_labels
+        self.columns = replace(structure.columns, seen=structure.columns.seen[:1], shared=None)

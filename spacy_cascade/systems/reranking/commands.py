@@ -1,4 +1,4 @@
-"""The commands `spacy cascade train-reranker` and `tune-reranker`."""
+"""The commands `spacy cascade rerank train` and `rerank tune`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,7 +6,7 @@ from typing import Annotated
 import spacy
 import typer
 
-from ...cli.options import Output, Unseen, argument, option, option_to_try, pipeline_at
+from ...cli.options import Folds, Model, NewPipeline, Unseen, argument, option, option_to_try
 from ...cli.output import (
     counted,
     percent,
@@ -15,32 +15,24 @@ from ...cli.output import (
     reports_errors,
     write_pipeline,
 )
-from ...pipeline.readers import examples_for
-from ...workflows.own_scores import take_own_scores
-from . import training, tuning
 
-Stages = Annotated[
-    Path,
-    typer.Argument(metavar="MODEL", help="Trained pipeline with both stages", callback=pipeline_at),
-]
+_N_BEST = "Length of the N-best lists"
 
 
 @reports_errors
 def train_reranker_command(
-    model: Stages,
+    model: Model,
     train: Annotated[Path, argument("TRAIN.spacy", "The corpus that MODEL was trained on")],
     dev: Annotated[Path, argument("DEV.spacy", "Docs with entities, not used in training")],
-    output: Output,
-    folds: Annotated[
-        int, option("Parts of TRAIN; both stages are trained again without each part")
-    ] = 4,
-    n_best: Annotated[int, option("Length of the N-best lists", "--n-best", "-n")] = 6,
-    passes: Annotated[int, option("Largest number of passes over the lists")] = training.PASSES,
+    output: NewPipeline,
+    folds: Folds = 4,
+    n_best: Annotated[int, option(_N_BEST)] = 6,
+    passes: Annotated[int, option("Largest number of passes over the lists")] = 8,
     scale: Annotated[
-        list[float] | None, option_to_try("Scale of the stages' scores", training.SCALES)
+        list[float] | None, option_to_try("Scale of the stages' scores", (1.0, 2.5))
     ] = None,
     weight: Annotated[
-        list[float] | None, option_to_try("Weight of the type scores", training.WEIGHTS)
+        list[float] | None, option_to_try("Weight of the type scores", (0.5, 1.0, 1.5))
     ] = None,
 ) -> None:
     """
@@ -52,6 +44,10 @@ def train_reranker_command(
     on DEV is written to OUTPUT. MODEL is not changed. The reranker chooses for each sentence, so
     a pipeline that sets no sentence starts gets a sentencizer.
     """
+    from ...pipeline.readers import examples_for
+    from ...workflows.own_scores import take_own_scores
+    from . import training
+
     trained, found = training.train_reranker(
         spacy.load(model), train, dev, folds=folds, n_best=n_best, passes=passes,
         scales=scale or training.SCALES, weights=weight or training.WEIGHTS
@@ -74,25 +70,28 @@ def train_reranker_command(
 
 @reports_errors
 def tune_reranker_command(
-    model: Stages,
+    model: Model,
     data: Unseen,
-    output: Output,
+    output: NewPipeline,
     weight: Annotated[
-        list[float] | None, option_to_try("Weight of the type scores", tuning.WEIGHTS)
+        list[float] | None,
+        option_to_try("Weight of the type scores", (0, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3)),
     ] = None,
-    n_best: Annotated[
-        list[int] | None, option_to_try("Length of the N-best list", tuning.SIZES, "--n-best", "-n")
-    ] = None,
+    n_best: Annotated[list[int] | None, option(_N_BEST, show_default="1, 2, 3, 5, 8, 11")] = None,
 ) -> None:
     """
     Tune a reranker, and add it to a trained pipeline.
 
-    The N best segmentations, with their types, are rescored with each weight. The pair of weight
-    and list length with the highest entity F1 on DATA is written to OUTPUT; if reranking lowers F1,
-    OUTPUT has no reranker. MODEL is not changed.
+    The N best segmentations, with their types, are rescored with each weight. --weight and --n-best
+    can be given several times. The pair of weight and list length with the highest entity F1 on
+    DATA is written to OUTPUT; if reranking lowers F1, OUTPUT has no reranker. MODEL is not changed.
     The reranker chooses for each sentence, so a pipeline that sets no sentence starts gets a
     sentencizer.
     """
+    from ...pipeline.readers import examples_for
+    from ...workflows.own_scores import take_own_scores
+    from . import tuning
+
     nlp = spacy.load(model)
     examples = list(examples_for(nlp, data))
     tuned, found = tuning.tune_reranker(

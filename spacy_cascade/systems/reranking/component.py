@@ -1,6 +1,7 @@
 """`cascade_reranker`: chooses among the N best segmentations by both stages' scores."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,24 +15,51 @@ from ...features.span_context import FoundSpans
 from ...features.tokens import Tokens
 from ...features.units import Units
 from ...inference.structure import Structure
+from ...numeric.design import Design
 from ...numeric.index import KeyIndex
-from ...pipeline.component import CascadePipe
-from ...pipeline.declared import RerankerOptions
+from ...parallel import Workers
+from ...pipeline.base import CascadePipe
 from ...pipeline.initializing import learn_features
-from ...pipeline.options import takes
-from ...pipeline.reading import span_units
+from ...pipeline.reading import read, span_units
+from ...pipeline.settings import NotNegative, Positive, setting
 from ...pipeline.spans.gold import gold_flags, read_gold
 from ...pipeline.spans.groups import table_of_group
 from ...pipeline.spans.nbest import drop_candidates
 from ...pipeline.spans.placing import in_batch
 from ...pipeline.spans.tables import join_tables, table_of
 from ...scorers.linear import set_weights
-from ...types import Floats2d, Ints2d
+from ...types import Floats2d, Ints2d, RealsXd
 from .chosen import Chosen, choose_spans, write_chosen
-from .data import RerankerData
-from .kernels import Lists
+from .kernels import Lists, choose
 from .trainer import MinimumRiskFit, RiskData
 from .typed_lists import TypedLists, read_lists
+
+
+@dataclass(frozen=True)
+class RerankerData:
+    """What annotated N-best lists teach: their features, and the errors of each choice.
+
+    design: features of the spans, None for those of an untrained reranker. errors: float64
+    `[U, C]` as `TypedLists.errors` gives them. n_gold: number of gold entities.
+    """
+
+    design: Design | None
+    typed: TypedLists
+    errors: Floats2d
+    n_gold: int
+
+    def f1(self, lists: Lists, weights: RealsXd | None = None) -> float:
+        """Entity F1 of the choice that such scores make; weights `[F, C]` of the features."""
+        if weights is not None and self.design is not None:
+            learnt = self.design.scores(weights, Workers(1))
+            lists = lists._replace(class_scores=lists.class_scores + learnt)
+        chosen = np.empty(len(lists.starts) - 1, dtype=np.int32)
+        classes = np.empty(len(lists.class_scores), dtype=np.int32)
+        choose(lists, chosen, classes)
+        spans = self.typed.chosen_spans(chosen)
+        errors = self.errors[spans, classes[spans]]
+        n_all = np.count_nonzero(errors) + self.n_gold
+        return 2.0 * np.count_nonzero(errors < 0) / n_all if n_all else 0.0
 
 
 @Language.factory(
@@ -44,19 +72,35 @@ from .typed_lists import TypedLists, read_lists
             "templates": {"@misc": "spacy_cascade.RerankingTemplates.v1"},
             "min_count": 4,
         },
-        **RerankerOptions.defaults(),
+        "spans_key": "cascade",
+        "weight": 1.0,
+        "scale": 1.0,
+        "rate": 0.1,
+        "keep_candidates": False,
+        "set_ents": True,
     },
 )
-@takes(RerankerOptions)
 def make_reranker(
-    nlp: Language, name: str, model: Model[Units, Floats2d], **settings: Any
+    nlp: Language,
+    name: str,
+    model: Model[Units, Floats2d],
+    spans_key: str,
+    weight: NotNegative,
+    scale: Positive,
+    rate: Positive,
+    keep_candidates: bool,
+    set_ents: bool,
 ) -> "CascadeReranker":
     """The factory `cascade_reranker`.
 
-    model: a span classifier, for the features that training gives weights to. Others:
-    `RerankerOptions`.
+    model: a span classifier, for the features that training gives weights to. The others are
+    described in docs/components.md.
     """
-    return CascadeReranker(nlp, model, name, RerankerOptions.made_for(name, settings))
+    settings = {
+        "spans_key": spans_key, "weight": weight, "scale": scale, "rate": rate,
+        "keep_candidates": keep_candidates, "set_ents": set_ents,
+    }  # fmt: skip
+    return CascadeReranker(nlp, model, name, settings)
 
 
 class CascadeReranker(CascadePipe):
@@ -67,13 +111,18 @@ class CascadeReranker(CascadePipe):
     features, and weights for them by its type.
     """
 
-    options: RerankerOptions
+    spans_key: str = setting()
+    weight: NotNegative = setting()
+    scale: Positive = setting()
+    rate: Positive = setting()
+    keep_candidates: bool = setting()
+    set_ents: bool = setting()
     _may_be_untrained: ClassVar[bool] = True
 
     def __init__(
-        self, nlp: Language, model: Model[Units, Any], name: str, options: RerankerOptions
+        self, nlp: Language, model: Model[Units, Any], name: str, settings: Mapping[str, Any]
     ) -> None:
-        super().__init__(nlp, model, name, options)
+        super().__init__(nlp, model, name, settings)
         self._forget_weights()
 
     @property
@@ -111,17 +160,17 @@ class CascadeReranker(CascadePipe):
         if not docs:
             return []
         self.begin_batch()
-        typed = read_lists(docs, self.options.spans_key, f"'{self.name}'")
+        typed = read_lists(docs, self.spans_key, f"'{self.name}'")
         lists = self.weighted(typed)
         if self.is_trained:
             self._check_classes(typed)
-            units = self._units(docs, self.read(docs), typed)
+            units = self._units(docs, read(self, docs), typed)
             lists = lists._replace(class_scores=lists.class_scores + self.model.predict(units))
         return choose_spans(typed, lists, self.vocab.strings)
 
     def weighted(self, typed: TypedLists) -> Lists:
         """The lists with the scores of both stages as they are to be weighted."""
-        return typed.weighted(self.options.scale, self.options.weight)
+        return typed.weighted(self.scale, self.weight)
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[Chosen]) -> None:
         """Write `doc.spans[spans_key]` and `doc.ents`, take off the N-best list.
@@ -129,15 +178,15 @@ class CascadeReranker(CascadePipe):
         Only entities that the classifier set give way; those of other components stay. Spans
         that are what they were keep their confidence.
         """
-        key, docs = self.options.spans_key, list(docs)
-        write_chosen(docs, key, scores, self.options.set_ents)
-        if not self.options.keep_candidates:
+        key, docs = self.spans_key, list(docs)
+        write_chosen(docs, key, scores, self.set_ents)
+        if not self.keep_candidates:
             for doc in docs:
                 drop_candidates(doc, key)
 
     # Training
 
-    def initialize(
+    def initialize(  # type: ignore[override]
         self,
         get_examples: Callable[[], Iterable[Example]],
         *,
@@ -151,12 +200,12 @@ class CascadeReranker(CascadePipe):
         validate_examples(examples, f"{type(self).__name__}.initialize")
         self._forget_weights()
         docs = [example.predicted for example in examples]
-        if not docs or not all(f"{self.options.spans_key}/1" in doc.spans for doc in docs):
+        if not docs or not all(f"{self.spans_key}/1" in doc.spans for doc in docs):
             return
-        typed = read_lists(docs, self.options.spans_key, f"'{self.name}'")
+        typed = read_lists(docs, self.spans_key, f"'{self.name}'")
         self._set_labels(typed.classes)
         gold = [read_gold(example, None) for example in examples]
-        tokens = self.read(docs)
+        tokens = read(self, docs)
         flags = gold_flags(tokens, gold)
         learn_features(
             self,
@@ -176,7 +225,7 @@ class CascadeReranker(CascadePipe):
         """A step for each sentence; the loss is the expected number of errors.
 
         The predicted Docs need typed N-best lists of a cascade that was not trained on them, as
-        `spacy cascade train-reranker` makes them. Raises `TrainingError` where there are none.
+        `spacy cascade rerank train` makes them. Raises `TrainingError` where there are none.
         """
         examples = list(examples)
         losses = {} if losses is None else losses
@@ -194,7 +243,7 @@ class CascadeReranker(CascadePipe):
         if not self.is_trained:
             raise TrainingError(
                 f"'{self.name}' knows no features yet. Call its initialize with examples that have "
-                "N-best lists first, or use 'spacy cascade train-reranker'."
+                "N-best lists first, or use 'spacy cascade rerank train'."
             )
         losses[self.name] += self.learn(data)
         return losses
@@ -202,12 +251,12 @@ class CascadeReranker(CascadePipe):
     def reranker_data(self, examples: Sequence[Example]) -> RerankerData:
         """What examples teach. Raises `ConfigError` where predicted Docs have no list."""
         docs = [example.predicted for example in examples]
-        typed = read_lists(docs, self.options.spans_key, f"'{self.name}'")
+        typed = read_lists(docs, self.spans_key, f"'{self.name}'")
         gold = [read_gold(example, None) for example in examples]
         design = None
         if self.is_trained:
             self._check_classes(typed)
-            tokens = self.read(docs)
+            tokens = read(self, docs)
             units = self._units(docs, tokens, typed, gold_flags(tokens, gold))
             design = self.space.design(units)
         return RerankerData(design, typed, typed.errors(gold), sum(len(g.spans) for g in gold))
@@ -215,7 +264,7 @@ class CascadeReranker(CascadePipe):
     def learn(self, data: RerankerData) -> float:
         """Pass over the sentences once; the sum of their expected numbers of errors."""
         if self._fit is None:
-            self._fit = MinimumRiskFit(self.weights, self.options.rate)
+            self._fit = MinimumRiskFit(self.weights, self.rate)
         assert data.design is not None
         step = RiskData(data.design, self.weighted(data.typed), data.errors)
         return data.n_gold + self._fit.step(step)
@@ -244,7 +293,7 @@ class CascadeReranker(CascadePipe):
         own_flags: Ints2d | None = None,
     ) -> Units:
         """The spans of the lists; own_flags as in training of the stages."""
-        found = _found(docs, tokens, self.options.spans_key)
+        found = _found(docs, tokens, self.spans_key)
         spans = np.stack([typed.start, typed.end], axis=1)
         string_of = self.vocab.strings.__getitem__
         return span_units(self.space, string_of, tokens, spans, found, own_flags)

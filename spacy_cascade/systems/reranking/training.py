@@ -17,8 +17,7 @@ from ...pipeline.readers import examples_for
 from ...pipeline.spans.nbest import check_n
 from ...scorers.linear import set_weights
 from ...workflows.folds import check_folds, train_pipeline
-from .component import CascadeReranker
-from .data import RerankerData
+from .component import CascadeReranker, RerankerData
 from .tuning import (
     first_best_f1,
     names_before_reranking,

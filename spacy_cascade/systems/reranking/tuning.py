@@ -11,8 +11,7 @@ from ...errors import ConfigError, TrainingError
 from ...pipeline.spans.nbest import check_n
 from ...workflows.reconfigure import reconfigured, with_settings
 from ...workflows.sentences import split_sentences
-from .component import CascadeReranker
-from .data import RerankerData
+from .component import CascadeReranker, RerankerData
 
 WEIGHTS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 SIZES = (1, 2, 3, 5, 8, 11)
@@ -43,7 +42,7 @@ def tune(
 ) -> Tuned:
     """The n_best and weight of highest F1, of equals the smaller."""
     learnt = reranker.weights.features if reranker.is_trained else None
-    scale = reranker.options.scale
+    scale = reranker.scale
     grid = {}
     for n in sorted(sizes):
         typed = data.typed.best(n)

@@ -1,24 +1,19 @@
-"""The command `spacy cascade second-look`: a pipeline whose second pass looks at its first."""
-
-from pathlib import Path
-from typing import Annotated
+"""`spacy cascade combine second-look`: a pipeline whose second pass looks at its first."""
 
 import typer
 
-from ...cli.options import argument, option, read_overrides
+from ...cli.options import Config, Dev, Folds, Output, Train, read_overrides
 from ...cli.output import counted, percent, print_info, reports_errors, write_pipeline
-from ...workflows.jackknife import read_config
-from .workflow import second_look
 
 
 @reports_errors
 def second_look_command(
     context: typer.Context,
-    config: Annotated[Path, argument("CONFIG", "Training config of the first pass")],
-    train: Annotated[Path, option("Docs to train on")],
-    dev: Annotated[Path, option("Docs to score on")],
-    output: Annotated[Path, option("Folder for the new pipeline")],
-    folds: Annotated[int, option("Parts of TRAIN; each is left out once")] = 5,
+    config: Config,
+    train: Train,
+    dev: Dev,
+    output: Output,
+    folds: Folds = 5,
 ) -> None:
     """
     Train a pipeline of two passes: the second sees what the first found elsewhere in the document.
@@ -31,6 +26,9 @@ def second_look_command(
     Settings of CONFIG can be changed at the end of the line, as for spacy train:
     --components.cascade_segmenter.model.min_count 3.
     """
+    from ...workflows.jackknife import read_config
+    from .workflow import second_look
+
     settings = read_config(config, read_overrides(context.args))
     nlp, found = second_look(settings, train, dev, folds=folds)
     print_info(f"{counted(found.n_trainings, 'training')} without each of {folds} folds")

@@ -101,7 +101,7 @@ def _stages(config: Config) -> list[str]:
     if "cascade_reranker" in factories.values():
         raise ConfigError(
             "A second look needs a pipeline without a reranker. Leave out the cascade_reranker, "
-            "and train it on the result with `spacy cascade train-reranker`."
+            "and train it on the result with `spacy cascade rerank train`."
         )
     stages = [name for name, factory in factories.items() if factory in TEMPLATES]
     found = [factories[name] for name in stages]

@@ -13,8 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ...errors import ConfigError
-from ...features.keys import unit_level_keys
-from ...features.known import unit_level_features
+from ...features.keys import unit_level_features, unit_level_keys
 from ...features.plan import Plan
 from ...features.span_context import NONE_FOUND, SpanContext
 from ...features.templates import Templates

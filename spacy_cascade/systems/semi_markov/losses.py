@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...inference.chain import edge_between
-from ...inference.lattice import Chains, longest_of
+from ...inference.lattice import Chains, LossTerms, longest_of
 from ...jit import helper, kernel
 from ...types import Floats1d, Floats2d
 from .segments import (
@@ -140,23 +140,19 @@ def segment_losses(
     grid: Grid,
     chains: Chains,
     segments: Segments,
-    clamp: Floats2d,
-    gradient_weights: tuple[Floats1d, Floats1d],
-    first: int,
-    last: int,
-    losses: Floats1d,
+    terms: LossTerms,
     totals: tuple[Floats1d, Floats2d],
 ) -> None:
-    """Losses and gradients of the sequences `first <= i < last`, as `chain_losses.chain_losses`.
+    """Losses and gradients of sequences, as `chain_losses.chain_losses`.
 
     The scores of the chains and of the segments are OVERWRITTEN by the gradients with respect to
     them. totals: gradients of edges `[E]` and lengths `[L, n]`, added to.
     """
     lattice, scores, transitions, _, tags, all_starts = chains
+    clamp, (expected, observed), first, last, losses = terms
     starts = all_starts[first : last + 1]
     own = Chains(lattice, scores, transitions, chains.cost, tags, starts)
     clamped = Chains(lattice, scores, transitions, clamp, tags, starts)
-    expected, observed = gradient_weights
     room = room_for(own, segments)
     counts = np.empty((longest_of(starts), scores.shape[1]))
     for i in range(first, last):
@@ -201,19 +197,5 @@ def segment_path_scores(grid: Grid, chains: Chains, segments: Segments, values: 
         begin, end = chains.starts[i], chains.starts[i + 1]
         values[i] = add_observed(
             grid, chains, segments, begin, end, 0.0, no_counts[begin:end],
-            of_segments[segments.ends[begin] :], totals,
-        )  # fmt: skip
-
-
-@kernel
-def segment_marginals(grid: Grid, chains: Chains, segments: Segments, marginals: Floats2d) -> None:
-    """Add the probability of each edge at each token to its column of `marginals` `[T, S]`."""
-    room = room_for(chains, segments)
-    of_segments = np.zeros(segments.scores.shape)
-    totals = np.zeros(len(chains.transitions)), np.zeros(segments.of_lengths.shape)
-    for i in range(len(chains.starts) - 1):
-        begin, end = chains.starts[i], chains.starts[i + 1]
-        _expectations(
-            grid, chains, segments, begin, end, room, 1.0, marginals[begin:end],
             of_segments[segments.ends[begin] :], totals,
         )  # fmt: skip

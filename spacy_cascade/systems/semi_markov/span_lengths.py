@@ -19,7 +19,7 @@ LONGEST = 64
 
 
 def gold_bounds(flags: Ints2d) -> Pointers2d:
-    """Start and end of the gold spans, int64 `[P, 2]`; flags: `word_counts.span_flags`."""
+    """Start and end of the gold spans, int64 `[P, 2]`; flags: `resources.span_flags`."""
     return np.stack([np.flatnonzero(flags[:, 2]), np.flatnonzero(flags[:, 3]) + 1], axis=1)
 
 

@@ -12,9 +12,9 @@ lengths: indicators of `d = 1 … D`, the last one of all longer spans too, then
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -25,11 +25,21 @@ from ...inference.gathered import gather_k_best, gather_likely, gather_posterior
 from ...inference.lattice import Chains
 from ...inference.linear_chain import ChainFamily, LinearChain
 from ...inference.schemes import SCHEMES, Spans, TagSet
-from ...inference.structure import Contrast, LabelCosts, OnlineStep, Potentials
-from ...numeric.design import BinaryCSR, SegmentRows
+from ...inference.structure import (
+    Columns,
+    Contrast,
+    Costs,
+    OnlineStep,
+    Part,
+    Potentials,
+    Shares,
+    Whole,
+)
+from ...numeric.design import Design, SegmentRows
+from ...numeric.encoded import Encoded
 from ...types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
 from .best import best_segmentation, best_segmentations
-from .losses import segment_losses, segment_marginals, segment_path_scores
+from .losses import segment_losses, segment_path_scores
 from .online import SegmentFeatures, learn_segmentations
 from .posteriors import probable_segments, segment_posteriors
 from .segments import Grid, Segments, segment_partitions
@@ -50,6 +60,46 @@ def length_basis(longest: int) -> Floats2d:
     return basis
 
 
+class SegmentScores(NamedTuple):
+    """Scores of segments as wholes, beside those of their units.
+
+    ends: int64 `[T + 1]`; rows `ends[t]:ends[t + 1]` are segments whose last unit is `t`, the
+    shortest first. length: int32 `[M]`, their units. scores: float64 `[M, n]`, for each label of a
+    segment; those without a row have 0. longest: `L`; there are no longer ones.
+    """
+
+    ends: Pointers1d
+    length: Ints1d
+    scores: Floats2d
+    longest: int
+
+    def of_units(self, begin: int, end: int) -> SegmentScores:
+        """Those of the sequence from unit `begin` to before `end`."""
+        first, last = self.ends[begin], self.ends[end]
+        ends = self.ends[begin : end + 1] - first
+        return SegmentScores(ends, self.length[first:last], self.scores[first:last], self.longest)
+
+
+@dataclass(frozen=True)
+class SegmentPotentials(Potentials):
+    """Potentials with scores of segments."""
+
+    segments: SegmentScores
+
+    @property
+    def scored(self) -> tuple[Floats2d, ...]:
+        return self.scores, self.segments.scores
+
+    def with_scored(self, scored: Sequence[Floats2d], transitions: Floats1d) -> Potentials:
+        scores, of_segments = scored
+        segments = self.segments._replace(scores=of_segments)
+        return SegmentPotentials(scores, transitions, self.starts, segments)
+
+    def of_sequence(self, begin: int, end: int) -> Potentials:
+        segments = self.segments.of_units(begin, end)
+        return super().of_sequence(begin, end).replace(segments=segments)
+
+
 class SemiMarkovChain(LinearChain):
     """Segmentations of sequences; all sums and searches are exact."""
 
@@ -60,16 +110,36 @@ class SemiMarkovChain(LinearChain):
                 f"A semi-Markov model cannot have the tagging scheme '{tag_set.scheme}', under "
                 'which touching spans are one. Set scheme = "BILOU" or "IOB2" in the component.'
             )
-        super().__init__(tag_set.lattice(label_pairs))
-        self.tag_set = tag_set
         self.n_spans = len(tag_set.labels)
-        self._n_chain_columns, self._n_edges = self.n_columns, self.n_transitions
-        self.n_columns += self.n_spans
-        self.n_transitions += N_LENGTH_WEIGHTS * self.n_spans
-        self.segment_columns = slice(self._n_chain_columns, self.n_columns)
-        first_free = self._n_edges if label_pairs else 0
-        self.free_transitions = slice(first_free, self.n_transitions)
+        super().__init__(tag_set.lattice(label_pairs), tag_set)
+        self._n_chain_columns, self._n_edges = self.lattice.n_columns, self.lattice.n_edges
         self._grid = _grid(tag_set, self.lattice.source, self.lattice.target)
+
+    def _columns(self) -> Columns:
+        """Columns of spans share nothing, and the column of a length is that of its label."""
+        own, labels = super()._columns(), self.tag_set.labels
+        of_lengths = np.tile(np.arange(self.n_spans), N_LENGTH_WEIGHTS) + own.n_columns
+        lengths = [*map(str, range(1, LENGTHS)), f"{LENGTHS} or more", "linear", "squared"]
+        return replace(
+            own,
+            of_transition=np.append(own.of_transition, of_lengths.astype(np.int32)),
+            more_columns=[("span", label) for label in labels],
+            more_transitions=[(f"length {d}", label) for d in lengths for label in labels],
+            blocks=[slice(None), slice(own.n_columns, own.n_columns + self.n_spans)],
+        )
+
+    def compose(
+        self,
+        scored: Sequence[Floats2d],
+        encoded: Sequence[Encoded],
+        transitions: Floats1d,
+        starts: Pointers1d,
+    ) -> SegmentPotentials:
+        scores, of_segments = scored
+        rows = encoded[-1]
+        assert isinstance(rows, SegmentRows), "the scorers of a semi-Markov chain see segments"
+        segments = SegmentScores(rows.ends, rows.length, of_segments, rows.longest)
+        return SegmentPotentials(scores, transitions, starts, segments)
 
     def _choose_kernels(self) -> ChainKernels:
         """For the scores of segments there are none for many labels."""
@@ -89,16 +159,13 @@ class SemiMarkovChain(LinearChain):
 
         return gather_k_best(potentials, k, write)
 
-    def log_partitions(self, potentials: Potentials) -> Floats1d:
+    def log_partitions(
+        self, potentials: Potentials, costs: Costs | None = None, observed: Ints1d | None = None
+    ) -> Floats1d:
         values = np.empty(len(potentials.starts) - 1)
-        chains, segments = self._chains(potentials), self._segments(potentials)
-        segment_partitions(self._grid, chains, segments, values)
+        chains = self._chains(potentials, None if costs is None else costs.margin, observed)
+        segment_partitions(self._grid, chains, self._segments(potentials), values)
         return values
-
-    def marginals(self, potentials: Potentials) -> Floats2d:
-        found = np.zeros(potentials.scores.shape)
-        segment_marginals(self._grid, self._chains(potentials), self._segments(potentials), found)
-        return found
 
     def span_posteriors(self, potentials: Potentials, labels: Ints1d, spans: Spans) -> Floats1d:
         """Spans have to be in the order of their sequences."""
@@ -109,9 +176,7 @@ class SemiMarkovChain(LinearChain):
 
         return gather_posteriors(potentials.starts, spans, write)
 
-    def likely_spans(
-        self, potentials: Potentials, tag_set: TagSet, least: float
-    ) -> tuple[Spans, Floats1d]:
+    def likely_spans(self, potentials: Potentials, least: float) -> tuple[Spans, Floats1d]:
         """In the order of the ends."""
         chains, segments = self._chains(potentials), self._segments(potentials)
 
@@ -127,48 +192,37 @@ class SemiMarkovChain(LinearChain):
             return self._best_of(chains, _repeated(segments, len(chains.starts) - 1))
 
         edges = potentials.transitions[: self._n_edges]
-        return contrast(self.lattice, potentials.scores, edges, labels, start, best_of)
+        paths = contrast(self.lattice, potentials.scores, edges, labels, start, best_of)
+        found = self._contrast(paths)
+        if found is None:
+            return None
+        wholes = [self._wholes(of.labels, segments.of_lengths) for of in found]
+        return Contrast(*(of._replace(wholes=w) for of, w in zip(found, wholes, strict=True)))
+
+    def _wholes(self, labels: Ints1d, of_lengths: Floats2d) -> list[Whole]:
+        """The spans of a sequence, with what the weights of lengths add to each."""
+        spans = self.spans(labels, np.array([0, len(labels)]))
+        return [
+            Whole(start, end, self._n_chain_columns + k, float(of_lengths[end - start - 1, k]))
+            for start, end, k in zip(*(each.tolist() for each in spans), strict=True)
+        ]
 
     def clamp(self, potentials: Potentials, observed: Ints1d) -> None:
         """Each sequence has to have a legal segmentation that agrees."""
         own = potentials.scores[:, : self._n_chain_columns]
-        super().clamp(potentials._replace(scores=own), observed)
-
-    def length_scores(self, transitions: Floats1d, longest: int) -> Floats2d:
-        weights = transitions[self._n_edges :].reshape(N_LENGTH_WEIGHTS, self.n_spans)
-        scores: Floats2d = length_basis(longest) @ weights
-        return scores
+        super().clamp(potentials.replace(scores=own), observed)
 
     # What losses and trainers ask
 
-    def margin_losses(
-        self,
-        potentials: Potentials,
-        costs: LabelCosts,
-        observed: Ints1d,
-        first: int,
-        last: int,
-        losses: Floats1d,
-        gradient_weights: tuple[Floats1d, Floats1d],
-    ) -> Floats1d:
+    def losses(self, part: Part, costs: Costs, shares: Shares | None = None) -> Floats1d:
         """The scores of spans are OVERWRITTEN by their gradient, too."""
-        segments = self._segments(potentials)
-        of_edges, of_lengths = np.zeros(self._n_edges), np.zeros_like(segments.of_lengths)
-        chains = self._chains(potentials, costs.margin, observed)
-        segment_losses(
-            self._grid, chains, segments, costs.clamp, gradient_weights, first, last, losses,
-            (of_edges, of_lengths),
-        )  # fmt: skip
+        segments, terms = self._segments(part.potentials), part.terms(costs, shares)
+        totals = np.zeros(self._n_edges), np.zeros_like(segments.of_lengths)
+        chains = self._chains(part.potentials, costs.margin, part.observed)
+        segment_losses(self._grid, chains, segments, terms, totals)
+        of_edges, of_lengths = totals
         of_weights = length_basis(len(of_lengths)).T @ of_lengths
         return np.concatenate([of_edges, of_weights.reshape(-1)])
-
-    def margin_partitions(
-        self, potentials: Potentials, costs: LabelCosts, observed: Ints1d
-    ) -> Floats1d:
-        values = np.empty(len(potentials.starts) - 1)
-        chains = self._chains(potentials, costs.margin, observed)
-        segment_partitions(self._grid, chains, self._segments(potentials), values)
-        return values
 
     def path_scores(self, potentials: Potentials, labels: Ints1d) -> Floats1d:
         values = np.empty(len(potentials.starts) - 1)
@@ -177,40 +231,22 @@ class SemiMarkovChain(LinearChain):
         return values
 
     def learn_online(
-        self,
-        features: BinaryCSR,
-        observed: Ints1d,
-        starts: Pointers1d,
-        step: OnlineStep,
-        segments: SegmentRows | None = None,
-    ) -> float:
-        assert segments is not None, "the features of a semi-Markov chain have segments"
-        mixing, sparse = self.mixing(), segments.features
+        self, encoded: Sequence[Encoded], observed: Ints1d, starts: Pointers1d
+    ) -> Callable[[OnlineStep], float]:
+        design, segments = encoded
+        assert isinstance(design, Design), "online training goes through listed features"
+        assert isinstance(segments, SegmentRows), "the scorers of a semi-Markov chain see segments"
+        features, sparse, mixing = design.active_features(), segments.features, self.columns.mixing
         rows = SegmentFeatures(segments.ends, segments.length, sparse.indptr, sparse.indices)
-        return learn_segmentations(
-            features.indptr, features.indices, rows, self._grid, self.lattice, observed, starts,
-            step, mixing @ mixing, length_basis(segments.longest),
-        )  # fmt: skip
+        squared, basis = mixing @ mixing, length_basis(segments.longest)
 
-    def mixing(self) -> Floats2d:
-        """That of the chain; columns of spans share nothing."""
-        mixing = np.eye(self.n_columns)
-        own = slice(self._n_chain_columns)
-        mixing[own, own] = super().mixing()
-        return mixing
+        def learn(step: OnlineStep) -> float:
+            return learn_segmentations(
+                features.indptr, features.indices, rows, self._grid, self.lattice, observed,
+                starts, step, squared, basis,
+            )  # fmt: skip
 
-    def transition_columns(self) -> Ints1d:
-        """The column of a length is that of its label."""
-        of_lengths = np.tile(np.arange(self.n_spans), N_LENGTH_WEIGHTS) + self._n_chain_columns
-        return np.append(self.lattice.column, of_lengths.astype(np.int32))
-
-    def column_names(self, labels: Sequence[str]) -> list[Hashable]:
-        return [*super().column_names(labels), *(("span", each) for each in self.tag_set.labels)]
-
-    def transition_names(self, labels: Sequence[str]) -> list[tuple[str, str]]:
-        lengths = [*map(str, range(1, LENGTHS)), f"{LENGTHS} or more", "linear", "squared"]
-        of_lengths = [(f"length {d}", label) for d in lengths for label in self.tag_set.labels]
-        return [*super().transition_names(labels), *of_lengths]
+        return learn
 
     # For kernels
 
@@ -218,12 +254,12 @@ class SemiMarkovChain(LinearChain):
         self, potentials: Potentials, costs: Floats2d | None = None, observed: Ints1d | None = None
     ) -> Chains:
         edges = potentials.transitions[: self._n_edges]
-        return super()._chains(potentials._replace(transitions=edges), costs, observed)
+        return super()._chains(potentials.replace(transitions=edges), costs, observed)
 
     def _segments(self, potentials: Potentials) -> Segments:
         """Scores of spans, with what the weights of lengths add."""
+        assert isinstance(potentials, SegmentPotentials), "those of another structure"
         found = potentials.segments
-        assert found is not None, "the features of a semi-Markov chain have segments"
         sizes = found.scores.shape[1], potentials.transitions.size
         if sizes != (self.n_spans, self.n_transitions):
             raise TrainingError(
@@ -231,7 +267,8 @@ class SemiMarkovChain(LinearChain):
                 f"{self.n_spans}. Did another thread add labels, train or load the component "
                 "meanwhile? Do so while no thread annotates."
             )
-        of_lengths = self.length_scores(potentials.transitions, found.longest)
+        weights = potentials.transitions[self._n_edges :].reshape(N_LENGTH_WEIGHTS, self.n_spans)
+        of_lengths = length_basis(found.longest) @ weights
         return Segments(found.ends, found.length, found.scores, of_lengths)
 
     def _best_of(self, chains: Chains, segments: Segments) -> tuple[Ints1d, Floats1d]:

@@ -1,6 +1,7 @@
 """`cascade_tagger`: gives tokens their part of speech with a linear chain."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,17 +12,22 @@ from spacy.training import Example
 from thinc.api import Model
 
 from ...errors import ConfigError
+from ...features.resources import span_flags
 from ...features.tokens import Tokens
 from ...features.units import Units
-from ...features.word_counts import span_flags
 from ...inference.schemes import UNOBSERVED
 from ...inference.structure import Structure, require
-from ...pipeline.corpus import check_labels
-from ...pipeline.declared import TaggerOptions
-from ...pipeline.learning import LearningPipe
-from ...pipeline.options import takes
+from ...losses.base import Loss
+from ...losses.margin import Hinge
+from ...penalties.base import Penalty
+from ...pipeline.base import CascadePipe
+from ...pipeline.corpus import GetExamples, check_labels
+from ...pipeline.decoding import potentials_of
+from ...pipeline.initializing import read_examples
+from ...pipeline.settings import setting
 from ...pipeline.spans.gold import GoldTags, read_gold_tags
-from ...types import Floats2d, Ints1d, Ints2d
+from ...trainers.base import Trainer
+from ...types import Floats2d, Ints1d, Ints2d, Pointers1d
 
 _NO_TAG = 0
 
@@ -45,46 +51,87 @@ _NO_TAG = 0
             "passes": 3,
         },
         "scorer": {"@scorers": "spacy_cascade.tags_scorer.v1"},
-        **TaggerOptions.defaults(),
+        "overwrite": True,
     },
     default_score_weights={"tag_acc": 1.0},
 )
-@takes(TaggerOptions)
 def make_tagger(
     nlp: Language,
     name: str,
     model: Model[Units, Floats2d],
-    loss: Any,
-    penalty: Any,
-    trainer: Any,
+    loss: Loss | Hinge,
+    penalty: Penalty | None,
+    trainer: Trainer,
     scorer: Callable[..., dict[str, Any]] | None,
-    **settings: Any,
+    overwrite: bool,
 ) -> "CascadeTagger":
     """The factory `cascade_tagger`.
 
     model: a structure of labels, such as a linear chain. loss, penalty, trainer: how it is
-    trained. scorer: the scorer. Others: `TaggerOptions`.
+    trained. scorer: the scorer. overwrite: whether to replace tags that are already there.
     """
-    options = TaggerOptions.made_for(name, settings)
-    return CascadeTagger(nlp, model, name, options, loss, penalty, trainer, scorer)
+    settings = {"overwrite": overwrite}
+    return CascadeTagger(nlp, model, name, settings, loss, penalty, trainer, scorer)
 
 
-class CascadeTagger(LearningPipe[GoldTags]):
+@dataclass(frozen=True)
+class TagGold:
+    """The gold tags of the tokens."""
+
+    pipe: "CascadeTagger"
+
+    def read(self, example: Example) -> GoldTags:
+        """The tags of the tokens of the predicted Doc."""
+        return read_gold_tags(example)
+
+    def reads(self) -> tuple[tuple[int, ...], tuple[str, ...]]:
+        """Attributes of tokens of the reference, and keys of its groups, that gold is read of."""
+        return (TAG,), ()
+
+    def told_apart(self, labels: set[str]) -> set[str]:
+        """All labels."""
+        return labels
+
+    def flags(self, tokens: Tokens, gold: Sequence[GoldTags]) -> Ints2d:
+        """How often training showed a word; there are no spans that it could stand in."""
+        observed = np.concatenate([doc_gold.tags != 0 for doc_gold in gold])
+        return span_flags(len(tokens.words), np.zeros((0, 2), dtype=np.int64), observed)
+
+    def labels_present(self, gold: GoldTags) -> Iterable[str]:
+        """The tags of an example."""
+        return (gold.strings[tag] for tag in np.unique(gold.tags).tolist() if tag)
+
+    def check_found(
+        self, found: Collection[str], present: Collection[str], get_examples: GetExamples
+    ) -> None:
+        """Raise `TrainingError` where there are no tags."""
+        place = "token.tag (convert: --pos-column)"
+        n_examples, sought = self.pipe.n_examples or 0, "tagged token"
+        check_labels(found, n_examples, self.pipe.name, sought, place, get_examples)
+
+
+class CascadeTagger(CascadePipe):
     """Sets `token.tag` by exact decoding of a linear chain over each sentence.
 
     Any tag may follow any other. Label 0 of the structure stands before the first token; the tags
     are labels `1 … n`, in the order of `labels`.
     """
 
-    options: TaggerOptions
+    overwrite: bool = setting()
 
-    def _check_options(self, options: TaggerOptions) -> None:
+    def check_settings(self, values: Mapping[str, Any]) -> None:
+        """Raise `ConfigError` where its templates or its structure do not go with it."""
         if "tags" in self.space.reads:
             raise ConfigError(
                 f"The templates of '{self.name}' look at token.tag, which it sets itself. Remove "
                 f"the parts with 'tag' from [components.{self.name}.model.templates]."
             )
         require(self.family.structure, ["best"], f"'{self.name}'")
+
+    @property
+    def gold(self) -> TagGold:
+        """What it learns of examples."""
+        return TagGold(self)
 
     @property
     def structure_labels(self) -> list[str]:
@@ -100,7 +147,7 @@ class CascadeTagger(LearningPipe[GoldTags]):
 
     def predict(self, docs: Iterable[Doc]) -> list[Ints1d]:
         """For each Doc the numbers of its tags among `labels`, int32 `[T]`."""
-        tokens, potentials = self.potentials(list(docs))
+        tokens, potentials = potentials_of(self, list(docs))
         path = np.zeros(0, dtype=np.int32)
         if len(potentials.scores):
             path, _ = self.structure.best(potentials)
@@ -112,34 +159,24 @@ class CascadeTagger(LearningPipe[GoldTags]):
         hashes = np.array(known, dtype=np.uint64)
         for doc, numbers in zip(docs, scores, strict=True):
             tags: Any = hashes[numbers]
-            if not self.options.overwrite:
+            if not self.overwrite:
                 earlier = doc.to_array(TAG)
                 tags = np.where(earlier != 0, earlier, tags)
             if len(tags):
                 doc.from_array([TAG], tags)
 
-    def _read_gold(self, example: Example) -> GoldTags:
-        return read_gold_tags(example)
+    def labels_in(self, gold: GoldTags) -> Iterable[str]:
+        """The labels that it learns from one example."""
+        return self.gold.labels_present(gold)
 
-    def _gold_reads(self) -> tuple[tuple[int, ...], tuple[str, ...]]:
-        return (TAG,), ()
+    def fitted(
+        self, examples: Sequence[Example], gold: Sequence[GoldTags]
+    ) -> tuple[Units, Ints1d, Pointers1d]:
+        """Tokens as units, their labels, and starts of sequences."""
+        tokens = read_examples(self, examples)
+        return self.gold_units(tokens, gold), self._gold_labels(gold), tokens.sequence_starts
 
-    def _check_found(
-        self, found: Collection[str], present: Collection[str], get_examples: Any
-    ) -> None:
-        place = "token.tag (convert: --pos-column)"
-        n_examples, sought = self.n_examples or 0, "tagged token"
-        check_labels(found, n_examples, self.name, sought, place, get_examples)
-
-    def _labels_in(self, gold: GoldTags) -> Iterable[str]:
-        return (gold.strings[tag] for tag in np.unique(gold.tags).tolist() if tag)
-
-    def _gold_flags(self, tokens: Tokens, gold: Sequence[GoldTags]) -> Ints2d:
-        """How often training showed a word; there are no spans that it could stand in."""
-        observed = np.concatenate([doc_gold.tags != 0 for doc_gold in gold])
-        return span_flags(len(tokens.words), np.zeros((0, 2), dtype=np.int64), observed)
-
-    def _gold_labels(self, tokens: Tokens, gold: Sequence[GoldTags]) -> Ints1d:
+    def _gold_labels(self, gold: Sequence[GoldTags]) -> Ints1d:
         """Label of each token's tag; tags that are not among `labels` are left open."""
         tags = np.concatenate([doc_gold.tags for doc_gold in gold])
         numbers = {self.vocab.strings.add(label): i + 1 for i, label in enumerate(self.labels)}

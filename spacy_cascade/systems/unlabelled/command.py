@@ -1,16 +1,28 @@
-"""The command `spacy cascade cotrain`: a pipeline of few labelled and many unlabelled Docs."""
+"""The command `spacy cascade combine cotrain`: a pipeline of labelled and unlabelled Docs."""
 
 from collections.abc import Iterator, Sequence
+from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
+import thinc.api
 import typer
 from spacy.tokens import Doc
 from spacy.util import load_model_from_config
 from spacy.vocab import Vocab
-from thinc.api import Config
 
-from ...cli.options import Json, argument, option, read_overrides
+from ...cli.options import (
+    Config,
+    Dev,
+    Field,
+    Json,
+    Output,
+    Rounds,
+    Train,
+    Unlabelled,
+    option,
+    read_overrides,
+)
 from ...cli.output import (
     counted,
     percent,
@@ -21,30 +33,24 @@ from ...cli.output import (
     write_json,
     write_pipeline,
 )
-from ...pipeline.readers import read_docs
-from ...text_sources import DOCS, find_sources, read_texts
-from ...workflows.folds import filled_config
-from ...workflows.jackknife import read_config
-from .pseudo_labels import Confidence
-from .reporting import as_json, as_markdown
-from .rounds import ROUNDS, Learnt, learn_unlabelled
-from .teachers import Method
+
+if TYPE_CHECKING:
+    from .rounds import Learnt
+
+
+class Method(str, Enum):
+    cotrain = "cotrain"
+    self = "self"
 
 
 @reports_errors
 def cotrain_command(
     context: typer.Context,
-    config: Annotated[Path, argument("CONFIG", "Training config of the pipeline")],
-    train: Annotated[Path, option("Labelled Docs to train on")],
-    dev: Annotated[Path, option("Docs to score on")],
-    unlabelled: Annotated[
-        list[Path],
-        option(
-            "Unlabelled text: files .txt (a text a line), .jsonl, .spacy; .gz; or folders of them; "
-            "can be given several times"
-        ),
-    ],
-    output: Annotated[Path, option("Folder for the new pipeline")],
+    config: Config,
+    train: Train,
+    dev: Dev,
+    unlabelled: Unlabelled,
+    output: Output,
     method: Annotated[
         Method,
         option(
@@ -54,12 +60,12 @@ def cotrain_command(
     ] = Method.cotrain,
     threshold: Annotated[
         float, option("Confidence from which on a span is taken as an entity")
-    ] = Confidence.threshold,
+    ] = 0.4,
     background: Annotated[
         float, option("Probability of being inside any entity up to which a token is background")
-    ] = Confidence.background,
-    rounds: Annotated[int, option("Largest number of rounds")] = ROUNDS,
-    field: Annotated[str, option("JSONL: the field with the text")] = "text",
+    ] = 0.05,
+    rounds: Rounds = 5,
+    field: Field = "text",
     report: Annotated[
         Path | None, option("Write what was added in each round to this Markdown file")
     ] = None,
@@ -74,16 +80,26 @@ def cotrain_command(
     when entity F1 on DEV gains nothing more. OUTPUT is the best pipeline on DEV, which may be that
     of TRAIN alone.
 
-    Entities in unlabelled .spacy files are not learnt from. What was added is compared with them.
+    Unlabelled text is .txt (a text a line), .jsonl, .spacy, compressed as .gz or not, or a folder
+    of such files. Entities in .spacy files are not learnt from. What was added is compared with
+    them.
 
     Settings of CONFIG can be changed at the end of the line, as for spacy train:
     --components.cascade_segmenter.model.min_count 1.
     """
+    from ...text_sources import find_sources
+    from ...workflows.folds import filled_config
+    from ...workflows.jackknife import read_config
+    from . import teachers
+    from .pseudo_labels import Confidence
+    from .reporting import as_json, as_markdown
+    from .rounds import learn_unlabelled
+
     settings = read_config(config, read_overrides(context.args))
     sure = Confidence(threshold, background)
     docs = list(_read(find_sources(unlabelled), field, filled_config(settings, train, dev)))
     nlp, learnt = learn_unlabelled(
-        settings, train, dev, docs, method=method, sure=sure, rounds=rounds
+        settings, train, dev, docs, method=teachers.Method(method.value), sure=sure, rounds=rounds
     )
     _tell(learnt)
     if report is not None:
@@ -94,8 +110,11 @@ def cotrain_command(
     write_pipeline(nlp, output, f"{learnt.best}: F1 {after}, {before} without unlabelled text")
 
 
-def _read(sources: Sequence[Path], field: str, config: Config) -> Iterator[Doc]:
+def _read(sources: Sequence[Path], field: str, config: thinc.api.Config) -> Iterator[Doc]:
     """Docs of .spacy files as they are, and texts as the pipeline's tokenizer splits them."""
+    from ...pipeline.readers import read_docs
+    from ...text_sources import DOCS, read_texts
+
     tokenizer = load_model_from_config(config, auto_fill=True).tokenizer
     vocab = Vocab()
     for source in sources:
@@ -105,7 +124,7 @@ def _read(sources: Sequence[Path], field: str, config: Config) -> Iterator[Doc]:
             yield from (tokenizer(text.strip()) for text in read_texts(source, field))
 
 
-def _tell(learnt: Learnt) -> None:
+def _tell(learnt: "Learnt") -> None:
     rows = [
         (
             number,

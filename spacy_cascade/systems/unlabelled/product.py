@@ -69,7 +69,7 @@ def _summed(factors: Sequence[Stage]) -> tuple[KeyIndex, Weights]:
     features: Floats2d = np.zeros((len(index), first.features.shape[1]))
     transitions = np.zeros_like(first.transitions)
     for factor in factors:
-        temperature = factor.options.temperature
+        temperature = factor.temperature
         of_features, of_transitions = factor.weights
         features[index.lookup(factor.space.index.keys)] += of_features / temperature
         transitions += of_transitions / temperature

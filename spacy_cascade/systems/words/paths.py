@@ -41,7 +41,7 @@ def read_paths(name: str, path: str) -> Iterator[ClusteredWord]:
         raise TemplateError(
             f"Cannot read the clusters '{name}': {error}. Give the path of a UTF-8 text file with "
             "'path TAB word TAB count' on each line, under "
-            "[components.*.model.templates.clusters]. 'spacy cascade cluster' makes one."
+            "[components.*.model.templates.clusters]. 'spacy cascade words cluster' makes one."
         ) from None
 
 

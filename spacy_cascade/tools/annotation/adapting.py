@@ -6,7 +6,7 @@ from spacy.language import Language
 from spacy.training import Example
 
 from ...errors import ConfigError, TrainingError
-from ...pipeline.learning import LearningPipe
+from ...pipeline.base import is_learner
 from ...systems.tagging.component import CascadeTagger
 
 UPDATES = 2
@@ -26,7 +26,7 @@ def adapt(nlp: Language, examples: Iterable[Example], updates: int = UPDATES) ->
     examples = list(examples)
     if not examples:
         raise TrainingError("There are no Docs to adapt to. Check the path of the corpus.")
-    others = [name for name, pipe in nlp.pipeline if not isinstance(pipe, LearningPipe)]
+    others = [name for name, pipe in nlp.pipeline if not is_learner(pipe)]
     if len(others) == len(nlp.pipeline):
         raise ConfigError(
             f"The pipeline has no component that can be adapted, only {others}. Give one with a "
@@ -43,7 +43,7 @@ def _check_annotation(nlp: Language, examples: Sequence[Example]) -> None:
     wanted = {
         "token.tag" if isinstance(pipe, CascadeTagger) else pipe.gold_key
         for _, pipe in nlp.pipeline
-        if isinstance(pipe, LearningPipe)
+        if is_learner(pipe)
     }
     for example in examples:
         doc = example.reference

@@ -1,13 +1,11 @@
 """The command `spacy cascade label-studio`: a machine-learning backend for Label Studio."""
 
 import re
-from pathlib import Path
 from typing import Annotated
 
-from ...cli.options import Model, option
+from ...cli.options import Model, OtherDev, OtherTrain, Output, option
 from ...cli.output import print_info, print_warning, reports_errors
 from ...errors import ConfigError
-from .label_studio.learner import Corpora, Learner
 
 TOKEN = "SPACY_CASCADE_TOKEN"
 """Variable of the environment: unlike an option, no other user sees it."""
@@ -17,11 +15,9 @@ _HOST = re.compile(r"(\*\.)?[\w.-]+|\*|\[[0-9A-Fa-f:.]+\]")
 @reports_errors
 def label_studio_command(
     model: Model,
-    output: Annotated[Path, option("Folder for the annotation and the newest pipeline")],
-    train: Annotated[
-        Path | None, option("Docs that MODEL was trained on; they allow retraining")
-    ] = None,
-    dev: Annotated[Path | None, option("Docs that decide which pipeline is best")] = None,
+    output: Output,
+    train: OtherTrain = None,
+    dev: OtherDev = None,
     host: Annotated[str, option("Address to listen at")] = "127.0.0.1",
     port: Annotated[int, option("Port to listen at", min=1, max=65535)] = 9090,
     allow_host: Annotated[
@@ -36,15 +32,17 @@ def label_studio_command(
     Serve a pipeline to Label Studio: it annotates tasks, and learns as people annotate.
 
     Connect http://HOST:PORT as a model in the settings of a project. Each submitted annotation is
-    kept in OUTPUT and learnt in the background, as spacy cascade learn does. After a restart with
-    the same OUTPUT everything is as it was. Requests have to call HOST by its name, or by one of
-    this machine. Without a token, whoever reaches HOST may use it.
+    kept in the folder OUTPUT and learnt in the background, as spacy cascade adapt does with TRAIN,
+    the corpus of MODEL, and DEV. After a restart with the same OUTPUT everything is as it was.
+    Requests have to call HOST by its name, or by one of this machine. Without a token, whoever
+    reaches HOST may use it.
     """
     try:
         import uvicorn
 
         from .label_studio.access import LOCAL
         from .label_studio.app import make_app
+        from .label_studio.learner import Corpora, Learner
     except ImportError:
         raise ConfigError(
             'The backend needs FastAPI and uvicorn: pip install "spacy-cascade[serve]".'

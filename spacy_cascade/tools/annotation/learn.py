@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 
 from spacy.language import Language
@@ -13,12 +14,12 @@ from ...errors import ConfigError, TrainingError
 from ...pipeline.progress import progress
 from ...workflows.fit import fit
 from ...workflows.reconfigure import reconfigured
-from .adapting import adapt
+from .adapting import UPDATES, adapt
 from .old_share import set_share
 
 AS_IT_WAS, ADAPTED, RETRAINED = "as it was", "adapted", "retrained"
-LESS = 0.3
-"""The share of the old corpus in a second adaptation, where the new annotation contradicts it."""
+SHARES = (1.0, 0.3)
+"""What the old corpus counts; less helps where the new annotation contradicts it."""
 
 
 @dataclass(frozen=True)
@@ -48,17 +49,22 @@ def learn(
     new: Sequence[Example],
     old: Sequence[Example] = (),
     dev: Sequence[Example] = (),
+    *,
+    updates: int = UPDATES,
+    share: float | None = None,
 ) -> Learnt:
     """A pipeline that has learnt new examples; nlp stays as it is.
 
-    Ways: adaptation, also with a share of 0.3 of the old corpus; and with old examples, those that
-    nlp was trained on, retraining on old and new ones with `fit`. The best entity F1 on dev
-    decides, and nlp itself is kept where no way is better. Without dev nothing is compared: with
-    old examples it is retraining, else adaptation. Raises `TrainingError` without new examples.
+    Ways: adaptation by so many updates, with this share of the old corpus, or with each of
+    `SHARES`; and with old examples, those that nlp was trained on, retraining on old and new ones
+    with `fit`. The best entity F1 on dev decides, and nlp itself is kept where no way is better.
+    Without dev nothing is compared: with old examples it is retraining, else adaptation. Raises
+    `TrainingError` without new examples, `ConfigError` for a share that cannot be.
     """
     if not new:
         raise TrainingError("There is no new annotation to learn from. Give some.")
-    ways = list(_ways(nlp, new, old, dev))
+    shares = SHARES if share is None else (share,)
+    ways = list(_ways(nlp, new, old, dev, shares, updates))
     if not dev:
         way, make = ways[-1] if old else ways[0]
         began = perf_counter()
@@ -70,8 +76,8 @@ def learn(
         try:
             made = make()
         except ConfigError:
-            if way != _with_share():  # components that were trained online have no share
-                raise
+            if share is not None or way == ADAPTED:
+                raise  # else it was trained online, and so has no share
             continue
         tried.append(Tried(way, _f1(made, dev), perf_counter() - began))
         if (tried[-1].f1 or 0.0) > top:
@@ -80,12 +86,17 @@ def learn(
 
 
 def _ways(
-    nlp: Language, new: Sequence[Example], old: Sequence[Example], dev: Sequence[Example]
+    nlp: Language,
+    new: Sequence[Example],
+    old: Sequence[Example],
+    dev: Sequence[Example],
+    shares: Sequence[float],
+    updates: int,
 ) -> Iterator[tuple[str, Callable[[], Language]]]:
     def adapted(share: float) -> Language:
         made = reconfigured(nlp, nlp.config)
         set_share(made, share)
-        adapt(made, _fresh(new))
+        adapt(made, _fresh(new), updates)
         return made
 
     def retrained() -> Language:
@@ -93,14 +104,13 @@ def _ways(
         fit(made, _fresh([*old, *new]), _fresh(dev) or None)
         return made
 
-    yield ADAPTED, lambda: adapted(1.0)
-    yield _with_share(), lambda: adapted(LESS)
+    for share in shares:
+        yield (
+            ADAPTED if share == 1.0 else f"{ADAPTED}, old share {share:g}",
+            partial(adapted, share),
+        )
     if old:
         yield RETRAINED, retrained
-
-
-def _with_share() -> str:
-    return f"{ADAPTED}, old share {LESS:g}"
 
 
 def _fresh(examples: Sequence[Example]) -> list[Example]:

@@ -8,13 +8,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Any
 
 from spacy.language import Language
 from spacy.training import Example
 
 from ...errors import ConfigError
-from ...pipeline.learning import LearningPipe
+from ...pipeline.base import CascadePipe, is_learner
 from ...scorers import linear
 from ...workflows.reconfigure import reconfigured
 from .adapting import UPDATES, adapt
@@ -43,7 +42,7 @@ def set_share(nlp: Language, share: float) -> None:
     if share == 1.0:
         return
     for name, pipe in nlp.pipeline:
-        if isinstance(pipe, LearningPipe):
+        if is_learner(pipe):
             _set_share_of(name, pipe, share)
 
 
@@ -79,7 +78,7 @@ def _held_back_f1(nlp: Language, examples: Sequence[Example], share: float, upda
     return total / FOLDS
 
 
-def _set_share_of(name: str, pipe: LearningPipe[Any], share: float) -> None:
+def _set_share_of(name: str, pipe: CascadePipe, share: float) -> None:
     known = linear.get_hessian_diagonal(pipe.model)
     if pipe.penalty is None or known is None:
         raise ConfigError(

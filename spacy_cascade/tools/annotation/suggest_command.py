@@ -3,15 +3,15 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import spacy
 
-from ...cli.options import Model, argument, option
+from ...cli.options import Labels, Model, OtherOutput, argument, option, split_labels
 from ...cli.output import counted, print_good, print_table, reports_errors, write_text
-from ..explaining.uncertainty import DEFAULT, MEASURES
-from .stream import read_pool, record_of
-from .suggest import DIVERSITY, Options, Suggestion, suggest
+
+if TYPE_CHECKING:
+    from .suggest import Suggestion
 
 _SHOWN = 10
 
@@ -26,17 +26,15 @@ def suggest_command(
             "File or folder: .txt with a text a line, .jsonl with 'text', .gz, .spacy",
         ),
     ],
-    output: Annotated[Path | None, option("JSONL for an annotation tool", "--output", "-o")] = None,
-    n: Annotated[int, option("Sentences to suggest", "--n", "-n", min=1)] = 100,
-    measure: Annotated[str, option(f"How to measure uncertainty: {', '.join(MEASURES)}")] = DEFAULT,
-    label: Annotated[
-        list[str] | None,
-        option("Only entities with this label count; can be given several times"),
-    ] = None,
+    output: OtherOutput = None,
+    sentences: Annotated[int, option("Sentences to suggest", min=1)] = 100,
+    measure: Annotated[
+        str, option("How to measure uncertainty: entropy, margin or least_confident")
+    ] = "entropy",
+    labels: Labels = "",
     diversity: Annotated[
-        float,
-        option("How far suggestions should differ in their unsure words, from 0 to 1"),
-    ] = DIVERSITY,
+        float, option("How far suggestions should differ in their unsure words, from 0 to 1")
+    ] = 0.5,
 ) -> None:
     """
     List the sentences and spans that a pipeline is least sure of.
@@ -46,11 +44,14 @@ def suggest_command(
     spans have the same words, so that suggestions do not repeat each other.
 
     With --output they are written as JSONL with text, tokens, spans, scores and meta, as Prodigy
-    and other tools read it. What is annotated is learnt by spacy cascade learn.
+    and other tools read it. What is annotated is learnt by spacy cascade adapt.
     """
+    from .stream import read_pool, record_of
+    from .suggest import Options, suggest
+
     nlp = spacy.load(model)
     pool, where = read_pool(texts, nlp)
-    options = Options(n, measure, tuple(label) if label else None, diversity)
+    options = Options(sentences, measure, split_labels(labels) or None, diversity)
     found = suggest(nlp, pool, options)
     rows = [
         (f"{each.sentence.value:.2f}", where[each.source], _text(each)) for each in found[:_SHOWN]
@@ -66,12 +67,12 @@ def suggest_command(
         print_good(f"{counted(len(found), 'sentence')} of {counted(len(pool), 'text')} -> {output}")
 
 
-def _text(suggestion: Suggestion) -> str:
+def _text(suggestion: "Suggestion") -> str:
     text = suggestion.doc[suggestion.sentence.start : suggestion.sentence.end].text
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 
-def _span_rows(found: Sequence[Suggestion]) -> list[tuple[str, str, str]]:
+def _span_rows(found: "Sequence[Suggestion]") -> list[tuple[str, str, str]]:
     """The least sure spans of the suggested sentences."""
     spans = [(span, each.doc) for each in found for span in each.sentence.spans]
     spans.sort(key=lambda pair: -pair[0].value)

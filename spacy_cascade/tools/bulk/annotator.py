@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from hashlib import sha256
 from itertools import chain, islice
 from pathlib import Path
 from threading import RLock
@@ -14,15 +15,15 @@ from typing import Any, NamedTuple, TypeVar
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
+from spacy.util import get_package_path, is_package
 
 from ...errors import ConfigError, ModelFileError
 from ...features.strings import is_valid
 from ...pipeline.tokenizing import tokenize
-from .entities import Entity, arrow_type, entities_of
 from .extras import arrow
-from .fingerprint import find_pipeline, fingerprint_of
 from .frames import frame_of
 from .long_docs import joined, parts_of
+from .results import Entity, arrow_type, entities_of
 from .sources.base import Failed, Texts
 
 Result = TypeVar("Result")
@@ -44,6 +45,7 @@ class _Loaded:
     tokens: int = 0
 
 
+_BLOCK = 1 << 20
 _LOADED: dict[tuple[str, str, int], _Loaded] = {}
 """By path, fingerprint and process: a forked process must not use the locks of another one."""
 _LOADING = RLock()
@@ -259,3 +261,41 @@ def _problem(text: Any) -> Failed | None:
     if not isinstance(text, str):
         return Failed(f"the text is {type(text).__name__}, not a string")
     return None if is_valid(text) else Failed("the text has half of a surrogate pair")
+
+
+def find_pipeline(path: str | Path) -> Path:
+    """The folder of a pipeline, which is given by its path or as the name of a package.
+
+    Raises `ConfigError` if there is none.
+    """
+    folder = Path(path)
+    if folder.is_dir():
+        return folder.resolve()
+    if is_package(str(path)):
+        return get_package_path(str(path)).resolve()
+    raise ConfigError(
+        f"There is no pipeline at {path}. Give the folder of a trained pipeline, such as "
+        "OUT/model-best, or the name of an installed one."
+    )
+
+
+def fingerprint_of(folder: Path) -> str:
+    """SHA-256 of the names and the contents of all files of a pipeline.
+
+    Raises `ModelFileError` if a file cannot be read.
+    """
+    digest = sha256()
+    try:
+        for file in sorted(folder.rglob("*")):
+            if not file.is_file() or "__pycache__" in file.parts:
+                continue
+            name = file.relative_to(folder).as_posix()
+            digest.update(f"{len(name)} {name} {file.stat().st_size}\n".encode())
+            with file.open("rb") as opened:
+                while block := opened.read(_BLOCK):
+                    digest.update(block)
+    except OSError as error:
+        raise ModelFileError(
+            f"Cannot read {error.filename or folder}: {error.strerror}. Check the pipeline."
+        ) from error
+    return digest.hexdigest()

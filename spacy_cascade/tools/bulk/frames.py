@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...errors import ConfigError
-from .entities import Entity, arrow_type
 from .extras import arrow
+from .results import Entity, arrow_type, as_dicts
 
 EntityColumns = Mapping[str, Sequence[list[Entity] | None]]
 TextColumns = Mapping[str, Sequence[str | None]]
@@ -126,11 +126,6 @@ def frame_of(batch: Any) -> Frame:
         f"A batch is a pyarrow Table or RecordBatch, a pandas DataFrame or a dictionary of "
         f"columns, not {package}.{name}. Convert it to one of these."
     )
-
-
-def as_dicts(values: Sequence[list[Entity] | None]) -> list[list[dict[str, Any]] | None]:
-    """Entities as Arrow and JSON have them."""
-    return [None if of is None else [entity._asdict() for entity in of] for of in values]
 
 
 def _object_columns(entities: EntityColumns, texts: TextColumns) -> dict[str, Any]:

@@ -15,11 +15,9 @@ from ..._version import __version__
 from ...errors import ConfigError, CorpusError
 from ...files import replace_file
 from .annotator import Annotator
-from .columns import check_names, schema_of
 from .extras import arrow
-from .layout import Layout
 from .sources.base import Range, Source, state_of
-from .writers.formats import writer_of
+from .writers import Layout, check_names, schema_of, writer_of
 
 FORMAT = 1
 _SMALLEST_SHARD = 2_000_000

@@ -5,30 +5,36 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from ...errors import ConfigError
 from ...files import remove_leftovers_in, replace_file
 from ...locking import LOCK, lock_folder
 from ...parallel import available_cores
+from ...pipeline.progress import progress
 from .annotator import Annotator
 from .engines import Engine, engine_of
-from .layout import Layout
 from .plan import Plan, check_same, header_of, make_plan
-from .progress import Progress
 from .shards import FAILED, LATE, Done, ShardTask
 from .sources.base import Source
 from .sources.finding import open_sources
-from .writers.formats import writer_of
+from .writers import Layout, writer_of
 
 MANIFEST = "_manifest.json"
 LOG = "_shards.jsonl"
 SUCCESS = "_SUCCESS"
 """Names with an underscore: Spark, Dask and Arrow pass them over when they read the folder."""
+_BAR = "{desc}: {percentage:3.0f} % |{bar}| {postfix}, {remaining} left"
+
+_LINE_SECONDS = 30.0
+"""Time between lines where the output is no terminal."""
 _LONGEST_TIMEOUT = 1_000_000.0
 _SUMMED = ("records", "tokens", "entities", "failed")
 
@@ -62,6 +68,47 @@ class Summary:
     tokens: int
     entities: int
     failed: int
+
+
+class Progress:
+    """A bar over the bytes of the input, which processes report shard by shard."""
+
+    def __init__(self, size: int, done: int) -> None:
+        """size: bytes of the input. done: of earlier runs."""
+        self._size, self._before = size, done
+        self._done = self._tokens = 0
+        self._begin = self._shown = monotonic()
+        self._bar: Any = progress("Annotating", total=size, initial=done, bar_format=_BAR)
+        self._bar.set_postfix_str("0 tokens", refresh=False)
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.close()
+
+    def add(self, size: int, tokens: int) -> None:
+        """A shard is done."""
+        self._done += size
+        self._tokens += tokens
+        speed = self._tokens / max(monotonic() - self._begin, 1e-9)
+        self._bar.set_postfix_str(f"{self._tokens:,} tokens, {speed:,.0f}/s", refresh=False)
+        self._bar.update(size)
+
+    def show(self) -> None:
+        """Show how far the run is. Where the output is no terminal, a line now and then."""
+        self._bar.refresh()
+        now = monotonic()
+        if not self._bar.disable or not self._done or now < self._shown + _LINE_SECONDS:
+            return
+        self._shown, passed = now, now - self._begin
+        left = passed * (self._size - self._done - self._before) / self._done
+        print(
+            f"{(self._done + self._before) / self._size:.0%} done, {self._tokens:,} tokens, "
+            f"{self._tokens / passed:,.0f}/s, {timedelta(seconds=round(left))} left",
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 def annotate_files(
@@ -122,11 +169,11 @@ def _do_rest(
     waiting = [shard for shard in plan.shards if shard.number not in done]
     before = sum(one.size for one in done.values())
     try:
-        with Progress(plan.size, before) as progress:
-            for one in engine(task, waiting, processes, progress.show):
+        with Progress(plan.size, before) as shown:
+            for one in engine(task, waiting, processes, shown.show):
                 _append(task.output / LOG, one)
                 done[one.shard] = one
-                progress.add(one.size, one.tokens)
+                shown.add(one.size, one.tokens)
     finally:
         remove_leftovers_in(task.output)
     assert len(done) == len(plan.shards), "every shard is there once"

@@ -16,12 +16,10 @@ from ...errors import CorpusError
 from ...files import fill_file, replace_file
 from .annotator import Annotator
 from .extras import arrow
-from .layout import Layout
 from .plan import Shard
 from .sources.base import Failed, Fields, Rows, Source, Texts, Unreadable, state_of, values_of
 from .watch import Watch
-from .writers.base import Found, Writer
-from .writers.formats import writer_of
+from .writers import Found, Layout, Writer, writer_of
 
 FAILED = "_failed"
 """Folder with the records that failed."""

@@ -1,23 +1,42 @@
-"""Checkpoints of `spacy train`, and training that goes on from them."""
+"""Checkpoints of `spacy train`, and training that goes on from them.
 
-from __future__ import annotations
+spaCy's loop always begins with its first step and keeps its scores to itself. So training that
+goes on from a checkpoint passes through the steps before it once more: it draws the same random
+numbers, counts epochs and asks for patience as it did, only that `nlp.update` does nothing and
+`nlp.evaluate` gives the scores that there were.
+"""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from spacy.language import Language
+from spacy.training import Example
 from spacy.training.loop import DIR_MODEL_BEST, DIR_MODEL_LAST
 from spacy.util import logger
 
-from ...errors import ConfigError
+from ...errors import ConfigError, TrainingError
 from ...files import remove_leftovers
-from .files import Checkpoint, History, read_checkpoint, reading, write_checkpoint
-from .fingerprint import check_pipeline, check_same, trained_pipes, training_fingerprint
-from .header import randomness, restore_randomness
-from .step_replay import StepReplay
+from ...inference.structure import Weights
+from ...pipeline.base import CascadePipe
+from ...pipeline.learning import restore_training, training_state
+from ...storage.arrays import Arrays
+from ...trainers.base import array_like
+from .files import Checkpoint, Evaluation, read_checkpoint, reading, write_checkpoint
+from .fingerprint import (
+    BEGIN_ANEW,
+    check_pipeline,
+    check_same,
+    trained_pipes,
+    training_fingerprint,
+)
 
-NAME = "spacy_cascade.checkpoints.v1"
+_CLOSE = 1e-6
+"""How far losses may lie apart, relatively: another machine may round otherwise."""
+Losses = dict[str, float]
 
 
 def make_checkpoints(
@@ -50,68 +69,134 @@ def make_checkpoints(
 
 
 class Checkpoints:
-    """What spaCy's loop calls before each update (see `make_checkpoints`)."""
+    """What spaCy's loop calls before each update, and in place of `nlp.update` and `evaluate`.
+
+    The arguments are those of `make_checkpoints`.
+    """
 
     def __init__(self, path: Path, every: int, resume: bool) -> None:
-        self._path = path
+        self._path, self._every, self._resume = path, every, resume
         self._where = f"The checkpoint {path}"
-        self._every = every
-        self._resume = resume
-        self._saved: Checkpoint | None = None
+        self._step = 0
+        self._losses: Losses = {}
 
     def __call__(self, nlp: Language, position: dict[str, Any]) -> None:
         """Restore, write, or do nothing. position: the `step` and `epoch` of the update."""
-        step = position["step"]
+        self._step = step = position["step"]
         if step == 0:
             self._begin(nlp)
-        self._course.begin(step)
-        if self._saved is not None:
-            if step == self._saved.step:
-                self._restore(nlp, self._saved)
-                self._saved = None
-        elif step > 0 and step % self._every == 0:
-            self._write(nlp, step, position["epoch"])
+        if step > self._n_passed:
+            self._note(step - 1)
+            if step % self._every == 0:
+                states = {name: training_state(pipe) for name, pipe in trained_pipes(nlp)}
+                now = replace(self._kept, step=step, epoch=position["epoch"], trainings=states)
+                write_checkpoint(self._path, now)
+        elif step > 0 and step == self._n_passed:
+            self._restore()
+
+    def _restore(self) -> None:
+        with reading(self._where):
+            for name, pipe in trained_pipes(self._nlp):
+                restore_training(pipe, self._kept.trainings.pop(name))
 
     def _begin(self, nlp: Language) -> None:
         check_pipeline(nlp)
         remove_leftovers(self._path)
-        self._origin = training_fingerprint(nlp)
-        self._saved = saved = read_checkpoint(self._path) if self._resume else None
+        self._nlp = nlp
+        origin = training_fingerprint(nlp)
+        saved = read_checkpoint(self._path) if self._resume else None
         if saved is not None:
-            check_same(saved.origin, self._origin, self._where)
-            _check_position(saved, nlp.config["training"], self._where)
+            check_same(saved.origin, origin, self._where)
+            check_end(saved, nlp.config["training"], self._where)
             logger.info("Going on with update %d, from %s", saved.step, self._path)
-        history, n_passed = (saved.history, saved.step) if saved else (History(), 0)
-        self._course = StepReplay(nlp, history, n_passed, self._where)
+        self._kept = saved or Checkpoint(origin, 0, 0, [], {}, {}, {})
+        self._n_passed = self._kept.step
+        self._past = {evaluation.step: evaluation for evaluation in self._kept.evaluations}
+        nlp.update = self.update  # type: ignore[method-assign]
+        nlp.evaluate = self.evaluate  # type: ignore[method-assign]
 
-    def _write(self, nlp: Language, step: int, epoch: int) -> None:
-        trainings = {name: pipe.training_state() for name, pipe in trained_pipes(nlp)}
-        checkpoint = Checkpoint(
-            step, epoch, self._origin, self._course.history, randomness(), trainings
-        )
-        write_checkpoint(self._path, checkpoint)
+    def _note(self, step: int) -> None:
+        """Keep what came of a step."""
+        self._kept.losses = dict(self._losses)
+        weights = self._nlp.config["training"]["score_weights"]
+        if step in self._past and self._kept.best_step(weights) == step:
+            self._kept.best = {name: _learnt(pipe) for name, pipe in trained_pipes(self._nlp)}
 
-    def _restore(self, nlp: Language, saved: Checkpoint) -> None:
+    def update(
+        self, examples: Iterable[Example], *more: Any, losses: Losses | None = None, **options: Any
+    ) -> Losses:
+        """`nlp.update`; where it was made before only its losses.
+
+        The first one is always made: components then prepare for the corpus, and whether it is
+        the same as before is seen by the losses.
+        """
+        losses = {} if losses is None else losses
+        if 0 < self._step < self._n_passed:
+            losses.update(self._past[self._step].losses if self._step in self._past else {})
+            return losses
+        if self._step == self._n_passed:
+            losses.update({n: v for n, v in self._kept.losses.items() if n not in losses})
+        self._losses = losses
+        type(self._nlp).update(self._nlp, examples, *more, losses=losses, **options)
+        return losses
+
+    def evaluate(self, examples: Iterable[Example], **options: Any) -> dict[str, Any]:
+        """`nlp.evaluate`; where it was made before only its scores."""
+        step = self._step
+        if step >= self._n_passed:
+            scores = type(self._nlp).evaluate(self._nlp, examples, **options)
+            self._past[step] = Evaluation(step, dict(self._losses), scores)
+            self._kept.evaluations.append(self._past[step])
+            self._losses = {}
+            return scores
         with reading(self._where):
-            for name, pipe in trained_pipes(nlp):
-                pipe.restore_training(saved.trainings[name])
-            restore_randomness(saved.randomness)
+            past = self._past[step]
+            if step == 0:
+                self._check_losses(past.losses)
+                # The words and labels that evaluation meets are in the vocabulary that is saved.
+                list(self._nlp.pipe([example.predicted.copy() for example in examples]))
+                # All that spaCy saves from here on is at the best step, or soon replaced.
+                for name, pipe in trained_pipes(self._nlp):
+                    _show(pipe, self._kept.best[name])
+        return past.scores
+
+    def _check_losses(self, expected: Losses) -> None:
+        for name, loss in expected.items():
+            now = self._losses.get(name, math.nan)
+            if not math.isclose(now, loss, rel_tol=_CLOSE, abs_tol=_CLOSE):
+                raise TrainingError(
+                    f"{self._where} belongs to another training: the first update had a loss of "
+                    f"{loss} for '{name}', and now has {now}. {BEGIN_ANEW}"
+                )
 
 
-def _check_position(saved: Checkpoint, training: dict[str, Any], where: str) -> None:
-    """Raise an error for a checkpoint beyond the end of training, or without its evaluations."""
-    for name, reached, end in (
-        ("max_steps", saved.step, training["max_steps"]),
-        ("max_epochs", saved.epoch + 1, training["max_epochs"]),
-    ):
-        if 0 < end < reached:
+def check_end(saved: Checkpoint, training: dict[str, Any], where: str) -> None:
+    """Raise `ConfigError` for a checkpoint beyond the end of training."""
+    for name, reached in (("max_steps", saved.step), ("max_epochs", saved.epoch + 1)):
+        if 0 < training[name] < reached:
             raise ConfigError(
-                f"{where} was made later than training ends: {name} = {end} in [training] is too "
-                f"low, it needs {reached} or more. Raise it, or begin anew with resume = false in "
-                "[training.before_update]."
+                f"{where} was made later than training ends: {name} = {training[name]} in "
+                f"[training] is too low, it needs {reached} or more. Raise it, or begin anew with "
+                "resume = false in [training.before_update]."
             )
-    with reading(where):
-        steps = [evaluation.step for evaluation in saved.history.evaluations]
-        expected = range(0, saved.step, training["eval_frequency"])
-        if not len(steps) == len(expected) > 0 or steps != list(expected):
-            raise ValueError("its evaluations are not those of its training")
+
+
+def _learnt(pipe: CascadePipe) -> Arrays:
+    """What a saved component has of training."""
+    pipe.sync_curvature()
+    weights, transitions = pipe.weights
+    diagonal = pipe.model.attrs["hessian_diagonal"]
+    known = {} if diagonal is None else {"hessian_diagonal": diagonal}
+    return {"weights": weights, "transitions": transitions, **known}
+
+
+def _show(pipe: CascadePipe, learnt: Arrays) -> None:
+    """Have a component save and predict what was learnt, which has to fit its own weights."""
+    weights, transitions = (
+        array_like(own, learnt[name])
+        for name, own in zip(("weights", "transitions"), pipe.weights, strict=True)
+    )
+    diagonal = learnt.get("hessian_diagonal")
+    if diagonal is not None:
+        diagonal = array_like(weights.astype(np.uint8), diagonal)
+    pipe.show(Weights(weights, transitions), diagonal)

@@ -1,51 +1,59 @@
 """Files of checkpoints: an archive of arrays, like models, read without pickle.
 
-Arrays: `header` (UTF-8 JSON: all that is no array), `training/NAME/…` (`trainers.base.State` of
-the component) and `best/NAME/…` (what it had learnt at the best evaluation).
+Array `header` is UTF-8 JSON, whose fields are checked before anything is used. Where a component
+keeps an array, the header has a table with its number, which is its name in the archive.
 """
 
 import json
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import Field
 
 from ...errors import CascadeError, ModelFileError
 from ...files import replace_file
 from ...storage import archive
 from ...storage.arrays import Arrays
-from ...trainers.base import State
-from .fingerprint import TrainingFingerprint
-from .header import checked_header, read_json
+from ...storage.tables import STRICT, read_table
+from ...trainers.states import MOST
 
-FORMAT = "spacy_cascade checkpoint"
-VERSION = 1
+_ARRAY = "array"
 
 
 @dataclass(frozen=True)
 class Evaluation:
     """What came of the updates since the evaluation before, and all scores."""
 
-    step: int
+    __pydantic_config__ = STRICT
+    step: Annotated[int, Field(ge=0, le=MOST)]
     losses: dict[str, float]
     scores: dict[str, Any]
 
 
 @dataclass
-class History:
-    """What has come of a training so far.
+class Checkpoint:
+    """All that a training goes on from.
 
-    evaluations: all of them, first ones first. losses: of the updates after the last of them.
-    best: for each component what it had learnt at the best of them.
+    origin: see `training_fingerprint`. step, epoch: of the update that comes next. evaluations:
+    all of them, first ones first. losses: of the updates after the last of them. best: for each
+    component what it had learnt at the best of them. trainings: the `trainers.base.State` of each.
     """
 
-    evaluations: list[Evaluation] = field(default_factory=list)
-    losses: dict[str, float] = field(default_factory=dict)
-    best: dict[str, Arrays] = field(default_factory=dict)
+    __pydantic_config__ = STRICT
+    origin: dict[str, Any]
+    step: Annotated[int, Field(ge=1, le=MOST)]
+    epoch: Annotated[int, Field(ge=0, le=MOST)]
+    evaluations: list[Evaluation]
+    losses: dict[str, float]
+    best: dict[str, dict[str, Any]]
+    trainings: dict[str, dict[str, Any]]
+    format: Literal["spacy_cascade checkpoint"] = "spacy_cascade checkpoint"
+    version: Literal[1] = 1
 
     def best_step(self, score_weights: Mapping[str, float | None]) -> int | None:
         """Where spaCy has seen the highest score, of equal ones the last; None before any."""
@@ -61,22 +69,6 @@ class History:
         return best
 
 
-@dataclass(frozen=True)
-class Checkpoint:
-    """All that a training goes on from.
-
-    step, epoch: of the update that comes next. randomness: states of the generators that the
-    whole process shares. trainings: by component what its training goes on from.
-    """
-
-    step: int
-    epoch: int
-    origin: TrainingFingerprint
-    history: History
-    randomness: dict[str, Any]
-    trainings: dict[str, State]
-
-
 def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
     replace_file(path, pack(checkpoint))
 
@@ -86,94 +78,47 @@ def read_checkpoint(path: Path) -> Checkpoint | None:
 
     Raises `ModelFileError` for anything that is no checkpoint, or that cannot be read.
     """
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise ModelFileError(f"Cannot read the checkpoint {path}: {error.strerror}.") from error
-    return unpack(data, f"The checkpoint {path}")
+    where = f"The checkpoint {path}"
+    with reading(where):
+        return unpack(path.read_bytes(), where) if path.exists() else None
 
 
 def pack(checkpoint: Checkpoint) -> bytes:
-    history = checkpoint.history
-    arrays = _named("training", checkpoint.trainings) | _named("best", history.best)
-    values = {
-        name: {key: value for key, value in state.items() if not isinstance(value, np.ndarray)}
-        for name, state in checkpoint.trainings.items()
-    }
-    header = {
-        "format": FORMAT,
-        "version": VERSION,
-        "step": checkpoint.step,
-        "epoch": checkpoint.epoch,
-        "origin": asdict(checkpoint.origin),
-        "evaluations": [asdict(evaluation) for evaluation in history.evaluations],
-        "losses": history.losses,
-        "randomness": checkpoint.randomness,
-        "trainings": values,
-    }
-    text = json.dumps(_finite(header), default=str, allow_nan=False).encode()
+    """The checkpoint as bytes. Scores that are no finite numbers are NaN or Infinity there."""
+    arrays: Arrays = {}
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            arrays[str(len(arrays))] = value
+            return {_ARRAY: len(arrays) - 1}
+        return vars(value) if is_dataclass(value) else str(value)
+
+    text = json.dumps(checkpoint, default=plain).encode()
     return archive.write({"header": np.frombuffer(text, np.uint8), **arrays})
-
-
-def _finite(value: Any) -> Any:
-    """The same with null for scores that are no finite numbers: those count as missing."""
-    if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _named(kind: str, states: Mapping[str, Mapping[str, Any]]) -> Arrays:
-    return {
-        f"{kind}/{name}/{key}": value
-        for name, state in states.items()
-        for key, value in state.items()
-        if isinstance(value, np.ndarray)
-    }
 
 
 def unpack(data: bytes, where: str) -> Checkpoint:
     """The checkpoint in a file. Raises `ModelFileError`, naming `where` and why."""
     with reading(where):
         arrays = dict(archive.read(data))
-        header = read_json(arrays.pop("header").tobytes())
-        if header["format"] != FORMAT:
-            raise ValueError(f"its format is {header['format']!r}")
-        if header["version"] != VERSION:
-            raise ModelFileError(
-                f"{where} is one of another release of spacy_cascade (version {header['version']} "
-                f"of the format, here {VERSION}). Remove it, or train on with that release."
-            )
-        fields = checked_header(header)
-        trainings = fields.trainings
-        best: dict[str, Arrays] = {name: {} for name in trainings}
-        for full_name, array in arrays.items():
-            kind, _, rest = full_name.partition("/")
-            name, _, key = rest.rpartition("/")
-            {"training": trainings, "best": best}[kind][name][key] = array
-        evaluations = [Evaluation(**dict(each)) for each in fields.evaluations]
-        return Checkpoint(
-            step=fields.step,
-            epoch=fields.epoch,
-            origin=TrainingFingerprint(**dict(fields.origin)),
-            history=History(evaluations, fields.losses, best),
-            randomness=dict(fields.randomness),
-            trainings=trainings,
-        )
+        checkpoint = read_table(Checkpoint, arrays["header"].tobytes())
+        for state in (*checkpoint.trainings.values(), *checkpoint.best.values()):
+            for name, value in state.items():
+                if isinstance(value, dict) and _ARRAY in value:
+                    state[name] = arrays[str(value[_ARRAY])]
+        return checkpoint
 
 
 @contextmanager
 def reading(where: str) -> Iterator[None]:
-    """Turn what goes wrong with the contents of a checkpoint into one `ModelFileError`."""
+    """Turn what goes wrong with a file and its contents into one `ModelFileError`."""
     try:
         yield
     except CascadeError:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+    except (OSError, KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise ModelFileError(
-            f"{where} is damaged or no checkpoint of spacy_cascade ({error!r}). Remove it, or set "
-            "resume = false in [training.before_update], to begin anew."
+            f"{where} cannot be read, is of another release, damaged or no checkpoint of "
+            f"spacy_cascade ({error!r}). Remove it, or set resume = false in "
+            "[training.before_update], to begin anew."
         ) from error

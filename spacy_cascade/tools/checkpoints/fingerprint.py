@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
@@ -10,36 +9,28 @@ from spacy.language import Language
 from spacy.util import dict_to_dot
 
 from ...errors import ConfigError, TrainingError
-from ...pipeline.component import CascadePipe
-from ...pipeline.learning import LearningPipe
+from ...pipeline.base import CascadePipe, is_learner
+from ...pipeline.source import reads_corpus
 from ...trainers.batchers import WHOLE_CORPUS
 
 _FREE = {
     "training": ("max_steps", "max_epochs", "before_update", "before_to_disk", "logger"),
     "corpora": ("path",),
-    "components": ("threads", "workers", "engine"),
+    "components": ("threads", "workers"),
 }
 """Options of each section that may be others when training goes on."""
-_MISSING = "not there"
 BEGIN_ANEW = (
     "Train with the same config, corpus and release; or remove the checkpoint, or set resume = "
     "false in [training.before_update], to begin anew."
 )
 
 
-@dataclass(frozen=True)
-class TrainingFingerprint:
-    """What training depends on.
+def training_fingerprint(nlp: Language) -> dict[str, Any]:
+    """What training depends on: the config, by dotted names, and what components begin with.
 
-    settings: the config, by dotted names. starts: for each component with a linear model the
-    SHA-256 of what it begins with: labels, features, evidence, lexicons, weights and annotation.
+    The latter is for each component with a linear model, by its name, the SHA-256 of labels,
+    features, evidence, lexicons, weights and annotation.
     """
-
-    settings: dict[str, Any]
-    starts: dict[str, str]
-
-
-def training_fingerprint(nlp: Language) -> TrainingFingerprint:
     config = nlp.config.interpolate()
     settings = {
         name: value
@@ -47,43 +38,39 @@ def training_fingerprint(nlp: Language) -> TrainingFingerprint:
         for name, value in dict_to_dot({section: config[section]}).items()
         if not set(name.split(".")) & set(_FREE.get(section, ()))
     }
-    pipes = ((name, pipe) for name, pipe in nlp.pipeline if isinstance(pipe, CascadePipe))
-    starts = {name: _start_of(pipe) for name, pipe in pipes}
-    return TrainingFingerprint(json.loads(json.dumps(settings, default=str)), starts)
-
-
-def _start_of(pipe: CascadePipe) -> str:
-    annotation = getattr(pipe, "_annotation_read", 0)
-    return sha256(pipe.to_bytes(exclude=["cfg"]) + str(annotation).encode()).hexdigest()
-
-
-def trained_pipes(nlp: Language) -> Iterator[tuple[str, LearningPipe[Any]]]:
-    frozen = nlp.config["training"]["frozen_components"]
     for name, pipe in nlp.pipeline:
-        if isinstance(pipe, LearningPipe) and name not in frozen:
-            yield name, pipe
+        if isinstance(pipe, CascadePipe):
+            annotation = str(getattr(pipe, "_annotation_read", 0)).encode()
+            settings[name] = sha256(pipe.to_bytes(exclude=["cfg"]) + annotation).hexdigest()
+    known: dict[str, Any] = json.loads(json.dumps(settings, default=str))
+    return known
 
 
-def check_same(saved: TrainingFingerprint, now: TrainingFingerprint, where: str) -> None:
+def check_same(saved: Mapping[str, Any], now: Mapping[str, Any], where: str) -> None:
     """Raise an error that names where a checkpoint belongs to another training than this one."""
-    for name in [*saved.settings, *now.settings]:
-        before, here = (o.settings.get(name, _MISSING) for o in (saved, now))
-        if before != here:
-            section, _, option = name.rpartition(".")
+    for name in [*saved, *now]:
+        if name in saved and name in now and saved[name] == now[name]:
+            continue
+        section, _, option = name.rpartition(".")
+        if section:
+            before, here = (
+                repr(each[name])[:100] if name in each else "not there" for each in (saved, now)
+            )
             raise ConfigError(
                 f"{where} belongs to a training with other settings: [{section}] {option} was "
-                f"{_shown(before)}, and is {_shown(here)} now. {BEGIN_ANEW}"
+                f"{before}, and is {here} now. {BEGIN_ANEW}"
             )
-    for name, digest in saved.starts.items():
-        if now.starts.get(name) != digest:
-            raise TrainingError(
-                f"{where} belongs to another training: '{name}' began with other labels, features, "
-                f"weights or annotation. {BEGIN_ANEW}"
-            )
+        raise TrainingError(
+            f"{where} belongs to another training: '{name}' began with other labels, features, "
+            f"weights or annotation. {BEGIN_ANEW}"
+        )
 
 
-def _shown(value: Any) -> str:
-    return value if value == _MISSING else repr(value)[:100]
+def trained_pipes(nlp: Language) -> Iterator[tuple[str, CascadePipe]]:
+    frozen = nlp.config["training"]["frozen_components"]
+    for name, pipe in nlp.pipeline:
+        if is_learner(pipe) and name not in frozen:
+            yield name, pipe
 
 
 def check_pipeline(nlp: Language) -> None:
@@ -94,32 +81,22 @@ def check_pipeline(nlp: Language) -> None:
             "Training with checkpoints needs [training] seed, so that the corpus is shuffled in "
             "the same way when it goes on. Set it to a number."
         )
+    batcher = training["batcher"]["@batchers"]
+    is_whole = batcher == WHOLE_CORPUS and training["accumulate_gradient"] == 1
     for name, pipe in nlp.pipeline:
         if name in training["frozen_components"] or not getattr(pipe, "is_trainable", False):
             continue
-        if not isinstance(pipe, LearningPipe):
+        if not is_learner(pipe):
             raise ConfigError(
                 f"'{name}' is trained, too, and checkpoints do not hold what it goes on from. Put "
                 "it into frozen_components of [training], train it by itself, or take the "
                 "checkpoints out of [training.before_update]."
             )
-        if pipe.reads_corpus:
-            continue
-        if pipe.trainer.sees_all and not pipe.warm_start and not _sees_all(pipe, training):
+        sees_all = pipe.trainer.sees_all
+        if (pipe.warm_start or sees_all) and not (reads_corpus(pipe) or (is_whole and sees_all)):
             raise ConfigError(
-                f"'{name}' collects parts of the corpus until it has all, and checkpoints do not "
-                f'hold them. Put @batchers = "{WHOLE_CORPUS}" into [training.batcher] and set '
-                "accumulate_gradient = 1 in [training]."
+                f"'{name}' collects {'features' if pipe.warm_start else 'examples'} batch by "
+                "batch, and checkpoints do not hold them. Give it an L-BFGS trainer, "
+                f'@batchers = "{WHOLE_CORPUS}" in [training.batcher] and accumulate_gradient = 1 '
+                "in [training], or take the checkpoints out of [training.before_update]."
             )
-        if pipe.warm_start and not _sees_all(pipe, training):
-            raise ConfigError(
-                f"'{name}' was trained before, and gets new features with every new batch: "
-                "checkpoints do not hold that. Give it an L-BFGS trainer and "
-                f'@batchers = "{WHOLE_CORPUS}" in [training.batcher], or take the checkpoints '
-                "out of [training.before_update]."
-            )
-
-
-def _sees_all(pipe: LearningPipe[Any], training: Mapping[str, Any]) -> bool:
-    is_whole = training["batcher"]["@batchers"] == WHOLE_CORPUS
-    return is_whole and training["accumulate_gradient"] == 1 and pipe.trainer.sees_all

@@ -23,7 +23,7 @@ class Settings:
 
     tokenizer: makes words of text. json_field: the one with the text, in JSONL. min_count:
     occurrences of a word that gets a cluster. size: numbers in the vector of a word. epochs: times
-    that training reads the text. clusters: number of clusters at most. seed: of k-means.
+    that training reads the text. n_clusters: number of clusters at most. seed: of k-means.
     processes: that work at the same time, 0 for one per core; with one, the same text gives the
     same clusters.
     """
@@ -33,13 +33,13 @@ class Settings:
     min_count: int = 5
     size: int = 64
     epochs: int = 3
-    clusters: int = 1024
+    n_clusters: int = 1024
     seed: int = 0
     processes: int = 0
 
     def __post_init__(self) -> None:
         least = {
-            "min_count": 1, "size": 2, "epochs": 1, "clusters": 2, "seed": 0, "processes": 0,
+            "min_count": 1, "size": 2, "epochs": 1, "n_clusters": 2, "seed": 0, "processes": 0,
         }  # fmt: skip
         for name, smallest in least.items():
             if getattr(self, name) < smallest:
@@ -100,7 +100,7 @@ def make_clusters(
     )
     found = WordVectors.load(vectors)
     told(f"Clusters of {len(found.words):,} words")
-    clustered = cluster_words(found, settings.clusters, settings.seed)
+    clustered = cluster_words(found, settings.n_clusters, settings.seed)
     write_paths(output, clustered)
     stages.remove()
     return Made(len({one.path for one in clustered}), len(found.words), sum(found.counts))

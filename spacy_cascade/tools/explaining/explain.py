@@ -65,14 +65,14 @@ def explain_spans(
     that no path has, across sentences or of a label that is not known, are left out. By default
     those that the segmenter finds.
     """
-    tag_set, labels = segmenter.tag_set, segmenter.labels
+    structure, labels = segmenter.structure, segmenter.labels
 
     def labelled(found: Spans) -> list[LabelledSpan]:
         return [(start, end, labels[number]) for start, end, number in rows_of(found)]
 
     if spans is None:
         spans = labelled(segmenter.predict([doc])[0].spans)
-    typed = segmenter.options.typed
+    typed = segmenter.typed
     wanted = [(s, e, label if typed else ENTITY) for s, e, label in _labelled(spans)]
     if not wanted:
         return []
@@ -81,14 +81,14 @@ def explain_spans(
     explained = []
     for i in np.flatnonzero(possible).tolist():
         length = wanted[i][1] - wanted[i][0]
-        tags = np.zeros(length, dtype=np.int32)
-        tag_set.write(tags, np.array([0]), np.array([length]), placed.label[i : i + 1])
+        alone = Spans(np.array([0]), np.array([length]), placed.label[i : i + 1])
+        tags = structure.observed(alone, np.ones(length, dtype=np.bool_))
         # One at a time, for the spans may overlap.
         ((probability,),) = segmenter.posteriors([doc], [[wanted[i]]])
         explanation = scored.explain(
             wanted[i],
             tags,
-            lambda path: labelled(tag_set.spans(path, np.array([0, len(path)]))),
+            lambda path: labelled(structure.spans(path, np.array([0, len(path)]))),
             float(probability),
         )
         assert explanation, "a span can be left out, and one in a sentence can be had"
@@ -107,7 +107,7 @@ def explain_types(
     """
     check_doc(doc, "explain_types")
     if spans is None:
-        key = classifier.options.spans_key
+        key = classifier.spans_key
         group = doc.ents if key is None else doc.spans.get(key, ())
         spans = list(group)
     classes = classifier.structure_labels
@@ -115,7 +115,7 @@ def explain_types(
     if not wanted:
         return []
     units, text_of, scores = score_spans(classifier, doc, [(s, e) for s, e, _ in wanted])
-    probabilities = class_probabilities(scores, classifier.options.temperature)
+    probabilities = class_probabilities(scores, classifier.temperature)
     weights = classifier.weights.features
     explained = []
     for i, features in enumerate(named_features(classifier.space, units, text_of)):

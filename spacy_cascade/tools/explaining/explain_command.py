@@ -1,8 +1,9 @@
-"""The command `spacy cascade explain`: which features speak for what a pipeline found."""
+"""The command `spacy cascade explain`: why entities are found, and what else may be."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import spacy
 from spacy.tokens import Doc
@@ -19,12 +20,11 @@ from ...cli.output import (
     write_json,
 )
 from ...errors import ConfigError
-from ...pipeline.learning import LearningPipe
-from ...pipeline.readers import examples_for
-from .explain import explain_entities
-from .explanations import EntityExplanation, Explanation
-from .page import make_explanation_page
-from .top_features import ComponentFeatures, WeightedFeature, top_features
+
+if TYPE_CHECKING:
+    from .explanations import EntityExplanation, Explanation
+    from .hypotheses import Hypotheses
+    from .top_features import ComponentFeatures, WeightedFeature
 
 
 @reports_errors
@@ -41,6 +41,9 @@ def explain_command(
         ),
     ] = None,
     top: Annotated[int, option("With --data: features for and against each label", min=1)] = 20,
+    alternatives: Annotated[
+        int | None, option("Show so many analyses of each sentence instead", min=1, max=100)
+    ] = None,
     json: Json = None,
     html: Html = None,
 ) -> None:
@@ -50,35 +53,78 @@ def explain_command(
     For each entity of TEXT, the features that speak for it and against it are shown. Its bounds
     are compared with the best segmentation that lacks this entity, and its type with the next
     best type. The contributions add up exactly to the difference of the two scores.
+
+    With --alternatives, the most probable hypotheses for each sentence are shown instead. A
+    hypothesis is one complete analysis of a sentence: its spans and their types. Its probability is
+    the probability of the spans times those of the types. All entities of the first hypothesis are
+    listed. Each of the others is shown by its differences from the first: what it adds (+) and what
+    it lacks (-). A pipeline that sets no sentence starts gets a sentencizer.
     """
+    if alternatives is not None and (data is not None or not text):
+        raise ConfigError("--alternatives are those of a TEXT. Give one, and no --data.")
     if not text and data is None:
         raise ConfigError("Give a TEXT to explain, or --data for the top features.")
+    found, page = (
+        _of_features(model, text, features, data, top)
+        if alternatives is None
+        else _of_alternatives(model, text, alternatives)
+    )
+    what = "Explanation" if alternatives is None else "Hypotheses"
+    if json is not None:
+        write_json(json, found, what)
+    if html is not None:
+        write_file(html, page(), what)
+
+
+def _of_features(
+    model: Path, text: str, features: int, data: Path | None, top: int
+) -> tuple[Any, Callable[[], str]]:
+    """What is shown as values for JSON, and the page with it."""
+    from ...pipeline.base import is_learner
+    from ...pipeline.readers import examples_for
+    from .explain import explain_entities
+    from .page import make_explanation_page
+    from .top_features import top_features
+
     nlp = spacy.load(model)
     doc = nlp(text)
     explained = explain_entities(nlp, doc)
     tops = [
         top_features(pipe, examples_for(nlp, data), top)
         for _, pipe in nlp.pipeline
-        if data is not None and isinstance(pipe, LearningPipe)
+        if data is not None and is_learner(pipe)
     ]
     if text:
         _print_entities(doc, explained, features)
     for component in tops:
         _print_component(component, str(data))
-    if json is not None:
-        found = {
-            "text": text,
-            "entities": [entity.to_json() for entity in explained],
-            "top_features": [component.to_json() for component in tops],
-        }
-        write_json(json, found, "Explanation")
-    if html is not None:
-        paths = {"model": str(model), "data": str(data or "")}
-        page = make_explanation_page(nlp, doc, explained, tops, **paths, n_features=features)
-        write_file(html, page, "Explanation")
+    found = {
+        "text": text,
+        "entities": [entity.to_json() for entity in explained],
+        "top_features": [component.to_json() for component in tops],
+    }
+    paths = {"model": str(model), "data": str(data or "")}
+    page = partial(make_explanation_page, nlp, doc, explained, tops, **paths, n_features=features)
+    return found, page
 
 
-def _print_entities(doc: Doc, explained: Sequence[EntityExplanation], n: int) -> None:
+def _of_alternatives(model: Path, text: str, n: int) -> tuple[Any, Callable[[], str]]:
+    """What is shown as values for JSON, and the page with it."""
+    from ...workflows.sentences import split_sentences
+    from .hypotheses import joint_hypotheses
+    from .page import make_hypotheses_page
+
+    nlp = spacy.load(model)
+    split_sentences(nlp)
+    doc = nlp(text)
+    sentences = joint_hypotheses(nlp, doc, n)
+    for sentence in sentences:
+        _print_sentence(doc, sentence)
+    found = [sentence.to_json(doc) for sentence in sentences]
+    return found, partial(make_hypotheses_page, nlp, doc, sentences, model=str(model))
+
+
+def _print_entities(doc: Doc, explained: "Sequence[EntityExplanation]", n: int) -> None:
     if not explained:
         print_info("The components of the cascade found no entities in the text.")
     for entity in explained:
@@ -91,7 +137,7 @@ def _print_entities(doc: Doc, explained: Sequence[EntityExplanation], n: int) ->
             _print_stage(doc, stage, n)
 
 
-def _print_stage(doc: Doc, stage: Explanation, n: int) -> None:
+def _print_stage(doc: Doc, stage: "Explanation", n: int) -> None:
     texts = (", ".join(texts_of(doc, spans)) for spans in (stage.hypothesis, stage.runner_up))
     print_line(f"{stage.component}: {', rather than '.join(text or 'nothing' for text in texts)}")
     of_tokens = any(contribution.token is not None for contribution in stage.contributions)
@@ -106,7 +152,7 @@ def _print_stage(doc: Doc, stage: Explanation, n: int) -> None:
     print_table(rows, header, "l" * (1 + of_tokens) + "rrr")
 
 
-def _print_component(component: ComponentFeatures, data: str) -> None:
+def _print_component(component: "ComponentFeatures", data: str) -> None:
     for of_label in component.labels:
         print_info(f"Top features of {component.component} for {of_label.label}")
         both = [("for", f) for f in of_label.strongest] + [("against", f) for f in of_label.weakest]
@@ -124,7 +170,7 @@ def _print_component(component: ComponentFeatures, data: str) -> None:
         )
 
 
-def _range(feature: WeightedFeature) -> list[str]:
+def _range(feature: "WeightedFeature") -> list[str]:
     """The smallest and the largest weight, each with the preceding label that it belongs to."""
     ends: list[Any] = sorted(feature.after.items(), key=lambda pair: pair[1])
     return [f"{_number(weight)} after {label}" for label, weight in (*ends[:1], *ends[-1:])]
@@ -136,3 +182,16 @@ def _number(value: float) -> str:
 
 def _probability(value: float | None) -> str:
     return "unknown" if value is None else f"{value:.3f}"
+
+
+def _print_sentence(doc: Doc, sentence: "Hypotheses") -> None:
+    print_line(doc[sentence.start : sentence.end].text)
+    best = sentence.hypotheses[0].entities
+    rows = []
+    for rank, hypothesis in enumerate(sentence.hypotheses, 1):
+        added = [entity for entity in hypothesis.entities if entity not in best]
+        lacking = [entity for entity in best if entity not in hypothesis.entities]
+        differences = texts_of(doc, added, "+ ") + texts_of(doc, lacking, "- ")
+        entities = (texts_of(doc, best) or ["nothing"]) if rank == 1 else differences
+        rows.append((rank, f"{hypothesis.probability:.4f}", ", ".join(entities)))
+    print_table(rows, ("", "probability", "entities"), "rrl")

@@ -18,6 +18,7 @@ from spacy.tokens import Doc
 
 from ...errors import ConfigError
 from ...pipeline.classifier import CascadeClassifier
+from ...pipeline.decoding import potentials_of
 from ...pipeline.recognisers import recognisers
 from ...pipeline.segmenter import CascadeSegmenter
 from ...pipeline.spans.nbest import MOST, Ranked, candidates_by_doc, check_n
@@ -82,14 +83,14 @@ def joint_hypotheses(nlp: Language, doc: Doc, n: int) -> list[Hypotheses]:
             "Hypotheses need a cascade_segmenter that finds the entities; the pipeline has "
             f"{nlp.pipe_names}. Add one, or set its set_ents = true if it has no classifier."
         )
-    tokens, potentials = segmenter.potentials([doc])
+    tokens, potentials = potentials_of(segmenter, [doc])
     if not len(potentials.scores):
         return []
-    potentials = potentials.at_temperature(segmenter.options.temperature)
+    potentials = potentials.at_temperature(segmenter.temperature)
     paths, ranked = segmenter.structure.k_best(potentials, MOST)
     partitions = segmenter.structure.log_partitions(potentials)
     log_probabilities = ranked - partitions
-    spans = [segmenter.tag_set.spans(path, potentials.starts) for path in paths]
+    spans = [segmenter.structure.spans(path, potentials.starts) for path in paths]
     (candidates,) = candidates_by_doc(Ranked(spans, ranked, log_probabilities), tokens)
     rows = [rows_of(of_rank) for of_rank in candidates.spans]
     choices = _choices(segmenter, classifier, doc, sorted({row for of in rows for row in of}))
@@ -161,7 +162,7 @@ def _choices(
     if not rows:
         return {}
     _, _, scores = score_spans(classifier, doc, [(start, end) for start, end, _ in rows])
-    probabilities = class_probabilities(scores, classifier.options.temperature).tolist()
+    probabilities = class_probabilities(scores, classifier.temperature).tolist()
     choices: dict[Row, list[Choice]] = {}
     for row, of_row in zip(rows, probabilities, strict=True):
         both = zip(of_row, classifier.structure_labels, strict=True)

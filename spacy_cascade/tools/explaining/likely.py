@@ -21,7 +21,7 @@ from ...features.tokens import Tokens
 from ...inference.schemes import Spans
 from ...pipeline.annotating import annotated
 from ...pipeline.classifier import CascadeClassifier
-from ...pipeline.scored_batch import ScoredBatch
+from ...pipeline.decoding import ScoredBatch
 from ...pipeline.segmenter import CascadeSegmenter
 from ...pipeline.spans.placing import BoundsArray
 from ...pipeline.spans.results import class_probabilities
@@ -107,7 +107,7 @@ def likely_entities(stages: Stages, docs: Sequence[Doc]) -> LikelyEntities:
     The Docs are not changed. A reranker's choice is not looked at.
     """
     segmenter, classifier = stages
-    batch, temperature = segmenter.scored(docs), segmenter.options.temperature
+    batch, temperature = segmenter.scored(docs), segmenter.temperature
     none = np.zeros(0, dtype=np.int64)
     spans, of_span = Spans(none, none, none.astype(np.int32)), np.zeros(0)
     if len(batch):
@@ -138,8 +138,8 @@ def _types(
     best = batch.spans(batch.best_path())
     around = np.stack([best.start, best.end], axis=1)
     scores = classifier.scores(docs, _by_doc(bounds, batch.tokens), _by_doc(around, batch.tokens))
-    found = class_probabilities(scores, classifier.options.temperature)
-    return found[:, int(classifier.options.reject) :]
+    found = class_probabilities(scores, classifier.temperature)
+    return found[:, int(classifier.reject) :]
 
 
 def _by_doc(bounds: BoundsArray, tokens: Tokens) -> list[BoundsArray]:

@@ -2,21 +2,21 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from spacy.tokens import Doc
 
-from ...features.names import named_features, named_segments
+from ...features.names import named_features
 from ...features.space import TextOf
 from ...features.strings import hash_string
 from ...features.units import Units
 from ...inference.structure import Contrast
+from ...pipeline.base import CascadePipe
 from ...pipeline.classifier import CascadeClassifier
-from ...pipeline.component import CascadePipe
-from ...pipeline.learning import LearningPipe
-from ...pipeline.reading import span_units, untyped
+from ...pipeline.decoding import linear_potentials
+from ...pipeline.reading import read, span_units, token_units, untyped
 from ...pipeline.spans.placing import Bounds, LabelledSpan, as_array, bounds_of, in_batch
+from ...systems.semi_markov.names import named_segments
 from ...types import Floats2d, Ints1d
 from .explanations import Contribution, Explanation, by_push, of_features
 
@@ -35,7 +35,7 @@ def text_reader(pipe: CascadePipe, docs: Iterable[Doc]) -> TextOf:
     keys = pipe.space.span_keys
     labels = {span.label_ for doc in docs for key in keys for span in doc.spans.get(key, ())}
     for _, other in () if pipe.pipeline is None else pipe.pipeline.pipeline:
-        if isinstance(other, CascadePipe) and getattr(other.options, "spans_key", None) in keys:
+        if isinstance(other, CascadePipe) and getattr(other, "spans_key", None) in keys:
             labels.update(other.labels)
     tags = ["O", *(f"{prefix}-{label}" for prefix in "BI" for label in labels)]
     of_spans = {hash_string(tag): tag for tag in tags}
@@ -60,11 +60,11 @@ def score_spans(
     Returns the spans, what gives the texts of their features, and the scores of their classes,
     float64 `[P, C]`. The Doc is not changed.
     """
-    key = classifier.options.spans_key
+    key = classifier.spans_key
     found = doc.ents if key is None else doc.spans.get(key, ())
     classifier.begin_batch()
     text_of = text_reader(classifier, [doc])
-    tokens = classifier.read([doc])
+    tokens = read(classifier, [doc])
     around = untyped(as_array(bounds_of(found)))
     bounds = in_batch([as_array(spans)], tokens)
     units = span_units(classifier.space, text_of, tokens, bounds, around)
@@ -74,12 +74,12 @@ def score_spans(
 class ScoredDoc:
     """A Doc as a component that labels its tokens scores it."""
 
-    def __init__(self, pipe: LearningPipe[Any], doc: Doc) -> None:
+    def __init__(self, pipe: CascadePipe, doc: Doc) -> None:
         self._pipe = pipe
         self._text_of = text_reader(pipe, [doc])
-        self.tokens, self._linear = pipe.linear_potentials([doc])
+        self.tokens, self._linear = linear_potentials(pipe, [doc])
         self._potentials = pipe.structure.normalised(self._linear)
-        self._units = pipe.token_units(self.tokens)
+        self._units = token_units(pipe, self.tokens)
 
     def explain(
         self,
@@ -100,7 +100,7 @@ class ScoredDoc:
         if paths is None:
             return None
         one, other = (
-            [(first + begin, last + begin, label) for first, last, label in spans_of(path)]
+            [(first + begin, last + begin, label) for first, last, label in spans_of(path.labels)]
             for path in paths
         )
         one, other = [s for s in one if s not in other], [s for s in other if s not in one]
@@ -110,14 +110,15 @@ class ScoredDoc:
             tuple(one),
             tuple(other),
             probability,
-            by_push(self._contributions(paths, begin) + self._of_segments(one, other)),
+            by_push(self._contributions(paths, begin) + self._of_wholes(paths, begin)),
         )
 
     def _contributions(self, paths: Contrast, begin: int) -> list[Contribution]:
         """What adds to the scores where the two paths differ; begin: first token of theirs."""
         structure, weights = self._pipe.structure, self._pipe.weights
-        (columns, one), (other_columns, other) = (structure.parts(path) for path in paths)
-        names = structure.transition_names([name or START for name in self._pipe.structure_labels])
+        (_, columns, one, _), (_, other_columns, other, _) = paths
+        labels = [name or START for name in self._pipe.structure_labels]
+        _, names = structure.columns.names(labels)
         places = np.flatnonzero(one != other)
         named = named_features(self._pipe.space, self._units.take(begin + places), self._text_of)
         found = []
@@ -134,7 +135,7 @@ class ScoredDoc:
             found.append(
                 Contribution(f"transition {texts[1]}", begin + place, 0.0, runner_up, TRANSITION)
             )
-            if structure.is_local:
+            if self._potentials is not self._linear:
                 found += self._of_decisions(begin + place, pair, [names[edge][0] for edge in edges])
         return found
 
@@ -152,25 +153,21 @@ class ScoredDoc:
             Contribution(f"all choices after {before[1]}", token, 0.0, other, CHOICES),
         ]
 
-    def _of_segments(
-        self, one: Sequence[LabelledSpan], other: Sequence[LabelledSpan]
-    ) -> list[Contribution]:
-        """What spans of either hypothesis add to its score as wholes."""
-        space, structure, weights = self._pipe.space, self._pipe.structure, self._pipe.weights
-        longest = space.longest
-        if longest is None:
+    def _of_wholes(self, paths: Contrast, begin: int) -> list[Contribution]:
+        """What spans of either hypothesis add to its score as wholes; begin: first token."""
+        one, other = (path.wholes for path in paths)
+        only = [w for w in one if w not in other], [w for w in other if w not in one]
+        wholes = [*only[0], *only[1]]
+        if not wholes:
             return []
-        bounds = np.array([span[:2] for span in (*one, *other)], dtype=np.int64).reshape(-1, 2)
-        named = named_segments(space, self._units, self._text_of, bounds)
-        of_lengths = structure.length_scores(weights.transitions, longest)
-        found = []
-        for i, (span, features) in enumerate(zip((*one, *other), named, strict=True)):
-            length, label = span[1] - span[0], self._pipe.labels.index(span[2])
-            column = structure.segment_columns.start + label
-            of_length = float(of_lengths[length - 1, label])
-            of_span = [Contribution(f"length {length}", None, of_length, 0.0, LENGTH)]
-            of_span += of_features(features, None, weights.features, [column])
-            is_of_other = i >= len(one)
+        bounds = np.array([whole[:2] for whole in wholes], dtype=np.int64) + begin
+        named = named_segments(self._pipe.space, self._units, self._text_of, bounds)
+        weights, found = self._pipe.weights.features, []
+        for i, (whole, features) in enumerate(zip(wholes, named, strict=True)):
+            length = f"length {whole.end - whole.start}"
+            of_span = [Contribution(length, None, whole.of_length, 0.0, LENGTH)]
+            of_span += of_features(features, None, weights, [whole.column])
+            is_of_other = i >= len(only[0])
             found += [
                 replace(c, weight=0.0, runner_up=c.weight) if is_of_other else c for c in of_span
             ]

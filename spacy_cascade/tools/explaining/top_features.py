@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from spacy.training import Example
 
-from ...features.names import find_names
-from ...pipeline.learning import LearningPipe
+from ...pipeline.base import CascadePipe
+from ...pipeline.initializing import units_of
+from ...systems.semi_markov.names import find_all_names
 from ...types import Floats1d
 from .scored import START, text_reader
 
@@ -57,7 +58,7 @@ class ComponentFeatures:
         return asdict(self)
 
 
-def top_features(pipe: LearningPipe[Any], examples: Iterable[Example], n: int) -> ComponentFeatures:
+def top_features(pipe: CascadePipe, examples: Iterable[Example], n: int) -> ComponentFeatures:
     """The n features with the largest, and with the smallest, weights for each label.
 
     examples: where names are found, best of all those that the component was trained on, for
@@ -104,30 +105,31 @@ class _Column:
         )
 
 
-def _columns(pipe: LearningPipe[Any]) -> Iterator[_Column]:
+def _columns(pipe: CascadePipe) -> Iterator[_Column]:
     weights = pipe.weights.features
     names = [name or START for name in pipe.structure_labels]
     for number, label in enumerate(names):
-        columns, sources = pipe.structure.label_columns(number)
+        columns, sources = pipe.structure.columns.of_label(number)
         if len(columns):
             by_column = weights[:, columns].astype(np.float64)
             before = [] if sources is None else [names[source] for source in sources]
             after = dict(zip(before, by_column.T, strict=False))
             yield _Column(label, by_column.mean(axis=1), after)
-    of_segments = weights[:, pipe.structure.segment_columns].astype(np.float64)
-    for label, column in zip(pipe.labels, of_segments.T, strict=False):
-        yield _Column(f"{label} as a whole", column, {})
+    for block in pipe.structure.columns.blocks[1:]:
+        of_wholes = weights[:, block].astype(np.float64)
+        for label, column in zip(pipe.labels, of_wholes.T, strict=True):
+            yield _Column(f"{label} as a whole", column, {})
 
 
-def _find(pipe: LearningPipe[Any], examples: Iterable[Example], wanted: set[int]) -> dict[int, str]:
+def _find(pipe: CascadePipe, examples: Iterable[Example], wanted: set[int]) -> dict[int, str]:
     """Names of features, as far as examples have them; no more are read than are needed."""
     names: dict[int, str] = {}
     remaining = iter(examples)
     while wanted and (batch := list(islice(remaining, _AT_ONCE))):
         pipe.begin_batch()
-        units = pipe.units_of(batch)
+        units = units_of(pipe, batch)
         if len(units.first):
             text_of = text_reader(pipe, [example.reference for example in batch])
-            names |= find_names(pipe.space, units, text_of, wanted)
+            names |= find_all_names(pipe.space, units, text_of, wanted)
             wanted = wanted - names.keys()
     return names

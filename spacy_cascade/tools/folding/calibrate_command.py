@@ -1,22 +1,24 @@
 """The command `spacy cascade calibrate`: confidences that agree with how often spans are right."""
 
+from enum import Enum
 from typing import Annotated
 
 import spacy
 
-from ...cli.options import Force, Model, Output, Unseen, option, refuse_existing
+from ...cli.options import Force, Model, NewPipeline, Unseen, option, refuse_existing
 from ...cli.output import counted, percent, print_info, print_table, reports_errors, write_pipeline
-from ...pipeline.readers import examples_for
-from ...workflows.calibrate import calibrate
-from ...workflows.decoding import Decoding, decode_for_f1
-from ...workflows.own_scores import take_own_scores
+
+
+class Decoding(str, Enum):
+    best = "best"
+    expected_f1 = "expected_f1"
 
 
 @reports_errors
 def calibrate_command(
     model: Model,
     data: Unseen,
-    output: Output,
+    output: NewPipeline,
     decoding: Annotated[
         Decoding,
         option("best: the entities stay the same; expected_f1: those of the greatest expected F1"),
@@ -36,6 +38,11 @@ def calibrate_command(
 
     The scores in the copy's meta.json are its own on DATA.
     """
+    from ...pipeline.readers import examples_for
+    from ...workflows.calibrate import calibrate
+    from ...workflows.decoding import decode_for_f1
+    from ...workflows.own_scores import take_own_scores
+
     refuse_existing(output, force)
     nlp = spacy.load(model)
     examples = list(examples_for(nlp, data))

@@ -1,4 +1,4 @@
-"""The command `spacy cascade jackknife`: tags and spans in a corpus as new text will have them."""
+"""`spacy cascade combine jackknife`: tags and spans in a corpus as new text will have them."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,40 +6,37 @@ from typing import Annotated
 import typer
 from spacy.tokens import DocBin
 
-from ...cli.options import argument, option, read_overrides
+from ...cli.options import Config, Folds, OtherTrain, argument, read_overrides
 from ...cli.output import STOPPED, counted, percent, print_good, print_warning, reports_errors
 from ...files import replace_file
 from ...stages import Stages
-from ...workflows.jackknife import jackknife, read_config
-from ..formats.docs import check_suffix
 
 
 @reports_errors
 def jackknife_command(
     context: typer.Context,
-    config: Annotated[
-        Path, argument("CONFIG", "Training config of the components, as in configs/")
-    ],
+    config: Config,
     corpus: Annotated[Path, argument("CORPUS.spacy", "Docs to annotate")],
     dev: Annotated[Path, argument("DEV.spacy", "Docs to score the components on")],
     output: Annotated[Path, argument("OUTPUT.spacy", "The annotated Docs")],
-    train: Annotated[
-        Path | None, option("Docs to learn from. Default: CORPUS itself", show_default=False)
-    ] = None,
-    folds: Annotated[int, option("Parts of CORPUS; each is left out once")] = 5,
+    train: OtherTrain = None,
+    folds: Folds = 5,
 ) -> None:
     """
     Annotate a training corpus with tags and spans as earlier components will set them on new text.
 
     CORPUS is cut into parts. Each part is annotated by a pipeline that was trained without it:
-    without its Docs, and without Docs of TRAIN that share a sentence of five or more words with
-    it. A Doc without sentence starts counts as one sentence. Tags and span groups that the
-    components set replace those in CORPUS; everything else stays, doc.ents too. After Ctrl-C, the
-    same command goes on with the trainings that are left.
+    without its Docs, and without Docs of TRAIN that share a sentence of five or more words with it.
+    TRAIN is CORPUS itself if it is not given. A Doc without sentence starts counts as one sentence.
+    Tags and span groups that the components set replace those in CORPUS; everything else stays,
+    doc.ents too. After Ctrl-C, the same command goes on with the trainings that are left.
 
     Settings of CONFIG can be changed at the end of the line, as for spacy train:
     --components.cascade_tagger.trainer.passes 5. TRAIN and DEV take the place of its corpora.
     """
+    from ...workflows.jackknife import jackknife, read_config
+    from ..formats.docs import check_suffix
+
     check_suffix(output)
     settings = read_config(config, read_overrides(context.args))
     work = output.with_name(f"{output.name}.work")

@@ -59,6 +59,7 @@ class TextSummary:
 
 
 def has_span(text: AnnotatedText) -> bool:
+    """Whether its file has a span in a text, be it one that cannot be read."""
     return bool(text.mentions or text.bad_spans)
 
 

@@ -9,11 +9,22 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NoReturn
+from typing import Literal
 
 from ...errors import CorpusError
 from .bad_records import OnBad, raised
-from .chosen_columns import (
+from .encodings import (
+    NOT_UTF8,
+    REPLACEMENT,
+    decoded,
+    encoding_problem,
+    other_encoding,
+    word_problem,
+)
+from .table import (
+    Block,
+    Row,
+    Table,
     as_told,
     have_languages,
     is_index,
@@ -21,8 +32,6 @@ from .chosen_columns import (
     without_language,
     word_column,
 )  # fmt: skip
-from .encodings import decoded, other_encoding
-from .rows import Block, Row, Table
 from .tags import (
     NO_SPAN,
     LabelledSpan,
@@ -33,7 +42,6 @@ from .tags import (
     find_slips,
     split_tag,
 )  # fmt: skip
-from .words import NOT_UTF8, REPLACEMENT, encoding_problem, word_problem
 
 _LISTED_WORDS = 10
 _SHOWN_CHARACTERS = 120
@@ -171,16 +179,16 @@ class _Reader:
         for name, column in asked.items():
             if column is not None and not -width <= column < width:
                 problem = f"--{name}-column is {column}, but the line has {width} columns"
-                self.fail(first, problem, advice)
+                raise self.error(first, problem, advice)
             if column is not None:
                 columns[name] = column % width
         if columns["word"] == columns.get("tag"):
             problem = f"words and tags are both in column {columns['word']} of {width}"
-            self.fail(first, problem, advice)
+            raise self.error(first, problem, advice)
         if is_index(sample, columns["word"]):
             problem = f"column {columns['word']} only numbers the words of each sentence"
             advice = f"Give the column of the words, as in --word-column {columns['word'] + 1}"
-            self.fail(first, problem, advice)
+            raise self.error(first, problem, advice)
         return columns
 
     def tag_column(self, table: Table, word: int) -> int:
@@ -285,10 +293,6 @@ class _Reader:
                 f"{self.path} has words that spaCy cannot use: {len(bad)} in all. "
                 f"{other_encoding(self.data, self.lines) or advice} The first are:{listed}"
             )
-
-    def fail(self, line: int, problem: str, advice: str) -> NoReturn:
-        """Raise a `CorpusError` about a line, counted from 1."""
-        raise self.error(line, problem, advice)
 
     def leave_out(self, line: int, problem: str, advice: str) -> None:
         """Hand on the error of a line whose sentence is left out."""

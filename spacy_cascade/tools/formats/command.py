@@ -1,29 +1,32 @@
-"""The command `spacy cascade convert`: corpora in many formats to a `.spacy` file."""
+"""The command `spacy cascade convert`: corpora to training data, and entities to other formats."""
 
-import warnings
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ...cli.options import argument, option, valid_text
-from ...cli.output import print_info, print_warning, reports_errors
-from ...errors import CorpusError
-from ...files import replace_file
-from ..clustering.splitting import TokenizerChoice
-from .annotated import check_any
-from .bad_records import check_none
-from .columns import ReadOptions
-from .converted import print_bad, print_contradictions, print_texts, print_words, print_written
-from .converting import convert_texts, pieces_in
-from .docs import CHUNKS_KEY, check_suffix, write_documents
-from .exchange.base import FormatOptions, TextFormat
-from .exchange.registry import AUTO, find_sources
-from .lost_spans_report import report_lost
+from ...cli.options import (
+    Field,
+    Force,
+    Form,
+    Lang,
+    SkipBad,
+    SpansKey,
+    To,
+    Tokenizer,
+    argument,
+    option,
+    pipeline_at,
+    refuse_existing,
+    valid_text,
+)
+from ...cli.output import reports_errors
+from ...errors import ConfigError, CorpusError
 from .spacing import Spacing
 from .tags import Scheme, scheme_named
-from .texts import without_words
+
+_SPACY = "spacy"
 
 
 # Enums, because older releases of Typer do not support Literal.
@@ -55,11 +58,20 @@ def _tag_names(text: str | None) -> str | None:
 
 @reports_errors
 def convert_command(
-    source: Annotated[Path, argument("INPUT", "File, or folder of files in one format")],
-    output: Annotated[Path, argument("OUTPUT.spacy", "File to write")],
-    form: Annotated[
-        str, option("Format of INPUT; auto recognises it by the content", "--format", "-f")
-    ] = AUTO,
+    source: Annotated[
+        Path, argument("INPUT", "File, or folder of files in one format; with --to also .spacy")
+    ],
+    output: Annotated[Path, argument("OUTPUT", "File to write: .spacy, or as --to says")],
+    form: Form = "auto",
+    to: To = _SPACY,
+    model: Annotated[
+        Path | None,
+        option(
+            "With --to: trained pipeline that annotates the texts of INPUT first, which may then "
+            "also be plain text with a text a line",
+            "--model", "-m", callback=pipeline_at,
+        ),
+    ] = None,
     scheme: Annotated[
         str,
         option(
@@ -88,10 +100,8 @@ def convert_command(
     no_entities: Annotated[bool, option("No column has entity tags", "--no-entities")] = False,
     pos_column: Annotated[int | None, option("Column to keep as token.tag")] = None,
     chunk_column: Annotated[int | None, option("Column of chunk tags for doc.spans")] = None,
-    chunks_key: Annotated[str, option("Key of the chunks", callback=valid_text)] = CHUNKS_KEY,
-    spans_key: Annotated[
-        str | None, option("Additional key in doc.spans for the entities", callback=valid_text)
-    ] = None,
+    chunks_key: Annotated[str, option("Key of the chunks", callback=valid_text)] = "chunks",
+    spans_key: SpansKey = None,
     n_sents: Annotated[
         int, option("Sentences per document if none is marked (0: all)", "--n-sents", "-n", min=0)
     ] = 10,
@@ -103,17 +113,9 @@ def convert_command(
             "word, and training takes the words as tokens"
         ),
     ] = Spacing.NATURAL,
-    lang: Annotated[
-        str, option("Language code, for natural spacing and the tokenizer", "--lang", "-l")
-    ] = "en",
-    tokenizer: Annotated[
-        str | None,
-        option(
-            "Formats with text: registered tokenizer, pipeline, or training config (.cfg) that "
-            "splits it. Default: the words of the file, else the tokenizer of the language"
-        ),
-    ] = None,
-    field: Annotated[str, option("Label Studio: the field with the text")] = "text",
+    lang: Lang = "en",
+    tokenizer: Tokenizer = None,
+    field: Field = "text",
     tag_names: Annotated[
         str | None,
         option(
@@ -131,22 +133,22 @@ def convert_command(
     on_bad_word: Annotated[
         OnBadWord, option("Stop at words that are empty, whitespace or not UTF-8, or replace them")
     ] = OnBadWord.ERROR,
-    skip_bad: Annotated[
-        bool, option("Leave out records and spans that cannot be read, and list them", "--skip-bad")
-    ] = False,
+    skip_bad: SkipBad = False,
     skip_empty: Annotated[
         bool, option("Formats with text: leave out texts without a span", "--skip-empty")
     ] = False,
     accept_loss: Annotated[
         bool, option("Formats with text: go on where most spans are no entities", "--accept-loss")
     ] = False,
-) -> None:
+    force: Force = False,
+) -> None:  # fmt: skip
     """
-    Convert an annotated corpus to training data.
+    Convert an annotated corpus to training data, or entities to the format of another tool.
 
-    The formats, recognised by the content: column files (CoNLL, IOB, BILOU), JSONL of Prodigy and
-    Doccano, JSON of Label Studio, token lists of Hugging Face, CoNLL-U, folders of BRAT, PubTator,
-    and BioC in XML and JSON. docs/formats.md has a table.
+    OUTPUT is a .spacy file for training, unless --to names another format. The formats, recognised
+    by the content: column files (CoNLL, IOB, BILOU), JSONL of Prodigy and Doccano, JSON of Label
+    Studio, token lists of Hugging Face, CoNLL-U, folders of BRAT, PubTator, and BioC in XML and
+    JSON. docs/formats.md has a table.
 
     Spans that no tokens can express (inside tokens, overlapping, discontinuous) are counted and
     shown. Their words are not annotated then. So are texts that are rejected, ignored or cancelled.
@@ -154,6 +156,10 @@ def convert_command(
 
     Records and spans that cannot be read are an error that names the first of them. --skip-bad
     leaves them out and lists each with its line.
+
+    With --spans-key the entities are also kept in this group of doc.spans, with those that overlap.
+    --lang says how text is split, and where natural spacing has spaces. Words that a file has stay,
+    unless --tokenizer is given.
 
     In a column file each line has one word, followed by its tags in columns that tabs or spaces
     separate. A blank line ends a sentence. A line -DOCSTART- or ###MEDLINE:<id> may start a
@@ -172,7 +178,16 @@ def convert_command(
 
     spaCy cannot use words that are empty, only whitespace, or not UTF-8. With
     --on-bad-word replace, the command puts U+FFFD in their place and lists them.
+
+    With --to prodigy, doccano, label-studio, brat, bioc-json and others, OUTPUT gets entities with
+    their confidences: those of INPUT, such as a .spacy file of annotated documents, or with --model
+    those that a pipeline finds in its texts. The names of documents stay. docs/formats.md says
+    where each format has the scores. A file that is there already is replaced with --force only.
     """
+    from .columns import ReadOptions
+    from .converting import NewDocs, Reading, to_docs, to_format
+    from .exchange.base import FormatOptions
+
     columns = ReadOptions(
         scheme=Scheme(scheme), separator=separator.value,
         word_column="auto" if word_column is None else word_column,
@@ -181,44 +196,13 @@ def convert_command(
         chunk_column=chunk_column, n_sents=n_sents, on_bad_word=on_bad_word.value,
     )  # fmt: skip
     names = tuple(name.strip() for name in (tag_names or "").split(",") if name.strip())
-    check_suffix(output)
-    bad: list[CorpusError] = []
-    options = FormatOptions(columns, names, field, predictions, bad.append)
-    reader, sources = find_sources(source, form, encoding)
-    if form == AUTO and reader.name != "columns":
-        print_info(f"Read as {reader.name}")
-    if isinstance(reader, TextFormat):
-        nlp = TokenizerChoice(lang, tokenizer).load()
-        records = (record for one in sources for record in reader.read(one, options))
-        used = records if tokenizer is None else map(without_words, records)
-        converted = convert_texts(used, nlp, output.name, spans_key, skip_empty)
-        made = converted.summary
-        if not skip_bad:
-            check_none(bad)
-        print_bad(bad, made.bad_spans)
-        check_any(made, output)
-        print_texts(made)
-        print_contradictions(converted.pieces)
-        report_lost(made, nlp, spans_key=spans_key, accept_loss=accept_loss)
-        replace_file(output, converted.docs.to_bytes())
-        print_written(made, output)
-        return
-    with warnings.catch_warnings(record=True) as noted:
-        warnings.simplefilter("always", UserWarning)
-        by_source = [(one.path, reader.read(one, options)) for one in sources]
-    for warning in noted:
-        print_warning(str(warning.message), to_stderr=True)
-    if not skip_bad:
-        check_none(bad)
-    print_bad(bad, 0)
-    documents = [document for _, found in by_source for document in found]
-    if not documents:
-        raise CorpusError(f"{source} has no sentence that can be read, so nothing is written.")
-    print_contradictions(piece for path, found in by_source for piece in pieces_in(path, found))
-    summary = write_documents(
-        documents, output, spacing=spacing, lang=lang, spans_key=spans_key, chunks_key=chunks_key,
-    )  # fmt: skip
-    if columns.scheme == Scheme.AUTO and summary.schemes:
-        found = ", ".join(sorted(found.value for found in summary.schemes))
-        print_info(f"Tags read as {found}")
-    print_words(summary, spacing, output)
+    reading = Reading(source, form, encoding, skip_bad)
+    options = FormatOptions(columns, names, field, predictions or to != _SPACY, reading.bad.append)
+    if to != _SPACY:
+        refuse_existing(output, force)
+        to_format(reading, options, output, to, model)
+    elif model is not None:
+        raise ConfigError("--model annotates texts for --to. Add --to and the format to write.")
+    else:
+        making = NewDocs(spacing, lang, tokenizer, spans_key, chunks_key, skip_empty, accept_loss)
+        to_docs(reading, options, output, making)

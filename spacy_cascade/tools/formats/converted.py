@@ -1,18 +1,35 @@
 """What `convert` says of what it made, and of what it could not."""
 
+from __future__ import annotations
+
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import prod
 from pathlib import Path
 
-from ...cli.output import counted, print_good, print_info, print_warning
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from ...cli.output import counted, print_good, print_info, print_line, print_warning
 from ...errors import CorpusError
+from ..tokenizers.choosing import CANDIDATES, make_tokenizer
+from ..tokenizers.languages import how_to_install, is_usable, language_of_script
 from .annotated import TextSummary
 from .contradictions import Piece, find_contradictions
 from .docs import ConversionSummary
+from .exchange.base import AnyFormat
+from .exchange.offsets import Span, likely_counting
+from .placing import LostSpan, Misfit
 from .spacing import Spacing
+from .texts import AnnotatedText
 
 _LISTED = 10
+_SHOWN = 3
+"""Examples of spans of each kind that are no entities."""
+_AROUND = 15
+"""Characters shown on each side of such a span."""
+_BAD = "that cannot be read"
 _SELDOM = 0.01
 """A chance below which it is no chance that documents without a span stand at the end."""
 
@@ -129,3 +146,133 @@ def _print_empty(has_span: Sequence[bool]) -> None:
         )
     else:
         print_info(f"{text} To leave them out: --skip-empty")
+
+
+def print_exported(writer: AnyFormat, texts: Sequence[AnnotatedText], output: Path) -> None:
+    """What was written in another format, and the labels that it cannot have."""
+    mentions = [mention for text in texts for mention in text.mentions]
+    written: dict[str, list[str]] = {}
+    for label in sorted({mention.label for mention in mentions}):
+        written.setdefault(writer.written_label(label), []).append(label)
+    for name, given in written.items():
+        if given != [name]:
+            listed = " and ".join(map(repr, given))
+            verb = "is" if len(given) == 1 else "are"
+            print_warning(f"The format {writer.name}: {listed} {verb} written as {name!r}")
+    n_scored = sum(mention.score is not None for mention in mentions)
+    print_good(
+        f"{counted(len(texts), 'document')}, {counted(len(mentions), 'entity', 'entities')}, "
+        f"{n_scored:,} of them with a score, as {writer.name} -> {output}"
+    )
+
+
+def report_lost(
+    summary: TextSummary, nlp: Language, *, spans_key: str | None, accept_loss: bool
+) -> None:
+    """Show the spans that are no entities, and what may help.
+
+    Raises `CorpusError` where they are more than half of all, unless that is accepted.
+    """
+    by_kind: dict[str, list[LostSpan]] = {}
+    for misfit in Misfit:
+        lost = [one for one in summary.lost if one.misfit == misfit]
+        if lost:
+            by_kind[misfit.value] = lost
+            print_warning(f"No entity for {counted(len(lost), 'span')} {misfit.value}:")
+            _print_spans(lost)
+    by_kind.pop(Misfit.NEGATIVE.value, None)  # they are no entities by what they say
+    if spans_key is not None:
+        by_kind.pop(Misfit.OVERLAPS.value, None)
+    advice = {kind: _advice(Misfit(kind), lost, nlp) for kind, lost in by_kind.items()}
+    counts = Counter({kind: len(lost) for kind, lost in by_kind.items()})
+    if summary.bad_spans:
+        counts[_BAD] = summary.bad_spans
+    if 2 * counts.total() > summary.spans and not accept_loss:
+        kinds = ", ".join(f"{n:,} {kind}" for kind, n in counts.most_common())
+        most = counts.most_common(1)[0][0]
+        cause = advice.get(most, "The offsets belong to another text, or do not count characters.")
+        raise CorpusError(
+            f"{counts.total():,} of {counted(summary.spans, 'span')} would be lost ({kinds}), so "
+            f"nothing is written. The likely cause: {cause} To go on all the same: --accept-loss."
+        )
+    for text in advice.values():
+        print_info(text)
+
+
+def print_without_place(lost: Sequence[LostSpan]) -> None:
+    """The spans that are no entities, where that needs no advice."""
+    if lost:
+        spans = counted(len(lost), "span")
+        print_warning(f"No entity for {spans}. Their words count as not annotated:")
+        _print_spans(lost)
+
+
+def _print_spans(lost: Sequence[LostSpan]) -> None:
+    for one in lost[:_SHOWN]:
+        print_line(f"  {_described(one)}")
+
+
+def _described(lost: LostSpan) -> str:
+    """A span with its document, its offsets, its text and what stands around it."""
+    text, mention = lost.text.text, lost.mention
+    name = f" (document {lost.text.name})" if lost.text.name else ""
+    parts = ", ".join(f"{start}-{end}" for start, end in mention.parts)
+    start, end = mention.start, mention.end
+    around = text[max(0, start - _AROUND) : start] + "[" + text[start:end]
+    around += "]" + text[end : end + _AROUND]
+    return f"{lost.text.where}{name}, characters {parts}: {mention.label} in {around!r}"
+
+
+def _advice(misfit: Misfit, lost: Sequence[LostSpan], nlp: Language) -> str:
+    """Why spans of a kind are lost, as far as that can be told, and what to do."""
+    if misfit == Misfit.CUTS:
+        return _tokenizer_for(lost, nlp)
+    if misfit == Misfit.DIFFERS:
+        return _unit_of(lost)
+    if misfit == Misfit.OVERLAPS:
+        return "Spans that overlap can be kept in doc.spans: --spans-key sc."
+    if misfit == Misfit.PARTS:
+        return "An entity is one piece of the text: spans of several parts cannot be learnt."
+    return "The offsets belong to another text than that of the file."
+
+
+def _unit_of(lost: Sequence[LostSpan]) -> str:
+    """What the offsets of spans seem to count, whose own text is not the one at the offsets."""
+
+    spans = [(one.text.text, Span(one.mention.parts, one.mention.found)) for one in lost]
+    counting, n = likely_counting(spans)
+    if not n:
+        return "The offsets belong to another text, or the text was changed after the annotation."
+    return (
+        f"{n:,} of these {counted(len(lost), 'span')} have {counting.name}. They must count "
+        "characters from 0."
+    )
+
+
+def _tokenizer_for(cut: Sequence[LostSpan], nlp: Language) -> str:
+    """What expresses most of the spans that begin or end inside of tokens."""
+    texts = {id(one.text): one.text.text for one in cut}
+    code = language_of_script("".join(texts.values()))
+    if code is not None and code != nlp.lang and not is_usable(code):
+        return how_to_install(code)
+
+    def expressed(tokenize: Callable[[str], Doc]) -> int:
+        docs = {key: tokenize(text) for key, text in texts.items()}
+        return sum(
+            docs[id(one.text)].char_span(one.mention.start, one.mention.end) is not None
+            for one in cut
+        )
+
+    tried = {
+        f"--tokenizer {section['@tokenizers']}": make_tokenizer(section, nlp)
+        for section in CANDIDATES
+    }
+    if code is not None and code != nlp.lang:
+        tried = {f"--lang {code}": spacy.blank(code).make_doc}
+    counts = {option: expressed(tokenize) for option, tokenize in tried.items()}
+    best = max(counts, key=lambda option: counts[option])
+    found = "No known tokenizer ends tokens where these spans end: see docs/formats.md."
+    if counts[best]:
+        spans = counted(len(cut), "span")
+        found = f"{best} has token boundaries at {counts[best]:,} of these {spans}."
+    return f"The tokenizer ends tokens elsewhere. {found}"

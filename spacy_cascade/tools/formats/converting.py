@@ -1,45 +1,153 @@
-"""Annotated texts to Docs for `convert`, with all that is noted on the way."""
+"""What `convert` does: annotated texts and words to Docs, and entities to other formats."""
 
 from __future__ import annotations
 
+import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import spacy
 from spacy.language import Language
-from spacy.tokens import DocBin
+from spacy.tokens import Doc, DocBin
 
+from ...cli.output import print_info, print_warning
+from ...errors import ConfigError, CorpusError
+from ...files import replace_file
+from ...pipeline.readers import read_docs
+from ...pipeline.spans.confidences import confidence_of
+from ...text_sources import DOCS, read_texts
+from ..clustering.splitting import TokenizerChoice
 from ..tokenizers.lost_spans import Lost, keep_lost
-from .annotated import TextSummary, place_texts
+from .annotated import NO_TEXT, TextSummary, check_any, place_texts
+from .bad_records import check_none
 from .columns import Document
 from .contradictions import Piece
-from .docs import with_progress
-from .placing import LostSpan, misfit_of
-from .texts import AnnotatedText, Record
+from .converted import (
+    print_bad,
+    print_contradictions,
+    print_exported,
+    print_left_out,
+    print_texts,
+    print_words,
+    print_written,
+    report_lost,
+)
+from .docs import check_suffix, with_progress, write_documents
+from .exchange.base import AnyFormat, FormatOptions, TextFormat, WordFormat
+from .exchange.columns import Columns
+from .exchange.registry import AUTO, find_sources, format_named
+from .exchange.source import Source
+from .placing import LostSpan, misfit_of, text_of
+from .spacing import Spacing
+from .tags import Scheme
+from .texts import AnnotatedText, LeftOut, Record, without_words
 
 
-@dataclass(frozen=True, slots=True)
-class ConvertedTexts:
-    """docs: with the spans that were lost noted beside them. pieces: to find contradictions."""
+@dataclass(frozen=True)
+class Reading:
+    """What is read, in which format and encoding, and the errors of records on the way.
 
-    docs: DocBin = field(default_factory=lambda: DocBin(store_user_data=True))
-    summary: TextSummary = field(default_factory=TextSummary)
-    pieces: list[Piece] = field(default_factory=list)
+    skip_bad: whether records that cannot be read are left out; else they are an error.
+    """
+
+    path: Path
+    form: str
+    encoding: str | None
+    skip_bad: bool
+    bad: list[CorpusError] = field(default_factory=list)
+
+    def sources(self) -> tuple[AnyFormat, list[Source]]:
+        return find_sources(self.path, self.form, self.encoding)
+
+    def check(self, bad_spans: int = 0) -> None:
+        """Tell the errors; raises `CorpusError` where they are not to be skipped."""
+        if not self.skip_bad:
+            check_none(self.bad)
+        print_bad(self.bad, bad_spans)
 
 
-def convert_texts(
-    records: Iterable[Record], nlp: Language, name: str, spans_key: str | None, skip_empty: bool
-) -> ConvertedTexts:
-    """Docs of annotated texts, as `place_texts` makes them; name: of the file, for progress."""
-    made = ConvertedTexts()
+@dataclass(frozen=True)
+class NewDocs:
+    """How Docs are made, by the options of `convert`."""
+
+    spacing: Spacing
+    lang: str
+    tokenizer: str | None
+    spans_key: str | None
+    chunks_key: str
+    skip_empty: bool
+    accept_loss: bool
+
+
+def to_docs(reading: Reading, options: FormatOptions, output: Path, making: NewDocs) -> None:
+    """Write a `.spacy` file to train on."""
+    check_suffix(output)
+    reader, sources = reading.sources()
+    if reading.form == AUTO and reader.name != "columns":
+        print_info(f"Read as {reader.name}")
+    if isinstance(reader, TextFormat):
+        records = (record for one in sources for record in reader.read(one, options))
+        _texts_to_docs(records, reading, output, making)
+    else:
+        _words_to_docs(reader, sources, options, reading, output, making)
+
+
+def _texts_to_docs(
+    records: Iterable[Record], reading: Reading, output: Path, making: NewDocs
+) -> None:
+    """Each text becomes a Doc, with the spans that were lost noted beside them."""
+    nlp = TokenizerChoice(making.lang, making.tokenizer).load()
+    used = records if making.tokenizer is None else map(without_words, records)
+    made = TextSummary()
     placed = place_texts(
-        records, nlp.make_doc, nlp.vocab, made.summary, spans_key=spans_key, skip_empty=skip_empty
-    )
-    for text, one in with_progress(placed, name):
+        used, nlp.make_doc, nlp.vocab, made, spans_key=making.spans_key,
+        skip_empty=making.skip_empty,
+    )  # fmt: skip
+    docs, pieces = DocBin(store_user_data=True), list[Piece]()
+    for text, one in with_progress(placed, output.name):
         keep_lost(one.doc, map(_noted, one.lost))
-        made.docs.add(one.doc)
-        made.pieces.extend(_piece_of(text))
-    return made
+        docs.add(one.doc)
+        pieces.extend(_piece_of(text))
+    reading.check(made.bad_spans)
+    check_any(made, output)
+    print_texts(made)
+    print_contradictions(pieces)
+    report_lost(made, nlp, spans_key=making.spans_key, accept_loss=making.accept_loss)
+    replace_file(output, docs.to_bytes())
+    print_written(made, output)
+
+
+def _words_to_docs(
+    reader: WordFormat,
+    sources: Sequence[Source],
+    options: FormatOptions,
+    reading: Reading,
+    output: Path,
+    making: NewDocs,
+) -> None:
+    """Words become Docs with the spaces that are restored between them."""
+    with warnings.catch_warnings(record=True) as noted:
+        warnings.simplefilter("always", UserWarning)
+        by_source = [(one.path, reader.read(one, options)) for one in sources]
+    for warning in noted:
+        print_warning(str(warning.message), to_stderr=True)
+    reading.check()
+    documents = [document for _, found in by_source for document in found]
+    if not documents:
+        raise CorpusError(
+            f"{reading.path} has no sentence that can be read, so nothing is written."
+        )
+    print_contradictions(piece for path, found in by_source for piece in pieces_in(path, found))
+    summary = write_documents(
+        documents, output, spacing=making.spacing, lang=making.lang, spans_key=making.spans_key,
+        chunks_key=making.chunks_key,
+    )  # fmt: skip
+    if options.columns.scheme == Scheme.AUTO and summary.schemes:
+        schemes = ", ".join(sorted(scheme.value for scheme in summary.schemes))
+        print_info(f"Tags read as {schemes}")
+    print_words(summary, making.spacing, output)
 
 
 def pieces_in(path: Path, documents: Sequence[Document]) -> Iterator[Piece]:
@@ -62,3 +170,86 @@ def _noted(lost: LostSpan) -> Lost:
     _, (start, end) = misfit_of(lost.text.text, lost.mention)
     start, end = (start, end) if start < end else (lost.mention.start, lost.mention.end)
     return Lost(start, end, lost.mention.label, lost.misfit.value)
+
+
+def to_format(
+    reading: Reading, options: FormatOptions, output: Path, to: str, model: Path | None
+) -> None:
+    """Write the entities of texts, or those that a pipeline finds there, in another format."""
+    writer = format_named(to)
+    left_out: Counter[str] = Counter()
+    if model is None:
+        texts = list(_annotated(reading, options, left_out))
+    else:
+        nlp = spacy.load(model)
+        unread = _unannotated(reading, options, nlp, left_out)
+        texts = list(with_progress(_predicted(nlp, unread), output.name))
+    reading.check(sum(text.bad_spans for text in texts))
+    if not texts:
+        raise ConfigError(f"{reading.path} has no texts. Check the path.")
+    writer.write(texts, output)
+    print_left_out(left_out)
+    print_exported(writer, texts, output)
+
+
+def _annotated(
+    reading: Reading, options: FormatOptions, left_out: Counter[str]
+) -> Iterator[AnnotatedText]:
+    """The texts of a file with the entities that it has."""
+    if reading.path.suffix == DOCS:
+        for doc in read_docs(reading.path, spacy.blank("xx").vocab):
+            yield text_of(doc, confidence_of)
+        return
+    reader, sources = reading.sources()
+    if not isinstance(reader, TextFormat):
+        raise ConfigError(
+            f"{reading.path} has words, but no text. Make a .spacy file of it with `spacy cascade "
+            "convert` first; or give a pipeline with --model to annotate texts."
+        )
+    records = (record for source in sources for record in reader.read(source, options))
+    for record in records:
+        if isinstance(record, LeftOut):
+            left_out[record.reason] += 1
+        else:
+            yield _with_plain_spans(record, left_out)
+
+
+def _with_plain_spans(text: AnnotatedText, left_out: Counter[str]) -> AnnotatedText:
+    """The text without spans that are no one piece of it; these are counted."""
+    kept = []
+    for mention in text.mentions:
+        misfit, _ = misfit_of(text.text, mention)
+        if misfit is None:
+            kept.append(mention)
+        else:
+            left_out[f"spans {misfit.value}"] += 1
+    return replace(text, mentions=tuple(kept))
+
+
+def _unannotated(
+    reading: Reading, options: FormatOptions, nlp: Language, left_out: Counter[str]
+) -> Iterator[AnnotatedText]:
+    """The texts of a file for a pipeline to annotate."""
+    path = reading.path
+    if path.suffix == DOCS:
+        for doc in read_docs(path, nlp.vocab):
+            yield AnnotatedText(doc.text)
+        return
+    if path.is_file() and isinstance(reading.sources()[0], Columns):
+        for line in read_texts(path, options.field):
+            yield AnnotatedText(line.strip())
+        return
+    for text in _annotated(reading, options, left_out):
+        if text.text.strip():
+            yield text
+        else:
+            left_out[NO_TEXT] += 1
+
+
+def _predicted(nlp: Language, texts: Iterable[AnnotatedText]) -> Iterator[AnnotatedText]:
+    """The texts with the entities that the pipeline finds; their names stay."""
+    pairs: Iterator[tuple[Doc, AnnotatedText]] = nlp.pipe(
+        ((text.text, text) for text in texts), as_tuples=True
+    )
+    for doc, text in pairs:
+        yield text_of(doc, confidence_of, name=text.name, where=text.where)

@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from ...errors import CorpusError
 from ...files import replace_file
-from .columns import Document, ReadOptions, Sentence, read_columns
+from .columns import Document, Sentence
 from .spacing import Spacer, Spacing, Style, find_style, is_heading
 from .tags import LabelledSpan, Scheme
 
@@ -183,29 +183,6 @@ def _to_doc(lines: Sequence[_Line], vocab: Vocab, spans_key: str | None, chunks_
 
 def _span(doc: Doc, offset: int, span: LabelledSpan) -> Span:
     return Span(doc, offset + span.start, offset + span.end, label=span.label)
-
-
-def convert(
-    source: str | Path,
-    output: str | Path,
-    options: ReadOptions | None = None,
-    *,
-    spacing: Spacing = Spacing.NATURAL,
-    lang: str = "en",
-    spans_key: str | None = None,
-    chunks_key: str = CHUNKS_KEY,
-) -> ConversionSummary:
-    """Convert a column file, or the column files of a folder, to one `.spacy` file.
-
-    Raises `CorpusError` as `read_columns` and `write_documents` do, and if there is nothing to
-    read; then nothing is written.
-    """
-    check_suffix(Path(output))
-    documents = [one for path in files_in(Path(source)) for one in read_columns(path, options)]
-    return write_documents(
-        documents, Path(output), spacing=spacing, lang=lang, spans_key=spans_key,
-        chunks_key=chunks_key,
-    )  # fmt: skip
 
 
 def write_documents(

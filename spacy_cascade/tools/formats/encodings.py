@@ -1,13 +1,13 @@
-"""Bytes as text: which encoding they have, or seem to have."""
+"""Bytes as text: which encoding they have, or seem to have; and words that spaCy cannot use."""
 
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from ...errors import CorpusError
-from .words import NOT_UTF8
 
 _MARKS = {
     codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32",
@@ -20,6 +20,10 @@ _PRINTABLE = 0.95
 """Share of the characters of a text that are printable or white space."""
 _WESTERN = "cp1252"
 BYTE_ORDER_MARK = "\ufeff"
+REPLACEMENT = "\ufffd"
+
+# Bytes that are not UTF-8 are read as lone surrogates (`surrogateescape`).
+NOT_UTF8 = re.compile("[\ud800-\udfff]")
 
 
 def marked_encoding(data: bytes) -> str:
@@ -87,3 +91,19 @@ def other_encoding(data: bytes, lines: Sequence[str]) -> str:
     damaged = sum(NOT_UTF8.search(line) is not None for line in foreign)
     problem = problem_of(data)
     return problem[0].upper() + problem[1:] if damaged > len(foreign) / 2 else ""
+
+
+def word_problem(word: str) -> str | None:
+    """Why spaCy cannot use `word`, or None if it can.
+
+    A `Doc` refuses the empty string and invalid Unicode. It accepts a word of whitespace, but no
+    entity can begin there.
+    """
+    if word and not word.isspace():
+        return encoding_problem(word)
+    return "is only whitespace" if word else "is empty"
+
+
+def encoding_problem(text: str) -> str | None:
+    """What is wrong with a text that was read with `surrogateescape`, or None."""
+    return "is not valid UTF-8" if NOT_UTF8.search(text) else None

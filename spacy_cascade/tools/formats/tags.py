@@ -130,11 +130,10 @@ def decode_tags(
             sentence = []
         parsed.append([tags[text] for text in sentence])
     scheme = _detect_scheme(tags.values(), parsed) if scheme == Scheme.AUTO else Scheme(scheme)
-    decode = _DECODERS[scheme]
     decoded = []
     for number, found in enumerate(parsed):
         try:
-            spans = decode(found, partial(TagError, number))
+            spans = _decode(found, scheme, partial(TagError, number))
         except TagError as error:
             on_bad(error)
             spans, found = [], []
@@ -231,70 +230,51 @@ def find_slips(sentences: Iterable[Sequence[str]]) -> tuple[list[tuple[int, int]
     return slips, n_as_iob2
 
 
-def _decode_iob(tags: Sequence[_Tag], error: Error, *, strict: bool) -> list[LabelledSpan]:
-    """Decode IOB1 or, with `strict`, IOB2, where I- must not begin a phrase.
+_NO_TAG = _Tag("", OUTSIDE, "")
+_FIRST_TAGS = {
+    Scheme.IOB2: (
+        "IOB2",
+        "Use --scheme iob1 if phrases in this file begin with I-, or correct the tag",
+    ),
+    Scheme.BILOU: ("BILOU", "Begin the phrase with B-, or set --scheme if the file is not BILOU"),
+}
+"""Schemes in which I- and L- never begin a phrase, and what to do where they do."""
 
-    B- always begins a phrase, so IOB1 also reads files that mix the two schemes.
+
+def _decode(tags: Sequence[_Tag], scheme: Scheme, error: Error) -> list[LabelledSpan]:
+    """The phrases of one sentence.
+
+    In BILOU a phrase of two or more words ends with L-; in the others the next tag ends it. B-
+    always begins a phrase, so IOB1 also reads files that mix it with IOB2.
     """
+    is_bilou = scheme == Scheme.BILOU
     spans: list[LabelledSpan] = []
     start, label = 0, ""
-    for word, tag in enumerate(tags):
-        if tag.prefix in _BILOU_ONLY:
-            raise error(word, f"tag {tag.text!r} is not an IOB tag", "Use --scheme bilou or auto")
-        if tag.prefix == "I" and tag.label == label:
+    for word, (text, prefix, own) in enumerate([*tags, _NO_TAG]):
+        if not is_bilou and prefix in _BILOU_ONLY:
+            raise error(word, f"tag {text!r} is not an IOB tag", "Use --scheme bilou or auto")
+        continues = prefix in ("I", "L")
+        if continues and label and own == label:
+            if prefix == "L":
+                spans.append(LabelledSpan(start, word + 1, label))
+                label = ""
             continue
+        if label and is_bilou:
+            raise error(
+                word - 1,
+                f"the {label} phrase is not closed after tag {tags[word - 1].text!r}, as BILOU "
+                "requires",
+                "End it with L- (or E-), tag a phrase of one word U- (or S-), or set --scheme if "
+                "the file is not BILOU",
+            )
         if label:
             spans.append(LabelledSpan(start, word, label))
-        if strict and tag.prefix == "I":
-            raise error(
-                word,
-                f"tag {tag.text!r} does not continue a {tag.label} phrase, as IOB2 requires",
-                "Use --scheme iob1 if phrases in this file begin with I-, or correct the tag",
-            )
-        start, label = word, tag.label
-    if label:
-        spans.append(LabelledSpan(start, len(tags), label))
-    return spans
-
-
-def _decode_bilou(tags: Sequence[_Tag], error: Error) -> list[LabelledSpan]:
-    """Decode BILOU, where every phrase of two or more words must be opened and closed."""
-    spans: list[LabelledSpan] = []
-    start, label = 0, ""
-    for word, tag in enumerate(tags):
-        continues = tag.prefix in ("I", "L")
-        if label and not (continues and tag.label == label):
-            raise _unclosed(error, word - 1, tags[word - 1].text, label)
-        if continues and not label:
-            raise error(
-                word,
-                f"tag {tag.text!r} does not continue a {tag.label} phrase, as BILOU requires",
-                "Begin the phrase with B-, or set --scheme if the file is not BILOU",
-            )
-        if tag.prefix == "B":
-            start, label = word, tag.label
-        elif tag.prefix == "U":
-            spans.append(LabelledSpan(word, word + 1, tag.label))
-        elif tag.prefix == "L":
-            spans.append(LabelledSpan(start, word + 1, label))
+        if continues and scheme in _FIRST_TAGS:
+            name, advice = _FIRST_TAGS[scheme]
+            problem = f"tag {text!r} does not continue a {own} phrase, as {name} requires"
+            raise error(word, problem, advice)
+        start, label = word, own
+        if prefix == "U":
+            spans.append(LabelledSpan(word, word + 1, label))
             label = ""
-    if label:
-        raise _unclosed(error, len(tags) - 1, tags[-1].text, label)
     return spans
-
-
-def _unclosed(error: Error, word: int, text: str, label: str) -> TagError:
-    return error(
-        word,
-        f"the {label} phrase is not closed after tag {text!r}, as BILOU requires",
-        "End it with L- (or E-), tag a phrase of one word U- (or S-), or set --scheme if the file "
-        "is not BILOU",
-    )
-
-
-_DECODERS: dict[Scheme, Callable[[Sequence[_Tag], Error], list[LabelledSpan]]] = {
-    Scheme.IOB1: partial(_decode_iob, strict=False),
-    Scheme.IOB2: partial(_decode_iob, strict=True),
-    Scheme.BILOU: _decode_bilou,
-    Scheme.IO: partial(_decode_iob, strict=False),
-}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, TypeAlias
 
@@ -36,7 +36,7 @@ class Mention:
         return self.parts[-1][1]
 
     def text_in(self, text: str) -> str:
-        return " ".join(text[start:end] for start, end in self.parts)
+        return text_at(text, self.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +76,16 @@ Record: TypeAlias = AnnotatedText | LeftOut
 def without_words(record: Record) -> Record:
     """The record without the words of its file, so that a tokenizer splits the text."""
     return replace(record, words=()) if isinstance(record, AnnotatedText) else record
+
+
+def text_at(text: str, parts: Iterable[Pair]) -> str:
+    """The characters of a span, with a blank between its parts."""
+    return " ".join(text[start:end] for start, end in parts)
+
+
+def are_inside(text: str, parts: Iterable[Pair]) -> bool:
+    """Whether all parts of a span are in the text."""
+    return all(0 <= start <= end <= len(text) for start, end in parts)
 
 
 def same_text(one: str, other: str) -> bool:

@@ -4,34 +4,34 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-from ...cli.options import argument, option, refuse_existing
+from ...cli.options import (
+    Folds,
+    Force,
+    Labels,
+    OtherDev,
+    OtherTrain,
+    Processes,
+    Vectors,
+    argument,
+    option,
+    refuse_existing,
+    split_labels,
+)
 from ...cli.output import print_good, print_info, reports_errors, write_text
 from ...errors import ConfigError
 from ...parallel import available_cores
-from ..recipes import Choices, Domain, Recipe, config_text, make_config
-from ..recipes.config_comments import heading, suggested_text, train_command
-from ..recipes.describing import describe
-from ..recipes.suggesting import look_at, named_clusters, suggest
-from .auto import Budget, search_config
-from .questions import ask, split_labels
+from ..recipes.choices import Choices, Domain, Recipe
 
 
 @reports_errors
 def init_command(
     output: Annotated[Path, argument("OUTPUT.cfg", "Config to write")],
-    train: Annotated[
-        Path | None, option("Docs to train on: the settings are chosen for them", "--train")
-    ] = None,
-    dev: Annotated[Path | None, option("Docs to score on", "--dev")] = None,
+    train: OtherTrain = None,
+    dev: OtherDev = None,
     auto: Annotated[
         bool, option("Also train, try variants, and keep the best config and pipeline", "--auto")
     ] = False,
-    lang: Annotated[
-        str | None,
-        option(
-            "Language code. Default: that of --train if its words tell, else en", "--lang", "-l"
-        ),
-    ] = None,
+    lang: Annotated[str | None, option("Language code", "--lang", "-l")] = None,
     domain: Annotated[
         Domain | None,
         option(
@@ -39,7 +39,7 @@ def init_command(
             "tokenizer of the language. Default: as in --train, else biomedical"
         ),
     ] = None,
-    model: Annotated[
+    recipe: Annotated[
         Recipe | None,
         option(
             "memb (the default): the cascade with maximum entropy and a margin; semi: the same, "
@@ -55,53 +55,51 @@ def init_command(
     small: Annotated[
         bool | None, option("The corpus has a few hundred sentences, or more", "--small/--large")
     ] = None,
-    labels: Annotated[
-        str | None, option("Entity types, separated by commas. Default: those of the corpus")
-    ] = None,
+    labels: Labels = "",
     clusters: Annotated[
         list[Path] | None,
         option(
-            "File of word clusters to look at, as 'spacy cascade cluster' makes them; can be given "
-            "several times",
-            "--clusters",
+            "File of word clusters to look at, as 'spacy cascade words cluster' makes them; can be "
+            "given several times",
         ),
     ] = None,
-    vectors: Annotated[
-        str | None,
-        option("Pipeline, such as en_core_web_md, whose word vectors are looked at", "--vectors"),
-    ] = None,
+    vectors: Vectors = None,
     trainings: Annotated[int, option("With --auto: the largest number of trainings")] = 5,
-    folds: Annotated[
-        int, option("With --auto and no --dev: each training is one for each of these parts")
-    ] = 3,
-    processes: Annotated[
-        int, option("With --auto: trainings that run at the same time (0: one per core)")
-    ] = 0,
+    folds: Folds = 3,
+    processes: Processes = 0,
     output_model: Annotated[
         Path | None,
         option(
             "With --auto: folder for model-best. Default: OUTPUT without .cfg", "--output-model"
         ),
     ] = None,
-    force: Annotated[bool, option("Replace OUTPUT.cfg", "--force", "-F")] = False,
+    force: Force = False,
 ) -> None:
     """
     Write a complete training config.
 
     With --train, the command looks at the corpus and chooses the settings for it. The comments in
-    the config say what it saw, and why it chose so. Options that are given win.
+    the config say what it saw, and why it chose so. Options that are given win. The language is
+    that of the corpus if its words tell, else en. All components look at --vectors and --clusters.
 
     With --auto, it also trains with these settings, tries the changes that are most likely to
     gain on this corpus, and leaves the best pipeline in OUTPUT/model-best. Ctrl-C keeps the best
-    one so far.
+    one so far. Processes run trainings at the same time; without --dev each training is one for
+    each of the folds.
 
     In a terminal, the command asks for what describes the corpus if none of these options is
     given. All other settings have the values of the configs in `configs/`.
     """
+    from ..recipes import config_text, make_config
+    from ..recipes.config_comments import heading, suggested_text, train_command
+    from ..recipes.describing import describe
+    from ..recipes.suggesting import look_at, named_clusters, suggest
+    from .auto import Budget, search_config
+    from .questions import ask
+
     given: dict[str, Any] = {
-        "train": train, "dev": dev, "lang": lang, "domain": domain, "recipe": model, "tags": tags,
-        "small": small, "labels": None if labels is None else split_labels(labels),
-        "vectors": vectors,
+        "train": train, "dev": dev, "lang": lang, "domain": domain, "recipe": recipe, "tags": tags,
+        "small": small, "labels": split_labels(labels) or None, "vectors": vectors,
     }  # fmt: skip
     if clusters:
         given["clusters"] = named_clusters(clusters)

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import typer
 
+from ...cli.options import split_labels
 from ...cli.output import print_warning
 from ...errors import CascadeError, ConfigError
 from ..recipes import Choices, Domain, Recipe, check_language
@@ -34,10 +35,6 @@ def ask() -> tuple[Profile | None, dict[str, Any]]:
     answers = {"lang": lang, "recipe": model}
     given |= {name: its for name, its in answers.items() if its != getattr(chosen, name)}
     return profile, {**given, **({"tags": True} if tags else {}), **_stated(labels)}
-
-
-def split_labels(labels: str) -> tuple[str, ...]:
-    return tuple(label.strip() for label in labels.split(",") if label.strip())
 
 
 _LABELS = "Entity types, separated by commas (leave empty for those of the corpus)"

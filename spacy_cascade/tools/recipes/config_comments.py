@@ -11,7 +11,7 @@ from .profile import Profile
 from .suggesting import Suggestion
 
 _TAGS = [
-    "Both corpora need predicted tags, which python -m spacy cascade jackknife sets.",
+    "Both corpora need predicted tags, which python -m spacy cascade combine jackknife sets.",
     "The trained pipeline needs tags, too: add a cascade_tagger as its first component.",
 ]
 
@@ -20,7 +20,7 @@ def heading(output: Path, choices: Choices) -> str:
     """What a config for an unknown corpus is for, and how to train with it."""
     paths = "--paths.train train.spacy --paths.dev dev.spacy"
     lines = [
-        f"Named entities, {choices.domain.value} text: spacy cascade init --model "
+        f"Named entities, {choices.domain.value} text: spacy cascade init --recipe "
         f"{choices.recipe.value}",
         *_commands(output, paths),
         *(_TAGS if choices.tags else ()),

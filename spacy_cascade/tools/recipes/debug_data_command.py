@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Any
 
+import thinc.api
 import typer
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -13,31 +14,31 @@ from spacy.training import Example
 from spacy.training.initialize import init_nlp
 from spacy.util import resolve_dot_names
 
-from ...cli.options import argument, read_overrides
-from ...cli.output import counted, print_info, print_table, print_warning, reports_errors
+from ...cli.options import Config, read_overrides
+from ...cli.output import (
+    counted,
+    percent,
+    print_info,
+    print_line,
+    print_table,
+    print_warning,
+    reports_errors,
+)
 from ...errors import CascadeError, ConfigError
-from ...pipeline.component import CascadePipe
-from ...pipeline.reading import cut_spans
-from ...workflows.folds import refused
-from ...workflows.jackknife import read_config
-from ..formats.contradictions import pieces_of
-from ..formats.converted import print_contradictions
-from ..reports import corpus
-from ..tokenizers.lost_spans import count_lost
-from .describing import lost_text
-from .tokenizer_options import print_tokenizers
+
+if TYPE_CHECKING:
+    from ..reports.corpus import Size
+    from ..tokenizers.choosing import TokenizerMeasure
 
 RARE = 50
 """A label with fewer entities is hard to learn."""
 _EXAMPLES = 5
-_VECTORS = 6
-"""Number of vectors of weights in training, without the history of L-BFGS."""
+_WORTH_A_CHANGE = 0.002
+"""A tokenizer is suggested if it is better by so much (`TokenizerMeasure.score`)."""
 
 
 @reports_errors
-def debug_data_command(
-    context: typer.Context, config: Annotated[Path, argument("CONFIG", "Training config")]
-) -> None:
+def debug_data_command(context: typer.Context, config: Config) -> None:
     """
     Check the corpora of a training config.
 
@@ -48,16 +49,22 @@ def debug_data_command(
     Settings of CONFIG can be changed at the end of the line, as for spacy train:
     --paths.train TRAIN.spacy --paths.dev DEV.spacy
     """
+    from ..formats.contradictions import pieces_of
+    from ..formats.converted import print_contradictions
+    from ..reports.corpus import measure_size
+    from ..tokenizers.lost_spans import count_lost
+    from .describing import lost_text
+
     nlp, train, dev = _read(config, read_overrides(context.args))
     train_docs, dev_docs = ([example.reference for example in part] for part in (train, dev))
-    sizes = [corpus.measure_size(docs) for docs in (train_docs, dev_docs)]
+    sizes = [measure_size(docs) for docs in (train_docs, dev_docs)]
     _print_sizes(sizes)
     _print_labels(sizes[0].labels, sizes[1].labels, _labels_of(nlp))
     _print_oddities(train_docs)
     print_contradictions(chain(pieces_of(train_docs, "train"), pieces_of(dev_docs, "dev")))
     if lost := count_lost(train_docs):
         print_warning(lost_text(lost))
-    print_tokenizers(nlp, train)
+    _print_tokenizers(nlp, train)
     _print_overlap(train_docs, dev_docs)
     _print_models(nlp)
     _print_cut_spans(nlp)
@@ -65,6 +72,9 @@ def debug_data_command(
 
 def _read(config: Path, overrides: dict[str, Any]) -> tuple[Language, list[Example], list[Example]]:
     """The initialized pipeline and both corpora, as training reads them."""
+    from ...workflows.folds import refused
+    from ...workflows.jackknife import read_config
+
     read = read_config(config, overrides)
     try:
         nlp = init_nlp(read)
@@ -81,7 +91,7 @@ def _read(config: Path, overrides: dict[str, Any]) -> tuple[Language, list[Examp
     return nlp, train, dev
 
 
-def _print_sizes(sizes: Sequence[corpus.Size]) -> None:
+def _print_sizes(sizes: "Sequence[Size]") -> None:
     titles = {"empty": "documents without entities", "unannotated": "tokens without annotation"}
     rows = []
     for name in ("documents", "sentences", "tokens", "entities", *titles):
@@ -116,12 +126,14 @@ def _print_labels(train: Counter[str], dev: Counter[str], known: set[str]) -> No
 
 
 def _print_oddities(docs: Sequence[Doc]) -> None:
-    for kind, entities in corpus.find_oddities(docs).items():
+    from ..reports.corpus import find_ambiguous, find_oddities
+
+    for kind, entities in find_oddities(docs).items():
         texts = list(dict.fromkeys(_clip(entity.text) for entity in entities))
         shown = "; ".join(texts[:_EXAMPLES])
         times = counted(len(entities), "time")
         print_warning(f"An entity {kind.value}: {times} in train. {shown}")
-    ambiguous = corpus.find_ambiguous(docs)
+    ambiguous = find_ambiguous(docs)
     if ambiguous:
         texts = [
             f"{_clip(text)} ({', '.join(f'{label} {n}' for label, n in counts.most_common())})"
@@ -137,7 +149,9 @@ def _clip(text: str) -> str:
 
 
 def _print_overlap(train: Sequence[Doc], dev: Sequence[Doc]) -> None:
-    found = corpus.measure_overlap(train, dev)
+    from ..reports.corpus import measure_overlap
+
+    found = measure_overlap(train, dev)
     if found.documents:
         print_warning(f"{100 * found.documents:.1f} % of the documents in dev are also in train.")
     print_info(
@@ -147,24 +161,87 @@ def _print_overlap(train: Sequence[Doc], dev: Sequence[Doc]) -> None:
 
 
 def _print_models(nlp: Language) -> None:
+    from ...pipeline.sizes import room_of
+
     rows = []
-    for name, pipe in nlp.pipeline:
+    pipes: list[tuple[str, Any]] = nlp.pipeline
+    for name, pipe in pipes:
         model: Any = getattr(pipe, "model", None)
-        trainer = getattr(pipe, "trainer", None)
-        if trainer is None or not model.has_param("W"):
+        if getattr(pipe, "trainer", None) is None or not model.has_param("W"):
             continue
         features, weights = model.get_param("W").shape[0], model.get_param("W").size
-        vectors = _VECTORS + 2 * getattr(trainer, "history", 0)
         on_disk = f"{weights * 2 / 1e6:.1f} MB"
-        in_training = f"{weights * 8 * vectors / 1e6:,.0f} MB"
+        in_training = f"{room_of(pipe, *model.get_param('W').shape).n_bytes / 1e6:,.0f} MB"
         rows.append((name, f"{features:,}", f"{weights:,}", on_disk, in_training))
-    header = ("component", "features", "weights", "disk space, at most", "optimizer memory")
+    header = ("component", "features", "weights", "disk space, at most", "memory, at least")
     print_table(rows, header, "lrrrr")
 
 
 def _print_cut_spans(nlp: Language) -> None:
     """What components with a longest segment leave out."""
+    from ...pipeline.base import CascadePipe
+
     for name, pipe in nlp.pipeline:
-        cut = cut_spans(pipe.space) if isinstance(pipe, CascadePipe) else None
+        cut = pipe.space.too_long() if isinstance(pipe, CascadePipe) else None
         if cut is not None:
             print_warning(f"'{name}' {cut}")
+
+
+def _print_tokenizers(nlp: Language, examples: Sequence[Example]) -> None:
+    """Show how the tokenizer of a pipeline and others agree with the train corpus."""
+    from ..tokenizers.choosing import best_tokenizer, measure_tokenizer
+
+    _print_misaligned(examples)
+    docs = [example.reference for example in examples]
+    others = best_tokenizer(docs, str(nlp.lang))
+    if not others:
+        print_info(
+            "The corpus does not say where spaces are, so training takes its words as tokens, and "
+            "tokenizers cannot be compared. On raw text the pipeline may split words otherwise."
+        )
+        return
+    own: dict[str, Any] = nlp.config["nlp"]["tokenizer"]
+    chosen = measure_tokenizer(own, docs, nlp)
+    rows = [_row("the config's", chosen), *(_row(found.name, found) for found in _by_name(others))]
+    header = ("tokenizer", "entities that do not align", "share %", "boundaries found %", "right %")
+    print_table(rows, header, "lrrrr")
+    best = others[0]
+    if best.score > chosen.score + _WORTH_A_CHANGE:
+        print_warning(
+            f"{best.name} suits this corpus better than the config's tokenizer. Put this into the "
+            "config in place of [nlp.tokenizer]:"
+        )
+        _print_section(best.tokenizer)
+
+
+def _print_misaligned(examples: Sequence[Example]) -> None:
+    from ..reports.corpus import count_misaligned
+
+    misaligned = count_misaligned(examples)
+    n_entities = sum(len(example.reference.ents) for example in examples)
+    if misaligned:
+        share = percent(misaligned / n_entities)
+        print_warning(
+            f"{counted(misaligned, 'entity', 'entities')} in train ({share} %) do not match the "
+            "token boundaries of the pipeline, and are not learnt. Choose another [nlp.tokenizer]."
+        )
+
+
+def _by_name(measures: "Sequence[TokenizerMeasure]") -> "list[TokenizerMeasure]":
+    """The best one of each name."""
+    return list({found.name: found for found in reversed(measures)}.values())[::-1]
+
+
+def _row(name: str, found: "TokenizerMeasure") -> tuple[str, ...]:
+    return (
+        name, f"{found.misaligned:,}", percent(1 - found.aligned), percent(found.recall),
+        percent(found.precision),
+    )  # fmt: skip
+
+
+def _print_section(tokenizer: dict[str, Any]) -> None:
+    """Print a tokenizer's section as a config has it."""
+    lines = thinc.api.Config({"nlp": {"tokenizer": tokenizer}}).to_str().split("\n")
+    for line in lines:
+        if line and line != "[nlp]":
+            print_line(line)

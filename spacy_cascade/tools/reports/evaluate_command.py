@@ -8,12 +8,10 @@ import spacy
 from spacy.scorer import Scorer
 from spacy.training import Example
 
-from ...cli.options import Model, argument, option
+from ...cli.options import Html, Json, Model, argument, option
 from ...cli.output import percent, print_table, reports_errors, write_file, write_json
 from ...errors import CorpusError
 from ...pipeline.readers import INPUTS, examples_for, make_corpus
-from .entities import make_entities_page
-from .page import N_MISTAKES, make_page
 
 _PER_TYPE = "_per_type"
 _ENTITIES = "entities.html"
@@ -24,7 +22,8 @@ _ENTITIES = "entities.html"
 def evaluate_command(
     model: Model,
     data: Annotated[Path, argument("DATA.spacy", "Docs with the gold annotation")],
-    output: Annotated[Path | None, option("JSON file for the scores", "--output", "-o")] = None,
+    json: Json = None,
+    html: Html = None,
     gold_inputs: Annotated[
         list[str] | None,
         option(
@@ -32,8 +31,7 @@ def evaluate_command(
             "times. Default: as for the dev corpus of the training config"
         ),
     ] = None,
-    html: Annotated[Path | None, option("HTML file for a report on the entities")] = None,
-    mistakes: Annotated[int, option("Sentences with mistakes in the report", min=0)] = N_MISTAKES,
+    mistakes: Annotated[int, option("Sentences with mistakes on the HTML page", min=0)] = 20,
     displacy_path: Annotated[
         Path | None, option(f"Folder for {_ENTITIES}, drawn by displaCy", "--displacy-path", "-dp")
     ] = None,
@@ -58,13 +56,17 @@ def evaluate_command(
     scorer = _KeepingScorer(nlp)
     scores = nlp.evaluate(examples, scorer=scorer)
     _print_scores(scores)
-    if output is not None:
-        write_json(output, scores, "Scores")
+    if json is not None:
+        write_json(json, scores, "Scores")
     paths = {"model": str(model), "data": str(data)}
     if html is not None:
+        from .page import make_page
+
         page = make_page(nlp, scorer.examples, **paths, n_mistakes=mistakes)
         write_file(html, page, "Report")
     if displacy_path is not None:
+        from .entities import make_entities_page
+
         page = make_entities_page(nlp, scorer.examples[:displacy_limit], **paths)
         write_file(displacy_path / _ENTITIES, page, "Entities")
 

@@ -23,9 +23,9 @@ def stages_of(nlp: Language) -> Stages | None:
     switched off.
     """
     segmenter, classifier = recognisers(nlp)
-    if segmenter is None or not segmenter.options.confidence:
+    if segmenter is None or not segmenter.confidence:
         return None
-    if classifier is not None and not classifier.options.confidence:
+    if classifier is not None and not classifier.confidence:
         return None
     return segmenter, classifier
 

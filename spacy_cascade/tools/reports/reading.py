@@ -84,12 +84,12 @@ def _listed(stages: Stages | None, example: Example, found: Sequence[Choice]) ->
     Entities that another component has set are included, without confidences; spans that overlap
     them are not.
     """
-    if stages is None or not stages[0].options.overlapping:
+    if stages is None or not stages[0].overlapping:
         return []
     fixed = [choice for choice in found if choice[1] is None]
     taken = {token for (start, end, _), _ in fixed for token in range(start, end)}
     labels = (stages[1] or stages[0]).labels
-    group = example.predicted.spans.get(stages[0].options.spans_key, ())
+    group = example.predicted.spans.get(stages[0].spans_key, ())
     listed = find_choices(example, [span for span in group if span.label_ in labels])
     return fixed + [choice for choice in listed if taken.isdisjoint(range(*choice[0][:2]))]
 

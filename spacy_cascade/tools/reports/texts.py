@@ -38,7 +38,7 @@ def template(name: str) -> Template:
     The page that runs the script of this folder lets a browser run that one alone, by its hash.
     """
     environment = Environment(
-        loader=PackageLoader("spacy_cascade", "reports/templates"),
+        loader=PackageLoader(__package__),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -1,1 +1,1 @@
-"""Training whose loss is computed by workers: processes of one machine, or actors of a cluster."""
+"""Batch training on a corpus in shards: on disk, or in the actors of Ray."""

@@ -1,80 +1,34 @@
-"""Values with large arrays in files that are mapped into memory: nothing is copied to read them.
+"""Values with large arrays in a file that is mapped into memory: nothing is copied to read them.
 
-The arrays of a value stand in the file as they are, by pickle's out-of-band buffers (PEP 574); only
-the small rest is pickled. Such files are read by the processes of one training, and nowhere else: a
-pickle from elsewhere can run anything.
+The arrays of a value stand in the file as they are, by pickle's out-of-band buffers (PEP 574); the
+small rest stays in memory.
 """
 
 from __future__ import annotations
 
+import io
 import mmap
-import os
 import pickle
 import tempfile
 from collections.abc import Iterator
 from itertools import accumulate
-from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from ...files import temporary_files
 
 _ALIGNMENT = 64
-_GROWTH = 1.25
 
 
-class Packed:
-    """A value as bytes and arrays; they are those of the value, so it must not change meanwhile."""
+class _Place(NamedTuple):
+    """Where a value is.
 
-    def __init__(self, value: object) -> None:
-        buffers: list[pickle.PickleBuffer] = []
-        head = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
-        self._parts = [memoryview(head), *(buffer.raw() for buffer in buffers)]
-        self._sizes = pickle.dumps([part.nbytes for part in self._parts])
-        self._starts = _starts(len(self._sizes), [part.nbytes for part in self._parts])
+    rest: its pickle without arrays. starts: of the arrays, counted from `begin`, and their end.
+    """
 
-    @property
-    def n_bytes(self) -> int:
-        return self._starts[-1]
-
-    def write(self, memory: mmap.mmap) -> None:
-        memory[:8] = len(self._sizes).to_bytes(8, "little")
-        memory[8 : 8 + len(self._sizes)] = self._sizes
-        for start, part in zip(self._starts, self._parts, strict=False):
-            memory[start : start + part.nbytes] = part
-
-
-def unpack(memory: mmap.mmap) -> Any:
-    """The value; its arrays are views of the memory."""
-    n = int.from_bytes(memory[:8], "little")
-    sizes = pickle.loads(memory[8 : 8 + n])
-    view = memoryview(memory)
-    starts = _starts(n, sizes)
-    head, *buffers = (
-        view[start : start + size] for start, size in zip(starts, sizes, strict=False)
-    )
-    return pickle.loads(head, buffers=buffers)
-
-
-def _starts(head: int, sizes: list[int]) -> list[int]:
-    """Where each part begins, and the end."""
-    steps = [_aligned(size) for size in sizes]
-    return list(accumulate(steps, initial=_aligned(8 + head)))
-
-
-def _aligned(size: int, alignment: int = _ALIGNMENT) -> int:
-    return -(-size // alignment) * alignment
-
-
-def write_value(path: Path, value: object) -> None:
-    """Raises `SavingError` if the disk is full."""
-    packed = Packed(value)
-    packed.write(_new_file(path, packed.n_bytes))
-
-
-def read_value(path: Path) -> Any:
-    """The value; it may be changed, which changes nothing in the file."""
-    with path.open("rb") as file:
-        return unpack(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY))
+    rest: bytes
+    begin: int
+    starts: list[int]
+    sizes: list[int]
 
 
 class Shelf:
@@ -86,20 +40,28 @@ class Shelf:
 
     def __init__(self) -> None:
         self._file: IO[bytes] | None = None
-        self._places: list[tuple[int, int]] = []
+        self._places: list[_Place] = []
 
     def __len__(self) -> int:
         return len(self._places)
 
     def append(self, value: object) -> None:
         """Add a value. Raises `SavingError` if the disk is full."""
-        packed, end = Packed(value), sum(self._places[-1]) if self._places else 0
-        start = _aligned(end, mmap.ALLOCATIONGRANULARITY)
+        buffers: list[pickle.PickleBuffer] = []
+        rest = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
+        arrays = [buffer.raw() for buffer in buffers]
+        sizes = [array.nbytes for array in arrays]
+        starts = [0, *accumulate(_aligned(size, _ALIGNMENT) for size in sizes)]
         with temporary_files():
             if self._file is None:
                 self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the object
-            packed.write(_room(self._file, packed.n_bytes, start))
-        self._places.append((start, packed.n_bytes))
+            begin = _aligned(self._file.seek(0, io.SEEK_END), mmap.ALLOCATIONGRANULARITY)
+            for array, start in zip(arrays, starts, strict=False):
+                self._file.seek(begin + start)
+                self._file.write(array)
+            self._file.truncate(begin + starts[-1])
+            self._file.flush()
+        self._places.append(_Place(rest, begin, starts, sizes))
 
     def __iter__(self) -> Iterator[Any]:
         """The values; who lets go of one, and of its arrays, ends its mapping.
@@ -108,61 +70,17 @@ class Shelf:
         """
         return map(self._read, self._places)
 
-    def _read(self, place: tuple[int, int]) -> Any:
+    def _read(self, place: _Place) -> Any:
         assert self._file is not None
-        start, n_bytes = place
-        number, access = self._file.fileno(), mmap.ACCESS_COPY
-        return unpack(mmap.mmap(number, n_bytes, access=access, offset=start))
+        memory = memoryview(b"")
+        if place.starts[-1]:
+            number, n_bytes = self._file.fileno(), place.starts[-1]
+            copied = mmap.ACCESS_COPY
+            memory = memoryview(mmap.mmap(number, n_bytes, access=copied, offset=place.begin))
+        starts = zip(place.starts, place.sizes, strict=False)
+        arrays = [memory[start : start + size] for start, size in starts]
+        return pickle.loads(place.rest, buffers=arrays)
 
 
-class Outbox:
-    """A file for one value at a time, which another process reads; it grows as values do.
-
-    stem: of its path, which gets a new number when it grows.
-    """
-
-    def __init__(self, stem: Path) -> None:
-        self._stem, self._number = stem, 0
-        self._memory: mmap.mmap | None = None
-
-    def put(self, value: object) -> Path:
-        """Overwrite the last value. Raises `SavingError` if the disk is full."""
-        packed = Packed(value)
-        if self._memory is None or len(self._memory) < packed.n_bytes:
-            self._path.unlink(missing_ok=True)
-            self._number += 1
-            self._memory = _new_file(self._path, int(packed.n_bytes * _GROWTH))
-        packed.write(self._memory)
-        return self._path
-
-    @property
-    def _path(self) -> Path:
-        return self._stem.with_name(f"{self._stem.name}.{self._number}")
-
-
-class Inbox:
-    """Reads what another process has put into an `Outbox`; values are valid until the next one."""
-
-    def __init__(self) -> None:
-        self._path: Path | None = None
-        self._memory: mmap.mmap | None = None
-
-    def get(self, path: Path) -> Any:
-        if self._memory is None or path != self._path:
-            with path.open("r+b") as file:
-                self._path, self._memory = path, mmap.mmap(file.fileno(), 0)
-        return unpack(self._memory)
-
-
-def _new_file(path: Path, n_bytes: int) -> mmap.mmap:
-    with temporary_files(), path.open("x+b") as file:
-        return _room(file, n_bytes)
-
-
-def _room(file: IO[bytes], n_bytes: int, start: int = 0) -> mmap.mmap:
-    """The next bytes of a file, mapped; they are reserved: writing to them later cannot fail."""
-    if hasattr(os, "posix_fallocate"):
-        os.posix_fallocate(file.fileno(), start, n_bytes)
-    else:
-        file.truncate(start + n_bytes)
-    return mmap.mmap(file.fileno(), n_bytes, offset=start)
+def _aligned(size: int, alignment: int) -> int:
+    return -(-size // alignment) * alignment

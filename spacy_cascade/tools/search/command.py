@@ -5,11 +5,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ...cli.options import argument, option, read_overrides
+from ...cli.options import (
+    Config,
+    Folds,
+    OtherDev,
+    Processes,
+    Rounds,
+    argument,
+    option,
+    read_overrides,
+)
 from ...cli.output import (
     STOPPED,
     counted,
@@ -23,13 +32,11 @@ from ...cli.output import (
 from ...errors import ConfigError
 from ...files import replace_file
 from ...parallel import available_cores
-from ...pipeline.progress import progress
-from ...workflows.jackknife import read_config
-from . import quadrants
-from .axes import Axis
-from .pictures import draw
-from .searches import Search, default_searches, read_axis, settings_text, tune
-from .trials import Archive, Task, Trial
+
+if TYPE_CHECKING:
+    from .axes import Axis
+    from .searches import Search
+    from .trials import Trial
 
 TRIALS, BEST, REPORT = "trials.jsonl", "best.cfg", "search.json"
 
@@ -37,11 +44,11 @@ TRIALS, BEST, REPORT = "trials.jsonl", "best.cfg", "search.json"
 @reports_errors
 def tune_command(
     context: typer.Context,
-    config: Annotated[Path, argument("CONFIG", "Training config")],
+    config: Config,
     train: Annotated[Path, argument("TRAIN.spacy", "Docs to train on")],
     output: Annotated[Path, argument("OUTPUT", "Folder for the results")],
-    dev: Annotated[Path | None, option("Docs to score on, instead of folds of TRAIN")] = None,
-    folds: Annotated[int, option("Folds of TRAIN, if there is no --dev")] = 5,
+    dev: OtherDev = None,
+    folds: Folds = 5,
     search: Annotated[
         list[str] | None,
         option(
@@ -53,15 +60,16 @@ def tune_command(
         list[str] | None, option("Search this component only; can be given several times")
     ] = None,
     score: Annotated[str, option("Score to maximise")] = "ents_f",
-    rounds: Annotated[int, option("Largest number of boxes that are cut into quadrants")] = 5,
-    processes: Annotated[int, option("Trials run at the same time (0: one per core)")] = 0,
+    rounds: Rounds = 5,
+    processes: Processes = 0,
 ) -> None:
     """
     Find the best settings of a training config.
 
     The search starts with the box of all ranges. It cuts the box in two along each setting, tries
-    the middle of each part, and goes on with the best part, until a box brings no gain. It tunes
-    one component after the other.
+    the middle of each part, and goes on with the best part, until a box brings no gain: each round
+    cuts one box. It tunes one component after the other. Without --dev, the score is that of folds
+    of TRAIN.
 
     OUTPUT gets best.cfg, the config with the best settings; trials.jsonl, all trials;
     search.json, the searches; and with matplotlib, a picture of each search of two settings.
@@ -69,6 +77,12 @@ def tune_command(
 
     Settings of CONFIG can be changed at the end of the line, as for spacy train.
     """
+    from ...pipeline.progress import progress
+    from ...workflows.jackknife import read_config
+    from . import quadrants
+    from .searches import settings_text, tune
+    from .trials import Archive, Task
+
     overrides = read_overrides(context.args)
     paths = {"paths.train": str(train), "paths.dev": str(dev or train)}
     task = Task(config, overrides, train, dev, folds, score)
@@ -77,7 +91,7 @@ def tune_command(
     output.mkdir(parents=True, exist_ok=True)
     with progress("Trials", unit=" trials") as bar:
 
-        def done(trial: Trial) -> None:
+        def done(trial: "Trial") -> None:
             bar.update()
             bar.write(_line(trial))
 
@@ -103,7 +117,10 @@ def tune_command(
 
 def _searches(
     config: Path, overrides: dict[str, Any], search: list[str] | None, component: list[str] | None
-) -> Mapping[str, Sequence[Axis]]:
+) -> "Mapping[str, Sequence[Axis]]":
+    from ...workflows.jackknife import read_config
+    from .searches import default_searches, read_axis
+
     if search and component:
         raise ConfigError("Give --search or --component, not both.")
     if search:
@@ -118,11 +135,15 @@ def _searches(
     return {name: axes for name, axes in searches.items() if not component or name in component}
 
 
-def _line(trial: Trial) -> str:
+def _line(trial: "Trial") -> str:
+    from .searches import settings_text
+
     return f"  {percent(trial.score):>6}  {settings_text(trial.settings)}  {trial.seconds:.0f} s"
 
 
-def _draw(made: list[Search], trials: list[Trial], output: Path) -> None:
+def _draw(made: "list[Search]", trials: "list[Trial]", output: Path) -> None:
+    from .pictures import draw
+
     try:
         for finished in made:
             if len(finished.axes) == 2:

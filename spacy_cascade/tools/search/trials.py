@@ -20,7 +20,7 @@ from ...parallel import available_cores
 from ...pipeline.readers import examples_for, read_docs
 from ...processes import run_in_processes
 from ...types import Json
-from ...workflows.folds import check_folds, train_pipeline, with_threads
+from ...workflows.folds import check_folds, train_pipeline, trainer_blocks, with_threads
 from ...workflows.jackknife import read_config
 from ...workflows.settings import with_settings
 from .noise import count_outcomes
@@ -116,9 +116,11 @@ def _keep(nlp: Language, config: Config, folder: Path) -> None:
         if section in config:
             saved[section] = config[section]
     for name, component in saved["components"].items():
-        if "threads" in (component.get("trainer") or {}):
-            given = config["components"].get(name, {}).get("trainer") or {}
-            component["trainer"]["threads"] = given.get("threads", 0)
+        given = trainer_blocks(config["components"].get(name, {}))
+        threads = next((block["threads"] for block in given if "threads" in block), 0)
+        for block in trainer_blocks(component):
+            if "threads" in block:
+                block["threads"] = threads
 
     def fill(path: Path) -> None:
         nlp.to_disk(path)

@@ -35,7 +35,7 @@ from helpers import (
 )
 from reference import Chain, spans_of
 from spacy_cascade.inference.schemes import SCHEMES
-from spacy_cascade.pipeline.scored_batch import LEAST
+from spacy_cascade.pipeline.decoding import LEAST, potentials_of
 from spacy_cascade.pipeline.spans.entities import read_presets
 from spacy_cascade.scorers.linear import get_weights, set_weights
 
@@ -65,13 +65,14 @@ def readings(
 ) -> list[tuple[float, list[Bounds]]]:
     """Scores of all readings of a sentence that agree with presets, and spans besides these."""
     blocked = {t.i for t in doc if t.ent_iob == 3 and not t.ent_type_}
-    labels = [(s, e, label if segmenter.options.typed else "ENT") for s, e, label in presets]
+    labels = [(s, e, label if segmenter.typed else "ENT") for s, e, label in presets]
     known = [
         span for span in labels
         if begin <= span[0] and span[1] <= end and span[2] in segmenter.labels
     ]  # fmt: skip
     taken = blocked.union(*(range(s, e) for s, e, _ in presets))
-    _, (scores, transitions, *_) = segmenter.potentials([doc])
+    _, potentials = potentials_of(segmenter, [doc])
+    scores, transitions = potentials.scores, potentials.transitions
     lattice = segmenter.structure.lattice
     chain = Chain(lattice, scores[begin:end], transitions, np.zeros(0), [-1] * (end - begin))
     found = []

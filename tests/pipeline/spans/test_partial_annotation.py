@@ -33,6 +33,7 @@ from spacy_cascade.inference.schemes import SCHEMES
 from spacy_cascade.inference.structure import Potentials
 from spacy_cascade.losses.base import CorpusLoss
 from spacy_cascade.parallel import Workers
+from spacy_cascade.pipeline.source import data_of
 
 WORDS = "IL-2 gene STAT5 binds p53"
 STATES = ("B", "I", "outside", "blocked", "missing", "B", "missing")
@@ -76,7 +77,7 @@ def test_the_loss_sums_over_all_readings_that_agree(
     reference = make_doc(nlp.vocab, " ".join(WORDS.split()[:4]))
     entities = annotate(reference, states, labels)
     example = Example(make_doc(nlp.vocab, reference.text), reference)
-    data = segmenter._data_of([example], [segmenter._read_gold(example)])
+    data = data_of(segmenter, [example], [segmenter.gold.read(example)])
     lattice = data.structure.lattice
     generator = np.random.default_rng(seed)
     scores = generator.normal(size=(4, lattice.n_columns))
@@ -114,7 +115,7 @@ def test_another_tokenization_says_the_same(states: list[str], data: st.DataObje
     words = [part for parts in pieces for part in parts]
     spaces = [i == len(parts) - 1 for parts in pieces for i in range(len(parts))]
     example = Example(Doc(nlp.vocab, words=words, spaces=spaces), reference)
-    gold = segmenter._read_gold(example)
+    gold = segmenter.gold.read(example)
     first = np.cumsum([0, *map(len, pieces)])
     assert gold.spans == [(first[s], first[e], label) for s, e, label in entities]
     expected = [state != "missing" for state, parts in zip(states, pieces, strict=True)
@@ -129,7 +130,7 @@ def test_blocked_and_missing_tokens_survive_saving(tmp_path: Path) -> None:
     annotate(doc, ["B", "I", "blocked", "missing", "outside"], ["DNA"] * 5)
     DocBin(docs=[doc]).to_disk(tmp_path / "partial.spacy")
     (example,) = Corpus(tmp_path / "partial.spacy")(nlp)
-    gold = segmenter._read_gold(example)
+    gold = segmenter.gold.read(example)
     assert gold.spans == [(0, 2, "DNA")]
     assert gold.observed.tolist() == [True, True, True, False, True]
 

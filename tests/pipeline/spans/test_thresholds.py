@@ -107,9 +107,9 @@ def test_docs_of_another_pipeline_are_annotated(model: Path, found: list[Any]) -
 
 def test_settings_that_mean_nothing() -> None:
     for add in (add_segmenter, add_classifier):
-        with pytest.raises(ConfigError, match=r"must be from 0 to 1, not 1\.5"):
+        with pytest.raises(ConfigError, match=r"must be less than or equal to 1, not 1\.5"):
             add(blank(), threshold=1.5)
-        with pytest.raises(ConfigError, match=r"a table of values from 0 to 1, not \{'x': -1"):
+        with pytest.raises(ConfigError, match=r"greater than or equal to 0, not -1"):
             add(blank(), label_thresholds={"x": -1.0})
         with pytest.raises(ConfigError, match="has a threshold but no confidences"):
             add(blank(), threshold=0.5, confidence=False)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from reference import left_out, longest_matches
 from spacy_cascade.errors import TemplateError
+from spacy_cascade.features.resources import span_flags
 from spacy_cascade.features.strings import hash_string
-from spacy_cascade.features.word_counts import span_flags
 from spacy_cascade.systems.dictionaries.lexicons import BEGIN, INSIDE, Lexicon, _find
 from spacy_cascade.systems.dictionaries.terms import Term, spell
 

@@ -228,7 +228,7 @@ def test_a_generator_of_ones_own(tmp_path: Path) -> None:
             return (*super().generators, First())
 
     nlp, made = linker(tmp_path)
-    similar = Similar(nlp, "similar", made.options).from_bytes(made.to_bytes())
+    similar = Similar(nlp, "similar", made.cfg).from_bytes(made.to_bytes())
     doc = entity_doc(nlp, "STAT5 IL-2 AP-1", *((i, i + 1, "protein") for i in range(3)))
     assert [e.kb_id_ for e in similar(doc).ents] == ["S", "G1", ""]
 
@@ -275,8 +275,11 @@ def test_damaged_files(tmp_path: Path, generator: Any) -> None:
     for place in generator.integers(0, len(data), 300).tolist():
         damaged = bytearray(data)
         damaged[place] ^= 1 << (place % 8)
-        with pytest.raises(ModelFileError):
+        try:
             made.from_bytes(bytes(damaged))
+        except ModelFileError:
+            continue
+        assert made.to_bytes() == data
     for n in range(0, len(data), 97):
         with pytest.raises(ModelFileError):
             made.from_bytes(data[:n])

@@ -1,4 +1,4 @@
-"""`spacy cascade distill`: its options and messages."""
+"""`spacy cascade combine distill`: its options and messages."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 import spacy
 from spacy.tokens import DocBin
-from typer.testing import CliRunner
 
+from commands import check_errors, run_command
 from helpers import LANGUAGE, SENTENCES, TEXTS, blank, gold_doc, trained_cascade
-from spacy_cascade.cli import app
 from spacy_cascade.systems.ensembles.members import Member
 from spacy_cascade.tools.recipes import Choices, make_config
 
@@ -35,34 +34,30 @@ def given(tmp_path: Path) -> list[Path]:
     return [tmp_path / "ENSEMBLE", tmp_path / "ner.cfg"]
 
 
-def run(given: list[Path], folder: Path, *more: object, exit_code: int = 0):
+def run(given: list[Path], folder: Path, *more: object, exit_code: int = 0) -> tuple[str, str]:
     corpus = folder / "train.spacy"
     paths = ["--train", corpus, "--dev", corpus, "--output", folder / "OUT"]
-    result = CliRunner().invoke(app, list(map(str, ["distill", *given, *paths, *more])))
-    assert result.exit_code == exit_code, result.output
-    return result
+    return run_command("combine", "distill", *given, *paths, *more, exit_code=exit_code)
 
 
 def test_it_writes_a_pipeline_and_says_what_it_learnt_from(
     given: list[Path], tmp_path: Path
 ) -> None:
     more = ("--unlabelled", tmp_path / "new.txt", "--gold", 0.5, "--training.max_steps=1")
-    found = run(given, tmp_path, *more)
-    assert "6 labelled Docs, 1 Doc labelled by the ensemble, 2 steps" in found.stdout
-    assert "distilled pipeline: F1 100.00" in found.stdout
+    said, _ = run(given, tmp_path, *more)
+    assert "6 labelled Docs, 1 Doc labelled by the ensemble, 2 steps" in said
+    assert "distilled pipeline: F1 100.00" in said
     nlp = spacy.load(tmp_path / "OUT")
     assert nlp.pipe_names == ["cascade_segmenter", "cascade_classifier"]
     assert [e.label_ for e in nlp(TEXTS[0]).ents] == ["DNA", "protein", "cell"]
 
 
 def test_errors_are_one_line(given: list[Path], tmp_path: Path) -> None:
-    for arguments, message in (
+    check_errors(
+        run,
         ((given, tmp_path, "--gold", 2), "from 0 to 1, not 2"),
         ((given, tmp_path, "--gould", 1), "no option or argument --gould"),
         ((given, tmp_path, "--unlabelled", tmp_path / "absent.txt"), "absent.txt"),
         (([given[0], tmp_path / "no.cfg"], tmp_path), "no.cfg"),
-    ):
-        error = run(*arguments, exit_code=1).stderr
-        assert message in error
-        assert error.count("\n") == 1
+    )
     assert not (tmp_path / "OUT").exists()

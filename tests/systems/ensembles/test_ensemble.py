@@ -337,7 +337,7 @@ def test_a_misspelt_option(folder: Path) -> None:
     nlp = ensemble(folder, "a", "b")
     made: Any = nlp.get_pipe("cascade_ensemble")
     assert names_of(made.members) == ["a", "b"]
-    with pytest.raises(ConfigError, match="from 0 to 1"):
+    with pytest.raises(ConfigError, match="less than or equal to 1"):
         made.background_penalty = 2
     with pytest.raises(ConfigError, match="Did you mean 'background_penalty'"):
-        made.background_penalti = 0.5
+        made.cfg = {"background_penalti": 0.5}

@@ -8,7 +8,7 @@ import pytest
 from spacy_cascade.inference.lattice import choice_lattice
 from spacy_cascade.inference.linear_chain import FreeChoice, LinearChain
 from spacy_cascade.inference.schemes import TagSet
-from spacy_cascade.inference.structure import Potentials
+from spacy_cascade.inference.structure import Part, Potentials
 from spacy_cascade.losses.margin import Likelihood, SoftmaxMargin
 from spacy_cascade.systems.ensembles.loss import Imitation, Targets
 
@@ -23,27 +23,27 @@ def chain(label_pairs: bool) -> LinearChain:
 
 def potentials_of(generator: np.random.Generator, structure: LinearChain) -> Potentials:
     scores = generator.normal(size=(STARTS[-1], structure.n_columns))
-    free = len(range(structure.n_transitions)[structure.free_transitions]) > 0
+    free = len(range(structure.n_transitions)[structure.columns.free]) > 0
     return Potentials(scores, generator.normal(size=structure.n_transitions) * free, STARTS)
 
 
 def targets_of(structure: LinearChain, teacher: Potentials, given: np.ndarray) -> Targets:
     """The expectations of a chain, by the gradient of its log-partition."""
-    copy = teacher._replace(scores=teacher.scores.copy())
+    copy = teacher.replace(scores=teacher.scores.copy())
     n = structure.n_labels
-    costs, outside = structure.label_costs(np.zeros((n, n))), np.zeros(STARTS[-1], np.int32)
+    costs, outside = structure.costs(np.zeros((n, n))), np.zeros(STARTS[-1], np.int32)
     weights = np.ones(N), np.zeros(N)
     transitions = np.stack([
-        structure.margin_losses(copy, costs, outside, i, i + 1, np.empty(N), weights)
+        structure.losses(Part(copy, outside, i, i + 1, np.empty(N)), costs, weights)
         for i in range(N)
     ])  # fmt: skip
     return Targets(copy.scores, transitions, given, np.repeat(given, np.diff(STARTS)))
 
 
 def evaluate(loss, structure, potentials, observed, first=0, last=N):
-    copy = potentials._replace(scores=potentials.scores.copy())
+    copy = potentials.replace(scores=potentials.scores.copy())
     losses = np.zeros(N)
-    of_transitions = loss.on(structure).evaluate(copy, observed, first, last, losses)
+    of_transitions = loss.on(structure)(Part(copy, observed, first, last, losses))
     return losses, copy.scores, of_transitions
 
 
@@ -71,14 +71,14 @@ def test_the_gradient_by_central_differences(generator, observed, label_pairs):
             up, down = (potentials.scores.copy() for _ in range(2))
             up[t, column] += step
             down[t, column] -= step
-            slope = value(potentials._replace(scores=up)) - value(potentials._replace(scores=down))
+            slope = value(potentials.replace(scores=up)) - value(potentials.replace(scores=down))
             assert of_scores[t, column] == pytest.approx(slope / (2 * step), abs=1e-6)
     for edge in range(structure.n_transitions if not label_pairs else 0):
         up, down = (potentials.transitions.copy() for _ in range(2))
         up[edge] += step
         down[edge] -= step
-        slope = value(potentials._replace(transitions=up)) - value(
-            potentials._replace(transitions=down)
+        slope = value(potentials.replace(transitions=up)) - value(
+            potentials.replace(transitions=down)
         )
         assert of_transitions[edge] == pytest.approx(slope / (2 * step), abs=1e-6)
 
@@ -132,24 +132,8 @@ def test_classes_of_spans(generator):
     shares /= shares.sum(axis=1, keepdims=True)
     losses = np.zeros(5)
     observed = np.zeros(5, dtype=np.int32)
-    copy = potentials._replace(scores=potentials.scores.copy())
-    loss.on(structure).evaluate(copy, observed, 0, 5, losses)
+    copy = potentials.replace(scores=potentials.scores.copy())
+    loss.on(structure)(Part(copy, observed, 0, 5, losses))
     np.testing.assert_allclose(losses, -(wanted * np.log(shares)).sum(axis=1))
     np.testing.assert_allclose(copy.scores, shares - wanted, atol=1e-12)
     np.testing.assert_allclose(loss.variances(copy.scores), shares * (1 - shares))
-
-
-def test_the_loss_of_a_part_is_that_of_its_sequences(generator, observed):
-    """Sequences one and two, of which the first has labels and the second has targets."""
-    structure = chain(True)
-    targets = targets_of(structure, potentials_of(generator, structure), GIVEN)
-    loss, potentials = Imitation(Likelihood(), targets), potentials_of(generator, structure)
-    losses, scores, _ = evaluate(loss, structure, potentials, observed)
-    units, sequences = slice(3, 8), slice(1, 3)
-    part = loss.of_part(sequences, units)
-    own = Potentials(potentials.scores[units].copy(), potentials.transitions, np.array([0, 1, 5]))
-    found = np.zeros(2)
-    part.on(structure).evaluate(own, observed[units], 0, 2, found)
-    np.testing.assert_allclose(found, losses[sequences])
-    np.testing.assert_allclose(own.scores, scores[units])
-    np.testing.assert_array_equal(part.variances(own.scores), loss.variances(scores)[units])

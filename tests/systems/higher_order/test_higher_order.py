@@ -18,7 +18,7 @@ from spacy_cascade import ConfigError
 from spacy_cascade.inference.lattice import Lattice
 from spacy_cascade.inference.linear_chain import ChainFamily
 from spacy_cascade.inference.schemes import ENDED, SCHEMES, UNOBSERVED, Spans, TagSet
-from spacy_cascade.inference.structure import Potentials
+from spacy_cascade.inference.structure import Part, Potentials
 from spacy_cascade.losses.margin import wrong_label_costs
 from spacy_cascade.systems.higher_order.structure import HigherOrderChain, HigherOrderFamily
 from strategies import LABELS
@@ -52,8 +52,7 @@ class Case:
     @cached_property
     def names(self) -> tuple[list[Hashable], list[tuple[str, str]]]:
         """Of columns and transitions."""
-        tags = self.tag_set.tags
-        return self.structure.column_names(tags), self.structure.transition_names(tags)
+        return self.structure.columns.names(self.tag_set.tags)
 
     @property
     def lattice(self) -> Lattice:
@@ -121,10 +120,6 @@ def test_best_sequences_and_sums(case: Case) -> None:
     distinct = [tuple(path) for path in paths.tolist()][: len(ranked)]
     assert len(set(distinct)) == len(distinct)
     np.testing.assert_allclose([scores[path] for path in distinct], ranked[:4], atol=1e-9)
-    expected = np.zeros_like(potentials.scores)
-    for path, score in scores.items():
-        expected[np.arange(len(path)), case.parts(path)[0]] += np.exp(score - total)
-    np.testing.assert_allclose(structure.marginals(potentials), expected, atol=1e-9)
 
 
 @EXAMPLES
@@ -145,7 +140,7 @@ def test_posteriors_of_all_spans(case: Case) -> None:
         tag_set.write(tags, *span)
         found = structure.span_posteriors(case.potentials, tags, span)
         np.testing.assert_allclose(found, [probability], atol=1e-9)
-    spans, probabilities = structure.likely_spans(case.potentials, tag_set, 0.01)
+    spans, probabilities = structure.likely_spans(case.potentials, 0.01)
     likely = {
         (start, end, tag_set.labels[label]): p
         for start, end, label, p in zip(*map(list, (*spans, probabilities)), strict=True)
@@ -179,9 +174,9 @@ def loss_of(
     """The loss of the middle one of three copies of the sequence, and its gradients."""
     one, length = case.potentials, len(observed)
     three = Potentials(np.tile(one.scores, (3, 1)), one.transitions, np.arange(4) * length)
-    losses, ones = np.zeros(3), np.ones(3)
-    counts = case.structure.margin_losses(
-        three, case.structure.label_costs(costs), np.tile(observed, 3), 1, 2, losses, (ones, ones)
+    losses = np.zeros(3)
+    counts = case.structure.losses(
+        Part(three, np.tile(observed, 3), 1, 2, losses), case.structure.costs(costs)
     )
     others = three.scores.reshape(3, length, -1)[[0, 2]]
     np.testing.assert_array_equal(others, np.stack([one.scores, one.scores]))
@@ -234,15 +229,13 @@ def test_partitions_under_observations_and_paths(case: Case, data: st.DataObject
     structure, potentials, scores = case.structure, case.potentials, case.scores()
     gold = data.draw(st.sampled_from(sorted(scores)))
     tags = np.array(gold, dtype=np.int32)
-    columns, edges = structure.parts(tags)
-    assert (columns.tolist(), edges.tolist()) == case.parts(gold)
     np.testing.assert_allclose(structure.path_scores(potentials, tags), [scores[gold]], atol=1e-9)
     observed = tags.copy()
     observed[data.draw(st.integers(0, len(tags) - 1))] = UNOBSERVED
     if tags[-1] == 0 and case.tag_set.scheme != "IO":
         observed[-1] = ENDED
-    costs = structure.label_costs(np.zeros((structure.n_labels, structure.n_labels)))
-    clamped = structure.margin_partitions(potentials, costs._replace(margin=costs.clamp), observed)
+    costs = structure.costs(np.zeros((structure.n_labels, structure.n_labels)))
+    clamped = structure.log_partitions(potentials, costs._replace(margin=costs.clamp), observed)
     expected = log_sum([scores[each] for each in agreeing(case, observed)])
     np.testing.assert_allclose(clamped, [expected], atol=1e-9)
     structure.clamp(potentials, observed)
@@ -260,7 +253,7 @@ def test_pieces_of_a_sequence_score_as_the_whole(
     starts = case.structure.cut(tags, case.potentials.starts, 2)
     assert starts.tolist() == [0, 6, 9]
     whole = case.structure.path_scores(case.potentials, tags)
-    pieces = case.structure.path_scores(case.potentials._replace(starts=starts), tags)
+    pieces = case.structure.path_scores(case.potentials.replace(starts=starts), tags)
     np.testing.assert_allclose(pieces.sum(), whole[0])
 
 
@@ -278,7 +271,8 @@ def test_the_best_with_and_without_a_span(order: int, generator: np.random.Gener
         assert found is not None
         for path, wanted in ((found.having, True), (found.lacking, False)):
             best = max((path for path in scores if has[path] == wanted), key=scores.__getitem__)
-            assert tuple(path.tolist()) == best
+            assert tuple(path.labels.tolist()) == best
+            assert (path.columns.tolist(), path.transitions.tolist()) == case.parts(best)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -292,11 +286,10 @@ def test_the_first_order_is_the_linear_chain(
     chain = family.of_spans(tag_set)
     case = random_case(generator, tag_set, family, 6)
     assert (chain.n_columns, chain.n_transitions) == (linear.n_columns, linear.n_transitions)
-    for ask in ("log_partitions", "marginals"):
-        own, other = (getattr(each, ask)(case.potentials) for each in (chain, linear))
-        np.testing.assert_allclose(own, other, atol=1e-12)
-    np.testing.assert_allclose(chain.mixing(), linear.mixing())
-    assert chain.free_transitions == linear.free_transitions
+    own, other = (each.log_partitions(case.potentials) for each in (chain, linear))
+    np.testing.assert_allclose(own, other, atol=1e-12)
+    np.testing.assert_allclose(chain.columns.mixing, linear.columns.mixing)
+    assert chain.columns.free == linear.columns.free
 
 
 @pytest.mark.parametrize(("order", "tags_seen"), [(1, 1), (1, 2), (2, 2), (2, 3), (3, 1), (3, 2)])
@@ -304,9 +297,9 @@ def test_columns_of_a_label(order: int, tags_seen: int) -> None:
     """All whose run ends with it; the label before is told where a run has two."""
     tag_set = TagSet("BILOU", LABELS)
     structure = HigherOrderFamily(order=order, tags_seen=tags_seen).of_spans(tag_set)
-    names, tags = structure.column_names(tag_set.tags), tag_set.tags
+    (names, _), tags = structure.columns.names(tag_set.tags), tag_set.tags
     for label, tag in enumerate(tags):
-        columns, before = structure.label_columns(label)
+        columns, before = structure.columns.of_label(label)
         expected = [column for column, name in enumerate(names) if name[-1] == tag]
         assert columns.tolist() == expected
         assert columns.dtype == np.int32

@@ -28,7 +28,7 @@ def choices(generator: np.random.Generator) -> tuple[LabelledSequences, np.ndarr
     design = Design(none, no_lexemes, rows_from_dense(matrix))
     labels = generator.integers(0, N_LABELS, N_UNITS).astype(np.int32)
     structure = FreeChoice(choice_lattice(N_LABELS))
-    return LabelledSequences(design, structure, labels, np.arange(N_UNITS + 1)), matrix
+    return LabelledSequences((design,), structure, labels, np.arange(N_UNITS + 1)), matrix
 
 
 def probabilities(data: LabelledSequences, weights: Weights, loss) -> np.ndarray:

@@ -8,6 +8,7 @@ import pytest
 from helpers import add_segmenter, blank, make_examples
 from sample_pipelines import with_templates
 from spacy_cascade.features.templates import Templates
+from spacy_cascade.pipeline.initializing import units_of
 from spacy_cascade.systems.induction.features import (
     NO_TEMPLATE,
     can_join,
@@ -58,7 +59,7 @@ def test_features_of_conjunctions_hold_where_both_parts_do():
     pipe = add_segmenter(nlp, **with_templates(without=["&"]))
     examples = make_examples(nlp)
     nlp.initialize(lambda: examples)
-    space, units = pipe.space, pipe.units_of(examples)
+    space, units = pipe.space, units_of(pipe, examples)
     numbers, templates = template_numbers(space, units), space.templates.expanded()
     assert (numbers != NO_TEMPLATE).all()
     wanted = {text: i for i, text in enumerate(map(str, templates))}
@@ -79,7 +80,7 @@ def test_features_of_conjunctions_hold_where_both_parts_do():
     text = template_text({templates[numbers[i]].parts[0] for i in pairs[0][:2]}, templates)
     joined = space_of(space, [text])
     pipe.model.attrs["space"] = joined
-    units = pipe.units_of(examples)
+    units = units_of(pipe, examples)
     having = units.take(np.array([where[0] for _, _, where in pairs]))
     keys, parents = conjunction_keys(joined, having, [text] * len(pairs))
     assert not len(parents)

@@ -15,18 +15,21 @@ from helpers import (
     add_segmenter,
     annotations,
     blank,
-    cascade,
     sample_examples,
     train,
     weights,
 )
 from sample_pipelines import tagged_examples
 from spacy_cascade.errors import ConfigError, TrainingError
+from spacy_cascade.pipeline.initializing import units_of
 
-INDUCTION = {"@misc": "spacy_cascade.Induction.v1", "rounds": 3, "features": 25, "min_count": 2}
 TRAINER = {"@misc": "spacy_cascade.LBFGS.v1", "iterations": 5, "threads": 1}
+INDUCTION: dict[str, Any] = {
+    "@misc": "spacy_cascade.Induction.v1", "rounds": 3, "features": 25, "min_count": 2,
+    "trainer": TRAINER,
+}  # fmt: skip
 INDUCED: dict[str, Any] = {
-    "model": {"min_count": 2}, "trainer": {**TRAINER, "induction": INDUCTION}
+    "model": {"min_count": 2}, "trainer": INDUCTION
 }  # fmt: skip
 SEMI_MARKOV: dict[str, Any] = {
     **INDUCED,
@@ -63,7 +66,7 @@ def test_the_model_has_the_features_where_their_templates_say(induced):
     """Also a conjunction of which a part, itself a conjunction, has not been induced."""
     pipe = induced.get_pipe("cascade_segmenter")
     examples = sample_examples(induced, n_docs=8)
-    active = pipe.space.design(pipe.units_of(examples)).active_features()
+    active = pipe.space.design(units_of(pipe, examples)).active_features()
     counts = np.bincount(active.indices, minlength=len(pipe.space))
     assert (counts >= 2).all()
 
@@ -83,7 +86,7 @@ def test_the_saved_pipeline_is_an_ordinary_one(induced, tmp_path):
     assert annotations(loaded, TEXTS) == annotations(induced, TEXTS)
     for name in PIPES:
         block = loaded.get_pipe_config(name)
-        assert block["trainer"]["induction"] is None
+        assert block["trainer"]["@misc"] == "spacy_cascade.LBFGS.v1"
         stated = block["model"]["templates"]
         assert stated["@misc"] == "spacy_cascade.Templates.v1"
         assert stated["templates"] == list(induced.get_pipe(name).space.templates.templates)
@@ -99,8 +102,7 @@ def test_the_saved_config_trains_with_all_features_of_the_induced_templates(indu
 
 
 def test_the_same_again_and_on_more_threads(induced):
-    threads = {**INDUCED["trainer"], "threads": 3}
-    again = trained(trainer=threads)
+    again = trained(trainer={**INDUCTION, "trainer": {**TRAINER, "threads": 3}})
     for name in PIPES:
         one, two = induced.get_pipe(name), again.get_pipe(name)
         np.testing.assert_array_equal(one.space.index.keys, two.space.index.keys)
@@ -127,8 +129,8 @@ def test_segments_keep_all_of_their_features():
     pipe = add_segmenter(nlp, **SEMI_MARKOV)
     examples = sample_examples(nlp, n_docs=6)
     nlp.initialize(lambda: examples)
-    design = pipe.space.design(pipe.units_of(examples))
-    of_segments = pipe.space.index.keys[np.unique(design.segments.features.indices)]
+    _, segments = pipe.space.encode(units_of(pipe, examples))
+    of_segments = pipe.space.index.keys[np.unique(segments.features.indices)]
     before = nlp.update(examples)["cascade_segmenter"]
     assert set(of_segments) <= set(pipe.space.index.keys)
     assert len(pipe.space) > len(of_segments)
@@ -165,11 +167,11 @@ def test_adaptation_induces_nothing(induced, tmp_path):
 
 
 def test_a_minimum_that_nothing_reaches_is_an_error():
-    trainer = {**TRAINER, "induction": {**INDUCTION, "min_count": 10_000}}
+    trainer = {**INDUCTION, "min_count": 10_000}
     with pytest.raises(TrainingError, match="no feature"):
         trained(trainer=trainer)
 
 
-def test_an_induction_without_a_name_is_an_error():
-    with pytest.raises(ConfigError, match=r"Induction\.v1"):
-        cascade({"trainer": {**TRAINER, "induction": {"rounds": 3}}})
+def test_a_trainer_in_it_without_a_name_is_an_error():
+    with pytest.raises(ConfigError, match=r"LBFGS\.v1"):
+        trained(trainer={**INDUCTION, "trainer": {"iterations": 3}})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,18 +16,16 @@ from spacy_cascade.errors import ConfigError, TrainingError
 from spacy_cascade.inference.lattice import choice_lattice
 from spacy_cascade.inference.linear_chain import FreeChoice, LinearChain
 from spacy_cascade.inference.schemes import TagSet
-from spacy_cascade.inference.structure import Structure
 from spacy_cascade.losses.base import LabelledSequences
 from spacy_cascade.losses.margin import Likelihood, SoftmaxMargin
 from spacy_cascade.numeric.design import BinaryCSR, Design
 from spacy_cascade.penalties.gaussian import Gaussian
 from spacy_cascade.systems.induction.candidates import AtomicTests
 from spacy_cascade.systems.induction.trainer import Induced, Induction
-from spacy_cascade.systems.isomeric.trainer import JointLBFGS
 from spacy_cascade.trainers.lbfgs import LBFGS
 from strategies import LABELS, random_corpus
 
-SETTINGS: dict[str, Any] = {"rounds": 4, "features": 5, "min_count": 2, "iterations": 8}
+SETTINGS: dict[str, Any] = {"rounds": 4, "features": 5, "min_count": 2, "round_iterations": 8}
 
 
 def single_tests(n: int) -> AtomicTests:
@@ -40,15 +39,16 @@ def choices(matrix: np.ndarray, labels: np.ndarray) -> LabelledSequences:
     no_lexemes = BinaryCSR(np.zeros(len(matrix) + 1, np.int64), np.zeros(0, np.int32), 0)
     design = Design(none, no_lexemes, rows_from_dense(matrix))
     structure = FreeChoice(choice_lattice(int(labels.max()) + 1))
-    return LabelledSequences(design, structure, labels.astype(np.int32), np.arange(len(labels) + 1))
+    return LabelledSequences(
+        (design,), structure, labels.astype(np.int32), np.arange(len(labels) + 1)
+    )
 
 
 def run(
     data: LabelledSequences, tests: AtomicTests, threads: int = 1, loss: Any = None, **settings: Any
 ) -> Induced:
-    induction, trainer = Induction(**{**SETTINGS, **settings}), LBFGS(threads=threads)
-    loss = loss or Likelihood()
-    return induction.run(data, tests, loss, Gaussian(1.0), trainer, lambda _: None)
+    induction = Induction(LBFGS(threads=threads), **{**SETTINGS, **settings})
+    return induction.run(data, tests, loss or Likelihood(), Gaussian(1.0), lambda _: None)
 
 
 def exclusive_or(generator: np.random.Generator) -> tuple[LabelledSequences, AtomicTests]:
@@ -63,8 +63,8 @@ def test_what_a_round_says_is_so(generator):
     data.observed[::7] = -1
     told: list[Any] = []
     found = [
-        Induction(**{**SETTINGS, "rounds": n, "certainty": 0.55}).run(
-            data, tests, Likelihood(), Gaussian(0.8), LBFGS(threads=1), told.append
+        Induction(LBFGS(threads=1), **{**SETTINGS, "rounds": n, "certainty": 0.55}).run(
+            data, tests, Likelihood(), Gaussian(0.8), told.append
         )
         for n in (1, 2, 3)
     ]
@@ -166,27 +166,39 @@ def test_no_gain_is_an_error_with_advice(generator):
 
 
 def test_the_least_settings_that_there_are():
-    least = {"rounds": 1, "features": 1, "templates": 0, "iterations": 1, "longest": 1}
-    assert Induction(**least, min_count=1, certainty=1.0).longest == 1
-    assert Induction().longest is None
+    least = {"rounds": 1, "features": 1, "templates": 0, "round_iterations": 1, "longest": 1}
+    assert Induction(LBFGS(), **least, min_count=1, certainty=1.0).longest == 1
+    assert Induction(LBFGS()).longest is None
 
 
 @pytest.mark.parametrize(
     "settings",
-    [{"rounds": 0}, {"features": 0}, {"templates": -1}, {"iterations": 0}, {"longest": 0},
+    [{"rounds": 0}, {"features": 0}, {"templates": -1}, {"round_iterations": 0}, {"longest": 0},
      {"min_count": 0}, {"certainty": 0.0}, {"certainty": 1.1}, {"certainty": float("nan")}],
 )  # fmt: skip
 def test_settings_out_of_range(settings):
-    with pytest.raises(ConfigError, match=r"\[trainer.induction\]"):
-        Induction(**settings)
+    with pytest.raises(ConfigError, match=r"\[trainer\]"):
+        Induction(LBFGS(), **settings)
 
 
 def test_what_cannot_be_induced_is_refused():
-    loss, penalty = Likelihood(), Gaussian(1.0)
-    with pytest.raises(ConfigError, match=r"Induction\.v1"):
-        LBFGS(induction={"rounds": 3}).check(loss, penalty, LinearChain)
-    with pytest.raises(ConfigError, match="label_columns"):
-        Induction().check(Structure)
-    with pytest.raises(ConfigError, match="Joint training cannot find features"):
-        JointLBFGS(induction=Induction())
-    LBFGS(induction=Induction()).check(loss, penalty, LinearChain)
+    Induction(LBFGS()).check(Likelihood(), Gaussian(1.0), LinearChain)
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_features_are_chosen_where_nothing_has_been_learnt(is_new, generator):
+    """Training goes on with those that the source has then."""
+    data, tests = exclusive_or(generator)
+    told, adopted, begun = [], [], []
+    source = SimpleNamespace(
+        is_new=is_new, penalty=Gaussian(1.0), adopt=adopted.append,
+        tests=lambda: (SimpleNamespace(data=data, loss=Likelihood()), tests),
+        tell=lambda number, done: told.append((number, done)),
+    )  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(LBFGS, "begin", lambda self, source: begun.append(source) or "fit")
+        assert Induction(LBFGS(threads=1), **SETTINGS).begin(source) == "fit"
+    assert begun == [source]
+    expected = [run(data, tests)] if is_new else []
+    assert [one.features for one in adopted] == [one.features for one in expected]
+    assert told == [(i, done) for one in expected for i, done in enumerate(one.rounds)]

@@ -17,7 +17,8 @@ from spacy_cascade.losses.base import CorpusLoss
 from spacy_cascade.losses.margin import Likelihood
 from spacy_cascade.parallel import Workers
 from spacy_cascade.systems.isomeric.loss import IsomericLoss
-from spacy_cascade.trainers.objective import JointObjective, Objective
+from spacy_cascade.systems.isomeric.objective import JointObjective
+from spacy_cascade.trainers.objective import Objective
 from strategies import LABELS, random_corpus
 
 LENGTHS = [3, 1, 2, 4]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -46,8 +46,28 @@ def tasks(generator: np.random.Generator) -> tuple[Task, Task]:
     return chain_task(generator, "BILOU", LABELS[:1]), chain_task(generator, "IOB2", LABELS)
 
 
+class Pair:
+    """Two tasks as sources that know each other."""
+
+    def __init__(self, first: Task, second: Task) -> None:
+        self.first, self.task = first, second.task
+        self.asked: list[str] = []
+        self.joined: Any = None
+
+    def partner(self, name: str) -> Any:
+        self.asked.append(name)
+        return SimpleNamespace(task=self.first.task, join=self.join)
+
+    def join(self, fit: JointlyFitted) -> None:
+        self.joined = fit
+
+
 def begun(tasks: tuple[Task, Task], **settings: Any) -> tuple[JointlyFitted, JointFit]:
-    return JointLBFGS(**{**SETTINGS, **settings}).begin_jointly(*tasks)
+    pair = Pair(*tasks)
+    trainer = JointLBFGS(**{**SETTINGS, **settings})
+    fit = trainer.begin(pair)  # type: ignore[arg-type]
+    assert pair.asked == [trainer.first]
+    return pair.joined, fit
 
 
 def marks(fits: tuple[Fit[Any], ...]) -> list[bool]:
@@ -145,9 +165,3 @@ def test_it_has_no_training_of_its_own(tasks: tuple[Task, Task]) -> None:
     assert trainer.sees_all
     with pytest.raises(TrainingError, match=r"trained by a later one.*JointLBFGS"):
         trainer.begin(tasks[0])
-
-
-@pytest.mark.parametrize(("workers", "parts"), list(product([0, 1], [0, 1])))
-def test_one_worker_is_none(workers: int, parts: int, tasks: tuple[Task, Task]) -> None:
-    fits = [begun(tasks, **settings) for settings in ({}, {"workers": workers, "parts": parts})]
-    assert len({fit[1].step(tasks[1].data) for fit in fits}) == 1

@@ -32,14 +32,6 @@ def test_settings_of_both_are_checked(trainer: Any, settings: dict[str, Any]) ->
         trainer(**settings)
 
 
-@pytest.mark.parametrize("settings", [{"sparse": True}, {"workers": 2}, {"induction": {}}])
-def test_joint_training_has_no_such_settings(settings: dict[str, Any]) -> None:
-    """Each can be switched off."""
-    assert not JointLBFGS(sparse=False, workers=1, induction=None).sparse
-    with pytest.raises(ConfigError, match=rf"Joint training .*{next(iter(settings))}"):
-        JointLBFGS(**settings)
-
-
 @pytest.mark.parametrize("trainer", [JointLBFGS(), TrainedJointly()])
 def test_joint_training_is_by_likelihood_with_a_penalty(trainer: Any) -> None:
     trainer.check(Likelihood(), Gaussian(), LinearChain)
@@ -51,8 +43,3 @@ def test_joint_training_is_by_likelihood_with_a_penalty(trainer: Any) -> None:
             trainer.check(loss, penalty, LinearChain)
     with pytest.raises(ConfigError, match="which Structure does not offer"):
         trainer.check(Likelihood(), Gaussian(), Structure)
-
-
-def test_joint_training_has_the_corpus_in_memory() -> None:
-    with pytest.raises(ConfigError, match=r"corpus in memory.*shard_tokens = 0"):
-        JointLBFGS(shard_tokens=9)

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from reference import Chain, spans_of
 from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import ENDED, SCHEMES, UNOBSERVED, Spans, TagSet
-from spacy_cascade.inference.structure import Potentials, offered
+from spacy_cascade.inference.structure import Part, Potentials, offered
 from spacy_cascade.systems.local.structure import LocalChain, LocalFamily
 from strategies import LABELS, random_chain
 
@@ -95,9 +95,9 @@ def test_posteriors_of_spans(scheme, labels, generator):
 def loss_of(structure, potentials, costs, observed, weights=None):
     n = len(potentials.starts) - 1
     losses = np.empty(n)
-    taken = potentials._replace(scores=potentials.scores.copy())
+    taken = potentials.replace(scores=potentials.scores.copy())
     ones = (np.ones(n), np.ones(n)) if weights is None else weights
-    counts = structure.margin_losses(taken, costs, observed, 0, n, losses, ones)
+    counts = structure.losses(Part(taken, observed, 0, n, losses), costs, ones)
     return losses, taken.scores, counts
 
 
@@ -116,7 +116,7 @@ def test_losses_are_sums_over_decisions(data):
     observed = np.concatenate([np.array(tags, dtype=np.int32) for tags in labels])
     hidden = generator.random(len(observed))
     observed[hidden < 0.2] = UNOBSERVED
-    costs = structure.label_costs(generator.random((structure.n_labels, structure.n_labels)))
+    costs = structure.costs(generator.random((structure.n_labels, structure.n_labels)))
     losses, gradient, counts = loss_of(structure, potentials, costs, observed)
     np.testing.assert_allclose(
         losses, expected_losses(structure, potentials, costs, observed), atol=1e-9
@@ -129,7 +129,7 @@ def test_losses_are_sums_over_decisions(data):
         for sign in (1, -1):
             moved = potentials.scores.copy()
             moved[t, e] += sign * step
-            found, _, _ = loss_of(structure, potentials._replace(scores=moved), costs, observed)
+            found, _, _ = loss_of(structure, potentials.replace(scores=moved), costs, observed)
             values.append(found.sum())
         assert gradient[t, e] == pytest.approx((values[0] - values[1]) / (2 * step), abs=1e-6)
 
@@ -160,15 +160,15 @@ def test_a_span_that_has_ended_says_something_of_the_next_label():
     nothing = np.zeros((2, structure.n_columns)), np.zeros(structure.n_transitions)
     potentials = Potentials(*nothing, np.array([0, 2]))
     observed = np.array([1, ENDED], dtype=np.int32)
-    losses, _, _ = loss_of(structure, potentials, structure.label_costs(np.zeros((3, 3))), observed)
+    losses, _, _ = loss_of(structure, potentials, structure.costs(np.zeros((3, 3))), observed)
     # O or B at first, one of three labels then, of which I is excluded.
     assert losses[0] == pytest.approx(np.log(2) + np.log(3) - np.log(2))
 
 
-def test_gradient_weights_are_factors_of_both_terms(generator):
+def test_shares_are_factors_of_both_terms(generator):
     structure = LocalFamily().of_spans(TagSet("IOB2", LABELS))
     potentials = random_potentials(generator, structure, [2])
-    costs = structure.label_costs(np.zeros((5, 5)))
+    costs = structure.costs(np.zeros((5, 5)))
     observed = np.array([1, 2], dtype=np.int32)
     parts = [
         loss_of(structure, potentials, costs, observed, (np.array([a]), np.array([b])))[1]
@@ -179,7 +179,7 @@ def test_gradient_weights_are_factors_of_both_terms(generator):
 
 def test_what_is_not_offered():
     missing = offered(LinearChain) - offered(LocalChain)
-    assert missing == {"margin_partitions", "path_scores", "learn_online", "cut"}
+    assert missing == {"path_scores", "learn_online", "cut"}
 
 
 def test_free_labels_are_those_of_scikit_learn(generator):
@@ -216,8 +216,8 @@ def trained_weights(structure, features, observed, sigma):
     """Weights of the columns at the optimum, by SciPy over the free parameters."""
     from scipy.optimize import minimize
 
-    starts, mixing = np.array([0, len(features)]), structure.mixing()
-    costs = structure.label_costs(np.zeros((structure.n_labels, structure.n_labels)))
+    starts, mixing = np.array([0, len(features)]), structure.columns.mixing
+    costs = structure.costs(np.zeros((structure.n_labels, structure.n_labels)))
     shape = (features.shape[1], structure.n_columns)
 
     def objective(flat):

@@ -1,4 +1,4 @@
-"""Posteriors and marginals with many labels against enumeration and the kernels for any lattice."""
+"""Posteriors with many labels against enumeration and the kernels for any lattice."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference import Chain, span_posterior, span_probabilities
-from spacy_cascade.inference.chain import edge_marginals
 from spacy_cascade.inference.lattice import Chains
 from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.schemes import SCHEMES, Spans, TagSet
 from spacy_cascade.inference.spans import likely_spans, span_posteriors
-from spacy_cascade.systems.many_labels.block_losses import block_marginals
 from spacy_cascade.systems.many_labels.block_spans import block_likely_spans, block_span_posteriors
 from spacy_cascade.systems.many_labels.blocks import blocks_of
 from strategies import LABELS, chains, random_chain, random_path
@@ -25,7 +23,7 @@ def together(several: list[Chain]) -> Chains:
         first.lattice,
         np.concatenate([chain.scores for chain in several]),
         first.transitions,
-        LinearChain(first.lattice).label_costs(first.costs).margin,
+        LinearChain(first.lattice).costs(first.costs).margin,
         np.concatenate([np.array(chain.tags, dtype=np.int32) for chain in several]),
         np.cumsum([0, *map(len, several)], dtype=np.int64),
     )
@@ -88,10 +86,6 @@ def test_several_sequences(generator: np.random.Generator, scheme: str, size: fl
     lattice = tag_set.lattice(False)
     several = [random_chain(generator, lattice, n, size=size) for n in (9, 0, 1, 30, 4, 4, 17)]
     everything = together(several)
-    found, expected = (np.zeros(everything.scores.shape) for _ in range(2))
-    edge_marginals(everything, expected)
-    found = block_marginals(blocks_of(lattice), everything)
-    np.testing.assert_allclose(found, expected, atol=1e-9)
     paths = [random_path(generator, lattice, len(chain)) for chain in several]
     path = np.concatenate([np.array(of_one, dtype=np.int32) for of_one in paths])
     spans = tag_set.spans(path, everything.starts)

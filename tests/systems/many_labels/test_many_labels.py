@@ -10,7 +10,7 @@ import pytest
 from spacy_cascade.inference import chain_kernels
 from spacy_cascade.inference.linear_chain import ChainFamily, LinearChain
 from spacy_cascade.inference.schemes import TagSet
-from spacy_cascade.inference.structure import Potentials
+from spacy_cascade.inference.structure import Part, Potentials
 from spacy_cascade.parallel import LARGEST_PIECE
 from spacy_cascade.systems.many_labels.block_losses import MANY_LABELS
 from strategies import random_chain
@@ -28,19 +28,18 @@ def answers(structure: LinearChain, generator: np.random.Generator) -> dict[str,
     scores = np.concatenate([chain.scores for chain in chains])
     potentials = Potentials(scores, chains[0].transitions, STARTS)
     observed = np.concatenate([np.array(chain.tags, dtype=np.int32) for chain in chains])
-    costs, losses = structure.label_costs(chains[0].costs), np.full(len(chains), np.nan)
+    costs, losses = structure.costs(chains[0].costs), np.full(len(chains), np.nan)
     path, best = structure.best(potentials)
     found: dict[str, Any] = {
         "path": path,
         "best": best[np.diff(STARTS) > 0],
         "partitions": structure.log_partitions(potentials),
-        "with costs": structure.margin_partitions(potentials, costs, observed),
-        "marginals": structure.marginals(potentials),
+        "with costs": structure.log_partitions(potentials, costs, observed),
         "posteriors": structure.span_posteriors(potentials, path, TAGS.spans(path, STARTS)),
     }
     weights = np.linspace(0.5, 1.0, len(chains)), np.linspace(1.0, 0.3, len(chains))
-    found["transitions"] = structure.margin_losses(
-        potentials, costs, observed, 1, 5, losses, weights
+    found["transitions"] = structure.losses(
+        Part(potentials, observed, 1, 5, losses), costs, weights
     )
     return found | {"losses": losses, "gradient": potentials.scores}
 
@@ -61,11 +60,11 @@ def test_gradient_is_that_of_finite_differences(generator: np.random.Generator) 
     structure = LinearChain(TAGS.lattice(False))
     chain = random_chain(generator, structure.lattice, 6, 0.3)
     observed, starts = np.array(chain.tags, dtype=np.int32), np.array([0, 4, 6])
-    costs, ones = structure.label_costs(chain.costs), np.ones(2)
+    costs = structure.costs(chain.costs)
 
     def loss(scores: Any, transitions: Any) -> tuple[float, Any, Any]:
         potentials, losses = Potentials(scores.copy(), transitions, starts), np.zeros(2)
-        gradient = structure.margin_losses(potentials, costs, observed, 0, 2, losses, (ones, ones))
+        gradient = structure.losses(Part(potentials, observed, 0, 2, losses), costs)
         return losses.sum(), potentials.scores, gradient
 
     _, of_scores, of_transitions = loss(chain.scores, chain.transitions)

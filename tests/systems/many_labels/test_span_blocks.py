@@ -40,7 +40,7 @@ def case(seed: int, tag_set: TagSet, lengths: list[int]) -> tuple[Chains, np.nda
     lattice, starts = tag_set.lattice(True), np.cumsum([0, *lengths], dtype=np.int64)
     n = int(starts[-1])
     chain = random_chain(generator, lattice, n)
-    margin = LinearChain(lattice).label_costs(chain.costs).margin
+    margin = LinearChain(lattice).costs(chain.costs).margin
     tags = np.array(chain.tags, dtype=np.int32)
     spans, path = random_spans(generator, starts, len(LABELS)), np.zeros(n, dtype=np.int32)
     tag_set.write(path, *spans)

@@ -34,7 +34,7 @@ def random_data(generator: np.random.Generator, kind: str) -> LabelledSequences:
     data = data_of(*random_corpus(generator, lattice, lengths, costs, 1.0, N_FEATURES))
     if kind == "chains":
         return data
-    return LabelledSequences(data.design, FreeChoice(lattice), data.observed, data.starts)
+    return LabelledSequences((data.design,), FreeChoice(lattice), data.observed, data.starts)
 
 
 def random_weights(

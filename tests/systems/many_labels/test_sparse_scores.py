@@ -9,10 +9,10 @@ import pytest
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.training import Example
-from test_linear import LINES, TEXTS, units_of
 from thinc.api import Model
 
 from helpers import add_classifier, blank
+from linear_models import LINES, TEXTS, units_of
 from reference import dense_design
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.scorers.linear import (

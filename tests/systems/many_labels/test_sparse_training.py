@@ -18,8 +18,8 @@ from spacy_cascade.inference.structure import Weights
 from spacy_cascade.losses.base import LabelledSequences
 from spacy_cascade.losses.margin import SoftmaxMargin
 from spacy_cascade.penalties.gaussian import Gaussian
-from spacy_cascade.systems.isomeric.trainer import JointLBFGS
 from spacy_cascade.systems.many_labels.trainer import MANY_COLUMNS, can_be_sparse, trained_places
+from spacy_cascade.tools.scale.sharded import Sharded
 from spacy_cascade.trainers.base import Fit, Task
 from spacy_cascade.trainers.lbfgs import LBFGS
 from strategies import random_corpus
@@ -36,7 +36,7 @@ def random_task(
     costs = LOSS.label_costs(lattice.n_labels)
     data = data_of(*random_corpus(generator, lattice, lengths, costs, SIGMA))
     if kind == "choices":
-        data = LabelledSequences(data.design, FreeChoice(lattice), data.observed, data.starts)
+        data = LabelledSequences((data.design,), FreeChoice(lattice), data.observed, data.starts)
     shape = data.design.unit_features.n_columns, data.structure.n_columns
     start = Weights(np.zeros(shape), np.zeros(data.structure.n_transitions))
     return Task(data, LOSS, Gaussian(SIGMA).at_zero(shape, len(start.transitions)), start)
@@ -103,7 +103,7 @@ def test_weights_that_are_not_zero_stay_in_training(generator: np.random.Generat
     is_seen = trained_places(task.data, task.start).spread(1.0) > 0
     features = np.where(is_seen, 0.0, generator.normal(size=is_seen.shape))
     start = task.start._replace(features=features)
-    penalty = Gaussian(SIGMA).at_weights(start, None, task.data.structure.transition_columns())
+    penalty = Gaussian(SIGMA).at_weights(start, None, task.data.structure.columns.of_transition)
     task = replace(task, penalty=penalty, start=start)
     dense = trained(task, replace(SPARSE, sparse=False))
     sparse = trained(task)
@@ -128,7 +128,6 @@ def test_few_columns_are_trained_densely() -> None:
     assert LBFGS().may_be_sparse(MANY_COLUMNS)
     assert LBFGS(sparse=True).may_be_sparse(2)
     assert not LBFGS(sparse=False).may_be_sparse(MANY_COLUMNS)
-    assert not LBFGS(workers=2).may_be_sparse(MANY_COLUMNS)
 
 
 @pytest.mark.parametrize(("many", "sparse"), [(MANY_COLUMNS, False), (2, True)])
@@ -163,7 +162,5 @@ def test_what_cannot_be_sparse(generator: np.random.Generator) -> None:
         assert not can_be_sparse(impossible, None)
         with pytest.raises(ConfigError, match=f"cannot be sparse: {reason}.*sparse = false"):
             can_be_sparse(impossible, True)
-    with pytest.raises(ConfigError, match="Sparse training has no workers"):
-        LBFGS(sparse=True, workers=2)
-    with pytest.raises(ConfigError, match="Joint training cannot be sparse"):
-        JointLBFGS(sparse=True)
+    with pytest.raises(ConfigError, match="trains all weights"):
+        Sharded(LBFGS(sparse=True))

@@ -344,7 +344,7 @@ def test_the_same_updates_give_the_same_weights(trained: Language) -> None:
 def test_without_features_it_cannot_learn(trained: Language) -> None:
     nlp = reranking(trained)
     reranker = nlp.get_pipe("cascade_reranker")
-    with pytest.raises(TrainingError, match="train-reranker"):
+    with pytest.raises(TrainingError, match="rerank train"):
         reranker.update(lists(nlp))
     reranker.initialize(lambda: make_examples(nlp), nlp=nlp)  # no lists: it stays untrained
     assert not reranker.is_trained
@@ -399,7 +399,7 @@ def test_round_trips(trained: Language, tmp_path: Path) -> None:
         np.testing.assert_array_equal(weights_of(copy), weights_of(nlp))
         assert annotations(copy) == expected
     overridden = spacy.load(tmp_path, config={"components.cascade_reranker.weight": 7.0})
-    assert overridden.get_pipe("cascade_reranker").options.weight == 7.0
+    assert overridden.get_pipe("cascade_reranker").weight == 7.0
 
 
 def test_an_untrained_one_comes_back_untrained(nlp: Language, tmp_path: Path) -> None:

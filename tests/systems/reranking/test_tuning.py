@@ -11,8 +11,7 @@ from spacy.language import Language
 from helpers import TEXTS, annotations, blank, make_examples, write_sample
 from spacy_cascade import ConfigError, TrainingError
 from spacy_cascade.systems.reranking.callback import make_reranker_tuning
-from spacy_cascade.systems.reranking.component import CascadeReranker
-from spacy_cascade.systems.reranking.data import RerankerData
+from spacy_cascade.systems.reranking.component import CascadeReranker, RerankerData
 from spacy_cascade.systems.reranking.kernels import Lists
 from spacy_cascade.systems.reranking.tuning import tune, tune_reranker
 from spacy_cascade.systems.reranking.typed_lists import TypedLists
@@ -90,7 +89,7 @@ def test_a_reranker_keeps_its_place_and_settings(trained: Language) -> None:
     tuned, _ = tune_reranker(nlp, make_examples(nlp), (0.5,), (2,))
     assert tuned.pipe_names == nlp.pipe_names
     assert tuned.config["components"]["again"]["keep_candidates"]
-    assert tuned.get_pipe("again").options.weight == 0.5
+    assert tuned.get_pipe("again").weight == 0.5
     assert "cascade/2" in tuned(TEXTS[0]).spans
 
 

@@ -11,13 +11,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reference import encoded_of
 from spacy_cascade.inference.linear_chain import LinearChain
 from spacy_cascade.inference.online_prior import OnlinePrior, no_prior
 from spacy_cascade.inference.schemes import ENDED, UNOBSERVED, Spans, TagSet
-from spacy_cascade.inference.structure import Averaged, OnlineStep, Potentials, SegmentScores
+from spacy_cascade.inference.structure import (
+    Averaged,
+    Labelling,
+    OnlineStep,
+    Part,
+    Potentials,
+)
 from spacy_cascade.losses.margin import wrong_label_costs
 from spacy_cascade.numeric.design import BinaryCSR, SegmentRows
-from spacy_cascade.systems.semi_markov.structure import LENGTHS, SemiMarkovChain, length_basis
+from spacy_cascade.systems.semi_markov.structure import (
+    LENGTHS,
+    SegmentPotentials,
+    SegmentScores,
+    SemiMarkovChain,
+    length_basis,
+)
 
 EXAMPLES = settings(max_examples=40, deadline=None)
 Array = npt.NDArray[np.float64]
@@ -28,7 +41,7 @@ class Case:
     """A sequence with random potentials."""
 
     structure: SemiMarkovChain
-    potentials: Potentials
+    potentials: SegmentPotentials
     observed: npt.NDArray[np.int32]
     costs: Array
 
@@ -38,7 +51,6 @@ class Case:
 
     @property
     def segments(self) -> SegmentScores:
-        assert self.potentials.segments is not None
         return self.potentials.segments
 
     def segmentations(self) -> Iterator[list[tuple[int, int, int]]]:
@@ -118,7 +130,7 @@ def cases(draw: st.DrawFn, complete: bool = False) -> Case:
         generator.normal(size=(ends[-1], len(labels))),
         longest,
     )
-    potentials = Potentials(
+    potentials = SegmentPotentials(
         generator.normal(size=(n_tokens, structure.n_columns)),
         generator.normal(size=structure.n_transitions),
         np.array([0, n_tokens]),
@@ -167,15 +179,11 @@ def test_sums_over_all_segmentations(case: Case) -> None:
         case.structure.log_partitions(case.potentials), [log_partition], atol=1e-9
     )
     probabilities: dict[tuple[int, int, int], float] = {}
-    marginals = np.zeros_like(case.potentials.scores)
     for spans, score in scores.items():
         p = np.exp(score - log_partition)
         for span in spans:
             probabilities[span] = probabilities.get(span, 0.0) + p
-        columns, _ = case.columns(case.tags(list(spans)))
-        marginals[np.arange(case.n_tokens), columns] += p
-    np.testing.assert_allclose(case.structure.marginals(case.potentials), marginals, atol=1e-9)
-    found, values = case.structure.likely_spans(case.potentials, case.structure.tag_set, 1e-12)
+    found, values = case.structure.likely_spans(case.potentials, 1e-12)
     rows = zip(*(column.tolist() for column in found), strict=True)
     assert dict(zip(rows, values.tolist(), strict=True)) == pytest.approx(probabilities, abs=1e-9)
     for span, probability in probabilities.items():
@@ -185,14 +193,19 @@ def test_sums_over_all_segmentations(case: Case) -> None:
         assert value[0] == pytest.approx(probability, abs=1e-9)
 
 
+def copied(potentials: Potentials) -> Potentials:
+    """Other arrays of scores, which losses overwrite."""
+    scored = [scores.copy() for scores in potentials.scored]
+    return potentials.with_scored(scored, potentials.transitions)
+
+
 def losses(case: Case, potentials: Potentials) -> tuple[float, Potentials]:
     """The margin loss, and its gradient."""
-    segments = case.segments._replace(scores=potentials.segments.scores.copy())  # type: ignore[union-attr]
-    own = potentials._replace(scores=potentials.scores.copy(), segments=segments)
-    costs = case.structure.label_costs(case.costs)
-    values, ones = np.empty(1), np.ones(1)
-    gradient = case.structure.margin_losses(own, costs, case.observed, 0, 1, values, (ones, ones))
-    return float(values[0]), own._replace(transitions=gradient)
+    own = copied(potentials)
+    costs = case.structure.costs(case.costs)
+    values = np.empty(1)
+    gradient = case.structure.losses(Part(own, case.observed, 0, 1, values), costs)
+    return float(values[0]), own.replace(transitions=gradient)
 
 
 @EXAMPLES
@@ -207,19 +220,15 @@ def test_losses_and_gradients(case: Case) -> None:
     raised = log_sum([case.score(s) + case.cost(s, case.costs) for s in segmentations])
     observed = log_sum([case.score(s) for s in segmentations if case.agrees(s)])
     assert value == pytest.approx(raised - observed, abs=1e-9)
-    assert gradient.segments is not None
-    for name in ("scores", "transitions", "segments"):
-        values = case.segments.scores if name == "segments" else getattr(case.potentials, name)
-        found = gradient.segments.scores if name == "segments" else getattr(gradient, name)
+    everything = [(*of.scored, of.transitions) for of in (case.potentials, gradient)]
+    for i, (values, found) in enumerate(zip(*everything, strict=True)):
         for place in np.ndindex(values.shape):
             differences = []
             for step in (1e-5, -1e-5):
-                moved = values.copy()
-                moved[place] += step
-                changed: object = moved
-                if name == "segments":
-                    changed = case.segments._replace(scores=moved)
-                differences.append(losses(case, case.potentials._replace(**{name: changed}))[0])
+                *scored, transitions = (array.copy() for array in everything[0])
+                [*scored, transitions][i][place] += step
+                moved = case.potentials.with_scored(scored, transitions)
+                differences.append(losses(case, moved)[0])
             assert found[place] == pytest.approx((differences[0] - differences[1]) / 2e-5, abs=1e-6)
 
 
@@ -229,16 +238,29 @@ def test_path_scores_and_margin_partitions(case: Case) -> None:
     (spans,) = (s for s in case.segmentations() if (case.tags(s) == case.observed).all())
     value = case.structure.path_scores(case.potentials, case.observed)
     assert value[0] == pytest.approx(case.score(spans), abs=1e-9)
-    costs = case.structure.label_costs(case.costs)
+    costs = case.structure.costs(case.costs)
     expected = log_sum([case.score(s) + case.cost(s, case.costs) for s in case.segmentations()])
-    found = case.structure.margin_partitions(case.potentials, costs, case.observed)
+    found = case.structure.log_partitions(case.potentials, costs, case.observed)
     assert found[0] == pytest.approx(expected, abs=1e-9)
+
+
+def scored_by(case: Case, labelling: Labelling) -> float:
+    """The sum of all that adds up to the score of a labelling."""
+    potentials, segments = case.potentials, case.segments
+    total = potentials.scores[np.arange(case.n_tokens), labelling.columns].sum()
+    total += potentials.transitions[labelling.transitions].sum()
+    for start, end, column, of_length in labelling.wholes:
+        rows = range(*segments.ends[end - 1 : end + 1])
+        label = column - case.structure.lattice.n_columns
+        own = [segments.scores[m, label] for m in rows if segments.length[m] == end - start]
+        total += of_length + sum(own)
+    return float(total)
 
 
 @EXAMPLES
 @given(cases())
 def test_clamp_and_contrast(case: Case) -> None:
-    potentials = case.potentials._replace(scores=case.potentials.scores.copy())
+    potentials = case.potentials.replace(scores=case.potentials.scores.copy())
     case.structure.clamp(potentials, case.observed)
     agreeing = [s for s in case.segmentations() if case.agrees(s)]
     found = case.structure.log_partitions(potentials)
@@ -256,8 +278,10 @@ def test_clamp_and_contrast(case: Case) -> None:
         lacking = max(score for spans, score in scores.items() if span not in spans)
         assert paths is not None
         by_tags = {tuple(case.tags(list(s)).tolist()): score for s, score in scores.items()}
-        values = [by_tags[tuple(path.tolist())] for path in paths]
+        values = [by_tags[tuple(path.labels.tolist())] for path in paths]
         assert values == pytest.approx([having, lacking], abs=1e-9)
+        for path, value in zip(paths, values, strict=True):
+            assert scored_by(case, path) == pytest.approx(value, abs=1e-9)
 
 
 @EXAMPLES
@@ -271,17 +295,17 @@ def test_without_scores_of_segments_it_is_the_linear_chain(case: Case) -> None:
         np.zeros(case.n_tokens + 1, np.int64), np.zeros(0, np.int32),
         np.zeros((0, case.structure.n_spans)), case.n_tokens,
     )  # fmt: skip
-    own = case.potentials._replace(transitions=transitions, segments=nothing)
+    own = case.potentials.replace(transitions=transitions, segments=nothing)
     chain = LinearChain(case.structure.lattice)
     same = Potentials(own.scores[:, :n_columns].copy(), transitions[:n_edges], own.starts)
     np.testing.assert_allclose(
         case.structure.log_partitions(own), chain.log_partitions(same), atol=1e-9
     )
     np.testing.assert_array_equal(case.structure.best(own)[0], chain.best(same)[0])
-    costs = chain.label_costs(wrong_label_costs(chain.n_labels, 1.5, 2.0))
-    values, ones = np.empty((2, 1)), np.ones(1)
-    chain.margin_losses(same, costs, case.observed, 0, 1, values[0], (ones, ones))
-    case.structure.margin_losses(own, costs, case.observed, 0, 1, values[1], (ones, ones))
+    costs = chain.costs(wrong_label_costs(chain.n_labels, 1.5, 2.0))
+    values = np.empty((2, 1))
+    chain.losses(Part(same, case.observed, 0, 1, values[0]), costs)
+    case.structure.losses(Part(own, case.observed, 0, 1, values[1]), costs)
     np.testing.assert_allclose(values[0], values[1], atol=1e-9)
     np.testing.assert_allclose(own.scores[:, :n_columns], same.scores, atol=1e-9)
 
@@ -298,7 +322,7 @@ def test_squared_lengths_are_gaussian() -> None:
     )
     scores = np.zeros((n_tokens, structure.n_columns))
     # No span beside another: what stands around a span then does not depend on its length.
-    potentials = Potentials(scores, transitions, np.array([0, n_tokens]), nothing)
+    potentials = SegmentPotentials(scores, transitions, np.array([0, n_tokens]), nothing)
     spans = Spans(np.full(longest, 10), 10 + np.arange(1, longest + 1), np.zeros(longest, np.int32))
     found = np.array(
         [
@@ -310,14 +334,14 @@ def test_squared_lengths_are_gaussian() -> None:
     )
     partition = structure.log_partitions(potentials)[0]
     rest = np.array([
-        structure.log_partitions(potentials._replace(
+        structure.log_partitions(potentials.replace(
             scores=scores[: n_tokens - 10 - d], starts=np.array([0, n_tokens - 10 - d]),
             segments=nothing._replace(ends=np.zeros(n_tokens - 10 - d + 1, np.int64)),
         ))[0]
         for d in range(1, longest + 1)
     ])  # fmt: skip
     none_before = nothing._replace(ends=np.zeros(11, np.int64))
-    first = potentials._replace(scores=scores[:10], starts=np.array([0, 10]), segments=none_before)
+    first = potentials.replace(scores=scores[:10], starts=np.array([0, 10]), segments=none_before)
     before = structure.log_partitions(first)[0]
     d = np.arange(1, longest + 1)
     log_weight = np.log(found) + partition - rest - before
@@ -361,21 +385,22 @@ def test_an_online_update_gives_the_margin(case: Case, seed: int, is_cost_augmen
             for row in range(len(matrix)):
                 matrix[row, sparse.indices[sparse.indptr[row] : sparse.indptr[row + 1]]] = 1.0
         scores = case.segments._replace(scores=of_segments @ weights[:, -n:])
-        own = Potentials(dense @ weights, transitions, case.potentials.starts, scores)
+        own = SegmentPotentials(dense @ weights, transitions, case.potentials.starts, scores)
         return Case(structure, own, case.observed, case.costs)
 
     before = with_weights(weights, transitions)
-    costs = structure.label_costs(case.costs)
+    costs = structure.costs(case.costs)
 
     def learnt(prior: OnlinePrior) -> tuple[float, Averaged]:
         drifts = np.zeros_like(weights), np.zeros_like(transitions)
         averaged = Averaged(weights.copy(), drifts[0], transitions.copy(), drifts[1])
         order, before = np.zeros(1, np.int64), np.ones(1)
         step = OnlineStep(costs, is_cost_augmented, 1e9, order, before, averaged, prior)
-        rows = of_units, case.observed, case.potentials.starts
-        return structure.learn_online(*rows, step, segments), averaged
+        encoded = encoded_of(of_units, segments)
+        learn = structure.learn_online(encoded, case.observed, case.potentials.starts)
+        return learn(step), averaged
 
-    mixing = structure.mixing()
+    mixing = structure.columns.mixing
     inverse = np.linalg.inv(mixing)
     known = generator.gamma(1.0, 3.0, size=(n_features - 1, structure.n_columns))
     known[0], known[1:, 0] = 0.0, 0.0
@@ -431,13 +456,10 @@ def test_columns_and_transitions_have_names_of_their_own(label_pairs):
     tag_set = TagSet("IOB2", ("A", "B"))
     chain = LinearChain(tag_set.lattice(label_pairs))
     structure = SemiMarkovChain(tag_set, label_pairs)
-    columns, transitions = (
-        structure.column_names(tag_set.tags),
-        structure.transition_names(tag_set.tags),
-    )
-    assert columns == [*chain.column_names(tag_set.tags), ("span", "A"), ("span", "B")]
+    columns, transitions = structure.columns.names(tag_set.tags)
+    of_columns, of_chain = chain.columns.names(tag_set.tags)
+    assert columns == [*of_columns, ("span", "A"), ("span", "B")]
     assert len(set(columns)) == structure.n_columns
-    of_chain = chain.transition_names(tag_set.tags)
     assert transitions[: len(of_chain)] == of_chain
     assert len(set(transitions)) == len(transitions) == structure.n_transitions
     # In the order of their weights, `[D + 2, labels]`.
@@ -453,15 +475,14 @@ def test_columns_and_transitions_have_names_of_their_own(label_pairs):
 def test_transitions_go_with_columns_of_their_labels(label_pairs):
     tag_set = TagSet("BILOU", ("A", "B", "C"))
     structure = SemiMarkovChain(tag_set, label_pairs)
-    columns, own = structure.column_names(tag_set.tags), structure.transition_columns()
+    columns, transitions = structure.columns.names(tag_set.tags)
+    own = structure.columns.of_transition
     assert own.dtype == np.int32
-    for (before, label), column in zip(
-        structure.transition_names(tag_set.tags), own.tolist(), strict=True
-    ):
+    for (before, label), column in zip(transitions, own.tolist(), strict=True):
         if before.startswith("length "):
             assert columns[column] == ("span", label)
         else:
-            assert columns[column] == ((before, label) if label_pairs else label)
+            assert columns[column] == ((before, label) if label_pairs else (label,))
 
 
 def test_lengths_have_weights_of_their_own_up_to_a_longest_one():
@@ -476,20 +497,17 @@ def test_potentials_of_one_sequence_and_at_a_temperature(generator):
     ends, length = np.array([0, 1, 3, 3, 4]), np.array([1, 1, 2, 1], dtype=np.int32)
     segments = SegmentScores(ends, length, generator.normal(size=(4, 2)), 2)
     scores, transitions = generator.normal(size=(4, 3)), generator.normal(size=5)
-    potentials = Potentials(scores, transitions, np.array([0, 1, 3, 4]), segments)
+    potentials = SegmentPotentials(scores, transitions, np.array([0, 1, 3, 4]), segments)
     assert potentials.at_temperature(1.0) is potentials
     for temperature in (0.5, 2.0, 4.0):
         flat = potentials.at_temperature(temperature)
-        assert flat.segments is not None
         np.testing.assert_allclose(flat.scores, scores / temperature)
         np.testing.assert_allclose(flat.transitions, transitions / temperature)
         np.testing.assert_allclose(flat.segments.scores, segments.scores / temperature)
         assert (flat.starts is potentials.starts, flat.segments.ends is ends) == (True, True)
     second = potentials.of_sequence(1, 3)
-    assert second.segments is not None
     np.testing.assert_array_equal(second.scores, scores[1:3])
     assert second.starts.tolist() == [0, 2]
     assert second.segments.ends.tolist() == [0, 2, 2]
     assert second.segments.length.tolist() == [1, 2]
     np.testing.assert_array_equal(second.segments.scores, segments.scores[1:3])
-    assert potentials._replace(segments=None).of_sequence(0, 1).segments is None

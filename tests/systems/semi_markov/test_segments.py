@@ -14,14 +14,14 @@ from spacy.tokens import Doc
 from helpers import blank
 from reference import Extractor, Word
 from spacy_cascade.errors import ConfigError, TemplateError
-from spacy_cascade.features.space import FeatureSpace
+from spacy_cascade.features.resources import span_flags
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.tokens import read_tokens
 from spacy_cascade.features.units import SegmentSource, Units
-from spacy_cascade.features.word_counts import span_flags
 from spacy_cascade.numeric.design import SegmentRows
 from spacy_cascade.systems.semi_markov import features as segments
 from spacy_cascade.systems.semi_markov.features import SegmentFeatures, SegmentSettings
+from spacy_cascade.systems.semi_markov.space import SegmentSpace
 
 VOCAB = blank().vocab
 PATTERNS, LEXICONS = {"digit": "[0-9]"}, {"genes": ["p53", "IL-2 receptor"]}
@@ -71,15 +71,15 @@ def some_gold(docs: Sequence[Sentences], pick: Sequence[bool]) -> list[Segment]:
     return gold
 
 
-def space_of(lines: Sequence[str], longest: int | None, min_count: int = 1) -> FeatureSpace:
+def space_of(lines: Sequence[str], longest: int | None, min_count: int = 1) -> SegmentSpace:
     templates = Templates(tuple(lines), PATTERNS, LEXICONS)
     of_tokens = Templates(("word",), {}, {})
-    space = FeatureSpace(of_tokens, SegmentSettings(templates, longest, min_count))
+    space = SegmentSpace(of_tokens, SegmentSettings(templates, longest, min_count))
     space.read_resources(str.split)
     return space
 
 
-def units_of(space: FeatureSpace, docs: Sequence[Sentences], gold: Sequence[Segment]) -> Units:
+def units_of(space: SegmentSpace, docs: Sequence[Sentences], gold: Sequence[Segment]) -> Units:
     made = []
     for sentences in docs:
         flat = [word for sentence in sentences for word in sentence]
@@ -96,12 +96,10 @@ def units_of(space: FeatureSpace, docs: Sequence[Sentences], gold: Sequence[Segm
     return Units(positions, positions.of_token, positions.of_token, source=source)
 
 
-def learnt_rows(space: FeatureSpace, units: Units) -> SegmentRows:
+def learnt_rows(space: SegmentSpace, units: Units) -> SegmentRows:
     """Rows of all segments, when only the features of segments are known."""
     space.learn(units, minimum=10**6)
-    rows = space.segment_rows(units)
-    assert rows is not None
-    return rows
+    return space.segment_rows(units)
 
 
 def columns(rows: SegmentRows) -> list[tuple[int, ...]]:
@@ -248,7 +246,7 @@ def test_what_is_read_of_the_segment_itself(size: int, monkeypatch: pytest.Monke
 def test_features_of_tokens_and_of_segments_are_different_ones() -> None:
     """Even where a template and its value are the same."""
     templates = Templates(("word",), {}, {})
-    space = FeatureSpace(templates, SegmentSettings(templates, 1, 1))
+    space = SegmentSpace(templates, SegmentSettings(templates, 1, 1))
     docs = [[[Word("p53")]]]
     units = units_of(space, docs, all_segments(docs, 1))
     space.learn(units, minimum=1)

@@ -48,7 +48,7 @@ def test_it_learns_online() -> None:
 def segment_weights(nlp: Language) -> tuple[Any, Any, Any]:
     segmenter: Any = nlp.get_pipe("cascade_segmenter")
     structure = segmenter.structure
-    return segmenter, structure, segmenter.weights.features[:, structure.segment_columns]
+    return segmenter, structure, segmenter.weights.features[:, structure.columns.blocks[1]]
 
 
 def test_features_of_spans_and_lengths_get_weights_of_their_own() -> None:
@@ -57,8 +57,8 @@ def test_features_of_spans_and_lengths_get_weights_of_their_own() -> None:
     segmenter, structure, columns = segment_weights(nlp)
     of_spans = columns.any(axis=1)
     assert of_spans.any()
-    assert not segmenter.weights.features[of_spans][:, : structure.segment_columns.start].any()
-    assert segmenter.weights.transitions[structure.free_transitions].any()
+    assert not segmenter.weights.features[of_spans][:, : structure.columns.blocks[1].start].any()
+    assert segmenter.weights.transitions[structure.columns.free].any()
 
 
 def test_longer_spans_are_left_open_in_training_and_never_found() -> None:
@@ -184,7 +184,7 @@ def test_a_new_label_leaves_the_weights_of_the_others(label_pairs: bool) -> None
     train(nlp, make_examples(nlp), updates=4)
     _, structure, columns = segment_weights(nlp)
     before = dict(zip(structure.tag_set.labels, columns.T, strict=True))
-    names = structure.transition_names(nlp.get_pipe("cascade_segmenter").structure_labels)
+    _, names = structure.columns.names(nlp.get_pipe("cascade_segmenter").structure_labels)
     transitions = dict(
         zip(names, nlp.get_pipe("cascade_segmenter").weights.transitions, strict=True)
     )
@@ -198,7 +198,7 @@ def test_a_new_label_leaves_the_weights_of_the_others(label_pairs: bool) -> None
     assert after.keys() == before.keys()
     for label, weights_of_label in before.items():
         np.testing.assert_array_equal(after[label], weights_of_label)
-    names = structure.transition_names(segmenter.structure_labels)
+    _, names = structure.columns.names(segmenter.structure_labels)
     now = dict(zip(names, segmenter.weights.transitions, strict=True))
     assert {name: now[name] for name in transitions} == transitions
     assert found(loaded) == wanted(True)

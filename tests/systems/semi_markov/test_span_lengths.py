@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_cascade.features.resources import InvalidArray
+from spacy_cascade.features.resources import InvalidArray, span_flags
 from spacy_cascade.features.tokens import read_tokens
-from spacy_cascade.features.word_counts import span_flags
 from spacy_cascade.systems.semi_markov.span_lengths import LONGEST, SpanLengths, gold_bounds
 
 LENGTHS = st.lists(st.integers(1, 100), max_size=40)

@@ -1,4 +1,4 @@
-"""`spacy cascade cotrain`: its pipeline, reports and messages."""
+"""`spacy cascade combine cotrain`: its pipeline, reports and messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from spacy.tokens import DocBin
 from commands import few_steps, run_training, small_training
 
 SETTINGS = few_steps(6)
-run = partial(run_training, "cotrain")
+run = partial(run_training, "combine", "cotrain")
 
 
 @pytest.fixture
@@ -31,9 +31,9 @@ def test_it_writes_a_pipeline_and_reports(
     report, data = tmp_path / "report.md", tmp_path / "report.json"
     files = ("--report", report, "--json", data, "--unlabelled", given["dev"])
     settings = ("--method", method, "--threshold", 0.2, "--rounds", 1, *SETTINGS)
-    found = run(given, tmp_path / "OUT", *files, *settings)
-    assert "8 labelled Docs, 6 unlabelled. It ended because" in found.stdout
-    assert "without unlabelled text" in found.stdout
+    said, _ = run(given, tmp_path / "OUT", *files, *settings)
+    assert "8 labelled Docs, 6 unlabelled. It ended because" in said
+    assert "without unlabelled text" in said
     learnt = json.loads(data.read_text("utf8"))
     assert learnt["method"] == method
     assert learnt["sure"] == {"threshold": 0.2, "background": 0.05}
@@ -60,7 +60,7 @@ def test_errors_are_one_line(given: dict[str, Path], tmp_path: Path) -> None:
         ({}, ("--rounds", 0), "1 round or more"),
         ({}, ("--nlp.lang", "qq"), "cannot be used"),
     ):
-        error = run({**given, **changed}, tmp_path / "OUT", *more, exit_code=1).stderr
+        error = run({**given, **changed}, tmp_path / "OUT", *more, exit_code=1)[1]
         assert message in error
         assert error.count("\n") == 1
     assert not (tmp_path / "OUT").exists()

@@ -10,6 +10,7 @@ from spacy.language import Language
 
 from helpers import SHORT, add_classifier, add_segmenter, blank, make_doc, make_examples, train
 from spacy_cascade.errors import ConfigError
+from spacy_cascade.pipeline.decoding import potentials_of
 from spacy_cascade.systems.unlabelled.product import become_product
 
 CHAIN = "spacy_cascade.LinearChain.v1"
@@ -37,7 +38,7 @@ def trained(nlp: Language, updates: int = 1) -> Language:
 
 def log_probabilities(pipe: Any, doc: Any, paths: Any, temperature: float = 1.0) -> Any:
     """Of labellings of a Doc, float64 `[k]`."""
-    _, potentials = pipe.potentials([doc])
+    _, potentials = potentials_of(pipe, [doc])
     flat = potentials.at_temperature(temperature)
     scores = np.array([pipe.structure.path_scores(flat, path)[0] for path in paths])
     return scores - pipe.structure.log_partitions(flat)[0]
@@ -52,11 +53,11 @@ def test_probabilities_are_the_normalised_product(typed: bool) -> None:
     become_product(product, pipes)
     for text in SHORT:
         doc = make_doc(product.vocab, text)
-        _, potentials = product.potentials([doc])
+        _, potentials = potentials_of(product, [doc])
         paths, scores = product.structure.k_best(potentials, 100)
         paths = paths[np.isfinite(scores[:, 0])]
         of_factors = [
-            log_probabilities(pipe, make_doc(pipe.vocab, text), paths, pipe.options.temperature)
+            log_probabilities(pipe, make_doc(pipe.vocab, text), paths, pipe.temperature)
             for pipe in pipes
         ]
         expected = sum(of_factors)

@@ -11,6 +11,7 @@ from spacy.training import Example
 
 from helpers import TRAINER, blank, run_python, train
 from spacy_cascade.features.names import find_names
+from spacy_cascade.pipeline.initializing import units_of
 from spacy_cascade.systems.words.paths import ClusteredWord, write_paths
 
 GENES = ["abc", "bcd", "cde", "def", "efg", "fgh"]
@@ -96,7 +97,7 @@ def test_memory_zones_change_nothing(folder: Path) -> None:
 def test_features_are_named_by_the_words_of_their_cluster(folder: Path) -> None:
     nlp = spacy.load(folder / "model")
     pipe = nlp.get_pipe("cascade_segmenter")
-    units = pipe.units_of([Example(doc, doc) for doc in [nlp(text_of(GENES[0], NOUNS[0]))]])
+    units = units_of(pipe, [Example(doc, doc) for doc in [nlp(text_of(GENES[0], NOUNS[0]))]])
     names = find_names(pipe.space, units, nlp.vocab.strings.__getitem__, range(len(pipe.space)))
     assert "cluster(mine)=010 (abc, bcd, cde)" in names.values()
     assert "cluster(mine, 3)@1=1 (., We, in)" in names.values()

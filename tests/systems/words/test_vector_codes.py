@@ -18,7 +18,7 @@ from spacy_cascade import ConfigError, TemplateError
 from spacy_cascade.features.template_sets import make_classification, make_segmentation
 from spacy_cascade.features.templates import Templates
 from spacy_cascade.features.tokens import Tokens, read_tokens
-from spacy_cascade.pipeline.vocabulary_vectors import VocabularyVectors
+from spacy_cascade.pipeline.reading import VocabularyVectors
 from spacy_cascade.systems.words.codes import MEMBERS, VectorClusters, VectorCodes
 
 WORDS = [f"word{i}" for i in range(60)]

@@ -29,6 +29,8 @@ from helpers import train as train_on
 from made_vectors import add_floret, add_table, remove_vectors
 from spacy_cascade import ConfigError, ModelFileError
 from spacy_cascade.features.names import find_names
+from spacy_cascade.pipeline.initializing import units_of
+from spacy_cascade.pipeline.reading import read, token_units
 from spacy_cascade.storage import model_file as storage
 from spacy_cascade.systems.words.codes import VectorCodes
 
@@ -70,7 +72,7 @@ def trained() -> Language:
 
 def names_of(nlp: Language, component: str) -> set[str]:
     pipe: Any = nlp.get_pipe(component)
-    units = pipe.units_of(make_examples(nlp))
+    units = units_of(pipe, make_examples(nlp))
     text_of = nlp.vocab.strings.__getitem__
     return set(find_names(pipe.space, units, text_of, range(len(pipe.space))).values())
 
@@ -86,7 +88,7 @@ def test_words_are_known_by_their_vectors(trained: Language) -> None:
     assert any(annotated["ents"] for annotated in annotations(trained))
     pipe: Any = trained.get_pipe("cascade_segmenter")
     doc = make_doc(trained.vocab, UNSEEN[0])
-    values = pipe.token_units(pipe.read([doc])).positions.table.attributes
+    values = token_units(pipe, read(pipe, [doc])).positions.table.attributes
     assert (values[-len(doc) :] > 0).all()
 
 
@@ -104,13 +106,13 @@ def test_codes_are_named_by_their_frequent_words(trained: Language) -> None:
 
 def test_words_never_seen_are_named_too(trained: Language) -> None:
     pipe: Any = trained.get_pipe("cascade_segmenter")
-    units = pipe.token_units(pipe.read([make_doc(trained.vocab, "unseeable")]))
+    units = token_units(pipe, read(pipe, [make_doc(trained.vocab, "unseeable")]))
     attribute = next(a for a in pipe.space.plan.attributes if a.name == "vector(v)")
     text = units.positions.table.describe(
         attribute, int(units.positions.lexemes[units.first[0]]), trained.vocab.strings.__getitem__
     )
     cluster = int(
-        codes_of(trained).clusters_of(["unseeable"], pipe.read([trained("a")]).vectors)[0]
+        codes_of(trained).clusters_of(["unseeable"], read(pipe, [trained("a")]).vectors)[0]
     )
     assert text.startswith(f"{cluster + 1} (")
 
@@ -191,7 +193,7 @@ def test_a_table_and_adaptation(tmp_path: Path) -> None:
     train_on(nlp, make_examples(nlp))
     pipe: Any = nlp.get_pipe("cascade_segmenter")
     before = codes_of(nlp).arrays()["keys"].size
-    tokens = pipe.read([make_doc(nlp.vocab, "words")])
+    tokens = read(pipe, [make_doc(nlp.vocab, "words")])
     pipe.space.add_to_resources(tokens, np.zeros((1, 5), dtype=np.int32))
     assert codes_of(nlp).arrays()["keys"].size == before  # the table's words are kept already
     assert codes_of(nlp).clusters_of(["p54"], tokens.vectors).tolist() == [-1]

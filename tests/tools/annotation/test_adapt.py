@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 import spacy
 from spacy.tokens import DocBin
-from typer.testing import CliRunner
 
+from commands import run_command
 from helpers import SENTENCES, Sentence, blank, gold_doc, trained_cascade
-from spacy_cascade.cli import app
 
 NEW: list[Sentence] = [("HIV infects primary monocytes .", [(0, 1, "virus"), (2, 4, "cell")])]
 
@@ -28,10 +28,7 @@ def write(path: Path, sentences: list[Sentence]) -> Path:
     return path
 
 
-def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
-    result = CliRunner().invoke(app, ["adapt", *map(str, arguments)])
-    assert result.exit_code == exit_code, result.output
-    return result.stdout, result.stderr
+run = partial(run_command, "adapt")
 
 
 def test_the_copy_knows_the_new_label_and_the_old_ones(model: Path, tmp_path: Path) -> None:
@@ -41,6 +38,7 @@ def test_the_copy_knows_the_new_label_and_the_old_ones(model: Path, tmp_path: Pa
     stdout, stderr = run(model, new, output, "--dev", dev, "--updates", 3)
     assert stderr == ""
     scores = {line.split()[0]: line.split()[1:] for line in stdout.splitlines() if line.strip()}
+    assert f"Pipeline, adapted -> {output}" in stdout
     assert scores["all"][1] == "100.00"
     assert float(scores["all"][0]) < 100.0
     assert scores["virus"][1] == "100.00"
@@ -63,14 +61,24 @@ def test_the_old_share_is_chosen_where_that_is_asked_for(model: Path, tmp_path: 
 def test_errors_are_one_line(model: Path, tmp_path: Path) -> None:
     empty = tmp_path / "empty.spacy"
     DocBin().to_disk(empty)
+    new = write(tmp_path / "new.spacy", NEW)
     for arguments, message in (
         ((tmp_path / "nowhere", empty), "nowhere"),
-        ((model, empty), "no Docs to adapt to"),
+        ((model, empty), "no new annotation"),
         ((model, empty, "--old-share", "much"), "not 'much'"),
-        ((model, empty, "--old-share", "2"), "from 0 to 1"),
+        ((model, new, "--old-share", "2"), "from 0 to 1"),
     ):
-        stdout, stderr = run(*arguments, tmp_path / "out", exit_code=1)
-        assert stdout == ""
+        stderr = run(*arguments, tmp_path / "out", exit_code=1)[1]
         assert message in stderr
         assert "Traceback" not in stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_records_that_cannot_be_read_are_skipped_when_asked(model: Path, tmp_path: Path) -> None:
+    new = tmp_path / "new.jsonl"
+    new.write_text('{"text": "STAT5 binds .", "label": [[0, 5, "protein"], [6, 99, "x"]]}\n{"\n')
+    error = run(model, new, tmp_path / "out", exit_code=1)[1]
+    assert "2 records or spans cannot be read" in error
+    stdout, stderr = run(model, new, tmp_path / "out", "--skip-bad")
+    assert f"{new}:1: a span goes from character 6 to 99" in stderr
+    assert "Left out, because it cannot be read: 1 record and 1 span" in stdout

@@ -89,7 +89,7 @@ def test_online_components_learn_a_new_label() -> None:
 
 def column_names(pipe: Any) -> list[tuple[str, str]]:
     """Names of the labels before and after each transition, which has a score column here."""
-    return pipe.structure.transition_names(pipe.structure_labels)
+    return pipe.structure.columns.names(pipe.structure_labels)[1]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -86,7 +86,7 @@ def test_the_command_writes_a_stream_that_can_be_learnt(
 ) -> None:
     texts, picks = tmp_path / "texts.txt", tmp_path / "picks.jsonl"
     texts.write_text("\n".join([*NEW, ""]), encoding="utf8")
-    result = run("suggest", model, texts, "--output", picks, "--n", 3, "--label", "DNA")
+    result = run("suggest", model, texts, "--output", picks, "--sentences", 3, "--labels", "DNA")
     assert "3 sentences of 6 texts" in result.stdout
     records = [json.loads(line) for line in picks.read_text(encoding="utf8").splitlines()]
     assert len(records) == 3
@@ -135,7 +135,7 @@ def test_better_pipelines_are_kept_and_the_way_is_told(model: Path, tmp_path: Pa
     spans = [{"start": 0, "end": 3, "label": "virus"}, {"start": 12, "end": 29, "label": "cell"}]
     new.write_text(json.dumps({"text": virus[0][0], "spans": spans}), encoding="utf8")
     out = tmp_path / "out"
-    stdout = run("learn", model, new, "--output", out, "--train", old, "--dev", dev).stdout
+    stdout = run("adapt", model, new, out, "--train", old, "--dev", dev).stdout
     assert {"as it was", "adapted", "retrained"} <= {
         line.split("  ")[0] for line in stdout.splitlines()
     }
@@ -143,7 +143,7 @@ def test_better_pipelines_are_kept_and_the_way_is_told(model: Path, tmp_path: Pa
     assert (out / "config.cfg").exists()
     known = tmp_path / "known.jsonl"
     known.write_text(json.dumps({"text": "Mice .", "spans": []}), encoding="utf8")
-    kept = run("learn", model, known, "--output", out, "--dev", old)
+    kept = run("adapt", model, known, out, "--dev", old)
     assert "No way to learn is better" in kept.stdout
     assert "Pipeline, as it was ->" in kept.stdout
 
@@ -177,7 +177,7 @@ def test_what_cannot_be_suggested_is_refused(
     assert "has no text" in run("suggest", model, empty, exit_code=1).stderr
     assert (
         "no label 'x'"
-        in run("suggest", model, _texts(tmp_path), "--label", "x", exit_code=1).stderr
+        in run("suggest", model, _texts(tmp_path), "--labels", "x", exit_code=1).stderr
     )
 
 

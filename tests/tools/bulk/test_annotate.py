@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from spacy.language import Language
-from typer.testing import CliRunner
 
 from bulk_truth import contents, json_rows, texts_of
+from commands import check_errors, run_command
 from helpers import TEXTS, run_python
-from spacy_cascade.cli import app
-from spacy_cascade.tools.bulk import command
 from spacy_cascade.tools.bulk import run as bulk_run
+from spacy_cascade.tools.bulk.engines import ENGINES
+from spacy_cascade.tools.bulk.sources.finding import SUFFIXES
+from spacy_cascade.tools.bulk.writers import FORMATS, Layout
 
 
 @pytest.fixture(scope="module")
@@ -32,15 +34,12 @@ def source(tmp_path: Path) -> Path:
     return path
 
 
-def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
-    result = CliRunner().invoke(app, ["annotate", *map(str, arguments)])
-    assert result.exit_code == exit_code, result.output
-    return result.stdout, result.stderr
+run = partial(run_command, "annotate")
 
 
 def test_options_reach_the_output(model: Path, source: Path, tmp_path: Path) -> None:
     output = tmp_path / "out"
-    options = ("--timeout", 0, "--text", "body", "--entities", "found", "--drop-text")
+    options = ("--timeout", 0, "--field", "body", "--entities", "found", "--drop-text")
     stdout, _ = run(model, source, "--output", output, *options)
     assert "1 record failed: see " in stdout
     assert "1 record, 6 tokens, 2 entities in 1 shard -> " in stdout
@@ -49,24 +48,22 @@ def test_options_reach_the_output(model: Path, source: Path, tmp_path: Path) -> 
     assert [entity["label"] for entity in row["found"]] == ["protein", "DNA"]
     stdout, _ = run(model, source, "-o", output, *options)
     assert "1 shard of an earlier run stayed" in stdout
-    _, stderr = run(model, source, "-o", output, "--format", "jsonl", exit_code=1)
+    _, stderr = run(model, source, "-o", output, "--to", "jsonl", exit_code=1)
     assert "Begin anew with --force" in stderr
-    run(model, source, "-o", output, "--timeout", 0, "--text", "body", "--force")
+    run(model, source, "-o", output, "--timeout", 0, "--field", "body", "--force")
     assert list(json_rows(output)[0]) == ["id", "body", "entities"]
 
 
 def test_errors_are_one_line(model: Path, source: Path, tmp_path: Path) -> None:
     output = tmp_path / "out"
-    for arguments, message in (
+    check_errors(
+        run,
         ((model, tmp_path / "no.txt", "-o", output), "There is no text at"),
         ((tmp_path / "no", source, "-o", output), "There is no pipeline at"),
-        ((model, source, "-o", output, "--format", "xml"), "There is no format 'xml'"),
-        ((model, source, "-o", output, "--format", "jsonl"), "no field 'text'"),
+        ((model, source, "-o", output, "--to", "xml"), "There is no format 'xml'"),
+        ((model, source, "-o", output, "--to", "jsonl"), "no field 'text'"),
         ((model, source, "-o", output, "--engine", "x"), "There is no engine 'x'"),
-    ):
-        _, stderr = run(*arguments, exit_code=1)
-        assert message in stderr
-        assert stderr.count("\n") == 1
+    )
 
 
 def test_ctrl_c_says_how_to_go_on(
@@ -75,7 +72,7 @@ def test_ctrl_c_says_how_to_go_on(
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(command, "annotate_files", stop)
+    monkeypatch.setattr(bulk_run, "annotate_files", stop)
     stdout, _ = run(model, source, "-o", tmp_path / "out", exit_code=130)
     assert "Stopped. The same command goes on with what is in " in stdout
 
@@ -84,17 +81,18 @@ def test_the_default_needs_no_extra_and_bounds_the_time_of_a_record(
     model: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found: list[bulk_run.Settings] = []
+    annotate_files = bulk_run.annotate_files
 
     def record(*given: Any) -> bulk_run.Summary:
         found.append(given[-1])
         settings = replace(found[-1], timeout=None)
-        return bulk_run.annotate_files(*given[:-1], settings)
+        return annotate_files(*given[:-1], settings)
 
-    monkeypatch.setattr(command, "annotate_files", record)
+    monkeypatch.setattr(bulk_run, "annotate_files", record)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    run(model, source, "-o", tmp_path / "out", "--text", "body")
+    run(model, source, "-o", tmp_path / "out", "--field", "body")
     assert len(json_rows(tmp_path / "out")) == 1
-    run(model, source, "-o", tmp_path / "out", "--text", "body", "--timeout", 0)
+    run(model, source, "-o", tmp_path / "out", "--field", "body", "--timeout", 0)
     assert [settings.timeout for settings in found] == [300.0, None]
     assert {settings.layout.format for settings in found} == {"jsonl"}
 
@@ -102,9 +100,9 @@ def test_the_default_needs_no_extra_and_bounds_the_time_of_a_record(
 def test_lines_tell_of_progress_where_there_is_no_terminal(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("spacy_cascade.tools.bulk.progress._LINE_SECONDS", 0.0)
+    monkeypatch.setattr("spacy_cascade.tools.bulk.run._LINE_SECONDS", 0.0)
     (tmp_path / "a.txt").write_text("".join(f"{text}\n" for text in texts_of(40, TEXTS)))
-    settings = bulk_run.Settings(command.Layout("jsonl"), shard_size=600)
+    settings = bulk_run.Settings(Layout("jsonl"), shard_size=600)
     bulk_run.annotate_files(model, [str(tmp_path / "a.txt")], tmp_path / "out", settings)
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 3
@@ -114,7 +112,8 @@ def test_lines_tell_of_progress_where_there_is_no_terminal(
 
 def test_help() -> None:
     text = " ".join(run("--help")[0].split())
-    for part in ("--processes", "INPUT...", "the same command goes on", ".jsonl.gz", ".parquet"):
+    suffixes = {f".{part}" for suffix in SUFFIXES for part in suffix.split(".")[1:]}
+    for part in ("INPUT...", "the same command goes on", *FORMATS, *ENGINES, *suffixes):
         assert part in text
 
 
@@ -131,7 +130,7 @@ def test_the_number_of_processes_does_not_matter(model: Path, tmp_path: Path, fo
         output = tmp_path / f"out{processes}"
         result = run_python(
             "-m", "spacy", "cascade", "annotate", str(model), str(tmp_path / "a.txt"),
-            "--output", str(output), "--format", format, "--processes", processes,
+            "--output", str(output), "--to", format, "--processes", processes,
             "--shard-size", "1", timeout=300,
         )  # fmt: skip
         assert result.returncode == 0, result.stderr

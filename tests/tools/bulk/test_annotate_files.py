@@ -18,7 +18,6 @@ from spacy.tokens import Doc, DocBin
 from bulk_truth import Row, contents, failures_in, is_right, json_rows, rows_of, texts_of
 from helpers import TEXTS, blank
 from spacy_cascade.errors import CascadeError, ConfigError, CorpusError, SavingError
-from spacy_cascade.tools.bulk.layout import Layout
 from spacy_cascade.tools.bulk.plan import Shard
 from spacy_cascade.tools.bulk.run import (
     LOCK,
@@ -32,6 +31,7 @@ from spacy_cascade.tools.bulk.run import (
 from spacy_cascade.tools.bulk.shards import ShardTask, text_of
 from spacy_cascade.tools.bulk.sources.base import Names, Range
 from spacy_cascade.tools.bulk.sources.lines import TextSource
+from spacy_cascade.tools.bulk.writers import Layout
 
 Truth = dict[str, list[Row]]
 N = 40

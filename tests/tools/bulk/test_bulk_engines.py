@@ -15,8 +15,8 @@ import pytest
 from bulk_truth import Row, contents, texts_of
 from helpers import PROJECT, TEXTS
 from spacy_cascade.errors import ConfigError
-from spacy_cascade.tools.bulk.layout import Layout
 from spacy_cascade.tools.bulk.run import Settings, annotate_files
+from spacy_cascade.tools.bulk.writers import Layout
 
 Truth = dict[str, list[Row]]
 N = 3000

@@ -15,8 +15,8 @@ import pytest
 
 from bulk_truth import contents, texts_of
 from helpers import TEXTS, run_python, take_interrupts
-from spacy_cascade.tools.bulk.layout import Layout
 from spacy_cascade.tools.bulk.run import LOG, SUCCESS, Settings, annotate_files
+from spacy_cascade.tools.bulk.writers import Layout
 
 pytestmark = [
     pytest.mark.slow(kind="killed runs"),

@@ -14,9 +14,9 @@ from spacy.tokens import Doc, DocBin, SpanGroup
 
 from bulk_truth import failures_in, json_rows
 from helpers import TEXTS, blank
-from spacy_cascade.tools.bulk.layout import Layout
-from spacy_cascade.tools.bulk.plain_json import as_json
+from spacy_cascade.tools.bulk.results import as_json
 from spacy_cascade.tools.bulk.run import Settings, Summary, annotate_files
+from spacy_cascade.tools.bulk.writers import Layout
 
 FORMATS = ["jsonl", "jsonl.gz", "parquet", "spacy"]
 NOT_IN_MESSAGE_PACK = {

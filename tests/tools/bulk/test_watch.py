@@ -16,10 +16,10 @@ from bulk_truth import contents, failures_in, json_rows
 from helpers import TEXTS, run_python
 from spacy_cascade.processes import ProcessEnded
 from spacy_cascade.tools.bulk import engines, watch
-from spacy_cascade.tools.bulk.layout import Layout
 from spacy_cascade.tools.bulk.run import SUCCESS, Settings, annotate_files
 from spacy_cascade.tools.bulk.shards import LATE
 from spacy_cascade.tools.bulk.watch import Watch, number_late
+from spacy_cascade.tools.bulk.writers import Layout
 
 TIMEOUT = 'Timeout (0:00:03)!\nThread 0x00007f (most recent call first):\n  File "x.py"\n'
 COMPONENT = """

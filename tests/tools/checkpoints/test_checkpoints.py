@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -21,19 +20,17 @@ from spacy_cascade.callbacks.calibrate import make_calibration
 from spacy_cascade.errors import ModelFileError
 from spacy_cascade.inference.structure import Weights
 from spacy_cascade.losses.base import LabelledSequences
+from spacy_cascade.pipeline.learning import training_state
 from spacy_cascade.storage import archive
 from spacy_cascade.tools.checkpoints import callback as checkpoints
 from spacy_cascade.tools.checkpoints.callback import make_checkpoints
 from spacy_cascade.tools.checkpoints.files import (
-    Evaluation,
-    History,
     pack,
     read_checkpoint,
     unpack,
     write_checkpoint,
 )
-from spacy_cascade.tools.checkpoints.header import randomness
-from spacy_cascade.trainers.base import Fit, Progress, Task
+from spacy_cascade.trainers.base import Fit, Progress, Source
 from spacy_cascade.workflows.folds import train_pipeline
 from trainings import (
     run_training,
@@ -77,8 +74,8 @@ QUICK: dict[str, dict[str, Any]] = {
         "training__max_steps": 4,
         "training__before_to_disk": None,
         "training__batcher__size": 250,
-        "components__cascade_segmenter__trainer__shard_tokens": 400,
-        "components__cascade_classifier__trainer__shard_tokens": 400,
+        "components__cascade_segmenter__trainer__tokens": 400,
+        "components__cascade_classifier__trainer__tokens": 400,
     },
     "ocr": {"training__batcher__size": 250, "training__max_epochs": 2},
     "icrf": {"training__max_steps": 4, "training__before_to_disk": None},
@@ -157,29 +154,6 @@ def test_what_is_restored_is_what_there_was(
     assert {name: saved[name] for name in saved if "model-last" in name} == {
         name: again[name] for name in again if "model-last" in name
     }
-
-
-def test_generators_go_on_as_they_were(
-    corpora: Path, checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Those that spaCy seeds, whatever others have drawn in between."""
-    config = settings("ocr", corpora, checkpoint)
-    stop_before(2, config, tmp_path / "out")
-    saved = read_checkpoint(checkpoint)
-    assert saved is not None
-    restore, states = checkpoints.Checkpoints._restore, []
-
-    def draw_and_restore(*arguments: Any) -> None:
-        random.seed("others")
-        np.random.seed(7)  # noqa: NPY002
-        restore(*arguments)
-        states.append(json.loads(json.dumps(randomness())))
-        raise Stop
-
-    monkeypatch.setattr(checkpoints.Checkpoints, "_restore", draw_and_restore)
-    with pytest.raises(Stop):
-        run_training(config, tmp_path / "again")
-    assert states == [saved.randomness]
 
 
 def run_scored(scores: list[float], run: Callable[[], Any]) -> None:
@@ -338,7 +312,7 @@ def test_other_losses_are_refused(corpora: Path, stopped: Path, tmp_path: Path) 
     """Where components began alike, as with features so rare that they are dropped."""
     saved = read_checkpoint(stopped)
     assert saved is not None
-    first = saved.history.evaluations[0]
+    first = saved.evaluations[0]
     first.losses["cascade_segmenter"] *= 1.001
     write_checkpoint(tmp_path / "c.npz", saved)
     with pytest.raises(TrainingError, match="the first update had a loss of"):
@@ -369,21 +343,21 @@ def test_adapting_batch_by_batch_is_refused(
         f"components__cascade_{name}__source": source for name in ("segmenter", "classifier")
     }
     config = settings("adapt", corpora, checkpoint, **options)
-    with pytest.raises(ConfigError, match="gets new features with every new batch"):
+    with pytest.raises(ConfigError, match="collects features batch by batch"):
         run_training(config, tmp_path / "out")
 
 
 class Unkept:
     """A trainer whose fit has no state."""
 
-    sees_all = True
+    sees_all, reads_corpus = True, False
     iterations = 1
 
     def check(self, loss: object, penalty: object, structure: object) -> None:
         pass
 
-    def begin(self, task: Task) -> Still:
-        return Still(task.start)
+    def begin(self, source: Source) -> Still:
+        return Still(source.task().start)
 
 
 class Still(Fit[LabelledSequences]):
@@ -407,7 +381,7 @@ def test_a_trainer_without_a_state_is_refused(corpora: Path, trained: Language) 
     pipe.trainer = Unkept()
     pipe.update(examples)
     with pytest.raises(ConfigError, match="'state' and 'restore'"):
-        pipe.training_state()
+        training_state(pipe)
 
 
 @pytest.mark.parametrize("option", ["every", "path"])
@@ -444,7 +418,7 @@ def test_a_damaged_file_is_refused(
         data[:] = archive.write({"header": header})
     path = tmp_path / "c.npz"
     path.write_bytes(data)
-    with pytest.raises(ModelFileError, match=r"c\.npz is damaged or no checkpoint.*resume = false"):
+    with pytest.raises(ModelFileError, match=r"c\.npz cannot be read.*resume = false"):
         run_training(settings("memb", corpora, path), tmp_path / "out")
 
 
@@ -460,11 +434,11 @@ def test_a_file_whose_parts_do_not_fit_is_refused(
     elif part == "gradient":
         state["gradient"] = np.full_like(state["gradient"], np.nan)
     elif part == "evaluations":
-        del saved.history.evaluations[0]
+        del saved.evaluations[0]
     else:
-        del saved.history.best["cascade_classifier"]["weights"]
+        del saved.best["cascade_classifier"]["weights"]
     write_checkpoint(tmp_path / "c.npz", saved)
-    with pytest.raises(ModelFileError, match="is damaged or no checkpoint"):
+    with pytest.raises(ModelFileError, match="cannot be read"):
         run_training(settings("memb", corpora, tmp_path / "c.npz"), tmp_path / "out")
 
 
@@ -478,26 +452,11 @@ def test_one_of_a_later_release_is_refused(stopped: Path, tmp_path: Path) -> Non
 
 
 def test_a_folder_is_no_checkpoint(tmp_path: Path) -> None:
-    with pytest.raises(ModelFileError, match="Cannot read the checkpoint"):
+    with pytest.raises(ModelFileError, match=r"cannot be read.*IsADirectoryError"):
         read_checkpoint(tmp_path)
 
 
 # Parts
-
-
-@pytest.mark.parametrize(
-    ("scores", "best"),
-    [
-        ([0.1, 0.5, 0.3], 1),
-        ([0.5, 0.5, 0.3], 1),
-        ([0.1, None, 0.3], 1),
-        ([], None),
-    ],
-)
-def test_the_best_step_is_the_one_that_spacy_saves(scores: list[Any], best: int | None) -> None:
-    """A score that is missing counts no longer; then the other one decides."""
-    history = History([Evaluation(i, {}, {"f": s, "p": i == 1}) for i, s in enumerate(scores)])
-    assert history.best_step({"f": 1.0, "p": 0.2 if None in scores else 0.0, "r": None}) == best
 
 
 def test_an_interrupted_training_saves_without_what_takes_long(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,20 +14,22 @@ from spacy.training.loop import create_evaluation_callback, train_while_improvin
 
 from spacy_cascade.errors import ModelFileError, TrainingError
 from spacy_cascade.inference.structure import Weights
-from spacy_cascade.pipeline.learning import LearningPipe
-from spacy_cascade.tools.checkpoints.files import History
-from spacy_cascade.tools.checkpoints.step_replay import StepReplay
+from spacy_cascade.pipeline.base import CascadePipe
+from spacy_cascade.tools.checkpoints import callback as checkpoints
+from spacy_cascade.tools.checkpoints.files import Checkpoint
 
 SCORES = [0.1, 0.5, None, 0.5, 0.2, 0.9, 0.3, 0.9]
 
 
-class Pipe(LearningPipe[Any]):
+class Pipe(CascadePipe):
     """Its weights say how many updates there have been, and its Hessian twice as many."""
 
     is_trainable = True
 
     def __init__(self) -> None:
         self.n_updates, self.shown = 0, []
+        self.trainer = self
+        self._fit = None
         self.model = SimpleNamespace(attrs={"hessian_diagonal": None})
 
     def sync_curvature(self) -> None:
@@ -40,6 +43,12 @@ class Pipe(LearningPipe[Any]):
         self.shown.append((int(weights.features[0, 0]), hessian_diagonal))
 
     def finish_update(self, sgd: Any) -> None:
+        pass
+
+    def training_state(self) -> dict[str, Any]:
+        return {}
+
+    def restore_training(self, state: dict[str, Any]) -> None:
         pass
 
 
@@ -75,7 +84,14 @@ class Course:
         self.met: list[Text] = []
         self.pipeline = [("a", self.component)]
         weights = {"f": 1.0, "p": 0.0, "r": None}
-        self.config = {"training": {"score_weights": weights, "frozen_components": []}}
+        self.config = {
+            "training": {
+                "score_weights": weights,
+                "frozen_components": [],
+                "max_steps": 0,
+                "max_epochs": 0,
+            }
+        }
 
     def update(self, examples: Iterable[Any], _: Any = None, *, losses: Any, **more: Any) -> Any:
         (step,) = examples
@@ -98,21 +114,30 @@ class Run:
     """A training, or one that goes on: what spaCy's loop tells, and checkpoints by step."""
 
     def __init__(
-        self, every: int, history: History | None = None, n_passed: int = 0, parts: int = 1,
-        scale: float = 1.0,
-    ) -> None:  # fmt: skip
+        self, every: int, saved: Checkpoint | None = None, parts: int = 1, scale: float = 1.0
+    ) -> None:
         self.course, self.kept, self.told = Course(scale), {}, []
         self.drawn = 0
-        past = len(history.evaluations) if history else 0
-        self.course.evaluated += [None] * past
-        replay = StepReplay(self.course, history or History(), n_passed, "The checkpoint")
+        self.course.evaluated += [None] * (len(saved.evaluations) if saved else 0)
+        with pytest.MonkeyPatch.context() as patch:
+            for name, stands in {
+                "check_pipeline": lambda nlp: None,
+                "training_fingerprint": lambda nlp: {},
+                "read_checkpoint": lambda path: saved,
+                "write_checkpoint": self._keep,
+            }.items():
+                patch.setattr(checkpoints, name, stands)
+            self._train(every, saved, parts)
+        self.last = self.kept[8]
+
+    def _train(self, every: int, saved: Checkpoint | None, parts: int) -> None:
+        replay = checkpoints.make_checkpoints("c.npz")
+        n_passed = saved.step if saved else 0
 
         def before_update(_: Any, position: dict[str, Any]) -> None:
-            replay.begin(position["step"])
-            if position["step"] > n_passed:
-                self.kept[position["step"]] = deepcopy(replay.history)
-            elif position["step"] == n_passed:
+            if position["step"] == n_passed:
                 self.course.component.n_updates = n_passed * parts  # as `restore_training` does
+            replay(self.course, position)
 
         def dev(_: Any) -> Iterator[Text]:
             self.drawn += 1
@@ -130,8 +155,10 @@ class Run:
             told = {name: info[name] for name in ("step", "score", "other_scores", "checkpoints")}
             losses = dict(info["losses"]) if info["score"] is not None else None
             self.told.append(deepcopy({**told, "losses": losses, "is_best": is_best}))
-        replay.begin(8)
-        self.last = replay.history
+        replay(self.course, {"step": 8, "epoch": 0})
+
+    def _keep(self, path: Path, made: Checkpoint) -> None:
+        self.kept[made.step] = deepcopy(made)
 
 
 @pytest.mark.parametrize("parts", [1, 2])
@@ -142,7 +169,7 @@ def test_the_loop_tells_the_same(stop: int, every: int, parts: int) -> None:
     whole = Run(every, parts=parts)
     history = whole.kept[stop]
     assert len(history.evaluations) == len(range(0, stop, every))
-    resumed = Run(every, deepcopy(history), stop, parts)
+    resumed = Run(every, deepcopy(history), parts)
     assert resumed.told == whole.told
     n_later = len(range(0, 8, every)) - len(history.evaluations)
     assert resumed.course.evaluated[len(history.evaluations) :] == [["dev"]] * n_later
@@ -170,7 +197,7 @@ def test_a_component_without_a_hessian_keeps_none() -> None:
     whole = Run(1)
     history = whole.kept[2]
     del history.best["a"]["hessian_diagonal"]
-    assert Run(1, history, 2).course.component.shown == [(history.best["a"]["weights"], None)]
+    assert Run(1, history).course.component.shown == [(history.best["a"]["weights"], None)]
 
 
 @pytest.mark.parametrize(
@@ -191,10 +218,10 @@ def test_the_first_losses_have_to_agree(found: float, expected: float, is_same: 
     history = Run(1).kept[2]
     history.evaluations[0].losses["a"] = expected
     if is_same:
-        Run(1, history, 2, scale=found)
+        Run(1, history, scale=found)
         return
     with pytest.raises(TrainingError, match=rf"had a loss of .* 'a', and now has {found}\..*anew"):
-        Run(1, history, 2, scale=found)
+        Run(1, history, scale=found)
 
 
 @pytest.mark.parametrize(
@@ -216,8 +243,8 @@ def test_what_was_learnt_has_to_fit(name: str, array: Any) -> None:
         del history.best["a"][name]
     else:
         history.best["a"][name] = array
-    with pytest.raises(ModelFileError, match="The checkpoint is damaged"):
-        Run(1, history, 2)
+    with pytest.raises(ModelFileError, match=r"The checkpoint c\.npz cannot be read"):
+        Run(1, history)
 
 
 def test_other_losses_of_the_first_update_are_new() -> None:
@@ -225,4 +252,4 @@ def test_other_losses_of_the_first_update_are_new() -> None:
     history = Run(1).kept[2]
     history.evaluations[0].losses["b"] = 1.0
     with pytest.raises(TrainingError, match=r"for 'b', and now has nan"):
-        Run(1, history, 2)
+        Run(1, history)

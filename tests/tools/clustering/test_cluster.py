@@ -1,4 +1,4 @@
-"""`spacy cascade cluster`: its options, messages and processes."""
+"""`spacy cascade words cluster`: its options, messages and processes."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
+from commands import check_errors, run_command
 from helpers import take_interrupts
-from spacy_cascade.cli import app
 from spacy_cascade.systems.words.paths import read_paths
 from spacy_cascade.tools.clustering import making
 from unlabelled_text import ANIMALS, STONES, paragraphs
@@ -21,7 +21,7 @@ from unlabelled_text import ANIMALS, STONES, paragraphs
 pytest.importorskip("floret")
 pytest.importorskip("sklearn")
 
-SETTINGS = ("--clusters", 2, "--size", 8, "--epochs", 30)
+SETTINGS = ("--n-clusters", 2, "--size", 8, "--epochs", 30)
 LONGEST = 10.0
 """Seconds from Ctrl-C to the end of the process, on a machine that does much else besides."""
 
@@ -33,10 +33,7 @@ def source(tmp_path: Path) -> Path:
     return path
 
 
-def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
-    result = CliRunner().invoke(app, ["cluster", *map(str, arguments)])
-    assert result.exit_code == exit_code, result.output
-    return result.stdout, result.stderr
+run = partial(run_command, "words", "cluster")
 
 
 def test_errors_are_one_line(source: Path, tmp_path: Path) -> None:
@@ -44,16 +41,14 @@ def test_errors_are_one_line(source: Path, tmp_path: Path) -> None:
     there.write_text("0\tw\t1\n")
     damaged = tmp_path / "damaged.jsonl"
     damaged.write_text('{"text": "x"}\n{"text": \n')
-    for arguments, message in (
+    check_errors(
+        run,
         ((source, "--output", there), "there.txt already exists. Replace it with --force."),
         ((tmp_path / "no.txt", "--output", output), "There is no text at"),
-        ((source, "--output", output, "--clusters", 1), "--clusters is 1"),
+        ((source, "--output", output, "--n-clusters", 1), "--n-clusters is 1"),
         ((source, "--output", output, "--lang", "nolanguage"), "--lang nolanguage"),
         ((damaged, "--output", output, "--processes", 1), "Line 2 of"),
-    ):
-        _, stderr = run(*arguments, exit_code=1)
-        assert message in stderr
-        assert stderr.count("\n") == 1
+    )
     assert not output.exists()
     assert there.read_text() == "0\tw\t1\n"
 
@@ -68,18 +63,6 @@ def test_ctrl_c_says_how_to_go_on(
     stdout, _ = run(source, "--output", tmp_path / "clusters.txt", exit_code=130)
     assert "Stopped. The same command goes on with what is in " in stdout
     assert "clusters.txt.work" in stdout
-
-
-def test_help() -> None:
-    text = " ".join(run("--help")[0].split())
-    for part in (
-        "--tokenizer",
-        "--min-count",
-        "TEXT...",
-        "the same command continues",
-        ".jsonl.gz",
-    ):
-        assert part in text
 
 
 @pytest.mark.slow(kind="commands")
@@ -101,7 +84,17 @@ def test_in_processes(source: Path, tmp_path: Path) -> None:
 def test_stopped_and_killed_runs_continue(source: Path, tmp_path: Path) -> None:
     """Ctrl-C while vectors are trained ends all processes; so does the next run, after a kill."""
     output, log = tmp_path / "clusters.txt", tmp_path / "log"
-    command = [sys.executable, "-m", "spacy", "cascade", "cluster", str(source), "-o", str(output)]
+    command = [
+        sys.executable,
+        "-m",
+        "spacy",
+        "cascade",
+        "words",
+        "cluster",
+        str(source),
+        "-o",
+        str(output),
+    ]
     folder = making.work_folder(output)
     states: list[list[str]] = []
     for stop in (signal.SIGINT, signal.SIGKILL):

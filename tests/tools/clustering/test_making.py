@@ -25,7 +25,7 @@ from unlabelled_text import ANIMALS, STONES, paragraphs
 pytest.importorskip("floret")
 pytest.importorskip("sklearn")
 
-SETTINGS = Settings(clusters=2, size=8, epochs=30, processes=1)
+SETTINGS = Settings(n_clusters=2, size=8, epochs=30, processes=1)
 
 
 @pytest.fixture(autouse=True)
@@ -157,7 +157,7 @@ def test_other_text_or_settings_begin_anew(
         return list(done)
 
     assert run() == list(STAGES[:3])
-    assert run(clusters=3, seed=1) == []
+    assert run(n_clusters=3, seed=1) == []
     assert run(epochs=2) == run(epochs=1, size=9) == ["write_vectors"]
     assert run(min_count=2) == ["write_forms", "write_vectors"]
     assert run(tokenizer=TokenizerChoice("de")) == list(STAGES[:3])
@@ -184,7 +184,7 @@ def test_without_the_extra(
     assert not work_folder(tmp_path / "clusters.txt").exists()
 
 
-@pytest.mark.parametrize("name", ["min_count", "size", "epochs", "clusters", "seed", "processes"])
+@pytest.mark.parametrize("name", ["min_count", "size", "epochs", "n_clusters", "seed", "processes"])
 def test_settings_that_cannot_be(name: str) -> None:
     with pytest.raises(ConfigError, match=f"--{name.replace('_', '-')} is -1. The smallest"):
         Settings(**{name: -1})

@@ -1,4 +1,4 @@
-"""`spacy cascade explain` and `hypotheses`: tables, JSON and pages."""
+"""`spacy cascade explain`: tables, JSON and pages, of features and of alternatives."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 import srsly
 from spacy.tokens import DocBin
-from typer.testing import CliRunner
 
+from commands import run_command
 from helpers import SENTENCES, blank, gold_doc, trained_cascade
-from spacy_cascade.cli import app
 
 TEXT = "STAT5 binds the AP-1 site of Jurkat cells ."
+ALTERNATIVES = ("--alternatives", 2)
 
 
 @pytest.fixture(scope="module")
@@ -31,14 +31,8 @@ def write_corpus(path: Path, sentences: list) -> Path:
     return path
 
 
-def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
-    result = CliRunner().invoke(app, list(map(str, arguments)))
-    assert result.exit_code == exit_code, result.output
-    return result.stdout, result.stderr
-
-
 def test_sums_of_what_is_printed(model: Path) -> None:
-    stdout, stderr = run("explain", model, TEXT, "--features", 1000)
+    stdout, stderr = run_command("explain", model, TEXT, "--features", 1000)
     assert stderr == ""
     assert "AP-1 site  DNA, tokens 3 to 4" in stdout
     assert re.search(r"confidence [01]\.\d{3} = [01]\.\d{3} x [01]\.\d{3}", stdout)
@@ -55,15 +49,15 @@ def test_sums_of_what_is_printed(model: Path) -> None:
 
 
 def test_features_that_are_shown(model: Path) -> None:
-    stdout, _ = run("explain", model, TEXT, "--features", 2)
+    stdout, _ = run_command("explain", model, TEXT, "--features", 2)
     assert len(re.findall(r"^\d+ others", stdout, re.MULTILINE)) == 6
-    stdout, _ = run("explain", model, "Nothing else is known here .")
+    stdout, _ = run_command("explain", model, "Nothing else is known here .")
     assert "found no entities" in stdout
 
 
 def test_files(model: Path, tmp_path: Path) -> None:
     json, html = tmp_path / "new" / "found.json", tmp_path / "new" / "found.html"
-    stdout, _ = run("explain", model, TEXT, "--json", json, "--html", html)
+    stdout, _ = run_command("explain", model, TEXT, "--json", json, "--html", html)
     assert str(json) in stdout
     found = srsly.read_json(json)
     assert [entity["text"] for entity in found["entities"]] == [
@@ -82,7 +76,7 @@ def test_files(model: Path, tmp_path: Path) -> None:
 def test_top_features(model: Path, tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "train.spacy", SENTENCES)
     json = tmp_path / "found.json"
-    stdout, _ = run("explain", model, "--top", 3, "--data", corpus, "--json", json)
+    stdout, _ = run_command("explain", model, "--top", 3, "--data", corpus, "--json", json)
     assert "Top features of cascade_segmenter for B-ENT" in stdout
     assert "Top features of cascade_classifier for protein" in stdout
     assert " after O" in stdout
@@ -93,19 +87,28 @@ def test_top_features(model: Path, tmp_path: Path) -> None:
         "cascade_classifier",
     ]
     few = write_corpus(tmp_path / "few.spacy", SENTENCES[:1])
-    stdout, _ = run("explain", model, "--data", few)
+    stdout, _ = run_command("explain", model, "--data", few)
     assert "(not in the data)" in stdout
     assert re.search(r"\d+ of these features of cascade_classifier do not occur in", stdout)
 
 
-def test_nothing_to_explain(model: Path) -> None:
-    _, stderr = run("explain", model, exit_code=1)
-    assert "Give a TEXT to explain, or --data" in stderr
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ((), "Give a TEXT to explain, or --data"),
+        (ALTERNATIVES, "--alternatives are those of a TEXT"),
+        ((TEXT, "--data", "dev.spacy", *ALTERNATIVES), "--alternatives are those of a TEXT"),
+    ],
+)
+def test_nothing_to_explain(more: tuple[object, ...], message: str, model: Path) -> None:
+    assert message in run_command("explain", model, *more, exit_code=1)[1]
 
 
 def test_hypotheses(model: Path, tmp_path: Path) -> None:
     json, html = tmp_path / "found.json", tmp_path / "found.html"
-    stdout, _ = run("hypotheses", model, TEXT, "-n", 3, "--json", json, "--html", html)
+    stdout, _ = run_command(
+        "explain", model, TEXT, "--alternatives", 3, "--json", json, "--html", html
+    )
     lines = stdout.splitlines()
     assert TEXT in lines
     first = "STAT5 [protein], AP-1 site [DNA], Jurkat cells [cell]"
@@ -119,7 +122,9 @@ def test_hypotheses(model: Path, tmp_path: Path) -> None:
 
 def test_hypotheses_of_each_sentence(model: Path, tmp_path: Path) -> None:
     html = tmp_path / "found.html"
-    stdout, _ = run("hypotheses", model, f"{TEXT} p53 binds .", "-n", 2, "--html", html)
+    stdout, _ = run_command(
+        "explain", model, f"{TEXT} p53 binds .", "--alternatives", 2, "--html", html
+    )
     assert {TEXT, "p53 binds ."} <= set(stdout.splitlines())
     page = html.read_text(encoding="utf8")
     assert re.findall(r"<h2>(.*)</h2>", page) == ["Sentence 1", "Sentence 2"]
@@ -128,23 +133,23 @@ def test_hypotheses_of_each_sentence(model: Path, tmp_path: Path) -> None:
 
 def test_hypotheses_need_a_segmenter(tmp_path: Path) -> None:
     blank().to_disk(tmp_path / "model")
-    _, stderr = run("hypotheses", tmp_path / "model", TEXT, exit_code=1)
+    _, stderr = run_command("explain", tmp_path / "model", TEXT, *ALTERNATIVES, exit_code=1)
     assert "Hypotheses need a cascade_segmenter" in stderr
 
 
-@pytest.mark.parametrize("command", ["explain", "hypotheses"])
-def test_a_text_that_is_no_unicode_is_refused(command: str, model: Path) -> None:
-    _, stderr = run(command, model, "STAT5 \udcff binds", exit_code=2)
+@pytest.mark.parametrize("more", [(), ALTERNATIVES])
+def test_a_text_that_is_no_unicode_is_refused(more: tuple[object, ...], model: Path) -> None:
+    _, stderr = run_command("explain", model, "STAT5 \udcff binds", *more, exit_code=2)
     assert "It is not valid UTF-8" in stderr
 
 
-@pytest.mark.parametrize("command", ["explain", "hypotheses"])
+@pytest.mark.parametrize("more", [(), ALTERNATIVES])
 def test_files_may_have_names_that_are_no_unicode(
-    command: str, model: Path, tmp_path: Path
+    more: tuple[object, ...], model: Path, tmp_path: Path
 ) -> None:
     strange = tmp_path / os.fsdecode(b"mod\xffel")
     shutil.copytree(model, strange)
     page, found = tmp_path / "page.html", tmp_path / os.fsdecode(b"\xff.json")
-    run(command, strange, "STAT5 \x00 binds", "--html", page, "--json", found)
+    run_command("explain", strange, "STAT5 \x00 binds", *more, "--html", page, "--json", found)
     assert "mod\\udcffel" in page.read_text(encoding="utf8")
     assert srsly.read_json(found)

@@ -23,6 +23,7 @@ from helpers import (
     train,
     trained_cascade,
 )
+from spacy_cascade.pipeline.decoding import potentials_of
 from spacy_cascade.tools.explaining.explain import (
     explain_entities,
     explain_spans,
@@ -130,7 +131,8 @@ def test_tags_against_all_taggings(label_pairs: bool) -> None:
             token.tag_ = "V" if token.text.endswith("s") else "P" if token.is_punct else "N"
     train(nlp, examples, updates=1)
     doc = make_doc(nlp.vocab, "STAT5 binds cells .")
-    _, (scores, transitions, *_) = tagger.potentials([doc])
+    _, potentials = potentials_of(tagger, [doc])
+    scores, transitions = potentials.scores, potentials.transitions
     lattice = tagger.structure.lattice
     edges = {pair: e for e, pair in enumerate(zip(lattice.source, lattice.target, strict=True))}
     values = {}

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from spacy.language import Language
-from test_page import NASTY, Reader
 
 from helpers import SENTENCES, make_examples, needs_browser, open_page, train, trained_cascade
 from helpers import cascade as untrained
+from page_reader import NASTY, Reader
 from spacy_cascade.tools.explaining.explain import explain_entities
 from spacy_cascade.tools.explaining.hypotheses import joint_hypotheses
 from spacy_cascade.tools.explaining.page import make_explanation_page, make_hypotheses_page

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 import spacy
 from spacy.tokens import DocBin
-from typer.testing import CliRunner
 
+from commands import run_command
 from helpers import SENTENCES, blank, gold_doc, trained_cascade
-from spacy_cascade.cli import app
 
 
 @pytest.fixture(scope="module")
@@ -28,10 +28,7 @@ def data(tmp_path: Path) -> Path:
     return path
 
 
-def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
-    result = CliRunner().invoke(app, ["calibrate", *map(str, arguments)])
-    assert result.exit_code == exit_code, result.output
-    return result.stdout, result.stderr
+run = partial(run_command, "calibrate")
 
 
 def test_the_copy_has_the_temperatures_shown(model: Path, data: Path, tmp_path: Path) -> None:
@@ -43,8 +40,8 @@ def test_the_copy_has_the_temperatures_shown(model: Path, data: Path, tmp_path: 
         if line.startswith("cascade_")
     }
     for name, pipe in spacy.load(tmp_path / "calibrated").pipeline:
-        assert shown[name] == f"{pipe.options.temperature:g}"
-    assert spacy.load(model).get_pipe("cascade_segmenter").options.temperature == 1.0
+        assert shown[name] == f"{pipe.temperature:g}"
+    assert spacy.load(model).get_pipe("cascade_segmenter").temperature == 1.0
 
 
 def test_the_copy_decodes_as_shown(model: Path, data: Path, tmp_path: Path) -> None:

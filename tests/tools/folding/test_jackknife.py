@@ -1,4 +1,4 @@
-"""`spacy cascade jackknife`: its files, options and messages."""
+"""`spacy cascade combine jackknife`: its files, options and messages."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
-from typer.testing import CliRunner
 
+from commands import check_errors, run_command
 from helpers import PROJECT, take_interrupts
-from spacy_cascade.cli import app
 
 CONFIG = PROJECT / "configs/tagger.cfg"
 SETTINGS = ("--components.cascade_tagger.model.min_count", 1, "--training.max_epochs=2")
@@ -30,10 +30,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
-    result = CliRunner().invoke(app, ["jackknife", *map(str, arguments)])
-    assert result.exit_code == exit_code, result.output
-    return result.stdout, result.stderr
+run = partial(run_command, "combine", "jackknife")
 
 
 def test_it_writes_the_corpus_and_says_how_good_it_is(corpus: Path, tmp_path: Path) -> None:
@@ -59,7 +56,8 @@ def test_another_corpus_to_learn_from(corpus: Path, tmp_path: Path) -> None:
 def test_errors_are_one_line(corpus: Path, tmp_path: Path) -> None:
     output = tmp_path / "o/out.spacy"
     data = (CONFIG, corpus, corpus, output)
-    for arguments, message in (
+    check_errors(
+        run,
         ((*data, "--folds", 5), "too few for 5 folds"),
         ((*data, "--flods", 5), "no option or argument --flods"),
         ((*data, "stray"), "no option or argument stray"),
@@ -70,17 +68,8 @@ def test_errors_are_one_line(corpus: Path, tmp_path: Path) -> None:
         ((tmp_path / "nowhere.cfg", corpus, corpus, output), "nowhere.cfg"),
         ((CONFIG, corpus, corpus, tmp_path / "out.json"), "does not end in .spacy"),
         ((CONFIG, corpus, tmp_path / "nodev.spacy", output, "--folds", 2), "nodev.spacy"),
-    ):
-        _, stderr = run(*arguments, exit_code=1)
-        assert message in stderr
-        assert stderr.count("\n") == 1
+    )
     assert not output.exists()
-
-
-def test_help() -> None:
-    text = " ".join(run("--help")[0].split())
-    for part in ("--train", "--folds", "CORPUS.spacy", "doc.ents too", "take the place"):
-        assert part in text
 
 
 @pytest.mark.slow(kind="commands")
@@ -94,7 +83,15 @@ def test_ctrl_c_keeps_the_trainings_that_are_done(tmp_path: Path) -> None:
     work = tmp_path / "out.spacy.work"
     slow = "--components.cascade_tagger.trainer.passes=200"
     arguments = [CONFIG, sample, sample, output, "--folds", 3, *SETTINGS, slow]
-    command = [sys.executable, "-m", "spacy", "cascade", "jackknife", *map(str, arguments)]
+    command = [
+        sys.executable,
+        "-m",
+        "spacy",
+        "cascade",
+        "combine",
+        "jackknife",
+        *map(str, arguments),
+    ]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         start_new_session=True, preexec_fn=take_interrupts,

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 from spacy.cli._util import app as spacy_app
-from spacy.tokens import Doc, DocBin
 from typer.testing import CliRunner
 
 from commands import run_command as run
-from helpers import blank
+from format_files import docs_in
 from spacy_cascade.cli import app
 
 CORPUS = "-DOCSTART- -X- O O\n\nEU NNP I-NP I-ORG\nin IN I-PP O\n\nRome NNP I-NP I-LOC\nx X O -\n"
@@ -21,10 +20,6 @@ def source(tmp_path: Path) -> Path:
     path = tmp_path / "in.conll"
     path.write_text(CORPUS, encoding="utf-8")
     return path
-
-
-def docs_in(path: Path) -> list[Doc]:
-    return list(DocBin().from_disk(path).get_docs(blank().vocab))
 
 
 def test_the_group_is_part_of_spacys_commands() -> None:

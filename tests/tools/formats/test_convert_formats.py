@@ -8,21 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from spacy.tokens import Doc, DocBin
 
 from commands import run_command as run
-from helpers import PROJECT, blank
-
-FILES = PROJECT / "tests" / "corpora" / "formats" / "files"
-
-
-def docs_in(path: Path) -> list[Doc]:
-    return list(DocBin().from_disk(path).get_docs(blank().vocab))
-
-
-def write_doccano(path: Path, text: str, *spans: tuple[int, int, str]) -> Path:
-    path.write_text(json.dumps({"text": text, "label": spans}) + "\n", encoding="utf8")
-    return path
+from format_files import FILES, doccano, docs_in
 
 
 def test_the_format_and_what_was_left_out_are_told(tmp_path: Path) -> None:
@@ -39,7 +27,7 @@ def test_the_format_and_what_was_left_out_are_told(tmp_path: Path) -> None:
 def test_spans_that_no_token_can_express_are_counted_and_shown(tmp_path: Path) -> None:
     text = "The IL-2_mutant T cells"
     spans = [(5, 8, "protein"), (4, 8, "protein"), (16, 23, "cell"), (18, 23, "cell")]
-    source = write_doccano(tmp_path / "in.jsonl", text, *spans)
+    source = doccano(tmp_path / "in.jsonl", (text, spans))
     stdout, _ = run("convert", source, tmp_path / "out.spacy", "--accept-loss")
     assert "No entity for 2 spans that cut a token:" in stdout
     place = f"{source}:1, characters 5-8: protein in 'The I[L-2]_mutant T cells'"
@@ -111,7 +99,7 @@ def test_a_library_that_is_missing_is_named(
             raise ImportError
         return real(module, *rest)
 
-    monkeypatch.setattr("spacy_cascade.tools.formats.exchange.extra.import_module", absent)
+    monkeypatch.setattr("spacy_cascade.tools.formats.exchange.base.import_module", absent)
     error = run("convert", FILES / "bioc.xml", tmp_path / "out.spacy", exit_code=1)[1]
     assert "needs lxml, which is not installed" in error
     assert 'pip install "spacy-cascade[formats]"' in error

@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from spacy.tokens import Doc, DocBin
 from spacy.util import load_config
 
 from commands import run_command as run
-from helpers import blank
+from format_files import doccano, docs_in, entities_in
 from spacy_cascade.tools.tokenizers import languages
 
 Span = tuple[int, int, str]
-
-
-def docs_in(path: Path) -> list[Doc]:
-    return list(DocBin().from_disk(path).get_docs(blank().vocab))
-
-
-def entities_in(path: Path) -> list[tuple[str, str]]:
-    return [(span.text, span.label_) for doc in docs_in(path) for span in doc.ents]
-
-
-def doccano(path: Path, *rows: tuple[str, Sequence[Span]]) -> Path:
-    lines = [json.dumps({"text": text, "label": spans}) + "\n" for text, spans in rows]
-    path.write_text("".join(lines), encoding="utf8")
-    return path
 
 
 @pytest.fixture
@@ -149,7 +132,7 @@ def test_what_offsets_count_is_named(tmp_path: Path, output: Path) -> None:
     lines = ["T1\tX 8 12\tRome", "T2\tX 13 18\tagain", "T3\tX 10 14\tRome", "T4\tX 9 13\tRome"]
     (tmp_path / "a.ann").write_text("\n".join(lines))
     error = run("convert", tmp_path, output, "--format", "brat", exit_code=1)[1]
-    assert "The offsets of 2 of these 4 spans count UTF-16 units, as JavaScript does" in error
+    assert "2 of these 4 spans have offsets that count UTF-16 code units" in error
 
 
 def test_offsets_that_count_something_else_are_read_and_told(tmp_path: Path, output: Path) -> None:

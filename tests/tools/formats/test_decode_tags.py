@@ -125,9 +125,20 @@ def test_bilou_refuses_just_what_it_would_not_write(tags: list[str]) -> None:
         assert encode(len(tags), spans, Scheme.BILOU) == tags
 
 
-def test_iob1_b_splits_adjacent_phrases_of_one_type() -> None:
-    tags = ["I-X", "I-X", "B-X", "I-Y", "I-X"]
-    assert decode(tags, Scheme.IOB1) == [(0, 2, "X"), (2, 3, "X"), (3, 4, "Y"), (4, 5, "X")]
+@pytest.mark.parametrize(
+    ("tags", "scheme", "expected"),
+    [
+        (["I-X", "I-X", "B-X", "I-Y", "I-X"], Scheme.IOB1,
+         [(0, 2, "X"), (2, 3, "X"), (3, 4, "Y"), (4, 5, "X")]),
+        (["B-X", "-", "B-X"], Scheme.IOB2, [(0, 1, "X"), (2, 3, "X")]),
+        (["B", "I", "O", "B"], Scheme.AUTO, [(0, 2, "ENT"), (3, 4, "ENT")]),
+        (["I", "I", "O", "I"], Scheme.AUTO, [(0, 2, "ENT"), (3, 4, "ENT")]),
+        (["B", "L", "O", "U"], Scheme.AUTO, [(0, 2, "ENT"), (3, 4, "ENT")]),
+        (["B", "E", "O", "S"], Scheme.AUTO, [(0, 2, "ENT"), (3, 4, "ENT")]),
+    ],
+)  # fmt: skip
+def test_phrases(tags: list[str], scheme: Scheme, expected: Spans) -> None:
+    assert decode(tags, scheme) == expected
 
 
 @pytest.mark.parametrize(
@@ -161,25 +172,6 @@ def test_a_negative_label_is_no_annotation_of_a_phrase() -> None:
     assert sentence.missing == (2, 4, 5)
 
 
-def test_missing_annotation_ends_a_phrase() -> None:
-    assert decode(["B-X", "-", "B-X"], Scheme.IOB2) == [(0, 1, "X"), (2, 3, "X")]
-    with pytest.raises(TagError, match="does not continue a X phrase"):
-        decode(["B-X", "-", "I-X"], Scheme.IOB2)
-
-
-@pytest.mark.parametrize(
-    "tags", [["B", "I", "O", "B"], ["I", "I", "O", "I"], ["B", "L", "O", "U"], ["B", "E", "O", "S"]]
-)
-def test_untyped_tags_get_one_label(tags: list[str]) -> None:
-    assert decode(tags, Scheme.AUTO) == [(0, 2, "ENT"), (3, 4, "ENT")]
-
-
-def test_untyped_tag_among_typed_ones_is_refused() -> None:
-    with pytest.raises(TagError, match="'B' has no type") as caught:
-        decode_tags([["B-X", "O"], ["O", "B"]])
-    assert (caught.value.sentence, caught.value.word) == (1, 1)
-
-
 @pytest.mark.parametrize(
     "tag",
     ["X-foo", "B-", "b-X", "o", "O-X", "", "BX", "B_X", "X-B", "NN", "B-\xa0", "B-x\udce9", "--"],
@@ -191,28 +183,27 @@ def test_what_is_not_a_tag_is_refused(tag: str) -> None:
         assert (caught.value.sentence, caught.value.word) == (1, 1)
 
 
-@pytest.mark.parametrize("scheme", [Scheme.IOB1, Scheme.IOB2])
-def test_bilou_tags_are_refused_in_iob(scheme: Scheme) -> None:
-    with pytest.raises(TagError, match="--scheme bilou"):
-        decode(["O", "U-X"], scheme)
-
-
 @pytest.mark.parametrize(
-    ("tags", "word", "problem"),
+    ("tags", "scheme", "word", "problem"),
     [
-        (["O", "I-X"], 1, "does not continue a X phrase"),
-        (["L-X"], 0, "does not continue a X phrase"),
-        (["B-X", "O"], 0, "X phrase is not closed"),
-        (["B-X", "I-X", "I-Y", "L-Y"], 1, "X phrase is not closed"),
-        (["B-X", "U-X"], 0, "X phrase is not closed"),
-        (["B-X", "-", "L-X"], 0, "X phrase is not closed"),
-        (["U-X", "B-X"], 1, "X phrase is not closed"),
+        (["O", "I-X"], Scheme.BILOU, 1, "does not continue a X phrase, as BILOU .* Begin"),
+        (["L-X"], Scheme.BILOU, 0, "does not continue a X phrase"),
+        (["B-X", "O"], Scheme.BILOU, 0, "X phrase is not closed"),
+        (["B-X", "I-X", "I-Y", "L-Y"], Scheme.BILOU, 1, "X phrase is not closed"),
+        (["B-X", "U-X"], Scheme.BILOU, 0, "X phrase is not closed"),
+        (["B-X", "-", "L-X"], Scheme.BILOU, 0, "X phrase is not closed"),
+        (["U-X", "B-X"], Scheme.BILOU, 1, "X phrase is not closed"),
+        (["B-X", "-", "I-X"], Scheme.IOB2, 2, "does not continue a X phrase, as IOB2 .*iob1"),
+        (["O", "U-X"], Scheme.IOB1, 1, "not an IOB tag.*--scheme bilou"),
+        (["O", "U-X"], Scheme.IOB2, 1, "not an IOB tag.*--scheme bilou"),
+        (["B-X", "O", "B"], Scheme.AUTO, 2, "'B' has no type"),
     ],
 )
-def test_bilou_errors_say_where(tags: list[str], word: int, problem: str) -> None:
-    with pytest.raises(TagError, match=problem) as caught:
-        decode(tags, Scheme.BILOU)
-    assert caught.value.word == word
+def test_errors_say_where(tags: list[str], scheme: Scheme, word: int, problem: str) -> None:
+    for before in ([], [["O"]]):
+        with pytest.raises(TagError, match=problem) as caught:
+            decode_tags([*before, tags], scheme)
+        assert (caught.value.sentence, caught.value.word) == (len(before), word)
 
 
 def test_unknown_scheme_is_refused() -> None:

@@ -12,13 +12,20 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Corpus
 from spacy.vocab import Vocab
 
+from format_files import docs_in, written
 from helpers import blank
 from spacy_cascade.errors import CorpusError
-from spacy_cascade.tools.formats.columns import Document, ReadOptions, Sentence
-from spacy_cascade.tools.formats.docs import convert, files_in, to_docs
+from spacy_cascade.tools.formats.columns import Document, ReadOptions, Sentence, read_columns
+from spacy_cascade.tools.formats.docs import (
+    ConversionSummary,
+    check_suffix,
+    files_in,
+    to_docs,
+    write_documents,
+)
+from spacy_cascade.tools.formats.encodings import word_problem
 from spacy_cascade.tools.formats.spacing import Spacing
 from spacy_cascade.tools.formats.tags import LabelledSpan, Scheme
-from spacy_cascade.tools.formats.words import word_problem
 
 DOCUMENT = Document(
     (
@@ -48,6 +55,14 @@ def through_bytes(doc: Doc) -> Doc:
     data = DocBin(docs=[doc]).to_bytes()
     (doc,) = DocBin().from_bytes(data).get_docs(Vocab())
     return doc
+
+
+def converted(
+    output: Path, *sources: Path, n_sents: int = 10, spacing: Spacing = Spacing.NATURAL
+) -> ConversionSummary:
+    options = ReadOptions(n_sents=n_sents)
+    documents = [one for source in sources for one in read_columns(source, options)]
+    return write_documents(documents, output, spacing=spacing)
 
 
 def spans(found: object) -> list[tuple[int, int, str]]:
@@ -123,11 +138,10 @@ def test_two_kinds_of_spans_need_two_keys() -> None:
     )
 )
 def test_converted_entities_match_spacys_own_reading(tmp_path: Path, tags: list[list[str]]) -> None:
-    source = tmp_path / "in.iob"
     rows = ["\n".join(f"w\t{tag}" for tag in sentence) for sentence in tags]
-    source.write_text("\n\n".join(rows), encoding="utf-8")
-    convert(source, tmp_path / "out.spacy", ReadOptions(n_sents=1))
-    docs = list(DocBin().from_disk(tmp_path / "out.spacy").get_docs(Vocab()))
+    source = written(tmp_path / "in.iob", "\n\n".join(rows))
+    converted(tmp_path / "out.spacy", source, n_sents=1)
+    docs = docs_in(tmp_path / "out.spacy")
     assert len(docs) == len(tags)
     for doc, sentence in zip(docs, tags, strict=True):
         ents = ["" if tag == "-" else tag for tag in sentence]
@@ -138,25 +152,25 @@ def test_converted_entities_match_spacys_own_reading(tmp_path: Path, tags: list[
         assert [t.ent_iob_ for t in doc] == [t.ent_iob_ for t in expected]
 
 
-def test_training_takes_the_words_as_they_are(tmp_path: Path) -> None:
-    source = tmp_path / "in.txt"
-    source.write_text("can't B-X\n(a)b I-X\n. O\n", encoding="utf-8")
-    convert(source, tmp_path / "out.spacy", spacing=Spacing.WORDS)
+@pytest.mark.parametrize(
+    ("text", "spacing", "reference", "tokens", "tags"),
+    [
+        ("can't B-X\n(a)b I-X\n. O\n", Spacing.WORDS, "can't (a)b . ", ["can't", "(a)b", "."],
+         ["B-X", "L-X", "O"]),
+        ("ca B-X\nn't I-X\n( O\na O\n) O\n. O\n", Spacing.NATURAL, "can't (a).",
+         ["ca", "n't", "(", "a", ")", "."], ["B-X", "L-X", "O", "O", "O", "O"]),
+    ],
+)  # fmt: skip
+def test_training_takes_words_or_tokenizes_text_of_natural_spacing(
+    text: str, spacing: Spacing, reference: str, tokens: list[str], tags: list[str], tmp_path: Path
+) -> None:
+    source = written(tmp_path / "in.txt", text)
+    assert converted(tmp_path / "out.spacy", source, spacing=spacing).spacing == spacing
     (example,) = Corpus(tmp_path / "out.spacy")(spacy.blank("en"))
-    assert [token.text for token in example.predicted] == ["can't", "(a)b", "."]
-    assert example.get_aligned_ner() == ["B-X", "L-X", "O"]
-
-
-def test_training_tokenizes_text_of_natural_spacing(tmp_path: Path) -> None:
-    source = tmp_path / "in.txt"
-    source.write_text("ca B-X\nn't I-X\n( O\na O\n) O\n. O\n", encoding="utf-8")
-    summary = convert(source, tmp_path / "out.spacy")
-    assert summary.spacing == Spacing.NATURAL
-    (example,) = Corpus(tmp_path / "out.spacy")(spacy.blank("en"))
-    assert example.reference.text == "can't (a)."
-    assert not example.reference.has_unknown_spaces
-    assert [token.text for token in example.predicted] == ["ca", "n't", "(", "a", ")", "."]
-    assert example.get_aligned_ner() == ["B-X", "L-X", "O", "O", "O", "O"]
+    assert example.reference.text == reference
+    assert example.reference.has_unknown_spaces == (spacing == Spacing.WORDS)
+    assert [token.text for token in example.predicted] == tokens
+    assert example.get_aligned_ner() == tags
 
 
 def test_a_line_break_follows_a_heading(tmp_path: Path) -> None:
@@ -179,53 +193,37 @@ def test_a_line_break_follows_a_heading(tmp_path: Path) -> None:
 
 
 def test_pieces_of_words_keep_the_spacing_of_words(tmp_path: Path) -> None:
-    source = tmp_path / "in.txt"
-    source.write_text("play B-X\n##ing I-X\n. O\n", encoding="utf-8")
-    summary = convert(source, tmp_path / "out.spacy")
-    assert summary.style.is_pieces
-    assert summary.spacing == Spacing.WORDS
-    (doc,) = DocBin().from_disk(tmp_path / "out.spacy").get_docs(Vocab())
-    assert doc.has_unknown_spaces
+    source = written(tmp_path / "in.txt", "play B-X\n##ing I-X\n. O\n")
+    summary = converted(tmp_path / "out.spacy", source)
+    assert (summary.style.is_pieces, summary.spacing) == (True, Spacing.WORDS)
+    assert docs_in(tmp_path / "out.spacy")[0].has_unknown_spaces
 
 
-def test_the_style_is_that_of_all_files(tmp_path: Path) -> None:
-    """One file alone has too few hyphens to tell."""
-    folder = tmp_path / "in"
-    folder.mkdir()
-    (folder / "a.iob").write_text("NF B-X\n- I-X\nB I-X\n", encoding="utf-8")
-    (folder / "b.iob").write_text("p O\n- O\nq O\n\n" * 9, encoding="utf-8")
-    convert(folder, tmp_path / "out.spacy")
-    first, *_ = DocBin().from_disk(tmp_path / "out.spacy").get_docs(Vocab())
-    assert first.text == "NF-B"
-
-
-def test_a_folder_becomes_one_file_and_is_counted(tmp_path: Path) -> None:
+def test_files_of_a_folder_become_one_file_of_one_style_and_are_counted(tmp_path: Path) -> None:
+    """One file alone has too few hyphens to tell their style."""
     folder = tmp_path / "in"
     (folder / "deeper.txt").mkdir(parents=True)
-    (folder / "b.iob2").write_text("-DOCSTART-\nb B-X\n?\tx\n".replace("\t", " ").replace("x", "?"))
-    (folder / "a.BIO").write_text("-DOCSTART-\na I-Y\n\nc O\n-DOCSTART-\nd O")
-    (folder / "notes.md").write_text("not a corpus")
-    output = tmp_path / "new" / "folder" / "out.spacy"
-    summary = convert(folder, output)
+    written(folder / "b.iob2", "-DOCSTART-\nb B-X\n? ?\n")
+    written(folder / "a.BIO", "-DOCSTART-\na I-Y\n\nc O\n-DOCSTART-\nd O")
+    written(folder / "notes.md", "not a corpus")
     assert [path.name for path in files_in(folder)] == ["a.BIO", "b.iob2"]
-    docs = DocBin().from_disk(output).get_docs(Vocab())
-    assert [doc[0].text for doc in docs] == ["a", "d", "b"]
+    output = tmp_path / "new" / "folder" / "out.spacy"
+    summary = converted(output, *files_in(folder))
+    assert [doc[0].text for doc in docs_in(output)] == ["a", "d", "b"]
     assert (summary.documents, summary.sentences, summary.words, summary.missing) == (3, 4, 5, 1)
     assert summary.entities == {"X": 1, "Y": 1}
     assert summary.schemes == {Scheme.IOB1, Scheme.IOB2}
+    written(folder / "a.BIO", "NF B-X\n- I-X\nB I-X\n")
+    written(folder / "b.iob2", "p O\n- O\nq O\n\n" * 9)
+    converted(output, *files_in(folder))
+    assert docs_in(output)[0].text == "NF-B"
 
 
 def test_nothing_to_read_or_no_place_to_write(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="absent does not exist"):
-        convert(tmp_path / "absent", tmp_path / "out.spacy")
+        files_in(tmp_path / "absent")
     with pytest.raises(CorpusError, match=r"no files to read.*\.iob2"):
-        convert(tmp_path, tmp_path / "out.spacy")
-    with pytest.raises(CorpusError, match=r"does not end in \.spacy"):
-        convert(tmp_path, tmp_path)
-
-
-def test_a_bad_file_leaves_no_output(tmp_path: Path) -> None:
-    (tmp_path / "in.txt").write_text("a O\nb X-foo\n")
-    with pytest.raises(CorpusError, match=r"in\.txt:2"):
-        convert(tmp_path, tmp_path / "new" / "out.spacy")
-    assert not (tmp_path / "new").exists()
+        files_in(tmp_path)
+    for refuse in (check_suffix, converted):
+        with pytest.raises(CorpusError, match=r"does not end in \.spacy"):
+            refuse(tmp_path)

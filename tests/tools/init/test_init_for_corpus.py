@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,19 +11,14 @@ from spacy.cli.train import train
 from spacy.tokens import Doc
 from spacy.util import load_config
 from spacy.vocab import Vocab
-from typer.testing import CliRunner
 
+from commands import run_command
 from helpers import write_sample
 from made_corpora import named_docs, write_docs
-from spacy_cascade.cli import app
 from spacy_cascade.tools.init import command as init
 from spacy_cascade.tools.recipes import config_text
 
-
-def run(*arguments: object, answers: str = "", exit_code: int = 0) -> tuple[str, str]:
-    result = CliRunner().invoke(app, ["init", *map(str, arguments)], input=answers)
-    assert result.exit_code == exit_code, result.output
-    return result.stdout, result.stderr
+run = partial(run_command, "init")
 
 
 @pytest.fixture
@@ -50,7 +46,7 @@ def test_it_says_what_it_saw_and_trains_without_more_options(tmp_path: Path) -> 
 def test_options_win(corpora: tuple[Path, Path], tmp_path: Path) -> None:
     config = tmp_path / "x.cfg"
     run(
-        config, "--train", corpora[0], "--lang", "de", "--model", "crf", "--domain", "general",
+        config, "--train", corpora[0], "--lang", "de", "--recipe", "crf", "--domain", "general",
         "--large", "--labels", "PER,ORG",
     )  # fmt: skip
     found = load_config(config)
@@ -121,7 +117,7 @@ def test_wrong_answers_are_named_at_once(
     ):  # fmt: skip
         assert stdout.count(reason) == 1
     run(
-        by_options, "--train", corpora[0], "--dev", corpora[1], "--model", "ocr",
+        by_options, "--train", corpora[0], "--dev", corpora[1], "--recipe", "ocr",
         "--labels", "PER,LOC",
     )  # fmt: skip
     assert config_text(load_config(asked)) == config_text(load_config(by_options))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 from spacy.tokens import Doc, DocBin, Span
-from typer.testing import CliRunner
 
+from commands import check_errors, run_command
 from helpers import PROJECT, SENTENCES, blank, gold_doc
-from spacy_cascade.cli import app
 
 CONFIG = PROJECT / "configs/memb.cfg"
 
@@ -27,10 +27,7 @@ def paths(tmp_path: Path) -> list[str]:
     return [f"--paths.{name}={tmp_path / name}.spacy" for name in ("train", "dev")]
 
 
-def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
-    result = CliRunner().invoke(app, ["debug-data", *map(str, arguments)])
-    assert result.exit_code == exit_code, result.output
-    return result.stdout, result.stderr
+run = partial(run_command, "debug-data")
 
 
 def test_counts_and_warnings(paths: list[str]) -> None:
@@ -118,12 +115,10 @@ def test_words_without_spaces_are_said_to_be_tokens(paths: list[str]) -> None:
 def test_errors_are_one_line(paths: list[str], tmp_path: Path) -> None:
     vocab = blank().vocab
     DocBin(docs=[gold_doc(vocab, SENTENCES[4][0], [])]).to_disk(tmp_path / "none.spacy")
-    for arguments, message in (
+    check_errors(
+        run,
         ((tmp_path / "nowhere.cfg",), "nowhere.cfg"),
         ((CONFIG,), "config"),
         ((CONFIG, *paths, f"--paths.train={tmp_path / 'none.spacy'}"), "no labelled gold span"),
         ((CONFIG, *paths, "--trian", "x"), "no option or argument --trian"),
-    ):
-        _, stderr = run(*arguments, exit_code=1)
-        assert message in stderr
-        assert "Traceback" not in stderr
+    )

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
 import spacy
 import srsly
 from spacy.tokens import DocBin
-from typer.testing import CliRunner
 
 import spacy_cascade
+from commands import check_errors, run_command
 from helpers import SENTENCES, SMALL, blank, gold_doc, make_examples, train
-from spacy_cascade.cli import app
 
 
 @pytest.fixture(scope="module")
@@ -52,15 +52,12 @@ def data(tmp_path: Path) -> Path:
     return tmp_path / "gold.spacy"
 
 
-def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
-    result = CliRunner().invoke(app, ["evaluate", *map(str, arguments)])
-    assert result.exit_code == exit_code, result.output
-    return result.stdout, result.stderr
+run = partial(run_command, "evaluate")
 
 
 def test_scores_of_all_components_and_by_label(model: Path, data: Path, tmp_path: Path) -> None:
     output = tmp_path / "new" / "scores.json"
-    stdout, stderr = run(model, data, "--output", output)
+    stdout, stderr = run(model, data, "--json", output)
     assert stderr == ""
     lines = [line.split() for line in stdout.splitlines()]
     assert ["ents_f", "100.00"] in lines
@@ -152,14 +149,11 @@ def test_errors_are_one_line(model: Path, data: Path, tmp_path: Path) -> None:
     tsv, empty = tmp_path / "test.tsv", tmp_path / "empty.spacy"
     tsv.write_text("IL-2\tB-DNA\n", encoding="utf8")
     DocBin().to_disk(empty)
-    for arguments, message in (
+    check_errors(
+        run,
         ((tmp_path / "nowhere", data), "nowhere"),
         ((model, tmp_path / "nowhere.spacy"), "no corpus at"),
         ((model, tsv), f"is no .spacy file. Make one of it: spacy cascade convert {tsv}"),
         ((model, empty), "no Docs to score on"),
         ((model, data, "--gold-inputs", "lemmas"), "no gold input 'lemmas'"),
-    ):
-        stdout, stderr = run(*arguments, exit_code=1)
-        assert stdout == ""
-        assert message in stderr
-        assert "Traceback" not in stderr
+    )

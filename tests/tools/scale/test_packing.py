@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import errno
-import os
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from spacy_cascade.errors import SavingError
-from spacy_cascade.tools.scale.packing import Inbox, Outbox, Shelf, read_value, write_value
+from spacy_cascade.tools.scale.packing import Shelf
 
 VALUE = {
     "floats": np.arange(7.0),
@@ -24,43 +23,6 @@ def check(found: dict[str, object]) -> None:
     assert found.keys() == VALUE.keys()
     for name, value in VALUE.items():
         np.testing.assert_array_equal(found[name], value)
-
-
-def test_a_file_may_be_changed_in_memory_alone(tmp_path: Path) -> None:
-    write_value(tmp_path / "value", VALUE)
-    found = read_value(tmp_path / "value")
-    check(found)
-    found["floats"][:] = -1.0
-    check(read_value(tmp_path / "value"))
-
-
-def test_arrays_are_those_of_the_file(tmp_path: Path) -> None:
-    outbox, inbox = Outbox(tmp_path / "out"), Inbox()
-    first = inbox.get(outbox.put(VALUE))
-    check(first)
-    assert not first["floats"].flags.owndata
-    assert first["floats"].ctypes.data % 64 == 0
-    outbox.put({**VALUE, "floats": np.arange(7.0) + 1.0})
-    assert first["floats"][0] == 1.0
-
-
-def test_a_box_grows(tmp_path: Path) -> None:
-    outbox, inbox = Outbox(tmp_path / "out"), Inbox()
-    for n in (1, 100_000, 10):
-        np.testing.assert_array_equal(inbox.get(outbox.put(np.arange(n))), np.arange(n))
-    assert len(list(tmp_path.iterdir())) == 1
-
-
-@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="the system reserves no room")
-def test_a_full_disk_is_an_error_with_advice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(os, "posix_fallocate", full)
-    with pytest.raises(SavingError, match="TMPDIR"):
-        write_value(tmp_path / "value", VALUE)
 
 
 def test_a_shelf_gives_back_all_values_as_they_were_put() -> None:
@@ -78,17 +40,39 @@ def test_a_shelf_gives_back_all_values_as_they_were_put() -> None:
             found["floats"][:] = -1.0
 
 
-@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="the system reserves no room")
-def test_a_full_disk_leaves_a_shelf_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
+@pytest.mark.parametrize("value", ["text", np.zeros((0, 3)), [np.zeros(0), np.zeros(0)]])
+def test_a_value_without_bytes_in_the_file(value: object) -> None:
     shelf = Shelf()
+    shelf.append(value)
     shelf.append(VALUE)
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "posix_fallocate", full)
-        with pytest.raises(SavingError, match="TMPDIR"):
-            shelf.append(VALUE)
+    first, second = shelf
+    np.testing.assert_array_equal(first, value)
+    check(second)
+
+
+@pytest.mark.parametrize("n_written", [0, 1])
+def test_a_full_disk_leaves_a_shelf_as_it_was(n_written: int) -> None:
+    """Also where it is full after some of the arrays."""
+
+    class Full:
+        def __init__(self, file: Any) -> None:
+            self.file, self.left = file, n_written
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.file, name)
+
+        def write(self, data: Any) -> int:
+            if not self.left:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            self.left -= 1
+            return int(self.file.write(data))
+
+    shelf: Any = Shelf()
+    shelf.append(VALUE)
+    shelf._file = Full(shelf._file)
+    with pytest.raises(SavingError, match="TMPDIR"):
+        shelf.append(VALUE)
+    shelf._file = shelf._file.file
     shelf.append(VALUE)
     assert len(shelf) == 2
     for found in shelf:

@@ -30,8 +30,9 @@ from helpers import (
 )
 from sharding import N_DOCS, SEGMENTERS, SMALL_PIECE
 from spacy_cascade import ConfigError, SavingError, TrainingError, parallel
-from spacy_cascade.tools.scale.sharding import begin_on_shards, parts_of
-from spacy_cascade.trainers.lbfgs import LBFGS, make_objective
+from spacy_cascade.pipeline.source import ExampleSource, parts_of, reads_corpus
+from spacy_cascade.tools.scale.sharded import Sharded
+from spacy_cascade.trainers.lbfgs import LBFGS
 from trainings import run_training, training_config, weights_of
 
 NAMES = ("cascade_segmenter", "cascade_classifier")
@@ -40,17 +41,16 @@ DOC_BY_DOC, WHOLE = 1, 10**6
 """Tokens of a shard that make each Doc one, and the whole corpus."""
 
 
-def trainer(**settings: Any) -> dict[str, Any]:
-    return {"@misc": "spacy_cascade.LBFGS.v1", "iterations": ITERATIONS, "threads": 1, **settings}
-
-
-def pipeline(**settings: Any) -> Language:
-    of_both = {"trainer": trainer(**settings)}
+def pipeline(tokens: int = 0, threads: int = 1) -> Language:
+    """tokens: of a shard; 0 for a corpus in memory."""
+    trainer = {"@misc": "spacy_cascade.LBFGS.v1", "iterations": ITERATIONS, "threads": threads}
+    sharded = {"@misc": "spacy_cascade.Sharded.v1", "tokens": tokens, "trainer": trainer}
+    of_both = {"trainer": sharded if tokens else trainer}
     return cascade(of_both, of_both)
 
 
-def trained(updates: int = 2, **settings: Any) -> Language:
-    nlp = pipeline(**settings)
+def trained(tokens: int = 0, threads: int = 1, updates: int = 2) -> Language:
+    nlp = pipeline(tokens, threads)
     examples = sample_examples(nlp, n_docs=N_DOCS)
     nlp.initialize(lambda: examples)
     for _ in range(updates):
@@ -67,7 +67,7 @@ def arrays(nlp: Language) -> list[np.ndarray]:
 
 
 def n_shards(nlp: Language) -> list[int]:
-    return [len(nlp.get_pipe(name)._corpus.data) for name in NAMES]
+    return [len(nlp.get_pipe(name)._fit._corpus) for name in NAMES]
 
 
 # The loss
@@ -80,10 +80,10 @@ def test_the_sum_over_shards_is_the_loss_of_the_corpus(kind: str) -> None:
     examples = [*sample_examples(nlp, n_docs=N_DOCS), *make_examples(nlp)]
     nlp.initialize(lambda: examples)
     pipe = nlp.get_pipe(NAMES[kind == "classifier"])
-    settings = LBFGS(threads=1)
-    whole = make_objective(pipe.task(examples), settings.thread_pool(), settings)
-    corpus, fit = begin_on_shards(pipe, LBFGS(threads=1, shard_tokens=DOC_BY_DOC), examples)
-    assert len(corpus) == len(examples)
+    trainer, source = LBFGS(threads=1), ExampleSource(pipe, examples, is_other=True)
+    whole = trainer.begin(source)._objective
+    fit = Sharded(trainer, tokens=DOC_BY_DOC).begin(source)
+    assert len(fit._corpus) == len(examples)
     point = np.random.default_rng(0).normal(size=whole.n_parameters)
     value, gradient = fit._objective.value_and_gradient(point)
     wanted, wanted_gradient = whole.value_and_gradient(point)
@@ -98,7 +98,7 @@ def test_the_sum_over_shards_is_the_loss_of_the_corpus(kind: str) -> None:
 
 
 def test_one_shard_gives_the_bits_of_a_corpus_in_memory() -> None:
-    found = trained(shard_tokens=WHOLE)
+    found = trained(tokens=WHOLE)
     assert n_shards(found) == [1, 1]
     for one, other in zip(arrays(found), arrays(trained()), strict=True):
         np.testing.assert_array_equal(one, other)
@@ -106,7 +106,7 @@ def test_one_shard_gives_the_bits_of_a_corpus_in_memory() -> None:
 
 def test_many_shards_give_nearly_the_same_weights() -> None:
     """The order of sums is another one."""
-    found = trained(shard_tokens=DOC_BY_DOC)
+    found = trained(tokens=DOC_BY_DOC)
     assert n_shards(found) == [N_DOCS, N_DOCS]
     for one, other in zip(arrays(found), arrays(trained()), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-6)
@@ -115,13 +115,13 @@ def test_many_shards_give_nearly_the_same_weights() -> None:
 def test_the_same_bits_for_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """With as many pieces of work as a large corpus has."""
     monkeypatch.setattr(parallel, "_SMALLEST_PIECE", SMALL_PIECE)
-    one, two = (trained(shard_tokens=300, threads=threads) for threads in (1, 2))
+    one, two = (trained(tokens=300, threads=threads) for threads in (1, 2))
     for found, wanted in zip(arrays(two), arrays(one), strict=True):
         np.testing.assert_array_equal(found, wanted)
 
 
 def test_parts_of_a_corpus_are_collected_first() -> None:
-    nlp, whole = pipeline(shard_tokens=20), pipeline(shard_tokens=20)
+    nlp, whole = pipeline(tokens=20), pipeline(tokens=20)
     for each, size in ((nlp, 2), (whole, len(SENTENCES))):
         examples = make_examples(each)
         each.initialize(lambda: examples)  # noqa: B023
@@ -134,8 +134,8 @@ def test_parts_of_a_corpus_are_collected_first() -> None:
 def test_a_loaded_pipeline_is_adapted() -> None:
     data = trained().to_bytes()
     adapted = []
-    for settings in ({}, {"shard_tokens": 10}):
-        nlp = pipeline(**settings).from_bytes(data)
+    for tokens in (0, 10):
+        nlp = pipeline(tokens).from_bytes(data)
         new = [make_example(nlp, text, [(s, e, f"new {label}") for s, e, label in spans])
                for text, spans in SENTENCES]  # fmt: skip
         before = len(nlp.get_pipe(NAMES[0]).space)
@@ -162,7 +162,7 @@ def test_a_full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse() -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    nlp = pipeline(shard_tokens=10)
+    nlp = pipeline(tokens=10)
     examples = make_examples(nlp)
     nlp.initialize(lambda: examples)
     with monkeypatch.context() as patch:
@@ -170,16 +170,6 @@ def test_a_full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(SavingError, match="TMPDIR"):
             nlp.update(examples)
     nlp.update(examples)  # goes on when there is room
-
-
-def test_a_corpus_that_is_in_memory_already_is_refused() -> None:
-    """As by `distill`, whose loss knows of each sequence what a teacher thinks of it."""
-    nlp = pipeline(shard_tokens=10)
-    examples = make_examples(nlp)
-    nlp.initialize(lambda: examples)
-    pipe = nlp.get_pipe(NAMES[0])
-    with pytest.raises(ConfigError, match=r"shard_tokens = 10.*shard_tokens = 0"):
-        pipe.trainer.begin(pipe.task(examples))
 
 
 # Readers
@@ -193,7 +183,7 @@ def reading(nlp: Language, reader: Callable[[Language], Any]) -> None:
 
 
 def test_a_reader_gives_the_corpus_whatever_updates_are_given() -> None:
-    nlp, whole = pipeline(shard_tokens=10), pipeline(shard_tokens=10)
+    nlp, whole = pipeline(tokens=10), pipeline(tokens=10)
     reading(nlp, make_examples)
     examples = make_examples(whole)
     whole.initialize(lambda: examples)
@@ -214,7 +204,7 @@ def test_without_shards_a_reader_gives_labels_and_features_alone() -> None:
 
 
 def test_a_reader_that_reads_once_is_an_error() -> None:
-    nlp = pipeline(shard_tokens=10)
+    nlp = pipeline(tokens=10)
     given = iter(make_examples(nlp))
     nlp.get_pipe(NAMES[0]).initialize(list, nlp=nlp, corpus=lambda _: given)
     with pytest.raises(TrainingError, match="has to read anew with each call"):
@@ -222,17 +212,17 @@ def test_a_reader_that_reads_once_is_an_error() -> None:
 
 
 def test_readers_stay_behind_when_a_component_is_copied_loaded_or_begun_anew() -> None:
-    nlp = pipeline(shard_tokens=10)
+    nlp = pipeline(tokens=10)
     reading(nlp, make_examples)
     nlp.update(make_examples(nlp))
     pipe = nlp.get_pipe(NAMES[0])
-    assert pipe.reads_corpus
+    assert reads_corpus(pipe)
     for other in (copy.deepcopy(pipe), pickle.loads(pickle.dumps(pipe))):
-        assert not other.reads_corpus
+        assert not reads_corpus(other)
     nlp.from_bytes(nlp.to_bytes())
-    assert not pipe.reads_corpus
+    assert not reads_corpus(pipe)
     pipe.initialize(lambda: make_examples(nlp), nlp=nlp)
-    assert not pipe.reads_corpus
+    assert not reads_corpus(pipe)
 
 
 # Streams
@@ -254,7 +244,7 @@ QUICK = {
     "training__max_steps": 1, "training__before_to_disk": None, "training__batcher__size": 100,
     **{f"components__{name}__trainer__{option}": value
        for name in NAMES
-       for option, value in {"iterations": ITERATIONS, "shard_tokens": 600}.items()},
+       for option, value in {"trainer__iterations": ITERATIONS, "tokens": 600}.items()},
     **{f"components__{name}__model__min_count": 1 for name in NAMES},
 }  # fmt: skip
 
@@ -286,7 +276,7 @@ def test_batches_are_a_clock(corpora: Path) -> None:
 
 
 def test_a_stream_in_one_batch_is_refused() -> None:
-    nlp = pipeline(shard_tokens=10)
+    nlp = pipeline(tokens=10)
     batcher = {"@batchers": "spacy_cascade.WholeCorpus.v1"}
     nlp.config["training"] = {"max_epochs": -1, "batcher": batcher}
 

@@ -18,7 +18,7 @@ from spacy.training.initialize import init_nlp
 
 from helpers import SENTENCES, blank, cascade, make_example, make_examples, sample_docs, weights
 from spacy_cascade import ConfigError
-from spacy_cascade.pipeline import corpus_blocks, learning
+from spacy_cascade.pipeline import corpus_blocks, source
 from trainings import run_training, training_config
 
 NAMES = ("cascade_segmenter", "cascade_classifier")
@@ -116,7 +116,7 @@ def test_the_weights_are_those_of_the_same_batches(corpora: Path, tmp_path: Path
         (
             "LBFGS",
             True,
-            r"cannot be trained by LBFGS on a stream.*max_epochs = 0.*shard_tokens.*PassiveAggress",
+            r"cannot be trained by LBFGS on a stream.*max_epochs = 0.*Sharded\.v1.*PassiveAggress",
         ),
         ("LBFGS", False, r"cannot be trained by LBFGS on a stream"),
         ("PassiveAggressive", False, r"first 100 examples.*corpus = \$\{corpora.train\}.*\[init"),
@@ -177,7 +177,7 @@ def test_words_are_forgotten_while_a_stream_is_trained_on(monkeypatch: pytest.Mo
     """Which changes no weight."""
     kept, forgetful = online_cascade(), online_cascade()
     for nlp, most in ((kept, 1 << 18), (forgetful, 5)):
-        monkeypatch.setattr(learning, "MAXIMUM_LEXEMES", most)
+        monkeypatch.setattr(source, "MAXIMUM_LEXEMES", most)
         nlp.initialize(lambda: make_examples(nlp))  # noqa: B023
         for example in make_examples(nlp) * 2:
             nlp.update([example])

@@ -9,16 +9,15 @@ import signal
 import subprocess
 import sys
 import time
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 
 import pytest
 from spacy.tokens import DocBin
 from spacy.util import load_config
-from typer.testing import CliRunner
 
+from commands import check_errors, run_command
 from helpers import PROJECT, SENTENCES, blank, gold_doc, take_interrupts
-from spacy_cascade.cli import app
 from spacy_cascade.tools.search.searches import default_searches
 from spacy_cascade.workflows.jackknife import read_config
 
@@ -39,10 +38,7 @@ def corpus(tmp_path: Path) -> Path:
     return tmp_path / "train.spacy"
 
 
-def run(*arguments: object, exit_code: int = 0) -> tuple[str, str]:
-    result = CliRunner().invoke(app, ["tune", *map(str, arguments)])
-    assert result.exit_code == exit_code, result.output
-    return result.stdout, result.stderr
+run = partial(run_command, "tune")
 
 
 def value_of(config: dict, name: str) -> float:
@@ -166,7 +162,8 @@ def test_errors_are_one_line(corpus: Path, tmp_path: Path) -> None:
     output = tmp_path / "out"
     data = (CONFIG, corpus, output)
     five = [part for i in range(1, 6) for part in ("--search", f"training.patience=0..{i}")]
-    for arguments, message in (
+    check_errors(
+        run,
         ((*data, "--search", "a"), "Cannot read 'a'"),
         ((*data, "--search", "a.b=0..1"), "'a.b' is not a number in"),
         ((*data, "--component", "nobody"), "'nobody' has no sigma or kappa to search"),
@@ -175,7 +172,4 @@ def test_errors_are_one_line(corpus: Path, tmp_path: Path) -> None:
         ((tmp_path / "nowhere.cfg", corpus, output), "nowhere.cfg"),
         ((CONFIG, tmp_path / "nowhere.spacy", output), "nowhere.spacy"),
         ((*data, "--flods", 3), "no option or argument --flods"),
-    ):
-        _, stderr = run(*arguments, exit_code=1)
-        assert message in stderr
-        assert "Traceback" not in stderr
+    )

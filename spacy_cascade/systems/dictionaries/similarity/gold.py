@@ -12,7 +12,7 @@ from .dictionary import TermDictionary, texts_of
 
 
 def gold_spans(flags: Ints2d) -> tuple[Pointers1d, Pointers1d]:
-    """Start and end of the gold spans that flags tell of (`word_counts.span_flags`).
+    """Start and end of the gold spans that flags tell of (`resources.span_flags`).
 
     Flags do not tell which ends belong together where spans overlap: the next one is taken.
     """

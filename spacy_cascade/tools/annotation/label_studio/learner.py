@@ -15,7 +15,7 @@ from spacy.util import logger
 from ....errors import CascadeError, CorpusError
 from ....pipeline.readers import examples_for
 from ....pipeline.saving import save_pipeline
-from ...formats.exchange.prodigy import annotated_text
+from ...formats.exchange.json_lines import annotated_text
 from ...formats.exchange.source import Row
 from ..learn import learn
 from ..returned import example_of

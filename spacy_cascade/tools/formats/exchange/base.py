@@ -1,17 +1,21 @@
-"""What a format is: it recognises its files, reads them, and may write them."""
+"""What a format is: it recognises its files, reads and may write them; what many formats share."""
 
 from __future__ import annotations
 
+import json
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from ....errors import ConfigError
+from ....files import replace_file
 from ..bad_records import OnBad, raised
 from ..columns import Document, ReadOptions
-from ..texts import AnnotatedText, Record
+from ..texts import AnnotatedText, Mention, Record
 from .source import Source
 
 
@@ -76,3 +80,46 @@ class WordFormat(Format):
 
 
 AnyFormat: TypeAlias = TextFormat | WordFormat
+
+
+def library(module: str, name: str) -> Any:
+    """A module of the extra `formats`. Raises `ConfigError` where it is not installed."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ConfigError(
+            f"The format {name} needs {module.partition('.')[0]}, which is not installed. Install "
+            'it with pip install "spacy-cascade[formats]".'
+        ) from error
+
+
+def scored(mention: Mention) -> dict[str, float]:
+    """The score under its name; empty without one."""
+    return {} if mention.score is None else {"score": mention.score}
+
+
+def name_of(text: AnnotatedText) -> dict[str, str]:
+    """The name of a document as the `id` of its object; empty without one."""
+    return {"id": text.name} if text.name else {}
+
+
+def scores_of(text: AnnotatedText) -> dict[str, list[float | None]]:
+    """The scores of the spans in a list of their own; empty where none has one."""
+    scores = [mention.score for mention in text.mentions]
+    return {"scores": scores} if any(score is not None for score in scores) else {}
+
+
+def one_line(text: str) -> str:
+    """The text with blanks for line ends and tabs, which keeps the offsets."""
+    return re.sub(r"[\n\r\t]", " ", text)
+
+
+def write_rows(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+    """Write JSON Lines."""
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    replace_file(path, "".join(lines).encode())
+
+
+def write_value(path: Path, value: object) -> None:
+    """Write one JSON value."""
+    replace_file(path, (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode())

@@ -18,7 +18,7 @@ from ..bad_records import OnBad, each, each_counted
 from ..encodings import decoded
 from ..texts import AnnotatedText, Mention, Pair, Record, checked_label, checked_pair
 from .base import FormatOptions, TextFormat
-from .counting import Span, best_counting
+from .offsets import Span, best_counting
 from .source import Source
 
 _SPAN = re.compile(r"(T[^\t]*)\t(\S+) (\d{1,9} \d{1,9}(?:;\d{1,9} \d{1,9})*)(?:\t(.*))?", re.DOTALL)
@@ -32,6 +32,8 @@ _TEXT, _ANNOTATION = ".txt", ".ann"
 
 
 class Brat(TextFormat):
+    """A folder of texts with their standoff annotation, or one such file."""
+
     name: ClassVar[str] = "brat"
     suffixes: ClassVar[tuple[str, ...]] = (_ANNOTATION,)
     is_folder: ClassVar[bool] = True

@@ -1,21 +1,35 @@
-"""Column files: one word on each line, with its tags."""
+"""Formats of words and tags: column files, and the token lists of Hugging Face's `datasets`.
+
+Token lists are JSON with `tokens` and `ner_tags`, written by `Dataset.to_json`; the tags are
+strings, or numbers whose names the dataset has under `features["ner_tags"].feature.names`.
+"""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
 
-from ..columns import Document, read_columns
-from .base import FormatOptions, WordFormat
-from .source import Source
+from ....errors import CorpusError
+from ..bad_records import each
+from ..columns import Document, Sentence, read_columns
+from ..docs import SUFFIXES
+from ..encodings import REPLACEMENT, word_problem
+from ..tags import OUTSIDE, TagError, decode_tags
+from ..texts import AnnotatedText, Pair, checked_text
+from .base import FormatOptions, WordFormat, name_of, scores_of, write_rows
+from .source import Row, Source
+
+_TAGS = ("ner_tags", "tags", "ner", "labels")
+_IGNORED, _MISSING = -100, "-"
+"""The label that training with PyTorch leaves out of a loss."""
 
 
 class Columns(WordFormat):
     """What no other format recognises and is no JSON, XML or folder."""
 
     name: ClassVar[str] = "columns"
-    suffixes: ClassVar[tuple[str, ...]] = (
-        ".iob", ".iob2", ".conll", ".tsv", ".txt", ".bio", ".bilou",
-    )  # fmt: skip
+    suffixes: ClassVar[tuple[str, ...]] = SUFFIXES
 
     def recognises(self, source: Source) -> bool:
         return False
@@ -23,3 +37,121 @@ class Columns(WordFormat):
     def read(self, source: Source, options: FormatOptions) -> list[Document]:
         found = read_columns(source.path, options.columns, source.encoding, options.on_bad)
         return list(found)
+
+
+class TokenLists(WordFormat):
+    """JSON with lists of words and of their tags."""
+
+    name: ClassVar[str] = "huggingface"
+    suffixes: ClassVar[tuple[str, ...]] = (".jsonl", ".json")
+
+    def recognises(self, source: Source) -> bool:
+        first = source.first
+        tokens = first.get("tokens")
+        is_words = isinstance(tokens, list) and all(isinstance(word, str) for word in tokens)
+        return is_words and any(isinstance(first.get(key), list) for key in _TAGS)
+
+    def read(self, source: Source, options: FormatOptions) -> list[Document]:
+        on_bad, bad = options.on_bad, set[int]()
+
+        def tagged_words(row: Row) -> Iterator[_TaggedWords]:
+            tags = _tags(row, options.tag_names)
+            yield _TaggedWords(row, *_usable(row, row.list_of("tokens"), options), tags)
+
+        found = list(each(source.rows(on_bad), tagged_words, on_bad))
+
+        def note(error: TagError) -> None:
+            bad.add(error.sentence)
+            problem = f"word {error.word + 1}: {error.problem}"
+            on_bad(found[error.sentence].row.error(problem, error.advice))
+
+        decoded, scheme = decode_tags([one.tags for one in found], options.columns.scheme, note)
+        sentences = [
+            Sentence(one.words, its.spans, its.missing, line=one.row.line, replaced=one.replaced)
+            for one, its in zip(found, decoded, strict=True)
+        ]
+        return [Document((one,), scheme) for i, one in enumerate(sentences) if i not in bad]
+
+    def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
+        write_rows(path, map(_record, texts))
+
+
+class _TaggedWords(NamedTuple):
+    row: Row
+    words: tuple[str, ...]
+    replaced: tuple[str, ...]
+    tags: list[str]
+
+
+def _tags(row: Row, names: Sequence[str]) -> list[str]:
+    """The tags of a row by their names. Raises `CorpusError` for numbers without names."""
+    if not row.list_of("tokens"):
+        row.fail("there are no tokens", "Give each text a list of words")
+    key = next((key for key in _TAGS if key in row.value), None)
+    if key is None:
+        row.fail("there are no ner_tags", "Give a list of tags for each list of tokens")
+    tags = row.list_of(key)
+    if len(tags) != len(row.list_of("tokens")):
+        n = len(row.list_of("tokens"))
+        row.fail(f"{n} tokens have {len(tags)} {key}", "Give each token one tag")
+    return list(_named(row, tags, names))
+
+
+def _named(row: Row, tags: list[Any], names: Sequence[str]) -> Iterator[str]:
+    for tag in tags:
+        if isinstance(tag, str):
+            yield tag
+        elif tag == _IGNORED:
+            yield _MISSING
+        elif type(tag) is int and 0 <= tag < len(names):
+            yield names[tag]
+        else:
+            row.fail(
+                f"the tag {tag!r} has no name",
+                "Name the tags from 0 by --tag-names, as in --tag-names O,B-PER,I-PER",
+            )
+
+
+def _usable(
+    row: Row, tokens: list[Any], options: FormatOptions
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words, and what was replaced in them. Raises `CorpusError` where nothing may be."""
+    words, replaced = [], []
+    for token in tokens:
+        word = checked_text(token, row.fail)
+        problem = word_problem(word)
+        if problem and options.columns.on_bad_word != "replace":
+            row.fail(f"the word {word!r} {problem}", "Correct it, or set --on-bad-word replace")
+        if problem:
+            replaced.append(f"{row.where}: {word!r} {problem}")
+        words.append(REPLACEMENT if problem else word)
+    return tuple(words), tuple(replaced)
+
+
+def _record(text: AnnotatedText) -> dict[str, Any]:
+    tagged = iob2_tags(text)
+    tokens = [text.text[start:end] for (start, end), _ in tagged]
+    tags = [tag for _, tag in tagged]
+    return {**name_of(text), "tokens": tokens, "ner_tags": tags, **scores_of(text)}
+
+
+def iob2_tags(text: AnnotatedText) -> list[tuple[Pair, str]]:
+    """The words that are no white space, and the IOB2 tag of each.
+
+    Raises `CorpusError` where a span does not fit the words.
+    """
+    words = [pair for pair in text.words if text.text[slice(*pair)].strip()]
+    starts = {start: i for i, (start, _) in enumerate(words)}
+    ends = {end: i + 1 for i, (_, end) in enumerate(words)}
+    tags = [OUTSIDE] * len(words)
+    for mention in text.mentions:
+        first, last = starts.get(mention.start), ends.get(mention.end)
+        inside = tags[first:last] if first is not None and last is not None else []
+        if not inside or set(inside) != {OUTSIDE} or len(mention.parts) > 1:
+            raise CorpusError(
+                f"{text.where or text.name}: {mention.text_in(text.text)!r} [{mention.label}] has "
+                "no tags: the document has no tokens that fit it, or it overlaps another span. "
+                "Make a .spacy file with `spacy cascade convert` first, or choose another format."
+            )
+        tags[first:last] = [f"B-{mention.label}", *[f"I-{mention.label}"] * (len(inside) - 1)]
+    return list(zip(words, tags, strict=True))

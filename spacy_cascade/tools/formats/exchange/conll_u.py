@@ -1,7 +1,8 @@
 """CoNLL-U: ten columns, with the entities in MISC as IOB tags or in brackets.
 
 Format: https://universaldependencies.org/format.html. Tags: `NER=B-PER`, `Entity=B-PER`,
-`name=B-PER`, `ner=S-PER`. Brackets: `Entity=(1-person … 1)`, as in GUM and CorefUD. Read here and
+`name=B-PER`, `ner=S-PER`. Brackets: `Entity=(1-person … 1)`, as in GUM and CorefUD
+(https://universaldependencies.org/misc.html and https://ufal.mff.cuni.cz/corefud). Read here and
 not by the library `conllu`, which also splits columns at two blanks, and cuts values of MISC.
 """
 
@@ -19,11 +20,10 @@ from typing import ClassVar
 from ....files import replace_file
 from ..bad_records import OnBad, each
 from ..tags import OUTSIDE, TagError, decode_tags
-from ..texts import AnnotatedText, Mention, Pair, Record, checked_text
-from .base import FormatOptions, TextFormat
-from .brackets import WordSpan, bracketed
+from ..texts import AnnotatedText, Fail, Mention, Pair, Record, checked_text
+from .base import FormatOptions, TextFormat, one_line
+from .columns import iob2_tags
 from .source import Source
-from .words import iob2_tags
 
 _KEYS = ("entity", "ner", "ne", "name")
 _COLUMNS = 10
@@ -34,6 +34,12 @@ _GLOBAL = "global.Entity"
 _ESCAPES = {"\\": "\\\\", "|": "\\p", " ": "\\s", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 """Of UDPipe's `SpacesAfter`, and of labels."""
 _ESCAPED = {escaped: character for character, escaped in _ESCAPES.items()}
+_PIECE = re.compile(r"[()]|[^()]+")
+_PART = re.compile(r"(?P<id>.*)\[(?P<part>\d+)/(?P<n>\d+)\]")
+_DEFAULT_FIELDS = "eid-etype"
+
+WordSpan = tuple[tuple[Pair, ...], str]
+"""Parts of a span, each its first word and its end (exclusive), and the label."""
 
 
 @dataclass(slots=True)
@@ -48,6 +54,8 @@ class _Sentence:
 
 
 class ConllU(TextFormat):
+    """Sentences of ten columns, with the entities in the last."""
+
     name: ClassVar[str] = "conllu"
     suffixes: ClassVar[tuple[str, ...]] = (".conllu",)
 
@@ -61,7 +69,7 @@ class ConllU(TextFormat):
 
     def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
         on_bad = options.on_bad
-        found = list(each(_blocks(source), lambda block: [_sentence(source, *block)], on_bad))
+        found = list(each(source.blocks(), lambda block: [_sentence(source, block)], on_bad))
         tagged = _tagged(source, found, on_bad)
         sentences, spans = [one for one, _ in tagged], [spans for _, spans in tagged]
         has_marks = any(map(_is_new, sentences))
@@ -81,21 +89,10 @@ class ConllU(TextFormat):
         replace_file(path, "".join(made).encode())
 
 
-def _blocks(source: Source) -> Iterator[tuple[int, list[str]]]:
-    """The lines of each sentence, with the number of the first."""
-    lines: list[str] = []
-    for number, line in enumerate([*source.lines, ""], start=1):
-        if line.strip():
-            lines.append(line)
-        elif lines:
-            yield number - len(lines), lines
-            lines = []
-
-
-def _sentence(source: Source, line: int, rows: Sequence[str]) -> _Sentence:
-    sentence = _Sentence(line, {})
+def _sentence(source: Source, block: Sequence[tuple[int, str]]) -> _Sentence:
+    sentence = _Sentence(block[0][0], {})
     covered = 0
-    for number, row in enumerate(rows, start=line):
+    for number, row in block:
         if row.startswith("#"):
             key, _, comment = row[1:].partition("=")
             sentence.meta[key.strip()] = comment.strip()
@@ -185,9 +182,56 @@ def _from_brackets(
         nonlocal fields
         fields = sentence.meta.get(_GLOBAL, fields)
         fail = partial(source.fail, sentence.line)
-        yield sentence, bracketed(sentence.values, fields, fail)
+        yield sentence, _bracketed(sentence.values, fields, fail)
 
     yield from each(sentences, tagged, on_bad)
+
+
+def _bracketed(values: Sequence[str], fields: str | None, fail: Fail) -> list[WordSpan]:
+    """The spans of a sentence, in the order in which they end.
+
+    values: the brackets of each word. fields: what stands between the hyphens of an opening
+    bracket, as `# global.Entity` says. Raises `CorpusError` for brackets without a partner.
+    """
+    names = (fields or _DEFAULT_FIELDS).strip().split("-")
+    place = names.index("etype") if "etype" in names else 1
+    spans: list[WordSpan] = []
+    unfinished: dict[str, list[Pair]] = {}
+    open_at: dict[str, list[tuple[str, int]]] = {}
+
+    def close(name: str, label: str, start: int, end: int) -> None:
+        part = _PART.fullmatch(name)
+        if part is None:
+            spans.append((((start, end),), label))
+            return
+        parts = unfinished.setdefault(part["id"], [])
+        parts.append((start, end))
+        if part["part"] == part["n"]:
+            spans.append((tuple(unfinished.pop(part["id"])), label))
+
+    for word, value in enumerate(values):
+        pieces = _PIECE.findall(value)
+        for before, piece, after in zip(["", *pieces], pieces, [*pieces[1:], ""], strict=False):
+            if piece in ("(", ")"):
+                continue
+            if before == "(":
+                parts = piece.split("-")
+                if len(parts) <= place:
+                    fail(f"the bracket '({piece}' has no type", "Check # global.Entity")
+                if after == ")":
+                    close(parts[0], parts[place], word, word + 1)
+                else:
+                    open_at.setdefault(parts[0], []).append((parts[place], word))
+            elif after == ")":
+                if piece not in open_at:
+                    fail(f"the bracket {piece!r}) was not opened", "Correct it")
+                label, start = open_at[piece].pop()
+                close(piece, label, start, word + 1)
+                if not open_at[piece]:
+                    del open_at[piece]
+    if open_at:
+        fail(f"the bracket ({next(iter(open_at))} is not closed in its sentence", "Correct it")
+    return spans
 
 
 def _document(
@@ -228,20 +272,16 @@ def _written(text: AnnotatedText, number: int) -> Iterator[str]:
     place = 0
     for i, ((start, end), tag) in enumerate(tagged):
         if i == 0:
-            yield f"# newdoc id = {_one_line(text.name) or number}\n"
+            yield f"# newdoc id = {one_line(text.name) or number}\n"
         elif sentences[i] > sentences[i - 1]:
             yield "\n"
             place = 0
         place += 1
-        form = _one_line(text.text[start:end])
+        form = one_line(text.text[start:end])
         misc = f"{_spaces(text.text[end : after[i]])}NER={_escaped(tag)}"
         yield "\t".join([str(place), form, *["_"] * (_COLUMNS - 3), misc]) + "\n"
     if tagged:
         yield "\n"
-
-
-def _one_line(text: str) -> str:
-    return re.sub(r"[\t\n\r]", " ", text)
 
 
 def _escaped(text: str) -> str:

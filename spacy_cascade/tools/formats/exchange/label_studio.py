@@ -14,11 +14,8 @@ from typing import Any, ClassVar, NamedTuple
 
 from ..bad_records import each, each_counted
 from ..texts import AnnotatedText, LeftOut, Mention, Record, checked_mention, checked_text
-from .base import FormatOptions, TextFormat
-from .extra import library
-from .json_files import scored, write_value
-from .page import page_of
-from .regions import Reading, best_reading, of_dialogue, of_page, of_text, own_text
+from .base import FormatOptions, TextFormat, library, scored, write_value
+from .regions import Reading, best_reading, of_dialogue, of_page, of_text, own_text, page_of
 from .source import Row, Source
 
 _DONE, _PREDICTIONS = ("annotations", "completions"), "predictions"
@@ -39,6 +36,8 @@ _NO_SPANS = "texts whose annotation has no spans of text, in a file without any"
 
 
 class LabelStudio(TextFormat):
+    """Lists of tasks with regions: the exports JSON and JSON-MIN."""
+
     name: ClassVar[str] = "label-studio"
     suffixes: ClassVar[tuple[str, ...]] = (".json",)
 

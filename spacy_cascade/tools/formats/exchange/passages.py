@@ -20,11 +20,13 @@ from ..texts import (
     Mention,
     Pair,
     Record,
+    are_inside,
     checked_label,
     checked_pair,
     checked_text,
+    text_at,
 )
-from .pieces import Piece, Pieces, Ruler, Unit, units_of
+from .offsets import Piece, Pieces, Ruler, Unit, units_of
 
 SCORE = "score"
 """Name of the infon with the score of a span."""
@@ -187,10 +189,9 @@ class _Reading:
     def fits(self, annotation: Annotation) -> bool:
         """Whether the text of an annotation is the one at its offsets; False if it has none."""
         whole, parts = self.pieces.text, self.parts(annotation)
-        found = " ".join(whole[start:end] for start, end in parts)
-        is_inside = all(0 <= start <= end <= len(whole) for start, end in parts)
         wanted = annotation.found.split()
-        return is_inside and bool(wanted) and wanted == found.split()
+        is_known = bool(wanted) and are_inside(whole, parts)
+        return is_known and wanted == text_at(whole, parts).split()
 
     def mention(self, annotation: Annotation) -> Mention:
         """Raises `CorpusError` for what is no span of the text."""

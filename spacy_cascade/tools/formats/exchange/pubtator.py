@@ -26,8 +26,8 @@ from ..texts import (
     checked_mention,
     checked_text,
 )
-from .base import FormatOptions, TextFormat
-from .pieces import Ruler, Unit, units_of
+from .base import FormatOptions, TextFormat, one_line
+from .offsets import Ruler, Unit, units_of
 from .source import Source
 
 _TEXT_LINE = re.compile(r"([^|\t]*)\|([ta])\|(.*)", re.DOTALL)
@@ -40,6 +40,8 @@ _NORMAL_FORMS = "mentions that are normal forms of the text"
 
 
 class PubTator(TextFormat):
+    """Titles and abstracts with a line for each annotation."""
+
     name: ClassVar[str] = "pubtator"
     suffixes: ClassVar[tuple[str, ...]] = (".pubtator", ".txt")
 
@@ -48,10 +50,10 @@ class PubTator(TextFormat):
 
     def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
         records = partial(_records, source, on_bad=options.on_bad)
-        return each(_blocks(source), records, options.on_bad)
+        return each(source.blocks(), records, options.on_bad)
 
     def written_label(self, label: str) -> str:
-        return _one_line(label)
+        return one_line(label)
 
     def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
         made = [_block(text, str(number)) for number, text in enumerate(texts, start=1)]
@@ -84,17 +86,6 @@ class _Line(NamedTuple):
             text[max(0, at - 1) : at].isalnum() and text[at : at + 1].isalnum()
             for at in (start, end)
         )
-
-
-def _blocks(source: Source) -> Iterator[list[tuple[int, str]]]:
-    """The lines of each document with their numbers."""
-    block: list[tuple[int, str]] = []
-    for number, line in enumerate([*source.lines, ""], start=1):
-        if line.strip():
-            block.append((number, line))
-        elif block:
-            yield block
-            block = []
 
 
 def _records(source: Source, block: Sequence[tuple[int, str]], on_bad: OnBad) -> Iterator[Record]:
@@ -164,12 +155,8 @@ def _block(text: AnnotatedText, number: str) -> str:
     """A document; further line breaks become spaces, which keeps the offsets."""
     name = re.sub(r"[|\s]+", "_", text.name) or number
     title, _, abstract = text.text.partition(_BREAK)
-    lines = [f"{name}|t|{_one_line(title)}", f"{name}|a|{_one_line(abstract)}"]
+    lines = [f"{name}|t|{one_line(title)}", f"{name}|a|{one_line(abstract)}"]
     for mention in text.mentions:
-        found, label = _one_line(text.text[mention.start : mention.end]), _one_line(mention.label)
+        found, label = one_line(text.text[mention.start : mention.end]), one_line(mention.label)
         lines.append(f"{name}\t{mention.start}\t{mention.end}\t{found}\t{label}\t")
     return "\n".join([*lines, ""])
-
-
-def _one_line(text: str) -> str:
-    return re.sub(r"[\n\r\t]", " ", text)

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -115,6 +116,13 @@ class Source:
     @cached_property
     def lines(self) -> list[str]:
         return [line.removesuffix("\r") for line in self.text.split("\n")]
+
+    def blocks(self) -> Iterator[list[tuple[int, str]]]:
+        """The lines between blank lines, with their numbers, from 1."""
+        numbered = enumerate(self.lines, start=1)
+        for is_text, lines in groupby(numbered, lambda line: bool(line[1].strip())):
+            if is_text:
+                yield list(lines)
 
     @cached_property
     def _shown_lines(self) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 from spacy.vocab import Vocab
 
 from spacy_cascade import ConfigError
-from spacy_cascade.pipeline.vocabulary_vectors import VocabularyVectors
+from spacy_cascade.pipeline.reading import VocabularyVectors
 from spacy_cascade.systems.dictionaries.growing.evidence import ranked_terms
 from spacy_cascade.systems.dictionaries.growing.neighbours import from_vectors
 

@@ -9,12 +9,10 @@ from typing import Any
 
 import pytest
 
-from spacy_cascade.tools.formats.exchange.base import FormatOptions, TextFormat
-from spacy_cascade.tools.formats.exchange.counting import Counting, Span, best_counting
-from spacy_cascade.tools.formats.exchange.pieces import Unit
-from spacy_cascade.tools.formats.exchange.registry import find_sources
+from format_files import entities_of, texts_in
+from spacy_cascade.tools.formats.exchange.offsets import Counting, Span, Unit, best_counting
 from spacy_cascade.tools.formats.placing import misfit_of
-from spacy_cascade.tools.formats.texts import AnnotatedText, Mention
+from spacy_cascade.tools.formats.texts import Mention
 
 PLACES = ("Astra Labs", "Kiel")
 
@@ -44,12 +42,8 @@ def doccano(text: str, found: list[tuple[int, int, str]], has_text: bool) -> dic
 
 def entities(path: Path) -> tuple[list[str], set[str]]:
     """The texts of all spans, and how their offsets were read."""
-    reader, sources = find_sources(path)
-    assert isinstance(reader, TextFormat)
-    records = (one for source in sources for one in reader.read(source, FormatOptions()))
-    texts = [one for one in records if isinstance(one, AnnotatedText)]
-    found = [mention.text_in(text.text) for text in texts for mention in text.mentions]
-    return found, {text.reading for text in texts}
+    texts = texts_in(path)
+    return [found for found, _ in entities_of(*texts)], {text.reading for text in texts}
 
 
 TEXTS = {

@@ -1,4 +1,4 @@
-"""Bad input is one error that names the file and the line."""
+"""Bad input: an error that names the file and the line, and what is read of the rest."""
 
 from __future__ import annotations
 
@@ -6,14 +6,232 @@ import json
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from format_files import texts_in, written
 from spacy_cascade.errors import CascadeError, ConfigError, CorpusError
+from spacy_cascade.tools.formats.bad_records import check_none, each, raised
 from spacy_cascade.tools.formats.exchange.base import FormatOptions
 from spacy_cascade.tools.formats.exchange.registry import AUTO, find_sources
+from spacy_cascade.tools.formats.exchange.source import Source
+from spacy_cascade.tools.formats.texts import AnnotatedText, LeftOut
+
+
+def read(path: Path, name: str = AUTO) -> None:
+    reader, sources = find_sources(path, name)
+    for source in sources:
+        list(reader.read(source, FormatOptions()))
+
+
+def error_of(path: Path) -> str:
+    """The first error of a file, which ends its reading."""
+    with pytest.raises(CorpusError) as caught:
+        read(path)
+    return str(caught.value)
+
+
+def read_all(path: Path) -> tuple[list[AnnotatedText], list[str]]:
+    """The texts of a file, and the errors of what is bad in it."""
+    bad: list[CorpusError] = []
+    return texts_in(path, on_bad=bad.append), list(map(str, bad))
+
+
+def prodigy(text: str, *spans: dict[str, Any]) -> str:
+    return json.dumps({"text": text, "spans": spans})
+
+
+def task(text: object, *values: dict[str, Any]) -> dict[str, Any]:
+    return {"data": {"text": text}, "annotations": [{"result": [{"value": v} for v in values]}]}
+
+
+def bioc(text: str, *locations: tuple[int, int]) -> dict[str, Any]:
+    annotations = [
+        {"infons": {"type": "X"}, "text": "", "locations": [{"offset": start, "length": length}]}
+        for start, length in locations
+    ]
+    return {"id": text, "passages": [{"offset": 0, "text": text, "annotations": annotations}]}
+
+
+SPAN = {"start": 0, "end": 1, "label": "X"}
+LABELS = {"start": 0, "end": 1, "labels": ["X"]}
+XML = "<document><id>{0}</id><passage><offset>0</offset><text>{0}</text>{1}</passage></document>"
+XML_SPAN = '<annotation><infon key="type">X</infon><location offset="{}" length="1"/></annotation>'
+BAD_ROWS = [
+    ('{"text": "x', "2: the JSON that begins here is cut"),
+    ('{"text": "x", "spans": [', "2: the JSON that begins here is cut"),
+    ('"x"', "2: a JSON object was expected"),
+    ('{"spans": []}', "2: there is no text, in"),
+    ('{"text": 3, "spans": []}', "2: the text is int, not a string"),
+    ('{"text": "\\ud83d", "spans": []}', "2: the text has half of a surr"),
+    (prodigy("x").replace("}", ', "answer": "yes"}'), "2: the answer is 'yes'"),
+    ('{"text": "a", "spans": {}}', "2: 'spans' is no list"),
+]
+BAD_SPANS: list[tuple[Any, Any, str]] = [
+    # of Prodigy, of Doccano, what is said
+    ({**SPAN, "end": 3}, [0, 3, "X"], "a span goes from character 0 to 3, but the text has 2"),
+    ({**SPAN, "start": 2}, [2, 1, "X"], "a span goes from character 2 to 1"),
+    ({**SPAN, "start": "0"}, ["0", 1, "X"], "the offsets '0' and 1 are not whole numbers"),
+    ({**SPAN, "label": None}, [0, 1, None], "the label None is not a"),
+]
+TASKS = json.dumps([task("ab", LABELS), task("x"), task("cd")], indent=2).replace('"x"', "x")
+CASES = [
+    # content, number of bad spans, what is said
+    *[("\n".join([prodigy("ab", SPAN), row, prodigy("cd")]), 0, said) for row, said in BAD_ROWS],
+    *[
+        (f"{prodigy('ab', SPAN, span)}\n{prodigy('cd')}", 1, f"1: {said}")
+        for span, said in [*((one, said) for one, _, said in BAD_SPANS),
+                           (3, "a span or token is no JSON object")]
+    ],
+    *[
+        (json.dumps({"text": "ab", "label": [[0, 1, "X"], span]}) + '\n{"text": "cd", "label": []}',
+         1, f"1: {said}")
+        for span, said in [*((one, said) for _, one, said in BAD_SPANS),
+                           ([2], "'label' has [2], not [start, end, l")]
+    ],
+    (json.dumps([task("ab", LABELS), task(None), task("cd")]), 0, "1: there is no text"),
+    (TASKS, 0, "22: the JSON that begins here is cut"),
+    (json.dumps([task("ab", {**LABELS, "end": 3}, LABELS), task("cd")]), 1, "1: a span goes from"),
+    ("1|t|ab\n1\t0\t1\ta\tX\n\n2|x|x\n\n3|t|cd\n", 0, "4: there is no title"),
+    ("1|t|ab\n1\t0\t3\tab\tX\n1\t0\t1\ta\tX\n\n3|t|cd\n", 1, "2: a span goes from"),
+    (json.dumps({"documents": [bioc("ab", (0, 1)), {"id": 2}, bioc("cd")]}), 0,
+     "1: document 2: there is no 'passages'"),
+    (json.dumps({"documents": [bioc("ab", (0, 1), (0, 3)), bioc("cd")]}), 1,
+     "1: document ab: a span goes from character 0 to 3"),
+    ("<collection>" + XML.format("ab", XML_SPAN.format(0))
+     + XML.format("x", "").replace(">0<", ">-1<") + XML.format("cd", "") + "</collection>", 0,
+     "1: the offset '-1' is no number from 0"),
+    ("<collection>" + XML.format("ab", XML_SPAN.format(0) + XML_SPAN.format(2))
+     + XML.format("cd", "") + "</collection>", 1, "1: a span goes from character 2 to 3"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "n_bad_spans", "message"), CASES)
+def test_the_rest_is_read(content: str, n_bad_spans: int, message: str, tmp_path: Path) -> None:
+    path = written(tmp_path / "in.data", content)
+    texts, (bad,) = read_all(path)
+    assert [text.text for text in texts] == ["ab", "cd"]
+    assert [len(text.mentions) for text in texts] == [1, 0]
+    assert [text.bad_spans for text in texts] == [n_bad_spans, 0]
+    assert error_of(path) == bad
+    assert bad.startswith(f"{path}:{message}")
+
+
+def test_documents_of_brat_are_read_one_by_one(tmp_path: Path) -> None:
+    files = {"a.ann": "T1\tX 0 1\ta\nT2\tX 1 9\tb\n", "a.txt": "ab", "b.ann": "", "c.ann": "",
+             "c.txt": "cd"}  # fmt: skip
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    texts, bad = read_all(tmp_path)
+    assert [(one.text, len(one.mentions), one.bad_spans) for one in texts] == [
+        ("ab", 1, 1), ("cd", 0, 0),
+    ]  # fmt: skip
+    assert [error.split(": ")[0] for error in bad] == [
+        f"{tmp_path / 'a.ann'}:2", f"{tmp_path / 'b.ann'}:1",
+    ]  # fmt: skip
+
+
+def test_what_is_behind_damage_on_the_same_line_is_said_to_be_lost(tmp_path: Path) -> None:
+    path = tmp_path / "in.json"
+    path.write_text(json.dumps([task("ab"), task("x"), task("cd")]).replace('"x"', "x"))
+    texts, bad = read_all(path)
+    assert [text.text for text in texts] == ["ab"]
+    assert "nothing behind it can be read either" in bad[0]
+
+
+def test_the_first_record_may_be_the_bad_one(tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_text('{"text": "x\n{"text": "ab", "spans": []}\n')
+    texts, bad = read_all(path)
+    assert [text.text for text in texts] == ["ab"]
+    assert bad[0].startswith(f"{path}:1: the JSON that begins here is cut or damaged")
+
+
+@given(st.lists(st.sampled_from(["good", '{"x', "[1", "{}}", "7", '{"a": "\\ud83d"']), min_size=1))
+def test_each_line_is_read_or_named(lines: list[str]) -> None:
+    """Also where bad lines follow each other; a line that says more than one thing is named."""
+    good = '{"text": "ab"}'
+    bad: list[CorpusError] = []
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "in.jsonl"
+        path.write_text("\n".join(good if line == "good" else line for line in lines))
+        rows = list(Source(path).rows(bad.append))
+    named = {str(error).removeprefix(f"{path}:").split(":")[0] for error in bad}
+    found = {str(row.line) for row in rows if row.value}
+    assert found == {str(i) for i, line in enumerate(lines, 1) if line == "good"}
+    assert named == {str(i) for i, line in enumerate(lines, 1) if line != "good"}
+
+
+def test_errors_are_raised_or_handed_on() -> None:
+    def read_one(item: int) -> list[int]:
+        if item % 2:
+            raise CorpusError(f"in:{item}: odd.")
+        return [item, item]
+
+    bad: list[CorpusError] = []
+    assert list(each(range(5), read_one, bad.append)) == [0, 0, 2, 2, 4, 4]
+    assert list(map(str, bad)) == ["in:1: odd.", "in:3: odd."]
+    with pytest.raises(CorpusError, match="in:1"):
+        list(each(range(5), read_one, raised))
+    check_none([])
+    with pytest.raises(CorpusError, match=r"^in:1: odd\. Or leave it out: --skip-bad\.$"):
+        check_none(bad[:1])
+
+
+def test_twenty_errors_and_their_number_are_told() -> None:
+    with pytest.raises(CorpusError) as caught:
+        check_none([CorpusError(f"in:{i}: odd.") for i in range(1, 1_234)])
+    lines = str(caught.value).split("\n")
+    assert lines[0].startswith("1,233 records or spans cannot be read. Correct them, or")
+    assert lines[1:] == [f"  in:{i}: odd." for i in range(1, 21)]
+
+
+ROW = "{}\t{}\t_\t_\t_\t_\t0\t_\t_\t{}\n"
+
+
+def conllu(*sentences: tuple[str, str]) -> str:
+    return "\n".join(ROW.format(1, word, misc) for word, misc in sentences)
+
+
+@pytest.mark.parametrize(
+    ("content", "words", "lines"),
+    [
+        (conllu(("a", "NER=B-X"), ("b", "NER=Q"), ("c", "NER=B-X"), ("d", "_")), "acd", [3]),
+        (conllu(("a", "Entity=(e1-X)"), ("b", "Entity=(e1-X"), ("c", "_")), "ac", [3]),
+        (conllu(("a", "NER=B-X")) + "\n1\tb\n\n" + conllu(("c", "_")), "ac", [3]),
+        (
+            '{"tokens": ["a"], "ner_tags": ["B-X"]}\n{"tokens": ["b"], "ner_tags": []}\n'
+            '{"tokens": ["c"], "ner_tags": ["Q-X"]}\n{"tokens": [""], "ner_tags": ["O"]}\n'
+            '{"tokens": ["d"\n{"tokens": ["e"], "ner_tags": ["O"]}', "ae", [2, 3, 4, 5],
+        ),
+        ("a\tB-X\n\nb\tQ\n\nx\tO\nc\n\nd\tI-X\n\ne\tB-X\n", "ade", [3, 6]),
+        ("a\tU-X\n\nb\tI-X\nb\tO\n\nc\tB-X\n\nd\tO\n", "ad", [3, 6]),
+        ("a\tB-X\n\nb\tO\tO\nb\n\n\nc\tO\n", "ac", [3, 4]),
+    ],
+)  # fmt: skip
+def test_the_rest_of_files_of_words_is_read(
+    content: str, words: str, lines: list[int], tmp_path: Path
+) -> None:
+    path, bad = tmp_path / "in.data", list[CorpusError]()
+    path.write_text(content, encoding="utf8")
+    reader, (source,) = find_sources(path)
+    found = list(reader.read(source, FormatOptions(on_bad=bad.append)))
+    texts = [
+        one.text
+        if isinstance(one, AnnotatedText)
+        else " ".join(sum((s.words for s in one.sentences), ()))
+        for one in found
+        if not isinstance(one, LeftOut)
+    ]
+    assert " ".join(texts).split() == list(words)
+    named = sorted(int(str(error).removeprefix(f"{path}:").split(":")[0]) for error in bad)
+    assert named == lines
+    with pytest.raises(CorpusError):
+        list(reader.read(source, FormatOptions()))
+
 
 LINE = '{"text": "a b", "spans": [], "answer": "accept"}\n'
 TASK = {"data": {"text": "a b"}, "annotations": [{"result": []}]}
@@ -21,7 +239,7 @@ BIOC = (
     "<collection>\n<document><id>1</id><passage><offset>0</offset><text>a b</text>\n{}"
     "</passage></document></collection>"
 )
-SPAN = '<annotation id="1"><infon key="type">X</infon>{}<text>a</text></annotation>'
+ELEMENT = '<annotation id="1"><infon key="type">X</infon>{}<text>a</text></annotation>'
 CONLLU = "1\ta\t_\t_\t_\t_\t0\t_\t_\t_\n"
 
 
@@ -32,28 +250,8 @@ def labelled(start: object, end: object, labels: list[object]) -> str:
 
 
 BAD = {
-    "cut line": (LINE + LINE[:20], "2: the JSON that begins here is cut"),
     "cut list": (json.dumps([TASK, TASK])[:-9], "1: the JSON that begins here is cut"),
-    "no object": (LINE + "3\n", "2: a JSON object was expected"),
-    "no text": (LINE + '{"spans": []}\n', "2: there is no text, in"),
-    "no string": (LINE + '{"text": 3, "spans": []}\n', "2: the text is int, not a string"),
-    "half a pair": (LINE + '{"text": "\\ud83d", "spans": []}', "2: the text has half of a surr"),
-    "past the text": (
-        LINE + '{"text": "a b", "spans": [{"start": 2, "end": 4, "label": "X"}]}',
-        "2: a span goes from character 2 to 4, but the text has 3",
-    ),
-    "no number": (
-        '{"text": "a", "spans": [{"start": "0", "end": 1, "label": "X"}]}',
-        "1: the offsets '0' and 1 are not whole numbers",
-    ),
-    "no label": ('{"text": "a", "spans": [{"start": 0, "end": 1}]}', "1: the label None is not a"),
-    "answer": (LINE.replace('"accept"', '"yes"'), "1: the answer is 'yes'"),
-    "spans": ('{"text": "a", "spans": {}, "answer": "accept"}', "1: 'spans' is no list"),
-    "span": ('{"text": "a", "spans": [1]}', "1: a span or token is no JSON object"),
     "latin-1": (LINE.encode() + '{"text": "é"}'.encode("latin-1"), "2: the file is not UTF-8"),
-    "triple": ('{"text": "a", "label": [[0, 1]]}', "1: 'label' has [0, 1], not [start, end, l"),
-    "doccano offsets": ('{"text": "a", "label": [[0, 2, "X"]]}', "1: a span goes from character"),
-    "task offsets": (labelled(0, 9, ["X"]), "1: a span goes from character 0 to 9"),
     "task label": (labelled(0, 1, [1]), "1: the label 1 is not a text"),
     "field": ('[{"data": {"body": "a"}, "annotations": []}]', "1: there is no text under 'text'"),
     "unknown JSON": ('{"words": []}', "1: none of the known formats"),
@@ -64,24 +262,22 @@ BAD = {
     "no tokens": ('{"tokens": ["a"], "ner_tags": ["O"]}\n{"id": 3}', "2: there are no tokens"),
     "annotation": ('[{"data": {"text": "a"}, "annotations": [3]}]', "1: an annotation is no JSON"),
     "token": ('{"tokens": [""], "ner_tags": ["O"]}', "1: the word '' is empty"),
-    "pubtator title": ("1|a|b\n", "1: there is no title"),
     "pubtator fields": ("1|t|a\n1\t0\n", "2: there are 2 fields"),
-    "pubtator offsets": ("1|t|a\n1\t0\t3\ta\tX\n", "2: a span goes from character 0 to 3"),
     "pubtator name": ("1|t|a\n2\t0\t1\ta\tX\n", "2: a line of document '1' was expected"),
     "cut XML": (BIOC.format("")[:-9], "3: the XML is cut or damaged"),
-    "BioC location": (BIOC.format(SPAN.format("")), "3: the annotation has no location"),
+    "BioC location": (BIOC.format(ELEMENT.format("")), "3: the annotation has no location"),
     "BioC offsets": (
-        BIOC.format(SPAN.format('<location offset="2" length="4"/>')),
+        BIOC.format(ELEMENT.format('<location offset="2" length="4"/>')),
         "3: a span goes from character 2 to 6",
     ),
     "BioC number": (
-        BIOC.format(SPAN.format('<location offset="x" length="4"/>')),
+        BIOC.format(ELEMENT.format('<location offset="x" length="4"/>')),
         "3: the location 'x', 4 is no pair of numbers",
     ),
     "BioC passages": (
         BIOC.format(
             "</passage><passage><offset>1</offset><text>c</text>"
-            + SPAN.format('<location offset="1" length="1"/>')
+            + ELEMENT.format('<location offset="1" length="1"/>')
         ),
         "3: the text at offset 1 begins before the end of the one before it",
     ),
@@ -89,7 +285,6 @@ BAD = {
         BIOC.format("</passage><passage><offset>99999999999</offset><text>c</text>"),
         "3: the offset 99,999,999,999 is far behind the text before it",
     ),
-    "BioC JSON": ('{"documents": [{"id": 1}]}', "1: document 1: there is no 'passages'"),
     "CoNLL-U tag": (CONLLU.replace("_\n", "NER=Q-X\n"), "1: word 1: 'Q-X' is not a tag"),
     "CoNLL-U columns": (CONLLU + "\n1\tb\n", "3: a line has 2 columns, not 10"),
     "CoNLL-U number": (CONLLU + CONLLU.replace("1", "x", 1), "2: 'x' is no number of a word"),
@@ -98,21 +293,12 @@ BAD = {
 }  # fmt: skip
 
 
-def read(path: Path, name: str = AUTO) -> None:
-    reader, sources = find_sources(path, name)
-    for source in sources:
-        list(reader.read(source, FormatOptions()))
-
-
 @pytest.mark.parametrize("what", BAD)
 def test_bad_input_is_an_error_that_names_file_and_line(what: str, tmp_path: Path) -> None:
     content, message = BAD[what]
-    path = tmp_path / "in.data"
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(CorpusError) as caught:
-        read(path)
-    assert str(caught.value).startswith(f"{path}:{message}")
-    assert "\n" not in str(caught.value)
+    path = written(tmp_path / "in.data", content)
+    assert error_of(path).startswith(f"{path}:{message}")
+    assert "\n" not in error_of(path)
 
 
 @pytest.mark.parametrize(
@@ -128,11 +314,8 @@ def test_bad_input_is_an_error_that_names_file_and_line(what: str, tmp_path: Pat
 )
 def test_bad_folders(files: dict[str, str | bytes], message: str, tmp_path: Path) -> None:
     for name, content in files.items():
-        data = content if isinstance(content, bytes) else content.encode()
-        (tmp_path / name).write_bytes(data)
-    with pytest.raises(CorpusError) as caught:
-        read(tmp_path)
-    assert message in str(caught.value)
+        written(tmp_path / name, content)
+    assert message in error_of(tmp_path)
 
 
 def test_a_folder_without_annotation_is_no_folder_of_brat(tmp_path: Path) -> None:

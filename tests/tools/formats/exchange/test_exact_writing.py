@@ -6,22 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from format_files import entities_of, texts_in
 from spacy_cascade.errors import CorpusError
-from spacy_cascade.tools.formats.exchange.base import FormatOptions, TextFormat
-from spacy_cascade.tools.formats.exchange.registry import find_sources, format_named
+from spacy_cascade.tools.formats.exchange.registry import format_named
 from spacy_cascade.tools.formats.texts import AnnotatedText, Mention
 
 ROW = "{}\t{}\t_\t_\t_\t_\t_\t_\t_\t{}\n"
-
-
-def read(path: Path) -> list[AnnotatedText]:
-    reader, (source,) = find_sources(path)
-    assert isinstance(reader, TextFormat)
-    return [one for one in reader.read(source, FormatOptions()) if isinstance(one, AnnotatedText)]
-
-
-def entities(path: Path) -> list[tuple[str, str]]:
-    return [(m.text_in(one.text), m.label) for one in read(path) for m in one.mentions]
 
 
 ODD_ENTITIES = {
@@ -49,7 +39,7 @@ def test_brat_has_the_characters_and_a_blank_for_each_line_break(
     offsets, field = ODD_ENTITIES[entity]
     written = (tmp_path / "out" / "a.ann").read_bytes().decode()
     assert written == f"T1\tLOC {offsets}\t{field}\n"
-    (again,) = read(tmp_path / "out")
+    (again,) = texts_in(tmp_path / "out")
     assert (again.text, again.reading) == (text, "")
     assert [(one.parts, one.label) for one in again.mentions] == [(mention.parts, "LOC")]
 
@@ -59,8 +49,29 @@ def test_brat_keeps_the_parts_of_a_span(tmp_path: Path) -> None:
     format_named("brat").write([AnnotatedText("a b c\nd", (mention,), "a")], tmp_path / "out")
     written = (tmp_path / "out" / "a.ann").read_bytes().decode()
     assert written == "T1\tX 0 1;4 5;6 7\ta c d\n"
-    (again,) = read(tmp_path / "out")
+    (again,) = texts_in(tmp_path / "out")
     assert again.mentions[0].parts == mention.parts
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ("0 4;2 3;4 9", ((0, 9),)),  # one part is in another: its end is not that of the span
+        ("4 9;0 4", ((0, 9),)),
+        ("0 4;4 9", ((0, 9),)),
+        ("0 3;2 4", ((0, 4),)),
+        ("0 9;10 14", ((0, 14),)),  # a line break between them
+        ("0 4;5 9", ((0, 4), (5, 9))),
+    ],
+)
+def test_parts_that_touch_or_lie_in_each_other_are_one(
+    parts: str, expected: tuple[tuple[int, int], ...], tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_text("abcdefghi\nklmn")
+    (tmp_path / "a.ann").write_text(f"T1\tX {parts}\n")
+    (text,) = texts_in(tmp_path)
+    (mention,) = text.mentions
+    assert mention.parts == expected
 
 
 @pytest.mark.parametrize("length", [251, 252])
@@ -68,7 +79,7 @@ def test_an_id_that_is_too_long_for_a_file_is_told(length: int, tmp_path: Path) 
     texts = [AnnotatedText("a", (), "é" * (length // 2) + "x" * (length % 2)), AnnotatedText("b")]
     if length <= 251:
         format_named("brat").write(texts[:1], tmp_path / "out")
-        assert len(read(tmp_path / "out")) == 1
+        assert len(texts_in(tmp_path / "out")) == 1
         return
     with pytest.raises(CorpusError, match=r"name has 256 bytes, and 255 are possible.*shorter ids"):
         format_named("brat").write(texts[:1], tmp_path / "out")
@@ -93,8 +104,8 @@ def test_an_id_that_is_too_long_for_a_file_is_told(length: int, tmp_path: Path) 
 def test_misc_of_conll_u(misc: str, label: str, tmp_path: Path) -> None:
     path = tmp_path / "in.conllu"
     path.write_text(ROW.format(1, "Oslo", misc) + ROW.format(2, "x", "NER=O"), encoding="utf8")
-    assert entities(path) == [("Oslo", label)]
-    (text,) = read(path)
+    assert entities_of(*texts_in(path)) == [("Oslo", label)]
+    (text,) = texts_in(path)
     assert text.text == ("Oslox" if "SpaceAfter" in misc else "Oslo x")
 
 
@@ -102,7 +113,7 @@ def test_a_tab_in_misc_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "in.conllu"
     path.write_text(ROW.format(1, "Oslo", "_") + ROW.format(2, "x", "NER=B-a\tb"))
     with pytest.raises(CorpusError, match=r"in\.conllu:2: a line has 11 columns, not 10"):
-        read(path)
+        texts_in(path)
 
 
 @pytest.mark.parametrize("separator", ["\u2028", "\u0085", "\x0b", "\x0c", "\u2029", "\r"])
@@ -110,13 +121,13 @@ def test_lines_of_conll_u_end_at_line_feeds_only(separator: str, tmp_path: Path)
     path = tmp_path / "in.conllu"
     text = f"# text = a{separator}b\n" + ROW.format(1, f"a{separator}b", "NER=B-X")
     path.write_bytes(text.replace("\n", "\r\n").encode())
-    assert entities(path) == [(f"a{separator}b", "X")]
+    assert entities_of(*texts_in(path)) == [(f"a{separator}b", "X")]
 
 
 def test_words_of_conll_u_may_have_two_blanks(tmp_path: Path) -> None:
     path = tmp_path / "in.conllu"
     path.write_text("\n# newdoc\n\n" + ROW.format(1, "10  000", "NER=B-X"))
-    assert entities(path) == [("10  000", "X")]
+    assert entities_of(*texts_in(path)) == [("10  000", "X")]
 
 
 @pytest.mark.parametrize(
@@ -126,6 +137,6 @@ def test_labels_come_back_from_conll_u(label: str, tmp_path: Path) -> None:
     mention = Mention(((0, 3),), label)
     text = AnnotatedText("a\tb c", (mention,), "a\nb", words=((0, 3), (4, 5)))
     format_named("conllu").write([text], tmp_path / "out")
-    (again,) = read(tmp_path / "out")
+    (again,) = texts_in(tmp_path / "out")
     assert (again.text, again.name) == ("a b c", "a b")
     assert [(one.parts, one.label) for one in again.mentions] == [(((0, 3),), label)]

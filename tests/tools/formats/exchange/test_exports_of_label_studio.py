@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from commands import run_command as run
+from format_files import entities_of, left_out_of, records_in, texts_of, written
 from spacy_cascade.errors import CorpusError
-from spacy_cascade.tools.formats.exchange.base import FormatOptions, TextFormat
 from spacy_cascade.tools.formats.exchange.registry import find_sources
 from spacy_cascade.tools.formats.placing import Misfit, misfit_of
-from spacy_cascade.tools.formats.texts import AnnotatedText, LeftOut, Record
+from spacy_cascade.tools.formats.texts import AnnotatedText, Record
 
 Value = dict[str, Any]
 
@@ -23,32 +23,33 @@ def region(value: Value, kind: str = "labels", label: str = "PER", **rest: Any) 
     return {"type": kind, "value": {kind: [label], **value}, **rest}
 
 
+def ends(first: Any, start: int, last: Any, end: int, **rest: Any) -> Value:
+    """The place of a region: a node or turn, and the character in it, for each end."""
+    return {"start": first, "startOffset": start, "end": last, "endOffset": end, **rest}
+
+
 def task(data: Value, *results: Any, **rest: Any) -> Value:
     return {"id": 1, "data": data, "annotations": [{"result": list(results)}], **rest}
 
 
-def records(tasks: object, options: FormatOptions | None = None) -> list[Record]:
+def records(tasks: object, **options: Any) -> list[Record]:
     with TemporaryDirectory() as folder:
-        path = Path(folder) / "in.json"
-        path.write_text(json.dumps(tasks), encoding="utf8")
-        reader, (source,) = find_sources(path)
-        assert isinstance(reader, TextFormat)
-        assert reader.name == "label-studio"
-        return list(reader.read(source, options or FormatOptions()))
+        path = written(Path(folder) / "in.json", json.dumps(tasks))
+        assert find_sources(path)[0].name == "label-studio"
+        return records_in(path, **options)
 
 
 def texts(tasks: object, **options: Any) -> list[AnnotatedText]:
-    found = records(tasks, FormatOptions(**options))
-    return [one for one in found if isinstance(one, AnnotatedText)]
+    return texts_of(records(tasks, **options))
 
 
 def left_out(tasks: object) -> list[str]:
-    return [one.reason for one in records(tasks) if isinstance(one, LeftOut)]
+    return left_out_of(records(tasks))
 
 
 def entities(text: AnnotatedText) -> list[tuple[str, str]]:
     assert not any(misfit_of(text.text, mention)[0] for mention in text.mentions)
-    return [(mention.text_in(text.text), mention.label) for mention in text.mentions]
+    return entities_of(text)
 
 
 PAGE = (
@@ -57,52 +58,26 @@ PAGE = (
 )
 """Global offsets count `On IL-2 & βSeen by Ada⏎Byron.⏎RomeOslo`."""
 SHOWN = "On IL-2 & β\nSeen by Ada\nByron.\nRome\nOslo"
-OF_PAGE: list[tuple[str, str, Value]] = [
-    # What is found, the text that the region has itself, and its place.
-    ("IL-2", "IL-2", {"globalOffsets": {"start": 3, "end": 7}}),
-    (
-        "Ada\nByron", "Ada\n\nByron",
-        {
-            "start": "/p[1]/text()[1]", "startOffset": 8, "end": "/p[1]/text()[2]", "endOffset": 5,
-            "globalOffsets": {"start": 19, "end": 28},
-        },
-    ),
-    (
-        "β\nSeen", "βSeen",
-        {
-            "start": "/h1[1]/text()[2]", "startOffset": 3, "end": "/p[1]/text()[1]", "endOffset": 4,
-            "globalOffsets": {"start": 10, "end": 15},
-        },
-    ),
-    (
-        "Oslo", "Oslo",
-        {
-            "start": "/ul[1]/li[2]/text()[1]", "startOffset": 0,
-            "end": "/ul[1]/li[2]/text()[1]", "endOffset": 4,
-            "globalOffsets": {"start": 34, "end": 38},
-        },
-    ),
-    (
-        "Rome", "Rome",
-        {
-            "start": "/ul[1]/li[1]/text()[1]", "startOffset": 0,
-            "end": "/ul[1]/li[2]", "endOffset": 0, "globalOffsets": {"start": 30, "end": 34},
-        },
-    ),
-]  # fmt: skip
-
-
-def without(value: Value, *names: str) -> Value:
-    return {name: one for name, one in value.items() if name not in names}
+OF_PAGE: list[tuple[str, str, tuple[str, int, str, int], tuple[int, int]]] = [
+    # What is found, the text that the region has itself, its ends, and its global offsets.
+    ("IL-2", "IL-2", ("/h1[1]/i[1]/text()[1]", 0, "/h1[1]/i[1]/text()[1]", 4), (3, 7)),
+    ("Ada\nByron", "Ada\n\nByron", ("/p[1]/text()[1]", 8, "/p[1]/text()[2]", 5), (19, 28)),
+    ("β\nSeen", "βSeen", ("/h1[1]/text()[2]", 3, "/p[1]/text()[1]", 4), (10, 15)),
+    ("Oslo", "Oslo", ("/ul[1]/li[2]/text()[1]", 0, "/ul[1]/li[2]/text()[1]", 4), (34, 38)),
+    ("Rome", "Rome", ("/ul[1]/li[1]/text()[1]", 0, "/ul[1]/li[2]", 0), (30, 34)),
+]
 
 
 @pytest.mark.parametrize("kind", ["hypertextlabels", "labels", "htmllabels"])
 @pytest.mark.parametrize("has_text", [True, False])
-@pytest.mark.parametrize(("shown", "own", "value"), OF_PAGE)
-def test_labels_on_a_page(shown: str, own: str, value: Value, has_text: bool, kind: str) -> None:
-    value = {"start": "/h1[1]/i[1]/text()[1]", "startOffset": 0, "end": "/h1[1]/i[1]/text()[1]",
-             "endOffset": 4, **value, **({"text": own} if has_text else {})}  # fmt: skip
-    for given in (value, without(value, "globalOffsets")):
+@pytest.mark.parametrize(("shown", "own", "place", "offsets"), OF_PAGE)
+def test_labels_on_a_page(
+    shown: str, own: str, place: tuple[str, int, str, int], offsets: tuple[int, int],
+    has_text: bool, kind: str,
+) -> None:  # fmt: skip
+    value = ends(*place, **({"text": own} if has_text else {}))
+    start, end = offsets
+    for given in (value, value | {"globalOffsets": {"start": start, "end": end}}):
         made = region(given, "hypertextlabels")
         made["value"][kind] = made["value"].pop("hypertextlabels")
         (text,) = texts([task({"text": PAGE}, made)])
@@ -133,7 +108,7 @@ def test_global_offsets_count_utf16_or_styles_if_the_texts_of_regions_say_so() -
     ],
 )  # fmt: skip
 def test_paths_are_those_of_a_browser(page: str, path: str, shown: str) -> None:
-    value = {"start": path, "startOffset": 0, "end": path, "endOffset": 3, "text": "Ada"}
+    value = ends(path, 0, path, 3, text="Ada")
     (text,) = texts([task({"text": page}, region(value, "hypertextlabels"))])
     assert (text.text, entities(text)) == (shown, [("Ada", "PER")])
 
@@ -162,14 +137,10 @@ TURNS = [
 
 @pytest.mark.parametrize("number", [str, int])
 def test_labels_in_paragraphs(number: type) -> None:
-    def value(first: int, start: int, last: int, end: int, text: str) -> Value:
-        return {"start": number(first), "startOffset": start, "end": number(last),
-                "endOffset": end, "text": text}  # fmt: skip
-
+    places = [((0, 6, 0, 9), "Eve"), ((0, 6, 1, 7), "Eve.\n\nIn Rome"), ((1, 17, 1, 20), "Bob")]
     regions = [
-        region(value(0, 6, 0, 9, "Eve"), "paragraphlabels"),
-        region(value(0, 6, 1, 7, "Eve.\n\nIn Rome"), "paragraphlabels"),
-        region(value(1, 17, 1, 20, "Bob"), "paragraphlabels"),
+        region(ends(number(first), start, number(last), end, text=text), "paragraphlabels")
+        for (first, start, last, end), text in places
     ]
     (text,) = texts([task({"dialogue": TURNS}, *regions)])
     assert text.text == "I met Eve.\nIn Rome 😀, with Bob."
@@ -181,7 +152,7 @@ def test_labels_in_paragraphs(number: type) -> None:
 @pytest.mark.parametrize("names", [("role", "content"), ("speaker", "phrase"), ("a", "text")])
 def test_turns_have_their_text_under_many_names(names: tuple[str, str]) -> None:
     turns = [dict(zip(names, turn.values(), strict=True)) for turn in TURNS]
-    value = {"start": "1", "startOffset": 3, "end": "1", "endOffset": 7}
+    value = ends("1", 3, "1", 7)
     for own in ({}, {"text": "Rome"}):
         made = region(value | own, "paragraphlabels")
         for data, field in (({"chat": turns}, "text"), ({"chat": turns, "text": "x"}, "chat")):
@@ -191,7 +162,7 @@ def test_turns_have_their_text_under_many_names(names: tuple[str, str]) -> None:
 
 def test_the_text_of_a_turn_may_have_another_name_than_usual() -> None:
     turns = [{"text": "one two", "caption": "Ada came"}]
-    value = {"start": "0", "startOffset": 0, "end": "0", "endOffset": 3, "text": "Ada"}
+    value = ends("0", 0, "0", 3, text="Ada")
     (text,) = texts([task({"d": turns}, region(value, "paragraphlabels"))])
     assert text.text == "Ada came"
 
@@ -282,10 +253,10 @@ def test_completions_of_old_versions() -> None:
     [
         ("text", "Ada came", {**SPAN, "labels": ["PER"]}),
         ("text", "<p>Ada came</p>",
-         {"start": "/p[1]/text()[1]", "startOffset": 0, "end": "/p[1]/text()[1]", "endOffset": 3,
-          "globalOffsets": SPAN, "hypertextlabels": ["PER"]}),
+         ends("/p[1]/text()[1]", 0, "/p[1]/text()[1]", 3, globalOffsets=SPAN,
+              hypertextlabels=["PER"])),
         ("dialogue", [{"author": "x", "text": "Ada came", "start": 0.5, "end": 2}],
-         {"start": "0", "startOffset": 0, "end": "0", "endOffset": 3, "paragraphlabels": ["PER"]}),
+         ends("0", 0, "0", 3, paragraphlabels=["PER"])),
     ],
 )  # fmt: skip
 def test_json_min(field: str, content: Any, value: Value) -> None:
@@ -316,10 +287,10 @@ def test_files_of_other_tools_are_not_taken_for_its_own(other: object, tmp_path:
 @pytest.mark.parametrize(
     ("result", "message"),
     [
-        (region({"start": "/p[7]/text()[1]", "startOffset": 0, "end": "/p[7]/text()[1]",
-                 "endOffset": 1}, "hypertextlabels"), "a region does not say where it is"),
-        (region({"start": "4", "end": "4", "startOffset": 0, "endOffset": 1},
-                "paragraphlabels"), "the offsets '4' and '4' are not whole numbers"),
+        (region(ends("/p[7]/text()[1]", 0, "/p[7]/text()[1]", 1), "hypertextlabels"),
+         "a region does not say where it is"),
+        (region(ends("4", 0, "4", 1), "paragraphlabels"),
+         "the offsets '4' and '4' are not whole numbers"),
         (region({"start": 0, "end": None}), "the offsets 0 and None are not whole numbers"),
         ({"type": "labels"}, "a result of the type labels has no value"),
         (3, "a result is no JSON object"),

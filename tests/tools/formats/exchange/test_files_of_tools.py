@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from format_files import FILES, entities_of, left_out_of, records_in, texts_in, texts_of, written
 from helpers import blank
 from spacy_cascade.tools.formats.columns import ReadOptions
-from spacy_cascade.tools.formats.exchange.base import FormatOptions, TextFormat, WordFormat
+from spacy_cascade.tools.formats.exchange.base import FormatOptions, WordFormat
 from spacy_cascade.tools.formats.exchange.registry import find_sources
 from spacy_cascade.tools.formats.placing import Misfit, place
-from spacy_cascade.tools.formats.texts import AnnotatedText, LeftOut, Record
+from spacy_cascade.tools.formats.texts import AnnotatedText
 
-FILES = Path(__file__).parent / "files"
 TITLE = "IL-2 activates STAT5."
 TEXT = f"{TITLE}\nIn café 😀 studies, IL-2-induced T cells bound NF-kappa B and GATA-3."
 ENTITIES = [
@@ -45,14 +46,9 @@ OF_TOOLS = {
 }
 
 
-def records(name: str, options: FormatOptions | None = None) -> list[Record]:
-    reader, sources = find_sources(FILES / name)
-    assert isinstance(reader, TextFormat)
-    return [record for one in sources for record in reader.read(one, options or FormatOptions())]
-
-
-def texts(found: list[Record]) -> list[AnnotatedText]:
-    return [one for one in found if isinstance(one, AnnotatedText) and one.is_annotated]
+def texts(name: str, **options: Any) -> list[AnnotatedText]:
+    """The texts that somebody annotated."""
+    return [one for one in texts_in(FILES / name, **options) if one.is_annotated]
 
 
 @pytest.mark.parametrize("name", OF_TOOLS)
@@ -61,7 +57,7 @@ def test_texts_and_entities_are_those_of_the_tool(name: str) -> None:
     assert find_sources(FILES / name)[0].name == form
     nlp = blank()
     found = []
-    for text in texts(records(name)):
+    for text in texts(name):
         doc = place(text, nlp.make_doc, nlp.vocab, spans_key=None).doc
         found.append((doc.text, [(span.text, span.label_) for span in doc.ents]))
     assert found == expected
@@ -70,33 +66,33 @@ def test_texts_and_entities_are_those_of_the_tool(name: str) -> None:
 @pytest.mark.parametrize("name", ["bioc.xml", "bioc.json", "brat"])
 def test_discontinuous_spans_are_not_read_as_others(name: str) -> None:
     nlp = blank()
-    (text,) = texts(records(name))
+    (text,) = texts(name)
     (lost,) = place(text, nlp.make_doc, nlp.vocab, spans_key=None).lost
     assert lost.misfit == Misfit.PARTS
     assert lost.mention.parts == ((41, 46), (54, 61))
 
 
 def test_what_is_rejected_or_cancelled_is_left_out() -> None:
-    reasons = [one.reason for one in records("prodigy.jsonl") if isinstance(one, LeftOut)]
+    reasons = left_out_of(records_in(FILES / "prodigy.jsonl"))
     assert reasons == ["texts answered reject", "texts answered ignore"]
-    found = records("label_studio.json")
-    reasons = [one.reason for one in found if isinstance(one, LeftOut)]
+    found = records_in(FILES / "label_studio.json")
+    reasons = left_out_of(found)
     further = "further annotations of the same text"
     assert reasons == ["cancelled annotations", further, "cancelled annotations"]
-    assert [one.is_annotated for one in found if isinstance(one, AnnotatedText)] == [True, False]
-    found = records("label_studio_min.json")
-    assert [one.reason for one in found if isinstance(one, LeftOut)] == [further]
+    assert [one.is_annotated for one in texts_of(found)] == [True, False]
+    found = records_in(FILES / "label_studio_min.json")
+    assert left_out_of(found) == [further]
 
 
 def test_predictions_count_if_asked_for() -> None:
-    found = texts(records("label_studio.json", FormatOptions(predictions=True)))
+    found = texts("label_studio.json", predictions=True)
     assert [one.name for one in found] == ["1", "3"]
     assert [mention.label for mention in found[1].mentions] == ["protein"]
 
 
 def test_yes_or_no_to_one_span_says_nothing_of_other_words() -> None:
     nlp = blank()
-    text = texts(records("prodigy.jsonl"))[1]
+    text = texts("prodigy.jsonl")[1]
     doc = place(text, nlp.make_doc, nlp.vocab, spans_key=None).doc
     assert [token.text for token in doc if token.ent_iob_] == ["T", "cells"]
 
@@ -109,13 +105,7 @@ def test_offsets_of_javascript_are_understood(tmp_path: Path) -> None:
         value = result["value"]
         start, end = (len(TEXT[: value[k]].encode("utf-16-le")) // 2 for k in ("start", "end"))
         value |= {"start": start, "end": end, "text": TEXT[value["start"] : value["end"]]}
-    path = tmp_path / "tasks.json"
-    path.write_text(json.dumps([tasks]), encoding="utf8")
-    reader, (source,) = find_sources(path)
-    assert isinstance(reader, TextFormat)
-    (text,) = reader.read(source, FormatOptions())
-    assert isinstance(text, AnnotatedText)
-    assert [(mention.text_in(text.text), mention.label) for mention in text.mentions] == ENTITIES
+    assert entities_of(*texts_in(written(tmp_path / "in.json", json.dumps([tasks])))) == ENTITIES
 
 
 @pytest.mark.parametrize("name", ["tag_names.jsonl", "tag_numbers.jsonl"])

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from format_files import records_in, written
 from spacy_cascade.errors import CorpusError
-from spacy_cascade.tools.formats.exchange.base import FormatOptions, TextFormat
-from spacy_cascade.tools.formats.exchange.registry import find_sources
 from spacy_cascade.tools.formats.placing import Misfit, misfit_of
 from spacy_cascade.tools.formats.texts import AnnotatedText, LeftOut, Record
 
@@ -17,11 +16,7 @@ HEAD = "7|t|" + TEXT + "\n"
 
 
 def records(tmp_path: Path, content: str) -> list[Record]:
-    path = tmp_path / "in.txt"
-    path.write_text(content, encoding="utf8")
-    reader, (source,) = find_sources(path)
-    assert isinstance(reader, TextFormat)
-    return list(reader.read(source, FormatOptions()))
+    return records_in(written(tmp_path / "in.txt", content))
 
 
 def only_text(tmp_path: Path, *lines: tuple[int, int, str]) -> AnnotatedText:

@@ -64,5 +64,5 @@ def test_one_file_and_one_entry_point_are_enough(other_package: Path) -> None:
     stdout, _ = run("convert", given, docs)
     assert "Read as stars" in stdout
     assert "2 entities (STAR 2)" in stdout
-    run("export", docs, again, "--to", "stars")
+    run("convert", docs, again, "--to", "stars")
     assert again.read_text() == source

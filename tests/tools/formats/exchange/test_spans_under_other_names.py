@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from commands import run_command as run
+from format_files import records_in, written
 from spacy_cascade.errors import CorpusError
-from spacy_cascade.tools.formats.exchange.base import FormatOptions, TextFormat
 from spacy_cascade.tools.formats.exchange.registry import AUTO, find_sources
 from spacy_cascade.tools.formats.exchange.source import Source
 from spacy_cascade.tools.formats.texts import AnnotatedText, LeftOut, Record
@@ -20,10 +20,8 @@ PAIRS = [(0, 3, "PER"), (12, 16, "LOC")]
 
 
 def records(rows: list[Any], path: Path, name: str = AUTO) -> tuple[str, list[Record]]:
-    path.write_text("\n".join(map(json.dumps, rows)))
-    reader, (source,) = find_sources(path, name)
-    assert isinstance(reader, TextFormat)
-    return reader.name, list(reader.read(source, FormatOptions()))
+    written(path, "\n".join(map(json.dumps, rows)))
+    return find_sources(path, name)[0].name, records_in(path, name)
 
 
 def objects(start: str, end: str, label: str, **rest: object) -> list[dict[str, Any]]:

@@ -1,0 +1,169 @@
+"""Gold spans that components learn from, and what is wrong where a corpus does not have them."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Protocol
+
+from spacy.tokens import Doc, Span
+from spacy.training import Example
+from spacy.util import logger
+
+from ..errors import TrainingError
+from ..features.tokens import Tokens
+from ..types import Ints2d, Texts
+from .corpus import GetExamples, check_labels
+from .example_sums import ENTITIES
+from .spans.gold import (
+    GoldSpans,
+    gold_flags,
+    is_negative,
+    place_of,
+    read_gold,
+    refuse_overlap,
+)
+from .spans.placing import ENTITY
+
+
+class Learner(Protocol):
+    """A component that learns from spans; typed: whether it tells their labels apart."""
+
+    name: str
+    typed: bool
+    gold_key: str | None
+    gold_labels: Texts | None
+    n_examples: int | None
+
+
+@dataclass(frozen=True)
+class SpanGold:
+    """The gold spans of a component: those of its `gold_key` with one of its `gold_labels`."""
+
+    pipe: Learner
+
+    def read(self, example: Example) -> GoldSpans:
+        """What to learn. Raises `TrainingError` where gold spans overlap."""
+        gold = self.read_to_judge(example)
+        refuse_overlap(gold, example.predicted, self.pipe.gold_key)
+        return gold
+
+    def read_to_judge(self, example: Example) -> GoldSpans:
+        """What to compare with: gold spans, which may overlap."""
+        return read_gold(example, self.pipe.gold_key, self.pipe.gold_labels)
+
+    def reads(self) -> tuple[tuple[int, ...], tuple[str, ...]]:
+        """Attributes of tokens of the reference, and keys of its groups, that gold is read of."""
+        key = self.pipe.gold_key
+        return (ENTITIES, ()) if key is None else ((), (key,))
+
+    def told_apart(self, labels: set[str]) -> set[str]:
+        """What a span is not (`is_negative`) is no label; without types, all others are one."""
+        known = {label for label in labels if not is_negative(label)}
+        return known if self.pipe.typed or not known else {ENTITY}
+
+    def flags(self, tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints2d:
+        """What gold spans say of the tokens (`features.resources`)."""
+        return gold_flags(tokens, gold)
+
+    def labels_present(self, gold: GoldSpans) -> Iterable[str]:
+        """All labels of one example, also those that the component does not tell apart."""
+        return (label for _, _, label in gold.spans)
+
+    def check_found(
+        self, found: Collection[str], present: Collection[str], get_examples: GetExamples
+    ) -> None:
+        """Raise `TrainingError` where there is no gold span, or none of a label that is wanted.
+
+        found: the labels to be. present: those of `labels_present`, of all examples.
+        """
+        name, key, wanted = self.pipe.name, self.pipe.gold_key, self.pipe.gold_labels
+        if not present:
+            _refuse_none(name, key, wanted, get_examples())
+        if wanted is not None:
+            others = _labels_under(key, get_examples())
+            _check_wanted(wanted, present, others, name, "gold_labels")
+        elif self.pipe.typed:
+            where = "the labels given to initialize (in a config, [initialize.components])"
+            _check_wanted(found, present, present, name, where)
+            left = sorted(set(present) - set(found) - {""})
+            if left:
+                logger.warning(
+                    "'%s' does not learn the label '%s', but spans that have it are found and get "
+                    "another label. To leave them out, set gold_labels in all components that "
+                    "learn from gold spans, instead of labels under [initialize.components].",
+                    name,
+                    left[0],
+                )
+        place = "entities, or gold spans under the component's gold_key"
+        n_examples, sought = self.pipe.n_examples or 0, "labelled gold span"
+        check_labels(found, n_examples, name, sought, place, get_examples)
+
+
+def _check_wanted(
+    wanted: Collection[str], found: Collection[str], present: Collection[str], name: str, where: str
+) -> None:
+    """Raise `TrainingError` for a label that no span has, while spans have one not wanted.
+
+    A part of a corpus, such as a fold, may lack a label.
+    """
+    unknown, left = sorted(set(wanted) - set(found)), sorted(set(present) - set(wanted) - {""})
+    if unknown and left:
+        near = get_close_matches(unknown[0], left, 1, 0.0)[0]
+        raise TrainingError(
+            f"No gold span for '{name}' has the label '{unknown[0]}'. The nearest label that is "
+            f"not listed is '{near}'; all in the corpus: {', '.join(sorted(present))}. Change "
+            f"{where}."
+        )
+
+
+def _refuse_none(
+    name: str, key: str | None, labels: Collection[str] | None, examples: Iterable[Example]
+) -> None:
+    """Raise `TrainingError` that says which spans there are instead of those that are sought.
+
+    Nothing where the corpus says that it has none: a segmenter can learn that, too.
+    """
+    n_docs, n_tokens, is_annotated, labels_there = 0, 0, False, set[str]()
+    there: Counter[str | None] = Counter()
+    for doc in (example.reference for example in examples):
+        n_docs += 1
+        n_tokens += len(doc)
+        is_annotated |= len(doc) > 0 and _is_annotated(doc, key)
+        labels_there.update(span.label_ for span in _gold_group(doc, key))
+        there[None] += len(doc.ents)
+        there.update({group: len(spans) for group, spans in doc.spans.items()})
+    others = sorted(labels_there)
+    listed = [(group, n) for group, n in there.most_common() if n and group != key]
+    problem = f"'{name}' found no labelled gold span in {n_docs} examples"
+    if others and labels:
+        near = get_close_matches(sorted(labels)[0], others, 1, 0.0)[0]
+        raise TrainingError(
+            f"{problem} with a label of gold_labels ({', '.join(sorted(labels))}). The nearest "
+            f"label is '{near}'; all in the corpus: {', '.join(others)}. Change gold_labels."
+        )
+    if listed and not is_annotated:
+        first = "null" if listed[0][0] is None else f'"{listed[0][0]}"'
+        raise TrainingError(
+            f"{problem} in {place_of(key)}, but there are "
+            f"{', '.join(f'{n:,} in {place_of(group)}' for group, n in listed)}. Set gold_key = "
+            f"{first} to use them."
+        )
+    if n_tokens and not is_annotated:
+        none = "doc.set_ents([])" if key is None else f"doc.spans['{key}'] = []"
+        raise TrainingError(
+            f"{problem}: nothing in {place_of(key)} is annotated. Annotate it. Where a Doc has no "
+            f"spans, say so by {none}."
+        )
+
+
+def _is_annotated(doc: Doc, key: str | None) -> bool:
+    return bool(doc.has_annotation("ENT_IOB")) if key is None else key in doc.spans
+
+
+def _labels_under(key: str | None, examples: Iterable[Example]) -> set[str]:
+    return {span.label_ for example in examples for span in _gold_group(example.reference, key)}
+
+
+def _gold_group(doc: Doc, key: str | None) -> Iterable[Span]:
+    return doc.ents if key is None else doc.spans.get(key, ())

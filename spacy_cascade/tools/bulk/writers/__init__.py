@@ -1,1 +1,0 @@
-"""Files of results: a writer for each format."""

@@ -1,0 +1,271 @@
+"""BioC in JSON and in XML.
+
+JSON has collections, or one document a line; also as PubTator3's service returns it. XML is read by
+lxml, which knows the line of each element; the library `bioc` does not, and has had no release
+since 2023.
+
+Formats: https://github.com/bionlproc/BioC-JSON and http://bioc.sourceforge.net.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+from io import BytesIO
+from pathlib import Path
+from typing import Any, ClassVar, NoReturn
+from xml.etree.ElementTree import ParseError, iterparse
+
+from ....errors import CorpusError
+from ....files import replace_file
+from ..bad_records import OnBad, each, each_counted
+from ..texts import AnnotatedText, Fail, Record
+from .base import FormatOptions, TextFormat, library, write_value
+from .passages import Annotation, Gaps, Parts, Passage, infons_of, records_of
+from .source import Row, Source
+
+_COLLECTIONS = ("documents", "PubTator3")
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_DOCTYPE = '<!DOCTYPE collection SYSTEM "BioC.dtd">'
+
+
+class BiocJson(TextFormat):
+    """BioC JSON: collections, or one document a line."""
+
+    name: ClassVar[str] = "bioc-json"
+    suffixes: ClassVar[tuple[str, ...]] = (".json", ".jsonl")
+
+    def recognises(self, source: Source) -> bool:
+        return any(isinstance(source.first.get(k), list) for k in (*_COLLECTIONS, "passages"))
+
+    def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
+        on_bad = options.on_bad
+        documents = each(source.rows(on_bad), _documents, on_bad)
+        return each(documents, partial(_records, gaps=Gaps(), on_bad=on_bad), on_bad)
+
+    def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
+        documents = [_written(text, str(n)) for n, text in enumerate(texts, start=1)]
+        head = {"source": "spacy_cascade", "date": "", "key": "", "infons": {}}
+        write_value(path, {**head, "documents": documents})
+
+
+def _documents(row: Row) -> Iterator[tuple[dict[str, Any], Row]]:
+    if "passages" in row.value:
+        yield row.value, row
+        return
+    if not {*_COLLECTIONS} & row.value.keys():
+        row.fail("there are no documents", "Give a collection or a document of BioC")
+    for name in _COLLECTIONS:
+        for document in _objects(row.value, name, row.fail):
+            yield document, row
+
+
+def _records(placed: tuple[dict[str, Any], Row], gaps: Gaps, on_bad: OnBad) -> Iterator[Record]:
+    document, row = placed
+    name = str(_field(document, "id", row.fail))
+    fail: Fail = partial(_fail_in, row, name)
+    _field(document, "passages", fail)
+    parts = Parts(on_bad)
+    _add(parts, document, None, (), fail)
+    for passage in _objects(document, "passages", fail):
+        sentences = _objects(passage, "sentences", fail)
+        first, has_text = len(parts.passages), bool(passage.get("text"))
+        for piece in [passage] if has_text else sentences:
+            parts.passages.append(Passage(_field(piece, "offset", fail), piece.get("text"), fail))
+        origin = passage.get("offset")
+        within = first if len(parts.passages) > first else None
+        _add(parts, passage, within, (origin,), fail)
+        for number, sentence in enumerate(sentences):
+            within = first if has_text else first + number
+            _add(parts, sentence, within, (sentence.get("offset"), origin), fail)
+    yield from records_of(name, row.where, parts, gaps)
+
+
+def _add(
+    parts: Parts, holder: dict[str, Any], within: int | None, origins: tuple[Any, ...], fail: Fail
+) -> None:
+    """Add the annotations and relations of a document, passage or sentence."""
+    parts.n_relations += len(_objects(holder, "relations", fail))
+
+    def made(annotation: dict[str, Any]) -> Iterator[Annotation]:
+        locations = [
+            (_field(location, "offset", fail), _field(location, "length", fail))
+            for location in _objects(annotation, "locations", fail)
+        ]
+        label = _field(_field(annotation, "infons", fail), "type", fail)
+        found = str(annotation.get("text") or "")
+        yield Annotation(label, locations, found, fail, within, origins)
+
+    found, n_bad = each_counted(_objects(holder, "annotations", fail), made, parts.on_bad)
+    parts.annotations += found
+    parts.n_bad += n_bad
+
+
+def _objects(value: dict[str, Any], name: str, fail: Fail) -> list[dict[str, Any]]:
+    """The objects in a list, none where there is no list. Raises `CorpusError` for other values."""
+    found = value.get(name) or []
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        fail(f"{name!r} is no list of objects", "Correct it")
+    return list(found)
+
+
+def _field(value: Any, name: str, fail: Fail) -> Any:
+    if not isinstance(value, dict) or name not in value:
+        fail(f"there is no {name!r} where BioC has one", "Correct it")
+    return value[name]
+
+
+def _fail_in(row: Row, name: str, problem: str, advice: str) -> NoReturn:
+    row.fail(f"document {name}: {problem}", advice)
+
+
+def _written(text: AnnotatedText, number: str) -> dict[str, Any]:
+    annotations = [
+        {
+            "id": str(i), "infons": infons_of(mention),
+            "text": text.text[mention.start : mention.end],
+            "locations": [{"offset": mention.start, "length": mention.end - mention.start}],
+        }
+        for i, mention in enumerate(text.mentions)
+    ]  # fmt: skip
+    passage = {
+        "offset": 0, "infons": {}, "text": text.text, "sentences": [],
+        "annotations": annotations, "relations": [],
+    }  # fmt: skip
+    rest: dict[str, Any] = {"annotations": [], "relations": []}
+    return {"id": text.name or number, "infons": {}, "passages": [passage], **rest}
+
+
+class BiocXml(TextFormat):
+    """BioC XML: a collection."""
+
+    name: ClassVar[str] = "bioc-xml"
+    suffixes: ClassVar[tuple[str, ...]] = (".xml",)
+
+    def recognises(self, source: Source) -> bool:
+        return _root_name(source.data) == "collection"
+
+    def read(self, source: Source, options: FormatOptions) -> Iterator[Record]:
+        etree = library("lxml.etree", self.name)
+        # Nothing outside of the file is read, and entities are not expanded. Comments and
+        # processing instructions would cut the text that they are in.
+        parser = etree.XMLParser(
+            resolve_entities=False, no_network=True, huge_tree=True, remove_comments=True,
+            remove_pis=True,
+        )  # fmt: skip
+        try:
+            root = etree.fromstring(source.data, parser)
+        except etree.XMLSyntaxError as error:
+            line = error.lineno or 1
+            raise CorpusError(
+                f"{source.path}:{line}: the XML is cut or damaged ({error}). Mend it."
+            ) from error
+        _refuse_entities(etree, root, source)
+        records = partial(_records_of_element, source, gaps=Gaps(), on_bad=options.on_bad)
+        yield from each(root.iterfind("document"), records, options.on_bad)
+
+    def write(self, texts: Sequence[AnnotatedText], path: Path) -> None:
+        etree = library("lxml.etree", self.name)
+        root = etree.Element("collection")
+        for name, value in (("source", "spacy_cascade"), ("date", ""), ("key", "")):
+            etree.SubElement(root, name).text = value
+        for number, text in enumerate(texts, start=1):
+            _add_document(etree, root, text, str(number))
+        head = {"xml_declaration": True, "encoding": "UTF-8", "doctype": _DOCTYPE}
+        replace_file(path, etree.tostring(root, **head))
+
+
+def _root_name(data: bytes) -> str:
+    """The name of the element that all others are in; "" for what does not begin as XML."""
+    try:
+        _, root = next(iterparse(BytesIO(data.lstrip()), ("start",)))
+    except (ParseError, StopIteration, LookupError, ValueError):
+        return ""
+    return str(root.tag)
+
+
+def _refuse_entities(etree: Any, root: Any, source: Source) -> None:
+    """Raises `CorpusError` for an entity in a text, which would be cut there."""
+    for entity in root.iter(etree.Entity):
+        source.fail(
+            entity.sourceline,
+            f"the entity {entity.text} is not expanded",
+            "Write the characters themselves",
+        )
+
+
+def _records_of_element(
+    source: Source, document: Any, gaps: Gaps, on_bad: OnBad
+) -> Iterator[Record]:
+    parts = Parts(on_bad, n_relations=sum(1 for _ in document.iter("relation")))
+    places: dict[Any, tuple[int | None, tuple[Any, ...]]] = {}
+    for passage in document.iterfind("passage"):
+        sentences = passage.findall("sentence")
+        first, has_text = len(parts.passages), passage.find("text") is not None
+        for piece in [passage] if has_text else sentences:
+            fail = _fail_at(source, piece)
+            parts.passages.append(Passage(_offset(piece), _text_of(piece), fail))
+        origin = _offset(passage)
+        places[passage] = first if len(parts.passages) > first else None, (origin,)
+        for number, sentence in enumerate(sentences):
+            own = first if has_text else first + number
+            places[sentence] = own, (_offset(sentence), origin)
+    for element in document.iter("annotation"):
+        place = places.get(element.getparent(), (None, ()))
+        parts.annotations.append(_annotation(element, source, *place))
+    where = f"{source.path}:{document.sourceline}"
+    yield from records_of((document.findtext("id") or "").strip(), where, parts, gaps)
+
+
+def _fail_at(source: Source, element: Any) -> Fail:
+    return partial(source.fail, element.sourceline)
+
+
+def _text_of(element: Any) -> str:
+    """The whole text, also where it has elements inside."""
+    found = element.find("text")
+    return "" if found is None else "".join(found.itertext())
+
+
+def _annotation(
+    element: Any, source: Source, within: int | None, origins: tuple[Any, ...]
+) -> Annotation:
+    label = next((i.text for i in element.iterfind("infon") if i.get("key") == "type"), None)
+    locations = [
+        (_number(location.get("offset")), _number(location.get("length")))
+        for location in element.iterfind("location")
+    ]
+    fail = _fail_at(source, element)
+    return Annotation(label, locations, _text_of(element), fail, within, origins)
+
+
+def _offset(element: Any) -> int | str | None:
+    return _number(element.findtext("offset"))
+
+
+def _number(text: str | None) -> int | str | None:
+    """A number, or the text itself, which is refused later."""
+    return int(text) if text is not None and text.strip().isdecimal() else text
+
+
+def _add_document(etree: Any, root: Any, text: AnnotatedText, number: str) -> None:
+    """A document of one passage; characters that XML does not have become spaces."""
+
+    def add(parent: Any, name: str, value: str = "", **attributes: str) -> Any:
+        made = etree.SubElement(parent, name, **attributes)
+        made.text = _NOT_IN_XML.sub(" ", value)
+        return made
+
+    document = add(root, "document")
+    add(document, "id", text.name or number)
+    passage = add(document, "passage")
+    add(passage, "offset", "0")
+    add(passage, "text", text.text)
+    for i, mention in enumerate(text.mentions):
+        made = add(passage, "annotation", id=str(i))
+        for key, value in infons_of(mention).items():
+            add(made, "infon", value, key=key)
+        length = str(mention.end - mention.start)
+        add(made, "location", offset=str(mention.start), length=length)
+        add(made, "text", text.text[mention.start : mention.end])

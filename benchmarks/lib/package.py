@@ -204,20 +204,6 @@ def train_reranker(nlp: Language, train: str, dev: str, n_best: int) -> tuple[La
     return train_reranker(nlp, Path(train), Path(dev), n_best=n_best)
 
 
-def train_passes(
-    config: str, train: str, dev: str, folds: int, first: str, both: str
-) -> dict[str, Any]:
-    """Train the first pass of a config and both passes of a second look, and save them."""
-    from spacy.util import load_config
-
-    from spacy_cascade.systems.second_look.workflow import train_passes
-
-    found = train_passes(load_config(config), Path(train), Path(dev), folds=folds)
-    found.first.to_disk(first)
-    found.both.to_disk(both)
-    return {"components": found.both.pipe_names}
-
-
 def learn_unlabelled(
     config: str,
     train: str,

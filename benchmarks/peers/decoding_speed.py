@@ -153,12 +153,11 @@ def _segment(nlp: Language, docs: list[Doc], write: bool) -> Iterator[Doc]:
         yield from batch
 
 
-def decode_with_and_without(
-    without: str, listed: str, dev: str, rounds: int, passes: int
+def decode_in_turns(
+    models: Mapping[str, str], dev: str, rounds: int, passes: int
 ) -> dict[str, Any]:
-    """From Docs with words to `doc.ents`: pipelines without and with a term list."""
-    paths = {"without": without, "with": listed}
-    pipelines = {name: spacy.load(path) for name, path in paths.items()}
+    """From Docs with words to annotation: timings `first_NAME` and `warm_NAME` of pipelines."""
+    pipelines = {name: spacy.load(path) for name, path in models.items()}
     docs = read_docs(dev)
     timings = Timings()
     for nlp in pipelines.values():  # load kernels, cache words
@@ -166,7 +165,7 @@ def decode_with_and_without(
     for _ in range(rounds):
         for name, nlp in pipelines.items():
             timings.add(f"warm_{name}", partial(annotate_words, nlp, docs), passes)
-        for name, path in paths.items():
+        for name, path in models.items():
             timings.add(f"first_{name}", partial(_load_and_annotate, path, docs))
     return timings.rates(sum(map(len, docs)))
 

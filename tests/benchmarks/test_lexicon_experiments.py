@@ -10,7 +10,7 @@ import srsly
 from spacy.lang.en import English
 
 from benchmarks.experiments import lexicon_leave_out
-from benchmarks.experiments.lexicon_cost import make_terms, slowdowns
+from benchmarks.experiments.lexicon_cost import make_terms
 from helpers import PROJECT, sample_docs, write_sample
 
 
@@ -21,12 +21,6 @@ def test_terms_overlap_with_the_text() -> None:
     assert len({term.lower() for term in terms}) == len(terms) == 500
     assert {len(term.split()) for term in terms[2:]} == {2, 3, 4, 5}
     assert {word for term in terms for word in term.split()} <= {*words, "p53"}
-
-
-def test_slowdowns_are_medians_of_rounds() -> None:
-    seconds = {"warm_with": [3.0, 2.0, 9.0], "warm_without": [2.0, 2.0, 3.0]}
-    seconds |= {"first_with": [2.0], "first_without": [1.0]}
-    assert slowdowns({"seconds": seconds}) == {"warm": 1.5, "first": 2.0}
 
 
 def test_entities_of_a_corpus_are_listed_in_three_ways(tmp_path: Path) -> None:

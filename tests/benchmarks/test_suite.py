@@ -30,7 +30,6 @@ from benchmarks.suite import (
     scoring,
     shares,
     systems,
-    warm_speed,
 )
 from benchmarks.suite.arguments import read_settings
 from benchmarks.suite.corpora import Shift, SuiteCorpus
@@ -417,16 +416,6 @@ def test_what_settings_gain_on_shares_of_a_corpus(
     (row,) = rows_of(few_documents, data, tmp_path / "work", setting=narrow)
     assert row["share"] == 0.5
     assert row["f1"]["narrow"] < row["f1"]["as it is"]
-
-
-@pytest.mark.slow(kind="experiments")
-def test_what_settings_cost_in_time(data: Path, tmp_path: Path) -> None:
-    few = [["few features", "components.cascade_segmenter.model.min_count=9"]]
-    plain, other = rows_of(warm_speed, data, tmp_path / "work", setting=few, rounds=2)
-    assert plain["speed"] == 1.0
-    assert other["setting"] == "few features"
-    assert other["speed"] > 0
-    assert other["megabytes"] < plain["megabytes"]
 
 
 @pytest.mark.slow(kind="experiments")

@@ -54,7 +54,10 @@ VARIANTS: Mapping[str, tuple[str, Changes]] = {
     "induced": (
         "memb",
         {
-            f"components.{name}.trainer.induction": {"@misc": "spacy_cascade.Induction.v1"}
+            f"components.{name}.trainer": {
+                "@misc": "spacy_cascade.Induction.v1",
+                "trainer": {"@misc": "spacy_cascade.LBFGS.v1", "iterations": 12, "threads": 0},
+            }
             for name in STAGES
         },
     ),

@@ -6,7 +6,7 @@ python -m benchmarks.experiments.precision_recall corpus/jnlpba/train.spacy corp
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING, Any
 import spacy
 from spacy.language import Language
 from spacy.training import Example
+
+from spacy_cascade.tools.reports.reading import judge
+from spacy_cascade.tools.reports.sweep import sweep, sweep_listed
 
 from ..lib.arguments import add_at_once, add_rounds, new_parser
 from ..lib.corpora import annotate_words, read_docs
@@ -25,7 +28,6 @@ from ..lib.package import (
     calibrate,
     false_negative_weight,
     read_examples,
-    threshold_scores,
 )
 from ..lib.paths import CONFIGS
 from ..lib.processes import Result, TaskRunner
@@ -64,7 +66,7 @@ def sweep_thresholds(model: str, dev: str, output: str, rounds: int) -> dict[str
         for name, settings in SEGMENTERS.items()
     }
     # This is the pass before those that are timed, too.
-    found = {n: threshold_scores(annotated(nlp, dev), nlp) for n, nlp in pipelines.items()}
+    found = {name: judge(nlp, annotated(nlp, dev)) for name, nlp in pipelines.items()}
     timings = Timings()
     for _ in range(rounds):
         for name, pipeline in pipelines.items():
@@ -72,9 +74,9 @@ def sweep_thresholds(model: str, dev: str, output: str, rounds: int) -> dict[str
             timings.add(name, partial(annotate_words, pipeline, gold))
     return {
         "curves": {
-            "best segmentation": points(found["plain"][0]),
-            "entities": points(found["listing"][0]),
-            "spans": points(found["listing"][1]),
+            "best segmentation": points(sweep(found["plain"])),
+            "entities": points(sweep(found["listing"])),
+            "spans": points(sweep_listed(found["listing"])),
         },
         "seconds": timings.seconds,
     }
@@ -98,7 +100,7 @@ def annotated(nlp: Language, dev: str) -> list[Example]:
     return [Example(doc, example.reference) for doc, example in zip(found, examples, strict=True)]
 
 
-def points(scores: Iterable[tuple[float, Any]]) -> list[Point]:
+def points(swept: Any) -> list[Point]:
     return [
         {
             "threshold": threshold,
@@ -107,7 +109,7 @@ def points(scores: Iterable[tuple[float, Any]]) -> list[Point]:
             "f1": 100 * score.f1,
             "found": score.n_predicted,
         }
-        for threshold, score in scores
+        for threshold, score in (swept.every(1) if swept else ())
     ]
 
 

@@ -14,8 +14,12 @@ import numpy.typing as npt
 import spacy
 from spacy.tokens import Doc
 
+from spacy_cascade.scorers.linear import set_hessian_diagonal
+from spacy_cascade.tools.annotation import old_share
+from spacy_cascade.tools.annotation.adapting import adapt
+
 from .corpora import read_docs, write_docs
-from .package import adapt, choose_old_share, forget_curvature, read_examples, set_old_share
+from .package import component, read_examples
 from .timing import Stopwatch
 
 Split = Callable[[Sequence[Doc], Sequence[Doc]], tuple[list[bool], list[bool]]]
@@ -138,7 +142,9 @@ def adapt_cascade(
     """
     nlp = spacy.load(model, config=dict(overrides))
     if not has_curvature:
-        forget_curvature(nlp)
+        for name in nlp.pipe_names:
+            if hasattr(component(nlp, name), "space"):
+                set_hessian_diagonal(component(nlp, name).model, None)
     examples = read_examples(data, nlp)
     gc.collect()
     watch = Stopwatch()
@@ -151,7 +157,7 @@ def adapt_cascade(
 def adapt_with_share(model: str, data: str, output: str, share: float) -> dict[str, Any]:
     """Adapt a trained pipeline whose old corpus counts a share."""
     nlp = spacy.load(model)
-    set_old_share(nlp, share)
+    old_share.set_share(nlp, share)
     adapt(nlp, read_examples(data, nlp), UPDATES)
     nlp.to_disk(output)
     return {}
@@ -162,8 +168,9 @@ def choose_share(model: str, data: str) -> dict[str, Any]:
     nlp = spacy.load(model)
     examples, watch = read_examples(data, nlp), Stopwatch()
     with watch:
-        share, tried = choose_old_share(nlp, examples, UPDATES)
-    return {"share": share, "tried": tried, "seconds": watch.passed}
+        share, tried = old_share.choose_share(nlp, examples, UPDATES)
+    by_share = {f"{found.share:g}": 100 * found.f1 for found in tried}
+    return {"share": share, "tried": by_share, "seconds": watch.passed}
 
 
 def score_parts(model: str, parts: Mapping[str, str]) -> dict[str, Any]:

@@ -23,7 +23,6 @@ from benchmarks.suite import (
     auto_search,
     corpora,
     few_documents,
-    floors,
     leave_one_out,
     prior_width,
     running,
@@ -434,8 +433,8 @@ def test_what_the_search_gains_is_scored_on_documents_that_it_did_not_see(
 
 def test_floors() -> None:
     entries = [entry("a", "init", 60.0), entry("b", "init", 70.0), entry("c", "memb", 1.0)]
-    assert floors.below(entries, {"a": 60.0, "b": 69.0}) == []
-    assert floors.below(entries, {"a": 60.5, "b": 70.0, "c": 0.5}) == [
+    assert command.below(entries, {"a": 60.0, "b": 69.0}) == []
+    assert command.below(entries, {"a": 60.5, "b": 70.0, "c": 0.5}) == [
         "c: there is no result",
         "a: F1 60.00 on dev is below the floor of 60.50",
     ]

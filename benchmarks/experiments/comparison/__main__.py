@@ -13,10 +13,9 @@ from time import perf_counter
 from ...lib.arguments import add_at_once, add_rounds, existing, new_parser, runner_for
 from ...lib.machine import available_cores, describe_run
 from ...lib.processes import Result
-from ...peers.learning_curves import SHARES
 from ...peers.systems import OURS, PEERS, SYSTEMS, TrainingSetup, missing
 from ...reports.comparison_report import compare_f1, write
-from .parts import PARTS, Comparison, chosen_parts, train_ahead
+from .parts import PARTS, SHARES, Comparison, chosen_parts, train_ahead
 
 
 def read_arguments() -> argparse.Namespace:

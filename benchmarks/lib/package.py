@@ -43,19 +43,6 @@ def false_negative_weight(component: str, weight: float) -> Settings:
     return {f"components.{component}.loss.false_negative_weight": weight}
 
 
-def read_sigmas(config: str) -> dict[str, float]:
-    """The width of the prior of each stage of a config file."""
-    from spacy.util import load_config
-
-    components = load_config(config)["components"]
-    return {name: components[name]["penalty"]["sigma"] for name in STAGES}
-
-
-def sigma_settings(sigmas: Mapping[str, float], factor: float) -> Settings:
-    """Settings of the stages with other widths."""
-    return {f"components.{name}.penalty.sigma": factor * its for name, its in sigmas.items()}
-
-
 def component(nlp: Language, name: str) -> Any:
     """A component, of a class that type checkers do not know."""
     return nlp.get_pipe(name)

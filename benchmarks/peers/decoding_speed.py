@@ -70,23 +70,18 @@ def _crfsuite(model: str, gold: Sequence[Doc]) -> Callable[[bool], Iterable[Doc]
 
 
 def decode_raw_text(
-    model: str, dev: str, ner_model: str, rounds: int, passes: int
+    model: str, dev: str, ner_model: str, rounds: int, passes: int, beside: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """From raw text to `doc.ents` with `nlp.pipe`: ours, spaCy's `ner`, the tokenizer alone."""
+    """From raw text to `doc.ents` with `nlp.pipe`: a pipeline of ours, and spaCy's `ner`.
+
+    beside: also of `confidence`, ours with confidences, and `tokenizer`, which is alone.
+    """
+    others = {"confidence": partial(load, model, True), "tokenizer": partial(spacy.blank, "en")}
     load_pipelines = {
         "": partial(load, model, False),
-        "_confidence": partial(load, model, True),
-        "_tokenizer": partial(spacy.blank, "en"),
+        **{f"_{name}": others[name] for name in beside},
         "_ner": partial(spacy.load, ner_model),
     }
-    return _annotate_texts(load_pipelines, dev, rounds, passes)
-
-
-def decode_reranked(
-    model: str, dev: str, ner_model: str, rounds: int, passes: int
-) -> dict[str, Any]:
-    """From raw text to `doc.ents` with `nlp.pipe`: a pipeline with a reranker, spaCy's `ner`."""
-    load_pipelines = {"": partial(load, model, False), "_ner": partial(spacy.load, ner_model)}
     return _annotate_texts(load_pipelines, dev, rounds, passes)
 
 

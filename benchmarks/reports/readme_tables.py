@@ -212,11 +212,10 @@ def leaving_out(results: Any) -> str:
     return table(["", "F1"], [[title, f"{f1[name]:.2f}"] for name, title in titles.items()])
 
 
-@table_of("adapting_type", "jnlpba_adapt", "type")
-@table_of("adapting_topic", "jnlpba_adapt", "topic")
-def adapting(results: Any, split: str) -> str:
-    """Adaptation to new documents. split: `type` or `topic`."""
-    return change_table(results["studies"][split]["lines"])
+@table_of("adapting", "jnlpba_adapt")
+def adapting(results: Any) -> str:
+    """Adaptation to new documents."""
+    return change_table(results["lines"])
 
 
 @table_of("prior_width", "prior_width")

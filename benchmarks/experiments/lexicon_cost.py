@@ -15,7 +15,7 @@ from typing import Any
 from ..lib.arguments import add_rounds, existing, new_parser
 from ..lib.corpora import read_docs
 from ..lib.machine import folder_megabytes
-from ..lib.package import build_lexicons, for_stages, read_examples
+from ..lib.package import SEGMENTER, component, for_stages, read_examples
 from ..lib.paths import CONFIGS
 from ..lib.processes import TaskRunner
 from ..lib.timing import Stopwatch
@@ -73,7 +73,8 @@ def train_with_terms(
     initialize(nlp, examples, watch)
     if terms:
         with build_watch:
-            build_lexicons(nlp)
+            space = component(nlp, SEGMENTER).space
+            space.read_resources(lambda text: [token.text for token in nlp.tokenizer(text)])
     result = {
         "initialize_seconds": watch.passed,
         "build_seconds": build_watch.passed,

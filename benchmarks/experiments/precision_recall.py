@@ -20,15 +20,7 @@ from spacy_cascade.tools.reports.sweep import sweep, sweep_listed
 
 from ..lib.arguments import add_at_once, add_rounds, new_parser
 from ..lib.corpora import annotate_words, read_docs
-from ..lib.package import (
-    CLASSIFIER,
-    REJECTING,
-    SEGMENTER,
-    Settings,
-    calibrate,
-    false_negative_weight,
-    read_examples,
-)
+from ..lib.package import CLASSIFIER, REJECTING, SEGMENTER, Settings, calibrate, read_examples
 from ..lib.paths import CONFIGS
 from ..lib.processes import Result, TaskRunner
 from ..lib.timing import Timings
@@ -132,7 +124,7 @@ def measure(
         for miss in costs:
             model = str(runner.work / f"{name} {miss}".replace(" ", "-"))
             models[name, miss] = model
-            settings = {**overrides, **false_negative_weight(component, miss)}
+            settings = {**overrides, f"components.{component}.loss.false_negative_weight": miss}
             task = {"config": str(CONFIGS / config), **corpora, "model": model}
             task["overrides"] = settings
             rows.append({"component": name, "config": config, "miss": miss})

@@ -39,10 +39,6 @@ def for_stages(setting: str, value: object) -> Settings:
     return {f"components.{name}.{setting}": value for name in STAGES}
 
 
-def false_negative_weight(component: str, weight: float) -> Settings:
-    return {f"components.{component}.loss.false_negative_weight": weight}
-
-
 def component(nlp: Language, name: str) -> Any:
     """A component, of a class that type checkers do not know."""
     return nlp.get_pipe(name)
@@ -88,13 +84,6 @@ def write_training_config(
     return {"seconds": watch.passed}
 
 
-def one_phase_config() -> Any:
-    """The config of a single chain that `spacy cascade init --recipe crf` writes."""
-    from spacy_cascade.tools.recipes import Choices, Recipe, make_config
-
-    return make_config(Choices(recipe=Recipe.crf))
-
-
 def convert_columns(source: str, output: Path, spacing: str, lang: str) -> dict[str, int]:
     """Convert a column file as `spacy cascade convert` does, and count entities by label.
 
@@ -106,12 +95,6 @@ def convert_columns(source: str, output: Path, spacing: str, lang: str) -> dict[
 
     documents = list(read_columns(source))
     return dict(write_documents(documents, output, spacing=Spacing(spacing), lang=lang).entities)
-
-
-def build_lexicons(nlp: Language) -> None:
-    """Read and build the term list of one stage again."""
-    space = component(nlp, SEGMENTER).space
-    space.read_resources(lambda text: [token.text for token in nlp.tokenizer(text)])
 
 
 def calibrate(nlp: Language, examples: Sequence[Example]) -> tuple[Language, dict[str, float]]:

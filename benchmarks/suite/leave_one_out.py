@@ -13,13 +13,7 @@ from statistics import mean
 from ..lib.arguments import existing
 from ..reports.markdown import table
 from ..reports.settings_report import by_setting
-from ..reports.suite_results import (
-    Column,
-    Entry,
-    home_columns,
-    read_entries,
-    shifted_columns,
-)
+from ..reports.suite_results import Column, Entry, home_columns, read_entries, shifted_columns
 
 Scores = Mapping[str, Mapping[Column, float]]
 """F1 by setting and column."""

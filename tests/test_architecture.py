@@ -28,17 +28,10 @@ from imports import (
 BENCHMARKS = PROJECT / "benchmarks"
 EVERYWHERE = {
     "types", "errors", "files", "locking", "parallel", "processes", "jit", "kernel_cache",
-    "checks", "caching", "msgpack_hooks", "stages",
+    "checks", "caching", "msgpack_hooks", "stages", "rooms",
     "text_sources",
 }  # fmt: skip
 """Open to all layers."""
-STILL_FROM_CORE = set((Path(__file__).parent / "core_imports.txt").read_text().splitlines())
-"""What the core still imports from rooms. A line may go, none may come."""
-STILL_OF_SYSTEMS = {
-    ("systems.induction", "tools.explaining"),
-    ("systems.induction", "tools.recipes"),
-}
-"""Systems that still import from other rooms."""
 DOCS = {
     "features.group_spans", "features.tokens", "pipeline", "workflows", "callbacks", "cli",
     "text_sources",
@@ -78,22 +71,20 @@ def test_every_module_has_a_place() -> None:
 def test_imports_of_the_core_run_one_way(name: str) -> None:
     allowed = {*EVERYWHERE, *LAYERS[LAYERS.index(top(name)) :]}
     for other in IMPORTS[name]:
-        is_listed = f"{name} -> {other}" in STILL_FROM_CORE
-        assert top(other) in allowed or other.startswith("_") or is_listed, f"{name} -> {other}"
+        assert top(other) in allowed or other.startswith("_"), f"{name} -> {other}"
 
 
-def test_the_core_imports_no_more_from_rooms_than_is_listed() -> None:
-    """The list may only shrink: what is no longer imported is no longer listed."""
-    assert FROM_CORE == STILL_FROM_CORE
+def test_the_core_imports_no_rooms() -> None:
+    assert set() == FROM_CORE
 
 
 def test_systems_import_no_other_room() -> None:
-    assert {pair for pair in BETWEEN_ROOMS if pair[0].startswith("systems.")} <= STILL_OF_SYSTEMS
+    assert {pair for pair in BETWEEN_ROOMS if pair[0].startswith("systems.")} == set()
 
 
 def test_no_rooms_import_each_other_in_a_circle() -> None:
     graph: dict[str, set[str]] = {}
-    for one, other in BETWEEN_ROOMS - STILL_OF_SYSTEMS:
+    for one, other in BETWEEN_ROOMS:
         graph.setdefault(one, set()).add(other)
     assert graph
     assert circle_in(graph) == []

@@ -13,7 +13,8 @@ from confection.typechecker import check_type
 
 from helpers import add_segmenter, blank
 
-COMMANDS = {"spacy_cli", "spacy_cascade_commands"}
+NO_CONFIGS = {"spacy_cli", "spacy_cascade_commands", "spacy_cascade_kernels"}
+"""Groups whose members no config names."""
 PATHS = {("spacy_cascade.TermList.v1", "source")}
 """Where one text has a meaning of its own."""
 
@@ -21,7 +22,7 @@ PATHS = {("spacy_cascade.TermList.v1", "source")}
 def options() -> Iterator[tuple[str, str, Any]]:
     """Of all functions that the package registers: name, option and type."""
     for entry in distribution("spacy-cascade").entry_points:
-        if entry.value.startswith("spacy_cascade") and entry.group not in COMMANDS:
+        if entry.value.startswith("spacy_cascade") and entry.group not in NO_CONFIGS:
             made = entry.load()
             hints = get_type_hints(made.__init__ if inspect.isclass(made) else made)
             yield from ((entry.name, name, hint) for name, hint in hints.items() if hint != Any)

@@ -17,10 +17,12 @@ from helpers import blank
 from spacy_cascade import ConfigError
 from spacy_cascade.pipeline.settings import settings_of
 
+NO_CONFIGS = ("spacy_cli", "spacy_cascade_formats", "spacy_cascade_kernels")
+"""Groups whose members no config names, and which nothing else calls by their signatures."""
 ENTRIES = [
     entry
     for group in sorted(entry_points().groups)
-    if group.startswith("spacy_") and group not in ("spacy_cli", "spacy_cascade_formats")
+    if group.startswith("spacy_") and group not in NO_CONFIGS
     for entry in entry_points(group=group)
     if entry.value.startswith("spacy_cascade")
 ]

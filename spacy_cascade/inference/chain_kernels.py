@@ -9,10 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..systems.many_labels.block_losses import MANY_LABELS, block_log_partitions, block_losses
-from ..systems.many_labels.block_spans import block_likely_spans, block_span_posteriors
-from ..systems.many_labels.block_viterbi import block_viterbi
-from ..systems.many_labels.blocks import blocks_of
+from ..rooms import offered
 from ..types import Floats1d, Ints1d
 from .chain import log_partitions
 from .chain_losses import chain_losses
@@ -23,9 +20,8 @@ from .schemes import Spans
 from .spans import likely_spans, span_posteriors
 from .viterbi import best_labellings
 
-_AT_ONCE = 128
-_MOST_STEPS = 1024
-"""Of a unit in the sense of `Structure.transitions_at_once`: two thousand units are a piece."""
+MANY_LABELS = 64
+"""From so many score columns on, kernels of a room are asked for, whose last bits may differ."""
 
 
 class ChainKernels:
@@ -76,38 +72,9 @@ class ChoiceKernels(ChainKernels):
         return choice_losses(chains, terms)
 
 
-class BlockKernels(ChainKernels):
-    """Kernels for many labels without label pairs."""
-
-    def __init__(self, lattice: Lattice) -> None:
-        super().__init__(lattice)
-        self.blocks = blocks_of(lattice)
-        # Each piece makes the transitions ready, so it needs many units where these are many.
-        self.transitions_at_once = max(_AT_ONCE, lattice.n_edges // _MOST_STEPS)
-
-    def best(self, chains: Chains) -> tuple[Ints1d, Floats1d]:
-        return block_viterbi(self.blocks, chains)
-
-    def log_partitions(self, chains: Chains) -> Floats1d:
-        return block_log_partitions(self.blocks, chains)
-
-    margin_partitions = log_partitions
-
-    def span_posteriors(
-        self, chains: Chains, labels: Ints1d, spans: Spans, sequences: Ints1d, found: Floats1d
-    ) -> None:
-        block_span_posteriors(self.blocks, chains, labels, spans, sequences, found)
-
-    def likely_spans(
-        self, chains: Chains, labels: Ints1d, least: float, spans: Spans, found: Floats1d
-    ) -> int:
-        return block_likely_spans(self.blocks, chains, labels, least, spans, found)
-
-    def losses(self, chains: Chains, terms: LossTerms) -> Floats1d:
-        return block_losses(self.blocks, chains, terms)
-
-
 def kernels_for(lattice: Lattice) -> ChainKernels:
     """The fastest kernels for a lattice whose score columns are labels or label pairs."""
     is_large = lattice.n_columns >= MANY_LABELS and not lattice.label_pairs
-    return BlockKernels(lattice) if is_large else ChainKernels(lattice)
+    of_room = offered("chain") if is_large else None
+    kernels: ChainKernels = (of_room or ChainKernels)(lattice)
+    return kernels

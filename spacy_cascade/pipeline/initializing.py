@@ -16,7 +16,6 @@ from ..errors import TrainingError
 from ..features.resources import FlaggedTokens
 from ..features.tokens import Tokens
 from ..features.units import Units
-from ..systems.induction.component import forget
 from ..types import Ints2d
 from .corpus import GetExamples, forget_words, is_placeholder
 from .corpus_blocks import CorpusBlocks, examples_from, read_blocks
@@ -114,7 +113,8 @@ def begin_anew(pipe: Any) -> None:
     """Forget what an earlier training has left."""
     pipe.warm_start, pipe._parts, pipe._reader = False, Parts(), CorpusReader()
     pipe._awaited = None
-    forget(pipe)
+    if pipe.before_induction is not None:
+        pipe.before_induction.restore(pipe)
 
 
 def initialize(

@@ -18,12 +18,12 @@ from ..inference.structure import Potentials, Structure, require
 from ..losses.base import Loss
 from ..losses.margin import Hinge
 from ..penalties.base import Penalty
-from ..systems.isomeric.decoding import jointly_best
+from ..rooms import offered
 from ..trainers.base import Trainer
 from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Pointers1d, Texts
 from .base import CascadePipe
 from .calibration import Outcomes
-from .decoding import ScoredBatch, decode, potentials_in_parts
+from .decoding import ScoredBatch, decode, potentials_in_parts, potentials_of
 from .initializing import read_examples
 from .listing import choosers, least_needed
 from .settings import Positive, SchemeName, Share, setting
@@ -318,7 +318,16 @@ class CascadeSegmenter(CascadePipe):
         With `constrained` tokens of presets are not annotated any more, and labellings that
         disagree with a preset have the score `-inf`.
         """
-        tokens, potentials = jointly_best(self, docs, self.joint_key)
+        if self.joint_key is None:
+            tokens, potentials = potentials_of(self, docs)
+        else:
+            jointly_best = offered("joint_decoding")
+            if jointly_best is None:
+                raise ConfigError(
+                    f"'{self.name}' has joint_key = '{self.joint_key}', and joint decoding is not "
+                    "installed. Set joint_key = null, or install all of spacy-cascade."
+                )
+            tokens, potentials = jointly_best(self, docs, self.joint_key)
         return self._constrained(tokens, potentials, self._presets(docs, tokens))
 
     def _scored_parts(

@@ -1,13 +1,12 @@
 """What the trainer of a component sees of it: a corpus, encoded as the trainer asks for it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from spacy.training import Example
-from spacy.util import logger
 from thinc.api import Model
 
 from ..errors import TrainingError
@@ -16,16 +15,13 @@ from ..inference.structure import Weights
 from ..losses.base import LabelledSequences
 from ..penalties.base import CentredPenalty, Penalty
 from ..scorers.linear import Names, add_features, get_weights, hessian_of, places, taken
-from ..systems.induction.candidates import AtomicTests
-from ..systems.induction.component import adopt, tests_of
-from ..systems.induction.trainer import Induced, Round
-from ..systems.isomeric.learning import partner
 from ..trainers.base import Fit, Task, TaskOn
 from ..types import Floats2d
 from .corpus import forget_words
 from .initializing import MAXIMUM_LEXEMES, read_examples
 
 Data = TypeVar("Data")
+Extended = TypeVar("Extended")
 
 _NEW_MINIMUM = 1
 """How often adaptation, which sees little, has to see a feature to add it."""
@@ -35,27 +31,30 @@ class ExampleSource:
     """A component with examples (`trainers.base.Source`).
 
     is_other: whether these are other examples than before. partners: other components, which its
-    trainer has asked for.
+    trainer trains, too.
     """
 
-    def __init__(self, pipe: Any, examples: Sequence[Example], is_other: bool) -> None:
-        self._pipe, self._examples, self._is_other = pipe, examples, is_other
+    def __init__(self, component: Any, examples: Sequence[Example], is_other: bool) -> None:
+        self.component, self.examples, self._is_other = component, examples, is_other
         self.partners: list[Any] = []
-        self._tests: AtomicTests | None = None
         if is_other:  # Adaptation begins where an earlier one has ended.
-            pipe._origin = None
+            component._origin = None
 
     @property
     def is_new(self) -> bool:
-        return self._is_other and not self._pipe.warm_start
+        return self._is_other and not self.component.warm_start
 
-    @property
-    def penalty(self) -> Penalty:
-        penalty: Penalty = self._pipe.penalty
-        return penalty
+    def extended(self, kind: Callable[["ExampleSource"], Extended]) -> Extended:
+        """What else the trainer of a room asks for; kind: makes it of this source."""
+        return kind(self)
+
+    def beside(self, component: Any) -> "ExampleSource":
+        """The source of another component for the same examples, which is trained, too."""
+        self.partners.append(component)
+        return ExampleSource(component, self.examples, self._is_other)
 
     def task(self) -> Task:
-        pipe, examples = self._pipe, self._examples
+        pipe, examples = self.component, self.examples
         gold = [pipe.gold.read(example) for example in examples]
         if pipe.warm_start:
             make_room(pipe, examples, gold)
@@ -64,7 +63,7 @@ class ExampleSource:
 
     def task_on(self, data: Data) -> TaskOn[Data]:
         """It begins with the weights that there are."""
-        pipe = self._pipe
+        pipe = self.component
         return TaskOn(data, pipe.loss, _centred_penalty(pipe), pipe.weights)
 
     def shards(self, n_tokens: int) -> Iterator[LabelledSequences]:
@@ -72,7 +71,7 @@ class ExampleSource:
 
         Raises `TrainingError` where there are no examples.
         """
-        pipe, examples = self._pipe, self._examples
+        pipe, examples = self.component, self.examples
         if pipe.warm_start:
             make_room(pipe, examples, [pipe.gold.read(example) for example in examples])
         is_empty = True
@@ -87,32 +86,9 @@ class ExampleSource:
                 "anew with each call."
             )
 
-    def partner(self, name: str) -> "ExampleSource":
-        """The source of an earlier component, for the same examples."""
-        earlier = partner(self._pipe, name)
-        self.partners.append(earlier)
-        return ExampleSource(earlier, self._examples, self._is_other)
-
     def join(self, fit: Fit[object]) -> None:
-        self._pipe._fit = fit
-
-    def tests(self) -> tuple[Task, AtomicTests]:
-        pipe, examples = self._pipe, self._examples
-        gold = [pipe.gold.read(example) for example in examples]
-        units, observed, starts = pipe.fitted(examples, gold)
-        data = LabelledSequences(pipe.space.encode(units), pipe.structure, observed, starts)
-        self._tests = tests_of(pipe.space, units)
-        return self.task_on(data), self._tests
-
-    def adopt(self, found: Induced) -> None:
-        assert self._tests is not None
-        adopt(self._pipe, self._examples, self._tests, found)
-
-    def tell(self, number: int, done: Round) -> None:
-        logger.info(
-            "'%s', round %d of induction: %d units are wrong, %d features added, loss %.1f",
-            self._pipe.name, number, done.n_hard, len(done.added), done.loss,
-        )  # fmt: skip
+        """Have the component trained by a fit that another one begins."""
+        self.component._fit = fit
 
 
 @dataclass(frozen=True)

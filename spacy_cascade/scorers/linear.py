@@ -20,11 +20,13 @@ from ..features.units import Units
 from ..inference.linear_chain import ChainFamily
 from ..numeric.encoded import Encoded
 from ..parallel import Workers
-from ..systems.many_labels.scores import PlacedWeights, SparseScores
+from ..rooms import offered
 from ..types import Floats1d, Floats2d, Pointers1d, RealsXd
 from .lexeme_scores import LexemeScores, check_features
 from .pair_scores import PairScores
 
+MANY_COLUMNS = 128
+"""From so many score columns on, weights may be mostly zero."""
 _NEW = -1
 """Place of what was not there before."""
 _BLOCK = 1 << 16
@@ -56,7 +58,7 @@ def make_linear_model(
             "space": FeatureSpace(templates) if space is None else space,
             "lexeme_scores": LexemeScores(),
             "pair_scores": PairScores(),
-            "sparse_scores": SparseScores(),
+            "sparse_scores": None,
             "hessian_diagonal": None,
             "min_count": min_count,
             "structure": structure,
@@ -230,13 +232,15 @@ def _forward(
     return scores, backprop
 
 
-def _sparse_scores(model: Model[Units, Floats2d], weights: Floats2d) -> PlacedWeights | None:
-    """Those of the weights, None where these are few, mostly not zero, or of more than labels."""
+def _sparse_scores(model: Model[Units, Floats2d], weights: Floats2d) -> Any:
+    """What sums weights of many labels (`systems.many_labels.scores`), if it is there and pays."""
     family = model.attrs["structure"]
-    if type(family) is not ChainFamily or family.label_pairs:
+    if weights.shape[1] < MANY_COLUMNS or type(family) is not ChainFamily or family.label_pairs:
         return None
-    sparse: PlacedWeights | None = model.attrs["sparse_scores"].of(weights)
-    return sparse
+    if model.attrs["sparse_scores"] is None and (made := offered("unit_scores")) is not None:
+        model.attrs["sparse_scores"] = made()
+    scores = model.attrs["sparse_scores"]
+    return None if scores is None else scores.of(weights)
 
 
 def _add_dense_scores(

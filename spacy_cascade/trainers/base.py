@@ -69,6 +69,9 @@ class TaskOn(Generic[Corpus]):
     def task_on(self, data: Other) -> TaskOn[Other]:
         return TaskOn(data, self.loss, self.penalty, self.start, self.known)
 
+    def extended(self, kind: Callable[[Any], Other]) -> Other:
+        return kind(self)
+
     def shards(self, n_tokens: int) -> Iterator[Corpus]:
         """One, since a loss may know the sequences of its data by their numbers."""
         yield self.data
@@ -81,7 +84,7 @@ class Source(Protocol):
     """A component with a corpus, as its trainer sees it.
 
     is_new: whether nothing has been learnt of these examples yet, nor of others. A trainer that
-    chooses features does so then (`systems.induction.trainer.SourceOfTests`).
+    chooses features does so then.
     """
 
     @property
@@ -95,6 +98,9 @@ class Source(Protocol):
 
     def shards(self, n_tokens: int) -> Iterator[LabelledSequences]:
         """The corpus, encoded in pieces of about so many tokens, each made when it is asked for."""
+
+    def extended(self, kind: Callable[[Any], Other]) -> Other:
+        """What else a trainer asks a source for; kind: makes it of this source."""
 
 
 class Fit(ABC, Generic[Data]):

@@ -8,7 +8,7 @@ from ..errors import ConfigError
 from ..inference.structure import Structure
 from ..losses.base import CorpusLoss
 from ..parallel import Workers
-from ..systems.many_labels.trainer import MANY_COLUMNS, SparseObjective, can_be_sparse
+from ..rooms import offered
 from .base import BYTES_OF_WEIGHT, Room, Shape, Source, TaskOn, check_needs
 from .lbfgs_run import BatchFit, LBFGSRun, Released
 from .objective import Loss, Objective, Parametrisation
@@ -17,6 +17,10 @@ _BYTES_OF_PAIR = 2 * 4
 """A step and a change of the gradient, which are remembered in single precision."""
 _BYTES_OF_SPARSE_WEIGHT = 2 * 4
 """All weights as the model keeps them, and as sparse training gives them."""
+
+
+MANY_COLUMNS = 128
+"""From so many score columns on training is sparse where nothing is said and it can be."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +98,9 @@ class LBFGS(BatchSettings):
     def begin(self, source: Source) -> BatchFit:
         task = source.task()
         data, workers = task.data, self.thread_pool()
-        if self.may_be_sparse(data.structure.n_columns) and can_be_sparse(task, self.sparse):
-            objective = SparseObjective(task, workers)
+        make_sparse = offered("objective") if self.may_be_sparse(data.structure.n_columns) else None
+        objective = None if make_sparse is None else make_sparse(task, workers, self.sparse)
+        if objective is not None:
             run = LBFGSRun(self, objective, objective.parameters(task.start), workers)
             return BatchFit(objective, run, data)
         loss = CorpusLoss(data, task.loss, workers)

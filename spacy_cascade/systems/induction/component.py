@@ -13,13 +13,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from spacy.training import Example
+from spacy.util import logger
 from thinc.api import Config
 
 from ...features.space import FeatureSpace
 from ...features.units import Units
+from ...losses.base import LabelledSequences
+from ...penalties.base import Penalty
+from ...pipeline.source import ExampleSource
 from ...scorers.linear import set_weights
-from ...types import Ints1d
+from ...trainers.base import Task
+from ...types import Ints1d, Pointers1d
 from .candidates import AtomicTests
 from .features import (
     NO_TEMPLATE,
@@ -30,7 +34,7 @@ from .features import (
     template_numbers,
     template_text,
 )
-from .trainer import Induced
+from .results import Induced, Round
 
 _OF_ALL_SETS = ("lexicons", "resources", "clusters", "vectors")
 """Settings that all template sets have, besides patterns."""
@@ -43,6 +47,11 @@ class BeforeInduction:
     space: FeatureSpace
     block: Config | None
 
+    def restore(self, pipe: Any) -> None:
+        """The templates of the component are those of its config again."""
+        pipe.model.attrs["space"], pipe.before_induction = self.space, None
+        _write_block(pipe, self.block)
+
 
 def tests_of(space: FeatureSpace, units: Units) -> AtomicTests:
     """The known features of a space as tests."""
@@ -52,29 +61,54 @@ def tests_of(space: FeatureSpace, units: Units) -> AtomicTests:
     return AtomicTests(numbers, joins & (numbers != NO_TEMPLATE), parts)
 
 
-def adopt(pipe: Any, examples: Sequence[Example], tests: AtomicTests, found: Induced) -> None:
-    """Give a component the features that were induced of its own, with their weights."""
-    space: FeatureSpace = pipe.space
-    templates = space.templates.expanded()
-    parts = [tests.template_of(each) for each in found.features]
-    text_of = {each: template_text(each, templates) for each in dict.fromkeys(parts)}
-    texts = [text_of[each] for each in parts]
-    pipe.model.attrs["space"] = space_of(space, list(dict.fromkeys(texts)))
-    gold = [pipe.gold.read(example) for example in examples]
-    rows = _give_features(space, pipe.space, found, pipe.fitted(examples, gold)[0], texts)
-    weights = np.zeros((len(pipe.space), found.weights.features.shape[1]))
-    np.add.at(weights, rows, found.weights.features)
-    set_weights(pipe.model, weights, found.weights.transitions)
-    pipe.before_induction = BeforeInduction(space, _block(pipe))
-    _write_block(pipe, _with_templates(pipe.before_induction.block, pipe.space))
+class TestedSource:
+    """A source whose features can be chosen, for `Induction`."""
 
+    def __init__(self, source: ExampleSource) -> None:
+        self._source, self._pipe = source, source.component
+        self._tests: AtomicTests | None = None
 
-def forget(pipe: Any) -> None:
-    """Undo what induction has made of a component: the templates are those of its config again."""
-    before: BeforeInduction | None = pipe.before_induction
-    if before is not None:
-        pipe.model.attrs["space"], pipe.before_induction = before.space, None
-        _write_block(pipe, before.block)
+    @property
+    def penalty(self) -> Penalty:
+        penalty: Penalty = self._pipe.penalty
+        return penalty
+
+    def _units(self) -> tuple[Units, Ints1d, Pointers1d]:
+        examples = self._source.examples
+        gold = [self._pipe.gold.read(example) for example in examples]
+        fitted: tuple[Units, Ints1d, Pointers1d] = self._pipe.fitted(examples, gold)
+        return fitted
+
+    def tests(self) -> tuple[Task, AtomicTests]:
+        """As `task`, and what its features are, which others are made of."""
+        units, observed, starts = self._units()
+        space = self._pipe.space
+        data = LabelledSequences(space.encode(units), self._pipe.structure, observed, starts)
+        self._tests = tests_of(space, units)
+        return self._source.task_on(data), self._tests
+
+    def adopt(self, found: Induced) -> None:
+        """Have these features in place of all, with their weights, from now on."""
+        pipe, tests, space = self._pipe, self._tests, self._pipe.space
+        assert tests is not None
+        templates = space.templates.expanded()
+        parts = [tests.template_of(each) for each in found.features]
+        text_of = {each: template_text(each, templates) for each in dict.fromkeys(parts)}
+        texts = [text_of[each] for each in parts]
+        pipe.model.attrs["space"] = space_of(space, list(dict.fromkeys(texts)))
+        rows = _give_features(space, pipe.space, found, self._units()[0], texts)
+        weights = np.zeros((len(pipe.space), found.weights.features.shape[1]))
+        np.add.at(weights, rows, found.weights.features)
+        set_weights(pipe.model, weights, found.weights.transitions)
+        pipe.before_induction = BeforeInduction(space, _block(pipe))
+        _write_block(pipe, _with_templates(pipe.before_induction.block, pipe.space))
+
+    def tell(self, number: int, done: Round) -> None:
+        """Say what a round did; number: from 0."""
+        logger.info(
+            "'%s', round %d of induction: %d units are wrong, %d features added, loss %.1f",
+            self._pipe.name, number, done.n_hard, len(done.added), done.loss,
+        )  # fmt: skip
 
 
 def _give_features(

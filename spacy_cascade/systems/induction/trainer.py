@@ -9,7 +9,6 @@ label, or pair of labels, of the structure.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Protocol
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from ...losses.base import CorpusLoss, LabelledSequences, Loss
 from ...numeric.design import BinaryCSR, Design, SegmentRows
 from ...numeric.encoded import Encoded
 from ...penalties.base import Penalty
-from ...trainers.base import Source, Task
+from ...trainers.base import Source
 from ...trainers.lbfgs import LBFGS, AroundLBFGS
 from ...trainers.lbfgs_run import BatchFit, LBFGSRun
 from ...trainers.objective import Objective
@@ -34,50 +33,9 @@ from .candidates import (
     conjunction_rows,
     hard_units,
 )
+from .component import TestedSource
 from .postings import transposed
-
-
-@dataclass(frozen=True)
-class Round:
-    """What a round added; n_hard: how many units were wrong before it. loss: after it."""
-
-    n_hard: int
-    added: tuple[Candidate, ...]
-    loss: float
-
-
-@dataclass(frozen=True)
-class Induced:
-    """What induction found.
-
-    kept: features of segments, which all stay. features: the others, in the order in which they
-    were added. units: the first unit that has each of those. weights: of both, in this order.
-    """
-
-    kept: Pointers1d
-    features: tuple[Conjunction, ...]
-    units: Pointers1d
-    rounds: tuple[Round, ...]
-    weights: Weights
-
-
-class SourceOfTests(Source, Protocol):
-    """A source whose features can be chosen.
-
-    penalty: before it has a centre.
-    """
-
-    @property
-    def penalty(self) -> Penalty: ...
-
-    def tests(self) -> tuple[Task, AtomicTests]:
-        """As `task`, and what its features are, which others are made of."""
-
-    def adopt(self, found: Induced) -> None:
-        """Have these features in place of all, with their weights, from now on."""
-
-    def tell(self, number: int, done: Round) -> None:
-        """Say what a round did; number: from 0."""
+from .results import Induced, Round
 
 
 @dataclass(frozen=True)
@@ -112,15 +70,16 @@ class Induction(AroundLBFGS):
                 f"{self}. Mend the [trainer] block."
             )
 
-    def begin(self, source: SourceOfTests) -> BatchFit:
+    def begin(self, source: Source) -> BatchFit:
         """Choose the features where nothing has been learnt yet, and begin with their weights."""
         if source.is_new:
-            (task, tests), numbers = source.tests(), count()
+            tested = source.extended(TestedSource)
+            (task, tests), numbers = tested.tests(), count()
             found = self.run(
-                task.data, tests, task.loss, source.penalty,
-                lambda done: source.tell(next(numbers), done),
+                task.data, tests, task.loss, tested.penalty,
+                lambda done: tested.tell(next(numbers), done),
             )  # fmt: skip
-            source.adopt(found)
+            tested.adopt(found)
         return self.trainer.begin(source)
 
     def run(

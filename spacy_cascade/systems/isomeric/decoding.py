@@ -21,14 +21,11 @@ from ...pipeline.spans.nbest import RankedGroup, candidate_groups
 from ...types import Floats1d
 
 
-def jointly_best(pipe: Scoring, docs: Sequence[Doc], key: str | None) -> tuple[Tokens, Potentials]:
+def jointly_best(pipe: Scoring, docs: Sequence[Doc], key: str) -> tuple[Tokens, Potentials]:
     """The tokens of a batch, and potentials under the best one of the N best under a key.
 
-    key: None for those of the Docs as they are. Raises `ConfigError` where no earlier component has
-    written N best with probabilities.
+    Raises `ConfigError` where no earlier component has written N best with probabilities.
     """
-    if key is None:
-        return potentials_of(pipe, docs)
     best: Potentials | None = None
     totals: Floats1d = np.zeros(0)
     for earlier, ranked in _ranks(pipe.name, docs, key):

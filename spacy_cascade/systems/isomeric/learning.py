@@ -1,10 +1,11 @@
-"""The earlier one of two components that are trained together."""
+"""The earlier one of two components that are trained together, seen by the trainer of both."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ...errors import TrainingError
+from ...pipeline.source import ExampleSource
 
 
 def partner(component: Any, name: str) -> Any:
@@ -34,3 +35,17 @@ def partner(component: Any, name: str) -> Any:
             f"'span({key})@-1..1' to [components.{component.name}.model.templates]."
         )
     return earlier
+
+
+class PairSource:
+    """A source that knows the sources of earlier components."""
+
+    def __init__(self, source: ExampleSource) -> None:
+        self._source = source
+
+    def partner(self, name: str) -> ExampleSource:
+        """The source of an earlier component of that name, which has the same examples.
+
+        Raises `TrainingError` where it cannot be trained together with this one.
+        """
+        return self._source.beside(partner(self._source.component, name))

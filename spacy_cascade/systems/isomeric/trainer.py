@@ -1,7 +1,7 @@
 """Joint training of two chains (ICRF; docs/method.md, sections 3.5 and 5.5)."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,25 +15,9 @@ from ...trainers.base import BYTES_OF_WEIGHT, Fit, Progress, Room, Shape, Source
 from ...trainers.lbfgs import BatchSettings
 from ...trainers.lbfgs_run import BatchFit, LBFGSRun, Released
 from ...trainers.objective import Objective
+from .learning import PairSource
 from .loss import NEEDS, IsomericLoss
 from .objective import JointObjective
-
-
-class Pair(Source, Protocol):
-    """A source that knows the sources of other components."""
-
-    def partner(self, name: str) -> "Partner":
-        """The source of an earlier component of that name, which has the same examples.
-
-        Raises `TrainingError` where it cannot be trained together with this one.
-        """
-
-
-class Partner(Source, Protocol):
-    """The source of a component that another one trains."""
-
-    def join(self, fit: Fit[object]) -> None:
-        """Have the component trained by this fit."""
 
 
 @dataclass(frozen=True)
@@ -88,9 +72,9 @@ class JointLBFGS(BatchSettings):
     def check(self, loss: object, penalty: object, structure: type[Structure]) -> None:
         check_likelihood(self, loss, penalty, structure)
 
-    def begin(self, source: Pair) -> "JointFit":
+    def begin(self, source: Source) -> "JointFit":
         """Begin both; the fit of the first component has no steps of its own."""
-        partner = source.partner(self.first)
+        partner = source.extended(PairSource).partner(self.first)
         first, second = partner.task(), source.task()
         workers = self.thread_pool()
         one, two = (_objective(task, workers) for task in (first, second))

@@ -21,8 +21,6 @@ from .blocks import Blocks, BlockWeights, multiplied
 from .lockstep import Batch, Rows, add_marginals, backward, log_sums, make_batches, summed
 from .products import WIDTH, Shape, add_products
 
-MANY_LABELS = 64
-"""From so many score columns on this is faster than `dense_losses`, whose last bits differ."""
 _AT_ONCE = 128
 """Positions of a product of matrices for the gradient of the block."""
 

@@ -14,7 +14,6 @@ from ...scorers.lexeme_scores import check_features
 from ...types import Floats1d, Floats2d
 from .places import Places, add_placed_rows, crowded_rows, nonzero_places
 
-_MANY_COLUMNS = 128
 _MOST_THERE = 1 / 8
 """Share of the weights that are not zero, up to which leaving out the others pays."""
 
@@ -48,7 +47,7 @@ class SparseScores:
         return SparseScores, ()
 
     def of(self, weights: Floats2d) -> PlacedWeights | None:
-        """Those of weights `[K, S]`, None where these are few or mostly not zero."""
+        """Those of weights `[K, S]`, None where these are mostly not zero."""
         # Read once, for another thread may replace it meanwhile.
         last = self._last
         if last is None or last[0] is not weights:
@@ -57,8 +56,6 @@ class SparseScores:
 
 
 def _placed(weights: Floats2d) -> PlacedWeights | None:
-    if weights.shape[1] < _MANY_COLUMNS:
-        return None
     if np.count_nonzero(weights) > _MOST_THERE * weights.size:
         return None
     places = nonzero_places(weights)

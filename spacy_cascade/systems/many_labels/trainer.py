@@ -26,9 +26,6 @@ from ...types import Floats1d, Floats2d, Ints1d
 from .losses import SparseCorpusLoss
 from .places import Places, nonzero_places, seen_places
 
-MANY_COLUMNS = 128
-"""From so many score columns on training is sparse where nothing is said and it can be."""
-
 
 @runtime_checkable
 class SeparablePenalty(Protocol):
@@ -46,6 +43,16 @@ def can_be_sparse(task: Task, is_demanded: bool | None) -> bool:
             f"Training cannot be sparse: {obstacle}. Write sparse = false into the [trainer] block."
         )
     return not obstacle
+
+
+def sparse_objective(
+    task: Task, workers: Workers, is_demanded: bool | None
+) -> SparseObjective | None:
+    """The objective with few weights, None where there can be none; raises as `can_be_sparse`.
+
+    What L-BFGS finds under the name `objective`.
+    """
+    return SparseObjective(task, workers) if can_be_sparse(task, is_demanded) else None
 
 
 def _obstacle(task: Task) -> str:

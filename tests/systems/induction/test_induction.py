@@ -193,7 +193,7 @@ def test_features_are_chosen_where_nothing_has_been_learnt(is_new, generator):
     source = SimpleNamespace(
         is_new=is_new, penalty=Gaussian(1.0), adopt=adopted.append,
         tests=lambda: (SimpleNamespace(data=data, loss=Likelihood()), tests),
-        tell=lambda number, done: told.append((number, done)),
+        tell=lambda number, done: told.append((number, done)), extended=lambda kind: source,
     )  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(LBFGS, "begin", lambda self, source: begun.append(source) or "fit")

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from spacy_cascade.inference import chain_kernels
+from spacy_cascade.inference.chain_kernels import MANY_LABELS
 from spacy_cascade.inference.linear_chain import ChainFamily, LinearChain
 from spacy_cascade.inference.schemes import TagSet
 from spacy_cascade.inference.structure import Part, Potentials
 from spacy_cascade.parallel import LARGEST_PIECE
-from spacy_cascade.systems.many_labels.block_losses import MANY_LABELS
 from strategies import random_chain
 
 TAGS = TagSet("BILOU", tuple(f"L{i}" for i in range(20)))

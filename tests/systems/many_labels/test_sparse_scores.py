@@ -21,7 +21,7 @@ from spacy_cascade.scorers.linear import (
     make_span_classifier,
     set_weights,
 )
-from spacy_cascade.systems.many_labels import scores as sparse_scores
+from spacy_cascade.systems.many_labels.scores import SparseScores
 
 N_LABELS = 150
 
@@ -42,11 +42,11 @@ def test_scores_are_those_of_all_weights(
     model: Model, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("spacy_cascade.scorers.linear._SPARSE_BLOCK", block)
-    assert model.attrs["sparse_scores"].of(get_weights(model)[0]) is not None
+    assert SparseScores().of(get_weights(model)[0]) is not None
     units = units_of(model, [*TEXTS, "STAT5 is new ."])
     expected = dense_design(model.attrs["space"].design(units)) @ get_weights(model)[0]
     np.testing.assert_allclose(model.predict(units), expected, rtol=1e-5, atol=1e-5)
-    monkeypatch.setattr(sparse_scores, "_MANY_COLUMNS", 1000)
+    monkeypatch.setattr("spacy_cascade.scorers.linear.MANY_COLUMNS", 1000)
     dense = copy.deepcopy(model)
     np.testing.assert_allclose(model.predict(units), dense.predict(units), atol=1e-12)
 
@@ -59,7 +59,7 @@ def test_label_pairs_are_summed_by_words(model: Model) -> None:
     set_weights(other, *weights)
     units = units_of(model, TEXTS)
     np.testing.assert_allclose(other.predict(units), model.predict(units), atol=1e-12)
-    assert other.attrs["sparse_scores"]._last is None
+    assert other.attrs["sparse_scores"] is None
     assert model.attrs["sparse_scores"]._last is not None
 
 
@@ -88,7 +88,7 @@ def many() -> tuple[Language, list[Example]]:
     nlp.initialize(lambda: examples)
     for _ in range(3):
         nlp.update(examples)
-    assert classifier.model.attrs["sparse_scores"].of(classifier.weights.features) is not None
+    assert SparseScores().of(classifier.weights.features) is not None
     return nlp, examples
 
 

@@ -18,10 +18,10 @@ from spacy_cascade.inference.structure import Weights
 from spacy_cascade.losses.base import LabelledSequences
 from spacy_cascade.losses.margin import SoftmaxMargin
 from spacy_cascade.penalties.gaussian import Gaussian
-from spacy_cascade.systems.many_labels.trainer import MANY_COLUMNS, can_be_sparse, trained_places
+from spacy_cascade.systems.many_labels.trainer import can_be_sparse, trained_places
 from spacy_cascade.tools.scale.sharded import Sharded
 from spacy_cascade.trainers.base import Fit, Task
-from spacy_cascade.trainers.lbfgs import LBFGS
+from spacy_cascade.trainers.lbfgs import LBFGS, MANY_COLUMNS
 from strategies import random_corpus
 
 LOSS, SIGMA = SoftmaxMargin(kappa=0.8), 0.7

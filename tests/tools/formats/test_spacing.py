@@ -8,8 +8,8 @@ from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
 from helpers import blank
+from spacy_cascade.pipeline.tokenizers import make_punctuation_tokenizer
 from spacy_cascade.tools.formats.spacing import Spacer, Style, find_style
-from spacy_cascade.tools.tokenizers.tokenizers import make_punctuation_tokenizer
 
 SPLITTING = find_style(
     [["NF", "-", "B", "/", "1", ".", "5", ":", "a", "/", "b", "1", "-", "2", "3", "/", "4"]] * 9

@@ -10,8 +10,8 @@ from spacy.lang.char_classes import ALPHA_LOWER, ALPHA_UPPER
 from spacy.language import Language
 from spacy.tokenizer import Tokenizer
 
-from ...errors import ConfigError
-from ...types import Texts
+from ..errors import ConfigError
+from ..types import Texts
 
 NAME = "spacy_cascade.RuleTokenizer.v1"
 MARK = r"[^\w\s]|_"

@@ -159,6 +159,7 @@ def test_the_load_test_ends_by_itself(trained: Language, tmp_path: Path) -> None
     done = run_python(
         "-m", "benchmarks.experiments.serving", str(tmp_path / "model"), str(data),
         "--clients", "1", "2", "--requests", "40", "--limit", "60",
+        "--work", str(tmp_path / "work"),
         "--output", str(tmp_path / "results.json"), timeout=300, PYTHONPATH=str(PROJECT),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -174,7 +175,7 @@ def test_bulk_annotation_is_measured_in_every_way(trained: Language, tmp_path: P
     data = write_sample(tmp_path / "data.spacy", n_docs=2)
     done = run_python(
         "-m", "benchmarks.experiments.bulk", str(tmp_path / "model"), str(data),
-        "--rounds", "1", "--passes", "3", "--kernels", str(tmp_path / "kernels"),
+        "--rounds", "1", "--passes", "3", "--work", str(tmp_path / "work"),
         "--output", str(tmp_path / "results.json"), timeout=600, PYTHONPATH=str(PROJECT),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -18,7 +18,7 @@ from ..lib.machine import available_cores
 from ..lib.package import for_stages
 from ..lib.paths import CONFIGS
 from ..lib.processes import Result, TaskRunner
-from ..reports.adaptation_report import TITLES, make_report
+from ..reports.adaptation_report import make_report
 from ..reports.output import run
 
 SIZES = (20, 100, 500)
@@ -29,32 +29,27 @@ OURS = {"memb": "memb.cfg", "ocr": "ocr.cfg"}
 
 @dataclass(frozen=True)
 class Study:
-    """One way to split the corpus, and the tasks on its parts."""
+    """The old documents of a corpus and the new ones, which have another type, and their tasks."""
 
     runner: TaskRunner
-    split: str
     sizes: Sequence[int]
     draws: int
     updates: int
     ner_train_seconds: float
     ner_seconds: Sequence[float]
 
-    @property
-    def folder(self) -> Path:
-        return self.runner.work / self.split
-
     def corpus(self, name: str) -> str:
-        return str(self.folder / "corpora" / f"{name}.spacy")
+        return str(self.runner.work / "corpora" / f"{name}.spacy")
 
     def model(self, name: str) -> str:
-        (self.folder / "models").mkdir(parents=True, exist_ok=True)
-        return str(self.folder / "models" / name)
+        (self.runner.work / "models").mkdir(parents=True, exist_ok=True)
+        return str(self.runner.work / "models" / name)
 
     def split_corpus(self, train: Path, dev: Path) -> Result:
         """Write the parts, and return their sizes."""
         arguments = {
-            "train": str(train), "dev": str(dev), "folder": str(self.folder / "corpora"),
-            "split": self.split, "sizes": list(self.sizes), "draws": self.draws,
+            "train": str(train), "dev": str(dev), "folder": str(self.runner.work / "corpora"),
+            "sizes": list(self.sizes), "draws": self.draws,
         }  # fmt: skip
         return self.runner.run("lib.adaptation:split_corpus", arguments)
 
@@ -104,7 +99,7 @@ class Study:
 
 
 def train_all(study: Study, train: Path, dev: Path) -> Result:
-    """Train, adapt and score all models of one way to split the corpus."""
+    """Train, adapt and score all models."""
     sizes = study.split_corpus(train, dev)
     runner, cores = study.runner, available_cores()
     for config in OURS.values():
@@ -164,16 +159,14 @@ def _f1(found: Mapping[str, Any], model: str, part: str) -> float:
 
 
 def measure(runner: TaskRunner, arguments: argparse.Namespace) -> Result:
-    studies = {}
-    for split in arguments.splits:
-        study = Study(
-            runner, split, arguments.sizes, arguments.draws, arguments.updates,
-            arguments.ner_train_seconds, sorted(arguments.ner_seconds),
-        )  # fmt: skip
-        found = train_all(study, arguments.train, arguments.dev)
-        studies[split] = {"lines": summarize(study, found), **found}
+    study = Study(
+        runner, arguments.sizes, arguments.draws, arguments.updates,
+        arguments.ner_train_seconds, sorted(arguments.ner_seconds),
+    )  # fmt: skip
+    found = train_all(study, arguments.train, arguments.dev)
     names = ("sizes", "draws", "updates", "ner_train_seconds", "ner_seconds")
-    return {"settings": {name: getattr(arguments, name) for name in names}, "studies": studies}
+    settings = {name: getattr(arguments, name) for name in names}
+    return {"settings": settings, "lines": summarize(study, found), **found}
 
 
 def main() -> None:
@@ -182,7 +175,6 @@ def main() -> None:
     add("--sizes", type=int, nargs="+", default=list(SIZES), help="sentences")
     add("--draws", type=int, default=3, help="random orders of new documents")
     add("--updates", type=int, default=2, help="of an adaptation")
-    add("--splits", nargs="+", choices=TITLES, default=list(TITLES))
     add("--ner-train-seconds", type=float, default=120.0)
     add("--ner-seconds", type=float, nargs="+", default=list(NER_SECONDS))
     run(parser, "adaptation", measure, make_report)

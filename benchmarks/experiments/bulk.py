@@ -5,23 +5,21 @@ python -m benchmarks.experiments.bulk training/jnlpba/model-best corpus/jnlpba/t
 
 from __future__ import annotations
 
+import argparse
 import os
 from collections.abc import Iterator
 from contextlib import nullcontext
 from functools import partial
 from itertools import count
-from pathlib import Path
 from statistics import median
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from ..lib.arguments import add_rounds, new_parser
 from ..lib.corpora import read_texts
-from ..lib.machine import describe_run, resident_megabytes
-from ..lib.paths import WORK
-from ..lib.processes import TaskRunner
+from ..lib.machine import resident_megabytes
+from ..lib.processes import Result, TaskRunner
 from ..lib.timing import Stopwatch
-from ..reports.output import print_results
+from ..reports.output import run
 
 CORES = 2
 BATCH_SIZES = (32, 256, 2048)
@@ -76,12 +74,13 @@ def with_new_words(text: str, numbers: Iterator[int]) -> str:
     return " ".join(words)
 
 
-def measure(runner: TaskRunner, model: str, data: str, rounds: int, passes: int) -> dict[str, Any]:
+def measure(runner: TaskRunner, arguments: argparse.Namespace) -> Result:
     """Measure all ways to annotate, each in processes of its own."""
+    common = {"model": str(arguments.model), "data": str(arguments.data)}
 
-    def annotate(cores: int, batch_size: int, **settings: int) -> dict[str, Any]:
-        arguments = {"model": model, "data": data, "rounds": rounds, "batch_size": batch_size}
-        return runner.run("experiments.bulk:annotate_texts", {**arguments, **settings}, cores)
+    def annotate(cores: int, batch_size: int, **settings: int) -> Result:
+        task = {**common, "rounds": arguments.rounds, "batch_size": batch_size, **settings}
+        return runner.run("experiments.bulk:annotate_texts", task, cores)
 
     ways = {f"one process, batch_size {n}": [annotate(1, n)] for n in BATCH_SIZES}
     for n in BATCH_SIZES:
@@ -91,7 +90,7 @@ def measure(runner: TaskRunner, model: str, data: str, rounds: int, passes: int)
     growth = {
         name: runner.run(
             "experiments.bulk:memory_growth",
-            {"model": model, "data": data, "zone": zone, "passes": passes},
+            {**common, "zone": zone, "passes": arguments.passes},
         )["memory_megabytes"]
         for name, zone in (("no memory zones", False), ("a memory zone each", True))
     }
@@ -107,16 +106,9 @@ def measure(runner: TaskRunner, model: str, data: str, rounds: int, passes: int)
 
 
 def main() -> None:
-    parser = new_parser(__doc__, "model", "data", work=False)
+    parser = new_parser(__doc__, "model", "data")
     add_rounds(parser, 5, PASSES)
-    parser.add_argument("--kernels", type=Path, default=WORK / "kernels", help="folder")
-    arguments = parser.parse_args()
-    results = describe_run()
-    with TemporaryDirectory() as work:
-        runner = TaskRunner(Path(work), kernels=arguments.kernels.resolve())
-        model, data = str(arguments.model), str(arguments.data)
-        results |= measure(runner, model, data, arguments.rounds, arguments.passes)
-    print_results(results, arguments.output)
+    run(parser, "bulk", measure)
 
 
 if __name__ == "__main__":

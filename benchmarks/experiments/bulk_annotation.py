@@ -8,6 +8,7 @@ that does other work makes them longer: the load is noted beside them, and proce
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
 import os
@@ -28,10 +29,10 @@ from time import perf_counter
 from typing import Any
 
 from ..lib.arguments import add_rounds, new_parser
-from ..lib.machine import describe_run, load_average, resident_megabytes
-from ..lib.paths import PROJECT, WORK
-from ..lib.processes import child_environment, run_python
-from ..reports.output import print_results
+from ..lib.machine import load_average, resident_megabytes
+from ..lib.paths import PROJECT
+from ..lib.processes import TaskRunner, child_environment, run_python
+from ..reports.output import run
 
 PARTS = ("memory", "processes", "engines")
 FILES = 8
@@ -209,28 +210,27 @@ def memory(runs: Runs, model: str, texts: str) -> dict[str, Any]:
     return {"tokens": [tokens for tokens, _ in curve], "megabytes": [m for _, m in curve]}
 
 
+def measure(runner: TaskRunner, arguments: argparse.Namespace) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    with TemporaryDirectory() as folder:
+        runs = Runs(child_environment(1, runner.kernel_cache), Path(folder), {})
+        model = str(arguments.model)
+        texts, tables = write_inputs(arguments.texts, runs.folder, arguments.paragraphs)
+        if "memory" in arguments.parts:
+            found["memory"] = memory(runs, model, texts)
+        if "processes" in arguments.parts:
+            found |= compare_processes(runs, model, texts, arguments.rounds)
+        if "engines" in arguments.parts:
+            found |= compare_engines(runs, model, tables, arguments.rounds)
+    return {**found, "seconds": runs.seconds}
+
+
 def main() -> None:
-    parser = new_parser(__doc__, "model", "texts", work=False)
+    parser = new_parser(__doc__, "model", "texts")
     add_rounds(parser, 3)
     parser.add_argument("--paragraphs", type=int, default=200_000, help="of the texts")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
-    parser.add_argument("--kernels", type=Path, default=WORK / "kernels", help="folder")
-    arguments = parser.parse_args()
-    results = describe_run()
-    with TemporaryDirectory() as name:
-        folder = Path(name)
-        environment = child_environment(1, arguments.kernels.resolve())
-        runs = Runs(environment, folder, {})
-        model = str(arguments.model)
-        texts, tables = write_inputs(arguments.texts, folder, arguments.paragraphs)
-        if "memory" in arguments.parts:
-            results["memory"] = memory(runs, model, texts)
-        if "processes" in arguments.parts:
-            results |= compare_processes(runs, model, texts, arguments.rounds)
-        if "engines" in arguments.parts:
-            results |= compare_engines(runs, model, tables, arguments.rounds)
-        results["seconds"] = runs.seconds
-    print_results(results, arguments.output)
+    run(parser, "bulk_annotation", measure)
 
 
 if __name__ == "__main__":

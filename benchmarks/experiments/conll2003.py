@@ -5,48 +5,38 @@ python -m benchmarks.experiments.conll2003 corpus/conll2003/train.spacy corpus/c
 
 from __future__ import annotations
 
-from pathlib import Path
+import argparse
 
-from ..lib.arguments import new_parser, runner_for
-from ..lib.machine import available_cores, describe_run
+from ..lib.arguments import new_parser
+from ..lib.machine import available_cores
 from ..lib.processes import Result, TaskRunner
 from ..lib.variants import config_path
-from ..reports.output import print_results, write_json
+from ..reports.output import run
 
 BATCH = ("conll2003_crf_crf", "conll2003_icrf", "conll2003")
 ONLINE = "conll2003_ocr"
 
 
-def measure(runner: TaskRunner, train: Path, dev: Path, peer_iterations: int) -> Result:
-    """Seconds and scores of each config, with one thread and with all cores, and of the peer."""
-    corpora = {"train": str(train), "dev": str(dev)}
+def train_all(runner: TaskRunner, arguments: argparse.Namespace) -> Result:
+    """Each config with one thread and with all cores, and the peer."""
+    train, dev = str(arguments.train), str(arguments.dev)
     configs = {name: str(config_path(f"{name}.cfg")) for name in (*BATCH, ONLINE)}
+
+    def trained(name: str, train: str, threads: int) -> Result:
+        task = {"config": configs[name], "train": train, "dev": dev, "threads": threads}
+        task["model"] = str(runner.work / name)
+        return runner.run("lib.training:train_as_configured", task, cores=threads)
+
     for name in configs:  # compile kernels
-        _train(runner, name, {"config": configs[name], "train": str(dev), "dev": str(dev)}, 1)
+        trained(name, dev, 1)
     found: Result = {}
-    for name, config in configs.items():
-        arguments = {"config": config, **corpora}
+    for name in configs:
         counts = [1] if name == ONLINE else sorted({1, available_cores()})
-        found[name] = {n: _train(runner, name, arguments, n) for n in counts}
-    model = str(runner.work / "crfsuite.model")
-    peer = {**corpora, "model": model, "iterations": peer_iterations}
+        found[name] = {n: trained(name, train, n) for n in counts}
+    peer = {"train": train, "dev": dev, "model": str(runner.work / "crfsuite.model")}
+    peer["iterations"] = arguments.peer_iterations
     found["crfsuite"] = runner.run("peers.crfsuite_conll2003:train_crfsuite_conll2003", peer)
     return found
-
-
-def _train(runner: TaskRunner, name: str, arguments: Result, threads: int) -> Result:
-    if name == ONLINE:
-        model = str(runner.work / name)
-        return runner.run("lib.training:train_as_configured", {**arguments, "model": model})
-    arguments = {**arguments, "threads": threads}
-    return runner.run("lib.training:train_cascade", arguments, cores=threads)
-
-
-def seconds(result: Result) -> float:
-    """Seconds of `initialize` and all updates."""
-    if "update_seconds" in result:
-        return float(result["initialize_seconds"] + sum(result["update_seconds"]))
-    return float(result["seconds"])
 
 
 def summarize(found: Result) -> Result:
@@ -60,22 +50,23 @@ def summarize(found: Result) -> Result:
         rows[name] = {
             "ents_f": 100 * scores["ents_f"],
             "chunks_f": 100 * scores["spans_chunks_f"],
-            "seconds": {str(n): seconds(result) for n, result in by_threads.items()},
-            "of_peer": {str(n): seconds(r) / peer["seconds"] for n, r in by_threads.items()},
+            "seconds": {str(n): result["seconds"] for n, result in by_threads.items()},
+            "of_peer": {
+                str(n): result["seconds"] / peer["seconds"] for n, result in by_threads.items()
+            },
         }
     return rows
+
+
+def measure(runner: TaskRunner, arguments: argparse.Namespace) -> Result:
+    found = train_all(runner, arguments)
+    return {**summarize(found), "details": found}
 
 
 def main() -> None:
     parser = new_parser(__doc__, "train", "dev", output="conll2003.json")
     parser.add_argument("--peer-iterations", type=int, default=200, help="of crfsuite")
-    arguments = parser.parse_args()
-    results = describe_run()
-    runner = runner_for(arguments, "conll2003")
-    found = measure(runner, arguments.train, arguments.dev, arguments.peer_iterations)
-    summary = summarize(found)
-    write_json({**results, **summary, "details": found}, arguments.output)
-    print_results({**results, **summary}, None)
+    run(parser, "conll2003", measure)
 
 
 if __name__ == "__main__":

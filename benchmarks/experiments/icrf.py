@@ -11,19 +11,170 @@ corpus; with `--whole NAME TRAIN DEV` these on all of train, once.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+import spacy
+from spacy.language import Language
+from spacy.training import Example
+
+from spacy_cascade.pipeline.spans.nbest import candidates_by_doc
+
 from ..lib.arguments import add_at_once, existing, new_parser
-from ..lib.package import TOKENS_GIVEN, Settings
+from ..lib.corpora import read_docs, write_docs
+from ..lib.package import (
+    TOKENS_GIVEN,
+    Settings,
+    component,
+    gold_rows,
+    read_examples,
+    rows_of_path,
+    show_ranked_spans,
+)
 from ..lib.processes import Result, TaskRunner
+from ..lib.timing import Stopwatch
+from ..lib.training import build, initialize, update
 from ..lib.variants import config_path
-from ..reports.markdown import machine_sentence, table
+from ..reports.markdown import by, machine_sentence, table
 from ..reports.output import run
+
+Floats = npt.NDArray[np.float64]
+Paths = npt.NDArray[np.int32]
+DECODINGS = ("product", "scores", "mixture")
+"""Ways to use the `N` best paths of the first chain: the product of both probabilities, the sum of
+both scores, and one path `z` under the scores that the second chain has on average."""
+
+
+def fold(
+    train: str, kept: str, held_back: str, share: float, most: int, seed: int
+) -> dict[str, int]:
+    """Write a random part of the Docs of a corpus, and up to `most` others to judge on."""
+    docs = read_docs(train)
+    random.Random(seed).shuffle(docs)
+    n = round(share * len(docs))
+    parts = docs[:n], docs[n : n + most]
+    for part, path in zip(parts, (kept, held_back), strict=True):
+        write_docs(part, Path(path))
+    return {"kept": len(parts[0]), "held_back": len(parts[1])}
+
+
+def train_chains(
+    config: str,
+    train: str,
+    model: str,
+    schedule: Sequence[tuple[float, int]],
+    overrides: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Train with one strength `C` of the constraint after the other.
+
+    schedule: each strength, and the updates that it has. overrides: settings by their dotted names.
+    """
+    nlp, _ = build(config, 1, overrides=overrides)
+    examples, watch = read_examples(train, nlp), Stopwatch()
+    initialize(nlp, examples, watch)
+    second = component(nlp, nlp.pipe_names[-1])
+    for strength, updates in schedule:
+        second.trainer = replace(second.trainer, C=strength)
+        second.reset_fit()
+        for _ in range(updates):
+            update(nlp, examples, watch)
+    nlp.to_disk(model)
+    return {"seconds": watch.passed, "terms": second._fit.terms()}
+
+
+@dataclass(frozen=True)
+class Hypotheses:
+    """For each of `N` ranks and `S` sentences; `-inf` where a sentence has fewer paths.
+
+    first, second: scores of the best paths `[N, S]`. first_logs, second_logs: their
+    log-probabilities. paths: of the second chain `[N, T]`. potentials: of each rank.
+    """
+
+    starts: npt.NDArray[np.int64]
+    first: Floats
+    first_logs: Floats
+    second: Floats
+    second_logs: Floats
+    paths: Paths
+    potentials: Sequence[Any]
+
+
+def hypotheses(nlp: Language, examples: Sequence[Example], n: int) -> Hypotheses:
+    """The hypotheses of the predicted Docs, which have the first chain's spans of the last rank."""
+    one, two = (component(nlp, name) for name in nlp.pipe_names[-2:])
+    docs = [example.predicted for example in examples]
+    batch = one.scored(docs)
+    paths, first = batch.best_paths(n)
+    first_logs = first - batch.structure.log_partitions(batch.potentials)
+    of_docs = candidates_by_doc(batch.ranked(paths, first, True), batch.tokens)
+    ranks = []
+    for k in range(n):
+        show_ranked_spans(one, docs, of_docs, k)
+        potentials = two.scored(docs).potentials
+        path, scores = two.structure.best(potentials)
+        logs = scores - two.structure.log_partitions(potentials)
+        ranks.append((path, scores, logs, potentials))
+    found, second, second_logs, of_ranks = zip(*ranks, strict=True)
+    return Hypotheses(
+        of_ranks[0].starts, first, first_logs, np.stack(second), np.stack(second_logs),
+        np.stack(found), of_ranks,
+    )  # fmt: skip
+
+
+def decode(found: Hypotheses, n: int, way: str, structure: Any) -> Paths:
+    """A path of the second chain for each sentence `[T]`, from the `n` best of the first."""
+    if way == "mixture":
+        return _decode_mixture(found, n, structure)
+    if way == "product":
+        totals = found.first_logs[:n] + found.second_logs[:n]
+    else:
+        totals = found.first[:n] + found.second[:n]
+    totals = np.where(np.isfinite(found.first[:n]), totals, -np.inf)
+    rank = np.repeat(totals.argmax(axis=0), np.diff(found.starts))
+    chosen: Paths = found.paths[rank, np.arange(found.paths.shape[1])]
+    return chosen
+
+
+def _decode_mixture(found: Hypotheses, n: int, structure: Any) -> Paths:
+    shares = np.exp(found.first_logs[:n] - found.first_logs[:n].max(axis=0))
+    shares /= shares.sum(axis=0)
+    of_units = np.repeat(shares, np.diff(found.starts), axis=1)
+    scores = sum(
+        share[:, None] * potentials.scores
+        for share, potentials in zip(of_units, found.potentials, strict=False)
+    )
+    path: Paths = structure.best(found.potentials[0].replace(scores=scores))[0]
+    return path
+
+
+def score_decodings(model: str, part: str, sizes: Sequence[int], at_once: int = 50) -> Any:
+    """F1 of entities by every way of decoding, and of the first chain's spans.
+
+    sizes: numbers `N` of paths of the first chain; 1 is Viterbi on one after the other.
+    """
+    nlp = spacy.load(model)
+    two = component(nlp, nlp.pipe_names[-1])
+    examples = read_examples(part, nlp)
+    ways = {"Viterbi": (1, "product")}
+    ways |= {f"{way}, N = {n}": (n, way) for n in sizes for way in DECODINGS}
+    counts = {name: np.zeros(3) for name in ways}
+    for begin in range(0, len(examples), at_once):
+        batch = examples[begin : begin + at_once]
+        found = hypotheses(nlp, batch, max(sizes))
+        wanted = gold_rows(two, batch, found.starts)
+        for name, (n, way) in ways.items():
+            path = decode(found, n, way, two.structure)
+            rows = rows_of_path(two, path, found.starts)
+            counts[name] += [len(rows & wanted), len(rows), len(wanted)]
+    return {name: float(200.0 * c[0] / max(1.0, c[1] + c[2])) for name, c in counts.items()}
+
 
 SIZES = (2, 5)
 """Numbers of paths of the first chain."""
@@ -113,7 +264,7 @@ class Study:
         folder.mkdir(exist_ok=True)
         kept, held_back = (str(folder / f"{name}.spacy") for name in ("train", "rest"))
         self.runner.run(
-            "lib.two_chains:fold",
+            "experiments.icrf:fold",
             {
                 "train": str(self.train), "kept": kept, "held_back": held_back,
                 "share": self.share, "most": HELD_BACK, "seed": seed,
@@ -130,10 +281,10 @@ class Study:
             "config": str(config_path(system.config)), "train": corpora["train"], "model": model,
             "schedule": system.schedule, "overrides": system.settings,
         }  # fmt: skip
-        trained = self.runner.run("lib.two_chains:train_chains", arguments)
+        trained = self.runner.run("experiments.icrf:train_chains", arguments)
         scores = {
             part: self.runner.run(
-                "lib.two_chains:score_decodings",
+                "experiments.icrf:score_decodings",
                 {"model": model, "part": corpora[part], "sizes": SIZES},
             )
             for part in corpora
@@ -170,8 +321,7 @@ def make_report(results: Result) -> str:
         f"{100 * results['part']:.0f} % of another corpus, or on all of it where nothing is kept "
         f"back.\n\n{machine_sentence(results['machine'])}\n",
     ]
-    for chains in dict.fromkeys(row["chains"] for row in rows):
-        own = [row for row in rows if row["chains"] == chains]
+    for chains, own in by(rows, "chains").items():
         for part, title in PARTS.items():
             if all(part in row["scores"] for row in own):
                 heading = TITLES.get(chains, f"Entities and types, {chains}")
@@ -180,9 +330,7 @@ def make_report(results: Result) -> str:
 
 
 def _table(rows: Iterable[Result], part: str) -> str:
-    found: dict[str, list[Result]] = {}
-    for row in rows:
-        found.setdefault(row["system"], []).append(row)
+    found = by(rows, "system")
     ways = [way for way in found[APART][0]["scores"][part] if way.startswith(_WAYS)]
     base = _mean(found[APART], part, VITERBI)
     lines = []

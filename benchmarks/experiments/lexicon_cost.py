@@ -15,11 +15,12 @@ from typing import Any
 from ..lib.arguments import add_rounds, existing, new_parser
 from ..lib.corpora import read_docs
 from ..lib.machine import folder_megabytes
-from ..lib.package import SEGMENTER, Settings, build_lexicons, for_stages, read_examples
+from ..lib.package import SEGMENTER, component, for_stages, read_examples
 from ..lib.paths import CONFIGS
 from ..lib.processes import TaskRunner
-from ..lib.timing import Stopwatch, median_ratio
+from ..lib.timing import Stopwatch
 from ..reports.output import run
+from .speed import compare, times_as_long
 
 _MOST_TOKENS = 5
 _KEPT = 0.5
@@ -55,37 +56,25 @@ def write_terms(train: str, n_terms: int, path: str) -> dict[str, Any]:
     return {"terms": n_terms, "megabytes": Path(path).stat().st_size / 1e6}
 
 
-def list_settings(terms: str, by_similarity: bool) -> Settings:
-    """A list in both stages; by_similarity: in the segments of a semi-Markov segmenter."""
-    if not by_similarity:
-        return for_stages("model.templates.lexicons", {"terms": terms})
-    segments = f"components.{SEGMENTER}.model.segments"
-    return {f"{segments}.lexicons": {"terms": terms}, f"{segments}.extra": ["similarity(terms)"]}
-
-
 def train_with_terms(
-    config: str,
-    train: str,
-    terms: str | None,
-    updates: int,
-    model: str,
-    by_similarity: bool = False,
+    config: str, train: str, terms: str | None, updates: int, model: str
 ) -> dict[str, Any]:
-    """Train a cascade with a term list (`list_settings`), or without one, and save it.
+    """Train a cascade with a term list in both stages, or without one, and save it.
 
     A few updates are enough, because speed does not depend on the weights. `build_seconds`:
     reading and building the list of one stage, which is a part of `initialize`.
     """
     from ..lib.training import build, initialize, update
 
-    overrides = list_settings(terms, by_similarity) if terms else None
-    nlp, _ = build(config, threads=1, overrides=overrides)
+    listed = for_stages("model.templates.lexicons", {"terms": terms}) if terms else None
+    nlp, _ = build(config, threads=1, overrides=listed)
     examples = read_examples(train, nlp)
     watch, build_watch, save_watch = Stopwatch(), Stopwatch(), Stopwatch()
     initialize(nlp, examples, watch)
     if terms:
         with build_watch:
-            build_lexicons(nlp)
+            space = component(nlp, SEGMENTER).space
+            space.read_resources(lambda text: [token.text for token in nlp.tokenizer(text)])
     result = {
         "initialize_seconds": watch.passed,
         "build_seconds": build_watch.passed,
@@ -98,17 +87,9 @@ def train_with_terms(
     return {**result, "save_seconds": save_watch.passed, "disk_megabytes": folder_megabytes(model)}
 
 
-def slowdowns(rates: dict[str, Any], which: str = "seconds") -> dict[str, float]:
-    """Time with the list divided by time without it, median over rounds."""
-    return {
-        name: median_ratio(rates[which], f"{name}_with", f"{name}_without")
-        for name in ("warm", "first")
-    }
-
-
 def measure(runner: TaskRunner, arguments: argparse.Namespace) -> dict[str, Any]:
     """Measure everything, each task in a process of its own."""
-    train, dev = str(arguments.train), str(arguments.dev)
+    train = str(arguments.train)
     work = runner.work
     listed = str(work / "terms.txt")
     found: dict[str, Any] = {}
@@ -120,7 +101,6 @@ def measure(runner: TaskRunner, arguments: argparse.Namespace) -> dict[str, Any]
     for name, model in models.items():
         settings: dict[str, Any] = {"config": str(arguments.config), "train": train, "model": model}
         settings |= {"terms": listed if name == "with" else None, "updates": arguments.updates}
-        settings["by_similarity"] = arguments.similarity
         found[f"training_{name}"] = runner.run(
             "experiments.lexicon_cost:train_with_terms", settings
         )
@@ -129,17 +109,16 @@ def measure(runner: TaskRunner, arguments: argparse.Namespace) -> dict[str, Any]
             for i in range(arguments.loads + 1)
         ]
         found[f"loading_{name}"] = loads[1:]  # the first one may have to compile
-    speed_test = {"dev": dev, "rounds": arguments.rounds, "passes": arguments.passes}
-    paths = {"without": models["without"], "listed": models["with"]}
-    task = "peers.decoding_speed:decode_with_and_without"
-    found["decoding"] = decoding = runner.run(task, {**paths, **speed_test})
+    found["decoding"] = decoding = compare(runner, models, arguments)
 
     def loaded(key: str) -> dict[str, float]:
         return {n: median(load[key] for load in found[f"loading_{n}"]) for n in models}
 
     return {
-        "slowdown": slowdowns(decoding),
-        "slowdown_by_processor_time": slowdowns(decoding, "computed_seconds"),
+        "slowdown": decoding["times_as_long"]["with"],
+        "slowdown_by_processor_time": times_as_long(
+            decoding, "with", "without", "computed_seconds"
+        ),
         "tokens_per_second": decoding["tokens_per_second"],
         "load_seconds": loaded("load_seconds"),
         "peak_memory_megabytes": loaded("peak_memory_megabytes"),
@@ -152,7 +131,6 @@ def main() -> None:
     add = parser.add_argument
     add("--terms", type=int, default=1_000_000, help="number of terms")
     add("--config", type=existing, default=str(CONFIGS / "memb.cfg"))
-    add("--similarity", action="store_true", help="by all measures; needs --config semi.cfg")
     add("--updates", type=int, default=2)
     add("--loads", type=int, default=3, help="timed loads of each pipeline")
     add_rounds(parser, 5, 5)

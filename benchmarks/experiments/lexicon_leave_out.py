@@ -6,12 +6,11 @@ python -m benchmarks.experiments.lexicon_leave_out corpus/jnlpba/train.spacy cor
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from ..lib.arguments import existing, new_parser
 from ..lib.corpora import read_docs
-from ..lib.package import with_term_list
+from ..lib.package import for_stages
 from ..lib.paths import CONFIGS
 from ..lib.processes import TaskRunner
 from ..reports.output import run
@@ -30,31 +29,24 @@ def write_entities(train: str, path: str) -> dict[str, int]:
     return {"terms": len(found)}
 
 
-def write_config(config: Path, terms: Path | None, leave_out: bool, path: Path) -> str:
-    """Write a config with the list in both stages. terms: None for no list."""
-    from spacy.util import load_config
-
-    settings = load_config(config)
-    if terms is not None:
-        with_term_list(settings, terms, leave_out)
-    settings.to_disk(path)
-    return str(path)
-
-
 def measure(runner: TaskRunner, arguments: argparse.Namespace) -> dict[str, Any]:
     """Best F1 of entities on dev over all updates, for each use of the list."""
-    train, dev = str(arguments.train), str(arguments.dev)
-    terms = runner.work / "entities.jsonl"
+    corpora = {"train": str(arguments.train), "dev": str(arguments.dev)}
+    terms = str(runner.work / "entities.jsonl")
     listed = runner.run(
-        "experiments.lexicon_leave_out:write_entities", {"train": train, "path": str(terms)}
+        "experiments.lexicon_leave_out:write_entities", {"train": corpora["train"], "path": terms}
     )
-    ways = {"no list": (None, False), "all seen": (terms, False), "own left out": (terms, True)}
+    term_list = {"@misc": "spacy_cascade.TermList.v1", "source": terms}
+    ways = {
+        "no list": {},
+        "all seen": {"own": {**term_list, "leave_out": False}},
+        "own left out": {"own": {**term_list, "leave_out": True}},
+    }
     f1: dict[str, list[float]] = {}
-    for number, (name, (path, leave_out)) in enumerate(ways.items()):
-        config = write_config(arguments.config, path, leave_out, runner.work / f"{number}.cfg")
-        found = runner.run(
-            "lib.training:train_cascade", {"config": config, "train": train, "dev": dev}
-        )
+    for name, lists in ways.items():
+        task = {"config": str(arguments.config), **corpora, "model": str(runner.work / name)}
+        task["overrides"] = for_stages("model.templates.lexicons", lists) if lists else {}
+        found = runner.run("lib.training:train_as_configured", task)
         f1[name] = [f for *_, f in found["series"]]
     return {**listed, "f1": {name: max(series) for name, series in f1.items()}, "updates": f1}
 

@@ -12,6 +12,7 @@ system refuses memory beyond the limit (`RLIMIT_DATA`); peak memory is that of `
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, product
@@ -20,13 +21,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from ..lib.arguments import new_parser
-from ..lib.machine import describe_run, load_average
-from ..lib.processes import TaskRunner
+from ..lib.machine import load_average
+from ..lib.package import STAGES, component, for_stages, size
+from ..lib.processes import Result, TaskRunner
 from ..lib.variants import config_path
-from ..reports.output import print_results
+from ..reports.output import run
 
-Result = dict[str, Any]
-NAMES = ("cascade_segmenter", "cascade_classifier")
 CONFIGS_OF = {"online": "stream", "batch": "memb_stream"}
 """The config of each kind of training."""
 _BATCH_UPDATES = 2
@@ -52,7 +52,6 @@ def train_stream(
 def train_once(kind: str, folder: Path, dev: Path, iterations: int) -> Result:
     """Seconds of the processor without scoring, sizes, and scores, of one training."""
     from spacy.training.initialize import init_nlp
-    from spacy.training.loop import create_evaluation_callback
     from spacy.util import load_config, resolve_dot_names
 
     from ..lib.timing import Stopwatch
@@ -60,12 +59,8 @@ def train_once(kind: str, folder: Path, dev: Path, iterations: int) -> Result:
 
     overrides: dict[str, Any] = {"paths.train": str(folder), "paths.dev": str(dev)}
     if kind == "batch":
-        settings = {"iterations": iterations, "threads": 1}
-        overrides |= {
-            f"components.{name}.trainer.trainer.{key}": value
-            for name in NAMES
-            for key, value in settings.items()
-        }
+        overrides |= for_stages("trainer.trainer.iterations", iterations)
+        overrides |= for_stages("trainer.trainer.threads", 1)
     path = config_path(f"{CONFIGS_OF[kind]}.cfg")
     config = load_config(path, overrides=overrides, interpolate=True)
     lengths = doc_lengths(folder)
@@ -74,42 +69,36 @@ def train_once(kind: str, folder: Path, dev: Path, iterations: int) -> Result:
     training = training_settings(nlp)
     n_batches = sum(1 for _ in training["batcher"](range(n) for n in lengths))
     n_steps = n_batches if kind == "online" else _BATCH_UPDATES
-    # The loop scores in the first step, and then in the last one.
-    training |= {"max_steps": 0, "eval_frequency": max(1, n_steps - 1)}
+    training |= {"max_steps": 0, "patience": 0, "eval_frequency": n_steps + 1}
     names = [training["train_corpus"], training["dev_corpus"]]
-    readers = resolve_dot_names(nlp.config.interpolate(), names)
-    score = create_evaluation_callback(nlp, readers[1], training["score_weights"])
-    scores: list[float] = []
-    watch = Stopwatch()
-
-    def evaluate() -> tuple[float, dict[str, float]]:
-        with watch.paused():
-            scores.append(score()[1]["ents_f"])
-        return scores[-1], {}
-
+    train_reader, dev_reader = resolve_dot_names(nlp.config.interpolate(), names)
+    steps = run_loop(nlp, Stream(train_reader, nlp), training, lambda: (0.0, {}))
     after_steps = [0.0]
-    with watch:
-        for _ in islice(run_loop(nlp, Stream(readers[0], nlp), training, evaluate), n_steps):
+    with Stopwatch() as watch:
+        for _ in islice(steps, n_steps):
             after_steps.append(watch.elapsed_computed())
-        for name in NAMES:
-            nlp.get_pipe(name).sync_weights()
-    found = {
-        "tokens": sum(lengths),
+        for name in STAGES:
+            component(nlp, name).sync_weights()
+    of_last = after_steps[-1] - after_steps[-2]
+    n_tokens, batch = (
+        sum(lengths),
+        {
+            "microseconds_per_token_and_iteration": 1e6 * of_last / iterations / sum(lengths),
+            "encoding_processor_seconds": after_steps[1] - of_last,
+        },
+    )
+    return {
+        "tokens": n_tokens,
         "steps": n_steps,
         "initialize_processor_seconds": initializing.computed,
         "training_processor_seconds": watch.computed,
         "wall_clock_seconds": initializing.passed + watch.passed,
-        "microseconds_per_token": 1e6 * (initializing.computed + watch.computed) / sum(lengths),
-        "features": {name: len(nlp.get_pipe(name).space) for name in NAMES},
-        "columns": {name: nlp.get_pipe(name).weights.features.shape[1] for name in NAMES},
+        "microseconds_per_token": 1e6 * (initializing.computed + watch.computed) / n_tokens,
+        "features": {name: size(nlp, name)["features"] for name in STAGES},
         "strings": len(nlp.vocab.strings),
-        "ents_f": scores[-1],
+        "ents_f": nlp.evaluate(list(dev_reader(nlp)))["ents_f"],
+        **(batch if kind == "batch" else {}),
     }
-    if kind == "batch":
-        of_last = after_steps[-1] - after_steps[-2]
-        found["microseconds_per_token_and_iteration"] = 1e6 * of_last / iterations / sum(lengths)
-        found["encoding_processor_seconds"] = after_steps[1] - of_last
-    return found
 
 
 class Stream:
@@ -131,10 +120,20 @@ def doc_lengths(folder: Path) -> list[int]:
     return [len(tokens) for file in files for tokens in DocBin().from_disk(file).tokens]
 
 
-def make_corpus(train: str, tokens: int, folder: str) -> Result:
-    from ..lib.growing_corpus import write_corpus
-
-    return {"tokens": write_corpus(Path(train), tokens, Path(folder))}
+def measure(runner: TaskRunner, arguments: argparse.Namespace) -> Result:
+    trainings = []
+    with TemporaryDirectory() as folder:
+        made = {n: f"{folder}/{n}" for n in (*arguments.tokens, _WARM_UP)}
+        for n, path in made.items():
+            task = {"train": str(arguments.train), "n_tokens": n, "folder": path}
+            runner.run("lib.growing_corpus:write_corpus", task)
+        common = {"dev": str(arguments.dev), "warm_up": made[_WARM_UP]}
+        common |= {"gigabytes": arguments.gigabytes, "iterations": arguments.iterations}
+        for kind, n in product(arguments.trainings, arguments.tokens):
+            task = {"kind": kind, "folder": made[n], **common}
+            trainings.append(runner.run("experiments.past_memory:train_stream", task))
+            print(json.dumps(trainings[-1]), flush=True)
+    return {"limit_gigabytes": arguments.gigabytes, "trainings": trainings}
 
 
 def main() -> None:
@@ -143,27 +142,7 @@ def main() -> None:
     parser.add_argument("--gigabytes", type=float, default=3.0, help="limit of memory")
     parser.add_argument("--trainings", nargs="+", choices=CONFIGS_OF, default=list(CONFIGS_OF))
     parser.add_argument("--iterations", type=int, default=3, help="of an update in batch training")
-    args = parser.parse_args()
-    results: Result = {**describe_run(), "limit_gigabytes": args.gigabytes, "trainings": []}
-    runner = TaskRunner(args.work, args.reuse)
-    with TemporaryDirectory() as folder:
-        warm_up = f"{folder}/warm_up"
-        of_corpora = {n: f"{folder}/{n}" for n in args.tokens}
-        for n, made in {**of_corpora, _WARM_UP: warm_up}.items():
-            task = {"train": str(args.train), "tokens": n, "folder": made}
-            runner.run("experiments.past_memory:make_corpus", task)
-        limits = {"gigabytes": args.gigabytes, "iterations": args.iterations}
-        for kind, made in product(args.trainings, of_corpora.values()):
-            task = {"kind": kind, "folder": made, "dev": str(args.dev), "warm_up": warm_up}
-            found = runner.run("experiments.past_memory:train_stream", {**task, **limits})
-            results["trainings"].append(found)
-            print(json.dumps(found), flush=True)
-    for kind in args.trainings:
-        of_kind = [found for found in results["trainings"] if found["kind"] == kind]
-        for found in of_kind:
-            first = of_kind[0]["microseconds_per_token"]
-            found["over_first"] = found["microseconds_per_token"] / first
-    print_results(results, args.output)
+    run(parser, "past_memory", measure)
 
 
 if __name__ == "__main__":

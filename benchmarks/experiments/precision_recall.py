@@ -6,7 +6,7 @@ python -m benchmarks.experiments.precision_recall corpus/jnlpba/train.spacy corp
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -15,23 +15,17 @@ import spacy
 from spacy.language import Language
 from spacy.training import Example
 
+from spacy_cascade.tools.reports.reading import judge
+from spacy_cascade.tools.reports.sweep import sweep, sweep_listed
+
 from ..lib.arguments import add_at_once, add_rounds, new_parser
 from ..lib.corpora import annotate_words, read_docs
-from ..lib.package import (
-    CLASSIFIER,
-    REJECTING,
-    SEGMENTER,
-    Settings,
-    calibrate,
-    false_negative_weight,
-    read_examples,
-    threshold_scores,
-)
+from ..lib.package import CLASSIFIER, REJECTING, SEGMENTER, Settings, calibrate, read_examples
 from ..lib.paths import CONFIGS
 from ..lib.processes import Result, TaskRunner
 from ..lib.timing import Timings
 from ..lib.training import train_as_configured
-from ..reports.markdown import machine_sentence, table
+from ..reports.markdown import by, machine_sentence, table
 from ..reports.output import Picture, run
 from ..reports.plotting import COLOURS, new_figure, save
 
@@ -64,7 +58,7 @@ def sweep_thresholds(model: str, dev: str, output: str, rounds: int) -> dict[str
         for name, settings in SEGMENTERS.items()
     }
     # This is the pass before those that are timed, too.
-    found = {n: threshold_scores(annotated(nlp, dev), nlp) for n, nlp in pipelines.items()}
+    found = {name: judge(nlp, annotated(nlp, dev)) for name, nlp in pipelines.items()}
     timings = Timings()
     for _ in range(rounds):
         for name, pipeline in pipelines.items():
@@ -72,9 +66,9 @@ def sweep_thresholds(model: str, dev: str, output: str, rounds: int) -> dict[str
             timings.add(name, partial(annotate_words, pipeline, gold))
     return {
         "curves": {
-            "best segmentation": points(found["plain"][0]),
-            "entities": points(found["listing"][0]),
-            "spans": points(found["listing"][1]),
+            "best segmentation": points(sweep(found["plain"])),
+            "entities": points(sweep(found["listing"])),
+            "spans": points(sweep_listed(found["listing"])),
         },
         "seconds": timings.seconds,
     }
@@ -98,7 +92,7 @@ def annotated(nlp: Language, dev: str) -> list[Example]:
     return [Example(doc, example.reference) for doc, example in zip(found, examples, strict=True)]
 
 
-def points(scores: Iterable[tuple[float, Any]]) -> list[Point]:
+def points(swept: Any) -> list[Point]:
     return [
         {
             "threshold": threshold,
@@ -107,7 +101,7 @@ def points(scores: Iterable[tuple[float, Any]]) -> list[Point]:
             "f1": 100 * score.f1,
             "found": score.n_predicted,
         }
-        for threshold, score in scores
+        for threshold, score in (swept.every(1) if swept else ())
     ]
 
 
@@ -130,7 +124,7 @@ def measure(
         for miss in costs:
             model = str(runner.work / f"{name} {miss}".replace(" ", "-"))
             models[name, miss] = model
-            settings = {**overrides, **false_negative_weight(component, miss)}
+            settings = {**overrides, f"components.{component}.loss.false_negative_weight": miss}
             task = {"config": str(CONFIGS / config), **corpora, "model": model}
             task["overrides"] = settings
             rows.append({"component": name, "config": config, "miss": miss})
@@ -213,9 +207,8 @@ def draw(results: Result, path: str) -> None:
         axes.plot(*_columns(found), color=colour, linewidth=1.8, label=TITLES[name])
         if name != "best segmentation":
             _label_thresholds(axes, found, colour)
-    names = dict.fromkeys(row["component"] for row in results["miss"])
-    for name, marker in zip(names, MARKERS, strict=False):
-        rows = [row for row in results["miss"] if row["component"] == name]
+    by_component = by(results["miss"], "component").items()
+    for (name, rows), marker in zip(by_component, MARKERS, strict=False):
         costs = ", ".join(format(row["miss"], "g") for row in rows)
         label = f"cost of a miss in {name}: {costs}"
         axes.plot(*_columns(rows), marker, color="#444444", markersize=5, label=label)

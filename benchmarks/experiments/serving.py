@@ -8,6 +8,7 @@ word that was never seen before. It ends after a number of requests, or after a 
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import socket
@@ -26,9 +27,10 @@ import numpy as np
 
 from ..lib.arguments import new_parser
 from ..lib.corpora import read_docs
-from ..lib.machine import describe_run, resident_megabytes
+from ..lib.machine import resident_megabytes
 from ..lib.paths import PROJECT
-from ..reports.output import print_results
+from ..lib.processes import TaskRunner
+from ..reports.output import run
 
 EXAMPLES = PROJECT / "examples"
 START_SECONDS = 180.0
@@ -140,25 +142,24 @@ def load(
     }
 
 
-def main() -> None:
-    parser = new_parser(__doc__, "model", "data", work=False)
-    add = parser.add_argument
-    add("--clients", type=int, nargs="+", default=[1, 8], help="at the same time")
-    add("--requests", type=int, default=20_000, help="for each number of clients")
-    add("--limit", type=float, default=120.0, help="seconds for each number of clients")
-    arguments = parser.parse_args()
+def measure(_: TaskRunner, arguments: argparse.Namespace) -> dict[str, Any]:
     texts = sentences(arguments.data)
-    results = describe_run()
     with server(arguments.model) as (port, process):
         loads = [
             load(port, process, texts, clients, arguments.requests, arguments.limit)
             for clients in arguments.clients
         ]
-    results |= {
-        "tokens_per_request": float(np.mean([len(text.split()) + 2 for text in texts])),
-        "loads": loads,
-    }
-    print_results(results, arguments.output)
+    n_tokens = [len(text.split()) + 2 for text in texts]
+    return {"tokens_per_request": float(np.mean(n_tokens)), "loads": loads}
+
+
+def main() -> None:
+    parser = new_parser(__doc__, "model", "data")
+    add = parser.add_argument
+    add("--clients", type=int, nargs="+", default=[1, 8], help="at the same time")
+    add("--requests", type=int, default=20_000, help="for each number of clients")
+    add("--limit", type=float, default=120.0, help="seconds for each number of clients")
+    run(parser, "serving", measure)
 
 
 if __name__ == "__main__":

@@ -82,35 +82,3 @@ def simulate(
 def score(nlp: Language, held: Sequence[Doc]) -> float:
     """Entity F1 on Docs, their tokens and sentences given."""
     return float(nlp.evaluate([Example(with_words(doc), doc) for doc in held])["ents_f"] or 0.0)
-
-
-def time_rounds(
-    train: str, labelled: int, among: int, n: int, updates: int, rounds: int
-) -> dict[str, Any]:
-    """Seconds of rounds: training on annotated sentences, and choosing `n` of the others.
-
-    labelled: annotated sentences at first. among: others; both are drawn from train. The first
-    round also loads kernels and meets all words.
-    """
-    vocab = spacy.blank("en").vocab
-    order = [s.as_doc() for doc in read_docs(train, vocab) for s in doc.sents]
-    random.Random(0).shuffle(order)
-    known, rest = order[:labelled], order[labelled : labelled + among]
-    found = []
-    for _ in range(rounds):
-        nlp, docs = spacy.blank("en", vocab=vocab), [with_words(doc) for doc in rest]
-        training, choosing = Stopwatch(), Stopwatch()
-        with training:
-            train_cascade(nlp, known, updates, TEMPERATURE)
-        with choosing:
-            chosen = set(suggested(nlp, docs, n, {}))
-        found.append(
-            {
-                "labelled": len(known), "among": len(docs),
-                "train_seconds": training.passed, "choose_seconds": choosing.passed,
-                "train_computed": training.computed, "choose_computed": choosing.computed,
-            }
-        )  # fmt: skip
-        known = known + [rest[i] for i in chosen]
-        rest = [doc for i, doc in enumerate(rest) if i not in chosen]
-    return {"rounds": found}

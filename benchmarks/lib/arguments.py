@@ -21,7 +21,7 @@ def existing(text: str) -> Path:
 
 
 def new_parser(
-    description: str | None, *files: str, output: str | None = None, work: bool = True
+    description: str | None, *files: str, output: str | None = None
 ) -> argparse.ArgumentParser:
     """A parser with files that must be there, `--output`, and `--work` with `--reuse`.
 
@@ -34,9 +34,8 @@ def new_parser(
         parser.add_argument(name, type=existing)
     default = RESULTS / output if output else None
     parser.add_argument("--output", type=Path, default=default, help="JSON file to write")
-    if work:
-        parser.add_argument("--work", type=Path, default=WORK, help="for models and kernels")
-        parser.add_argument("--reuse", action="store_true", help="take earlier results from --work")
+    parser.add_argument("--work", type=Path, default=WORK, help="for models and kernels")
+    parser.add_argument("--reuse", action="store_true", help="take earlier results from --work")
     return parser
 
 

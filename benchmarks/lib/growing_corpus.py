@@ -97,11 +97,11 @@ def _renamed(corpus: DocBin, words: Words, texts: list[str], n_tokens: int) -> D
     return made
 
 
-def write_corpus(path: Path, n_tokens: int, folder: Path) -> int:
-    """Write a folder of `.spacy` files; the number of tokens."""
-    folder.mkdir(parents=True, exist_ok=True)
+def write_corpus(train: str, n_tokens: int, folder: str) -> dict[str, int]:
+    """Write a folder of `.spacy` files; returns the number of tokens."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
     total = 0
-    for number, docs in enumerate(copies(path, n_tokens)):
-        docs.to_disk(folder / f"{number:04}.spacy")
+    for number, docs in enumerate(copies(Path(train), n_tokens)):
+        docs.to_disk(Path(folder) / f"{number:04}.spacy")
         total += sum(len(tokens) for tokens in docs.tokens)
-    return total
+    return {"tokens": total}

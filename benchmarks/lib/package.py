@@ -6,7 +6,7 @@ does not need. Settings of its configs have their names here, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,30 +37,6 @@ TOKENS_GIVEN: Settings = {"@readers": "spacy_cascade.Corpus.v1", "gold_inputs": 
 def for_stages(setting: str, value: object) -> Settings:
     """A setting in both stages, such as `trainer.threads`."""
     return {f"components.{name}.{setting}": value for name in STAGES}
-
-
-def false_negative_weight(component: str, weight: float) -> Settings:
-    return {f"components.{component}.loss.false_negative_weight": weight}
-
-
-def with_term_list(settings: Any, terms: Path, leave_out: bool) -> None:
-    """Put a term list into both stages of a config. leave_out: leave out own entries."""
-    listed = {"@misc": "spacy_cascade.TermList.v1", "source": str(terms), "leave_out": leave_out}
-    for name in STAGES:
-        settings["components"][name]["model"]["templates"]["lexicons"] = {"own": listed}
-
-
-def read_sigmas(config: str) -> dict[str, float]:
-    """The width of the prior of each stage of a config file."""
-    from spacy.util import load_config
-
-    components = load_config(config)["components"]
-    return {name: components[name]["penalty"]["sigma"] for name in STAGES}
-
-
-def sigma_settings(sigmas: Mapping[str, float], factor: float) -> Settings:
-    """Settings of the stages with other widths."""
-    return {f"components.{name}.penalty.sigma": factor * its for name, its in sigmas.items()}
 
 
 def component(nlp: Language, name: str) -> Any:
@@ -108,13 +84,6 @@ def write_training_config(
     return {"seconds": watch.passed}
 
 
-def one_phase_config() -> Any:
-    """The config of a single chain that `spacy cascade init --recipe crf` writes."""
-    from spacy_cascade.tools.recipes import Choices, Recipe, make_config
-
-    return make_config(Choices(recipe=Recipe.crf))
-
-
 def convert_columns(source: str, output: Path, spacing: str, lang: str) -> dict[str, int]:
     """Convert a column file as `spacy cascade convert` does, and count entities by label.
 
@@ -128,94 +97,12 @@ def convert_columns(source: str, output: Path, spacing: str, lang: str) -> dict[
     return dict(write_documents(documents, output, spacing=Spacing(spacing), lang=lang).entities)
 
 
-def build_lexicons(nlp: Language) -> None:
-    """Read and build the term list of one stage again."""
-    space = component(nlp, SEGMENTER).space
-    space.read_resources(lambda text: [token.text for token in nlp.tokenizer(text)])
-
-
-def adapt(nlp: Language, examples: Sequence[Example], updates: int) -> None:
-    from spacy_cascade.tools.annotation.adapting import adapt
-
-    adapt(nlp, examples, updates)
-
-
-def set_old_share(nlp: Language, share: float) -> None:
-    from spacy_cascade.tools.annotation.old_share import set_share
-
-    set_share(nlp, share)
-
-
-def choose_old_share(
-    nlp: Language, examples: Sequence[Example], updates: int
-) -> tuple[float, dict[str, float]]:
-    """The best share of the old corpus on kept-back documents, and F1 by share."""
-    from spacy_cascade.tools.annotation.old_share import choose_share
-
-    share, tried = choose_share(nlp, examples, updates)
-    return share, {f"{found.share:g}": 100 * found.f1 for found in tried}
-
-
-def forget_curvature(nlp: Language) -> None:
-    """Let an adaptation know the weights of components only, not how sure each of them is."""
-    from spacy_cascade.scorers.linear import set_hessian_diagonal
-
-    for name in nlp.pipe_names:
-        if hasattr(component(nlp, name), "space"):
-            set_hessian_diagonal(component(nlp, name).model, None)
-
-
 def calibrate(nlp: Language, examples: Sequence[Example]) -> tuple[Language, dict[str, float]]:
     """A copy with calibrated confidences, and the temperature of each component."""
     from spacy_cascade.workflows.calibrate import calibrate
 
     calibrated, found = calibrate(nlp, examples)
     return calibrated, {result.component: result.temperature for result in found}
-
-
-def calibration_error(judged: Sequence[tuple[float, bool]]) -> float:
-    """Expected calibration error of confidences, each with whether it was right."""
-    from spacy_cascade.tools.reports.reliability import measure_reliability
-
-    confidences, right = zip(*judged, strict=True)
-    return float(measure_reliability(confidences, right).error)
-
-
-def threshold_scores(examples: Sequence[Example], nlp: Language) -> tuple[Iterator[Any], ...]:
-    """Scores by threshold: of entities, and of all likely spans where the pipeline lists them."""
-    from spacy_cascade.tools.reports.reading import judge
-    from spacy_cascade.tools.reports.sweep import sweep, sweep_listed
-
-    found = judge(nlp, examples)
-    return tuple(iter(s.every(1) if s else ()) for s in (sweep(found), sweep_listed(found)))
-
-
-def tune_reranker(nlp: Language, examples: Sequence[Example]) -> tuple[Language, Any]:
-    """A pipeline that reranks by the scores of both stages, and its settings."""
-    from spacy_cascade.systems.reranking.tuning import tune_reranker
-
-    return tune_reranker(nlp, examples)
-
-
-def train_reranker(nlp: Language, train: str, dev: str, n_best: int) -> tuple[Language, Any]:
-    """A pipeline with a trained reranker, and its settings."""
-    from spacy_cascade.systems.reranking.training import train_reranker
-
-    return train_reranker(nlp, Path(train), Path(dev), n_best=n_best)
-
-
-def train_passes(
-    config: str, train: str, dev: str, folds: int, first: str, both: str
-) -> dict[str, Any]:
-    """Train the first pass of a config and both passes of a second look, and save them."""
-    from spacy.util import load_config
-
-    from spacy_cascade.systems.second_look.workflow import train_passes
-
-    found = train_passes(load_config(config), Path(train), Path(dev), folds=folds)
-    found.first.to_disk(first)
-    found.both.to_disk(both)
-    return {"components": found.both.pipe_names}
 
 
 def learn_unlabelled(
@@ -264,13 +151,6 @@ def write_clusters(sources: Sequence[str], output: str, settings: Settings) -> d
         [Path(path) for path in sources], Path(output), ClusterSettings(**settings)
     )
     return {"clusters": made.clusters, "words": made.words}
-
-
-def with_reranker(nlp: Language, n_best: int, **settings: Any) -> Language:
-    """The pipeline with a reranker of the `n_best` best segmentations."""
-    from spacy_cascade.systems.reranking.tuning import with_reranker
-
-    return with_reranker(nlp, n_best, **settings)
 
 
 def show_ranked_spans(pipe: Any, docs: Sequence[Any], candidates: Sequence[Any], rank: int) -> None:

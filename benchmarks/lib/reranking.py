@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import spacy
@@ -11,8 +12,11 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Corpus
 
+from spacy_cascade.systems.reranking.training import train_reranker
+from spacy_cascade.systems.reranking.tuning import tune_reranker, with_reranker
+
 from .corpora import read_docs, without_entities
-from .package import SEGMENTER, component, train_reranker, tune_reranker, with_reranker
+from .package import SEGMENTER, component
 from .timing import Stopwatch
 
 ORACLE_SIZES = (1, 2, 3, 5, 8, 11, 20, 50, 100)
@@ -77,7 +81,7 @@ def rerank(
     with Stopwatch() as tuning:
         by_both, tuned = tune_reranker(nlp, examples)
     with Stopwatch() as training:
-        reranked, trained = train_reranker(nlp, train, dev, n_best)
+        reranked, trained = train_reranker(nlp, Path(train), Path(dev), n_best=n_best)
     reranked.to_disk(output)
     if tuned_output is not None:
         by_both.to_disk(tuned_output)

@@ -102,11 +102,13 @@ def config_path(file: str) -> Path:
     from thinc.api import Config
 
     from spacy_cascade.files import replace_file
-
-    from .package import one_phase_config
+    from spacy_cascade.tools.recipes import Choices, Recipe, make_config
 
     base, changes = VARIANTS[name]
-    config = one_phase_config() if base == ONE_PHASE else load_config(CONFIGS / f"{base}.cfg")
+    if base == ONE_PHASE:
+        config: Any = make_config(Choices(recipe=Recipe.crf))
+    else:
+        config = load_config(CONFIGS / f"{base}.cfg")
     for dotted, value in changes.items():
         *sections, last = dotted.split(".")
         section: Any = config

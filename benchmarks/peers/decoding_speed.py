@@ -70,23 +70,18 @@ def _crfsuite(model: str, gold: Sequence[Doc]) -> Callable[[bool], Iterable[Doc]
 
 
 def decode_raw_text(
-    model: str, dev: str, ner_model: str, rounds: int, passes: int
+    model: str, dev: str, ner_model: str, rounds: int, passes: int, beside: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """From raw text to `doc.ents` with `nlp.pipe`: ours, spaCy's `ner`, the tokenizer alone."""
+    """From raw text to `doc.ents` with `nlp.pipe`: a pipeline of ours, and spaCy's `ner`.
+
+    beside: also of `confidence`, ours with confidences, and `tokenizer`, which is alone.
+    """
+    others = {"confidence": partial(load, model, True), "tokenizer": partial(spacy.blank, "en")}
     load_pipelines = {
         "": partial(load, model, False),
-        "_confidence": partial(load, model, True),
-        "_tokenizer": partial(spacy.blank, "en"),
+        **{f"_{name}": others[name] for name in beside},
         "_ner": partial(spacy.load, ner_model),
     }
-    return _annotate_texts(load_pipelines, dev, rounds, passes)
-
-
-def decode_reranked(
-    model: str, dev: str, ner_model: str, rounds: int, passes: int
-) -> dict[str, Any]:
-    """From raw text to `doc.ents` with `nlp.pipe`: a pipeline with a reranker, spaCy's `ner`."""
-    load_pipelines = {"": partial(load, model, False), "_ner": partial(spacy.load, ner_model)}
     return _annotate_texts(load_pipelines, dev, rounds, passes)
 
 
@@ -153,12 +148,11 @@ def _segment(nlp: Language, docs: list[Doc], write: bool) -> Iterator[Doc]:
         yield from batch
 
 
-def decode_with_and_without(
-    without: str, listed: str, dev: str, rounds: int, passes: int
+def decode_in_turns(
+    models: Mapping[str, str], dev: str, rounds: int, passes: int
 ) -> dict[str, Any]:
-    """From Docs with words to `doc.ents`: pipelines without and with a term list."""
-    paths = {"without": without, "with": listed}
-    pipelines = {name: spacy.load(path) for name, path in paths.items()}
+    """From Docs with words to annotation: timings `first_NAME` and `warm_NAME` of pipelines."""
+    pipelines = {name: spacy.load(path) for name, path in models.items()}
     docs = read_docs(dev)
     timings = Timings()
     for nlp in pipelines.values():  # load kernels, cache words
@@ -166,7 +160,7 @@ def decode_with_and_without(
     for _ in range(rounds):
         for name, nlp in pipelines.items():
             timings.add(f"warm_{name}", partial(annotate_words, nlp, docs), passes)
-        for name, path in paths.items():
+        for name, path in models.items():
             timings.add(f"first_{name}", partial(_load_and_annotate, path, docs))
     return timings.rates(sum(map(len, docs)))
 

@@ -14,8 +14,10 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from spacy_cascade.tools.reports.reliability import measure_reliability
+
 from ..lib.corpora import read_docs, without_entities
-from ..lib.package import calibrate, calibration_error, read_examples
+from ..lib.package import calibrate, read_examples
 from ..lib.timing import Stopwatch
 
 Bounds = tuple[int, int, str]
@@ -141,10 +143,16 @@ def calibration(model: str, dev: str, test: str | None) -> dict[str, Any]:
         before += judged_entities(nlp, judged)
         after += judged_entities(calibrated, judged)
     return {
-        "before": calibration_error(before),
-        "after": calibration_error(after),
+        "before": _error(before),
+        "after": _error(after),
         "temperatures": temperatures,
     }
+
+
+def _error(judged: Sequence[tuple[float, bool]]) -> float:
+    """Expected calibration error of confidences, each with whether it was right."""
+    confidences, right = zip(*judged, strict=True)
+    return float(measure_reliability(confidences, right).error)
 
 
 def judged_entities(nlp: Language, examples: Sequence[Example]) -> list[tuple[float, bool]]:

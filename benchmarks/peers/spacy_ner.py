@@ -11,7 +11,6 @@ from spacy.cli.init_config import init_config
 from spacy.language import Language
 from spacy.training import Example
 from spacy.training.initialize import init_nlp
-from spacy.training.loop import train as train_and_save
 
 from ..lib.package import component, read_examples
 from ..lib.timing import Stopwatch
@@ -20,15 +19,6 @@ from ..lib.training import Progress, run_loop, training_settings
 SPACY_READER: dict[str, Any] = {"@readers": "spacy.Corpus.v1"}
 _NEVER = 10**9
 _ENDLESS = {"eval_frequency": _NEVER, "patience": 0, "max_steps": 0, "max_epochs": 0}
-
-
-def train_spacy_ner(train: str, dev: str, model: str, steps: int) -> dict[str, Any]:
-    """Train for a few steps, just enough to measure speed; F1 is for information only."""
-    nlp = _initialized(train, dev, {"max_steps": steps, "eval_frequency": steps})
-    Path(model).mkdir(parents=True, exist_ok=True)
-    train_and_save(nlp, Path(model))
-    trained = spacy.load(Path(model) / "model-last")
-    return {"f1": 100 * trained.evaluate(read_examples(dev, trained))["ents_f"], "steps": steps}
 
 
 def train_spacy_ner_for(

@@ -6,12 +6,11 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 from statistics import mean
-from typing import Any
 
 from ..lib.active_learning import RANDOM
-from .markdown import machine_sentence, table
+from ..lib.processes import Result
+from .markdown import by, machine_sentence, table
 
-Result = dict[str, Any]
 SHARE = 0.9
 """Of the final F1, that is to be reached."""
 
@@ -56,26 +55,21 @@ def make_report(results: Result) -> str:
 
 def needed_table(rows: Sequence[Result]) -> str:
     """What each choice needs in each corpus."""
-    names = dict.fromkeys(row["corpus"] for row in rows)
     header = ["", "choice", "final F1", "sentences", "against random", "tokens", "against random"]
-    lines = [line for name in names for line in _lines([r for r in rows if r["corpus"] == name])]
-    return table(header, lines, "llrrrrr")
-
-
-def _lines(rows: Sequence[Result]) -> list[list[str]]:
-    """A line for each choice in one corpus."""
     lines = []
-    at_random = [row for row in rows if row["choice"]["measure"] == RANDOM]
-    for name in dict.fromkeys(choice_name(row["choice"]) for row in rows):
-        own = [row for row in rows if choice_name(row["choice"]) == name]
+    for (corpus, name), own in _by_choice(rows).items():
         cells = []
         for unit in ("sentences", "tokens"):
-            found, base = _mean_needed(own, unit), _mean_needed(at_random, unit)
+            found, base = (_mean_needed(r, unit) for r in (own, _by_choice(rows)[corpus, RANDOM]))
             cells.append("-" if found is None else f"{found:,.0f}")
             cells.append("-" if found is None or base is None else f"{found / base:.2f}")
         final = mean(row["final"]["f1"] for row in own)
-        lines.append([rows[0]["corpus"], name, f"{final:.1f}", *cells])
-    return lines
+        lines.append([corpus, name, f"{final:.1f}", *cells])
+    return table(header, lines, "llrrrrr")
+
+
+def _by_choice(rows: Sequence[Result]) -> dict[tuple[str, str], list[Result]]:
+    return by(({**row, "choice": choice_name(row["choice"])} for row in rows), "corpus", "choice")
 
 
 def _mean_needed(rows: Sequence[Result], unit: str) -> float | None:
@@ -87,8 +81,7 @@ def _mean_needed(rows: Sequence[Result], unit: str) -> float | None:
 def _curves(rows: Sequence[Result]) -> str:
     sizes = sorted({found["sentences"] for row in rows for found in row["rounds"]})
     lines = []
-    for corpus, name in dict.fromkeys((r["corpus"], choice_name(r["choice"])) for r in rows):
-        own = [r for r in rows if (r["corpus"], choice_name(r["choice"])) == (corpus, name)]
+    for (corpus, name), own in _by_choice(rows).items():
         by_size = [
             [f["f1"] for row in own for f in row["rounds"] if f["sentences"] == size]
             for size in sizes

@@ -7,8 +7,6 @@ from typing import Any
 
 from .markdown import machine_sentence, table
 
-TITLES = {"type": "Documents with a new type", "topic": "Documents of another topic"}
-
 
 def make_report(results: Mapping[str, Any]) -> str:
     settings = results["settings"]
@@ -22,14 +20,13 @@ def make_report(results: Mapping[str, Any]) -> str:
         f"{settings['ner_train_seconds']:g} s of training. Seconds are those of one thread, "
         "without reading and scoring.\n",
     ]
-    for split, found in results["studies"].items():
-        names = ("old", "all", "dev_old", "dev_new")
-        sizes = {name: f"{found['documents'][name]['documents']:,}" for name in names}
-        text.append(
-            f"## {TITLES[split]}\n\nTrain: {sizes['old']} old of {sizes['all']} documents; dev: "
-            f"{sizes['dev_old']} old, {sizes['dev_new']} new.\n"
-        )
-        text.append(change_table(found["lines"]))
+    names = ("old", "all", "dev_old", "dev_new")
+    sizes = {name: f"{results['documents'][name]['documents']:,}" for name in names}
+    text.append(
+        f"New documents have a type that the old ones lack. Train: {sizes['old']} old of "
+        f"{sizes['all']} documents; dev: {sizes['dev_old']} old, {sizes['dev_new']} new.\n"
+    )
+    text.append(change_table(results["lines"]))
     return "\n".join(text)
 
 

@@ -104,7 +104,6 @@ def make_report(results: Result, path: Path) -> str:
     for name, section in SECTIONS.items():
         if name in results:
             parts += [section(results), _picture(path, name)]
-    parts.append(_times(results))
     return "\n".join(parts)
 
 
@@ -179,12 +178,6 @@ def _labels(results: Result) -> str:
 
 
 SECTIONS = {"nbest": _nbest, "learning": _learning, "threads": _threads, "labels": _labels}
-
-
-def _times(results: Result) -> str:
-    parts = ", ".join(f"{name} {s:.0f} s" for name, s in results["part_seconds"].items())
-    whole = sum(results["part_seconds"].values()) / 60
-    return f"Made in {whole:.1f} minutes: {parts}.\n"
 
 
 def write(results: Result, path: Path) -> None:

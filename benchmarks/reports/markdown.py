@@ -5,8 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ..lib.processes import Result
+
 Curves = Mapping[str, Sequence[Sequence[float]]]
 """Points `(x, y)` by name."""
+
+
+def by(rows: Iterable[Result], *keys: str) -> dict[Any, list[Result]]:
+    """Rows by what they have under a key, or under several, in the order of the first ones."""
+    found: dict[Any, list[Result]] = {}
+    for row in rows:
+        values = tuple(row[key] for key in keys)
+        found.setdefault(values if len(keys) > 1 else values[0], []).append(row)
+    return found
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], alignment: str = "") -> str:

@@ -9,7 +9,6 @@ import argparse
 import json
 import re
 from collections.abc import Callable
-from functools import partial
 from statistics import fmean
 from typing import Any
 
@@ -24,6 +23,7 @@ from .settings_report import settings_table
 from .suite_report import suite_table
 from .suite_results import read_entries
 
+Make = Callable[..., str]
 PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").glob("*.md"))]
 _MARK = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 
@@ -37,14 +37,42 @@ CONLL2003 = {
 """Two chains with different losses and trainers (`lib/variants.py`), and a peer."""
 
 
+TABLES: dict[str, Callable[[], str]] = {
+    "headline": headline,
+    "cascade": cascade,
+    "suite": lambda: suite_table(read_entries(RESULTS / "suite.jsonl")),
+    "ingredients": lambda: settings_table(read_entries(RESULTS / "ingredients.jsonl")),
+    "semi_markov": lambda: settings_table(read_entries(RESULTS / "semi_markov.jsonl")),
+    "active_learning": lambda: needed_table(_read("active_learning")["rows"]),
+}
+"""Those that are not from one file of results, or that say themselves what they are measured with,
+are here; the others follow."""
+
+
 def _read(name: str) -> Any:
-    return read_json(RESULTS / name)
+    return read_json(RESULTS / f"{name}.json")
 
 
-def comparison() -> str:
+def table_of(name: str, file: str, *given: Any) -> Callable[[Make], Make]:
+    """Add a table that is made of a file of results, with the releases that made these below it."""
+
+    def add(make: Make) -> Make:
+        def made() -> str:
+            results = _read(file)
+            machine = results.get("machine") or results["conditions"]["machine"]
+            return f"{make(results, *given)}\nMeasured with {measured_with(machine)}.\n"
+
+        TABLES[name] = made
+        return make
+
+    return add
+
+
+@table_of("comparison", "jnlpba_comparison")
+def comparison(results: Any) -> str:
     header = ["", "F1", "95 %", "training", "peak memory", "tokens/s", "calibration error"]
     rows = []
-    for model in _read("jnlpba_comparison.json")["models"].values():
+    for model in results["models"].values():
         errors = model.get("calibration")
         rows.append(
             [
@@ -60,8 +88,8 @@ def comparison() -> str:
     return table(header, rows)
 
 
-def learning() -> str:
-    results = _read("jnlpba_comparison.json")
+@table_of("learning", "jnlpba_comparison")
+def learning(results: Any) -> str:
     sizes = [f"{part['sentences']:,}" for part in results["learning"]["parts"].values()]
     sizes.append(f"{results['corpus']['train']['sentences']:,}")
     rows = [
@@ -71,8 +99,8 @@ def learning() -> str:
     return table(["sentences", *sizes], rows)
 
 
-def conll2003() -> str:
-    results = _read("conll2003.json")
+@table_of("conll2003", "conll2003")
+def conll2003(results: Any) -> str:
     rows = []
     for name, title in CONLL2003.items():
         row = results[name]
@@ -88,7 +116,8 @@ def _ours(results: Any) -> dict[str, Any]:
     return {**results, "models": models}
 
 
-def models() -> str:
+@table_of("models", "jnlpba_comparison")
+def models(results: Any) -> str:
     """Time, memory, size and speed of our models, and their F1."""
     header = ["", "F1", "training", "peak memory", "weights", "tokens/s", "where words are new"]
     rows = [
@@ -101,23 +130,26 @@ def models() -> str:
             thousands(model["tokens_per_second"]),
             thousands(model["first_tokens_per_second"]),
         ]
-        for model in _ours(_read("jnlpba_comparison.json"))["models"].values()
+        for model in _ours(results)["models"].values()
     ]
     return table(header, rows)
 
 
-def types() -> str:
-    return type_table(_ours(_read("jnlpba_comparison.json")))
+@table_of("types", "jnlpba_comparison")
+def types(results: Any) -> str:
+    return type_table(_ours(results))
 
 
-def curves(part: str, x: str, digits: int) -> str:
+@table_of("labels", "jnlpba_comparison", "labels", "types", 1)
+@table_of("nbest", "jnlpba_comparison", "nbest", "N", 2)
+def curves(results: Any, part: str, x: str, digits: int) -> str:
     """Curves of the comparison: milliseconds by the number of types, or F1 by N."""
-    found = _read("jnlpba_comparison.json")[part]["curves"]
+    found = results[part]["curves"]
     return curve_table(in_milliseconds(found) if part == "labels" else found, x, digits)
 
 
-def serving() -> str:
-    results = _read("serving.json")
+@table_of("serving", "serving")
+def serving(results: Any) -> str:
     header = [
         "clients", "requests", "requests/s", "half within", "99 % within", "memory at first",
         "at the end",
@@ -135,21 +167,24 @@ def serving() -> str:
     return table(header, rows)
 
 
-def bulk() -> str:
+@table_of("bulk", "bulk")
+def bulk(results: Any) -> str:
     """Tokens per second by processes and batch size."""
-    rates = _read("bulk.json")["tokens_per_second"]
+    rates = results["tokens_per_second"]
     return table(["", "tokens/s"], [[name, thousands(r)] for name, r in rates.items()])
 
 
-def bulk_memory() -> str:
-    curves = _read("bulk.json")["memory_megabytes"]
+@table_of("bulk_memory", "bulk")
+def bulk_memory(results: Any) -> str:
+    curves = results["memory_megabytes"]
     rows = [[name, *(f"{megabytes:.0f} MB" for megabytes in c[::10])] for name, c in curves.items()]
     n_passes = max(map(len, curves.values()))
     return table(["after pass", *(str(i + 1) for i in range(0, n_passes, 10))], rows)
 
 
-def lexicons() -> str:
-    results, names = _read("jnlpba_lexicons.json"), ("without", "with")
+@table_of("lexicons", "jnlpba_lexicons")
+def lexicons(results: Any) -> str:
+    names = ("without", "with")
     details, rates = results["details"], results["tokens_per_second"]
     trained = [details[f"training_{name}"] for name in names]
     seconds, memory = results["load_seconds"], results["peak_memory_megabytes"]
@@ -165,30 +200,28 @@ def lexicons() -> str:
     return table(["", "without", f"with {details['terms']['terms']:,} terms"], rows)
 
 
-def leaving_out() -> str:
+@table_of("leaving_out", "jnlpba_leaving_out")
+def leaving_out(results: Any) -> str:
     """F1 with a term list that is made from the training corpus."""
     titles = {
         "no list": "no list",
         "all seen": "the list, all of it seen in training",
         "own left out": "the list, own entries left out",
     }
-    f1 = _read("jnlpba_leaving_out.json")["f1"]
+    f1 = results["f1"]
     return table(["", "F1"], [[title, f"{f1[name]:.2f}"] for name, title in titles.items()])
 
 
-def adapting(split: str) -> str:
-    """Adaptation to new documents. split: `type` or `topic`."""
-    return change_table(_read("jnlpba_adapt.json")["studies"][split]["lines"])
+@table_of("adapting", "jnlpba_adapt")
+def adapting(results: Any) -> str:
+    """Adaptation to new documents."""
+    return change_table(results["lines"])
 
 
-def suite() -> str:
-    """The suite of corpora."""
-    return suite_table(read_entries(RESULTS / "suite.jsonl"))
-
-
-def prior_width() -> str:
+@table_of("prior_width", "prior_width")
+def prior_width(results: Any) -> str:
     """F1 by multiples of sigma, for parts of corpora."""
-    rows = _read("prior_width.json")["rows"]
+    rows = results["rows"]
     factors = list(rows[0]["factors"])
     shown = [
         [
@@ -204,9 +237,10 @@ def prior_width() -> str:
     return table(header, shown)
 
 
-def auto_search() -> str:
+@table_of("auto_search", "auto_search")
+def auto_search(results: Any) -> str:
     """What `init --auto` gains, on documents that it did not choose by."""
-    rows = _read("auto_search.json")["rows"]
+    rows = results["rows"]
     gains = [row["auto"]["kept_out"] - row["rules"]["kept_out"] for row in rows]
     shown = [
         [
@@ -222,14 +256,10 @@ def auto_search() -> str:
     return table(["corpus", "rules", "`--auto`", "gain", "changes that were kept"], shown, "lrrrl")
 
 
-def gains_of_settings(name: str) -> str:
-    """What further settings of our systems gain over the suite."""
-    return settings_table(read_entries(RESULTS / f"{name}.jsonl"))
-
-
-def few_documents() -> str:
+@table_of("few_documents", "few_documents")
+def few_documents(results: Any) -> str:
     """F1 with word clusters and without, on shares of the training documents."""
-    rows = _read("few_documents.json")["rows"]
+    rows = results["rows"]
     scores = [[f"{f1:.2f}" for f1 in row["f1"].values()] for row in rows]
     sizes = [[row["corpus"], f"{row['tokens']:,}"] for row in rows]
     shown = [[*size, *of_size] for size, of_size in zip(sizes, scores, strict=True)]
@@ -245,9 +275,10 @@ def robustness() -> str:
     return table(["tried", "found"], ([key[1], "; ".join(found[key])] for key in sorted(found)))
 
 
-def mutation() -> str:
+@table_of("mutation", "mutation")
+def mutation(results: Any) -> str:
     """Mutants that the tests killed, by folder."""
-    groups = _read("mutation.json")["groups"]
+    groups = results["groups"]
     shown = [
         [
             f"`{each['folder']}`", f"{each['mutants']:,}", f"{each['tried']:,}",
@@ -259,62 +290,12 @@ def mutation() -> str:
     return table(header, shown, "lrrrr")
 
 
-_FUNCTIONS: tuple[Callable[[], str], ...] = (
-    headline, cascade, comparison, learning, conll2003, models, types, serving, bulk, bulk_memory,
-    lexicons, leaving_out, auto_search, prior_width, suite, few_documents, robustness,
-    mutation,
-)  # fmt: skip
-TABLES: dict[str, Callable[[], str]] = {
-    **{function.__name__: function for function in _FUNCTIONS},
-    **{name: partial(gains_of_settings, name) for name in ("ingredients", "semi_markov")},
-    "labels": partial(curves, "labels", "types", 1),
-    "nbest": partial(curves, "nbest", "N", 2),
-    "adapting_type": partial(adapting, "type"),
-    "adapting_topic": partial(adapting, "topic"),
-    "active_learning": lambda: needed_table(_read("active_learning.json")["rows"]),
-}
-
-
-SOURCES = {
-    "comparison": "jnlpba_comparison",
-    "learning": "jnlpba_comparison",
-    "models": "jnlpba_comparison",
-    "types": "jnlpba_comparison",
-    "labels": "jnlpba_comparison",
-    "nbest": "jnlpba_comparison",
-    "adapting_type": "jnlpba_adapt",
-    "adapting_topic": "jnlpba_adapt",
-    "leaving_out": "jnlpba_leaving_out",
-    "lexicons": "jnlpba_lexicons",
-    "bulk_memory": "bulk",
-    **{
-        name: name
-        for name in (
-            "conll2003",
-            "serving",
-            "bulk",
-            "auto_search",
-            "prior_width",
-            "few_documents",
-            "mutation",
-        )
-    },
-}
-"""Results of each table that say which releases made them."""
-
-
-def _made(name: str) -> str:
-    """A table, and below it the releases that made it."""
-    if name not in SOURCES:
-        return TABLES[name]()
-    results = _read(f"{SOURCES[name]}.json")
-    machine = results.get("machine") or results["conditions"]["machine"]
-    return f"{TABLES[name]()}\nMeasured with {measured_with(machine)}.\n"
+TABLES["robustness"] = robustness
 
 
 def with_tables(text: str) -> str:
     """A page with every marked table made from the results."""
-    return _MARK.sub(lambda match: match[1] + _made(match[2]) + match[3], text)
+    return _MARK.sub(lambda match: match[1] + TABLES[match[2]]() + match[3], text)
 
 
 def main() -> None:

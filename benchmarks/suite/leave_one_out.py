@@ -6,13 +6,14 @@ python -m benchmarks.suite.leave_one_out benchmarks/results/suite.jsonl --system
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean
 
 from ..lib.arguments import existing
 from ..reports.markdown import table
-from ..reports.suite_results import TOKENS, Column, Entry, read_entries
+from ..reports.settings_report import by_setting
+from ..reports.suite_results import Column, Entry, home_columns, read_entries, shifted_columns
 
 Scores = Mapping[str, Mapping[Column, float]]
 """F1 by setting and column."""
@@ -27,16 +28,13 @@ class Choice:
     best: float
 
 
-def scores_of(entries: Iterable[Entry], system: str) -> dict[str, dict[Column, float]]:
+def scores_of(entries: Sequence[Entry], system: str) -> dict[str, dict[Column, float]]:
     """The scores of all settings of a system on tokens, at home and away from home."""
-    found: dict[str, dict[Column, float]] = {}
-    for entry in entries:
-        if entry["system"] == system and entry["input"] == TOKENS:
-            columns = found.setdefault(entry["setting"], {})
-            columns[(entry["corpus"],)] = entry["f1"]
-            for target, scores in entry["shifted"].items():
-                columns[entry["corpus"], target] = scores["f1"]
-    return found
+    columns = [*home_columns(entries), *shifted_columns(entries)]
+    return {
+        setting.title: {c: f1 for c in columns if (f1 := setting.f1(c)) is not None}
+        for setting in by_setting(entries, system)
+    }
 
 
 def leave_one_out(scores: Scores) -> dict[Column, Choice]:

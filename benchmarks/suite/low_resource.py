@@ -19,7 +19,7 @@ from typing import Any
 from ..lib.arguments import add_at_once
 from ..lib.package import TOKENS_GIVEN
 from ..lib.processes import Result, TaskRunner
-from ..reports.markdown import machine_sentence, table
+from ..reports.markdown import by, machine_sentence, table
 from ..reports.output import run
 from .arguments import data_parser
 from .corpora import CORPORA, Prepared
@@ -142,55 +142,33 @@ def make_report(results: Result) -> str:
         "or product of a round. *First round* is its student without a choice on dev. "
         f"Gains are over the labelled part alone.\n\n{machine_sentence(results['machine'])}\n",
     ]
-    for share in sorted({row["share"] for row in rows}):
-        of_share = [row for row in rows if row["share"] == share]
+    for share, of_share in sorted(by(rows, "share").items()):
         parts += [f"## {share:.0%} labelled\n", _scores(of_share), _gains(of_share)]
     parts += ["## What was added in the first round, and how right it was\n", _added(rows)]
     return "\n".join(parts)
 
 
-def _names(rows: Sequence[Result], key: str) -> list[str]:
-    return list(dict.fromkeys(row[key] for row in rows))
-
-
 def _scores(rows: Sequence[Result]) -> str:
     """A row for each corpus, and their mean; columns by method."""
-    methods = _names(rows, "method")
-    header = ["", "draws", "tokens", "entities", "labelled alone"]
-    header += [f"{method}: {what}" for method in methods for what in ("first round", "kept")]
+    by_method = by(rows, "method")
+    plain = next(iter(by_method.values()))
+    columns = {"labelled alone": (plain, labelled)}
+    for method, own in by_method.items():
+        columns |= {f"{method}: first round": (own, first_round), f"{method}: kept": (own, kept)}
     lines = []
-    for name in _names(rows, "corpus"):
-        own = [row for row in rows if row["corpus"] == name]
-        draws = [row for row in own if row["method"] == methods[0]]
+    for name, draws in by(plain, "corpus").items():
         sizes = [f"{mean(row[key] for row in draws):,.0f}" for key in ("tokens", "entities")]
-        lines.append([name, f"{len(draws)}", *sizes, *(f"{x:.2f}" for x in _columns(own, methods))])
-    means = [f"{x:.2f}" for x in _of_corpora(rows, methods)]
+        scores = (mean(map(score, by(own, "corpus")[name])) for own, score in columns.values())
+        lines.append([name, f"{len(draws)}", *sizes, *(f"{score:.2f}" for score in scores)])
+    means = (f"{_mean_of(own, score):.2f}" for own, score in columns.values())
+    header = ["", "draws", "tokens", "entities", *columns]
     return table(header, [*lines, ["mean", "", "", "", *means]])
-
-
-def _columns(rows: Sequence[Result], methods: Sequence[str]) -> list[float]:
-    """Means over the draws of one corpus: labelled alone, and two columns for each method."""
-    plain = [row for row in rows if row["method"] == methods[0]]
-    found = [mean(map(labelled, plain))]
-    for method in methods:
-        own = [row for row in rows if row["method"] == method]
-        found += [mean(map(score, own)) for score in (first_round, kept)]
-    return found
-
-
-def _of_corpora(rows: Sequence[Result], methods: Sequence[str]) -> list[float]:
-    every = [
-        _columns([row for row in rows if row["corpus"] == name], methods)
-        for name in _names(rows, "corpus")
-    ]
-    return [mean(column) for column in zip(*every, strict=True)]
 
 
 def _gains(rows: Sequence[Result]) -> str:
     """Sentences: the mean gain of each method over corpora, and how many draws gained."""
     lines = []
-    for method in _names(rows, "method"):
-        own = [row for row in rows if row["method"] == method]
+    for method, own in by(rows, "method").items():
         before, first, after = (_mean_of(own, score) for score in (labelled, first_round, kept))
         better = sum(kept(row) > labelled(row) for row in own)
         lines.append(
@@ -202,8 +180,7 @@ def _gains(rows: Sequence[Result]) -> str:
 
 def _mean_of(rows: Sequence[Result], score: Callable[[Result], float]) -> float:
     """Of the means of corpora."""
-    names = _names(rows, "corpus")
-    return mean(mean(score(row) for row in rows if row["corpus"] == name) for name in names)
+    return mean(mean(map(score, own)) for own in by(rows, "corpus").values())
 
 
 def _added(rows: Sequence[Result]) -> str:

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import argparse
 
-from ..lib.package import read_sigmas, sigma_settings
+from spacy.util import load_config
+
+from ..lib.package import STAGES
 from ..lib.processes import Result, TaskRunner
 from ..reports.output import run
 from .arguments import corpora_parser, for_each_corpus
@@ -25,10 +27,12 @@ def rows_of(runner: TaskRunner, arguments: argparse.Namespace, name: str) -> lis
     rows = []
     for share in SHARES:
         part = Share.prepare(runner, arguments.data, name, share)
-        sigmas = read_sigmas(part.config)
+        components = load_config(part.config)["components"]
+        sigmas = {name: components[name]["penalty"]["sigma"] for name in STAGES}
         found = {}
         for factor in arguments.factors:
-            result = part.train(f"{factor:g}", sigma_settings(sigmas, factor))
+            widths = {f"components.{n}.penalty.sigma": factor * its for n, its in sigmas.items()}
+            result = part.train(f"{factor:g}", widths)
             found[f"{factor:g}"] = {name: result[name] for name in ("f1", "updates")}
         rows.append(
             {"corpus": name, "share": share, **part.sizes, "sigma": sigmas, "factors": found}

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import spacy
 from spacy.tokens import DocBin
 
 from benchmarks.experiments import adaptation
-from benchmarks.lib.adaptation import by_topic, split_corpus
+from benchmarks.lib.adaptation import split_corpus
 from helpers import PROJECT, blank, run_python, sample_docs, write_sample
 
 
@@ -20,7 +19,7 @@ def test_parts_of_a_corpus_to_adapt_to(tmp_path: Path) -> None:
     data = tmp_path / "data.spacy"
     docs = sample_docs(vocab, n_docs=20)
     DocBin(docs=docs).to_disk(data)
-    arguments = (str(data), str(data), str(tmp_path), "type", [3, 12], 2)
+    arguments = (str(data), str(data), str(tmp_path), [3, 12], 2)
     sizes = split_corpus(*arguments)
 
     def read(name: str) -> list[Any]:
@@ -43,20 +42,8 @@ def test_parts_of_a_corpus_to_adapt_to(tmp_path: Path) -> None:
     assert texts[0] != [doc.text for doc in read("new-3-1")]
 
 
-def test_topics_are_told_apart_by_their_words() -> None:
-    vocab = blank().vocab
-    topics = ["promoter site binds", "patients blood number"]
-    docs = [
-        spacy.tokens.Doc(vocab, words=f"{topics[i % 2]} the w{i % 7}".split()) for i in range(60)
-    ]
-    train, dev = by_topic(docs, docs[:6])
-    assert sum(train) == 30
-    assert train[:6] == dev
-    assert all(new == train[i % 2] for i, new in enumerate(train))
-
-
 def test_table_of_adaptation() -> None:
-    study = adaptation.Study(None, "type", [20], 2, 2, 1.0, [5.0])
+    study = adaptation.Study(None, [20], 2, 2, 1.0, [5.0])
     f1 = {
         "memb-old": (80.0, 60.0), "memb-adapted-20-0": (79.0, 62.0),
         "memb-adapted-20-1": (80.0, 64.0), "memb-old-20-0": (80.0, 64.0),
@@ -80,11 +67,11 @@ def test_adaptation_is_measured(tmp_path: Path) -> None:
     train, dev = (write_sample(tmp_path / f"{part}.spacy", part) for part in ("train", "dev"))
     result = run_python(
         "-m", "benchmarks.experiments.adaptation", str(train), str(dev), "--sizes", "5",
-        "--draws", "1", "--splits", "topic", "--ner-train-seconds", "2", "--ner-seconds", "1",
+        "--draws", "1", "--ner-train-seconds", "2", "--ner-seconds", "1",
         "--output", str(tmp_path / "adapt.json"), "--work", str(tmp_path / "work"), timeout=900,
         PYTHONPATH=str(PROJECT),
     )  # fmt: skip
     assert result.returncode == 0, result.stderr[-2000:]
-    lines = json.loads((tmp_path / "adapt.json").read_text())["studies"]["topic"]["lines"]
+    lines = json.loads((tmp_path / "adapt.json").read_text())["lines"]
     assert [line["title"].split()[0] for line in lines].count("adapted") == 2
     assert all(0.0 <= line[part] <= 100.0 for line in lines for part in ("old", "new"))

@@ -17,7 +17,7 @@ from spacy.training import Example
 from benchmarks.experiments.comparison import parts
 from benchmarks.lib import bootstrap, corpora
 from benchmarks.lib.label_cost import with_types
-from benchmarks.peers import learning_curves, systems
+from benchmarks.peers import systems
 from benchmarks.peers.evaluation import count
 from benchmarks.reports import figure_report, readme_tables
 from helpers import PROJECT, SENTENCES, blank, gold_doc, sample_docs
@@ -119,13 +119,6 @@ def test_larger_parts_have_smaller_ones(tmp_path: Path) -> None:
     assert [len(part) for part in texts] == [1, 3, 10]
     assert texts[2][:3] == texts[1]
     assert texts[1][:1] == texts[0]
-
-
-def test_curves_end_with_the_whole_corpus() -> None:
-    f1 = {"a@0.1": 1.0, "a@0.5": 2.0, "a": 3.0}
-    assert learning_curves.curves(f1, [0.1, 0.5], ["a"]) == {
-        "a": [(10.0, 1.0), (50.0, 2.0), (100.0, 3.0)]
-    }
 
 
 def test_made_up_types_keep_the_bounds() -> None:

@@ -32,12 +32,10 @@ def test_the_peer_has_the_same_templates(tmp_path: Path) -> None:
 
 def test_summary_of_conll2003() -> None:
     scores = {"ents_f": 0.9, "spans_chunks_f": 0.95}
-    batch = {"initialize_seconds": 1.0, "update_seconds": [2.0, 3.0], "scores": scores}
-    online = {"initialize_seconds": 1.0, "seconds": 5.0, "scores": scores}
-    found = {"memb": {1: batch}, "ocr": {1: online}, "crfsuite": {"f1": 88.0, "seconds": 12.0}}
+    batch = {1: {"seconds": 6.0, "scores": scores}, 2: {"seconds": 4.0, "scores": scores}}
+    found = {"memb": batch, "crfsuite": {"f1": 88.0, "seconds": 12.0}}
     rows = conll2003.summarize(found)
-    assert rows["memb"]["seconds"] == {"1": 6.0}
-    assert rows["memb"]["of_peer"] == {"1": 0.5}
-    assert rows["ocr"]["seconds"] == {"1": 5.0}
-    assert rows["ocr"]["chunks_f"] == pytest.approx(95.0)
+    assert rows["memb"]["seconds"] == {"1": 6.0, "2": 4.0}
+    assert rows["memb"]["of_peer"] == {"1": 0.5, "2": pytest.approx(1 / 3)}
+    assert rows["memb"]["chunks_f"] == pytest.approx(95.0)
     assert rows["crfsuite"]["ents_f"] == 88.0

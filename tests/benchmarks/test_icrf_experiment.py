@@ -7,9 +7,14 @@ from typing import Any
 import numpy as np
 from spacy.util import load_config, load_model_from_config
 
-from benchmarks.experiments.icrf import chunks_and_entities, entities_and_types
+from benchmarks.experiments.icrf import (
+    Hypotheses,
+    chunks_and_entities,
+    decode,
+    entities_and_types,
+    fold,
+)
 from benchmarks.lib.corpora import read_docs
-from benchmarks.lib.two_chains import Hypotheses, decode, fold
 from benchmarks.lib.variants import config_path
 from helpers import write_sample
 from spacy_cascade.inference.lattice import free_lattice

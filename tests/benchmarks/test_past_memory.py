@@ -40,7 +40,8 @@ def test_new_words_come_at_heaps_rate(corpus: Path) -> None:
 
 def test_all_but_rare_words_stays(corpus: Path, tmp_path: Path) -> None:
     n_tokens = len(words_of(DocBin().from_disk(corpus)))
-    assert write_corpus(corpus, 2 * n_tokens + 1, tmp_path / "made") > 2 * n_tokens
+    made = write_corpus(str(corpus), 2 * n_tokens + 1, str(tmp_path / "made"))
+    assert made["tokens"] > 2 * n_tokens
     first, second, third = sorted((tmp_path / "made").iterdir())
     vocab = blank().vocab
     before = list(DocBin().from_disk(corpus).get_docs(vocab))
@@ -69,5 +70,4 @@ def test_the_experiment(corpus: Path, tmp_path: Path) -> None:
         small, large = (training for training in found if training["kind"] == kind)
         assert small["tokens"] < large["tokens"]
         assert small["features"]["cascade_segmenter"] < large["features"]["cascade_segmenter"]
-        assert small["over_first"] == 1.0
     assert large["microseconds_per_token_and_iteration"] > 0.0

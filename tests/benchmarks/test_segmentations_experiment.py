@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from benchmarks.reports.output import write_json
 from benchmarks.reports.segmentation_report import (
     BASELINE,
     BOTH,
@@ -25,9 +24,8 @@ from benchmarks.reports.segmentation_report import (
     make_report,
     of_order,
 )
-from benchmarks.suite.segmentations.__main__ import PARTS, kept, trials
-from benchmarks.suite.segmentations.systems import CHAINS, segmenter
-from benchmarks.suite.segmentations.training import score_draws
+from benchmarks.suite.segmentations.__main__ import trials
+from benchmarks.suite.segmentations.systems import CHAINS, score_draws, segmenter
 from benchmarks.suite.segmentations.words import SimilarWord
 from helpers import blank, make_examples, train, write_sample
 from spacy_cascade.features.registry import attribute_class
@@ -73,16 +71,12 @@ def test_chains_of_table_2(terms: str) -> None:
             assert (n_columns, n_edges) == (2**order, 2 ** (order + 1))
 
 
-def test_parts_are_run_again_and_the_rest_is_kept(tmp_path: Path) -> None:
-    everything = trials(PARTS, [0.05])
-    (of_orders,) = [trials([part], [0.05]) for part in PARTS if part == "table-2"]
-    assert {trial.system for trial in of_orders} == CHAINS.keys() - {CRF_1, CRF_4}
-    assert set(of_orders) < set(everything)
-    earlier = tmp_path / "segmentations.json"
-    assert kept(earlier, of_orders) == []
-    write_json({"rows": [trial.row({"f1": [1.0]}) for trial in everything]}, earlier)
-    assert len(kept(earlier, of_orders)) == len(everything) - len(of_orders)
-    assert kept(earlier, everything) == []
+def test_the_curves_add_what_the_tables_have_not() -> None:
+    tables, everything = trials([]), trials([0.05, 0.1])
+    assert {trial.system for trial in tables} == {*CHAINS, SEMI_CRF}
+    assert everything[: len(tables)] == tables
+    assert {trial.share for trial in everything[len(tables) :]} == {0.05}
+    assert len(set(everything)) == len(everything)
 
 
 @pytest.mark.slow(kind="experiments")

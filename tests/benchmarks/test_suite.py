@@ -23,14 +23,12 @@ from benchmarks.suite import (
     auto_search,
     corpora,
     few_documents,
-    floors,
     leave_one_out,
     prior_width,
     running,
     scoring,
     shares,
     systems,
-    warm_speed,
 )
 from benchmarks.suite.arguments import read_settings
 from benchmarks.suite.corpora import Shift, SuiteCorpus
@@ -420,16 +418,6 @@ def test_what_settings_gain_on_shares_of_a_corpus(
 
 
 @pytest.mark.slow(kind="experiments")
-def test_what_settings_cost_in_time(data: Path, tmp_path: Path) -> None:
-    few = [["few features", "components.cascade_segmenter.model.min_count=9"]]
-    plain, other = rows_of(warm_speed, data, tmp_path / "work", setting=few, rounds=2)
-    assert plain["speed"] == 1.0
-    assert other["setting"] == "few features"
-    assert other["speed"] > 0
-    assert other["megabytes"] < plain["megabytes"]
-
-
-@pytest.mark.slow(kind="experiments")
 def test_what_the_search_gains_is_scored_on_documents_that_it_did_not_see(
     data: Path, tmp_path: Path
 ) -> None:
@@ -445,8 +433,8 @@ def test_what_the_search_gains_is_scored_on_documents_that_it_did_not_see(
 
 def test_floors() -> None:
     entries = [entry("a", "init", 60.0), entry("b", "init", 70.0), entry("c", "memb", 1.0)]
-    assert floors.below(entries, {"a": 60.0, "b": 69.0}) == []
-    assert floors.below(entries, {"a": 60.5, "b": 70.0, "c": 0.5}) == [
+    assert command.below(entries, {"a": 60.0, "b": 69.0}) == []
+    assert command.below(entries, {"a": 60.5, "b": 70.0, "c": 0.5}) == [
         "c: there is no result",
         "a: F1 60.00 on dev is below the floor of 60.50",
     ]

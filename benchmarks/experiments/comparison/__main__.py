@@ -13,10 +13,9 @@ from time import perf_counter
 from ...lib.arguments import add_at_once, add_rounds, existing, new_parser, runner_for
 from ...lib.machine import available_cores, describe_run
 from ...lib.processes import Result
-from ...peers.learning_curves import SHARES
 from ...peers.systems import OURS, PEERS, SYSTEMS, TrainingSetup, missing
 from ...reports.comparison_report import compare_f1, write
-from .parts import PARTS, Comparison, chosen_parts, train_ahead
+from .parts import PARTS, SHARES, Comparison, chosen_parts, train_ahead
 
 
 def read_arguments() -> argparse.Namespace:
@@ -79,16 +78,14 @@ def prepare(arguments: argparse.Namespace) -> tuple[Comparison, Result]:
         "settings": {**settings, "at_once": comparison.at_once},
         "missing": left_out,
         "models": {},
-        "part_seconds": {},
     }
 
 
-def run_part(name: str, work: Callable[[], object], results: Result) -> None:
+def run_part(name: str, work: Callable[[], object]) -> None:
     print(f"{name} …", flush=True)
     begin = perf_counter()
     work()
-    results["part_seconds"][name] = perf_counter() - begin
-    print(f"  {results['part_seconds'][name]:.0f} s", flush=True)
+    print(f"  {perf_counter() - begin:.0f} s", flush=True)
 
 
 def main() -> None:
@@ -100,12 +97,11 @@ def main() -> None:
     configs = sorted({system.config for system in OURS if system.name in comparison.chosen})
     jobs = [partial(runner.compile_kernels, config, dev) for config in configs]
     runner.run_in_parallel(jobs, available_cores())
-    results["part_seconds"]["preparation"] = perf_counter() - begin
     names = chosen_parts(arguments.parts, comparison.chosen)
     for name in names:
-        run_part(name, partial(PARTS[name], comparison, results), results)
+        run_part(name, partial(PARTS[name], comparison, results))
         if name == "models":
-            run_part("further training", partial(train_ahead, comparison, names), results)
+            run_part("further training", partial(train_ahead, comparison, names))
     compare_f1(results)
     write(results, arguments.output)
     print(f"{perf_counter() - begin:.0f} s in all; report: {arguments.output.with_suffix('.md')}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -11,10 +11,10 @@ from time import perf_counter
 
 from ...lib.bootstrap import f1_of
 from ...lib.machine import available_cores
+from ...lib.package import for_stages
 from ...lib.paths import CONFIGS
 from ...lib.processes import Result
-from ...peers import learning_curves
-from ...peers.systems import OURS, System, TrainingSetup
+from ...peers.systems import OURS, SYSTEMS, Ours, System, TrainingSetup
 
 RERANKED = 6
 """Length of the N-best lists for the trained reranker."""
@@ -23,6 +23,14 @@ RERANKED_TITLES = {
     "ocr_trained": "OCR, trained reranker",
 }
 _RERANKERS = {"output": "trained", "tuned_output": "tuned"}
+SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+"""Shares of the training corpus; the whole corpus has its models already."""
+CURVES = ("memb", "ocr", "ner")
+FEW_SENTENCES = 2000
+"""On fewer sentences models keep features that occur only once, as the README advises."""
+_MIN_COUNTS = for_stages("model.min_count", 1)
+NER_EVALUATIONS = 4
+"""Evaluations of spaCy's `ner` on a part, which take as long as the training itself."""
 LABELS = (1, 2, 4, 8, 16, 32)
 LABEL_DOCS = 30
 
@@ -53,7 +61,7 @@ class Comparison:
 
     @property
     def learners(self) -> list[str]:
-        return [name for name in learning_curves.CURVES if name in self.chosen]
+        return [name for name in CURVES if name in self.chosen]
 
 
 def train(comparison: Comparison, results: Result) -> None:
@@ -163,12 +171,13 @@ def evaluate(comparison: Comparison, results: Result) -> None:
 
 
 def learn_from_parts(comparison: Comparison, results: Result) -> None:
-    parts = _cut_parts(comparison)
-    for job in parts.jobs:
+    """Learning curves: F1 by the share of the training corpus."""
+    learning = _learning(comparison)
+    for job in learning.jobs:
         job()
     names = comparison.learners
     models = {name: [comparison.model(name), comparison.chosen[name].reader] for name in names}
-    read = list({**parts.models, **models}.items())
+    read = list({**learning.models, **models}.items())
     runner = comparison.setup.runner
     evaluate = partial(runner.run, "peers.evaluation:evaluate")
     common = {"data": str(comparison.evaluated), "rounds": 0}
@@ -179,23 +188,57 @@ def learn_from_parts(comparison: Comparison, results: Result) -> None:
         for found in runner.run_in_parallel(jobs, available_cores())
         for name, counts in found["models"].items()
     }
+    shares = [*comparison.shares, 1.0]
     results["learning"] = {
-        "parts": {str(share): size for share, size in parts.sizes.items()},
-        "curves": learning_curves.curves(f1, comparison.shares, names),
+        "parts": {str(share): size for share, size in learning.sizes.items()},
+        "curves": {
+            name: [(100 * share, f1[_name_of(name, share)]) for share in shares] for name in names
+        },
     }
 
 
-def _cut_parts(comparison: Comparison) -> learning_curves.Parts:
-    return learning_curves.cut_parts(
-        comparison.setup, comparison.shares, comparison.learners, comparison.ner_part_seconds
-    )
+@dataclass(frozen=True)
+class Learning:
+    """Parts of the corpus by their share, and the models that are trained on them.
+
+    jobs: trainings that are still to be run. models: their paths and readers by name.
+    """
+
+    sizes: dict[float, Result]
+    jobs: list[Callable[[], Result]]
+    models: dict[str, list[str]]
+
+
+def _learning(comparison: Comparison) -> Learning:
+    setup, found = comparison.setup, Learning({}, [], {})
+    for share in comparison.shares:
+        path = setup.models / f"part-{share:g}"
+        cut = {"train": f"{setup.train}.spacy", "output": f"{path}.spacy", "share": share}
+        size = setup.runner.run("lib.corpora:first_docs", {**cut, "seed": 0})
+        found.sizes[share] = size
+        own = replace(
+            setup, train=path, threads=1, ner_seconds=comparison.ner_part_seconds,
+            ner_evaluations=NER_EVALUATIONS,
+        )  # fmt: skip
+        for name in comparison.learners:
+            system = replace(SYSTEMS[name], name=_name_of(name, share))
+            if isinstance(system, Ours) and size["sentences"] < FEW_SENTENCES:
+                system = replace(system, overrides={**system.overrides, **_MIN_COUNTS})
+            found.jobs.append(partial(system.train, own, repeat=0))
+            found.models[system.name] = [str(system.model(setup.models)), system.reader]
+    return found
+
+
+def _name_of(name: str, share: float) -> str:
+    """The name of a model that is trained on a share; on all, it is that of the system."""
+    return name if share == 1.0 else f"{name}@{share:g}"
 
 
 def train_ahead(comparison: Comparison, parts: Sequence[str]) -> None:
     """Train on all cores what parts need besides the models; they take it from the runner."""
     jobs = _reranking_jobs(comparison) if "reranking" in parts else []
     if "learning" in parts:
-        jobs += reversed(_cut_parts(comparison).jobs)
+        jobs += reversed(_learning(comparison).jobs)
     comparison.setup.runner.run_in_parallel(jobs, comparison.at_once)
 
 

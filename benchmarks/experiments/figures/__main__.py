@@ -26,7 +26,7 @@ def read_arguments() -> argparse.Namespace:
         add(f"--{name}", type=existing, default=str(CORPORA / f"{name}.spacy"))
     add("--limit", type=int, default=0, help="documents of each corpus, 0: all")
     add("--peer-iterations", type=int, default=200, help="of crfsuite")
-    add("--ner-steps", type=int, default=100, help="of spaCy's ner")
+    add("--ner-seconds", type=float, default=20.0, help="training of spaCy's ner")
     add_rounds(parser, 5)
     arguments = parser.parse_args()
     unknown = [name for name in arguments.figures if name not in FIGURES]
@@ -48,7 +48,7 @@ def prepare(arguments: argparse.Namespace) -> tuple[FigureSetup, Report]:
         "peer_iterations": arguments.peer_iterations,
     }
     setup = FigureSetup(
-        runner, folder, arguments.peer_iterations, arguments.ner_steps, arguments.rounds
+        runner, folder, arguments.peer_iterations, arguments.ner_seconds, arguments.rounds
     )
     return setup, Report(arguments.output, describe_machine(), conditions)
 

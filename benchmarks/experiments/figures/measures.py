@@ -131,7 +131,7 @@ def confidences(setup: FigureSetup) -> Outcome:
 
 def raw_text(setup: FigureSetup) -> Outcome:
     models = {"model": setup.cascade_model(), "ner_model": setup.spacy_ner_model()}
-    arguments = {**models, **setup.speed_test}
+    arguments = {**models, **setup.speed_test, "beside": ["confidence", "tokenizer"]}
     found = setup.runner.run("peers.decoding_speed:decode_raw_text", arguments)
     rates = found["tokens_per_second"]
     rows = []
@@ -230,7 +230,7 @@ def reranked_speed(setup: FigureSetup) -> Outcome:
     """From raw text to reranked entities with `nlp.pipe`."""
     models = {"model": setup.reranked_model(), "ner_model": setup.spacy_ner_model()}
     arguments = {**models, **setup.speed_test}
-    found = setup.runner.run("peers.decoding_speed:decode_reranked", arguments)
+    found = setup.runner.run("peers.decoding_speed:decode_raw_text", arguments)
     rates = found["tokens_per_second"]
     rows = []
     for name, words in (("first", "first pass"), ("warm", "warm")):

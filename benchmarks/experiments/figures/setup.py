@@ -22,7 +22,7 @@ class FigureSetup:
     runner: TaskRunner
     corpora: Path
     peer_iterations: int = 200
-    ner_steps: int = 100
+    ner_seconds: float = 20.0
     rounds: int = 5
     passes: int = 5
 
@@ -94,11 +94,11 @@ class FigureSetup:
         return paths["output"]
 
     def spacy_ner_model(self) -> str:
-        """The folder of a spaCy `ner` pipeline, trained for a few steps."""
-        model = self.model(f"ner-{self.ner_steps}")
-        arguments = {**self.data, "model": model, "steps": self.ner_steps}
-        self.runner.run("peers.spacy_ner:train_spacy_ner", arguments)
-        return f"{model}/model-last"
+        """The folder of a spaCy `ner` pipeline, trained for a short time."""
+        model = self.model(f"ner-{self.ner_seconds:g}")
+        task = {**self.data, "model": model, "seconds": self.ner_seconds, "evaluations": 1}
+        self.runner.run("peers.spacy_ner:train_spacy_ner_for", task)
+        return model
 
 
 def best_f1(result: Result) -> float:

@@ -3,20 +3,20 @@
 python -m benchmarks.suite.segmentations --data assets/suite --lexicons assets/lexicons
 
 The F1 of spans on dev, tokens and sentences given, is a mean over draws of the training documents.
-With `--parts` some of it is run again; the rest is kept as it is in the file of results.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 from ...lib.arguments import add_at_once, existing
 from ...lib.processes import Result, TaskRunner
-from ...reports.output import read_json, run
+from ...reports.output import run
 from ...reports.segmentation_report import (
     BASELINE,
     BOTH,
@@ -51,50 +51,20 @@ class Trial:
     task: Task
     system: str
     dictionaries: str
-    share: float
-
-    def row(self, found: Result) -> Result:
-        """What the results have of it."""
-        named = {"task": self.task.name, "system": self.system, "dictionaries": self.dictionaries}
-        return {**named, "share": self.share, **found}
+    share: float = SHARE
 
 
-PARTS = ("table-1", "table-2", "figure-1")
-
-
-def trials(parts: Collection[str], shares: Sequence[float]) -> list[Trial]:
+def trials(shares: Sequence[float]) -> list[Trial]:
     """Those of the tables, then those of the curves that table 1 has not, small shares first."""
-    of_table_1 = [
-        Trial(task, system, dictionaries, SHARE)
-        for task in TASKS
-        for system in SYSTEMS
-        for dictionaries in DICTIONARIES
-    ]
-    of_table_2 = [
-        Trial(task, of_order(system, order), BASELINE, SHARE)
-        for task in TASKS
-        for system in (CRF_1, CRF_4)
-        for order in ORDERS
-        if order > 1 and task.in_figure
-    ]
-    of_curves = [
+    drawn = [task for task in TASKS if task.in_figure]
+    chains = [of_order(*chain) for chain in product((CRF_1, CRF_4), ORDERS)]
+    found = [Trial(*of_table_1) for of_table_1 in product(TASKS, SYSTEMS, DICTIONARIES)]
+    found += [Trial(*of_table_2, BASELINE) for of_table_2 in product(drawn, chains)]
+    found += [
         Trial(task, *learner, share)
-        for share in sorted(shares)
-        for task in TASKS
-        for learner in CURVES
-        if task.in_figure
+        for share, task, learner in product(sorted(shares), drawn, CURVES)
     ]
-    of_parts = dict(zip(PARTS, (of_table_1, of_table_2, of_curves), strict=True))
-    return list(dict.fromkeys(trial for part in PARTS if part in parts for trial in of_parts[part]))
-
-
-def kept(earlier: Path, planned: Sequence[Trial]) -> list[Result]:
-    """Rows of earlier results, without those that are run again."""
-    if not earlier.exists():
-        return []
-    again = [trial.row({}) for trial in planned]
-    rows: list[Result] = read_json(earlier)["rows"]
-    return [row for row in rows if {name: row[name] for name in again[0]} not in again]
+    return list(dict.fromkeys(found))
 
 
 @dataclass(frozen=True)
@@ -120,20 +90,13 @@ class Study:
 
     def run(self, trial: Trial) -> Result:
         terms = str(self.lexicons / trial.task.terms)
-        n_draws = self.draws[trial.share > SHARE]
-        found = self.runner.run(
-            "suite.segmentations.training:score_draws",
-            {
-                "train": self._file(trial.task, "train"),
-                "dev": self._file(trial.task, "dev"),
-                "settings": segmenter(trial.system, trial.dictionaries, terms, SIGMA),
-                "share": trial.share,
-                "draws": list(range(n_draws)),
-                "lang": "en",
-            },
-        )
-        row = trial.row(found)
-        print(*(f"{value}" for value in row.values()), flush=True)
+        task: Result = {part: self._file(trial.task, part) for part in ("train", "dev")}
+        task["settings"] = segmenter(trial.system, trial.dictionaries, terms, SIGMA)
+        draws = list(range(self.draws[trial.share > SHARE]))
+        task |= {"share": trial.share, "draws": draws, "lang": "en"}
+        found = self.runner.run("suite.segmentations.systems:score_draws", task)
+        row = {**asdict(trial), "task": trial.task.name, **found}
+        print(*row.values(), flush=True)
         return row
 
 
@@ -141,12 +104,10 @@ def measure(runner: TaskRunner, arguments: argparse.Namespace) -> Result:
     study = Study(runner, arguments.data, arguments.lexicons, tuple(arguments.draws))
     for task in TASKS:
         study.prepare(task)
-    planned = trials(arguments.parts, arguments.shares)
+    planned = trials(arguments.shares)
     study.run(planned[0])  # so that kernels are compiled once
     jobs = [partial(study.run, trial) for trial in planned]
-    earlier = [] if set(arguments.parts) == set(PARTS) else kept(arguments.output, planned)
-    rows = [*earlier, *runner.run_in_parallel(jobs, arguments.at_once)]
-    return {"sigma": SIGMA, "rows": rows}
+    return {"sigma": SIGMA, "rows": runner.run_in_parallel(jobs, arguments.at_once)}
 
 
 def main() -> None:
@@ -157,7 +118,6 @@ def main() -> None:
         help=f"of shares up to {SHARE:g}, and of larger ones",
     )  # fmt: skip
     parser.add_argument("--shares", type=float, nargs="*", default=SHARES, help="of the curves")
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="to run")
     add_at_once(parser)
     run(parser, "segmentations", measure, *REPORT)
 

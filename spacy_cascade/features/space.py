@@ -241,7 +241,7 @@ class FeatureSpace:
         ids = self.index.lookup(self.lexeme_keys(attributes))
         is_known = ids >= 0
         counts = np.add.reduceat(is_known, self.plan.slot_start[:-1], axis=1, dtype=np.int64)
-        return BinaryCSR(np.append(0, np.cumsum(counts)), ids[is_known], len(self))
+        return BinaryCSR(np.append(0, np.cumsum(counts)), ids[is_known], len(self.index))
 
     def _table_features(self, table: LexemeTable) -> BinaryCSR:
         """Known features of each (lexeme, slot) of a table, kept for the next call."""
@@ -275,9 +275,9 @@ class FeatureSpace:
         )
 
     def encode(self, units: Units) -> tuple[Encoded, ...]:
-        """What training keeps of units, for each array of scores (`Potentials.scored`)."""
-        return (self.design(units), *self.encode_wholes(units))
+        """What training keeps of units: their features, and what other scorers keep."""
+        return (self.design(units), *self.encode_others(units))
 
-    def encode_wholes(self, units: Units) -> tuple[Encoded, ...]:
-        """What is scored besides single units: nothing."""
+    def encode_others(self, units: Units) -> tuple[Encoded, ...]:
+        """What scorers besides the features of units keep: nothing."""
         return ()

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..numeric.design import Design
+from ..numeric.design import only_design
 from ..numeric.encoded import Encoded
 from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
 from .chain import path_scores
@@ -160,8 +160,7 @@ class LinearChain(Paths, Online):
     def learn_online(
         self, encoded: Sequence[Encoded], observed: Ints1d, starts: Pointers1d
     ) -> Callable[[OnlineStep], float]:
-        design = encoded[0]
-        assert isinstance(design, Design), "online training goes through listed features"
+        design = only_design(encoded, "Online training")
         features, mixing = design.active_features(), self.columns.mixing
         of_units, squared = (features.indptr, features.indices), mixing @ mixing
 

@@ -264,7 +264,8 @@ class Structure:
     ) -> Potentials:
         """Potentials of what scorers give.
 
-        scored: an array for each block of columns. encoded: of the scorers, the last ones at least.
+        scored: an array for each block of columns. encoded: what scorers keep, those of the
+        features of units may be missing.
         """
         (scores,) = scored
         return Potentials(scores, transitions, starts)

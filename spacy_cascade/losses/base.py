@@ -2,7 +2,7 @@
 
 The loss of a corpus is the sum of the losses of its shards, wherever these are computed, in a fixed
 order. A loss maps potentials to a value for each sequence and to a gradient with respect to the
-potentials; `CorpusLoss` puts the design matrix in front of that.
+potentials; `CorpusLoss` puts the scorers in front of that.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 
 from ..inference.structure import Part, Potentials, Structure, Weights
-from ..numeric.design import Design
-from ..numeric.encoded import Encoded
+from ..numeric.encoded import Encoded, sum_of_counts, sum_of_gradients, sum_of_scores
 from ..parallel import Workers, split
 from ..types import Floats1d, Floats2d, Ints1d, Pointers1d
 
@@ -26,7 +25,7 @@ from ..types import Floats1d, Floats2d, Ints1d, Pointers1d
 class LabelledSequences:
     """Sequences with what is known of their labels.
 
-    encoded: what each scorer keeps of their `T` units, in the order of `Columns.blocks`.
+    encoded: what each scorer keeps of their `T` units.
     observed `[T]`: labels of the structure, negative where they are not known
     (`inference.schemes`). starts `[N + 1]`: the sequences. share: the part of the corpus that they
     are.
@@ -42,13 +41,6 @@ class LabelledSequences:
         """Free what the next loss makes again."""
         for encoded in self.encoded:
             encoded.release_memory()
-
-    @property
-    def design(self) -> Design:
-        """The features of units, for who looks at each of them."""
-        design = self.encoded[0]
-        assert isinstance(design, Design), "the first scorer has sparse features"
-        return design
 
 
 SequenceLosses: TypeAlias = Callable[[Part], Floats1d]
@@ -96,27 +88,18 @@ class CorpusLoss:
 
     def counts(self) -> Floats1d:
         """Number of units that have each feature, float64 `[K]`."""
-        first, *others = (encoded.counts(self.workers) for encoded in self.data.encoded)
-        for other in others:
-            first += other
-        return first
+        return sum_of_counts(self.data.encoded, self.workers)
 
     def potentials(self, weights: Weights) -> Potentials:
         structure, encoded = self.data.structure, self.data.encoded
-        scored = [
-            each.scores(weights.features[:, block], self.workers)
-            for each, block in zip(encoded, structure.columns.blocks, strict=True)
-        ]
+        blocks = structure.columns.blocks
+        scored = sum_of_scores(encoded, weights.features, blocks, self.workers)
         return structure.compose(scored, encoded, weights.transitions, self.data.starts)
 
-    def gradient(self, of_potentials: Potentials, out: Floats2d | None = None) -> Floats2d:
-        """Gradient of the features `[K, S]`, given that of potentials; written to `out`."""
+    def gradient(self, of_potentials: Potentials, out: Floats2d) -> None:
+        """Write the gradient of the features to `out` `[K, S]`, given that of potentials."""
         blocks = self.data.structure.columns.blocks
-        first, *others = zip(self.data.encoded, of_potentials.scored, blocks, strict=True)
-        gradient = first[0].gradient(first[1], self.workers, out)
-        for encoded, slopes, block in others:
-            gradient[:, block] += encoded.gradient(slopes, self.workers)
-        return gradient
+        sum_of_gradients(self.data.encoded, of_potentials.scored, blocks, self.workers, out)
 
     def losses(self, potentials: Potentials) -> tuple[Floats1d, Floats1d]:
         """Loss of each sequence `[N]`, and the gradient of the transitions `[E]`.
@@ -161,10 +144,16 @@ class CorpusLoss:
 
         See `Loss.variances` for what is left out.
         """
-        own = self.gradient(self.variances(weights))
-        mixed: Floats2d = own @ self.data.structure.columns.mixing**2
+        mixed: Floats2d = self.curvature(weights) @ self.data.structure.columns.mixing**2
         self.data.release_memory()
         return mixed
+
+    def curvature(self, weights: Weights) -> Floats2d:
+        """Second derivatives with respect to each weight of a feature `[K, S]`, as they stand."""
+        squared = [each.squared() for each in self.data.encoded]
+        blocks, out = self.data.structure.columns.blocks, np.empty(weights.features.shape)
+        sum_of_gradients(squared, self.variances(weights).scored, blocks, self.workers, out)
+        return out
 
     def variances(self, weights: Weights) -> Potentials:
         """Second derivatives with respect to all scores."""

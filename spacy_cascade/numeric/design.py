@@ -9,10 +9,13 @@ corpus has far fewer lexemes than tokens, so most work is done in `A`, once a le
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 
+from ..errors import ConfigError
 from ..parallel import LARGEST_PIECE, Workers, split
 from ..types import Floats1d, Floats2d, Ints1d, Pointers1d, Pointers2d, RealsXd
 from .csr import active_features, add_entries, add_rows, add_to_columns, group_columns
@@ -114,27 +117,36 @@ class SegmentRows:
     features: BinaryCSR
     longest: int
 
+    block = 1
+
+    @property
+    def n_scored(self) -> int:
+        return len(self.length)
+
+    @property
+    def rows(self) -> slice:
+        return slice(0, self.features.n_columns)
+
     @property
     def bounds(self) -> Pointers2d:
         """First unit of each segment, and the one after its last, int64 `[M, 2]`."""
         end = np.repeat(np.arange(1, len(self.ends)), np.diff(self.ends))
         return np.stack([end - self.length, end], axis=1)
 
-    def scores(self, weights: RealsXd, workers: Workers) -> Floats2d:
-        """Scores `[M, n]` under weights `[K, n]`."""
-        scores = np.zeros((len(self.length), weights.shape[1]))
-        self.features.add_product(weights, scores, workers)
-        return scores
+    def add_scores(self, weights: RealsXd, out: Floats2d, workers: Workers) -> None:
+        """Add the scores under weights `[K, n]` to `out` `[M, n]`."""
+        own = np.ascontiguousarray(weights, dtype=weights.dtype)
+        self.features.add_product(cast(RealsXd, own), out, workers)
 
-    def gradient(
-        self, score_gradient: Floats2d, workers: Workers, out: Floats2d | None = None
-    ) -> Floats2d:
-        """Gradient `[K, n]` of the weights, given that of scores `[M, n]`; written to `out`."""
-        shape = self.features.n_columns, score_gradient.shape[1]
-        gradient = np.empty(shape) if out is None else out
-        gradient.fill(0.0)
-        self.features.add_transposed_product(score_gradient, gradient, workers)
-        return gradient
+    def add_gradient(self, slopes: Floats2d, out: Floats2d, workers: Workers) -> None:
+        """Add the gradient of the weights to `out` `[K, n]`, given that of scores `[M, n]`."""
+        own = np.zeros(out.shape)
+        self.features.add_transposed_product(slopes, own, workers)
+        out += own
+
+    def squared(self) -> SegmentRows:
+        """Itself: features are 0 or 1."""
+        return self
 
     def counts(self, workers: Workers) -> Floats1d:
         """How many segments each feature is active in, `[K]`."""
@@ -154,18 +166,33 @@ class Design:
     unit_lexemes: BinaryCSR
     unit_features: BinaryCSR
 
+    block = 0
+
     @property
-    def n_units(self) -> int:
+    def n_scored(self) -> int:
         return self.unit_lexemes.n_rows
 
-    def scores(self, weights: RealsXd, workers: Workers) -> Floats2d:
-        """Scores `[U, S]` of all units under weights `[K, S]`."""
+    @property
+    def rows(self) -> slice:
+        return slice(0, self.unit_features.n_columns)
+
+    def add_scores(self, weights: RealsXd, out: Floats2d, workers: Workers) -> None:
+        """Add the scores of all units under weights `[K, S]` to `out` `[U, S]`."""
         by_lexeme = np.zeros((self.lexeme_features.n_rows, weights.shape[1]))
         self.lexeme_features.add_product(weights, by_lexeme, workers)
-        scores = np.zeros((self.n_units, weights.shape[1]))
-        self.unit_lexemes.add_product(by_lexeme, scores, workers)
-        self.unit_features.add_product(weights, scores, workers)
-        return scores
+        self.unit_lexemes.add_product(by_lexeme, out, workers)
+        self.unit_features.add_product(weights, out, workers)
+
+    def add_gradient(self, slopes: Floats2d, out: Floats2d, workers: Workers) -> None:
+        """Add the gradient of the weights to `out` `[K, S]`, given that of scores `[U, S]`."""
+        by_lexeme = np.zeros((self.unit_lexemes.n_columns, slopes.shape[1]))
+        self.unit_lexemes.add_transposed_product(slopes, by_lexeme, workers)
+        self.unit_features.add_transposed_product(slopes, out, workers)
+        self.lexeme_features.add_transposed_product(by_lexeme, out, workers)
+
+    def squared(self) -> Design:
+        """Itself: features are 0 or 1."""
+        return self
 
     def active_features(self) -> BinaryCSR:
         """The features of each unit in one matrix `[U, K]`, `L A + D`."""
@@ -178,25 +205,23 @@ class Design:
 
     def counts(self, workers: Workers) -> Floats1d:
         """How many units each feature is active in, `[K]`."""
-        counts = self.gradient(np.ones((self.n_units, 1)), workers)[:, 0]
+        counts = np.zeros((self.unit_features.n_columns, 1))
+        self.add_gradient(np.ones((self.n_scored, 1)), counts, workers)
         self.release_memory()
-        return counts
-
-    def gradient(
-        self, score_gradient: Floats2d, workers: Workers, out: Floats2d | None = None
-    ) -> Floats2d:
-        """Gradient `[K, S]` of the weights, given that of scores `[U, S]`; written to `out`."""
-        width = score_gradient.shape[1]
-        gradient = np.empty((self.unit_features.n_columns, width)) if out is None else out
-        by_lexeme = np.zeros((self.unit_lexemes.n_columns, width))
-        self.unit_lexemes.add_transposed_product(score_gradient, by_lexeme, workers)
-        gradient.fill(0.0)
-        self.unit_features.add_transposed_product(score_gradient, gradient, workers)
-        self.lexeme_features.add_transposed_product(by_lexeme, gradient, workers)
-        return gradient
+        return counts[:, 0]
 
     def release_memory(self) -> None:
         """Free what the next gradient makes again."""
         self.unit_lexemes.release_memory()
         self.unit_features.release_memory()
         self.lexeme_features.release_memory()
+
+
+def only_design(encoded: Sequence[object], who: str) -> Design:
+    """The features of units, for who knows no other scorers. Raises `ConfigError` with others."""
+    if len(encoded) == 1 and isinstance(encoded[0], Design):
+        return encoded[0]
+    raise ConfigError(
+        f"{who} goes through listed features of tokens. This model scores more than these. "
+        "Choose another [model], or another trainer."
+    )

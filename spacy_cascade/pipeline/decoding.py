@@ -20,7 +20,7 @@ from ..features.tokens import Tokens
 from ..features.units import Units
 from ..inference.schemes import Spans
 from ..inference.structure import Potentials, Structure, Weights
-from ..scorers.linear import scores_of_wholes
+from ..scorers.linear import all_scores
 from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
 from .reading import Reader, read, token_units
 from .spans.nbest import Ranked
@@ -110,10 +110,9 @@ def cuts(starts: Pointers1d, size: int) -> list[int]:
 
 
 def _potentials(pipe: Scoring, units: Units, starts: Pointers1d) -> Potentials:
-    structure, wholes = pipe.structure, pipe.space.encode_wholes(units)
-    of_wholes = scores_of_wholes(pipe.model, wholes, structure.columns.blocks[1:])
-    scored = [pipe.model.predict(units), *of_wholes]
-    return structure.compose(scored, wholes, pipe.weights.transitions, starts)
+    structure, others = pipe.structure, pipe.space.encode_others(units)
+    scored = all_scores(pipe.model, units, others, structure.columns.blocks)
+    return structure.compose(scored, others, pipe.weights.transitions, starts)
 
 
 @dataclass(frozen=True)

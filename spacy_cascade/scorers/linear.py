@@ -18,7 +18,7 @@ from ..features.space import FeatureSpace
 from ..features.templates import Templates
 from ..features.units import Units
 from ..inference.linear_chain import ChainFamily
-from ..numeric.encoded import Encoded
+from ..numeric.encoded import Encoded, sum_of_scores
 from ..parallel import Workers
 from ..rooms import offered
 from ..types import Floats1d, Floats2d, Pointers1d, RealsXd
@@ -83,16 +83,19 @@ def make_span_classifier(templates: Templates, min_count: int = 5) -> Model[Unit
     return make_linear_model("cascade_span_classifier", templates, min_count, family)
 
 
-def scores_of_wholes(
-    model: Model[Units, Floats2d], encoded: Sequence[Encoded], blocks: Sequence[slice]
+def all_scores(
+    model: Model[Units, Floats2d],
+    units: Units,
+    others: Sequence[Encoded],
+    blocks: Sequence[slice],
 ) -> list[Floats2d]:
-    """Scores of what is scored besides units; blocks: the columns of its weights."""
-    found = []
-    for each, block in zip(encoded, blocks, strict=True):
-        weights, _ = get_weights(model)
-        check_features(model.attrs["space"], weights)
-        found.append(each.scores(np.ascontiguousarray(weights[:, block]), Workers(1)))
-    return found
+    """Scores of units, with what other scorers add; blocks: the columns of each array."""
+    of_units = model.predict(units)
+    if not others:
+        return [of_units]
+    weights, _ = get_weights(model)
+    check_features(model.attrs["space"], weights)
+    return sum_of_scores(others, weights, blocks, Workers(1), of_units)
 
 
 def set_weights(model: Model[Units, Floats2d], weights: RealsXd, transitions: Floats1d) -> None:
@@ -225,7 +228,8 @@ def _forward(
             sparse.add_scores(space, units.take(block), weights, scores[block])
 
     def backprop(score_gradient: Floats2d) -> Units:
-        gradient = space.design(units).gradient(score_gradient, Workers(1))
+        gradient = np.zeros(weights.shape)
+        space.design(units).add_gradient(score_gradient, gradient, Workers(1))
         model.inc_grad("W", cast(Any, gradient.astype(np.float32)))
         return units
 

@@ -31,7 +31,7 @@ class OnlineCurvature:
     def add(self, data: LabelledSequences, weights: Weights) -> None:
         """Look at a batch."""
         loss = CorpusLoss(data, self._loss, Workers(1))
-        self._sum += loss.gradient(loss.variances(weights))
+        self._sum += loss.curvature(weights)
         self._passes += data.share
 
     def diagonal(self) -> Floats2d | None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_space import DOCS, LINES, VOCAB, all_spans, all_tokens, bounds, make_docs, space_for
 
-from reference import Extractor, Word
+from reference import Extractor, Word, scores_of
 from spacy_cascade.features.names import find_names, named_features
 from spacy_cascade.features.resources import span_flags
 from spacy_cascade.features.space import FeatureSpace
@@ -104,7 +104,7 @@ def test_weights_of_names_add_up_to_the_score(generator):
     units = units_of(space, docs, all_spans(docs))
     space.learn(units, 1)
     weights = generator.normal(size=(len(space), 3))
-    scores = space.design(units).scores(weights, Workers(1))
+    scores = scores_of(space.design(units), weights, Workers(1))
     for unit, found in enumerate(named_features(space, units, text_of)):
         total = sum(weights[feature.number] for feature in found)
         np.testing.assert_allclose(total, scores[unit], rtol=0, atol=1e-12)

@@ -19,7 +19,11 @@ from scipy.special import logsumexp
 from abbreviation_twin import uses
 from spacy_cascade.inference.lattice import Lattice
 from spacy_cascade.inference.schemes import TagSet
+from spacy_cascade.losses.base import LabelledSequences
 from spacy_cascade.numeric.design import BinaryCSR, Design, SegmentRows
+from spacy_cascade.numeric.encoded import Encoded
+from spacy_cascade.parallel import Workers
+from spacy_cascade.types import RealsXd
 
 Array = npt.NDArray[np.float64]
 
@@ -330,6 +334,27 @@ def encoded_of(
     lexemes = BinaryCSR(np.zeros(1, np.int64), np.zeros(0, np.int32), features.n_columns)
     design = Design(lexemes, none, features)
     return (design,) if segments is None else (design, segments)
+
+
+def design_of(data: LabelledSequences) -> Design:
+    """The features of units of labelled sequences, which have no other scorer before them."""
+    design = data.encoded[0]
+    assert isinstance(design, Design)
+    return design
+
+
+def scores_of(encoded: Encoded, weights: RealsXd, workers: Workers) -> Array:
+    """What one scorer gives, `[T, n]`, under its weights `[K, n]`."""
+    scores = np.zeros((encoded.n_scored, weights.shape[1]))
+    encoded.add_scores(weights, scores, workers)
+    return scores
+
+
+def gradient_of(encoded: Encoded, slopes: Array, workers: Workers) -> Array:
+    """The gradient of one scorer's weights `[K, n]`, given that of scores `[T, n]`."""
+    gradient = np.zeros((encoded.rows.stop - encoded.rows.start, slopes.shape[1]))
+    encoded.add_gradient(slopes, gradient, workers)
+    return gradient
 
 
 def dense_design(design: Design) -> Array:

@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from reference import Chain, Corpus
+from reference import Chain, Corpus, design_of
 from spacy_cascade.errors import ConfigError
 from spacy_cascade.inference.lattice import Lattice, choice_lattice
 from spacy_cascade.inference.linear_chain import LinearChain
@@ -148,7 +148,9 @@ def test_only_features_that_differ_are_touched(generator):
     learner, batch, *_ = setting(generator, LATTICES["pairs"], 1.0, True)
     unused = np.setdiff1d(
         np.arange(len(learner._averaged.weights)),
-        np.concatenate([batch.design.lexeme_features.indices, batch.design.unit_features.indices]),
+        np.concatenate(
+            [design_of(batch).lexeme_features.indices, design_of(batch).unit_features.indices]
+        ),
     )
     before = learner._averaged.weights.copy()
     learner.step(batch)
@@ -170,7 +172,7 @@ def test_same_seed_same_weights(generator):
 
 def test_without_averaging_the_last_weights_count(generator):
     _, batch, hinge, _ = setting(generator, LATTICES["pairs"], 0.1, True)
-    weights = np.zeros((batch.design.unit_features.n_columns, batch.structure.n_columns))
+    weights = np.zeros((design_of(batch).unit_features.n_columns, batch.structure.n_columns))
     learner = begin(PassiveAggressive(C=0.1, average=False), batch, hinge, weights)
     learner.step(batch)
     np.testing.assert_array_equal(learner.weights()[0], learner._averaged.weights)

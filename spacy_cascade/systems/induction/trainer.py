@@ -136,12 +136,19 @@ class _Growing:
     ) -> None:
         self.data, self.workers = data, trainer.thread_pool()
         self._loss, self._penalty, self._trainer = loss, penalty, trainer
-        self._postings = transposed(data.design.active_features())
+        design, *wholes = data.encoded
+        if not isinstance(design, Design) or len(_segments(wholes)) < len(wholes):
+            raise ConfigError(
+                "Induction combines listed features. This model scores more than these. "
+                "Choose another [model], or a trainer without induction."
+            )
+        self._n_units = design.n_scored
+        self._postings = transposed(design.active_features())
         self.tests = transposed(self._postings)
-        self._wholes, self.kept = _renumbered(data.encoded[1:])
+        self._wholes, self.kept = _renumbered(_segments(wholes))
         structure = data.structure
         self.features: list[Conjunction] = []
-        self._columns = BinaryCSR(np.zeros(1, np.int64), np.zeros(0, np.int32), data.design.n_units)
+        self._columns = BinaryCSR(np.zeros(1, np.int64), np.zeros(0, np.int32), self._n_units)
         self.weights = Weights(
             np.zeros((len(self.kept), structure.n_columns)), np.zeros(structure.n_transitions)
         )
@@ -197,7 +204,7 @@ class _Growing:
         n_features = kept + len(self.features)
         shifted = (of_units.indices + kept).astype(np.int32)
         rows = BinaryCSR(of_units.indptr, shifted, n_features)
-        design = Design(_empty(0, n_features), _empty(data.design.n_units, 0), rows)
+        design = Design(_empty(0, n_features), _empty(self._n_units, 0), rows)
         wholes = [
             replace(w, features=replace(w.features, n_columns=n_features)) for w in self._wholes
         ]
@@ -209,9 +216,12 @@ def _empty(n_rows: int, n_columns: int) -> BinaryCSR:
     return BinaryCSR(np.zeros(n_rows + 1, np.int64), np.zeros(0, np.int32), n_columns)
 
 
-def _renumbered(encoded: Sequence[Encoded]) -> tuple[list[SegmentRows], Pointers1d]:
+def _segments(encoded: Sequence[Encoded]) -> list[SegmentRows]:
+    return [rows for rows in encoded if isinstance(rows, SegmentRows)]
+
+
+def _renumbered(segments: Sequence[SegmentRows]) -> tuple[list[SegmentRows], Pointers1d]:
     """Segments whose features are numbered from 0, and the numbers that they had."""
-    segments = [rows for rows in encoded if isinstance(rows, SegmentRows)]
     indices = [rows.features.indices for rows in segments]
     kept = np.unique(np.concatenate([np.zeros(0, np.int32), *indices]))
     renumbered = [

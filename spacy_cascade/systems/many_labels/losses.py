@@ -14,6 +14,7 @@ import numpy as np
 
 from ...inference.structure import Part, Potentials, Weights
 from ...losses.base import LabelledSequences, Loss
+from ...numeric.design import only_design
 from ...parallel import Workers, split
 from ...types import Floats1d, Floats2d
 from .places import Places, add_from_crowded, add_placed_rows, add_to_places, crowded_rows
@@ -40,7 +41,7 @@ class SparseCorpusLoss:
     ) -> None:
         self.data, self.loss, self.places, self.workers = data, loss, places, workers
         self._of_sequences = loss.on(data.structure)
-        self._features = data.design.active_features()
+        self._features = only_design(data.encoded, "Sparse training").active_features()
         pieces = split(data.starts, places.width)
         cuts = [len(pieces) * i // _PARTS for i in range(_PARTS + 1)]
         self._parts = [(pieces[i][0], pieces[j - 1][1]) for i, j in pairwise(cuts) if i < j]

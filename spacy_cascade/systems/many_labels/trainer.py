@@ -18,6 +18,7 @@ from ...inference.linear_chain import FreeChoice, LinearChain
 from ...inference.structure import Structure, Weights
 from ...losses.base import LabelledSequences
 from ...losses.margin import MarginLoss
+from ...numeric.design import Design, only_design
 from ...parallel import Workers
 from ...penalties.base import CentredPenalty
 from ...trainers.base import Task
@@ -57,7 +58,9 @@ def sparse_objective(
 
 def _obstacle(task: Task) -> str:
     """Why training cannot be sparse, empty if it can."""
-    structure = task.data.structure
+    structure, encoded = task.data.structure, task.data.encoded
+    if len(encoded) > 1 or not isinstance(encoded[0], Design):
+        return "the model scores more than features of tokens"
     if _columns_of_labels(structure) is None:
         return f"features of a {type(structure).__name__} see more than one label of one token"
     if not isinstance(task.loss, MarginLoss):
@@ -117,8 +120,9 @@ def trained_places(data: LabelledSequences, start: Weights) -> Places:
     structure, columns = data.structure, _columns_of_labels(data.structure)
     assert columns is not None
     of_units = np.where(data.observed < 0, np.int32(-1), columns[data.observed])
+    active = only_design(data.encoded, "Sparse training").active_features()
     known = nonzero_places(start.features) if start.features.any() else None
-    return seen_places(data.design.active_features(), of_units, structure.n_columns, known)
+    return seen_places(active, of_units, structure.n_columns, known)
 
 
 class _SingleColumn(Structure):

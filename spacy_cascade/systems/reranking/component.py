@@ -16,6 +16,7 @@ from ...features.tokens import Tokens
 from ...features.units import Units
 from ...inference.structure import Structure
 from ...numeric.design import Design
+from ...numeric.encoded import sum_of_scores
 from ...numeric.index import KeyIndex
 from ...parallel import Workers
 from ...pipeline.base import CascadePipe
@@ -51,7 +52,7 @@ class RerankerData:
     def f1(self, lists: Lists, weights: RealsXd | None = None) -> float:
         """Entity F1 of the choice that such scores make; weights `[F, C]` of the features."""
         if weights is not None and self.design is not None:
-            learnt = self.design.scores(weights, Workers(1))
+            (learnt,) = sum_of_scores([self.design], weights, [slice(None)], Workers(1))
             lists = lists._replace(class_scores=lists.class_scores + learnt)
         chosen = np.empty(len(lists.starts) - 1, dtype=np.int32)
         classes = np.empty(len(lists.class_scores), dtype=np.int32)

@@ -72,7 +72,7 @@ class SegmentSpace(FeatureSpace):
         """The segments with known features."""
         return self.features_of(units).rows(self.index, self.longest)
 
-    def encode_wholes(self, units: Units) -> tuple[Encoded, ...]:
+    def encode_others(self, units: Units) -> tuple[Encoded, ...]:
         return (self.segment_rows(units),)
 
     def learn_in_blocks(self, blocks: Iterable[Units], minimum: int) -> None:

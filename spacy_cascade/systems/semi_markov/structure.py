@@ -35,7 +35,7 @@ from ...inference.structure import (
     Shares,
     Whole,
 )
-from ...numeric.design import Design, SegmentRows
+from ...numeric.design import SegmentRows, only_design
 from ...numeric.encoded import Encoded
 from ...types import Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
 from .best import best_segmentation, best_segmentations
@@ -136,8 +136,7 @@ class SemiMarkovChain(LinearChain):
         starts: Pointers1d,
     ) -> SegmentPotentials:
         scores, of_segments = scored
-        rows = encoded[-1]
-        assert isinstance(rows, SegmentRows), "the scorers of a semi-Markov chain see segments"
+        (rows,) = (each for each in encoded if isinstance(each, SegmentRows))
         segments = SegmentScores(rows.ends, rows.length, of_segments, rows.longest)
         return SegmentPotentials(scores, transitions, starts, segments)
 
@@ -233,9 +232,9 @@ class SemiMarkovChain(LinearChain):
     def learn_online(
         self, encoded: Sequence[Encoded], observed: Ints1d, starts: Pointers1d
     ) -> Callable[[OnlineStep], float]:
-        design, segments = encoded
-        assert isinstance(design, Design), "online training goes through listed features"
+        *of_units, segments = encoded
         assert isinstance(segments, SegmentRows), "the scorers of a semi-Markov chain see segments"
+        design = only_design(of_units, "Online training")
         features, sparse, mixing = design.active_features(), segments.features, self.columns.mixing
         rows = SegmentFeatures(segments.ends, segments.length, sparse.indptr, sparse.indices)
         squared, basis = mixing @ mixing, length_basis(segments.longest)

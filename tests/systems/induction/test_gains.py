@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from reference import rows_from_dense
+from reference import design_of, rows_from_dense, scores_of
 from spacy_cascade.inference.lattice import choice_lattice
 from spacy_cascade.inference.linear_chain import FreeChoice
 from spacy_cascade.inference.structure import Weights
@@ -33,7 +33,7 @@ def choices(generator: np.random.Generator) -> tuple[LabelledSequences, np.ndarr
 
 def probabilities(data: LabelledSequences, weights: Weights, loss) -> np.ndarray:
     """Those of the labels, from the scores, by the definition of the loss."""
-    scores = data.design.scores(weights.features, Workers(1)) + weights.transitions
+    scores = scores_of(design_of(data), weights.features, Workers(1)) + weights.transitions
     scores += loss.label_costs(N_LABELS)[data.observed]
     exponents = np.exp(scores - scores.max(axis=1, keepdims=True))
     return exponents / exponents.sum(axis=1, keepdims=True)

@@ -11,7 +11,7 @@ import pytest
 from scipy.special import log_softmax
 
 from objectives import data_of
-from reference import dense_design, rows_from_dense
+from reference import dense_design, design_of, rows_from_dense
 from spacy_cascade.errors import ConfigError, TrainingError
 from spacy_cascade.inference.lattice import choice_lattice
 from spacy_cascade.inference.linear_chain import FreeChoice, LinearChain
@@ -71,7 +71,7 @@ def test_what_a_round_says_is_so(generator):
     assert told == [each for one in found for each in one.rounds]
     assert [len(one.rounds) for one in found] == [2, 3, 4]
     assert found[2].rounds[0].n_hard == (data.observed >= 0).sum()
-    matrix = dense_design(data.design) > 0
+    matrix = dense_design(design_of(data)) > 0
     for one, later in pairwise(found):
         has = np.stack([matrix[:, list(tests)].all(axis=1) for tests in one.features], axis=1)
         scores = has @ one.weights.features + one.weights.transitions
@@ -115,7 +115,7 @@ def test_conjunctions_grow_as_long_as_they_have_to(generator):
 
 def test_the_first_unit_of_each_feature_has_it(generator):
     data, tests = exclusive_or(generator)
-    found, active = run(data, tests), data.design.active_features()
+    found, active = run(data, tests), design_of(data).active_features()
     for feature, unit in zip(found.features, found.units.tolist(), strict=True):
         row = active.indices[active.indptr[unit] : active.indptr[unit + 1]]
         assert set(feature) <= set(row.tolist())

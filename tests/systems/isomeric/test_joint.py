@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from objectives import data_of, objective_of
-from reference import Corpus
+from reference import Corpus, design_of
 from spacy_cascade.errors import TrainingError
 from spacy_cascade.inference.schemes import TagSet
 from spacy_cascade.inference.structure import Weights
@@ -35,7 +35,7 @@ def chain_task(generator: np.random.Generator, scheme: str, labels: tuple[str, .
         generator, lattice, [3, 1, 2, 4], no_cost, 1.0, missing=0.0
     )
     data = data_of(*corpus)
-    shape = data.design.unit_features.n_columns, data.structure.n_columns
+    shape = design_of(data).unit_features.n_columns, data.structure.n_columns
     start = Weights(0.1 * generator.normal(size=shape), np.zeros(data.structure.n_transitions))
     penalty = Gaussian(0.8).at_zero(shape, data.structure.n_transitions)
     return Task(data, Likelihood(), penalty, start)

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from objectives import data_of
+from reference import design_of
 from spacy_cascade.inference.lattice import choice_lattice, free_lattice
 from spacy_cascade.inference.linear_chain import FreeChoice
 from spacy_cascade.inference.structure import Weights
@@ -34,14 +35,14 @@ def random_data(generator: np.random.Generator, kind: str) -> LabelledSequences:
     data = data_of(*random_corpus(generator, lattice, lengths, costs, 1.0, N_FEATURES))
     if kind == "chains":
         return data
-    return LabelledSequences((data.design,), FreeChoice(lattice), data.observed, data.starts)
+    return LabelledSequences((design_of(data),), FreeChoice(lattice), data.observed, data.starts)
 
 
 def random_weights(
     generator: np.random.Generator, data: LabelledSequences
 ) -> tuple[Weights, Weights, Places]:
     """Weights of which most are zero, the same at their places, and these."""
-    shape = data.design.unit_features.n_columns, data.structure.n_columns
+    shape = design_of(data).unit_features.n_columns, data.structure.n_columns
     weights = np.where(generator.random(shape) < 0.3, generator.normal(size=shape), 0.0)
     places = nonzero_places(weights)
     transitions = generator.normal(size=data.structure.n_transitions)

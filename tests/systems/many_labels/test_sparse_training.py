@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import minimize
 
 from objectives import data_of, objective_of
-from reference import dense_design
+from reference import dense_design, design_of
 from spacy_cascade.errors import ConfigError
 from spacy_cascade.inference.lattice import choice_lattice, free_lattice
 from spacy_cascade.inference.linear_chain import FreeChoice, LinearChain
@@ -36,8 +36,10 @@ def random_task(
     costs = LOSS.label_costs(lattice.n_labels)
     data = data_of(*random_corpus(generator, lattice, lengths, costs, SIGMA))
     if kind == "choices":
-        data = LabelledSequences((data.design,), FreeChoice(lattice), data.observed, data.starts)
-    shape = data.design.unit_features.n_columns, data.structure.n_columns
+        data = LabelledSequences(
+            (design_of(data),), FreeChoice(lattice), data.observed, data.starts
+        )
+    shape = design_of(data).unit_features.n_columns, data.structure.n_columns
     start = Weights(np.zeros(shape), np.zeros(data.structure.n_transitions))
     return Task(data, LOSS, Gaussian(SIGMA).at_zero(shape, len(start.transitions)), start)
 
@@ -81,7 +83,7 @@ def test_trained_are_weights_of_what_is_seen_together(
 ) -> None:
     """And those that are not zero; units without a label show nothing."""
     task = random_task(generator, kind)
-    lattice, matrix = task.data.structure.lattice, dense_design(task.data.design)
+    lattice, matrix = task.data.structure.lattice, dense_design(design_of(task.data))
     column_of = dict(zip(lattice.target.tolist(), lattice.column.tolist(), strict=True))
     expected = np.zeros(task.start.features.shape, dtype=np.bool_)
     for row, label in zip(matrix, task.data.observed.tolist(), strict=True):

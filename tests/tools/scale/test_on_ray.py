@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from reference import design_of
 from shards import LOSS, Source, added_up, made_shards, random_weights, results
 from spacy_cascade import ConfigError, TrainingError
 from spacy_cascade.tools.scale.on_ray import Actor, OnRay
@@ -117,9 +118,9 @@ def test_a_cluster_that_there_is_is_joined(ray: Ray) -> None:
 
 def test_features_that_a_shard_does_not_have_are_not_sent() -> None:
     (data, *_), weights = made_shards(), random_weights(made_shards()[0])
-    features = data.design.unit_features
+    features = design_of(data).unit_features
     features.indices[features.indices == 0] = 1
-    features = data.design.lexeme_features
+    features = design_of(data).lexeme_features
     features.indices[features.indices == 0] = 1
     actor = Actor(LOSS, data)
     for wanted in (Wanted.GRADIENT, Wanted.HESSIAN):

@@ -10,6 +10,7 @@ from weakref import WeakSet
 import numpy as np
 import pytest
 
+from reference import design_of
 from shards import LENGTHS, LOSS, Source, added_up, made_shards, random_weights, results
 from spacy_cascade.errors import ConfigError
 from spacy_cascade.losses.base import CorpusLoss, LabelledSequences
@@ -65,12 +66,12 @@ def test_what_is_done_to_a_shard_in_memory_stays_there() -> None:
     corpus = file_of(data)
     for shard in corpus:
         shard.observed[:] = 0
-        shard.design.unit_lexemes.indices[:] = 0
+        design_of(shard).unit_lexemes.indices[:] = 0
     for shard, written in zip(corpus, data, strict=True):
         assert shard.structure is data[-1].structure
         np.testing.assert_array_equal(shard.observed, written.observed)
         np.testing.assert_array_equal(
-            shard.design.unit_lexemes.indices, written.design.unit_lexemes.indices
+            design_of(shard).unit_lexemes.indices, design_of(written).unit_lexemes.indices
         )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from reference import design_of
 from spacy_cascade.inference.structure import Weights
 from spacy_cascade.numeric.design import Design
 from spacy_cascade.systems.reranking.kernels import Learnt, Lists, minimum_risk
@@ -37,7 +36,7 @@ def start(generator: np.random.Generator) -> Weights:
 
 def learn_alone(data: RiskData, n_before: int, learnt: Learnt) -> None:
     """One step of the kernel, from the only sentence of a batch."""
-    rows = design_of(data).active_features()
+    rows = data.design.active_features()
     order = np.zeros(1, dtype=np.int64)
     minimum_risk(rows.indptr, rows.indices, data.lists, data.errors, order, RATE, n_before, learnt)
 

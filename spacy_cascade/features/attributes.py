@@ -206,14 +206,14 @@ def numbers(text: str) -> range:
     """
     low, dots, high = text.partition("..")
     try:
-        found = range(int(low), int(high if dots else low) + 1)
+        listed = range(int(low), int(high if dots else low) + 1)
     except ValueError:
         raise TemplateError(f"expected a number or a range such as '1..5', not '{text}'.") from None
-    if not found:
+    if not listed:
         raise TemplateError(f"the range '{text}' is empty.")
-    if found[-1] - found[0] >= MOST_NUMBERS:
+    if listed[-1] - listed[0] >= MOST_NUMBERS:
         raise TemplateError(f"the range '{text}' has more than {MOST_NUMBERS:,} numbers.")
-    return found
+    return listed
 
 
 def chosen(argument: str | None, kind: str, table: Mapping[str, Any]) -> list[str]:

@@ -90,8 +90,8 @@ not depend on each other, so the processor waits for many places of the table at
 
 
 @helper
-def find_features(table, templates, begin, end, values, of_unit, first, last, units, keys, found):  # type: ignore[no-untyped-def]
-    """Write the numbers of the features of units to `found` `[templates, B]`, -1 where unknown.
+def find_features(table, templates, begin, end, values, of_unit, first, last, units, keys, ids):  # type: ignore[no-untyped-def]
+    """Write the numbers of the features of units to `ids` `[templates, B]`, -1 where unknown.
 
     Of templates `begin <= j < end`. A template is looked up only where all templates with some of
     its parts have been found: a conjunction is never more frequent than its parts. values, of_unit,
@@ -109,10 +109,10 @@ def find_features(table, templates, begin, end, values, of_unit, first, last, un
         for k in range(templates.first_parent[j], templates.first_parent[j + 1]):
             parent = templates.parent[k]
             for i in range(n):
-                if found[parent, i] < 0:
+                if ids[parent, i] < 0:
                     keys[j, i] = 0
         for i in range(n):
-            found[j, i] = table.places[probe(table, keys[j, i])] if keys[j, i] != 0 else -1
+            ids[j, i] = table.places[probe(table, keys[j, i])] if keys[j, i] != 0 else -1
 
 
 @kernel
@@ -132,18 +132,18 @@ def unit_level_features(
     starts = np.zeros(len(first) + 1, dtype=np.int64)
     columns = np.empty(len(first) * n_templates, dtype=np.int32)
     keys = np.empty((n_templates, BLOCK), dtype=np.uint64)
-    found = np.empty((n_templates, BLOCK), dtype=np.int32)
+    ids = np.empty((n_templates, BLOCK), dtype=np.int32)
     units = np.arange(len(first), dtype=np.int32)
     size, start = 0, np.int64(0)  # a constant would be compiled apart
     for begin in range(0, len(first), BLOCK):
         block = units[begin : begin + BLOCK]
         find_features(
-            table, templates, start, n_templates, values, of_unit, first, last, block, keys, found
+            table, templates, start, n_templates, values, of_unit, first, last, block, keys, ids
         )
         for i in range(len(block)):
             for j in range(n_templates):
-                if found[j, i] >= 0:
-                    columns[size] = found[j, i]
+                if ids[j, i] >= 0:
+                    columns[size] = ids[j, i]
                     size += 1
             starts[block[i] + 1] = size
     return starts, columns[:size].copy()

@@ -40,9 +40,9 @@ def named_features(space: FeatureSpace, units: Units, text_of: TextOf) -> list[l
     named = []
     for unit in range(len(units.first)):
         rows = by_lexeme.indices[by_lexeme.indptr[unit] : by_lexeme.indptr[unit + 1]]
-        found = [feature for row in rows.tolist() for feature in namer.of_row(row)]
+        named_rows = [feature for row in rows.tolist() for feature in namer.of_row(row)]
         numbers = unit_level.indices[unit_level.indptr[unit] : unit_level.indptr[unit + 1]]
-        named.append(found + namer.of_unit(unit, numbers.tolist()))
+        named.append(named_rows + namer.of_unit(unit, numbers.tolist()))
     return named
 
 

@@ -115,7 +115,7 @@ def add_pair_scores(
     """
     n_templates, width = len(templates.level.salt), out.shape[1]
     keys = np.empty((n_templates, BLOCK), dtype=np.uint64)
-    found = np.empty((n_templates, BLOCK), dtype=np.int32)
+    ids = np.empty((n_templates, BLOCK), dtype=np.int32)
     missing = np.empty(BLOCK, dtype=np.int32)
     pairs, rows = np.empty(BLOCK, dtype=np.uint64), np.empty(BLOCK, dtype=np.int32)
     for begin in range(0, len(first), BLOCK):
@@ -140,14 +140,14 @@ def add_pair_scores(
             j, end = np.int64(templates.begin[group]), np.int64(templates.begin[group + 1])
             find_features(
                 table, templates.level, j, end, values, values.of_rows, first, last, missing[:n],
-                keys, found,
+                keys, ids,
             )  # fmt: skip
             for i in range(n):
                 unit = missing[i]
                 row = _enter(known, group, pairs[unit - begin], unit)
                 for c in range(width):
                     scores[row, c] = 0.0
-                for k in found[j:end, i]:
+                for k in ids[j:end, i]:
                     if k >= 0:
                         for c in range(width):
                             scores[row, c] += weights[k, c]

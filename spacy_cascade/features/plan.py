@@ -287,7 +287,7 @@ def _parents(templates: Sequence[Template]) -> tuple[Ints1d, Ints1d]:
         for template in templates
     ]
     first = _ints(np.cumsum([0, *map(len, parents)]))
-    return first, _ints([i for found in parents for i in found])
+    return first, _ints([i for of_template in parents for i in of_template])
 
 
 def _ints(values: object) -> Ints1d:

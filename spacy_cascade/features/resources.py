@@ -339,8 +339,8 @@ class SpanWordCounts(Resource):
         counts = np.where(entries[:, None] >= 0, self.counts[entries], 0)
         docs = np.repeat(np.arange(len(doc_starts) - 1), np.diff(doc_starts))
         pairs = entries.astype(np.int64) * len(doc_starts) + docs
-        found, inverse = np.unique(pairs, return_inverse=True)
-        others = counts - _sums(inverse, own_flags, len(found))[inverse]
+        distinct, inverse = np.unique(pairs, return_inverse=True)
+        others = counts - _sums(inverse, own_flags, len(distinct))[inverse]
         # A Doc that was never counted has nothing to be taken off.
         return _pack(np.where((others >= 0).all(axis=1, keepdims=True), others, counts))
 

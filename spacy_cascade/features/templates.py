@@ -154,17 +154,17 @@ class Templates:
 
     @cached_property
     def _parsed(self) -> tuple[Template, ...]:
-        found: dict[str, Template] = {}
+        expanded: dict[str, Template] = {}
         for line in self.templates:
-            found.update((str(template), template) for template in self._of(line))
-            if len(found) > MOST_TEMPLATES:
+            expanded.update((str(template), template) for template in self._of(line))
+            if len(expanded) > MOST_TEMPLATES:
                 raise TemplateError(
                     f"A template set has {MOST_TEMPLATES:,} templates at most, ranges written out. "
                     f"With '{line}' there are more. Narrow its ranges, or leave lines out."
                 )
-        if not found:
+        if not expanded:
             raise TemplateError("A template set needs at least one template, such as 'word@0'.")
-        return tuple(found.values())
+        return tuple(expanded.values())
 
     def _of(self, line: str) -> Iterator[Template]:
         try:
@@ -183,25 +183,25 @@ class Templates:
             raise TemplateError(f"In the template '{line}': {error}") from None
 
     def _parts(self, text: str) -> Iterator[Part]:
-        found = _PART.fullmatch(text)
-        if found is None:
+        match = _PART.fullmatch(text)
+        if match is None:
             raise TemplateError(
                 f"cannot read '{text}'. A part looks like 'word@-1', 'prefix(1..3)', "
                 "'pattern(NAME)@last' or 'word@any'."
             )
-        name, place = found["name"], found["anchor"] or "first"
+        name, place = match["name"], match["anchor"] or "first"
         kind, anchor = attribute_class(name), _ANCHORS[place]
-        attributes = list(kind.expand(name, found["argument"], self))
+        attributes = list(kind.expand(name, match["argument"], self))
         if not kind.has_place:
             if "@" in text:
                 raise TemplateError(f"'{name}' has no place; remove '@'.")
             yield from (Part(attribute, UNIT, 0) for attribute in attributes)
             return
-        if found["offset"] and anchor in _WITHOUT_OFFSET:
+        if match["offset"] and anchor in _WITHOUT_OFFSET:
             raise TemplateError(f"'@{place}' takes no offset.")
         if issubclass(kind, TokenAttribute) and anchor not in (FIRST, LAST):
             raise TemplateError(f"'{name}' can be seen from '@first' and '@last' only.")
-        for attribute, offset in product(attributes, numbers(found["offset"] or "0")):
+        for attribute, offset in product(attributes, numbers(match["offset"] or "0")):
             if abs(offset) > MAXIMUM_OFFSET:
                 raise TemplateError(
                     f"the offset {offset} is too far; the furthest is {MAXIMUM_OFFSET}."

@@ -184,7 +184,7 @@ class Pattern(_BuiltIn):
         if len(text) <= self._unlimited:
             return "yes" if self._pattern.search(text) else None
         try:
-            found = self._pattern.search(text[:LONGEST], timeout=SEARCH_SECONDS)
+            match = self._pattern.search(text[:LONGEST], timeout=SEARCH_SECONDS)
         except TimeoutError:
             raise TemplateError(
                 f"The search for {self.name} takes more than {SEARCH_SECONDS:g} seconds in the "
@@ -192,7 +192,7 @@ class Pattern(_BuiltIn):
                 f"{self._pattern.pattern!r}: repetitions within repetitions, such as '(a+)+', "
                 "take most time."
             ) from None
-        return "yes" if found else None
+        return "yes" if match else None
 
 
 @lru_cache(maxsize=64)

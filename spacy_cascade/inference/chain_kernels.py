@@ -46,16 +46,16 @@ class ChainKernels:
         return values
 
     def span_posteriors(
-        self, chains: Chains, labels: Ints1d, spans: Spans, sequences: Ints1d, found: Floats1d
+        self, chains: Chains, labels: Ints1d, spans: Spans, sequences: Ints1d, out: Floats1d
     ) -> None:
         """As `spans.span_posteriors`."""
-        span_posteriors(chains, labels, spans, sequences, found)
+        span_posteriors(chains, labels, spans, sequences, out)
 
     def likely_spans(
-        self, chains: Chains, labels: Ints1d, least: float, spans: Spans, found: Floats1d
+        self, chains: Chains, labels: Ints1d, least: float, spans: Spans, out: Floats1d
     ) -> int:
         """As `spans.likely_spans`."""
-        return likely_spans(chains, labels, least, spans, found)
+        return likely_spans(chains, labels, least, spans, out)
 
     def losses(self, chains: Chains, terms: LossTerms) -> Floats1d:
         """The gradient of the transitions `[E]`; losses are written, scores OVERWRITTEN."""

@@ -49,12 +49,12 @@ def contrast(
         lacking[-1, start - 1] = open_before
     starts = np.arange(n + 1, dtype=np.int64) * length
     scores_of_all = np.tile(scores, (n, 1))
-    line, found = best_of(
+    line, best_scores = best_of(
         Chains(lattice, scores_of_all, transitions, cost, tags.reshape(-1), starts)
     )
     paths = line.reshape(n, length)
-    best = 1 + int(found[1:].argmax())
-    return (paths[0], paths[best]) if np.isfinite(found[[0, best]]).all() else None
+    best = 1 + int(best_scores[1:].argmax())
+    return (paths[0], paths[best]) if np.isfinite(best_scores[[0, best]]).all() else None
 
 
 def having_span(

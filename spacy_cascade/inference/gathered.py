@@ -31,10 +31,10 @@ def gather_posteriors(
     starts: Pointers1d, spans: Spans, write: Callable[[Ints1d, Floats1d], None]
 ) -> Floats1d:
     """Probabilities of spans `[P]`; write: takes the number of each span's sequence `[P]`."""
-    found = np.empty(len(spans.start))
+    probabilities = np.empty(len(spans.start))
     sequences = np.searchsorted(starts, spans.start, side="right") - 1
-    write(sequences.astype(np.int32), found)
-    return found
+    write(sequences.astype(np.int32), probabilities)
+    return probabilities
 
 
 def gather_likely(n_units: int, write: Callable[[Spans, Floats1d], int]) -> tuple[Spans, Floats1d]:
@@ -46,5 +46,5 @@ def gather_likely(n_units: int, write: Callable[[Spans, Floats1d], int]) -> tupl
         spans = Spans(start, end, np.empty(room, dtype=np.int32))
         probabilities = np.empty(room)
         n_found = write(spans, probabilities)
-    found = slice(n_found)
-    return Spans(start[found], end[found], spans.label[found]), probabilities[found]
+    written = slice(n_found)
+    return Spans(start[written], end[written], spans.label[written]), probabilities[written]

@@ -95,8 +95,8 @@ class LinearChain(Paths, Online):
         """Spans have to be in the order of their starts, without overlap."""
         chains = self._chains(potentials)
 
-        def write(sequences: Ints1d, found: Floats1d) -> None:
-            self._kernels.span_posteriors(chains, labels, spans, sequences, found)
+        def write(sequences: Ints1d, out: Floats1d) -> None:
+            self._kernels.span_posteriors(chains, labels, spans, sequences, out)
 
         return gather_posteriors(potentials.starts, spans, write)
 

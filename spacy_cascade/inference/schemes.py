@@ -129,13 +129,13 @@ class TagSet:
         shown = TagSet(self.scheme, ("a", "b")).tags
         known = np.array([[holds(p, c) for c in shown] for p in shown], dtype=np.bool_)
         same, other = slice(1, 1 + size), slice(1 + size, None)
-        found = np.empty((1 + n * size, 1 + n * size), dtype=np.bool_)
-        found[0, 0] = known[0, 0]
-        found[0, 1:], found[1:, 0] = np.tile(known[0, same], n), np.tile(known[same, 0], n)
-        found[1:, 1:] = np.tile(known[same, other], (n, n))
-        for first in range(1, len(found), size):
-            found[first : first + size, first : first + size] = known[same, same]
-        return found
+        extended = np.empty((1 + n * size, 1 + n * size), dtype=np.bool_)
+        extended[0, 0] = known[0, 0]
+        extended[0, 1:], extended[1:, 0] = np.tile(known[0, same], n), np.tile(known[same, 0], n)
+        extended[1:, 1:] = np.tile(known[same, other], (n, n))
+        for first in range(1, len(extended), size):
+            extended[first : first + size, first : first + size] = known[same, same]
+        return extended
 
     @classmethod
     def n_edges(cls, scheme: str, n_labels: int) -> int:

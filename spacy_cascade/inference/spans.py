@@ -43,9 +43,9 @@ def _last(lattice, length, t, w, marginals, mass):  # type: ignore[no-untyped-de
 
 
 @helper
-def _first(lattice, span_labels, w_row, mass, found):  # type: ignore[no-untyped-def]
-    """Fill `found` `[L]` with the probabilities of the spans that start here."""
-    found[:] = 0.0
+def _first(lattice, span_labels, w_row, mass, of_label):  # type: ignore[no-untyped-def]
+    """Fill `of_label` `[L]` with the probabilities of the spans that start here."""
+    of_label[:] = 0.0
     for y in range(len(mass)):
         if mass[y] == 0.0:
             continue
@@ -53,7 +53,7 @@ def _first(lattice, span_labels, w_row, mass, found):  # type: ignore[no-untyped
         for e in range(lattice.first_edge[y], lattice.first_edge[y + 1]):
             if not lattice.continues[e]:
                 entering += w_row[e]
-        found[span_labels[y]] += mass[y] * entering
+        of_label[span_labels[y]] += mass[y] * entering
 
 
 @kernel
@@ -70,7 +70,7 @@ def likely_spans(
     room = scaled_room(lattice, longest_of(starts))
     w, marginals, _ = room
     mass, before = np.empty(len(span_labels)), np.empty(len(span_labels))
-    found = np.empty(max(span_labels) + 1)
+    of_label = np.empty(max(span_labels) + 1)
     inside = np.flatnonzero(lattice.continues)
     n_found = 0
     for i in range(len(starts) - 1):
@@ -83,15 +83,15 @@ def likely_spans(
             mass[span_labels < 0] = 0.0
             t = last
             while t >= 0 and mass.sum() >= least:
-                _first(lattice, span_labels, w[t], mass, found)
-                for label in range(len(found)):
-                    if found[label] < least:
+                _first(lattice, span_labels, w[t], mass, of_label)
+                for label in range(len(of_label)):
+                    if of_label[label] < least:
                         continue
                     if n_found < len(posteriors):
                         spans.start[n_found] = begin + t
                         spans.end[n_found] = begin + last + 1
                         spans.label[n_found] = label
-                        posteriors[n_found] = min(1.0, found[label])
+                        posteriors[n_found] = min(1.0, of_label[label])
                     n_found += 1
                 before[:] = 0.0
                 for e in inside:

@@ -17,9 +17,9 @@ _BLOCK = 1 << 14
 
 def grown(rows: Array, size: int) -> Array:
     """The rows, and as many rows of zeros as make up the size, which take no memory till used."""
-    found = np.zeros((size, *rows.shape[1:]), rows.dtype)
-    found[: len(rows)] = rows
-    return found
+    larger = np.zeros((size, *rows.shape[1:]), rows.dtype)
+    larger[: len(rows)] = rows
+    return larger
 
 
 def blocks(array: Array) -> Iterator[Array]:

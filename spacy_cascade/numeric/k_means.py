@@ -100,8 +100,8 @@ def ward_groups(points: Floats2d, sizes: Sequence[int]) -> Ints2d:
         costs[kept] = costs[:, kept] = _merging_costs(middles, weights, is_there, kept)
         groups = np.where(groups == merged, kept, groups)
         cuts[n_groups] = groups
-    found = [np.unique(cuts[min(size, n)], return_inverse=True)[1] for size in sizes]
-    return np.array(found, dtype=np.int32).reshape(len(sizes), n)
+    groups_at = [np.unique(cuts[min(size, n)], return_inverse=True)[1] for size in sizes]
+    return np.array(groups_at, dtype=np.int32).reshape(len(sizes), n)
 
 
 def _merging_costs(middles: Floats2d, weights: Floats1d, is_there: Bools1d, i: int) -> Floats1d:

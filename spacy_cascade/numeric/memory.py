@@ -20,7 +20,7 @@ def return_freed() -> None:
 @cache
 def _trim() -> Callable[[int], int] | None:
     try:
-        found: Callable[[int], int] = ctypes.CDLL(None).malloc_trim
+        of_library: Callable[[int], int] = ctypes.CDLL(None).malloc_trim
     except (OSError, AttributeError, TypeError):  # Not glibc; Windows takes no None.
         return None
-    return found
+    return of_library

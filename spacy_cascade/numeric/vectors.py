@@ -46,14 +46,14 @@ def in_blocks(function: Callable[[slice], object], n: int, workers: Workers) -> 
 
 def copied(x: Reals1d, dtype: type[Any], workers: Workers) -> Any:
     """The vector as another one of this type; numbers that are too large become infinite."""
-    found = np.empty(len(x), dtype)
+    copy = np.empty(len(x), dtype)
 
     def block(part: slice) -> None:
         with np.errstate(over="ignore"):
-            found[part] = x[part]
+            copy[part] = x[part]
 
     in_blocks(block, len(x), workers)
-    return found
+    return copy
 
 
 def dot(x: Reals1d, y: Reals1d, workers: Workers) -> float:

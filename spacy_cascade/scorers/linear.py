@@ -101,7 +101,7 @@ def all_scores(
 def set_weights(model: Model[Units, Floats2d], weights: RealsXd, transitions: Floats1d) -> None:
     """Publish weights `[K, S]` and transitions `[E]`.
 
-    They are rounded to half precision, which does not change what is found and halves the model
+    They are rounded to half precision, which does not change the result and halves the model
     on disk. Rounding them here keeps a saved model and the one in memory equal.
     """
     for name, values in (("W", weights), ("transitions", transitions)):

@@ -244,13 +244,13 @@ def check_needs(
     require(structure, getattr(loss, "needs", ()), f"{name} with the loss {loss}")
 
 
-def array_like(expected: npt.NDArray[Any], found: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def array_like(expected: npt.NDArray[Any], actual: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """A copy of an array of a state. Raises `ValueError` for other sizes, types, or no numbers."""
-    if found.shape != expected.shape or found.dtype != expected.dtype:
+    if actual.shape != expected.shape or actual.dtype != expected.dtype:
         raise ValueError(
-            f"an array of {found.dtype} {found.shape} where {expected.dtype} {expected.shape} "
+            f"an array of {actual.dtype} {actual.shape} where {expected.dtype} {expected.shape} "
             "is needed"
         )
-    if not np.isfinite(found).all():
+    if not np.isfinite(actual).all():
         raise ValueError("an array that is not finite")
-    return np.array(found, order="C")
+    return np.array(actual, order="C")

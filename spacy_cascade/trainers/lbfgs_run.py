@@ -165,8 +165,8 @@ class LBFGSRun:
             self._pairs.clear()
             direction, slope, unit = self._remembered(self._downhill())
         first_step = 1.0 if self._pairs else min(1.0, unit)
-        found = self._line_search(direction, slope, first_step)
-        if found is None:
+        taken = self._line_search(direction, slope, first_step)
+        if taken is None:
             # No step along this direction lowers the objective: a fresh start may, else done.
             self.converged = not self._pairs
             self._pairs.clear()
@@ -174,8 +174,8 @@ class LBFGSRun:
         move, change = direction, np.empty_like(direction)
 
         def block(part: slice) -> None:
-            move[part] *= np.float32(found.step)
-            self._gradient[part] -= found.gradient[part]
+            move[part] *= np.float32(taken.step)
+            self._gradient[part] -= taken.gradient[part]
             with np.errstate(over="ignore"):
                 np.negative(self._gradient[part], out=change[part], casting="same_kind")
 
@@ -184,7 +184,7 @@ class LBFGSRun:
         # Not where a change is too large for single precision, either.
         if curvature > 1e-12 * dot(change, change, self.workers):
             self._pairs.append((move, change, curvature))
-        self.parameters, self.value, self._gradient = found.point, found.value, found.gradient
+        self.parameters, self.value, self._gradient = taken.point, taken.value, taken.gradient
         self.converged = self._is_stationary()
 
     def _remembered(self, direction: Floats1d) -> tuple[Singles1d, float, float]:

@@ -97,6 +97,7 @@ class KernelCache:
         return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
+        """Keep the machine code of a signature, where a folder can be written."""
         if result.library.has_dynamic_globals or not self._folders:
             return  # The code contains addresses of this process, or there is no place for it.
         name, key = self._name(signature, result.codegen)

@@ -33,6 +33,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def available_cores() -> int:
+    """How many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

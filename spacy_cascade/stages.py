@@ -39,4 +39,5 @@ class Stages:
         return path
 
     def remove(self) -> None:
+        """Remove the results of all stages."""
         shutil.rmtree(self._folder, ignore_errors=True)

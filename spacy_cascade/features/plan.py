@@ -133,6 +133,7 @@ class Plan:
 
     @property
     def all_attributes(self) -> tuple[Attribute, ...]:
+        """Of words, tokens, spans and lengths, each once."""
         return (*self.attributes, *self.of_tokens, *self.of_spans, *self.lengths)
 
 

@@ -176,12 +176,15 @@ class Resources:
             self.made[key] = spec.kind.read(spec.name, spec.settings, tokenize)
 
     def learn(self, tokens: Tokens, flags: Ints2d) -> None:
+        """Let each learn from training tokens; flags: `span_flags`."""
         self.learn_in_blocks(lambda: iter([(tokens, flags)]))
 
     def learn_in_blocks(self, blocks: FlaggedTokens) -> None:
+        """As `learn`, from a corpus that may not fit into memory."""
         self.made = {key: made.learn_in_blocks(blocks) for key, made in self.made.items()}
 
     def add(self, tokens: Tokens, flags: Ints2d) -> None:
+        """Let each learn from further tokens, too."""
         self.made = {key: made.add(tokens, flags) for key, made in self.made.items()}
 
     def codes(self, tokens: Tokens, own_flags: Ints2d | None) -> list[Keys1d]:

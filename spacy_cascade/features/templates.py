@@ -100,6 +100,7 @@ class Template:
 
     @property
     def text(self) -> str:
+        """As it is written in a config."""
         return " & ".join(part.text for part in self.parts)
 
     @property

@@ -77,6 +77,7 @@ def read_tokens(
 
 
 def join_tokens(batches: Sequence[Tokens]) -> Tokens:
+    """Several batches as one, in their order."""
     offsets = np.cumsum([0, *(len(batch.words) for batch in batches)])[:-1].tolist()
     return Tokens(
         sequence_starts=_joined_starts([batch.sequence_starts for batch in batches]),

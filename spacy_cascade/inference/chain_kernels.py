@@ -31,9 +31,11 @@ class ChainKernels:
         self.lattice, self.transitions_at_once = lattice, 1
 
     def best(self, chains: Chains) -> tuple[Ints1d, Floats1d]:
+        """The best labels `[T]`, and their score for each sequence `[N]`."""
         return best_labellings(chains)
 
     def log_partitions(self, chains: Chains) -> Floats1d:
+        """Of each sequence, float64 `[N]`."""
         values = np.empty(len(chains.starts) - 1)
         log_partitions(chains, values)
         return values

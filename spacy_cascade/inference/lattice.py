@@ -39,14 +39,17 @@ class Lattice(NamedTuple):
 
     @property
     def n_labels(self) -> int:
+        """`Y`."""
         return len(self.first_edge) - 1
 
     @property
     def n_edges(self) -> int:
+        """`E`."""
         return len(self.source)
 
     @property
     def n_columns(self) -> int:
+        """`S`."""
         return int(self.column.max()) + 1
 
     @property

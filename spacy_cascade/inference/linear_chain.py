@@ -218,6 +218,7 @@ class ChainFamily:
         return LinearChain(free_lattice(n_labels, self.label_pairs))
 
     def of_classes(self, n_classes: int) -> FreeChoice:
+        """One class a unit, whatever stands around it."""
         return FreeChoice(choice_lattice(n_classes))
 
     def size_of_spans(self, scheme: str, n_labels: int) -> tuple[int, int]:
@@ -227,10 +228,12 @@ class ChainFamily:
         return n_edges, n_edges if self.label_pairs else n_tags
 
     def size_of_labels(self, n_labels: int) -> tuple[int, int]:
+        """`E` and `S` of `of_labels`."""
         n_edges = n_labels * (n_labels + 1)
         return n_edges, n_edges if self.label_pairs else n_labels
 
     def size_of_classes(self, n_classes: int) -> tuple[int, int]:
+        """`E` and `S` of `of_classes`."""
         return n_classes, n_classes
 
     def identity(self) -> dict[str, bool]:

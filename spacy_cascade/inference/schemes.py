@@ -34,6 +34,7 @@ class Scheme(NamedTuple):
 
     @property
     def prefixes(self) -> str:
+        """Each once, in the order of the fields."""
         return "".join(dict.fromkeys(self))
 
     @property
@@ -104,6 +105,7 @@ class TagSet:
 
     @property
     def tags(self) -> list[str]:
+        """The tags by number, `Y` of them."""
         prefixes = SCHEMES[self.scheme].prefixes
         return [OUTSIDE, *(f"{p}-{label}" for label in self.labels for p in prefixes)]
 

@@ -91,6 +91,7 @@ class CorpusLoss:
         return sum_of_counts(self.data.encoded, self.workers)
 
     def potentials(self, weights: Weights) -> Potentials:
+        """Those of the corpus under weights, new arrays."""
         structure, encoded = self.data.structure, self.data.encoded
         blocks = structure.columns.blocks
         scored = sum_of_scores(encoded, weights.features, blocks, self.workers)

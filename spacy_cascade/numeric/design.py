@@ -61,6 +61,7 @@ class BinaryCSR:
 
     @property
     def n_rows(self) -> int:
+        """Number of rows."""
         return len(self.indptr) - 1
 
     def take(self, rows: Ints1d | Pointers1d) -> BinaryCSR:

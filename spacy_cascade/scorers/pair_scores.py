@@ -30,6 +30,7 @@ class PairScores:
         return PairScores, ()
 
     def known(self, space: FeatureSpace, table: LexemeTable, weights: Floats2d) -> KnownPairs:
+        """This thread's, brought to these weights and this table."""
         kept: _Kept | None = getattr(self._of_thread, "kept", None)
         if kept is not None and kept.weights is weights and kept.table() is table:
             return kept.pairs

@@ -123,6 +123,7 @@ class LBFGSRun:
         return self.value
 
     def state(self) -> State:
+        """What the next iterations depend on."""
         state: State = {
             "iteration": self.iteration,
             "converged": self.converged,

@@ -42,6 +42,7 @@ class OnlineCurvature:
         return own if self._known is None else own + self._known
 
     def state(self) -> State:
+        """What has been added up so far."""
         return {"curvature": self._sum, "passes": self._passes}
 
     def restore(self, state: State) -> None:

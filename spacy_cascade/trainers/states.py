@@ -35,6 +35,7 @@ def number_in(value: object, least: float = -math.inf) -> float:
 
 
 def truth_in(value: object) -> bool:
+    """True or false. Raises `ValueError` for anything else."""
     if type(value) is not bool:
         raise ValueError(f"{_shown(value)} where true or false is needed")
     return value

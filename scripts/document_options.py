@@ -1,7 +1,7 @@
-"""Write the settings of components and their defaults into the tables of docs/components.md.
+"""Write names and defaults of options into the tables of docs/components.md and docs/registered.md.
 
-The names come from the signature of a factory, the defaults from its default config; what a setting
-means is written in the table itself.
+They come from the signature of a factory or registered function, the defaults of a factory from its
+default config. What an option means is written in the table itself.
 
 python scripts/document_options.py
 """
@@ -11,34 +11,73 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from importlib.metadata import entry_points
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
 
-PAGE = Path(__file__).parents[1] / "docs" / "components.md"
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = {
+    DOCS / "components.md": ("spacy_factories",),
+    DOCS / "registered.md": (
+        "spacy_architectures", "spacy_misc", "spacy_readers", "spacy_batchers", "spacy_tokenizers",
+        "spacy_callbacks", "spacy_loggers", "spacy_scorers",
+    ),
+}  # fmt: skip
+"""Pages, with the groups of entry points that each describes."""
+NO_DEFAULT = "needed"
 _ROW = r"^\| `(\w+)` \| .*? \|(?= )"
 """Name and default of an option."""
 
 
-def documented(page: str) -> str:
-    """The page with the default of each option of each factory."""
-    return "".join(map(_with_defaults, re.split(r"^(?=## )", page, flags=re.MULTILINE)))
+def documented(page: Path) -> str:
+    """The text of a page with the names and defaults of all its options.
+
+    Raises `SystemExit` where a section lacks a row, or has one too many, or where a section is
+    missing.
+    """
+    entries = {e.name: e for group in PAGES[page] for e in _of_package(group)}
+    sections = re.split(r"^(?=##)", page.read_text(encoding="utf8"), flags=re.MULTILINE)
+    text = "".join(_with_defaults(section, entries) for section in sections)
+    if entries:
+        raise SystemExit(f"{page.name} needs a section for each of {sorted(entries)}.")
+    return text
 
 
-def _with_defaults(section: str) -> str:
-    heading = re.match(r"## `(\w+)`", section)
-    if heading is None:
-        return section
-    (entry,) = entry_points(group="spacy_factories", name=heading[1])
-    names = inspect.signature(entry.load()).parameters.keys() - {"nlp", "name"}
-    if names != set(re.findall(_ROW, section, re.MULTILINE)):
-        raise SystemExit(f"{PAGE.name} needs a row for each of {sorted(names)} of {entry.name}.")
-    defaults = Language.get_factory_meta(entry.name).default_config
-    return re.sub(
-        _ROW, lambda row: f"| `{row[1]}` | {shown(defaults[row[1]])} |", section, flags=re.MULTILINE
-    )
+def _of_package(group: str) -> Iterator[EntryPoint]:
+    yield from (e for e in entry_points(group=group) if e.value.startswith("spacy_cascade"))
+
+
+def _with_defaults(section: str, entries: dict[str, EntryPoint]) -> str:
+    """A section whose heading names entries, which have the same options and are taken out."""
+    heading = section.partition("\n")[0]
+    of_names = {n: _options(entries.pop(n)) for n in re.findall(r"`([\w.]+)`", heading)}
+    for name, options in of_names.items():
+        if sorted(re.findall(_ROW, section, re.MULTILINE)) != sorted(options):
+            raise SystemExit(f"The section of {name} needs one row each for {sorted(options)}.")
+        section = _written(section, options)
+    return section
+
+
+def _written(section: str, options: dict[str, str]) -> str:
+    def row(match: re.Match[str]) -> str:
+        return f"| `{match[1]}` | {options[match[1]]} |"
+
+    return re.sub(_ROW, row, section, flags=re.MULTILINE)
+
+
+def _options(entry: EntryPoint) -> dict[str, str]:
+    """Options with their defaults, as the tables have them."""
+    parameters = inspect.signature(entry.load()).parameters
+    if entry.group == "spacy_factories":
+        defaults = Language.get_factory_meta(entry.name).default_config
+        return {name: shown(defaults[name]) for name in parameters.keys() - {"nlp", "name"}}
+    return {
+        name: NO_DEFAULT if p.default is inspect.Parameter.empty else shown(p.default)
+        for name, p in parameters.items()
+    }
 
 
 def shown(value: Any) -> str:
@@ -55,4 +94,5 @@ def shown(value: Any) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(documented(PAGE.read_text(encoding="utf8")), encoding="utf8")
+    for path in PAGES:
+        path.write_text(documented(path), encoding="utf8")

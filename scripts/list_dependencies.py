@@ -1,4 +1,4 @@
-"""Writes docs/dependencies.md: what the package needs, with licences and last releases.
+"""Writes DEPENDENCIES.md: what the package needs, with licences and last releases.
 
 `python scripts/list_dependencies.py`, where the package is installed with the extras for users.
 Licences come from what is installed, dates of releases from the package index by its JSON API,
@@ -20,7 +20,7 @@ from urllib.request import urlopen
 
 from packaging.requirements import Requirement
 
-PAGE = Path(__file__).parents[1] / "docs" / "dependencies.md"
+PAGE = Path(__file__).parents[1] / "DEPENDENCIES.md"
 PACKAGE = "spacy-cascade"
 FOR_DEVELOPMENT = {"test", "browser", "bench", "docs", "release"}
 """Extras that users do not install."""

@@ -23,7 +23,14 @@ SHOWN = ("ini", "toml", "text", "json")
 MOST_SECONDS = 600
 MOST_LEFT_OUT = 2
 """Blocks of a page that may stay unrun, each for a reason that it gives."""
-OTHERS = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "benchmarks/README.md")
+MOST_PAGES = 30
+MOST_WORDS = 40_000
+"""Of all pages of docs/, code and tables counted."""
+OTHERS = (
+    "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "benchmarks/README.md",
+    "benchmarks/results/init.md", "benchmarks/results/robustness.md",
+    "benchmarks/results/scale.md",
+)  # fmt: skip
 LINKED = [*PAGES, *(PROJECT / name for name in OTHERS)]
 
 
@@ -187,3 +194,24 @@ def test_the_index_leads_to_every_page() -> None:
     index = DOCS / "README.md"
     linked = {link.partition("#")[0] for link in links(index)}
     assert {page.name for page in DOCS.glob("*.md")} - {index.name} <= linked
+
+
+# Sizes and folders
+
+
+def test_a_reader_can_read_all_of_it() -> None:
+    pages = sorted(DOCS.glob("*.md"))
+    assert len(pages) <= MOST_PAGES
+    assert sum(len(page.read_text(encoding="utf8").split()) for page in pages) <= MOST_WORDS
+
+
+def test_every_folder_of_the_package_has_its_row_in_contributing() -> None:
+    package = PROJECT / "spacy_cascade"
+    folders = {
+        f"{folder.name}/"
+        for room in (package, package / "systems", package / "tools")
+        for folder in room.iterdir()
+        if (folder / "__init__.py").exists() and folder.name not in ("systems", "tools")
+    }
+    text = (PROJECT / "CONTRIBUTING.md").read_text(encoding="utf8")
+    assert folders == set(re.findall(r"^\| `(\w+/)` \| \w", text, re.MULTILINE))

@@ -2,62 +2,18 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 import sys
-from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 
 import pytest
 
 from helpers import PROJECT
-from pages import DOCS, described
+from pages import DOCS
 from spacy_cascade.features.registry import BUILT_IN
 
 sys.path.append(str(PROJECT / "scripts"))
 import document_options
-from document_options import shown
-
-GROUPS = (
-    "spacy_architectures", "spacy_misc", "spacy_batchers", "spacy_tokenizers", "spacy_scorers",
-    "spacy_callbacks", "spacy_readers", "spacy_loggers",
-)  # fmt: skip
-REGISTERED = {
-    entry.name: entry
-    for group in GROUPS
-    for entry in entry_points(group=group)
-    if entry.value.startswith("spacy_cascade")
-}
-FACTORIES = [
-    entry.name
-    for entry in entry_points(group="spacy_factories")
-    if entry.value.startswith("spacy_cascade")
-]
-NO_DEFAULT = "needed"
-
-
-@pytest.fixture(scope="module")
-def documented() -> dict[str, dict[str, str]]:
-    """Options by name, as the pages have them."""
-    return {
-        name: found.options
-        for page in (DOCS / "components.md", DOCS / "registered.md")
-        for name, found in described(page)
-    }
-
-
-def parameters(entry: EntryPoint) -> dict[str, str]:
-    """Options of a registered function or class, with their defaults as the tables have them."""
-    return {
-        name: NO_DEFAULT if p.default is inspect.Parameter.empty else shown(p.default)
-        for name, p in inspect.signature(entry.load()).parameters.items()
-    }
-
-
-@pytest.mark.parametrize("name", REGISTERED)
-def test_options_of_registered_functions_are_documented(
-    name: str, documented: dict[str, dict[str, str]]
-) -> None:
-    assert documented[name] == parameters(REGISTERED[name])
 
 
 def test_attributes_and_places_of_templates_are_documented() -> None:
@@ -68,7 +24,26 @@ def test_attributes_and_places_of_templates_are_documented() -> None:
     assert [name for name in places if f"`@{name}" not in text] == []
 
 
-def test_options_of_factories_are_documented() -> None:
+@pytest.mark.parametrize("page", document_options.PAGES, ids=lambda page: page.name)
+def test_options_are_documented(page: Path) -> None:
     """If not: `python scripts/document_options.py`."""
-    page = document_options.PAGE.read_text(encoding="utf8")
-    assert document_options.documented(page) == page
+    assert document_options.documented(page) == page.read_text(encoding="utf8")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("| `iterations` |", "| `repetitions` |", "LBFGS.v1 needs one row each for"),
+        ("### `spacy_cascade.Sharded.v1`", "### Shards", "a section for each of .*Sharded"),
+    ],
+)
+def test_what_is_not_documented_is_named(
+    old: str, new: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = document_options.PAGES
+    (registered,) = (page for page in pages if page.name == "registered.md")
+    page = tmp_path / "registered.md"
+    page.write_text(registered.read_text(encoding="utf8").replace(old, new), encoding="utf8")
+    monkeypatch.setitem(pages, page, pages[registered])
+    with pytest.raises(SystemExit, match=message):
+        document_options.documented(page)

@@ -261,7 +261,7 @@ def add_edge_scores(
 
     These are the first ones, which stand a few places from the first or last token of each unit:
     most of all rows, so it pays not to write them down. by_lexeme `[n_lexemes · n_slots, S]`, out
-    `[U, S]`. (docs/method.md, section 1.2)
+    `[U, S]`. (docs/method.md, section 7.2)
     """
     n_slots, width = len(slots.anchor), out.shape[1]
     for unit in range(len(first)):

@@ -10,6 +10,8 @@ from benchmarks.lib.machine import describe_machine
 from benchmarks.reports.figure_report import Report, Row, _values, headline
 from benchmarks.reports.markdown import measured_with
 from benchmarks.reports.output import read_json
+from benchmarks.reports.suite_report import suite_table
+from benchmarks.reports.suite_results import read_entries
 from helpers import PROJECT
 
 RESULTS = PROJECT / "benchmarks/results"
@@ -55,3 +57,12 @@ def test_the_headline_compares_the_same_ends() -> None:
     assert f"{round(rates['first_confidence'], -3):,.0f} tokens/s" in text
     assert f"{round(rates['first_crfsuite'], -3):,.0f} |" in text
     assert measured_with(figures["decoding"]["machine"]) in text
+
+
+def test_the_headline_has_the_mean_of_the_best_on_each_corpus() -> None:
+    """That of the table of all systems, where python-crfsuite is the best peer at home."""
+    entries = read_entries(RESULTS / "suite.jsonl")
+    lines = [line for line in suite_table(entries).splitlines() if line.startswith("| **mean** |")]
+    cells = [cell.strip() for cell in lines[0].split("|")]
+    ours, peer = (float(cells[place].strip("*")) for place in (2, -3))
+    assert f"| {ours:.1f} | {peer:.1f} | python-crfsuite" in headline()

@@ -1,7 +1,7 @@
 """Score by folder: `python -m tests.mutation.summary mutation.jsonl` writes the results file.
 
-Folders of which no mutant was tried keep their figures. The table in docs/robustness.md is made
-from the file (`python -m benchmarks.reports.readme_tables`).
+Folders of which no mutant was tried keep their figures. The table in
+benchmarks/results/robustness.md is made from the file by `benchmarks.reports.readme_tables`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Pages of the documentation: their code blocks, links, headings and tables of options."""
+"""Pages of the documentation: their code blocks, links and headings."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,21 +67,3 @@ def anchors(page: Path) -> set[str]:
         re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
         for title in re.findall(r"^#+ (.*)$", prose(page), re.MULTILINE)
     }
-
-
-@dataclass(frozen=True)
-class Described:
-    """The section of a name: its options, with the default of each as the page has it."""
-
-    page: Path
-    options: dict[str, str]
-
-
-def described(page: Path) -> Iterator[tuple[str, Described]]:
-    """Names in headings, and the table of options below each."""
-    sections = re.split(r"^#+ ", prose(page), flags=re.MULTILINE)[1:]
-    for section in sections:
-        title, _, body = section.partition("\n")
-        rows = re.findall(r"^\| `(\w+)` \| (.*?) \| .+ \|$", body, re.MULTILINE)
-        for name in re.findall(r"`([\w.]+)`", title):
-            yield name, Described(page, dict(rows))

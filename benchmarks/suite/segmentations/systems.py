@@ -48,7 +48,7 @@ SEGMENTS = [
 belong to the model, and words with the ends of a segment are features of tokens with their tags.
 
 The paper also has the phrase itself. It is the internal dictionary here that stands for it: a
-phrase that is a feature is always an entity in the training documents (docs/semi_markov.md).
+phrase that is a feature is always an entity in the training documents (docs/chains.md).
 """
 MOST_ITERATIONS = 100
 

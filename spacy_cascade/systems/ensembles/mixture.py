@@ -6,7 +6,7 @@ For a span of a text and a label `c`, with the members `m = 1 … M` of an ensem
 
 A span stays background only where `P(background) - p(span, c) > penalty` for its best label `c`,
 that is, where `p(span, c) < (1 - penalty) / 2`. Of spans that overlap, those with the largest sum
-of `p - (1 - penalty) / 2` are kept. (Source: the random forest of MEMMs in docs/ensembles.md, where
+of `p - (1 - penalty) / 2` are kept. (Source: the random forest of MEMMs in docs/combining.md, where
 the penalty is on the sum over the members: 2 there is 0.2 here with ten members.)
 """
 

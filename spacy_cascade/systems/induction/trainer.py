@@ -1,9 +1,9 @@
-"""Feature induction: features are added in rounds, where the model is wrong (docs/induction.md).
+"""Feature induction: features are added in rounds, where the model is wrong.
 
 It begins with no features but candidates: the *tests* that a model's templates make. In each round
 the candidates with the largest gains (`systems.induction.gains`) are added, and some iterations of
 L-BFGS move all weights. What is chosen are rows of the weights: a feature has a weight for each
-label, or pair of labels, of the structure.
+label, or pair of labels, of the structure. (docs/method.md, section 5.8)
 """
 
 from collections.abc import Callable, Sequence

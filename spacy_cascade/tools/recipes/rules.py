@@ -47,7 +47,7 @@ def widened(profile: Profile) -> dict[str, Json]:
     """Sigmas for a smaller corpus: they grow with the eighth root of what it lacks in words.
 
     The best width hardly depends on the size of a corpus, so this is a small correction.
-    docs/choosing.md has the measurements.
+    benchmarks/results/init.md has the measurements.
     """
     factor = max(1.0, USUAL_WORDS / max(1, profile.words)) ** (1 / 8)
     return {name: float(f"{factor * sigma:.4g}") for name, sigma in _SIGMAS.items()}

@@ -52,7 +52,8 @@ def read(pipe: Reader, docs: Sequence[Doc]) -> Tokens:
     """
     space, vocab, name = pipe.space, pipe.vocab, pipe.name
     for doc in docs:
-        check_doc(doc, f"'{name}'")
+        if not isinstance(doc, Doc):
+            raise no_doc(doc, f"'{name}'")
         if doc.vocab is not vocab:
             _share_strings(doc, vocab, pipe.labels)
     vectors = VocabularyVectors.of_vocabulary(vocab)
@@ -67,13 +68,12 @@ def read(pipe: Reader, docs: Sequence[Doc]) -> Tokens:
     return tokens
 
 
-def check_doc(doc: object, who: str) -> None:
-    """Raise `ConfigError` for what is no Doc, such as a text."""
-    if not isinstance(doc, Doc):
-        raise ConfigError(
-            f"{who} takes a Doc, not {type(doc).__name__} {str(doc)[:50]!r}. Make one with "
-            "nlp(text), or with nlp.make_doc(text)."
-        )
+def no_doc(value: object, who: str) -> ConfigError:
+    """The error for what is no Doc, such as a text."""
+    return ConfigError(
+        f"{who} takes a Doc, not {type(value).__name__} {str(value)[:50]!r}. Make one with "
+        "nlp(text), or with nlp.make_doc(text)."
+    )
 
 
 def _share_strings(doc: Doc, vocab: Vocab, labels: Sequence[str]) -> None:

@@ -14,7 +14,7 @@ from ..errors import TrainingError
 from ..features.tokens import Tokens
 from ..types import Ints2d, Texts
 from .corpus import GetExamples, check_labels
-from .example_sums import ENTITIES
+from .examples import ENTITIES
 from .spans.gold import (
     GoldSpans,
     gold_flags,

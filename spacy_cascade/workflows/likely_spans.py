@@ -8,10 +8,9 @@ import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from ..pipeline.annotating import annotated
 from ..pipeline.classifier import CascadeClassifier
 from ..pipeline.decoding import LEAST
-from ..pipeline.recognisers import recognisers
+from ..pipeline.recognisers import annotated, recognisers
 from ..pipeline.segmenter import CascadeSegmenter
 from ..pipeline.spans.entities import CONFIDENCE_ATTRIBUTE
 from ..pipeline.spans.placing import LabelledSpan

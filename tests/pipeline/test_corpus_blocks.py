@@ -23,7 +23,7 @@ from spacy_cascade.features.space import FeatureSpace
 from spacy_cascade.features.units import Units
 from spacy_cascade.numeric.index import frequent_keys
 from spacy_cascade.numeric.key_counts import KeyCounts
-from spacy_cascade.pipeline import corpus_blocks
+from spacy_cascade.pipeline import corpus
 from spacy_cascade.pipeline.initializing import _read, read_examples
 from spacy_cascade.pipeline.reading import read_resources
 from spacy_cascade.systems.semi_markov.space import SegmentSpace
@@ -132,7 +132,7 @@ def test_blocks_teach_what_the_whole_corpus_teaches(
 ) -> None:  # fmt: skip
     nlp, twin = PIPELINES[kind](terms), PIPELINES[kind](terms)
     with (
-        patch.multiple(corpus_blocks, _READ_AT_ONCE=at_once, _BLOCK=block, _IN_MEMORY=in_memory),
+        patch.multiple(corpus, _READ_AT_ONCE=at_once, _BLOCK=block, _IN_MEMORY=in_memory),
         patch.object(KeyCounts.__init__, "__defaults__", (64 * entries,)),
         patch("spacy_cascade.pipeline.initializing.MAXIMUM_LEXEMES", most_lexemes),
     ):
@@ -152,11 +152,11 @@ def test_blocks_in_a_file_are_those_that_were_added() -> None:
     nlp = cascade()
     examples = make_examples(nlp)
     pipe = nlp.get_pipe("cascade_segmenter")
-    with patch.multiple(corpus_blocks, _READ_AT_ONCE=2, _BLOCK=1, _IN_MEMORY=20):
-        blocks = corpus_blocks.CorpusBlocks[Any]()
+    with patch.multiple(corpus, _READ_AT_ONCE=2, _BLOCK=1, _IN_MEMORY=20):
+        blocks = corpus.CorpusBlocks[Any]()
         pipe._annotation_read = 0
         read = partial(_read, pipe, times=Counter())
-        added = list(corpus_blocks.read_blocks(examples, read))
+        added = list(corpus.read_blocks(examples, read))
         for block in added:
             blocks.append(*block)
     assert len(blocks._in_memory) == 1
@@ -172,8 +172,8 @@ def test_a_full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse() -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(corpus_blocks, "_IN_MEMORY", 0)
-    monkeypatch.setattr(corpus_blocks.tempfile, "TemporaryFile", refuse)
+    monkeypatch.setattr(corpus, "_IN_MEMORY", 0)
+    monkeypatch.setattr(corpus.tempfile, "TemporaryFile", refuse)
     nlp = cascade()
     with pytest.raises(SavingError, match="TMPDIR"):
         nlp.initialize(lambda: make_examples(nlp))

@@ -93,14 +93,6 @@ def check_parts(nlp: Language, monkeypatch: pytest.MonkeyPatch) -> None:
     assert found[0] == found[1] == found[2]
 
 
-def test_cuts_are_between_sequences() -> None:
-    starts = np.array([0, 3, 4, 12, 13, 20], dtype=np.int64)
-    assert decoding.cuts(starts, 5) == [0, 3, 5]
-    assert decoding.cuts(starts, 1) == [0, 1, 2, 3, 4, 5]
-    assert decoding.cuts(starts, 100) == [0, 5]
-    assert decoding.cuts(np.array([0, 50], dtype=np.int64), 8) == [0, 1]
-
-
 def test_no_weights_are_noticed_before_any_part() -> None:
     nlp = blank()
     segmenter = add_segmenter(nlp)

@@ -50,89 +50,60 @@ def taken_tokens(iob: Keys1d | npt.NDArray[np.int8]) -> Bools1d:
 
 
 class Presets(NamedTuple):
-    """What stands on the Docs of a batch already.
+    """What stands on the tokens `[T]` of a batch already.
 
-    start, end (exclusive): of entities, int64 `[P]`, counted from the first token of the batch.
-    label: uint64 `[P]`, hashes. taken: bool `[T]`, tokens of entities, and blocked ones.
+    taken: those of entities, and blocked ones. tags: labels of the taken ones; what
+    `Structure.observed` has for the others.
     """
-
-    start: Pointers1d
-    end: Pointers1d
-    label: Keys1d
-    taken: Bools1d
-
-
-def read_presets(docs: Sequence[Doc], doc_starts: Pointers1d, key: str) -> Presets:
-    """Entities and blocked tokens of Docs; doc_starts: int64 `[D + 1]`, their first tokens.
-
-    Entities that are among the spans of `doc.spans[key]` do not count, since an earlier run of the
-    component found them. A token inside an entity without a first token counts as blocked.
-    """
-    iob = np.concatenate([doc.to_array(ENT_IOB) for doc in docs])
-    taken = taken_tokens(iob)
-    if not taken.any():
-        none = np.zeros(0, dtype=np.int64)
-        return Presets(none, none, none.astype(np.uint64), taken)
-    label = np.concatenate([doc.to_array(ENT_TYPE) for doc in docs])
-    start, end = entity_bounds(iob, label, doc_starts)
-    found = {
-        (span.start + offset, span.end + offset)
-        for doc, offset in zip(docs, doc_starts.tolist(), strict=False)
-        for span in doc.spans.get(key, ())
-    }
-    if found:
-        pairs = list(zip(start.tolist(), end.tolist(), strict=True))
-        for first, last in found.intersection(pairs):
-            taken[first:last] = False
-        kept = taken[start]
-        start, end = start[kept], end[kept]
-    return Presets(start, end, label[start], taken)
-
-
-def preset_tags(
-    presets: Presets,
-    tokens: Tokens,
-    structure: Structure,
-    labels: Sequence[int] | None,
-    longest: int | None = None,
-) -> Ints1d:
-    """Labels `[T]` of tokens that are taken; what `Structure.observed` has for the others.
-
-    labels: hashes of the labels by number; None where there is one for all. longest: most tokens of
-    a span, None for any number. Entities that no labelling has, across sentences, longer or with
-    another label, are outside.
-    """
-    numbers = np.zeros(len(presets.label), dtype=np.int32)
-    if labels is not None:
-        known = {label: i for i, label in enumerate(labels)}
-        numbers[:] = [known.get(label, UNKNOWN) for label in presets.label.tolist()]
-    spans = Spans(presets.start, presets.end, numbers)
-    possible = possible_spans(tokens, spans)
-    if longest is not None:
-        possible &= spans.end - spans.start <= longest
-    return structure.observed(spans.take(possible), presets.taken)
-
-
-class PresetTokens(NamedTuple):
-    """Tokens `[T]` that are taken, and the tags of all (`preset_tags`)."""
 
     taken: Bools1d
     tags: Ints1d
 
 
-def preset_tokens(
+def read_presets(
     docs: Sequence[Doc],
     tokens: Tokens,
     structure: Structure,
     key: str,
     labels: Sequence[int] | None,
-    longest: int | None,
-) -> PresetTokens | None:
-    """What stands on the tokens of Docs; None where that is nothing."""
-    presets = read_presets(docs, tokens.doc_starts, key)
-    if not presets.taken.any():
+    longest: int | None = None,
+) -> Presets | None:
+    """Entities and blocked tokens of Docs; None where there are none.
+
+    Entities that are among the spans of `doc.spans[key]` do not count, since an earlier run of the
+    component found them. A token inside an entity without a first token counts as blocked.
+
+    labels: hashes of the labels by number; None where there is one for all. longest: most tokens of
+    a span, None for any number. Entities that no labelling has, across sentences, longer or with
+    another label, are outside.
+    """
+    iob = np.concatenate([doc.to_array(ENT_IOB) for doc in docs])
+    taken = taken_tokens(iob)
+    if not taken.any():
         return None
-    return PresetTokens(presets.taken, preset_tags(presets, tokens, structure, labels, longest))
+    label = np.concatenate([doc.to_array(ENT_TYPE) for doc in docs])
+    start, end = entity_bounds(iob, label, tokens.doc_starts)
+    own = {
+        (span.start + offset, span.end + offset)
+        for doc, offset in zip(docs, tokens.doc_starts.tolist(), strict=False)
+        for span in doc.spans.get(key, ())
+    }
+    if own:
+        for first, last in own.intersection(zip(start.tolist(), end.tolist(), strict=True)):
+            taken[first:last] = False
+        kept = taken[start]
+        start, end = start[kept], end[kept]
+        if not taken.any():
+            return None
+    numbers = np.zeros(len(start), dtype=np.int32)
+    if labels is not None:
+        known = {each: i for i, each in enumerate(labels)}
+        numbers[:] = [known.get(each, UNKNOWN) for each in label[start].tolist()]
+    spans = Spans(start, end, numbers)
+    possible = possible_spans(tokens, spans)
+    if longest is not None:
+        possible &= end - start <= longest
+    return Presets(taken, structure.observed(spans.take(possible), taken))
 
 
 def write_group(

@@ -128,7 +128,10 @@ def read_gold(
     Tokens of gold spans that the predicted tokenization cannot express are not observed, nor are
     those of negative annotation (`is_negative`), which may be anything else.
     """
-    return _that_count(_read_all_gold(example, spans_key), labels)
+    gold = _read_reference(example.reference, spans_key)
+    if not same_tokens(example):
+        gold = _aligned(example, gold)
+    return _that_count(gold, labels)
 
 
 def read_own_gold(
@@ -164,23 +167,22 @@ def refuse_overlap(gold: GoldSpans, doc: Doc, spans_key: str | None) -> None:
             )
 
 
-def _read_all_gold(example: Example, spans_key: str | None) -> GoldSpans:
-    gold = _read_reference(example.reference, spans_key)
-    if same_tokens(example):
-        return gold
+def _aligned(example: Example, gold: GoldSpans) -> GoldSpans:
+    """Gold spans of the reference in the tokens of the predicted Doc."""
+    to_reference, to_predicted = example.alignment.x2y, example.alignment.y2x
     aligned: list[LabelledSpan] = []
-    x_observed = np.zeros(len(example.predicted), dtype=np.bool_)
-    for t, sources in enumerate(_aligned_tokens(example)):
-        x_observed[t] = len(sources) > 0 and bool(gold.observed[sources].all())
+    observed = np.zeros(len(example.predicted), dtype=np.bool_)
+    for t in range(len(observed)):
+        sources = to_reference[t]
+        observed[t] = len(sources) > 0 and bool(gold.observed[sources].all())
     for start, end, label in gold.spans:
-        span = example.reference[start:end]
-        touched = _touched(example, span)
+        touched = [int(t) for y in range(start, end) for t in to_predicted[y]]
         exact = example.predicted[touched[0] : touched[-1] + 1] if touched else None
-        if exact is not None and _letters(exact) == _letters(span):
+        if exact is not None and _letters(exact) == _letters(example.reference[start:end]):
             aligned.append((exact.start, exact.end, label))
         else:
-            x_observed[touched] = False
-    return GoldSpans(aligned, x_observed)
+            observed[touched] = False
+    return GoldSpans(aligned, observed)
 
 
 def _read_reference(reference: Doc, spans_key: str | None) -> GoldSpans:
@@ -265,16 +267,6 @@ def gold_flags(tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints2d:
     ]
     bounds = np.array(spans, dtype=np.int64).reshape(-1, 2)
     return span_flags(len(tokens.words), bounds, np.concatenate(observed))
-
-
-def _aligned_tokens(example: Example) -> list[list[int]]:
-    alignment = example.alignment.x2y
-    return [alignment[t].tolist() for t in range(len(example.predicted))]
-
-
-def _touched(example: Example, span: Span) -> list[int]:
-    alignment = example.alignment.y2x
-    return [int(t) for y in range(span.start, span.end) for t in alignment[y]]
 
 
 def _letters(span: Span) -> str:

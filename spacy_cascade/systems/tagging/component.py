@@ -1,15 +1,13 @@
 """`cascade_tagger`: gives tokens their part of speech with a linear chain."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from spacy.attrs import TAG
-from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
-from thinc.api import Model
 
 from ...errors import ConfigError
 from ...features.resources import span_flags
@@ -17,61 +15,16 @@ from ...features.tokens import Tokens
 from ...features.units import Units
 from ...inference.schemes import UNOBSERVED
 from ...inference.structure import Structure, require
-from ...losses.base import Loss
-from ...losses.margin import Hinge
-from ...penalties.base import Penalty
 from ...pipeline.base import CascadePipe
 from ...pipeline.corpus import GetExamples, check_labels
 from ...pipeline.decoding import potentials_of
+from ...pipeline.factories import component_factory
 from ...pipeline.initializing import read_examples
 from ...pipeline.settings import setting
 from ...pipeline.spans.gold import GoldTags, read_gold_tags
-from ...trainers.base import Trainer
-from ...types import Floats2d, Ints1d, Ints2d, Pointers1d
+from ...types import Ints1d, Ints2d, Pointers1d
 
 _NO_TAG = 0
-
-
-@Language.factory(
-    "cascade_tagger",
-    assigns=["token.tag"],
-    default_config={
-        "model": {
-            "@architectures": "spacy_cascade.LinearChain.v1",
-            "templates": {"@misc": "spacy_cascade.TaggingTemplates.v1"},
-            "min_count": 2,
-            "label_pairs": False,
-        },
-        "loss": {"@misc": "spacy_cascade.Hinge.v2"},
-        "penalty": None,
-        "trainer": {
-            "@misc": "spacy_cascade.PassiveAggressive.v1",
-            "C": 0.01,
-            "average_power": 1,
-            "passes": 3,
-        },
-        "scorer": {"@scorers": "spacy_cascade.tags_scorer.v1"},
-        "overwrite": True,
-    },
-    default_score_weights={"tag_acc": 1.0},
-)
-def make_tagger(
-    nlp: Language,
-    name: str,
-    model: Model[Units, Floats2d],
-    loss: Loss | Hinge,
-    penalty: Penalty | None,
-    trainer: Trainer,
-    scorer: Callable[..., dict[str, Any]] | None,
-    overwrite: bool,
-) -> "CascadeTagger":
-    """The factory `cascade_tagger`.
-
-    model: a structure of labels, such as a linear chain. loss, penalty, trainer: how it is
-    trained. scorer: the scorer. overwrite: whether to replace tags that are already there.
-    """
-    settings = {"overwrite": overwrite}
-    return CascadeTagger(nlp, model, name, settings, loss, penalty, trainer, scorer)
 
 
 @dataclass(frozen=True)
@@ -117,7 +70,7 @@ class CascadeTagger(CascadePipe):
     are labels `1 … n`, in the order of `labels`.
     """
 
-    overwrite: bool = setting()
+    overwrite: bool = setting(True)
 
     def check_settings(self, values: Mapping[str, Any]) -> None:
         """Raise `ConfigError` where its templates or its structure do not go with it."""
@@ -183,3 +136,28 @@ class CascadeTagger(CascadePipe):
         found, inverse = np.unique(tags, return_inverse=True)
         known = [numbers.get(tag, UNOBSERVED) for tag in found.tolist()]
         return np.array(known, dtype=np.int32)[inverse]
+
+
+make_tagger = component_factory(
+    "cascade_tagger",
+    CascadeTagger,
+    {
+        "model": {
+            "@architectures": "spacy_cascade.LinearChain.v1",
+            "templates": {"@misc": "spacy_cascade.TaggingTemplates.v1"},
+            "min_count": 2,
+            "label_pairs": False,
+        },
+        "loss": {"@misc": "spacy_cascade.Hinge.v2"},
+        "penalty": None,
+        "trainer": {
+            "@misc": "spacy_cascade.PassiveAggressive.v1",
+            "C": 0.01,
+            "average_power": 1,
+            "passes": 3,
+        },
+        "scorer": {"@scorers": "spacy_cascade.tags_scorer.v1"},
+    },
+    assigns=["token.tag"],
+    default_score_weights={"tag_acc": 1.0},
+)

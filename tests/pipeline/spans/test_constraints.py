@@ -36,7 +36,8 @@ from helpers import (
 from reference import Chain, spans_of
 from spacy_cascade.inference.schemes import SCHEMES
 from spacy_cascade.pipeline.decoding import LEAST, potentials_of
-from spacy_cascade.pipeline.spans.entities import read_presets
+from spacy_cascade.pipeline.reading import read
+from spacy_cascade.pipeline.spans.placing import rows_of
 from spacy_cascade.scorers.linear import get_weights, set_weights
 
 WORDS = "IL-2 gene STAT5 binds"
@@ -239,11 +240,13 @@ def test_an_entity_without_beginning_is_as_if_blocked(nlp: Language) -> None:
     other = make_doc(nlp.vocab, "STAT5 gene")
     other.ents = [Span(other, 1, 2, "RULE")]
     docs = [other, doc, make_doc(nlp.vocab, ""), other]
-    presets = read_presets(docs, np.array([0, 2, 11, 11, 13]), "cascade")
-    assert list(zip(presets.start, presets.end, strict=True)) == [(1, 2), (12, 13)]
-    assert [nlp.vocab.strings[label] for label in presets.label] == ["RULE", "RULE"]
+    segmenter = nlp.get_pipe("cascade_segmenter")
+    presets = segmenter._presets(docs, read(segmenter, docs))
     assert np.flatnonzero(presets.taken).tolist() == [1, 2, 3, 12]
-    (found,) = nlp.get_pipe("cascade_segmenter").predict([doc])
+    structure = segmenter.structure
+    spans = structure.spans(presets.tags, np.array([0, 2, 11, 13]))
+    assert [span[:2] for span in rows_of(spans)] == [(1, 2), (12, 13)]
+    (found,) = segmenter.predict([doc])
     assert all(start > 1 for start in found.spans.start)
 
 

@@ -33,7 +33,7 @@ from spacy_cascade.inference.schemes import SCHEMES
 from spacy_cascade.inference.structure import Potentials
 from spacy_cascade.losses.base import CorpusLoss
 from spacy_cascade.parallel import Workers
-from spacy_cascade.pipeline.source import data_of
+from spacy_cascade.pipeline.learning import data_of
 
 WORDS = "IL-2 gene STAT5 binds p53"
 STATES = ("B", "I", "outside", "blocked", "missing", "B", "missing")

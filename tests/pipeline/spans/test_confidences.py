@@ -127,14 +127,6 @@ def test_a_group_in_tokens_that_swallow_its_spans() -> None:
     assert [s._.confidence for s in (doc[1:3], doc[2:3], doc[3:4])] == [None, None, 0.3]
 
 
-def test_copies_and_memory_zones(nlp: Language) -> None:
-    wanted = expected(nlp, TEXTS[0])
-    with nlp.memory_zone():
-        doc = nlp(make_doc(nlp.vocab, TEXTS[0]))
-        assert found(doc.copy()) == found(doc) == wanted
-        assert found(blank().add_pipe("merge_entities")(doc)) == wanted
-
-
 def test_entities_that_others_set_cost_little() -> None:
     """Half of the entities are a ruler's; each look-up that scans the group would take ms."""
     doc = Doc(blank().vocab, words=["w"] * (2 * N_MANY))

@@ -11,11 +11,11 @@ from contextlib import contextmanager
 
 from ..errors import TrainingError
 from ..parallel import LEXEME_LOCK
-from .reading import Reader
+from .reading import Scoring
 
 
 @contextmanager
-def unchanging(component: Reader) -> Iterator[None]:
+def unchanging(component: Scoring) -> Iterator[None]:
     """Raise `TrainingError` at the end where the component has other labels than at the start.
 
     An error that this caused is its cause. Labels and weights change under the lock, labels first:
@@ -34,7 +34,7 @@ def unchanging(component: Reader) -> Iterator[None]:
         raise _changed(component)
 
 
-def _changed(component: Reader) -> TrainingError:
+def _changed(component: Scoring) -> TrainingError:
     return TrainingError(
         f"The labels of '{component.name}' changed while it annotated in another thread, so its "
         "annotation cannot be relied on. Add labels, train and load only while no thread "

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -23,8 +23,8 @@ from ..scorers.linear import Names, get_weights, hessian_of, places, taken
 from ..trainers.base import Fit
 from ..types import Floats2d, Ints1d, Ints2d, Pointers1d
 from .corpus import GetExamples
-from .decoding import Scoring
 from .examples import Awaited, Corpus, CorpusReader, Parts, Reads, Seen
+from .reading import Scoring
 
 
 class GoldReader(Protocol):
@@ -128,15 +128,6 @@ class Component(Scoring, Protocol):
 
     @property
     def gold(self) -> GoldReader: ...
-
-    def initialize(
-        self,
-        get_examples: GetExamples,
-        *,
-        nlp: Language | None = None,
-        labels: Sequence[str] | None = None,
-        corpus: Callable[[Language], Iterable[Example]] | None = None,
-    ) -> None: ...
 
     def update(self, examples: Iterable[Example]) -> dict[str, float]: ...
 

@@ -10,19 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from spacy.tokens import Doc
-from thinc.api import Model
 
 from ..features.tokens import Tokens
 from ..features.units import Units
 from ..inference.schemes import Spans
-from ..inference.structure import Potentials, Structure, Weights
+from ..inference.structure import Potentials, Structure
 from ..scorers.linear import scores_of_wholes
 from ..types import Bools1d, Floats1d, Floats2d, Ints1d, Ints2d, Pointers1d
-from .reading import Reader, read, token_units
+from .reading import Scoring, read, token_units
 from .spans.nbest import Ranked
 from .spans.results import Decoded
 
@@ -32,23 +31,6 @@ _SCORES = 1 << 23
 """so that these are 64 megabytes."""
 LEAST = 0.01
 """Spans of less probability are not listed, whatever the threshold."""
-
-
-class Scoring(Reader, Protocol):
-    """A component with scores of tokens."""
-
-    model: Model[Units, Any]
-
-    @property
-    def structure(self) -> Structure:
-        """Of the labels."""
-
-    @property
-    def weights(self) -> Weights:
-        """Of the features."""
-
-    def begin_batch(self) -> None:
-        """Called before a batch is read."""
 
 
 def potentials_of(pipe: Scoring, docs: Sequence[Doc]) -> tuple[Tokens, Potentials]:

@@ -177,7 +177,7 @@ def _made_of(pipe: Component, awaited: Awaited) -> list[Example]:
     examples, labels = awaited.examples, awaited.labels
     logger.info("'%s' is made of %d examples of update.", pipe.name, len(examples))
     awaited.n_made = len(examples)
-    pipe.initialize(lambda: examples, nlp=pipe.pipeline, labels=labels)
+    initialize(pipe, lambda: examples, pipe.pipeline, labels, None)
     pipe._awaited = awaited
     return examples
 

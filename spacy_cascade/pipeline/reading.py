@@ -15,7 +15,7 @@ from spacy.pipeline import SpanRuler
 from spacy.tokens import Doc
 from spacy.util import logger
 from spacy.vocab import Vocab
-from thinc.api import to_numpy
+from thinc.api import Model, to_numpy
 
 from ..errors import ConfigError, MissingStageError
 from ..features.resources import FlaggedTokens, Tokenize
@@ -24,27 +24,35 @@ from ..features.span_context import NONE_FOUND, FoundSpans, SpanContext
 from ..features.strings import hash_strings
 from ..features.tokens import Tokens, read_tokens
 from ..features.units import NO_CONTEXT, SegmentSource, Units
+from ..inference.structure import Structure, Weights
 from ..types import Bools1d, Ints2d, Keys1d, Reals2d
 from .spans.gold import GoldOf, ruled_spans
 from .spans.placing import BoundsArray
 
 
-class Reader(Protocol):
-    """A component that looks at tokens by templates."""
+class Scoring(Protocol):
+    """A component that scores what it reads of Docs."""
 
     name: str
     vocab: Vocab
+    model: Model[Units, Any]
 
     @property
-    def space(self) -> FeatureSpace:
-        """What the templates are, and what is known of words."""
+    def labels(self) -> tuple[str, ...]: ...
 
     @property
-    def labels(self) -> Sequence[str]:
-        """The labels of the component."""
+    def space(self) -> FeatureSpace: ...
+
+    @property
+    def structure(self) -> Structure: ...
+
+    @property
+    def weights(self) -> Weights: ...
+
+    def begin_batch(self) -> None: ...
 
 
-def read(pipe: Reader, docs: Sequence[Doc]) -> Tokens:
+def read(pipe: Scoring, docs: Sequence[Doc]) -> Tokens:
     """The tokens of a batch of Docs, as far as the templates of a component look at them.
 
     Raises `MissingStageError` where templates look at tags or at spans of an earlier component, and
@@ -159,7 +167,7 @@ def earlier_space(nlp: Language | None, own: object) -> FeatureSpace | None:
     return None
 
 
-def token_units(pipe: Reader, tokens: Tokens, own_flags: Ints2d | None = None) -> Units:
+def token_units(pipe: Scoring, tokens: Tokens, own_flags: Ints2d | None = None) -> Units:
     """Every token of a batch as a unit of its own.
 
     own_flags: gold flags of the tokens, in training. Templates that look at the surroundings of a

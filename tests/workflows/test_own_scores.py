@@ -9,7 +9,7 @@ from spacy.language import Language
 from spacy.training import Example
 
 from helpers import make_doc, make_examples
-from spacy_cascade.workflows.own_scores import take_own_scores
+from spacy_cascade.workflows.reconfigure import take_own_scores
 
 BEFORE = {"ents_f": 0.25, "tag_acc": 0.5, "cascade_segmenter_loss": 7.0}
 

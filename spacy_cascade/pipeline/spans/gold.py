@@ -239,24 +239,6 @@ def gold_bounds(gold: Sequence[GoldSpans]) -> list[BoundsArray]:
     return [as_array([(start, end) for start, end, _ in of_doc.spans]) for of_doc in gold]
 
 
-def gold_in_batch(
-    examples: Sequence[Example], labels: Sequence[str]
-) -> tuple[set[tuple[int, int, int]], Bools1d]:
-    """Gold entities of a batch, and which of its tokens `[T]` are annotated.
-
-    An entity is its start, end (exclusive) and number among the labels, -1 for any other label.
-    """
-    numbers = {label: i for i, label in enumerate(labels)}
-    wanted, observed, offset = set(), [np.zeros(0, dtype=np.bool_)], 0
-    for example in examples:
-        gold = read_gold(example, None)
-        for start, end, label in gold.spans:
-            wanted.add((start + offset, end + offset, numbers.get(label, -1)))
-        observed.append(gold.observed)
-        offset += len(example.predicted)
-    return wanted, np.concatenate(observed)
-
-
 def gold_flags(tokens: Tokens, gold: Sequence[GoldSpans]) -> Ints2d:
     """SpanWordCounts flags of a corpus from its gold spans (see `features.evidence`)."""
     observed = [doc_gold.observed for doc_gold in gold]

@@ -30,11 +30,10 @@ from ...pipeline.settings import (
 )
 from ...pipeline.spans.confidences import records_of
 from ...pipeline.spans.entities import write_entities, write_group
-from ...pipeline.spans.gold import gold_in_batch
 from ...pipeline.spans.tables import new_table
 from ...types import Floats1d
 from .members import Member, check_alike, read_members
-from .mixture import TypedPosteriors, at_temperature, decide, mean_posteriors
+from .mixture import TypedPosteriors, at_temperature, decide, gold_in_batch, mean_posteriors
 
 _FOLDER, _LIST, _SETTINGS = "members", "members.json", "cfg"
 _BATCH = 128

@@ -24,7 +24,7 @@ from .corpus import (
 )
 from .examples import Awaited, CorpusReader, Parts, words_of
 from .progress import progress
-from .reading import earlier_space, learn_resources, read, read_resources, stand_ins
+from .reading import earlier_space, read, stand_ins, tokenizing
 from .sizes import check_labels, set_to_zero
 from .spans.gold import as_seen
 
@@ -44,9 +44,15 @@ def learn_features(
     (`features.resources`). make_units: gives the units of the same blocks, called when lexicons
     are read and words are counted.
     """
-    read_resources(pipe.space, nlp)
-    learn_resources(pipe.space, tokens, pipe.name)
-    pipe.space.learn_in_blocks(make_units(), pipe.model.attrs["min_count"])
+    space = pipe.space
+    if space.resources_to_read:
+        with tokenizing(nlp) as tokenize:
+            space.read_resources(tokenize)
+    space.learn_resources_in_blocks(tokens)
+    cut = space.too_long()
+    if cut is not None:
+        logger.info("'%s' %s", pipe.name, cut)
+    space.learn_in_blocks(make_units(), pipe.model.attrs["min_count"])
     set_to_zero(pipe)
 
 

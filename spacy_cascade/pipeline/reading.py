@@ -13,12 +13,11 @@ from spacy.attrs import LOWER
 from spacy.language import Language
 from spacy.pipeline import SpanRuler
 from spacy.tokens import Doc
-from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Model, to_numpy
 
 from ..errors import ConfigError, MissingStageError
-from ..features.resources import FlaggedTokens, Tokenize
+from ..features.resources import Tokenize
 from ..features.space import FeatureSpace
 from ..features.span_context import NONE_FOUND, FoundSpans, SpanContext
 from ..features.strings import hash_strings
@@ -102,28 +101,6 @@ def _check_stage(values: Keys1d | Bools1d, where: str, component: str, name: str
             f"{component} before it in the pipeline, or, for training and evaluation, have "
             "that in the corpus."
         )
-
-
-def learn_resources(space: FeatureSpace, blocks: FlaggedTokens, name: str) -> None:
-    """Let what templates look at learn from a corpus, and say in the log what segments leave out.
-
-    blocks: tokens, and what the gold annotation says of them (`features.resources`). name: of
-    the component.
-    """
-    space.learn_resources_in_blocks(blocks)
-    cut = space.too_long()
-    if cut is not None:
-        logger.info("'%s' %s", name, cut)
-
-
-def read_resources(space: FeatureSpace, nlp: Language | None) -> None:
-    """Read the lexicons that templates look at, as the pipeline's tokenizer splits their terms.
-
-    Without a pipeline, terms are split at spaces only.
-    """
-    if space.resources_to_read:
-        with tokenizing(nlp) as tokenize:
-            space.read_resources(tokenize)
 
 
 @contextmanager

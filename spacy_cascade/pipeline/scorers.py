@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from spacy.scorer import PRFScore, Scorer, get_ner_prf
+from spacy.scorer import PRFScore, get_ner_prf
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 
@@ -191,15 +191,6 @@ def score_types(
     return scores
 
 
-def score_tags(examples: Iterable[Example], **settings: object) -> Scores:
-    """`tag_acc` as spaCy's own tagger counts it: share of gold tokens with the right tag.
-
-    Tokens without gold tag do not count. Registered as `spacy_cascade.tags_scorer.v1`.
-    """
-    scores: Scores = Scorer.score_token_attr(examples, "tag")
-    return scores
-
-
 def make_segments_scorer() -> Callable[..., Scores]:
     """The scorer of `cascade_segmenter`."""
     return score_segments
@@ -208,8 +199,3 @@ def make_segments_scorer() -> Callable[..., Scores]:
 def make_types_scorer() -> Callable[..., Scores]:
     """The scorer of `cascade_classifier`."""
     return score_types
-
-
-def make_tags_scorer() -> Callable[..., Scores]:
-    """The scorer of `cascade_tagger`."""
-    return score_tags

@@ -27,7 +27,7 @@ from spacy_cascade.numeric.key_counts import KeyCounts
 from spacy_cascade.pipeline import corpus
 from spacy_cascade.pipeline.corpus import forget_words
 from spacy_cascade.pipeline.initializing import _read, read_examples
-from spacy_cascade.pipeline.reading import read_resources
+from spacy_cascade.pipeline.reading import tokenizing
 from spacy_cascade.systems.semi_markov.space import SegmentSpace
 
 WORDS_AND_SPANS = ["word@-1..1 & word@0", "seen_inside", "lexicon(mine)@0 & seen_first"]
@@ -113,7 +113,8 @@ def learnt_at_once(pipe: Any, nlp: Language, examples: list[Example]) -> tuple[n
     tokens = read_examples(pipe, examples)
     gold = [pipe.gold.read(example) for example in examples]
     flags, resources = pipe.gold.flags(tokens, gold), pipe.space.resources
-    read_resources(pipe.space, nlp)
+    with tokenizing(nlp) as tokenize:
+        pipe.space.read_resources(tokenize)
     resources.made = {key: made.learn(tokens, flags) for key, made in resources.made.items()}
     pipe.space.forget_lexemes(0)
     keys = counted_at_once(pipe.space, pipe.gold_units(tokens, gold), pipe.model.attrs["min_count"])

@@ -20,12 +20,12 @@ from ...types import Bools1d, Floats1d, Ints1d, Keys1d, Keys2d, Pointers1d
 from .confidences import keep_record, records_of
 from .groups import LastingGroup
 from .placing import UNKNOWN, choose_disjoint, longest_disjoint, possible_spans
-from .tables import SpanKeys, SpanTable, find_spans
+from .tables import SpanTable
 
 INSIDE, _OUTSIDE, _BEGIN = 1, 2, 3
 """Codes of `token.ent_iob`; 0 where nothing is known."""
 
-_ENTITY = [ENT_IOB, ENT_TYPE, ENT_KB_ID, ENT_ID]
+ENTITY_ATTRIBUTES = [ENT_IOB, ENT_TYPE, ENT_KB_ID, ENT_ID]
 """All that a token says of its entity."""
 
 
@@ -145,13 +145,13 @@ def write_entities(
     or compares it with another, would take it for one that nobody looked at. It does what
     `doc.set_ents` does with `Span` objects, in a tenth of the time.
     """
-    of_tokens = np.asarray(doc.to_array(_ENTITY), dtype=np.uint64)
-    is_added = _add(of_tokens, spans, replaced, gains)
-    doc.from_array(_ENTITY, of_tokens)  # type: ignore[arg-type]
+    of_tokens = np.asarray(doc.to_array(ENTITY_ATTRIBUTES), dtype=np.uint64)
+    is_added = add_spans(of_tokens, spans, replaced, gains)
+    doc.from_array(ENTITY_ATTRIBUTES, of_tokens)  # type: ignore[arg-type]
     return is_added
 
 
-def _add(
+def add_spans(
     of_tokens: Keys2d,
     spans: SpanTable,
     replaced: SpanTable | None = None,
@@ -163,7 +163,7 @@ def _add(
     chosen = _fitting(spans, taken_tokens(of_tokens[:, 0]), replaced, gains)
     added, is_added = spans.take(chosen), np.zeros(spans.n_spans, dtype=np.bool_)
     is_added[chosen] = True
-    of_tokens[_tokens_of(added.start, added.end), 0] = _OUTSIDE
+    of_tokens[tokens_of(added.start, added.end), 0] = _OUTSIDE
     add_entities(of_tokens, *_values(added))
     return is_added
 
@@ -181,7 +181,7 @@ def _fitting(
     left out.
     """
     if replaced is not None:
-        taken[_tokens_of(replaced.start, replaced.end)] = False
+        taken[tokens_of(replaced.start, replaced.end)] = False
     n_taken = np.append(0, np.cumsum(taken))
     free = (n_taken[spans.end] == n_taken[spans.start]) & (spans.start < spans.end)
     in_order: Pointers1d = np.argsort(spans.start, kind="stable")
@@ -195,33 +195,9 @@ def _fitting(
     return in_order
 
 
-def _tokens_of(start: Pointers1d, end: Pointers1d) -> Pointers1d:
+def tokens_of(start: Pointers1d, end: Pointers1d) -> Pointers1d:
     """Numbers of the tokens in spans."""
     length = end - start
     before = np.cumsum(length) - length
     found: Pointers1d = np.arange(length.sum()) + np.repeat(start - before, length)
     return found
-
-
-def replace_entities(
-    doc: Doc, replaced: SpanKeys, typed: SpanTable, before: Keys1d | npt.NDArray[np.int8]
-) -> Bools1d:
-    """Make `doc.ents` have the typed spans instead of the replaced ones that are among them.
-
-    before: `ENT_IOB` of all tokens `[T]`, before any of these was set. Entities that were there
-    then stay, and tokens that leave an entity are outside. Returns which typed spans were added,
-    bool `[P]`.
-    """
-    of_tokens = np.asarray(doc.to_array(_ENTITY), dtype=np.uint64)
-    start, end = entity_bounds(of_tokens[:, 0], of_tokens[:, 1], np.array([len(doc)]))
-    entities = SpanKeys(start, end, of_tokens[start, 1])
-    gives_way = (find_spans(entities, replaced) >= 0) & ~taken_tokens(before)[start]
-    entities = entities.take(gives_way)
-    removed = entities.take(find_spans(entities, typed.keys) < 0)
-    of_tokens[_tokens_of(removed.start, removed.end)] = 0
-    is_added = find_spans(typed.keys, entities) < 0
-    of_new = _add(of_tokens, typed.take(is_added))
-    if of_new is not None:
-        is_added[is_added] = of_new
-    doc.from_array(_ENTITY, of_tokens)  # type: ignore[arg-type]
-    return is_added

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from spacy.attrs import ENT_IOB, ENT_TYPE, ORTH, POS, TAG
 from spacy.pipeline import SpanRuler
-from spacy.strings import StringStore
 from spacy.tokens import Doc, Span, SpanGroup
 from spacy.training import Example
 
@@ -19,7 +18,7 @@ from ...features.resources import span_flags
 from ...features.scored_spans import RECORD_ATTRIBUTE
 from ...features.space import FeatureSpace
 from ...features.tokens import Tokens
-from ...types import Bools1d, Ints2d, Keys1d
+from ...types import Bools1d, Ints2d
 from .confidences import scores_of
 from .entities import CONFIDENCE_ATTRIBUTE, INSIDE, entity_bounds
 from .placing import Bounds, BoundsArray, LabelledSpan, as_array
@@ -205,33 +204,6 @@ def _read_entities(reference: Doc) -> GoldSpans:
         )
     texts = [reference.vocab.strings[number] for number in label[start].tolist()]
     return GoldSpans(list(zip(start.tolist(), end.tolist(), texts, strict=True)), iob != 0)
-
-
-@dataclass(frozen=True)
-class GoldTags:
-    """Part of speech of the tokens of the predicted Doc, as the reference has it.
-
-    tags: uint64 `[T]`, hashes of `token.tag`, 0 for tokens without annotation.
-    strings: their texts.
-    """
-
-    tags: Keys1d
-    strings: StringStore
-
-
-def read_gold_tags(example: Example) -> GoldTags:
-    """Gold tags from `reference.tag`; a token that the reference has not is not observed."""
-    reference = example.reference
-    tags = np.asarray(reference.to_array(TAG))
-    if not same_tokens(example):
-        to_reference, to_predicted = example.alignment.x2y, example.alignment.y2x
-        same = to_reference.lengths == 1
-        source = to_reference.data[np.cumsum(to_reference.lengths)[same] - 1]
-        is_one = to_predicted.lengths[source] == 1
-        aligned = np.zeros(len(example.predicted), dtype=np.uint64)
-        aligned[np.flatnonzero(same)[is_one]] = tags[source[is_one]]
-        tags = aligned
-    return GoldTags(tags, reference.vocab.strings)
 
 
 def gold_bounds(gold: Sequence[GoldSpans]) -> list[BoundsArray]:

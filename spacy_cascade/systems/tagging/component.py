@@ -1,11 +1,13 @@
 """`cascade_tagger`: gives tokens their part of speech with a linear chain."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from spacy.attrs import TAG
+from spacy.scorer import Scorer
+from spacy.strings import StringStore
 from spacy.tokens import Doc
 from spacy.training import Example
 
@@ -21,10 +23,37 @@ from ...pipeline.decoding import potentials_of
 from ...pipeline.factories import component_factory
 from ...pipeline.initializing import read_examples
 from ...pipeline.settings import setting
-from ...pipeline.spans.gold import GoldTags, read_gold_tags
-from ...types import Ints1d, Ints2d, Pointers1d
+from ...pipeline.spans.gold import same_tokens
+from ...types import Ints1d, Ints2d, Keys1d, Pointers1d
 
 _NO_TAG = 0
+
+
+@dataclass(frozen=True)
+class GoldTags:
+    """Part of speech of the tokens of the predicted Doc, as the reference has it.
+
+    tags: uint64 `[T]`, hashes of `token.tag`, 0 for tokens without annotation.
+    strings: their texts.
+    """
+
+    tags: Keys1d
+    strings: StringStore
+
+
+def read_gold_tags(example: Example) -> GoldTags:
+    """Gold tags from `reference.tag`; a token that the reference has not is not observed."""
+    reference = example.reference
+    tags = np.asarray(reference.to_array(TAG))
+    if not same_tokens(example):
+        to_reference, to_predicted = example.alignment.x2y, example.alignment.y2x
+        same = to_reference.lengths == 1
+        source = to_reference.data[np.cumsum(to_reference.lengths)[same] - 1]
+        is_one = to_predicted.lengths[source] == 1
+        aligned = np.zeros(len(example.predicted), dtype=np.uint64)
+        aligned[np.flatnonzero(same)[is_one]] = tags[source[is_one]]
+        tags = aligned
+    return GoldTags(tags, reference.vocab.strings)
 
 
 @dataclass(frozen=True)
@@ -136,6 +165,20 @@ class CascadeTagger(CascadePipe):
         found, inverse = np.unique(tags, return_inverse=True)
         known = [numbers.get(tag, UNOBSERVED) for tag in found.tolist()]
         return np.array(known, dtype=np.int32)[inverse]
+
+
+def score_tags(examples: Iterable[Example], **settings: object) -> dict[str, Any]:
+    """`tag_acc` as spaCy's own tagger counts it: share of gold tokens with the right tag.
+
+    Tokens without gold tag do not count. Registered as `spacy_cascade.tags_scorer.v1`.
+    """
+    scores: dict[str, Any] = Scorer.score_token_attr(examples, "tag")
+    return scores
+
+
+def make_tags_scorer() -> Callable[..., dict[str, Any]]:
+    """The scorer of `cascade_tagger`."""
+    return score_tags
 
 
 make_tagger = component_factory(

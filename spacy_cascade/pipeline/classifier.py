@@ -96,7 +96,8 @@ class CascadeClassifier(CascadePipe):
             self._has_warned = warn_missing(self.pipeline, self.name, self, key, docs)
         tables = [self._spans(doc) for doc in docs]
         listed = distinct_spans(docs, key)
-        tokens, spans = self._read_batch(docs), join_tables(tables)
+        self.begin_batch()
+        tokens, spans = read(self, docs), join_tables(tables)
         is_typed = self._are_mentions(spans)
         offsets = np.repeat(tokens.doc_starts[:-1], [table.n_spans for table in tables])
         own = (spans.bounds + offsets[:, None])[is_typed]
@@ -262,13 +263,10 @@ class CascadeClassifier(CascadePipe):
         self, docs: Sequence[Doc], spans: Sequence[BoundsArray], found: Sequence[BoundsArray]
     ) -> Floats2d:
         """Scores of the classes `[P, C]` of spans of Docs; found: the spans that stand there."""
-        tokens = self._read_batch(docs)
+        self.begin_batch()
+        tokens = read(self, docs)
         units = self._units(tokens, in_batch(spans, tokens), in_batch(found, tokens))
         return np.asarray(self.model.predict(units))
-
-    def _read_batch(self, docs: Sequence[Doc]) -> Tokens:
-        self.begin_batch()
-        return read(self, docs)
 
     def _units(
         self,

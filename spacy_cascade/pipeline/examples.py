@@ -150,7 +150,9 @@ class Corpus(_LeftBehind):
         partners: Sequence[Any] = (),
     ) -> None:
         self._sums_read, self.partners = sums, partners
-        self._keep(examples, self._sums_of(examples))
+        # They are known by their addresses, so they must not be freed.
+        self.references = [example.reference for example in examples]
+        self._sums = self._sums_of(examples)
 
     def __len__(self) -> int:
         return len(self.references)
@@ -166,12 +168,8 @@ class Corpus(_LeftBehind):
             return Change.EXAMPLES
         if now != before:
             return Change.ANNOTATION
-        self._keep(examples, sums)
-        return Change.NONE
-
-    def _keep(self, examples: Sequence[Example], sums: Mapping[int, int]) -> None:
-        # They are known by their addresses, so they must not be freed.
         self.references, self._sums = [example.reference for example in examples], sums
+        return Change.NONE
 
     def _sums_of(self, examples: Sequence[Example]) -> dict[int, int]:
         references = (id(example.reference) for example in examples)

@@ -84,7 +84,7 @@ def _count_spans(
     examples: Iterable[Example],
     spans_key: str,
     gold_key: str | None,
-    key: Callable[[LabelledSpan], Hashable],
+    key: Callable[[LabelledSpan], Hashable] = lambda span: span,
     labels: Container[str] | None = None,
     spans_of: Callable[[Doc, str], Iterable[Span]] = lambda doc, key: doc.spans.get(key, ()),
 ) -> PRFScore | None:
@@ -146,10 +146,6 @@ def _with_gold(example: Example, gold_key: str | None, labels: Sequence[str] | N
     return Example(example.predicted, reference)
 
 
-def _whole(span: LabelledSpan) -> Hashable:
-    return span
-
-
 def _bounds(span: LabelledSpan) -> Hashable:
     return span[:2]
 
@@ -186,7 +182,7 @@ def score_types(
     right = sum(label == found for label, found in pairs)
     scores = {"types_acc": right / len(pairs) if pairs else None, **get_ner_prf(examples)}
     if spans_key is not None:
-        found = _count_spans(examples, spans_key, gold_key, key=_whole, labels=labels)
+        found = _count_spans(examples, spans_key, gold_key, labels=labels)
         scores.update(_named(f"spans_{spans_key}", found))
     return scores
 

@@ -210,7 +210,8 @@ class CascadeSegmenter(CascadePipe):
 
     def gold_spans(self, example: Example) -> list[LabelledSpan]:
         """Start, end and label of the spans that the component should find."""
-        return self._collapsed(self.gold.read(example).spans)
+        spans, typed = self.gold.read(example).spans, self.typed
+        return [(start, end, label if typed else ENTITY) for start, end, label in spans]
 
     def labels_in(self, gold: GoldSpans) -> Iterable[str]:
         """The labels that it learns from one example."""
@@ -290,15 +291,13 @@ class CascadeSegmenter(CascadePipe):
         self, tokens: Tokens, spans: Sequence[Sequence[LabelledSpan]]
     ) -> tuple[Spans, Bools1d]:
         """Spans of each Doc as spans of the batch, and which of them some labelling has."""
-        numbers = {label: i for i, label in enumerate(self.labels)}
-        placed, known = place_spans(tokens, [self._collapsed(of_doc) for of_doc in spans], numbers)
+        labels = self.labels
+        are_one = labels and not self.typed
+        numbers = None if are_one else {label: i for i, label in enumerate(labels)}
+        placed, known = place_spans(tokens, spans, numbers)
         if self.space.longest is not None:
             known &= placed.end - placed.start <= self.space.longest
         return placed, known
-
-    def _collapsed(self, spans: Sequence[LabelledSpan]) -> list[LabelledSpan]:
-        typed = self.typed
-        return [(start, end, label if typed else ENTITY) for start, end, label in spans]
 
     def _least_listed(self) -> Floats1d:
         """The least confidence of each label's spans in a list, float64 `[C]`.

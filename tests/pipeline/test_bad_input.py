@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from spacy.language import Language
 from spacy.training import Corpus, Example
 
 from helpers import (
@@ -111,8 +112,8 @@ def test_nothing_seen_often_enough_leaves_no_features() -> None:
     nlp(TEXTS[0])
 
 
-def test_a_label_that_training_never_saw() -> None:
-    nlp = trained_cascade()
+def test_a_label_that_training_never_saw(trained: Language) -> None:
+    nlp = trained
     text = "STAT5 binds the AP-1 site ."
     scores = nlp.evaluate([make_example(nlp, text, [(0, 1, "virus"), (3, 5, "DNA")])])
     assert scores["types_acc"] == 0.5

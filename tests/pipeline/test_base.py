@@ -19,7 +19,6 @@ from helpers import (
     annotations,
     blank,
     make_examples,
-    trained_cascade,
     weights,
 )
 from locking import waits_for_lock
@@ -102,12 +101,11 @@ def test_not_enough_memory(monkeypatch: pytest.MonkeyPatch) -> None:
         nlp.initialize(lambda: make_examples(nlp))
 
 
-def test_a_pipeline_is_saved_over_another_one(tmp_path: Path) -> None:
+def test_a_pipeline_is_saved_over_another_one(trained: Language, tmp_path: Path) -> None:
     (tmp_path / "README").write_text("mine")
     save_pipeline(blank(), tmp_path)
-    nlp = trained_cascade()
-    save_pipeline(nlp, tmp_path)
-    assert annotations(spacy.load(tmp_path)) == annotations(nlp)
+    save_pipeline(trained, tmp_path)
+    assert annotations(spacy.load(tmp_path)) == annotations(trained)
     assert (tmp_path / "README").read_text() == "mine"
 
 

@@ -22,7 +22,6 @@ from helpers import (
     make_doc,
     make_examples,
     train,
-    trained_cascade,
 )
 from spacy_cascade.pipeline.reading import read
 
@@ -60,14 +59,11 @@ def with_spans(nlp: Language, spans: list[tuple[int, int, str]], **attributes: A
 # Learning
 
 
-def test_the_cascade_learns_a_few_sentences_by_heart() -> None:
-    nlp = trained_cascade()
+def test_the_cascade_learns_a_few_sentences_by_heart(trained: Language) -> None:
     for text, spans in SENTENCES:
-        doc = nlp(make_doc(nlp.vocab, text))
-        assert bounds(doc.ents) == spans
-        assert bounds(doc.spans["cascade"]) == spans
-        assert bounds(nlp(text).ents) == spans
-    scores = nlp.evaluate(make_examples(nlp))
+        doc = trained(text)
+        assert bounds(doc.ents) == bounds(doc.spans["cascade"]) == spans
+    scores = trained.evaluate(make_examples(trained))
     assert scores["ents_f"] == scores["segments_f"] == scores["types_acc"] == 1.0
 
 
@@ -98,13 +94,6 @@ def test_a_span_may_stand_in_any_sentence(alone: Language) -> None:
     doc.spans["cascade"] = [doc[1:3], doc[6:8]]
     assert [(e.start, e.end) for e in alone(doc).ents] == [(1, 3), (6, 8)]
     assert doc.ents[1].label_ == "cell"
-
-
-def test_no_docs_and_docs_without_the_group(alone: Language) -> None:
-    classifier = alone.get_pipe("cascade_classifier")
-    assert classifier.predict([]) == []
-    doc = alone(make_doc(alone.vocab, TEXT))
-    assert not doc.ents
 
 
 # Spans of other components
@@ -231,8 +220,8 @@ def test_proposals_on_tokens_without_annotation_are_not_called_wrong() -> None:
 # Confidences
 
 
-def test_joint_confidence_is_that_of_segment_times_that_of_type() -> None:
-    nlp = trained_cascade()
+def test_joint_confidence_is_that_of_segment_times_that_of_type(trained: Language) -> None:
+    nlp = trained
     classifier = nlp.get_pipe("cascade_classifier")
     for text in (*TEXTS, "An unknown gene binds monocytes"):
         doc = nlp.get_pipe("cascade_segmenter")(make_doc(nlp.vocab, text))
@@ -354,12 +343,6 @@ def test_entities_that_are_no_mentions_survive(
     assert all(e.label_ in ("DNA", "cell", "protein") for e in doc.ents[::2])
     assert all(e.label_ == "EARLIER" for e in doc.ents[1::2])
     assert all(doc[i].ent_iob == 3 and not doc[i].ent_type_ for i in blocked)
-
-
-def test_of_overlapping_proposals_the_longest_becomes_an_entity(alone: Language) -> None:
-    doc = alone(with_spans(alone, [(2, 3, "ENT"), (1, 3, "ENT"), (0, 1, "ENT")]))
-    assert [(e.start, e.end) for e in doc.ents] == [(0, 1), (1, 3)]
-    assert len(doc.spans["cascade"]) == 3
 
 
 # Labels

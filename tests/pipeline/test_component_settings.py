@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,14 +11,12 @@ import numpy as np
 import pytest
 import spacy
 from spacy.language import Language
-from thinc.config import ConfigValidationError
 
 from helpers import (
     TEXTS,
     add_classifier,
     annotations,
     blank,
-    cascade,
     confidences,
     make_doc,
     trained_cascade,
@@ -157,20 +154,6 @@ def test_a_disabled_component_is_found_in_the_config(nlp: Language) -> None:
     assert nlp.config["components"][CLASSIFIER]["threshold"] == 0.25
 
 
-@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
-def test_a_copy_by_itself_has_options_of_its_own(
-    nlp: Language, duplicate: Callable[[Any], Any]
-) -> None:
-    pipe = nlp.get_pipe(CLASSIFIER)
-    pipe.threshold = 0.25
-    twin = duplicate(pipe)
-    twin.threshold = 0.5
-    assert (pipe.threshold, twin.threshold) == (0.25, 0.5)
-    assert nlp.config["components"][CLASSIFIER]["threshold"] == 0.25
-    with pytest.raises(ConfigError, match="less than or equal to 1"):
-        twin.threshold = 2.0
-
-
 def test_spacy_sets_all_at_once() -> None:
     """As `spacy find-threshold` does; the order of the values does not matter."""
     nlp = alone(SEGMENTER, confidence=False)
@@ -286,8 +269,3 @@ def test_errors_name_the_component() -> None:
     with pytest.raises(ConfigError, match=r"of 'again' must be .* \[components.again\] block"):
         nlp.add_pipe(CLASSIFIER, name="again", config={"threshold": 2.0})
     assert nlp.pipe_names == ["types"]
-
-
-def test_spacy_refuses_unknown_settings_in_a_config() -> None:
-    with pytest.raises(ConfigValidationError, match="treshold"):
-        cascade({"treshold": 0.5})

@@ -13,13 +13,13 @@ from spacy.training.initialize import init_nlp
 from thinc.api import Config
 
 import spacy_cascade
-from helpers import TEXTS, add_segmenter, blank, bounds, make_examples, trained_cascade
+from helpers import TEXTS, add_segmenter, blank, bounds, make_examples
 from spacy_cascade import ConfigError, TrainingError
 
 
 @pytest.fixture(scope="module")
-def nlp() -> Language:
-    return trained_cascade()
+def nlp(trained: Language) -> Language:
+    return trained
 
 
 def test_a_percentage_is_no_threshold(nlp: Language) -> None:

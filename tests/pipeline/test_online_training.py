@@ -121,13 +121,6 @@ def test_where_margins_hold_an_update_changes_nothing() -> None:
         np.testing.assert_allclose(now, then, atol=1e-9)
 
 
-def test_the_single_phase_recogniser_learns_online() -> None:
-    nlp = blank()
-    add_segmenter(nlp, **{**ONLINE, "typed": True, "set_ents": True, "scheme": "IOB2"})
-    train_in_batches(nlp, epochs=24)
-    assert nlp.evaluate(make_examples(nlp))["ents_f"] == 1.0
-
-
 def test_tokens_without_annotation_are_free() -> None:
     nlp = blank()
     add_segmenter(nlp, **ONLINE)

@@ -19,7 +19,6 @@ from helpers import (
     make_doc,
     make_examples,
     train,
-    trained_cascade,
 )
 from spacy_cascade.errors import NotTrainedError
 from spacy_cascade.pipeline import decoding
@@ -30,9 +29,9 @@ NEW = "Both T cells and the STAT5 site bind Jurkat p53 cells . IL-2 gene of Jurk
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def model(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("parts") / "model"
-    trained_cascade().to_disk(path)
+    trained.to_disk(path)
     return path
 
 
@@ -63,11 +62,8 @@ def written(doc: Doc) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     "options",
     [
         {},
-        {"confidence": False},
         {"threshold": 0.6, "temperature": 3.0},
-        {"n_best": 4},
         {"overlapping": True, "temperature": 3.0},
-        {"constrained": True},
         {"constrained": True, "n_best": 3},
     ],
 )

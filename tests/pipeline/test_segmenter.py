@@ -23,7 +23,6 @@ from helpers import (
     make_example,
     make_examples,
     train,
-    trained_cascade,
     weights,
 )
 
@@ -95,18 +94,6 @@ def test_set_ents_writes_entities_too() -> None:
     scores = nlp.evaluate(make_examples(nlp))
     assert scores["ents_f"] == 1.0
     assert set(scores["ents_per_type"]) == {"DNA", "cell", "protein"}
-
-
-def test_without_set_ents_it_leaves_entities_alone() -> None:
-    nlp = blank()
-    add_segmenter(nlp)
-    train(nlp, make_examples(nlp))
-    doc = make_doc(nlp.vocab, TEXTS[0])
-    doc.set_ents([Span(doc, 0, 2, "TITLE")], missing=[doc[4:6]], default="outside")
-    before = [(token.ent_iob, token.ent_type_) for token in doc]
-    nlp(doc)
-    assert [(token.ent_iob, token.ent_type_) for token in doc] == before
-    assert len(doc.spans["cascade"]) == 3
 
 
 # Missing annotation
@@ -249,8 +236,10 @@ def test_confidence_in_a_group_that_is_not_in_order(trained: Language) -> None:
     assert [span._.confidence for span in spans] == [0.1, 0.2, 0.3, None]
 
 
-def test_rows_of_units_are_made_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    nlp = trained_cascade()
+def test_rows_of_units_are_made_block_by_block(
+    trained: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nlp = trained
     expected = annotations(nlp)
     monkeypatch.setattr("spacy_cascade.scorers.linear._BLOCK", 3)
     assert annotations(nlp) == expected

@@ -20,8 +20,8 @@ N_MANY = 4_000
 
 
 @pytest.fixture(scope="module")
-def nlp() -> Language:
-    return trained_cascade()
+def nlp(trained: Language) -> Language:
+    return trained
 
 
 @pytest.fixture

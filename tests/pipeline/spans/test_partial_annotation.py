@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import logsumexp
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin, Span
-from spacy.training import Corpus, Example
+from spacy.tokens import Doc, Span
+from spacy.training import Example
 
 from helpers import (
     SENTENCES,
@@ -121,18 +120,6 @@ def test_another_tokenization_says_the_same(states: list[str], data: st.DataObje
     expected = [state != "missing" for state, parts in zip(states, pieces, strict=True)
                 for _ in parts]  # fmt: skip
     assert gold.observed.tolist() == expected
-
-
-def test_blocked_and_missing_tokens_survive_saving(tmp_path: Path) -> None:
-    nlp = blank()
-    segmenter = add_segmenter(nlp)
-    doc = make_doc(nlp.vocab, WORDS)
-    annotate(doc, ["B", "I", "blocked", "missing", "outside"], ["DNA"] * 5)
-    DocBin(docs=[doc]).to_disk(tmp_path / "partial.spacy")
-    (example,) = Corpus(tmp_path / "partial.spacy")(nlp)
-    gold = segmenter.gold.read(example)
-    assert gold.spans == [(0, 2, "DNA")]
-    assert gold.observed.tolist() == [True, True, True, False, True]
 
 
 def found(nlp: Language, text: str) -> list[tuple[int, int]]:

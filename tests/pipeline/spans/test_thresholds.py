@@ -17,15 +17,14 @@ from helpers import (
     TEXTS,
     blank,
     gold_doc,
-    trained_cascade,
 )
 from spacy_cascade import ConfigError
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def model(trained: Language, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("thresholds") / "model"
-    trained_cascade().to_disk(path)
+    trained.to_disk(path)
     return path
 
 

@@ -133,10 +133,10 @@ def test_entities_that_others_set_cost_little() -> None:
     spans = [Span(doc, i, i + 1, "A") for i in range(0, 2 * N_MANY, 2)]
     others = [Span(doc, i, i + 1, "A") for i in range(1, 2 * N_MANY, 2)]
     write_group(doc, "cascade", table_of(spans), np.linspace(0, 1, N_MANY))
-    begin = time.perf_counter()
+    begin = time.process_time()
     assert [confidence_of(span) for span in spans] == np.linspace(0, 1, N_MANY).tolist()
     assert {confidence_of(span) for span in others} == {None}
-    assert time.perf_counter() - begin < 1.0
+    assert time.process_time() - begin < 1.0
 
 
 def test_an_extension_of_the_user_stays_and_is_told(nlp: Language, other_extension: None) -> None:
